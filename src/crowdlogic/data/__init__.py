@@ -1,0 +1,1 @@
+"""What users bring, and the shapes everything else speaks in: labels, corpus, estimates, files."""

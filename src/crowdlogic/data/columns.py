@@ -1,0 +1,82 @@
+"""Which column of a table means what: the names that people give to items, annotators and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from crowdlogic.data.names import listed, nearest
+from crowdlogic.errors import LabelError, OptionError
+
+ALIASES: dict[str, tuple[str, ...]] = {
+    "item": (
+        "item", "task", "question", "example", "instance", "object", "document", "doc", "sentence", "sent", "unit",
+        "text_id", "id", "row",
+    ),
+    "annotator": (
+        "annotator", "worker", "rater", "user", "coder", "judge", "labeler", "labeller", "reviewer", "performer",
+        "source", "lf",
+    ),
+    "label": (
+        "label", "answer", "response", "class", "category", "vote", "judgment", "judgement", "annotation", "value",
+        "rating",
+    ),
+    "tags": ("tags", "labels", "ner_tags", "pos_tags"),
+    "tokens": ("tokens", "words"),
+    "text": ("text", "content", "review", "comment"),
+    "weight": ("weight", "label_weight"),
+    "time": ("time", "timestamp", "created_at", "submitted_at", "datetime", "date"),
+    "kind": ("kind", "annotator_kind", "annotator_type"),
+}  # fmt: skip
+"""The first name of a role that a table has, in this order, is taken. Case, spaces, hyphens and a final _id or _name do
+not matter, so WorkerId and worker_id are both workers."""
+
+
+def normal(name: str) -> str:
+    """A column's name as it is compared: lower case, words joined by underscores, without a final id or name."""
+    split = "".join(f"_{c}" if c.isupper() and i and name[i - 1].islower() else c for i, c in enumerate(name.strip()))
+    joined = "_".join(split.lower().replace("-", " ").replace("_", " ").split())
+    for tail in ("_id", "_name"):
+        if joined.endswith(tail) and joined not in {"text_id"}:
+            joined = joined.removesuffix(tail)
+    return joined
+
+
+def roles_of(
+    header: Sequence[str], chosen: Mapping[str, str] | None = None, *, where: str = "the table"
+) -> dict[str, str]:
+    """The column for each role that the header has: those chosen by the user, then those recognised by name.
+
+    Args:
+        header: The columns' names.
+        chosen: role -> column, for columns whose names are not recognised.
+        where: The table's name, for messages.
+    """
+    roles = dict(chosen or {})
+    for role, column in roles.items():
+        if role not in ALIASES:
+            raise OptionError(
+                f"columns: unknown role {role!r}.{nearest(role, list(ALIASES))} Roles are {listed(ALIASES, most=20)}."
+            )
+        if column not in header:
+            raise LabelError(f"{where}: no column {column!r} among {listed(header)}.{nearest(column, list(header))}")
+    taken = set(roles.values())
+    by_name = {normal(column): column for column in reversed(header) if column not in taken}
+    for role, aliases in ALIASES.items():
+        for alias in aliases:
+            if role not in roles and alias in by_name and by_name[alias] not in taken:
+                roles[role] = by_name[alias]
+                taken.add(by_name[alias])
+    return roles
+
+
+def require(
+    roles: Mapping[str, str], needed: Sequence[str], header: Sequence[str], *, where: str, purpose: str
+) -> None:
+    """An error that names the first column that is missing, unless all are there."""
+    for role in needed:
+        if role not in roles:
+            known = ", ".join(ALIASES[role][:4])
+            raise LabelError(
+                f"{where}: no column for the {role} among {listed(header)}. {purpose} needs: {', '.join(needed)}. "
+                f"Rename the column ({known}, ...) or name it with --column {role}=NAME."
+            )

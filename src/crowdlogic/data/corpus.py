@@ -1,0 +1,214 @@
+"""Corpus: the items themselves, aligned with the units, with gold where it is known.
+
+An item is a document (a text, or a row of features) or a sequence of tokens. Axes: i unit, k class, s sequence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from crowdlogic.data.labels import CrowdLabels, codes_of, split_codes
+from crowdlogic.data.names import Classes, Names, find, listed, sort_classes
+from crowdlogic.errors import CorpusError
+from crowdlogic.numerics.arrays import Floats, Ints, frozen
+
+UNKNOWN = -1
+"""The gold code of a unit whose true class is not known."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Corpus:
+    """Items with what a classifier can look at, and gold where known.
+
+    Attributes:
+        items: The name of each item.
+        texts: texts[s], for documents.
+        tokens: tokens[i], for sequences: the tokens of all sequences, one after the other.
+        offsets: offsets[s] is the first unit of sequence s; None for documents.
+        features: features[i, d], numbers for each unit, instead of or beside the text.
+        classes: What the gold codes mean; empty when there is no gold.
+        gold: gold[i], the true class of unit i, UNKNOWN where it is not known; None when there is none at all.
+    """
+
+    items: Names
+    texts: tuple[str, ...] | None = None
+    tokens: tuple[str, ...] | None = None
+    offsets: Ints | None = None
+    features: Floats | None = None
+    classes: Classes = ()
+    gold: Ints | None = None
+
+    def __post_init__(self) -> None:
+        if self.items.n_unique() != len(self.items):
+            name = self.items.filter(self.items.is_duplicated())[0]
+            raise CorpusError(f"Item {name!r} stands twice in the corpus. Give each item once.")
+        if self.offsets is not None:
+            object.__setattr__(self, "offsets", frozen(np.asarray(self.offsets, dtype=np.int64)))
+        expected = {"texts": len(self.items), "tokens": self.n_units, "features": self.n_units, "gold": self.n_units}
+        for name, size in expected.items():
+            column = getattr(self, name)
+            if column is not None and len(column) != size:
+                raise CorpusError(f"{name} has {len(column):,} entries where {size:,} are expected.")
+        if self.gold is not None:
+            gold = np.asarray(self.gold, dtype=np.int32)
+            if len(gold) and (gold.min() < UNKNOWN or gold.max() >= len(self.classes)):
+                raise CorpusError(
+                    f"gold holds codes from {gold.min()} to {gold.max()} for {len(self.classes)} classes."
+                )
+            object.__setattr__(self, "gold", frozen(gold))
+
+    @property
+    def n_units(self) -> int:
+        """How many units there are."""
+        return len(self.items) if self.offsets is None else int(self.offsets[-1])
+
+    @property
+    def is_sequential(self) -> bool:
+        """Whether the units are tokens of sequences."""
+        return self.offsets is not None
+
+    def sentence(self, s: int) -> tuple[str, ...]:
+        """The tokens of sequence s."""
+        if self.tokens is None or self.offsets is None:
+            raise CorpusError("This corpus holds documents, not token sequences.")
+        return self.tokens[int(self.offsets[s]) : int(self.offsets[s + 1])]
+
+    def select(self, items: Iterable[Any]) -> Corpus:
+        """Some items, by name and in the given order."""
+        return self.take_items(codes_of(items, self.items, "item"))
+
+    def take_items(self, codes: Ints) -> Corpus:
+        """Some items by code, in the given order."""
+        units = self._units_of(codes)
+        lengths = None if self.offsets is None else np.diff(self.offsets)[codes]
+        return replace(
+            self,
+            items=self.items.gather(codes),
+            texts=None if self.texts is None else tuple(self.texts[s] for s in codes),
+            tokens=None if self.tokens is None else tuple(self.tokens[i] for i in units),
+            offsets=None if lengths is None else np.concatenate([[0], np.cumsum(lengths)]),
+            features=None if self.features is None else self.features[units],
+            gold=None if self.gold is None else self.gold[units],
+        )
+
+    def split(self, *sizes: int, seed: int) -> tuple[Corpus, ...]:
+        """Parts of the given numbers of items, drawn by seed, and a last part with the rest when there is one."""
+        return tuple(self.take_items(codes) for codes in split_codes(len(self.items), sizes, seed))
+
+    def with_classes(self, classes: Sequence[Any]) -> Corpus:
+        """The same gold over other classes: more of them, or in another order."""
+        position = {name: k for k, name in enumerate(classes)}
+        codes = np.array([*(position.get(name, -2) for name in self.classes), UNKNOWN], dtype=np.int32)
+        if self.gold is None:
+            return replace(self, classes=tuple(classes))
+        gold = codes[self.gold]
+        if (gold == -2).any():
+            lost = self.classes[int(self.gold[gold == -2][0])]
+            raise CorpusError(
+                f"The gold class {lost!r} is not among the classes {listed(classes)}. Add it, or mend the gold."
+            )
+        return replace(self, classes=tuple(classes), gold=gold)
+
+    def _units_of(self, codes: Ints) -> Ints:
+        if self.offsets is None:
+            return codes
+        lengths = np.diff(self.offsets)[codes]
+        starts = np.repeat(self.offsets[:-1][codes] - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
+        return starts + np.arange(lengths.sum())
+
+    def __repr__(self) -> str:
+        size = (
+            f"{len(self.items):,} sequences, {self.n_units:,} tokens"
+            if self.is_sequential
+            else f"{len(self.items):,} items"
+        )
+        known = 0 if self.gold is None else int((self.gold != UNKNOWN).sum())
+        return f"Corpus({size}, gold for {known:,})"
+
+
+def align(labels: CrowdLabels, corpus: Corpus) -> tuple[CrowdLabels, Corpus]:
+    """The labels over the corpus' items, in its order, and both over the same classes.
+
+    Items of the corpus that nobody labelled stay, without labels. An item that has labels but is not in the corpus, or
+    a sequence of another length, is an error.
+    """
+    where = find(labels.items, corpus.items)
+    labelled = np.zeros(len(labels.items), dtype=bool)
+    labelled[labels.item_of_unit[labels.unit]] = True
+    lost = np.flatnonzero((where < 0) & labelled)
+    if len(lost):
+        raise CorpusError(
+            f"Item {labels.items[int(lost[0])]!r} has labels but no text ({len(lost):,} such items). "
+            f"Add the items to the corpus, or select the labels of the items that are in it."
+        )
+    if labels.is_sequential != corpus.is_sequential:
+        kinds = ("sequences", "documents") if labels.is_sequential else ("documents", "sequences")
+        raise CorpusError(f"The labels are of {kinds[0]}, the corpus holds {kinds[1]}. Give both of one kind.")
+    _check_lengths(labels, corpus, where)
+    known = {name for name in corpus.classes if name not in labels.classes} if corpus.gold is not None else set()
+    classes = sort_classes([*labels.classes, *known]) if known else labels.classes
+    return _over(labels.with_classes(classes), corpus, where), corpus.with_classes(classes)
+
+
+def _check_lengths(labels: CrowdLabels, corpus: Corpus, where: Ints) -> None:
+    if labels.offsets is None or corpus.offsets is None:
+        return
+    known = np.flatnonzero(where >= 0)
+    ours, theirs = np.diff(labels.offsets)[known], np.diff(corpus.offsets)[where[known]]
+    wrong = np.flatnonzero(ours != theirs)
+    if len(wrong):
+        s = int(wrong[0])
+        raise CorpusError(
+            f"Sequence {labels.items[int(known[s])]!r} has {ours[s]} tags and {theirs[s]} tokens ({len(wrong):,} such "
+            f"sequences). Give one tag per token."
+        )
+
+
+def _over(labels: CrowdLabels, corpus: Corpus, where: Ints) -> CrowdLabels:
+    item = labels.item_of_unit[labels.unit]
+    if labels.offsets is None or corpus.offsets is None:
+        unit = where[item]
+    else:
+        unit = corpus.offsets[where[item]] + (labels.unit - labels.offsets[item])
+    return replace(labels, unit=unit, items=corpus.items, offsets=corpus.offsets)
+
+
+def code_gold(values: Sequence[Any], classes: Classes | None = None) -> tuple[Ints, Classes]:
+    """Gold codes for values (None where unknown), and the classes they mean."""
+    found = sort_classes(value for value in values if value is not None) if classes is None else classes
+    position = {name: k for k, name in enumerate(found)}
+    lost = [value for value in values if value is not None and value not in position]
+    if lost:
+        raise CorpusError(
+            f"The gold class {lost[0]!r} is not among the classes {listed(found)}. Add it, or mend the gold."
+        )
+    return np.array([UNKNOWN if v is None else position[v] for v in values], dtype=np.int32), found
+
+
+def documents(
+    items: Sequence[Any],
+    texts: Sequence[str] | None = None,
+    *,
+    features: Floats | None = None,
+    gold: Sequence[Any] | None = None,
+) -> Corpus:
+    """A corpus of documents: texts or features, with gold (None where unknown) if there is any."""
+    codes, classes = (None, ()) if gold is None else code_gold(gold)
+    return Corpus(
+        pl.Series(items), texts=None if texts is None else tuple(texts), features=features, classes=classes, gold=codes
+    )
+
+
+def sentences(
+    items: Sequence[Any], tokens: Sequence[Sequence[str]], *, gold: Sequence[Sequence[Any]] | None = None
+) -> Corpus:
+    """A corpus of token sequences, with the true tag of each token if known."""
+    offsets = np.concatenate([[0], np.cumsum([len(sentence) for sentence in tokens], dtype=np.int64)])
+    flat = tuple(token for sentence in tokens for token in sentence)
+    codes, classes = (None, ()) if gold is None else code_gold([tag for tags in gold for tag in tags])
+    return Corpus(pl.Series(items), tokens=flat, offsets=offsets, classes=classes, gold=codes)

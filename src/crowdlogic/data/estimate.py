@@ -1,0 +1,132 @@
+"""Estimate: what a truth method believes, and how it came to believe it.
+
+Axes: i unit, j annotator, k class, m true class, n given label.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import Classes, ClassName, Names
+from crowdlogic.errors import DataError
+from crowdlogic.numerics.arrays import Bools, Floats, Ints, frozen
+
+Beliefs: TypeAlias = Floats
+"""q[i, k], the probability that unit i is of class k. Rows sum to one."""
+
+NO_ANSWER = -1
+"""The answer for a unit that nobody labelled."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate:
+    """The answer of a truth method.
+
+    Attributes:
+        method: The method's name.
+        beliefs: q[i, k]. A unit without labels has the method's prior here, and no answer.
+        answer: answer[i], the class chosen, NO_ANSWER for a unit without labels.
+        items: The name of each item.
+        classes: The name of each class.
+        offsets: Where each sequence begins; None for documents.
+        annotators: The name of each annotator.
+        confusion: confusion[j, m, n], how annotator j answers n where the truth is m; None when the method has none.
+        reliability: reliability[j], one number per annotator; None when the method has none.
+        prior: prior[k], the share of each class; None when the method has none.
+        trace: The objective after each iteration.
+        converged: Whether the method settled; True for methods that do not iterate.
+        tied: How many units had more than one best class.
+    """
+
+    method: str
+    beliefs: Beliefs
+    answer: Ints
+    items: Names
+    classes: Classes
+    offsets: Ints | None
+    annotators: Names
+    confusion: Floats | None = None
+    reliability: Floats | None = None
+    prior: Floats | None = None
+    trace: Floats = field(default_factory=lambda: np.empty(0))
+    converged: bool = True
+    tied: int = 0
+
+    def __post_init__(self) -> None:
+        if self.beliefs.shape != (len(self.answer), len(self.classes)):
+            raise DataError(
+                f"beliefs are {self.beliefs.shape} for {len(self.answer)} answers and {len(self.classes)} classes."
+            )
+        for name in ("beliefs", "answer", "confusion", "reliability", "prior", "trace"):
+            array = getattr(self, name)
+            if array is not None:
+                object.__setattr__(self, name, frozen(array))
+
+    @property
+    def answered(self) -> Bools:
+        """answered[i], whether unit i has an answer."""
+        return np.asarray(self.answer != NO_ANSWER)
+
+    @property
+    def confidence(self) -> Floats:
+        """confidence[i], the belief in the answer; NaN where there is none."""
+        chosen = np.take_along_axis(self.beliefs, np.maximum(self.answer, 0)[:, None], axis=1)[:, 0]
+        return np.where(self.answered, chosen, np.nan)
+
+    def answer_names(self) -> list[ClassName | None]:
+        """The chosen class of each unit by name, None where there is no answer."""
+        names: list[ClassName | None] = [*self.classes, None]
+        return [names[code] for code in self.answer]
+
+    def with_answer(self, answer: Ints) -> Estimate:
+        """The same beliefs with other answers."""
+        return replace(self, answer=answer)
+
+    def __repr__(self) -> str:
+        open_units = int((~self.answered).sum())
+        settled = "converged" if self.converged else "did not converge"
+        without = f", {open_units:,} without an answer" if open_units else ""
+        return f"Estimate({self.method}: {len(self.answer):,} units, {len(self.classes)} classes{without}, {settled})"
+
+
+def answered_by(
+    labels: CrowdLabels,
+    method: str,
+    beliefs: Beliefs,
+    *,
+    answer: Ints | None = None,
+    answer_all: bool = False,
+    confusion: Floats | None = None,
+    reliability: Floats | None = None,
+    prior: Floats | None = None,
+    trace: Floats | None = None,
+    converged: bool = True,
+    tied: int = 0,
+) -> Estimate:
+    """The Estimate of a method over a table of labels.
+
+    Args:
+        labels: What the method looked at.
+        method: Its name.
+        beliefs: q[i, k].
+        answer: The class chosen for each unit; the first of the most probable ones when not given.
+        answer_all: Whether a unit without labels gets an answer too (from the prior).
+        confusion: confusion[j, m, n], when the method has it.
+        reliability: reliability[j], when the method has it.
+        prior: prior[k], when the method has it.
+        trace: The objective after each iteration.
+        converged: Whether the method settled.
+        tied: How many units had more than one best class.
+    """
+    chosen = beliefs.argmax(axis=1).astype(np.int32) if answer is None else answer
+    if not answer_all:
+        chosen = np.where(labels.labels_per_unit() > 0, chosen, NO_ANSWER).astype(np.int32)
+    return Estimate(
+        method, beliefs, chosen, labels.items, labels.classes, labels.offsets, labels.annotators,
+        confusion=confusion, reliability=reliability, prior=prior,
+        trace=np.empty(0) if trace is None else trace, converged=converged, tied=tied,
+    )  # fmt: skip

@@ -1,0 +1,116 @@
+"""The input contract: where a row came from, what was wrong with it, and what was done about it.
+
+A problem that no policy covers is raised as one error that names the source, the row, the value and the remedy, and
+counts the other rows with the same problem. What a policy does cover (duplicates, missing labels) is counted here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from crowdlogic.errors import DataError, LabelError
+from crowdlogic.numerics.arrays import Ints
+
+SHOWN_ROWS = 5
+"""How many further rows with the same problem a message lists."""
+
+
+class Duplicates(StrEnum):
+    """What to do when one annotator labels one item more than once."""
+
+    error = "error"
+    first = "first"
+    last = "last"
+    keep = "keep"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where rows come from, and how its rows are counted: a spreadsheet's header is row 1, a frame's first row is 0."""
+
+    name: str
+    first_row: int = 0
+    word: str = "row"
+
+    def at(self, row: int) -> str:
+        """The place of a row, in the user's own count."""
+        return f"{self.name}, {self.word} {row + self.first_row}"
+
+
+@dataclass(frozen=True)
+class Intake:
+    """What reading a table of labels did with its rows.
+
+    Attributes:
+        rows: How many rows (for sequences: annotated sequences) came in.
+        missing: Rows without a label, which were dropped.
+        duplicates: Rows that repeat an (item, annotator) pair seen before.
+        policy: What was done about the duplicates.
+        notices: Sentences about things that look like mistakes but may not be.
+    """
+
+    rows: int = 0
+    missing: int = 0
+    duplicates: int = 0
+    policy: Duplicates = Duplicates.error
+    notices: tuple[str, ...] = ()
+
+    def sentences(self) -> list[str]:
+        """What a user should hear; empty when every row was taken as it stood."""
+        said = []
+        if self.missing:
+            said.append(f"{self.missing:,} of {self.rows:,} rows have no label and were left out.")
+        if self.duplicates:
+            done = {
+                Duplicates.first: "the first label was taken",
+                Duplicates.last: "the last label was taken",
+                Duplicates.keep: "every label counts",
+                Duplicates.error: "refused",
+            }[self.policy]
+            said.append(f"{self.duplicates:,} rows repeat an item and annotator: {done} (duplicates = {self.policy}).")
+        return [*said, *self.notices]
+
+    def __add__(self, other: Intake) -> Intake:
+        """The counts of two tables together."""
+        return Intake(
+            self.rows + other.rows,
+            self.missing + other.missing,
+            self.duplicates + other.duplicates,
+            other.policy if other.duplicates else self.policy,
+            tuple(dict.fromkeys(self.notices + other.notices)),
+        )
+
+
+def refuse(
+    source: Source, rows: Ints | Sequence[int], what: str, remedy: str, error: type[DataError] = LabelError
+) -> DataError:
+    """The error for rows that share one problem: the first is described, the others are counted.
+
+    Args:
+        source: Where the rows are.
+        rows: Their positions, from 0; the first is the one that `what` describes.
+        what: What was found against what was expected, without the place.
+        remedy: What to do, a whole sentence.
+        error: Which error it is.
+    """
+    message = f"{source.at(int(rows[0]))}: {what}. {remedy}"
+    others = len(rows) - 1
+    if others:
+        shown = ", ".join(str(int(row) + source.first_row) for row in rows[1 : 1 + SHOWN_ROWS])
+        dots = ", ..." if others > SHOWN_ROWS else ""
+        message += f" ({others:,} more such {source.word}{'s' if others > 1 else ''}: {shown}{dots})"
+    return error(message)
+
+
+def lookalikes(classes: Iterable[object]) -> tuple[str, ...]:
+    """Notices about class names that differ only in case or in spaces."""
+    names = [name for name in classes if isinstance(name, str)]
+    folded = Counter(" ".join(name.split()).casefold() for name in names)
+    pairs = [[name for name in names if " ".join(name.split()).casefold() == key] for key, n in folded.items() if n > 1]
+    return tuple(
+        f"The classes {', '.join(map(repr, alike))} differ only in case or spaces; are they one class?"
+        for alike in pairs
+    )

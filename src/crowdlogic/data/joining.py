@@ -1,0 +1,109 @@
+"""Several tables of labels made into one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from crowdlogic.data.intake import Duplicates, Intake
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import Names, find, sort_classes
+from crowdlogic.errors import LabelError, OptionError
+from crowdlogic.numerics.arrays import Bools, Floats, Ints
+
+
+def concatenate(parts: Sequence[CrowdLabels], *, duplicates: Duplicates | str = Duplicates.error) -> CrowdLabels:
+    """Labels of several tables in one. Items and annotators of the same name are the same."""
+    if not parts:
+        raise OptionError("concatenate: no tables given.")
+    if len({part.is_sequential for part in parts}) > 1:
+        raise LabelError("Documents and sequences cannot be joined in one table. Join tables of one kind.")
+    items = _union([part.items for part in parts])
+    annotators = _union([part.annotators for part in parts])
+    same = all(part.classes == parts[0].classes for part in parts)
+    classes = parts[0].classes if same else sort_classes(name for part in parts for name in part.classes)
+    places = [_places(part, items, annotators) for part in parts]
+    kept, repeats = _settled(places, (items, annotators), Duplicates(duplicates))
+    offsets = _common_offsets(parts, items) if parts[0].is_sequential else None
+    unit = [item if offsets is None else offsets[item] + within for item, within, _ in places]
+    stays = np.concatenate(kept)
+    return CrowdLabels(
+        unit=np.concatenate(unit)[stays],
+        annotator=np.concatenate([annotator for _, _, annotator in places])[stays],
+        label=np.concatenate([part.with_classes(classes).label for part in parts])[stays],
+        items=items,
+        annotators=annotators,
+        classes=classes,
+        offsets=offsets,
+        weight=_joined([part.weight for part in parts], stays, parts, fill=1.0),
+        time=_joined([part.time for part in parts], stays, parts, fill=np.nan),
+        kind=_joined_kinds(parts, annotators),
+        intake=sum((part.intake for part in parts), Intake(0, 0, repeats, Duplicates(duplicates))),
+    )
+
+
+def _settled(
+    places: Sequence[tuple[Ints, Ints, Ints]], names: tuple[Names, Names], policy: Duplicates
+) -> tuple[list[Bools], int]:
+    """For each table which labels stay, and how many stand in a table that repeats another's (item, annotator) pair."""
+    keys = [item.astype(np.int64) * len(names[1]) + annotator for item, _, annotator in places]
+    order = range(len(keys) - 1, -1, -1) if policy is Duplicates.last else range(len(keys))
+    seen, again = np.empty(0, dtype=np.int64), [np.zeros(len(key), dtype=bool) for key in keys]
+    for part in order:
+        again[part] = np.isin(keys[part], seen)
+        seen = np.union1d(seen, keys[part])
+    count = sum(int(np.count_nonzero(repeated)) for repeated in again)
+    if count and policy is Duplicates.error:
+        key = next(int(key[repeated][0]) for key, repeated in zip(keys, again, strict=True) if repeated.any())
+        item, annotator = names[0][key // len(names[1])], names[1][key % len(names[1])]
+        raise LabelError(
+            f"Annotator {annotator!r} labels item {item!r} in two tables ({count:,} labels in all stand in two). "
+            f"Say what to do with duplicates: first, last or keep."
+        )
+    return [np.ones(len(r), dtype=bool) if policy is Duplicates.keep else ~r for r in again], count
+
+
+def _union(columns: Sequence[Names]) -> Names:
+    if len({column.dtype for column in columns}) > 1:
+        raise LabelError("Names are numbers in one table and text in another. Give both as text.")
+    return pl.concat(list(columns)).unique(maintain_order=True)
+
+
+def _places(part: CrowdLabels, items: Names, annotators: Names) -> tuple[Ints, Ints, Ints]:
+    """For each label its item and annotator in the joint names, and the place of its unit within the item."""
+    item = part.item_of_unit[part.unit]
+    within = part.unit - (item if part.offsets is None else part.offsets[item])
+    return find(part.items, items)[item], within, find(part.annotators, annotators)[part.annotator]
+
+
+def _common_offsets(parts: Sequence[CrowdLabels], items: Names) -> Ints:
+    lengths = np.full(len(items), -1, dtype=np.int64)
+    for part in parts:
+        where, length = find(part.items, items), np.diff(part.offsets if part.offsets is not None else [0])
+        clash = (lengths[where] >= 0) & (lengths[where] != length)
+        if clash.any():
+            s = int(np.flatnonzero(clash)[0])
+            raise LabelError(
+                f"Sequence {part.items[s]!r} has {lengths[where][s]} units in one table and {length[s]} in another. "
+                f"Sequences of one name must be the same."
+            )
+        lengths[where] = length
+    return np.concatenate([[0], np.cumsum(lengths)])
+
+
+def _joined(
+    columns: Sequence[Floats | None], stays: Bools, parts: Sequence[CrowdLabels], *, fill: float
+) -> Floats | None:
+    if all(column is None for column in columns):
+        return None
+    filled = [np.full(p.n_labels, fill) if c is None else c for c, p in zip(columns, parts, strict=True)]
+    return np.concatenate(filled)[stays]
+
+
+def _joined_kinds(parts: Sequence[CrowdLabels], annotators: Names) -> tuple[str, ...] | None:
+    if all(part.kind is None for part in parts):
+        return None
+    known = {name: kind for part in parts if part.kind for name, kind in zip(part.annotators, part.kind, strict=True)}
+    return tuple(known.get(name, "") for name in annotators)

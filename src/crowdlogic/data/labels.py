@@ -1,0 +1,269 @@
+"""CrowdLabels: who gave which label to what, as a sparse table of integers with the names behind them.
+
+Axes: i unit, j annotator, k class, s sequence. A unit carries one latent label: a document is one unit, a sentence is
+a run of units, one per token, and `offsets` marks where each begins. Both go through the same code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from crowdlogic.data.intake import Intake
+from crowdlogic.data.names import Classes, Names, find, nearest
+from crowdlogic.errors import LabelError, OptionError
+from crowdlogic.numerics.arrays import Bools, Floats, Ints, frozen, stable_order
+
+KINDS = ("human", "llm", "code")
+"""What an annotator can be, when it is known."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrowdLabels:
+    """Labels by several annotators. Immutable; rows are sorted by unit, then annotator.
+
+    Build it with `from_frame`, `from_wide`, `from_matrix`, `from_dict`, `from_sequences` or `read_labels`, which turn
+    names into codes and apply the input contract; the constructor itself takes codes and only checks them.
+
+    Attributes:
+        unit: unit[n], the unit that row n labels.
+        annotator: annotator[n], who gave it.
+        label: label[n], the class given.
+        items: The name of each item (document or sequence).
+        annotators: The name of each annotator.
+        classes: The name of each class, in the order that decides ties and columns.
+        offsets: offsets[s] is the first unit of sequence s, offsets[-1] the number of units; None for documents.
+        weight: weight[n], how much a label counts; None when all count 1.
+        time: time[n], when it was given, in seconds; None when unknown.
+        kind: kind[j], one of KINDS; None when unknown.
+        intake: What reading the table did with its rows.
+    """
+
+    unit: Ints
+    annotator: Ints
+    label: Ints
+    items: Names
+    annotators: Names
+    classes: Classes
+    offsets: Ints | None = None
+    weight: Floats | None = None
+    time: Floats | None = None
+    kind: tuple[str, ...] | None = None
+    intake: Intake = field(default_factory=Intake)
+
+    def __post_init__(self) -> None:
+        _check_sizes(self)
+        order = _row_order(self.unit, self.annotator, len(self.annotators))
+        for name in ("unit", "annotator", "label"):
+            column = getattr(self, name).astype(np.int32, copy=False)
+            object.__setattr__(self, name, frozen(column if order is None else column[order]))
+        for name in ("weight", "time"):
+            column = getattr(self, name)
+            if column is not None:
+                column = column.astype(np.float64, copy=False)
+                object.__setattr__(self, name, frozen(column if order is None else column[order]))
+        _check_codes(self)
+
+    @property
+    def n_labels(self) -> int:
+        """How many labels there are."""
+        return len(self.label)
+
+    @property
+    def n_units(self) -> int:
+        """How many units there are, labelled or not."""
+        return len(self.items) if self.offsets is None else int(self.offsets[-1])
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return len(self.classes)
+
+    @property
+    def is_sequential(self) -> bool:
+        """Whether the units are tokens of sequences."""
+        return self.offsets is not None
+
+    @property
+    def item_of_unit(self) -> Ints:
+        """item[i], the item that unit i belongs to."""
+        if self.offsets is None:
+            return np.arange(self.n_units, dtype=np.int32)
+        return np.repeat(np.arange(len(self.items), dtype=np.int32), np.diff(self.offsets))
+
+    @property
+    def weights(self) -> Floats:
+        """weight[n], ones when none were given."""
+        return np.ones(self.n_labels) if self.weight is None else self.weight
+
+    def votes(self) -> Floats:
+        """votes[i, k], the weight of the labels k that unit i received."""
+        cell = self.unit.astype(np.int64) * self.n_classes + self.label
+        counts = np.bincount(cell, weights=self.weight, minlength=self.n_units * self.n_classes)
+        return counts.astype(np.float64).reshape(self.n_units, self.n_classes)
+
+    def labels_per_unit(self) -> Ints:
+        """n[i], how many labels unit i received."""
+        return np.bincount(self.unit, minlength=self.n_units)
+
+    def labels_per_annotator(self) -> Ints:
+        """n[j], how many labels annotator j gave."""
+        return np.bincount(self.annotator, minlength=len(self.annotators))
+
+    def annotations(self) -> tuple[Ints, Ints, Ints]:
+        """Each (item, annotator) pair once, and for every label the pair it belongs to.
+
+        A pair is what a person did in one go: a document's label, or all the tags of one sentence.
+        """
+        item = self.unit if self.offsets is None else self.item_of_unit[self.unit]
+        key = item.astype(np.int64) * max(len(self.annotators), 1) + self.annotator
+        pairs, pair_of_label = np.unique(key, return_inverse=True)
+        return pairs // max(len(self.annotators), 1), pairs % max(len(self.annotators), 1), pair_of_label
+
+    def take(self, rows: Ints | Bools) -> CrowdLabels:
+        """Some of the labels; items, annotators and classes stay, so codes keep their meaning."""
+        return replace(
+            self,
+            unit=self.unit[rows],
+            annotator=self.annotator[rows],
+            label=self.label[rows],
+            weight=None if self.weight is None else self.weight[rows],
+            time=None if self.time is None else self.time[rows],
+        )
+
+    def select(self, *, items: Iterable[Any] | None = None, annotators: Iterable[Any] | None = None) -> CrowdLabels:
+        """Some items, some annotators, by name and in the given order; classes stay."""
+        chosen = self
+        if items is not None:
+            chosen = chosen.take_items(codes_of(items, self.items, "item"))
+        if annotators is not None:
+            chosen = chosen._take_annotators(codes_of(annotators, self.annotators, "annotator"))
+        return chosen
+
+    def take_items(self, codes: Ints) -> CrowdLabels:
+        """Some items by code, in the given order, each at most once; annotators and classes stay."""
+        position = np.full(len(self.items), -1, dtype=np.int64)
+        position[codes] = np.arange(len(codes))
+        item = self.item_of_unit[self.unit]
+        rows = position[item] >= 0
+        kept = self.take(rows)
+        if self.offsets is None:
+            return replace(kept, unit=position[kept.unit], items=self.items.gather(codes))
+        lengths = np.diff(self.offsets)[codes]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        within = kept.unit - self.offsets[item[rows]]
+        return replace(
+            kept, unit=offsets[position[item[rows]]] + within, items=self.items.gather(codes), offsets=offsets
+        )
+
+    def _take_annotators(self, codes: Ints) -> CrowdLabels:
+        position = np.full(len(self.annotators), -1, dtype=np.int64)
+        position[codes] = np.arange(len(codes))
+        kept = self.take(position[self.annotator] >= 0)
+        return replace(
+            kept,
+            annotator=position[kept.annotator],
+            annotators=self.annotators.gather(codes),
+            kind=None if self.kind is None else tuple(self.kind[code] for code in codes),
+        )
+
+    def subsample(self, size: int | float, *, seed: int) -> CrowdLabels:
+        """A random part of the annotations: a count, or a fraction below 1.
+
+        What is drawn is (item, annotator) pairs, so a sentence's tags by one person stay together.
+        """
+        _, _, pair_of_label = self.annotations()
+        n_pairs = int(pair_of_label.max(initial=-1)) + 1
+        count = round(size * n_pairs) if isinstance(size, float) and size <= 1 else int(size)
+        if not 0 <= count <= n_pairs:
+            raise OptionError(
+                f"subsample: {size} asked for, but there are {n_pairs:,} annotations. Ask for at most that."
+            )
+        drawn = np.zeros(n_pairs, dtype=bool)
+        drawn[np.random.default_rng(seed).choice(n_pairs, count, replace=False)] = True
+        return self.take(drawn[pair_of_label])
+
+    def split(self, *sizes: int, seed: int) -> tuple[CrowdLabels, ...]:
+        """Parts of the given numbers of items, drawn by seed, and a last part with the rest when there is one."""
+        return tuple(self.take_items(codes) for codes in split_codes(len(self.items), sizes, seed))
+
+    def with_classes(self, classes: Sequence[Any]) -> CrowdLabels:
+        """The same labels over other classes: more of them, or in another order. A class in use cannot be left out."""
+        position = {name: k for k, name in enumerate(classes)}
+        gone = [name for k, name in enumerate(self.classes) if name not in position and (self.label == k).any()]
+        if gone:
+            raise LabelError(
+                f"The class {gone[0]!r} is in use and cannot be left out. Keep it, or drop its labels first."
+            )
+        codes = np.array([position.get(name, -1) for name in self.classes], dtype=np.int32)
+        return replace(self, label=codes[self.label], classes=tuple(classes))
+
+    def __repr__(self) -> str:
+        units = f" of {self.n_units:,} units" if self.is_sequential else ""
+        return (
+            f"CrowdLabels({self.n_labels:,} labels, {len(self.items):,} items{units}, "
+            f"{len(self.annotators):,} annotators, {self.n_classes} classes)"
+        )
+
+
+def split_codes(n: int, sizes: Sequence[int], seed: int) -> list[Ints]:
+    """The codes 0..n-1 permuted by seed and cut into parts of the given sizes; the rest, if any, is a last part."""
+    if any(size < 0 for size in sizes) or sum(sizes) > n:
+        raise OptionError(f"split: parts of {', '.join(map(str, sizes))} do not fit into {n:,} items.")
+    order = np.random.default_rng(seed).permutation(n)
+    parts = np.split(order, np.cumsum(sizes))
+    return parts if len(parts[-1]) else parts[:-1]
+
+
+def codes_of(wanted: Iterable[Any], names: Names, what: str) -> Ints:
+    """The codes of some names, each asked for once; a name that is not there is an error with the nearest one."""
+    asked = pl.Series(list(wanted))
+    codes = find(asked, names)
+    if len(asked) and (codes < 0).any():
+        name = asked[int(np.flatnonzero(codes < 0)[0])]
+        raise LabelError(f"No {what} is called {name!r}.{nearest(str(name), [str(n) for n in names])}")
+    if len(np.unique(codes)) != len(codes):
+        raise LabelError(f"An {what} is asked for twice. Name each once.")
+    return codes
+
+
+def _check_sizes(labels: CrowdLabels) -> None:
+    for name in ("annotator", "label", "weight", "time"):
+        column = getattr(labels, name)
+        if column is not None and len(column) != len(labels.unit):
+            raise LabelError(
+                f"{name} has {len(column):,} rows and unit has {len(labels.unit):,}. Give arrays of one length."
+            )
+    if labels.offsets is not None:
+        offsets = np.asarray(labels.offsets, dtype=np.int64)
+        if len(offsets) != len(labels.items) + 1 or offsets[0] != 0 or (np.diff(offsets) < 0).any():
+            raise LabelError("offsets must start at 0, never fall, and have one entry more than there are items.")
+        object.__setattr__(labels, "offsets", frozen(offsets))
+    if labels.kind is not None and (len(labels.kind) != len(labels.annotators) or set(labels.kind) - {*KINDS, ""}):
+        raise LabelError(f"kind needs one of {', '.join(KINDS)} for each of the {len(labels.annotators):,} annotators.")
+    if len(set(labels.classes)) != len(labels.classes):
+        raise LabelError("A class is named twice. Give each class once.")
+
+
+def _check_codes(labels: CrowdLabels) -> None:
+    limits = {"unit": labels.n_units, "annotator": len(labels.annotators), "label": labels.n_classes}
+    for name, limit in limits.items():
+        column = getattr(labels, name)
+        if len(column) and (column.min() < 0 or column.max() >= limit):
+            raise LabelError(
+                f"{name} holds codes from {column.min()} to {column.max()}; they must lie in 0 to {limit - 1}."
+            )
+    if labels.weight is not None and not (np.isfinite(labels.weight).all() and (labels.weight >= 0).all()):
+        raise LabelError("A weight is negative or not finite. Weights are how much a label counts: 0 or more.")
+
+
+def _row_order(unit: Ints, annotator: Ints, n_annotators: int) -> Ints | None:
+    """The permutation that sorts rows by unit, then annotator, keeping file order within; None when sorted already."""
+    key = unit.astype(np.int64) * max(n_annotators, 1) + annotator
+    if len(key) < 2 or (key[1:] >= key[:-1]).all():
+        return None
+    return stable_order(key)

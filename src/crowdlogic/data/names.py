@@ -1,0 +1,91 @@
+"""The names behind the codes: text, numbers or booleans become 0, 1, 2..., and can be looked up again.
+
+Items and annotators keep the order in which they first appear. Classes are sorted unless given; text that is all
+whole numbers sorts as numbers, so that "10" comes after "2".
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import polars as pl
+
+from crowdlogic.numerics.arrays import Ints
+
+Names: TypeAlias = pl.Series
+ClassName: TypeAlias = str | int | bool
+Classes: TypeAlias = tuple[ClassName, ...]
+
+LARGE = 1_000_000
+"""From this many rows on, the compiled kernel is quicker than polars even when it must be compiled first."""
+
+
+def encode(values: Names) -> tuple[Ints, Names]:
+    """Codes in order of first appearance, and the names they stand for. A missing value has the code -1."""
+    if values.null_count() == 0 and len(values) >= LARGE and values.dtype == pl.String:
+        return _encode_large(values)
+    names = values.drop_nulls().unique(maintain_order=True)
+    return find(values, names), names
+
+
+def _encode_large(values: Names) -> tuple[Ints, Names]:
+    """`encode` for millions of texts: code their 64-bit hashes, then check every text against its name.
+
+    Two texts that share a hash are next to impossible (1 in 10 million at 2 million names), but then `encode`
+    must still be right, so the check falls back to comparing texts.
+    """
+    from crowdlogic.numerics.kernels import first_appearance_codes
+
+    codes, rows = first_appearance_codes(values.hash(seed=0).to_numpy())
+    second_hash = values.hash(seed=1).to_numpy()
+    if (second_hash[rows][codes] != second_hash).any():
+        names = values.unique(maintain_order=True)
+        return find(values, names), names
+    return codes, values.gather(rows)
+
+
+def find(values: Names, names: Names) -> Ints:
+    """The position of each value among the names; -1 where it is missing or unknown. Names must be distinct."""
+    if values.dtype != names.dtype:
+        values, names = as_text(values), as_text(names)
+    table = pl.DataFrame({"name": names, "code": np.arange(len(names), dtype=np.int32)})
+    joined = values.to_frame("name").join(table, on="name", how="left", maintain_order="left")
+    return joined["code"].fill_null(-1).to_numpy().astype(np.int32, copy=False)
+
+
+def as_text(values: Names) -> Names:
+    """Names as text, the way Python prints them (True, not true)."""
+    if values.dtype == pl.Boolean:
+        return values.replace_strict([True, False], ["True", "False"], return_dtype=pl.String)
+    return values.cast(pl.String)
+
+
+def sort_classes(names: Iterable[ClassName]) -> Classes:
+    """Classes in the order that decides ties "to the first" and the columns of every output."""
+    distinct = list(dict.fromkeys(names))
+    if all(isinstance(name, str) and is_whole_number(name) for name in distinct):
+        return tuple(sorted(distinct, key=lambda name: (int(name), str(name))))
+    return tuple(sorted(distinct, key=lambda name: (isinstance(name, str), name)))
+
+
+def is_whole_number(text: str) -> bool:
+    """Whether the text is a whole number written in ASCII digits."""
+    digits = text.removeprefix("-")
+    return digits.isascii() and digits.isdigit()
+
+
+def nearest(name: str, known: Sequence[str]) -> str:
+    """A hint for a message: " Did you mean 'x'?", or nothing when nothing is near."""
+    close = difflib.get_close_matches(name, known, n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def listed(names: Iterable[object], *, most: int = 8) -> str:
+    """A few names for a message: a, b, c, ... (12 in all)."""
+    shown = [str(name) for name in names]
+    if len(shown) <= most:
+        return ", ".join(shown)
+    return f"{', '.join(shown[:most])}, ... ({len(shown)} in all)"

@@ -1,0 +1,148 @@
+"""Tags and spans: B-PER I-PER O is one span of type PER.
+
+Two readings of a tag sequence, both in use:
+
+- `conll`: conlleval's, which every table of the CoNLL task was scored by. An I- tag with nothing of its type before it
+  still opens a span.
+- `strict`: an entity begins with B- (or S-) and goes on with I- (or E-) of its type; what does not is no entity.
+
+Axes: i unit, s sequence. A tag code of -1 (no answer) is outside every span.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from crowdlogic.errors import DataError
+from crowdlogic.numerics.arrays import Bools, Ints
+
+OUTSIDE, BEGIN, INSIDE, END, SINGLE = range(5)
+PREFIXES = {"B": BEGIN, "I": INSIDE, "E": END, "S": SINGLE, "L": END, "U": SINGLE}
+
+
+class Scheme(StrEnum):
+    """How tags are read as spans."""
+
+    conll = "conll"
+    strict = "strict"
+
+
+@dataclass(frozen=True, eq=False)
+class TagSet:
+    """The tags of a task, split into prefix and type.
+
+    Attributes:
+        classes: The tags.
+        prefix: prefix[k], one of OUTSIDE, BEGIN, INSIDE, END, SINGLE.
+        kind: kind[k], the position of the tag's type among `types`; -1 for O.
+        types: The entity types, sorted.
+    """
+
+    classes: tuple[Any, ...]
+    prefix: Ints
+    kind: Ints
+    types: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Spans:
+    """Entities: start[e] to end[e] (exclusive), counted in units over all sequences, and kind[e] among the types."""
+
+    start: Ints
+    end: Ints
+    kind: Ints
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+
+def is_span_tag_set(classes: Sequence[Any]) -> bool:
+    """Whether the classes are span tags: O and prefix-type, such as B-PER. A part-of-speech set is not."""
+    texts = [str(name) for name in classes]
+    marked = [text for text in texts if text != "O"]
+    return bool(marked) and all(_split(text) is not None for text in marked)
+
+
+def tag_set(classes: Sequence[Any]) -> TagSet:
+    """Split tags into prefixes and types."""
+    parts = [(OUTSIDE, None) if str(name) == "O" else _split(str(name)) for name in classes]
+    for name, part in zip(classes, parts, strict=True):
+        if part is None:
+            raise DataError(f"{name!r} is no span tag: spans need O and tags such as B-PER and I-PER.")
+    known = [part for part in parts if part is not None]
+    types = tuple(sorted({kind for _, kind in known if kind is not None}))
+    return TagSet(
+        tuple(classes),
+        prefix=np.array([prefix for prefix, _ in known], dtype=np.int8),
+        kind=np.array([-1 if kind is None else types.index(kind) for _, kind in known], dtype=np.int32),
+        types=types,
+    )
+
+
+def _split(tag: str) -> tuple[int, str | None] | None:
+    head, dash, kind = tag.partition("-")
+    return (PREFIXES[head], kind) if dash and kind and head in PREFIXES else None
+
+
+def spans_of(tags: Ints, offsets: Ints, tag_set: TagSet, scheme: Scheme | str = Scheme.conll) -> Spans:
+    """The spans of tag sequences.
+
+    Args:
+        tags: tags[i], codes among the tag set; -1 for no answer.
+        offsets: Where each sequence begins, and the number of units last.
+        tag_set: What the codes mean.
+        scheme: How an I- tag without a beginning is read.
+    """
+    outside = tags < 0
+    prefix = np.where(outside, OUTSIDE, tag_set.prefix[np.maximum(tags, 0)])
+    kind = np.where(outside, -1, tag_set.kind[np.maximum(tags, 0)])
+    opens = _opens(prefix, kind, first_units(len(tags), offsets))
+    closes = np.concatenate([opens[1:] | (prefix[1:] == OUTSIDE), [True]]) if len(tags) else np.zeros(0, dtype=bool)
+    closes |= np.isin(prefix, (END, SINGLE))
+    closes[np.asarray(offsets[1:])[np.diff(offsets) > 0] - 1] = True
+    start = np.flatnonzero(opens)
+    inside_end = np.flatnonzero(closes & (prefix != OUTSIDE))
+    end = inside_end[np.searchsorted(inside_end, start)] + 1
+    found = Spans(start, end, kind[start])
+    return found if Scheme(scheme) is Scheme.conll else _well_formed(found, prefix, tag_set)
+
+
+def first_units(n_units: int, offsets: Ints) -> Bools:
+    """first[i], whether unit i begins a sequence."""
+    first = np.zeros(n_units, dtype=bool)
+    first[np.asarray(offsets[:-1])[np.diff(offsets) > 0]] = True
+    return first
+
+
+def _opens(prefix: Ints, kind: Ints, first: Bools) -> Bools:
+    """Whether a span opens at each unit, by conlleval's rules."""
+    before, kind_before = np.roll(prefix, 1), np.roll(kind, 1)
+    fresh = first | (before == OUTSIDE) | np.isin(before, (END, SINGLE)) | (kind != kind_before)
+    return np.asarray((prefix == BEGIN) | (prefix == SINGLE) | ((prefix != OUTSIDE) & fresh))
+
+
+def _well_formed(spans: Spans, prefix: Ints, tag_set: TagSet) -> Spans:
+    """The spans that begin with B- or S-; in tag sets with E- and S- they must end with one of these, too."""
+    fine = np.isin(prefix[spans.start], (BEGIN, SINGLE))
+    if np.isin(tag_set.prefix, (END, SINGLE)).any():
+        single = prefix[spans.start] == SINGLE
+        fine &= np.where(single, spans.end - spans.start == 1, prefix[spans.end - 1] == END)
+    return Spans(spans.start[fine], spans.end[fine], spans.kind[fine])
+
+
+def tags_of(spans: Spans, n_units: int, tag_set: TagSet) -> Ints:
+    """The BIO tags of spans that do not overlap: the inverse of `spans_of` for tag sets of B-, I- and O."""
+    code = {(int(p), int(k)): i for i, (p, k) in enumerate(zip(tag_set.prefix, tag_set.kind, strict=True))}
+    begin = np.array([code[BEGIN, k] for k in range(len(tag_set.types))], dtype=np.int32)
+    inside = np.array([code.get((INSIDE, k), code[BEGIN, k]) for k in range(len(tag_set.types))], dtype=np.int32)
+    tags = np.full(n_units, code[OUTSIDE, -1], dtype=np.int32)
+    length = spans.end - spans.start
+    units = np.repeat(spans.start - np.concatenate([[0], np.cumsum(length)[:-1]]), length) + np.arange(length.sum())
+    tags[units] = np.repeat(inside[spans.kind], length)
+    tags[spans.start] = begin[spans.kind]
+    return tags

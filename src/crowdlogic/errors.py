@@ -1,0 +1,58 @@
+"""Everything that crowdlogic raises or warns about.
+
+    CrowdLogicError
+    ├── DataError (ValueError)               what the user brought is wrong; the message says where and what to do
+    │   ├── FormatError                      a file that cannot be read as what it claims to be
+    │   ├── LabelError                       a table of labels that breaks the input contract
+    │   ├── CorpusError                      texts, tokens, features or gold that do not fit the labels
+    │   └── MissingDataError (FileNotFoundError)   a file or data set that is not there
+    ├── OptionError (ValueError)             an option whose value makes no sense, alone or beside another
+    └── MissingExtraError (ImportError)      an optional dependency that is not installed
+
+    CrowdLogicWarning (UserWarning)
+    └── ConvergenceWarning                   an iterative method stopped before it settled
+
+`cli.app.main` turns any CrowdLogicError into one line on stderr and exit code 2; everything else is a bug.
+"""
+
+from __future__ import annotations
+
+
+class CrowdLogicError(Exception):
+    """The root of the tree."""
+
+
+class DataError(CrowdLogicError, ValueError):
+    """What the user brought is wrong."""
+
+
+class FormatError(DataError):
+    """A file cannot be read as what it claims to be."""
+
+
+class LabelError(DataError):
+    """A table of labels breaks the input contract."""
+
+
+class CorpusError(DataError):
+    """Texts, tokens, features or gold do not fit the labels."""
+
+
+class MissingDataError(DataError, FileNotFoundError):
+    """A file or a data set is not there."""
+
+
+class OptionError(CrowdLogicError, ValueError):
+    """An option's value makes no sense, alone or beside another."""
+
+
+class MissingExtraError(CrowdLogicError, ImportError):
+    """An optional dependency is not installed."""
+
+
+class CrowdLogicWarning(UserWarning):
+    """Something a user should know, though the work went on."""
+
+
+class ConvergenceWarning(CrowdLogicWarning):
+    """An iterative method stopped before it settled."""

@@ -1,0 +1,1 @@
+"""How good are answers, and how far do annotators agree?"""

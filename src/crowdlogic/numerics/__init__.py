@@ -1,0 +1,1 @@
+"""Numbers and nothing else: array types, log space, kernels. Knows no labels, no items, no files."""

@@ -1,0 +1,35 @@
+"""The array types that signatures speak of."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.signedinteger[Any]]
+Bools: TypeAlias = NDArray[np.bool_]
+
+AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
+
+
+def frozen(array: AnyArray) -> AnyArray:
+    """A read-only view: what sits in a frozen dataclass must not change under it."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def stable_order(key: Ints) -> Ints:
+    """The permutation that sorts whole numbers of 0 or more, equal ones in the order they stand.
+
+    Key and position are packed into one integer where they fit: sorting integers is several times quicker than
+    sorting their positions.
+    """
+    bits = max(len(key) - 1, 1).bit_length()
+    if len(key) == 0 or int(key.max()) >= 1 << (62 - bits):
+        return np.argsort(key, kind="stable")
+    packed = (key.astype(np.int64) << bits) | np.arange(len(key))
+    packed.sort()
+    return packed & ((1 << bits) - 1)

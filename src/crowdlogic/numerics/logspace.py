@@ -1,0 +1,34 @@
+"""Log space: the one place that decides what log 0 is.
+
+Axes: i unit, k class.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crowdlogic.numerics.arrays import Floats
+
+LOG_ZERO = -np.inf
+"""log 0. Kept as a true minus infinity so that an impossible class stays impossible through sums;
+`normalise` is the function that knows how to come back from it."""
+
+
+def safe_log(probability: Floats) -> Floats:
+    """Log p, with log 0 = LOG_ZERO and no warning."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(probability))
+
+
+def normalise(log_weight: Floats) -> tuple[Floats, Floats]:
+    """Turn log weights into rows that sum to one, and give each row's log of the sum.
+
+    A row that is impossible throughout (every entry LOG_ZERO) has no distribution: it becomes uniform, and its log
+    sum says LOG_ZERO so that the caller can tell.
+    """
+    peak = log_weight.max(axis=-1, keepdims=True)
+    impossible = ~np.isfinite(peak)
+    weight = np.exp(np.where(impossible, 0.0, log_weight - np.where(impossible, 0.0, peak)))
+    total = weight.sum(axis=-1, keepdims=True)
+    log_sum = np.where(impossible, LOG_ZERO, peak + np.log(total))
+    return weight / total, log_sum[..., 0]

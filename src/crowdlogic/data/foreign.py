@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -36,9 +37,13 @@ def column(name: str, values: Sequence[Any]) -> pl.Series:
     try:
         if getattr(values, "dtype", np.dtype(object)) != np.dtype(object):
             return pl.Series(name, values)
-        return pl.Series(name, [None if value is None or value != value else value for value in values])
+        return pl.Series(name, [None if _is_nan(value) else value for value in values])
     except (TypeError, pl.exceptions.PolarsError, OverflowError) as problem:
         raise mixed(name) from problem
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
 
 
 def mixed(name: str) -> LabelError:

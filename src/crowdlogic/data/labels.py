@@ -100,10 +100,10 @@ class CrowdLabels:
         """weight[n], ones when none were given."""
         return np.ones(self.n_labels) if self.weight is None else self.weight
 
-    def votes(self) -> Floats:
-        """votes[i, k], the weight of the labels k that unit i received."""
+    def votes(self, *, weighted: bool = True) -> Floats:
+        """votes[i, k], the weight (or the number) of the labels k that unit i received."""
         cell = self.unit.astype(np.int64) * self.n_classes + self.label
-        counts = np.bincount(cell, weights=self.weight, minlength=self.n_units * self.n_classes)
+        counts = np.bincount(cell, weights=self.weight if weighted else None, minlength=self.n_units * self.n_classes)
         return counts.astype(np.float64).reshape(self.n_units, self.n_classes)
 
     def labels_per_unit(self) -> Ints:

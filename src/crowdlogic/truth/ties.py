@@ -1,0 +1,61 @@
+"""Which class wins when several are equally good."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from crowdlogic.data.names import Classes, listed
+from crowdlogic.errors import OptionError
+from crowdlogic.numerics.arrays import Bools, Floats, Ints
+
+TOLERANCE = 1e-9
+"""Scores that differ by less are tied: they are sums of weights in some order."""
+
+
+class Ties(StrEnum):
+    """What to do with a tie."""
+
+    random = "random"
+    """Draw one of the best, by seed."""
+    first = "first"
+    """Take the first of the best, in the order of the classes."""
+    order = "order"
+    """Take the first of the best, in an order that the user gives."""
+    soft = "soft"
+    """Leave it a tie: the beliefs keep it, scores can count it in parts, and the answer shown is the first."""
+
+
+def best_classes(scores: Floats) -> Bools:
+    """best[i, k], whether no class scores higher than k for unit i."""
+    return np.asarray(scores >= scores.max(axis=1, keepdims=True, initial=-np.inf) - TOLERANCE)
+
+
+def winners(best: Bools, ties: Ties, *, classes: Classes, order: Sequence[Any] | None = None, seed: int = 0) -> Ints:
+    """winner[i], one of the best classes of each unit."""
+    if not best.shape[1]:
+        return np.full(len(best), -1, dtype=np.int32)
+    if ties is Ties.order:
+        ranked = _positions(order, classes)
+        return np.asarray(ranked[best[:, ranked].argmax(axis=1)], dtype=np.int32)
+    chosen: Ints = np.asarray(best.argmax(axis=1), dtype=np.int32)
+    if ties is Ties.random:
+        tied = np.flatnonzero(best.sum(axis=1) > 1)
+        draws = np.random.default_rng(seed).random((len(tied), len(classes)))
+        chosen[tied] = np.where(best[tied], draws, -1.0).argmax(axis=1)
+    return chosen
+
+
+def _positions(order: Sequence[Any] | None, classes: Classes) -> Ints:
+    """The classes' codes in the order given, which must name each class once."""
+    named = [str(name) for name in order or ()]
+    known = [str(name) for name in classes]
+    if len(set(named)) != len(named) or set(known) - set(named):
+        raise OptionError(
+            f"ties = order: {listed(named) or 'no order'} does not name each class once. "
+            f"The classes are {listed(known, most=20)}."
+        )
+    return np.array([known.index(name) for name in named if name in known], dtype=np.int32)

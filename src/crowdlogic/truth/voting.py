@@ -1,0 +1,61 @@
+"""Majority vote: the class that most labels name.
+
+Axes: i unit, k class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Beliefs, Estimate, answered_by
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.numerics.arrays import Floats
+from crowdlogic.truth.ties import Ties, best_classes, winners
+
+
+@dataclass(frozen=True)
+class MajorityVote:
+    """The class with the most votes; the beliefs are the shares of the votes.
+
+    Attributes:
+        ties: How a tie is decided: random (by seed), first, order (of classes, given) or soft.
+        order: With ties = order, the classes from the one that wins every tie to the one that loses every tie.
+        seed: The seed of random ties.
+        weighted: Whether a label counts by its weight, when the labels have weights.
+        answer_all: Whether a unit that nobody labelled gets an answer too.
+    """
+
+    ties: Ties | str = Ties.random
+    order: Sequence[Any] | None = None
+    seed: int = 0
+    weighted: bool = True
+    answer_all: bool = False
+
+    name = "majority"
+
+    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None) -> Estimate:  # noqa: ARG002 (votes need no text)
+        """Count the votes."""
+        votes = labels.votes(weighted=self.weighted)
+        best = best_classes(votes)
+        answer = winners(best, Ties(self.ties), classes=labels.classes, order=self.order, seed=self.seed)
+        tied = (best.sum(axis=1) > 1) & (labels.labels_per_unit() > 0)
+        return answered_by(
+            labels,
+            self.name,
+            shares(votes),
+            answer=answer,
+            answer_all=self.answer_all,
+            tied=int(np.count_nonzero(tied)),
+        )
+
+
+def shares(votes: Floats) -> Beliefs:
+    """The share of each class among a unit's votes; uniform where there are none."""
+    total = votes.sum(axis=1, keepdims=True)
+    uniform = 1.0 / max(votes.shape[1], 1)
+    return np.where(total > 0, votes / np.where(total > 0, total, 1.0), uniform)

@@ -14,23 +14,47 @@ from crowdlogic.data.names import Classes, Names, as_text, encode, find, listed,
 from crowdlogic.errors import LabelError, OptionError
 from crowdlogic.numerics.arrays import Floats, Ints
 
-MISSING_NOTE = "An empty cell, null or NaN means that no label was given."
 
+def code_labels(labels: Names, source: Source, classes: Sequence[Any] | None = None) -> tuple[Ints, Classes]:
+    """Codes of a column of labels, and the classes they mean: those given, or those found, sorted.
 
-def categorical(labels: Names, source: Source, *, classes: Sequence[Any] | None = None) -> Names:
-    """The label column as text, whole numbers or booleans, null where there is no label.
-
-    Lists (several labels at once) and fractions (measurements) are refused: this is about one class per label.
+    An empty cell, null or NaN means that no label was given, and has the code -1. A label that is not among given
+    classes is refused; so are lists (several labels at once) and fractions (measurements): a label is one class.
     """
-    if labels.dtype in (pl.Categorical, pl.Enum):
-        labels = labels.cast(pl.String)
-    if labels.dtype == pl.String:
-        return _text_labels(labels, source, checked=classes is None)
-    if labels.dtype.is_float():
-        return _whole(labels.fill_nan(None), source)
-    if labels.dtype == pl.Null:
+    codes, names = encode(_of_one_type(labels, source))
+    codes, names = without_blanks(codes, names)
+    if classes is not None:
+        return _among(codes, names, tuple(classes), source)
+    if names.dtype == pl.String:
+        _refuse_lists(codes, names, source)
+        _refuse_fractions(codes, names.str.strip_chars().cast(pl.Float64, strict=False), source)
+    ordered = sort_classes(names.to_list())
+    position = {name: k for k, name in enumerate(ordered)}
+    rank = np.array([*(position[name] for name in names.to_list()), -1], dtype=np.int32)
+    return rank[codes], ordered
+
+
+def without_blanks(codes: Ints, names: Names) -> tuple[Ints, Names]:
+    """The same codes with -1 where the name is only white space, and the names without it."""
+    if names.dtype != pl.String:
+        return codes, names
+    filled = (names.str.strip_chars() != "").to_numpy()
+    if filled.all():
+        return codes, names
+    renumbered = np.append(np.where(filled, np.cumsum(filled) - 1, -1), -1).astype(np.int32)
+    return renumbered[codes], names.filter(pl.Series(filled))
+
+
+def _of_one_type(labels: Names, source: Source) -> Names:
+    """The labels as text, whole numbers or booleans."""
+    if labels.dtype in (pl.Categorical, pl.Enum, pl.Null):
         return labels.cast(pl.String)
-    if labels.dtype.is_integer() or labels.dtype == pl.Boolean:
+    if labels.dtype.is_float():
+        numbers = labels.fill_nan(None)
+        codes, names = encode(numbers)
+        _refuse_fractions(codes, names, source)
+        return numbers.cast(pl.Int64)
+    if labels.dtype == pl.String or labels.dtype.is_integer() or labels.dtype == pl.Boolean:
         return labels
     raise LabelError(
         f"{source.name}: a label is one class, but the column holds {labels.dtype}. For the tags of a sentence name "
@@ -38,58 +62,41 @@ def categorical(labels: Names, source: Source, *, classes: Sequence[Any] | None 
     )
 
 
-def _text_labels(labels: Names, source: Source, *, checked: bool) -> Names:
-    given = labels.set(labels.str.strip_chars() == "", None) if (labels == "").any() or labels.null_count() else labels
-    if checked:
-        names = given.unique().drop_nulls()
-        _refuse_lists(given, names, source)
-        numbers = names.str.strip_chars().cast(pl.Float64, strict=False)
-        if len(names) and numbers.null_count() == 0 and ((numbers % 1 != 0) | numbers.is_nan()).any():
-            _whole(given.str.strip_chars().cast(pl.Float64, strict=False).fill_nan(None), source)
-    return given
-
-
-def _refuse_lists(labels: Names, names: Names, source: Source) -> None:
-    bracketed = names.filter(names.str.contains(r"^\s*\[.*\]\s*$") | names.str.contains(r"^\s*\{.*\}\s*$"))
+def _refuse_lists(codes: Ints, names: Names, source: Source) -> None:
+    """Text such as ["a", "b"] is several labels at once."""
+    bracketed = names.str.contains(r"(?s)^\s*(\[.*\]|\{.*\})\s*$").arg_true()
     if len(bracketed):
-        row = (labels == bracketed[0]).arg_true().to_numpy()
+        rows = np.flatnonzero(codes == bracketed[0])
         raise refuse(
-            source, row, f"{bracketed[0]!r} looks like several labels at once",
+            source, rows, f"{names[bracketed[0]]!r} looks like several labels at once",
             "Give one class per row; for several labels at once make one table per class, with yes or no as labels.",
         )  # fmt: skip
 
 
-def _whole(numbers: Names, source: Source) -> Names:
-    """Numbers that name classes (1.0 is class 1); a fraction is a measurement and is refused."""
-    fraction = (numbers % 1 != 0) | numbers.is_infinite()
-    if fraction.any():
-        rows = fraction.arg_true().to_numpy()
+def _refuse_fractions(codes: Ints, numbers: Names, source: Source) -> None:
+    """Labels that are all numbers, some with a fraction (or infinite), are measurements."""
+    if numbers.null_count() or not len(numbers):
+        return
+    fraction = ((numbers % 1 != 0) | ~numbers.is_finite()).to_numpy()
+    rows = np.flatnonzero(np.append(fraction, False)[codes])
+    if len(rows):
         raise refuse(
-            source, rows, f"the label {numbers[int(rows[0])]} is a number, not a class",
+            source, rows, f"the label {numbers[int(codes[rows[0]])]} is a number, not a class",
             "Numeric answers cannot be voted on: round or bin them into classes first, or name the classes.",
         )  # fmt: skip
-    return numbers.cast(pl.Int64)
 
 
-def code_classes(labels: Names, source: Source, classes: Sequence[Any] | None) -> tuple[Ints, Classes]:
-    """Codes of the labels (-1 where there is none) among the given classes, or among those found, sorted."""
-    codes, found = encode(labels)
-    if classes is None:
-        names = sort_classes(found.to_list())
-        position = {name: k for k, name in enumerate(names)}
-        rank = np.array([*(position[name] for name in found.to_list()), -1], dtype=np.int32)
-        return rank[codes], names
-    given = tuple(classes)
-    if len(set(given)) != len(given) or not given:
-        raise OptionError(f"classes: {listed(given)} names a class twice or none at all. Give each class once.")
-    rank = np.array(
-        [*find(as_text(found), pl.Series([str(name) for name in given], dtype=pl.String)), -1], dtype=np.int32
-    )
+def _among(codes: Ints, names: Names, classes: Classes, source: Source) -> tuple[Ints, Classes]:
+    """Codes among given classes. Names are compared as text, so that --classes 0,1 fits a column of numbers."""
+    if len(set(classes)) != len(classes) or not classes:
+        raise OptionError(f"classes: {listed(classes)} names a class twice or none at all. Give each class once.")
+    position = find(as_text(names), pl.Series([str(name) for name in classes], dtype=pl.String))
+    rank = np.append(position, -1).astype(np.int32)
     unknown = np.flatnonzero((rank[codes] < 0) & (codes >= 0))
     if len(unknown):
-        what = f"the label {labels[int(unknown[0])]!r} is not among the classes {listed(given)}"
+        what = f"the label {names[int(codes[unknown[0]])]!r} is not among the classes {listed(classes)}"
         raise refuse(source, unknown, what, "Mend the label, or add it to the classes.")
-    return rank[codes], given
+    return rank[codes], classes
 
 
 def weights(column: Names, source: Source) -> Floats:

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from crowdlogic.data.cells import categorical, code_classes, kinds, times, weights
+from crowdlogic.data.cells import code_labels, kinds, times, weights, without_blanks
 from crowdlogic.data.columns import require, roles_of
 from crowdlogic.data.foreign import as_polars, column
 from crowdlogic.data.intake import Duplicates, Intake, Source, lookalikes, refuse
@@ -172,7 +172,7 @@ def build(
     policy = _policy(duplicates)
     item, items = _coded(table["item"], "item", source)
     annotator, annotators = _coded(table["annotator"], "annotator", source)
-    label, names = code_classes(categorical(table["label"], source, classes=classes), source, classes)
+    label, names = code_labels(table["label"], source, classes)
     given = np.flatnonzero(label >= 0)
     missing = len(label) - len(given)
     if missing:
@@ -222,7 +222,7 @@ def _sequences(
 ) -> CrowdLabels:
     item, names = _coded(items, "item", source)
     annotator, people = _coded(annotators, "annotator", source)
-    label, classes_found = code_classes(categorical(flat, source, classes=classes), source, classes)
+    label, classes_found = code_labels(flat, Source(source.name), classes)
     row_of_tag = np.repeat(np.arange(len(lengths)), lengths)
     if (label < 0).any():
         rows = row_of_tag[np.flatnonzero(label < 0)]
@@ -262,13 +262,13 @@ def _length_of(item: Ints, names: Names, annotator: Ints, people: Names, lengths
 
 def _coded(names: Names, what: str, source: Source) -> tuple[Ints, Names]:
     """Codes for items or annotators, every one of which must have a name."""
-    named = names.cast(pl.String) if names.dtype in (pl.Categorical, pl.Enum, pl.Null) else names
-    absent = named.is_null() | (named.str.strip_chars() == "") if named.dtype == pl.String else named.is_null()
-    if absent.any():
-        raise refuse(
-            source, absent.arg_true().to_numpy(), f"no {what} is named", f"Fill in the {what}, or remove the row."
-        )
-    return encode(named)
+    if not (names.dtype in (pl.String, pl.Boolean) or names.dtype.is_integer()):
+        names = names.cast(pl.String, strict=False)
+    codes, found = without_blanks(*encode(names))
+    absent = np.flatnonzero(codes < 0)
+    if len(absent):
+        raise refuse(source, absent, f"no {what} is named", f"Fill in the {what}, or remove the row.")
+    return codes, found
 
 
 def _policy(duplicates: Duplicates | str) -> Duplicates:

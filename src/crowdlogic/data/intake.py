@@ -27,17 +27,29 @@ class Duplicates(StrEnum):
     keep = "keep"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Source:
-    """Where rows come from, and how its rows are counted: a spreadsheet's header is row 1, a frame's first row is 0."""
+    """Where rows come from, and how a person would count them.
+
+    Attributes:
+        name: What to call it in a message.
+        first_row: The number of the first row: a spreadsheet's header is row 1, a frame's first row is 0.
+        word: What a row is called: row or line.
+        numbers: The number of each row, where they do not simply follow one another (blank lines between them).
+    """
 
     name: str
     first_row: int = 0
     word: str = "row"
+    numbers: Ints | None = None
+
+    def number(self, row: int) -> int:
+        """The number of a row in the user's own count."""
+        return row + self.first_row if self.numbers is None else int(self.numbers[row])
 
     def at(self, row: int) -> str:
-        """The place of a row, in the user's own count."""
-        return f"{self.name}, {self.word} {row + self.first_row}"
+        """The place of a row."""
+        return f"{self.name}, {self.word} {self.number(row)}"
 
 
 @dataclass(frozen=True)
@@ -99,7 +111,7 @@ def refuse(
     message = f"{source.at(int(rows[0]))}: {what}. {remedy}"
     others = len(rows) - 1
     if others:
-        shown = ", ".join(str(int(row) + source.first_row) for row in rows[1 : 1 + SHOWN_ROWS])
+        shown = ", ".join(str(source.number(int(row))) for row in rows[1 : 1 + SHOWN_ROWS])
         dots = ", ..." if others > SHOWN_ROWS else ""
         message += f" ({others:,} more such {source.word}{'s' if others > 1 else ''}: {shown}{dots})"
     return error(message)

@@ -36,7 +36,7 @@ def settled_rows(
         before = int(rows[np.flatnonzero(ordered == key[row])[0]])
         what = (
             f"annotator {names[1][int(annotator[row])]!r} labels item {names[0][int(item[row])]!r} again, "
-            f"after {source.word} {int(place[before]) + source.first_row}"
+            f"after {source.word} {source.number(int(place[before]))}"
         )
         raise refuse(source, place[again], what, "Say what to do with duplicates: first, last or keep (--duplicates).")
     stays = ~repeats

@@ -1,0 +1,220 @@
+"""Labels, corpora and gold from files, whatever their layout: the functions that users and commands call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from crowdlogic.data.cells import code_labels
+from crowdlogic.data.columns import ALIASES, normal, require, roles_of
+from crowdlogic.data.conll import NOT_SEEN, Columns, read_columns
+from crowdlogic.data.corpus import UNKNOWN, Corpus, align
+from crowdlogic.data.frames import from_frame, from_sequences, from_wide
+from crowdlogic.data.intake import Duplicates, Intake, Source, lookalikes, refuse
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.tables import Format, format_of, name_of, parse_jsonl, read_bytes, read_table
+from crowdlogic.errors import CorpusError, FormatError, LabelError
+
+CROWD_FIELDS = ("crowd", "annotations", "annotators")
+"""The names under which a jsonl record may hold {annotator: tags}."""
+
+
+@dataclass(frozen=True, eq=False)
+class Crowd:
+    """Labels, and the items they are about when the file holds them too."""
+
+    labels: CrowdLabels
+    corpus: Corpus | None = None
+
+
+def read_labels(
+    path: str | Path, *, format: Format | str | None = None, columns: Mapping[str, str] | None = None,
+    classes: Sequence[Any] | None = None, duplicates: Duplicates | str = Duplicates.error, wide: bool = False,
+    abstain: str | None = None,
+) -> CrowdLabels:  # fmt: skip
+    """The labels in a file; see `read_crowd` for the layouts and options."""
+    return read_crowd(
+        path, format=format, columns=columns, classes=classes, duplicates=duplicates, wide=wide, abstain=abstain
+    ).labels
+
+
+def read_crowd(
+    path: str | Path, *, format: Format | str | None = None, columns: Mapping[str, str] | None = None,
+    classes: Sequence[Any] | None = None, duplicates: Duplicates | str = Duplicates.error, wide: bool = False,
+    abstain: str | None = None,
+) -> Crowd:  # fmt: skip
+    """Labels from a file, with the tokens when it holds them.
+
+    Layouts: a long table (item, annotator, label; or tags for sentences) in csv, tsv, parquet or jsonl; a wide table
+    (one column per annotator) with `wide`; CoNLL with one column per annotator; jsonl records with tokens and
+    {annotator: tags}.
+
+    Args:
+        path: The file, "-" for standard input.
+        format: csv, tsv, parquet, jsonl or conll, when the suffix does not say.
+        columns: role -> column, for columns whose names are not recognised.
+        classes: The classes in the order that decides ties; other labels are then errors.
+        duplicates: What to do when an annotator labels an item twice: error, first, last or keep.
+        wide: Whether the table has one row per item and one column per annotator.
+        abstain: In a wide table, a value that means "no label", such as -1.
+    """
+    layout = format_of(path, format)
+    if layout is Format.conll:
+        return crowd_of_columns(read_columns(path), classes=classes)
+    if layout is Format.jsonl and _holds_crowds(content := read_bytes(path)):
+        return _crowd_of_records(*parse_jsonl(content, name_of(path)), classes=classes)
+    table, source = read_table(path, format=layout)
+    if wide:
+        item = roles_of(table.columns, columns, where=source.name).get("item")
+        return Crowd(from_wide(table, item=item, classes=classes, abstain=abstain, source=source))
+    return Crowd(from_frame(table, columns=columns, classes=classes, duplicates=duplicates, source=source))
+
+
+def _holds_crowds(content: bytes) -> bool:
+    """Whether the first record of a jsonl file has {annotator: tags}."""
+    try:
+        records, _ = parse_jsonl(content.lstrip().partition(b"\n")[0], "")
+    except FormatError:
+        return False
+    return any(isinstance(records[0].get(name), dict) for name in CROWD_FIELDS)
+
+
+def crowd_of_columns(columns: Columns, *, classes: Sequence[Any] | None = None) -> Crowd:
+    """Labels and tokens of a CoNLL file with one column of tags per annotator."""
+    n_annotators = len(columns.annotators)
+    seen = (columns.tags != NOT_SEEN).to_numpy()
+    cell = np.flatnonzero(seen)
+    source = Source(columns.name, word="line", numbers=columns.lines[cell // n_annotators])
+    label, names = code_labels(columns.tags.filter(pl.Series(seen)), source, classes)
+    labels = CrowdLabels(
+        unit=cell // n_annotators, annotator=cell % n_annotators, label=label,
+        items=columns.items, annotators=columns.annotators, classes=names, offsets=columns.offsets,
+        intake=Intake(rows=len(columns.items), notices=lookalikes(names)),
+    )  # fmt: skip
+    return Crowd(labels, Corpus(columns.items, tokens=tuple(columns.tokens.to_list()), offsets=columns.offsets))
+
+
+def _crowd_of_records(records: list[dict[str, Any]], source: Source, *, classes: Sequence[Any] | None) -> Crowd:
+    corpus = _corpus_of_records(records, source)
+    rows = [
+        (item, annotator, _list_of(tags, "tags", source, at))
+        for at, (item, record) in enumerate(zip(corpus.items.to_list(), records, strict=True))
+        for annotator, tags in _crowd_of(record, source, at).items()
+        if tags is not None
+    ]
+    labels = from_sequences(rows, classes=classes, source=Source(source.name))
+    return Crowd(*align(labels, corpus))
+
+
+def _crowd_of(record: dict[str, Any], source: Source, at: int) -> dict[str, Any]:
+    for name in CROWD_FIELDS:
+        if isinstance(record.get(name), dict):
+            return dict(record[name])
+    raise refuse(source, [at], "no {annotator: tags}", 'Give "crowd": {"ann": ["O", ...]} on each line.', FormatError)
+
+
+def _list_of(value: Any, what: str, source: Source, at: int) -> list[str]:
+    if isinstance(value, str):
+        return value.split()
+    if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
+        raise refuse(
+            source, [at], f"the {what} are not a list of text", f'Write {what} as ["...", "..."].', FormatError
+        )
+    return value
+
+
+def read_corpus(
+    path: str | Path,
+    *,
+    format: Format | str | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Corpus:
+    """The items themselves: texts or token sequences, with gold when a label (or tags) stands beside them."""
+    layout = format_of(path, format)
+    if layout is Format.conll:
+        return _corpus_of_columns(read_columns(path))
+    if layout is Format.jsonl:
+        content = read_bytes(path)
+        records, source = parse_jsonl(content, name_of(path))
+        if any(normal(name) in ALIASES["tokens"] for name in records[0]):
+            return _corpus_of_records(records, source)
+    table, source = read_table(path, format=layout)
+    roles = roles_of(table.columns, columns, where=source.name)
+    require(roles, ("item", "text"), table.columns, where=source.name, purpose="A file of items")
+    texts = table[roles["text"]].cast(pl.String)
+    if texts.null_count():
+        raise refuse(
+            source,
+            texts.is_null().arg_true().to_numpy(),
+            "no text",
+            "Fill in the text, or remove the row.",
+            CorpusError,
+        )
+    _distinct_items(table[roles["item"]], source)
+    gold, names = _gold_codes(table[roles["label"]], source) if "label" in roles else (None, ())
+    return Corpus(table[roles["item"]], texts=tuple(texts.to_list()), classes=names, gold=gold)
+
+
+def _distinct_items(items: pl.Series, source: Source) -> None:
+    again = (~items.is_first_distinct()).arg_true().to_numpy()
+    if len(again):
+        what = f"item {items[int(again[0])]!r} stands here again"
+        raise refuse(source, again, what, "Give each item once.", CorpusError)
+    if items.null_count():
+        raise refuse(
+            source, items.is_null().arg_true().to_numpy(), "no item is named", "Fill in the item.", CorpusError
+        )
+
+
+def _gold_codes(labels: pl.Series, source: Source) -> tuple[Any, tuple[Any, ...]]:
+    return code_labels(labels, source)
+
+
+def _corpus_of_columns(columns: Columns) -> Corpus:
+    if len(columns.annotators) != 1:
+        raise FormatError(
+            f"{columns.name}: {len(columns.annotators)} columns of tags where one is expected (token tag). "
+            f"A file with one column per annotator holds labels, not gold."
+        )
+    source = Source(columns.name, word="line", numbers=columns.lines)
+    tags = columns.tags.set(columns.tags == NOT_SEEN, None)
+    gold, names = code_labels(tags, source, None)
+    return Corpus(
+        columns.items, tokens=tuple(columns.tokens.to_list()), offsets=columns.offsets, classes=names, gold=gold
+    )
+
+
+def _corpus_of_records(records: list[dict[str, Any]], source: Source) -> Corpus:
+    """A corpus from records with tokens, and tags when they have them."""
+    header = list(dict.fromkeys(name for record in records for name in record))
+    roles = roles_of(header, where=source.name)
+    if "tokens" not in roles:
+        raise LabelError(
+            f"{source.name}: no field for the tokens among {', '.join(header)}. Give each line its tokens."
+        )
+    items = [record.get(roles["item"], s) if "item" in roles else s for s, record in enumerate(records)]
+    names = pl.Series("item", items if all(isinstance(i, int) for i in items) else [str(i) for i in items])
+    _distinct_items(names, source)
+    tokens = [_list_of(record.get(roles["tokens"]), "tokens", source, at) for at, record in enumerate(records)]
+    offsets = np.concatenate([[0], np.cumsum([len(sentence) for sentence in tokens], dtype=np.int64)])
+    corpus = Corpus(names, tokens=tuple(t for sentence in tokens for t in sentence), offsets=offsets)
+    if "tags" not in roles or all(record.get(roles["tags"]) is None for record in records):
+        return corpus
+    return _with_tags(corpus, [record.get(roles["tags"]) for record in records], source)
+
+
+def _with_tags(corpus: Corpus, tags: list[Any], source: Source) -> Corpus:
+    lengths = np.diff(corpus.offsets if corpus.offsets is not None else [0])
+    flat: list[str | None] = []
+    for at, (given, length) in enumerate(zip(tags, lengths, strict=True)):
+        known = [None] * int(length) if given is None else _list_of(given, "tags", source, at)
+        if len(known) != length:
+            raise refuse(source, [at], f"{len(known)} tags for {length} tokens", "Give one tag per token.", CorpusError)
+        flat.extend(None if tag == NOT_SEEN else tag for tag in known)
+    codes, names = code_labels(pl.Series("tags", flat, dtype=pl.String), Source(source.name), None)
+    return replace(corpus, classes=names, gold=np.where(codes < 0, UNKNOWN, codes))

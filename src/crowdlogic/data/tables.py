@@ -1,0 +1,264 @@
+"""Tables in files: csv, tsv, parquet and jsonl, plain or gzipped, from a path or from standard input.
+
+polars reads them. When it stumbles, the file is read again slowly, to say which row is wrong and why.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import sys
+import zlib
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from crowdlogic.data.intake import Source
+from crowdlogic.data.names import listed
+from crowdlogic.errors import FormatError, MissingDataError, OptionError
+
+STANDARD = "-"
+"""The path that means standard input or output."""
+
+UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError)
+"""What polars raises on a file that is not what it claims to be."""
+
+
+class Format(StrEnum):
+    """How a file is laid out."""
+
+    csv = "csv"
+    tsv = "tsv"
+    parquet = "parquet"
+    jsonl = "jsonl"
+    conll = "conll"
+
+
+SUFFIXES = {
+    ".csv": Format.csv, ".tsv": Format.tsv, ".tab": Format.tsv, ".parquet": Format.parquet, ".pq": Format.parquet,
+    ".jsonl": Format.jsonl, ".ndjson": Format.jsonl, ".conll": Format.conll, ".bio": Format.conll, ".iob": Format.conll,
+}  # fmt: skip
+
+
+def format_of(path: str | Path, given: Format | str | None = None) -> Format:
+    """The format that was given, or the one that the file's suffix says (a final .gz aside)."""
+    if given is not None:
+        try:
+            return Format(given)
+        except ValueError:
+            raise OptionError(f"format: {given!r} is none of {', '.join(Format)}.") from None
+    if str(path) == STANDARD:
+        return Format.csv
+    bare = Path(str(path).removesuffix(".gz"))
+    if bare.suffix.lower() not in SUFFIXES:
+        raise OptionError(
+            f"{path}: the suffix {bare.suffix!r} says no format. Use {', '.join(SUFFIXES)}, or give --format."
+        )
+    return SUFFIXES[bare.suffix.lower()]
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """The whole file, unzipped; standard input for "-"."""
+    content = sys.stdin.buffer.read() if str(path) == STANDARD else existing(path).read_bytes()
+    if content[:2] != b"\x1f\x8b":
+        return content
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as problem:
+        raise FormatError(f"{path}: the gzip file is damaged ({problem}). Fetch or pack it again.") from problem
+
+
+def existing(path: str | Path) -> Path:
+    """The path, if a file is there."""
+    found = Path(path)
+    if found.is_dir():
+        raise MissingDataError(f"{path}: is a folder. Name a file in it.")
+    if not found.is_file():
+        beside = sorted(p.name for p in found.parent.iterdir() if p.is_file()) if found.parent.is_dir() else []
+        hint = f" Beside it are: {listed(beside)}." if beside else ""
+        raise MissingDataError(f"{path}: no such file.{hint}")
+    return found
+
+
+def name_of(path: str | Path) -> str:
+    """What messages call the file."""
+    return "standard input" if str(path) == STANDARD else str(path)
+
+
+def read_table(path: str | Path, *, format: Format | str | None = None) -> tuple[pl.DataFrame, Source]:
+    """A table, and how to speak of its rows. In csv and tsv every cell is text or missing."""
+    layout = format_of(path, format)
+    if layout is Format.conll:
+        raise FormatError(f"{name_of(path)}: CoNLL holds tagged sentences, and a table is needed here.")
+    if layout is Format.parquet:
+        return read_parquet(path)
+    if layout is Format.jsonl:
+        return read_jsonl(path)
+    return read_delimited(path, "\t" if layout is Format.tsv else None)
+
+
+def read_delimited(path: str | Path, separator: str | None) -> tuple[pl.DataFrame, Source]:
+    """A csv or tsv with a header. A csv without commas in its header may be separated by semicolons or tabs."""
+    plain = str(path) != STANDARD and existing(path).open("rb").read(2) != b"\x1f\x8b"
+    content = b"" if plain else read_bytes(path)
+    mark = separator or _separator(_first_line(path, content))
+    try:
+        table = pl.read_csv(path if plain else io.BytesIO(content), infer_schema=False, separator=mark)
+    except UNREADABLE as problem:
+        raise _delimited_problem(path, content, mark, problem) from problem
+    _check_header(path, content, mark)
+    last = table[table.columns[-1]]
+    if not last.null_count():
+        return _rows_needed(table, path), Source(name_of(path), first_row=2)
+    _check_fields(path, content, mark)
+    return _without_blanks(table, path)
+
+
+def _without_blanks(table: pl.DataFrame, path: str | Path) -> tuple[pl.DataFrame, Source]:
+    filled = ~table.select(pl.all_horizontal(pl.all().is_null())).to_series()
+    if filled.all():
+        return table, Source(name_of(path), first_row=2)
+    numbers = filled.arg_true().to_numpy().astype(np.int64) + 2
+    return _rows_needed(table.filter(filled), path), Source(name_of(path), numbers=numbers)
+
+
+def _rows_needed(table: pl.DataFrame, path: str | Path) -> pl.DataFrame:
+    if not len(table):
+        raise FormatError(f"{name_of(path)}: a header ({listed(table.columns)}) and no rows. Give at least one row.")
+    return table
+
+
+def _first_line(path: str | Path, content: bytes) -> bytes:
+    if content or str(path) == STANDARD:
+        return content.partition(b"\n")[0]
+    with existing(path).open("rb") as file:
+        return file.readline(1 << 20)
+
+
+def _separator(header: bytes) -> str:
+    return next((mark for mark in (",", ";", "\t") if mark.encode() in header), ",")
+
+
+def _records(path: str | Path, content: bytes, mark: str) -> Iterator[tuple[int, list[str]]]:
+    """Row number and fields, by the slow reader; blank lines are no records. The header is row 1."""
+    text = (content or read_bytes(path)).removeprefix(b"\xef\xbb\xbf").decode("utf-8")
+    csv.field_size_limit(sys.maxsize)
+    for number, fields in enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=mark), start=1):
+        if fields:
+            yield number, fields
+
+
+def _check_header(path: str | Path, content: bytes, mark: str) -> None:
+    header = _first_line(path, content).removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="replace")
+    names = next(csv.reader([header], delimiter=mark), [])
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise FormatError(
+            f"{name_of(path)}, row 1: two columns are called {twice[0]!r}. Give each column its own name."
+        )
+
+
+def _check_fields(path: str | Path, content: bytes, mark: str) -> None:
+    """Raise if some row has more or fewer fields than the header: polars would fill it up in silence."""
+    try:
+        rows = _records(path, content, mark)
+        _, header = next(rows, (1, []))
+        for number, fields in rows:
+            if len(fields) != len(header):
+                raise FormatError(
+                    f"{name_of(path)}, row {number}: {len(fields)} fields where the header has {len(header)}. "
+                    f"Mend the row; a field that holds {mark!r} or a line break must be quoted."
+                )
+    except csv.Error as problem:
+        raise FormatError(f"{name_of(path)}: {problem}. Mend the quoting.") from problem
+
+
+def _delimited_problem(path: str | Path, content: bytes, mark: str, problem: BaseException) -> FormatError:
+    """The error to raise for a file that polars could not read: with the row, when the slow reader can tell it."""
+    if isinstance(problem, pl.exceptions.NoDataError):
+        return FormatError(f"{name_of(path)}: the file is empty. A table needs a header and at least one row.")
+    try:
+        _check_fields(path, content, mark)
+    except UnicodeDecodeError as wrong:
+        row = (content or read_bytes(path))[: wrong.start].count(b"\n") + 1
+        return FormatError(f"{name_of(path)}, row {row}: not UTF-8 text. Save the file as UTF-8.")
+    except FormatError as known:
+        return known
+    reason = " ".join(str(problem).split("\n")[0].split())
+    return FormatError(
+        f"{name_of(path)}: cannot be read as csv: {reason}. Check the quotes; a quote inside a field is doubled."
+    )
+
+
+def read_parquet(path: str | Path) -> tuple[pl.DataFrame, Source]:
+    """A parquet table, types as stored."""
+    try:
+        table = pl.read_parquet(io.BytesIO(read_bytes(path)) if str(path) == STANDARD else existing(path))
+    except UNREADABLE as problem:
+        if isinstance(problem, MissingDataError):
+            raise
+        raise FormatError(
+            f"{name_of(path)}: is not a parquet file that can be read ({str(problem)[:80]})."
+        ) from problem
+    return _rows_needed(table, path), Source(name_of(path))
+
+
+def read_jsonl(path: str | Path) -> tuple[pl.DataFrame, Source]:
+    """A table of one flat JSON object a line."""
+    content = read_bytes(path)
+    try:
+        table = pl.read_ndjson(io.BytesIO(content), infer_schema_length=None)
+    except UNREADABLE:
+        records, source = parse_jsonl(content, name_of(path))
+        return _table_of_records(records, source), source
+    numbers = [n for n, line in enumerate(content.split(b"\n"), start=1) if line.strip()]
+    if len(numbers) != len(table):
+        raise FormatError(
+            f"{name_of(path)}: {len(numbers)} lines but {len(table)} records. Write one JSON object a line."
+        )
+    return _rows_needed(table, path), Source(name_of(path), word="line", numbers=np.array(numbers))
+
+
+def parse_jsonl(content: bytes, name: str) -> tuple[list[dict[str, Any]], Source]:
+    """The records of a jsonl file one by one, with the line of the first one that is wrong."""
+    records, numbers = [], []
+    for number, line in enumerate(content.split(b"\n"), start=1):
+        if line.strip():
+            records.append(_record(line, f"{name}, line {number}"))
+            numbers.append(number)
+    if not records:
+        raise FormatError(f"{name}: the file is empty. Give one JSON object a line.")
+    return records, Source(name, word="line", numbers=np.array(numbers))
+
+
+def _record(line: bytes, where: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise FormatError(f"{where}: not UTF-8 text. Save the file as UTF-8.") from None
+    except (ValueError, RecursionError) as problem:
+        raise FormatError(f"{where}: not JSON ({problem}). Write one JSON object a line.") from None
+    if not isinstance(record, dict):
+        raise FormatError(
+            f"{where}: a JSON {type(record).__name__} where an object is expected. Write one object a line."
+        )
+    return record
+
+
+def _table_of_records(records: list[dict[str, Any]], source: Source) -> pl.DataFrame:
+    columns = list(dict.fromkeys(name for record in records for name in record))
+    table = {}
+    for name in columns:
+        try:
+            table[name] = pl.Series(name, [record.get(name) for record in records])
+        except (TypeError, OverflowError, *UNREADABLE):
+            raise FormatError(
+                f"{source.name}: the field {name!r} holds values of different types. Use one type throughout."
+            ) from None
+    return pl.DataFrame(table)

@@ -1,0 +1,255 @@
+"""The public data sets that figures are compared on, read from the folder that CROWDLOGIC_DATA names.
+
+None of them is part of the package. Each is checked against the size it should have, and the policy for duplicate
+labels is `keep`, so that figures can be compared with published ones; their number is in `labels.intake`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from crowdlogic.data.cells import code_labels
+from crowdlogic.data.corpus import Corpus, align
+from crowdlogic.data.frames import from_wide
+from crowdlogic.data.intake import Duplicates
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import find, listed, nearest
+from crowdlogic.data.reading import read_corpus, read_crowd, read_labels
+from crowdlogic.data.tables import read_table
+from crowdlogic.errors import DataError, MissingDataError, OptionError
+from crowdlogic.numerics.arrays import Floats
+
+FOLDER = "CROWDLOGIC_DATA"
+SPLIT_SEED = 0
+"""Splits are cut from `default_rng(0).permutation` of the rows in file order, so that figures can be compared."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """What a data set holds when it is whole."""
+
+    items: int
+    labels: int
+    annotators: int
+    classes: int
+    gold: int
+
+
+@dataclass(frozen=True, eq=False)
+class Benchmark:
+    """A data set: crowd labels over a corpus, and held-out items with gold where the set has them."""
+
+    name: str
+    labels: CrowdLabels
+    corpus: Corpus
+    dev: Corpus | None = None
+    test: Corpus | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the catalogue knows about a data set."""
+
+    name: str
+    what: str
+    size: Size
+    files: tuple[str, ...]
+    load: Callable[[Path, str], Benchmark]
+    origin: str
+    splits: tuple[str, ...] = ()
+
+
+def data_folder(root: str | Path | None = None) -> Path:
+    """The folder of the data sets: the one given, or the one that CROWDLOGIC_DATA names."""
+    chosen = root or os.environ.get(FOLDER)
+    if not chosen:
+        raise MissingDataError(f"The data folder is not known. Set the environment variable {FOLDER} to it.")
+    if not Path(chosen).is_dir():
+        raise MissingDataError(f"{chosen}: no such folder. Set {FOLDER} to the folder that holds the data sets.")
+    return Path(chosen)
+
+
+def load_benchmark(name: str, *, root: str | Path | None = None, split: str | None = None) -> Benchmark:
+    """Load a data set by name and check its size.
+
+    Args:
+        name: As `crowdlogic datasets` lists it.
+        root: The folder of the data sets; CROWDLOGIC_DATA when not given.
+        split: For sentiment_mturk `clean` (the default) or `published`, which has 126 training sentences among its
+            dev and test sentences.
+    """
+    if name not in CATALOGUE:
+        raise OptionError(
+            f"No data set is called {name!r}.{nearest(name, list(CATALOGUE))} There are: {listed(CATALOGUE, most=30)}."
+        )
+    entry = CATALOGUE[name]
+    if split is not None and split not in entry.splits:
+        raise OptionError(f"{name} has no split {split!r}; it has {listed(entry.splits) or 'only one'}.")
+    folder = data_folder(root)
+    absent = [file for file in entry.files if not (folder / file).is_file()]
+    if absent:
+        raise MissingDataError(f"{name}: {absent[0]} is not in {folder}. {entry.origin}")
+    loaded = entry.load(folder, split or (entry.splits[0] if entry.splits else ""))
+    if size_of(loaded) != entry.size:
+        raise DataError(f"{name}: found {size_of(loaded)} where {entry.size} is expected. Fetch the data set again.")
+    return loaded
+
+
+def is_present(name: str, root: str | Path | None = None) -> bool:
+    """Whether all files of a data set are there."""
+    return all((data_folder(root) / file).is_file() for file in CATALOGUE[name].files)
+
+
+def size_of(benchmark: Benchmark) -> Size:
+    """The size that was read. Gold counts units: documents, or tokens."""
+    gold = 0 if benchmark.corpus.gold is None else int((benchmark.corpus.gold >= 0).sum())
+    labels = benchmark.labels
+    return Size(len(labels.items), labels.n_labels, len(labels.annotators), labels.n_classes, gold)
+
+
+def _with_gold(
+    labels: CrowdLabels, gold_file: Path, texts: Corpus | None = None, **extra: object
+) -> tuple[CrowdLabels, Corpus]:
+    """Labels and a corpus of the labelled items with gold from a table of item and label."""
+    table, source = read_table(gold_file)
+    codes, names = code_labels(table["label"], source)
+    where = find(table["item"], labels.items)
+    gold = np.full(len(labels.items), -1, dtype=np.int32)
+    gold[where[where >= 0]] = codes[where >= 0]
+    texts_in_order = None if texts is None else texts.select(labels.items.to_list()).texts
+    corpus = Corpus(labels.items, texts=texts_in_order, classes=names, gold=gold, features=features)
+    return align(labels, corpus)
+
+
+def _sentiment(folder: Path, split: str) -> Benchmark:
+    home = folder / "sentiment_mturk"
+    labels = read_labels(home / "labels.csv", duplicates=Duplicates.keep)
+    labels, corpus = _with_gold(labels, home / "gold.csv", read_corpus(home / "items.csv"))
+    rows, source = read_table(home / "test.csv")
+    rows = rows if split == "published" else rows.filter(pl.col("in_train") == "0")
+    gold, names = code_labels(rows["label"], source)
+    held_out = Corpus(rows["row"], texts=tuple(rows["text"].to_list()), classes=names, gold=gold)
+    dev, test = held_out.split(3000, seed=SPLIT_SEED)
+    return Benchmark("sentiment_mturk", labels, corpus, dev, test)
+
+
+def _ner(folder: Path, _: str) -> Benchmark:
+    home = folder / "ner_conll_mturk"
+    crowd = read_crowd(home / "train.answers.conll.gz")
+    labels, corpus = align(crowd.labels, read_corpus(home / "train.gold.conll"))
+    held_out = read_corpus(home / "test.gold.conll").with_classes(corpus.classes)
+    dev, test = held_out.split(2000, seed=SPLIT_SEED)
+    return Benchmark("ner_conll_mturk", labels, corpus, dev, test)
+
+
+def _truth(folder: Path, name: str) -> Benchmark:
+    home = folder / name
+    labels = read_labels(home / "labels.csv", duplicates=Duplicates.keep)
+    texts = read_corpus(home / "items.csv") if (home / "items.csv").is_file() else None
+    if name != "truth/labelme":
+        return Benchmark(name, *_with_gold(labels, home / "gold.csv", texts))
+    labels = labels.select(items=sorted(labels.items.to_list(), key=int))
+    labels, corpus = _with_gold(labels, home / "gold.csv", features=_vgg(home, "train")[0])
+    dev, test = (_featured(home, part, corpus.classes) for part in ("valid", "test"))
+    return Benchmark(name, labels, corpus, dev, test)
+
+
+def _vgg(home: Path, part: str) -> tuple[Floats, list[str]]:
+    with np.load(home / f"vgg_{part}.npz", allow_pickle=False) as arrays:
+        return arrays["X"].astype(np.float64), [str(label) for label in arrays["y"]]
+
+
+def _featured(home: Path, part: str, classes: tuple[object, ...]) -> Corpus:
+    features, gold = _vgg(home, part)
+    position = {str(name): k for k, name in enumerate(classes)}
+    codes = np.array([position[label] for label in gold], dtype=np.int32)
+    return Corpus(pl.Series(np.arange(len(codes))), features=features, classes=tuple(map(str, classes)), gold=codes)
+
+
+def _weak(folder: Path, name: str) -> Benchmark:
+    home = folder / name
+    table, source = read_table(home / "train.csv")
+    functions = [column for column in table.columns if column.startswith("lf")]
+    labels = from_wide(table, item="item", annotators=functions, classes=("0", "1"), abstain="-1", source=source)
+    corpus, dev, test = (_documents(home / f"{part}.csv") for part in ("train", "valid", "test"))
+    return Benchmark(name, *align(labels, corpus), dev, test)
+
+
+def _documents(path: Path) -> Corpus:
+    table, source = read_table(path)
+    gold, classes = code_labels(table["label"], source, ("0", "1"))
+    return Corpus(table["item"], texts=tuple(table["text"].fill_null("").to_list()), classes=classes, gold=gold)
+
+
+def _pico(folder: Path, _: str) -> Benchmark:
+    crowd = read_crowd(folder / "pico" / "train.jsonl.gz")
+    dev = read_corpus(folder / "pico" / "dev.jsonl.gz")
+    if crowd.corpus is None:
+        raise DataError("pico: the file holds no tokens. Fetch the data set again.")
+    return Benchmark("pico", crowd.labels, crowd.corpus, dev)
+
+
+def _truth_entry(name: str, what: str, size: Size, origin: str) -> Entry:
+    path = f"truth/{name}"
+    extra = tuple(f"{path}/vgg_{part}.npz" for part in ("train", "valid", "test")) if name == "labelme" else ()
+    files = (f"{path}/labels.csv", f"{path}/gold.csv", *extra)
+    return Entry(path, what, size, files, lambda folder, _: _truth(folder, path), origin)
+
+
+def _weak_entry(name: str, what: str, size: Size) -> Entry:
+    path = f"weak/{name}"
+    files = tuple(f"{path}/{part}.csv" for part in ("train", "valid", "test"))
+    origin = (
+        "It is part of the WRENCH benchmark of weak supervision; write each part as item, text, label, lf0, lf1, ..."
+    )
+    return Entry(path, what, size, files, lambda folder, _: _weak(folder, path), origin)
+
+
+SCALE = "Get it from yuan-li/truth-inference-at-scale on GitHub, and write it as labels.csv and gold.csv."
+ENTRIES = (
+    Entry(
+        "sentiment_mturk", "film reviews, positive or negative; the paper's sentiment set",
+        Size(4999, 27746, 203, 2, 4999),
+        tuple(f"sentiment_mturk/{part}.csv" for part in ("labels", "gold", "items", "test")), _sentiment,
+        "The labels are in orchidproject/active-crowd-toolkit, the texts in junchenzhi/Logic-LNCL, both on GitHub.",
+        ("clean", "published"),
+    ),
+    Entry(
+        "ner_conll_mturk", "named entities in news; the paper's NER set", Size(5985, 366370, 47, 9, 79901),
+        tuple(f"ner_conll_mturk/{part}" for part in ("train.answers.conll.gz", "train.gold.conll", "test.gold.conll")),
+        _ner, "The annotations are in thanhan/seqcrowd-acl17, the gold in junchenzhi/Logic-LNCL, both on GitHub.",
+    ),
+    _truth_entry("adult2", "websites by how adult they are", Size(11040, 92721, 825, 4, 333), SCALE),
+    _truth_entry("bluebird", "which of two birds", Size(108, 4212, 39, 2, 108), SCALE),
+    _truth_entry("dog", "dog breeds", Size(807, 8070, 109, 4, 807), SCALE),
+    _truth_entry(
+        "labelme", "images of places, with VGG16 features", Size(1000, 2547, 59, 8, 1000),
+        "Get it from fmenat/PyLearningCrowds on GitHub.",
+    ),
+    _truth_entry(
+        "music_genre", "genres of songs", Size(700, 2945, 44, 10, 700),
+        "Get it from orchidproject/active-crowd-toolkit on GitHub.",
+    ),
+    _truth_entry(
+        "rte", "does one sentence follow from another", Size(800, 8000, 164, 2, 800),
+        "Get it from UKPLab/arxiv2018-bayesian-ensembles on GitHub.",
+    ),
+    _truth_entry("sp_amt", "sentiment of films", Size(500, 10000, 143, 2, 500), SCALE),
+    _truth_entry("temp", "which event came first", Size(462, 4620, 76, 2, 462), "Get it from dirkhovy/MACE on GitHub."),
+    _truth_entry("trec", "relevance of web pages", Size(19033, 88385, 762, 2, 2275), SCALE),
+    _truth_entry("weather_amt", "sentiment of tweets about the weather", Size(300, 6030, 110, 5, 300), SCALE),
+    _weak_entry("youtube", "spam comments, 10 labelling functions", Size(1586, 2592, 10, 2, 1586)),
+    _weak_entry("sms", "spam messages, 73 labelling functions", Size(4571, 2390, 73, 2, 4571)),
+    Entry(
+        "pico", "participants of medical trials, spans in abstracts; crowd labels only",
+        Size(3549, 6761814, 309, 3, 0), ("pico/train.jsonl.gz", "pico/dev.jsonl.gz"), _pico,
+        "Get it from yinfeiy/PICO-data on GitHub, and write one abstract a line: doc, tokens, crowd.",
+    ),
+)  # fmt: skip
+CATALOGUE = {entry.name: entry for entry in ENTRIES}

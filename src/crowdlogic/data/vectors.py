@@ -1,0 +1,184 @@
+"""Word vectors: GloVe and word2vec text, word2vec binary, or an npz with `words` and `vectors`.
+
+Look-up tries the word as it is, then in lower case; `exact` look-up is for comparison with programs that do not.
+"""
+
+from __future__ import annotations
+
+import warnings
+import zipfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdlogic.data.tables import existing, read_bytes
+from crowdlogic.errors import FormatError, OptionError
+from crowdlogic.numerics.arrays import Ints
+
+UNKNOWN_WORD = -1
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WordVectors:
+    """Words and their vectors.
+
+    Attributes:
+        words: The words, each once.
+        vectors: vectors[v, d].
+    """
+
+    words: tuple[str, ...]
+    vectors: NDArray[np.float32]
+    row_of: dict[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        if self.vectors.ndim != 2 or len(self.words) != len(self.vectors):
+            raise FormatError(
+                f"{len(self.words)} words for vectors of shape {self.vectors.shape}. Give one vector per word."
+            )
+        first: dict[str, int] = {}
+        for row, word in enumerate(self.words):
+            first.setdefault(word, row)
+        object.__setattr__(self, "row_of", first)
+
+    @property
+    def size(self) -> int:
+        """The number of dimensions."""
+        return int(self.vectors.shape[1])
+
+    def rows(self, words: Iterable[str], *, exact: bool = False) -> Ints:
+        """The row of each word, UNKNOWN_WORD where there is none; in lower case if not found as it is."""
+        find = self.row_of.get
+        if exact:
+            return np.array([find(word, UNKNOWN_WORD) for word in words], dtype=np.int64)
+        return np.array([find(word, find(word.lower(), UNKNOWN_WORD)) for word in words], dtype=np.int64)
+
+    def matrix(
+        self, words: Sequence[str], *, exact: bool = False, unknown: NDArray[np.float32] | None = None
+    ) -> NDArray[np.float32]:
+        """A vector per word. Unknown words get a row of `unknown` (one per word) if given, else zeros."""
+        rows = self.rows(words, exact=exact)
+        filled = np.zeros((len(words), self.size), dtype=np.float32) if unknown is None else unknown.astype(np.float32)
+        if filled.shape != (len(words), self.size):
+            raise OptionError(f"unknown has shape {filled.shape} where ({len(words)}, {self.size}) is expected.")
+        return np.where((rows >= 0)[:, None], self.vectors[rows], filled)
+
+    def coverage(self, words: Sequence[str], *, exact: bool = False) -> float:
+        """The share of the words that have a vector."""
+        return float((self.rows(words, exact=exact) >= 0).mean()) if len(words) else 0.0
+
+    def __repr__(self) -> str:
+        return f"WordVectors({len(self.words):,} words, {self.size} dimensions)"
+
+
+def beside(*sets: WordVectors) -> WordVectors:
+    """Several sets of vectors side by side: a word has all its vectors in a row, zeros where a set lacks it."""
+    words = tuple(dict.fromkeys(word for vectors in sets for word in vectors.words))
+    return WordVectors(words, np.concatenate([vectors.matrix(words) for vectors in sets], axis=1))
+
+
+def read_vectors(path: str | Path, *, vocabulary: Iterable[str] | None = None) -> WordVectors:
+    """Read word vectors; the format is told by the content.
+
+    Args:
+        path: A text file (word and numbers a line, with or without a first line of two counts), a word2vec binary,
+            or an npz with `words` and `vectors`; text and binary may be gzipped.
+        vocabulary: Keep only these words and their lower-case forms, when the whole file is too much.
+    """
+    wanted = None if vocabulary is None else {form for word in vocabulary for form in (word, word.lower())}
+    with existing(path).open("rb") as file:
+        zipped = file.read(4) == b"PK\x03\x04"
+    if zipped:
+        return _kept(_read_npz(path), wanted)
+    content = read_bytes(path)
+    if not content.strip():
+        raise FormatError(f"{path}: the file is empty. Vectors have a word and its numbers on each line.")
+    header = content.partition(b"\n")[0].split()
+    counted = len(header) == 2 and all(count.isdigit() for count in header)
+    if counted and _is_binary(content):
+        return _read_binary(path, content, int(header[0]), int(header[1]), wanted)
+    return _read_text(path, content.partition(b"\n")[2] if counted else content, wanted, first_line=2 if counted else 1)
+
+
+def _is_binary(content: bytes) -> bool:
+    """Numbers in text are ASCII; the raw floats of the first few words hardly ever are."""
+    head = content[:4096].partition(b"\n")[2]
+    return any(byte < 9 or 13 < byte < 32 for byte in head)
+
+
+def _read_npz(path: str | Path) -> WordVectors:
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            words, vectors = arrays["words"], arrays["vectors"]
+    except (KeyError, ValueError, OSError, zipfile.BadZipFile) as problem:
+        raise FormatError(f"{path}: no npz with the arrays words and vectors ({problem}).") from problem
+    return WordVectors(tuple(str(word) for word in words), vectors.astype(np.float32))
+
+
+def _kept(vectors: WordVectors, wanted: set[str] | None) -> WordVectors:
+    if wanted is None:
+        return vectors
+    rows = [row for row, word in enumerate(vectors.words) if word in wanted]
+    return WordVectors(tuple(vectors.words[row] for row in rows), vectors.vectors[rows])
+
+
+def _read_text(path: str | Path, content: bytes, wanted: set[str] | None, *, first_line: int) -> WordVectors:
+    """One word and its numbers a line. A word may hold spaces: the numbers are counted from the end."""
+    lines = [line.rstrip(b" \r") for line in content.split(b"\n")]
+    size = len(lines[0].split(b" ")) - 1
+    if size < 1:
+        raise FormatError(f"{path}, line {first_line}: a word without numbers. Give each word its vector.")
+    words, numbers = [], []
+    for at, line in enumerate(lines):
+        if not line:
+            continue
+        parts = line.rsplit(b" ", size)
+        if len(parts) != size + 1:
+            raise FormatError(
+                f"{path}, line {at + first_line}: {len(parts) - 1} numbers where the first line has {size}."
+            )
+        word = parts[0].decode("utf-8", errors="replace")
+        if wanted is None or word in wanted:
+            words.append(word)
+            numbers.append(line[len(parts[0]) :])
+    return WordVectors(tuple(words), _numbers(path, words, numbers, size))
+
+
+def _numbers(path: str | Path, words: list[str], numbers: list[bytes], size: int) -> NDArray[np.float32]:
+    """All numbers parsed in one go; only when that fails, line by line to name the word."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            flat = np.fromstring(b" ".join(numbers), dtype=np.float32, sep=" ")
+        except (DeprecationWarning, ValueError):
+            flat = np.empty(0, dtype=np.float32)
+    if len(flat) == len(words) * size:
+        return flat.reshape(len(words), size)
+    for word, row in zip(words, numbers, strict=True):
+        try:
+            [float(number) for number in row.split()]
+        except ValueError as problem:
+            raise FormatError(f"{path}: the vector of {word!r} is not all numbers ({problem}).") from None
+    raise FormatError(f"{path}: the numbers do not make {size} columns for {len(words)} words.")
+
+
+def _read_binary(path: str | Path, content: bytes, count: int, size: int, wanted: set[str] | None) -> WordVectors:
+    """word2vec's format: a word, a space, `size` little-endian floats; some writers end each with a line break."""
+    at, width = content.index(b"\n") + 1, 4 * size
+    words: list[str] = []
+    vectors: list[bytes] = []
+    for row in range(count):
+        space = content.find(b" ", at)
+        if space < 0 or space + 1 + width > len(content):
+            raise FormatError(
+                f"{path}: the file ends at word {row + 1:,} of {count:,}. It is cut short: fetch it again."
+            )
+        word = content[at:space].decode("utf-8", errors="replace").lstrip("\n")
+        if wanted is None or word in wanted:
+            words.append(word)
+            vectors.append(content[space + 1 : space + 1 + width])
+        at = space + 1 + width
+    return WordVectors(tuple(words), np.frombuffer(b"".join(vectors), dtype="<f4").reshape(len(words), size).copy())

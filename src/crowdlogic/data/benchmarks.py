@@ -114,7 +114,7 @@ def size_of(benchmark: Benchmark) -> Size:
 
 
 def _with_gold(
-    labels: CrowdLabels, gold_file: Path, texts: Corpus | None = None, **extra: object
+    labels: CrowdLabels, gold_file: Path, texts: Corpus | None = None, features: Floats | None = None
 ) -> tuple[CrowdLabels, Corpus]:
     """Labels and a corpus of the labelled items with gold from a table of item and label."""
     table, source = read_table(gold_file)

@@ -1,0 +1,72 @@
+"""What commands say, and where: figures on standard output, remarks on standard error."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+FALLBACK_WIDTH = 120
+"""How wide a table may be when the output is no terminal."""
+
+
+def say(sentence: str) -> None:
+    """A remark for the person at the terminal, on standard error."""
+    sys.stderr.write(f"{one_line(sentence)}\n")
+
+
+def complain(sentence: str) -> None:
+    """One line about what went wrong."""
+    sys.stderr.write(f"crowdlogic: {one_line(sentence)}\n")
+
+
+def one_line(text: str) -> str:
+    """Text that may come from data, made harmless to a terminal: one line, no control characters."""
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in " ".join(text.split()))
+
+
+def show_json(figures: Any) -> None:
+    """Figures as one JSON object on standard output; what is not a number is null."""
+    sys.stdout.write(json.dumps(_plain(figures), ensure_ascii=False) + "\n")
+
+
+def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A table on standard output. Columns after the first are figures, to the right."""
+    table = Table(title=escape(title), title_justify="left", title_style="bold")
+    for position, name in enumerate(columns):
+        table.add_column(escape(name), justify="right" if position else "left")
+    for row in rows:
+        table.add_row(*(escape(one_line(_shown(cell))) for cell in row))
+    console = Console(file=sys.stdout, highlight=False)
+    if not console.is_terminal:
+        console.width = FALLBACK_WIDTH
+    console.print(table)
+
+
+def percent(share: float | None) -> str:
+    """A share as a percentage with two digits, a dash when there is none."""
+    return "-" if share is None or math.isnan(share) else f"{100 * share:.2f}"
+
+
+def _shown(cell: Any) -> str:
+    if cell is None:
+        return "-"
+    if isinstance(cell, float):
+        return "-" if math.isnan(cell) else f"{cell:.3f}"
+    return f"{cell:,}" if isinstance(cell, int) and not isinstance(cell, bool) else str(cell)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

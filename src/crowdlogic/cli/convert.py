@@ -1,0 +1,55 @@
+"""`crowdlogic convert`: the same labels or items in another layout."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from crowdlogic.cli.console import say
+from crowdlogic.cli.options import (
+    AbstainOption,
+    ClassesOption,
+    ColumnsOption,
+    DuplicatesOption,
+    FormatOption,
+    LabelsFile,
+    OutFile,
+    WideOption,
+    columns_of,
+    list_of,
+)  # fmt: skip
+from crowdlogic.data.intake import Duplicates
+from crowdlogic.data.reading import read_corpus, read_crowd
+from crowdlogic.data.saving import write_corpus, write_labels
+from crowdlogic.data.tables import Format
+
+
+def command(
+    labels: LabelsFile,
+    out: OutFile,
+    items: Annotated[bool, typer.Option("--items", help="The file holds items (texts or tagged sentences).")] = False,
+    classes: ClassesOption = None,
+    duplicates: DuplicatesOption = Duplicates.error,
+    wide: WideOption = False,
+    abstain: AbstainOption = None,
+    column: ColumnsOption = None,
+    format: FormatOption = None,
+    to: Annotated[
+        Format | None, typer.Option("--to", help="The layout to write, when the suffix does not say.")
+    ] = None,
+) -> None:
+    """Read labels (or items) in one layout and write them in another."""
+    if items:
+        corpus = read_corpus(labels, format=format, columns=columns_of(column))
+        write_corpus(out, corpus, format=to)
+        say(f"{corpus} -> {out}")
+        return
+    crowd = read_crowd(
+        labels, format=format, columns=columns_of(column), classes=list_of(classes), duplicates=duplicates,
+        wide=wide, abstain=abstain,
+    )  # fmt: skip
+    write_labels(out, crowd.labels, corpus=crowd.corpus, format=to)
+    for sentence in crowd.labels.intake.sentences():
+        say(sentence)
+    say(f"{crowd.labels} -> {out}")

@@ -1,0 +1,17 @@
+"""Fixtures that every part of the tests may use."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def data_root() -> Path:
+    """The folder of the real data sets; a test that needs it is marked `data` and skipped where it is absent."""
+    root = os.environ.get("CROWDLOGIC_DATA", "")
+    if not root or not Path(root).is_dir():
+        pytest.skip("CROWDLOGIC_DATA does not name a folder with the real data sets")
+    return Path(root)

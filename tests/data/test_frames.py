@@ -1,0 +1,248 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from tests.data.test_labels import triples
+
+from crowdlogic.data.frames import from_arrays, from_dict, from_frame, from_matrix, from_sequences, from_wide
+from crowdlogic.errors import LabelError, OptionError
+
+LONG = {"task": ["u", "u", "v"], "worker": ["a", "b", "a"], "answer": ["x", "y", "x"]}
+EXPECTED = {("u", "a", "x"), ("u", "b", "y"), ("v", "a", "x")}
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table, pl.LazyFrame, dict])
+def test_long_frames_of_every_library_mean_the_same(library: Any) -> None:
+    labels = from_frame(library(LONG))
+
+    assert triples(labels) == EXPECTED
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_wide_frames_of_every_library_mean_the_same(library: Any) -> None:
+    labels = from_wide(library({"item": ["u", "v"], "a": ["x", "x"], "b": ["y", None]}), item="item")
+
+    assert triples(labels) == EXPECTED
+
+
+def test_every_way_in_gives_the_same_table() -> None:
+    ways = [
+        from_arrays(*LONG.values()),
+        from_dict({"u": {"a": "x", "b": "y"}, "v": {"a": "x"}}),
+        from_matrix([[0, 1], [0, -1]], classes=["x", "y"], items=["u", "v"], annotators=["a", "b"]),
+        from_wide(pl.DataFrame({"a": ["x", "x"], "b": ["y", None], "id": ["u", "v"]}), item="id"),
+    ]
+
+    for labels in ways:
+        assert triples(labels) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("values", "classes"),
+    [
+        ([1, 0, 1], (0, 1)),
+        ([True, False, True], (False, True)),
+        (pd.Categorical(["x", "y", "x"], categories=["y", "x"]), ("x", "y")),
+        (pd.Categorical([3, 1, 3]), (1, 3)),
+        ([1.0, 0.0, 1.0], (0, 1)),
+        (["10", "9", "2"], ("2", "9", "10")),
+        (pd.array([1, 0, 1], dtype="Int64"), (0, 1)),
+        (pd.array(["x", "y", "x"], dtype="string"), ("x", "y")),
+    ],
+    ids=["int", "bool", "category", "category of ints", "whole floats", "numbers as text", "nullable", "string"],
+)
+def test_labels_of_any_type_keep_their_names(values: Any, classes: tuple[Any, ...]) -> None:
+    labels = from_frame(pd.DataFrame({"item": ["u", "u", "v"], "annotator": ["a", "b", "a"], "label": values}))
+
+    assert labels.classes == classes
+    assert [type(name) for name in labels.classes] == [type(name) for name in classes]
+    assert [labels.classes[k] for k in labels.label] == [type(classes[0])(value) for value in values]
+
+
+@pytest.mark.parametrize("absent", [None, np.nan, "", "  "])
+def test_missing_labels_are_dropped_and_counted(absent: Any) -> None:
+    labels = from_frame(
+        pd.DataFrame({"item": ["u", "u", "w"], "annotator": ["a", "b", "c"], "label": ["x", "y", absent]})
+    )
+
+    assert triples(labels) == {("u", "a", "x"), ("u", "b", "y")}
+    assert labels.items.to_list() == ["u", "w"]
+    assert labels.intake.missing == 1
+    assert labels.intake.sentences() == ["1 of 3 rows have no label and were left out."]
+
+
+def test_numbers_with_a_hole_are_still_whole() -> None:
+    labels = from_frame(pd.DataFrame({"item": [1, 2, 3], "annotator": ["a"] * 3, "label": [1.0, np.nan, 0.0]}))
+
+    assert labels.classes == (0, 1)
+    assert labels.intake.missing == 1
+
+
+def rows(**changes: list[Any]) -> dict[str, list[Any]]:
+    return {"item": ["u", "u", "v"], "annotator": ["a", "b", "a"], "label": ["x", "y", "x"], **changes}
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (rows(label=[0.5, 1.0, 2.0]), "the table, row 0: the label 0.5 is a number, not a class. Numeric answers cannot be voted on: round or bin them into classes first, or name the classes."),
+        (rows(label=["1", "2.5", "3"]), "the table, row 1: the label 2.5 is a number, not a class. Numeric answers cannot be voted on: round or bin them into classes first, or name the classes."),
+        (rows(label=["x", '["x", "y"]', "x"]), "the table, row 1: '[\"x\", \"y\"]' looks like several labels at once. Give one class per row; for several labels at once make one table per class, with yes or no as labels."),
+        (rows(label=[["x"], ["y"], ["x"]]), "the table: a label is one class, but the column holds List(String). For the tags of a sentence name the column 'tags'; for several labels at once make one table per class, with yes or no as labels."),
+        (rows(item=["u", None, "v"]), "the table, row 1: no item is named. Fill in the item, or remove the row."),
+        (rows(annotator=["a", " ", ""]), "the table, row 1: no annotator is named. Fill in the annotator, or remove the row. (1 more such row: 2)"),
+        (rows(annotator=["a", "a", "a"]), "the table, row 1: annotator 'a' labels item 'u' again, after row 0. Say what to do with duplicates: first, last or keep (--duplicates)."),
+        (rows(weight=[1.0, float("nan"), float("inf")]), "the table, row 1: the weight nan is not a finite number of 0 or more. Mend the weight, or drop the column to count every label once. (1 more such row: 2)"),
+        (rows(weight=["1", "heavy", "1"]), "the table, row 1: the weight 'heavy' is not a finite number of 0 or more. Mend the weight, or drop the column to count every label once."),
+        (rows(kind=["human", "robot", "human"]), "the table, row 1: the kind 'robot' is none of human, llm, code. Use one of them, or leave the cell empty."),
+        (rows(kind=["human", "llm", "code"]), "the table: annotator 'a' is both human and code. Give an annotator one kind."),
+        (rows(time=["2024-05-31", "yesterday", "2024-06-01"]), "the table, row 1: 'yesterday' is not a time. Write times as 2024-05-31T12:00:00 or as seconds, or drop the column."),
+        ({"item": ["u"], "label": ["x"]}, "the table: no column for the annotator among item, label. A label table needs: item, annotator, label. Rename the column (annotator, worker, rater, user, ...) or name it with --column annotator=NAME."),
+    ],
+)  # fmt: skip
+def test_each_problem_is_one_clear_line(table: dict[str, list[Any]], message: str) -> None:
+    with pytest.raises(LabelError) as caught:
+        from_frame(pl.DataFrame(table))
+
+    assert str(caught.value) == message
+
+
+def test_unknown_labels_are_refused_when_classes_are_given() -> None:
+    with pytest.raises(LabelError) as caught:
+        from_frame(pl.DataFrame(rows(label=["x", "q", "q"])), classes=["x", "y"])
+
+    assert str(caught.value) == (
+        "the table, row 1: the label 'q' is not among the classes x, y. Mend the label, or add it to the classes. "
+        "(1 more such row: 2)"
+    )
+
+
+def test_given_classes_are_compared_as_text() -> None:
+    labels = from_frame(pl.DataFrame(rows(label=[1, 0, 1])), classes=["1", "0"])
+
+    assert labels.classes == ("1", "0")
+    assert labels.label.tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("policy", "kept", "count"),
+    [("first", {("u", "a", "x")}, 2), ("last", {("u", "a", "z")}, 2), ("keep", {("u", "a", "x"), ("u", "a", "y"), ("u", "a", "z")}, 2)],
+)  # fmt: skip
+def test_duplicates_follow_their_policy_and_are_counted(policy: str, kept: set[Any], count: int) -> None:
+    labels = from_frame(
+        pl.DataFrame({"item": ["u"] * 3, "annotator": ["a"] * 3, "label": ["x", "y", "z"]}), duplicates=policy
+    )
+
+    assert triples(labels) == kept
+    assert labels.intake.duplicates == count
+
+
+def test_an_unknown_policy_is_refused() -> None:
+    with pytest.raises(OptionError) as caught:
+        from_frame(pl.DataFrame(LONG), duplicates="merge")
+
+    assert str(caught.value) == "duplicates: 'merge' is none of error, first, last, keep."
+
+
+def test_rows_are_numbered_as_they_stood_before_missing_ones_left() -> None:
+    table = pl.DataFrame({"item": ["u", "u", "u"], "annotator": ["b", "a", "a"], "label": [None, "x", "y"]})
+
+    with pytest.raises(LabelError, match="row 2: annotator 'a' labels item 'u' again, after row 1"):
+        from_frame(table)
+
+
+def test_weight_time_and_kind_are_kept_with_their_rows() -> None:
+    table = pl.DataFrame({
+        "item": ["v", "u", "u"], "annotator": ["gpt", "gpt", "ann"], "label": ["x", None, "y"],
+        "weight": [0.5, 1.0, 2.0], "time": ["1970-01-01T00:01:00", "1970-01-02", "1970-01-01 00:00:01.5"],
+        "kind": ["llm", "llm", None],
+    })  # fmt: skip
+
+    with pytest.raises(LabelError, match="is not a time"):
+        from_frame(table)
+    labels = from_frame(
+        table.with_columns(time=pl.Series(["1970-01-01T00:01:00", "1970-01-02T00:00:00", "1970-01-01 00:00:01.5"]))
+    )
+
+    assert labels.weight is not None
+    assert labels.time is not None
+    assert labels.weight.tolist() == [0.5, 2.0]
+    assert labels.time.tolist() == [60.0, 1.5]
+    assert labels.kind == ("llm", "")
+
+
+def test_lookalike_classes_are_noticed() -> None:
+    labels = from_dict({"u": {"a": "Yes", "b": "yes ", "c": "no"}})
+
+    assert labels.intake.sentences() == ["The classes 'Yes', 'yes ' differ only in case or spaces; are they one class?"]
+
+
+def test_mixed_types_are_refused() -> None:
+    with pytest.raises(LabelError) as caught:
+        from_arrays(["u", "v"], ["a", "a"], ["x", 1])
+
+    assert str(caught.value) == (
+        "The label column mixes types, such as text and numbers. Give all values as text, or all as numbers."
+    )
+
+
+def test_something_that_is_no_frame_is_refused() -> None:
+    with pytest.raises(LabelError) as caught:
+        from_frame([1, 2, 3])
+
+    assert str(caught.value) == (
+        "the table is a list, which is no frame. Give a frame of pandas, polars or pyarrow, or use from_arrays, "
+        "from_dict or from_matrix."
+    )
+
+
+def test_abstentions_are_absent_labels() -> None:
+    table = pl.DataFrame({"item": ["u", "v"], "lf0": [-1, 1], "lf1": [0, -1]})
+
+    labels = from_wide(table, item="item", abstain=-1)
+
+    assert triples(labels) == {("v", "lf0", 1), ("u", "lf1", 0)}
+    assert labels.items.to_list() == ["u", "v"]
+    assert labels.intake.sentences() == []
+
+
+def test_tags_may_be_lists_or_text() -> None:
+    as_lists = from_frame(pl.DataFrame({"sent": [0, 0], "annotator": ["a", "b"], "tags": [["O", "B-X"], ["O", "O"]]}))
+    as_text = from_frame(pl.DataFrame({"sent": [0, 0], "annotator": ["a", "b"], "labels": ["O B-X", " O  O "]}))
+
+    assert (
+        triples(as_lists)
+        == triples(as_text)
+        == {((0, 0), "a", "O"), ((0, 1), "a", "B-X"), ((0, 0), "b", "O"), ((0, 1), "b", "O")}
+    )
+
+
+def test_annotators_of_a_sentence_must_agree_on_its_length() -> None:
+    with pytest.raises(LabelError) as caught:
+        from_sequences([("s", "ann", ["O", "O"]), ("s", "bob", ["O"])])
+
+    assert str(caught.value) == (
+        "the table, row 1: annotator 'bob' gives 1 tags to 's', where another gave 2. "
+        "Every annotator of a sequence needs one tag per token."
+    )
+
+
+def test_a_sentence_tagged_twice_follows_the_policy() -> None:
+    twice = [("s", "ann", ["O", "O"]), ("t", "ann", ["O"]), ("s", "ann", ["O", "B-X"])]
+
+    with pytest.raises(LabelError, match="row 2: annotator 'ann' labels item 's' again, after row 0"):
+        from_sequences(twice)
+    last = from_sequences(twice, duplicates="last")
+
+    assert triples(last) == {(("s", 0), "ann", "O"), (("s", 1), "ann", "B-X"), (("t", 0), "ann", "O")}
+
+
+def test_an_empty_table_is_a_table() -> None:
+    labels = from_frame(pl.DataFrame({"item": [], "annotator": [], "label": []}))
+
+    assert (labels.n_labels, labels.n_units, labels.classes) == (0, 0, ())

@@ -18,12 +18,20 @@
 from __future__ import annotations
 
 
+def one_line(text: str) -> str:
+    """Text that may quote data, made harmless to a terminal: one line, no control characters."""
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in " ".join(text.split()))
+
+
 class CrowdLogicError(Exception):
     """The root of the tree."""
 
 
 class DataError(CrowdLogicError, ValueError):
-    """What the user brought is wrong."""
+    """What the user brought is wrong. The message is one line, whatever the data it quotes."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(one_line(message))
 
 
 class FormatError(DataError):

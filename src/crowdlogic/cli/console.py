@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from crowdlogic.errors import one_line
+
 FALLBACK_WIDTH = 120
 """How wide a table may be when the output is no terminal."""
 
@@ -24,11 +26,6 @@ def say(sentence: str) -> None:
 def complain(sentence: str) -> None:
     """One line about what went wrong."""
     sys.stderr.write(f"crowdlogic: {one_line(sentence)}\n")
-
-
-def one_line(text: str) -> str:
-    """Text that may come from data, made harmless to a terminal: one line, no control characters."""
-    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in " ".join(text.split()))
 
 
 def show_json(figures: Any) -> None:

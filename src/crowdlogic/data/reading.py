@@ -17,7 +17,7 @@ from crowdlogic.data.corpus import UNKNOWN, Corpus, align
 from crowdlogic.data.frames import from_frame, from_sequences, from_wide
 from crowdlogic.data.intake import Duplicates, Intake, Source, lookalikes, refuse
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.tables import Format, format_of, name_of, parse_jsonl, read_bytes, read_table
+from crowdlogic.data.tables import Format, format_of, name_of, parse_jsonl, read_bytes, read_table, table_of_jsonl
 from crowdlogic.errors import CorpusError, FormatError, LabelError
 
 CROWD_FIELDS = ("crowd", "annotations", "annotators")
@@ -66,9 +66,13 @@ def read_crowd(
     layout = format_of(path, format)
     if layout is Format.conll:
         return crowd_of_columns(read_columns(path), classes=classes)
-    if layout is Format.jsonl and _holds_crowds(content := read_bytes(path)):
-        return _crowd_of_records(*parse_jsonl(content, name_of(path)), classes=classes)
-    table, source = read_table(path, format=layout)
+    if layout is Format.jsonl:
+        content = read_bytes(path)
+        if _holds_crowds(content):
+            return _crowd_of_records(*parse_jsonl(content, name_of(path)), classes=classes)
+        table, source = table_of_jsonl(content, name_of(path))
+    else:
+        table, source = read_table(path, format=layout)
     if wide:
         item = roles_of(table.columns, columns, where=source.name).get("item")
         return Crowd(from_wide(table, item=item, classes=classes, abstain=abstain, source=source))
@@ -143,7 +147,9 @@ def read_corpus(
         records, source = parse_jsonl(content, name_of(path))
         if any(normal(name) in ALIASES["tokens"] for name in records[0]):
             return _corpus_of_records(records, source)
-    table, source = read_table(path, format=layout)
+        table, source = table_of_jsonl(content, name_of(path))
+    else:
+        table, source = read_table(path, format=layout)
     roles = roles_of(table.columns, columns, where=source.name)
     require(roles, ("item", "text"), table.columns, where=source.name, purpose="A file of items")
     texts = table[roles["text"]].cast(pl.String)

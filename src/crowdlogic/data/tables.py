@@ -99,13 +99,13 @@ def read_table(path: str | Path, *, format: Format | str | None = None) -> tuple
     if layout is Format.parquet:
         return read_parquet(path)
     if layout is Format.jsonl:
-        return read_jsonl(path)
+        return table_of_jsonl(read_bytes(path), name_of(path))
     return read_delimited(path, "\t" if layout is Format.tsv else None)
 
 
 def read_delimited(path: str | Path, separator: str | None) -> tuple[pl.DataFrame, Source]:
     """A csv or tsv with a header. A csv without commas in its header may be separated by semicolons or tabs."""
-    plain = str(path) != STANDARD and existing(path).open("rb").read(2) != b"\x1f\x8b"
+    plain = str(path) != STANDARD and not _is_gzipped(path)
     content = b"" if plain else read_bytes(path)
     mark = separator or _separator(_first_line(path, content))
     try:
@@ -115,7 +115,7 @@ def read_delimited(path: str | Path, separator: str | None) -> tuple[pl.DataFram
     _check_header(path, content, mark)
     last = table[table.columns[-1]]
     if not last.null_count():
-        return _rows_needed(table, path), Source(name_of(path), first_row=2)
+        return _rows_needed(table, name_of(path)), Source(name_of(path), first_row=2)
     _check_fields(path, content, mark)
     return _without_blanks(table, path)
 
@@ -125,12 +125,12 @@ def _without_blanks(table: pl.DataFrame, path: str | Path) -> tuple[pl.DataFrame
     if filled.all():
         return table, Source(name_of(path), first_row=2)
     numbers = filled.arg_true().to_numpy().astype(np.int64) + 2
-    return _rows_needed(table.filter(filled), path), Source(name_of(path), numbers=numbers)
+    return _rows_needed(table.filter(filled), name_of(path)), Source(name_of(path), numbers=numbers)
 
 
-def _rows_needed(table: pl.DataFrame, path: str | Path) -> pl.DataFrame:
+def _rows_needed(table: pl.DataFrame, name: str) -> pl.DataFrame:
     if not len(table):
-        raise FormatError(f"{name_of(path)}: a header ({listed(table.columns)}) and no rows. Give at least one row.")
+        raise FormatError(f"{name}: a header ({listed(table.columns)}) and no rows. Give at least one row.")
     return table
 
 
@@ -145,38 +145,46 @@ def _separator(header: bytes) -> str:
     return next((mark for mark in (",", ";", "\t") if mark.encode() in header), ",")
 
 
-def _records(path: str | Path, content: bytes, mark: str) -> Iterator[tuple[int, list[str]]]:
-    """Row number and fields, by the slow reader; blank lines are no records. The header is row 1."""
-    text = (content or read_bytes(path)).removeprefix(b"\xef\xbb\xbf").decode("utf-8")
+def _is_gzipped(path: str | Path) -> bool:
+    with existing(path).open("rb") as file:
+        return file.read(2) == b"\x1f\x8b"
+
+
+def _slowly(path: str | Path, content: bytes, mark: str) -> Iterator[tuple[int, list[str]]]:
+    """Row number and fields, by Python's own reader, which can say where it stumbles. The header is row 1."""
+    whole = (content or read_bytes(path)).removeprefix(b"\xef\xbb\xbf")
+    try:
+        text = whole.decode("utf-8")
+    except UnicodeDecodeError as wrong:
+        row = whole[: wrong.start].count(b"\n") + 1
+        raise FormatError(f"{name_of(path)}, row {row}: not UTF-8 text. Save the file as UTF-8.") from None
     csv.field_size_limit(sys.maxsize)
-    for number, fields in enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=mark), start=1):
-        if fields:
-            yield number, fields
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
+    try:
+        yield from enumerate(rows, start=1)
+    except csv.Error as problem:
+        raise FormatError(f"{name_of(path)}, row {rows.line_num}: {problem}. Mend the row.") from None
 
 
 def _check_header(path: str | Path, content: bytes, mark: str) -> None:
-    header = _first_line(path, content).removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="replace")
-    names = next(csv.reader([header], delimiter=mark), [])
+    """Raise if two columns have one name: polars would rename one in silence."""
+    header = _first_line(path, content).rstrip(b"\r\n")
+    names = next(_slowly(path, header or b"\n", mark), (1, []))[1]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise FormatError(
-            f"{name_of(path)}, row 1: two columns are called {twice[0]!r}. Give each column its own name."
-        )
+        raise FormatError(f"{name_of(path)}, row 1: two columns are called {twice[0]!r}. Give each its own name.")
 
 
 def _check_fields(path: str | Path, content: bytes, mark: str) -> None:
     """Raise if some row has more or fewer fields than the header: polars would fill it up in silence."""
-    try:
-        rows = _records(path, content, mark)
-        _, header = next(rows, (1, []))
-        for number, fields in rows:
-            if len(fields) != len(header):
-                raise FormatError(
-                    f"{name_of(path)}, row {number}: {len(fields)} fields where the header has {len(header)}. "
-                    f"Mend the row; a field that holds {mark!r} or a line break must be quoted."
-                )
-    except csv.Error as problem:
-        raise FormatError(f"{name_of(path)}: {problem}. Mend the quoting.") from problem
+    rows = _slowly(path, content, mark)
+    _, header = next(rows, (1, []))
+    for number, fields in rows:
+        if fields and len(fields) != len(header):  # a blank line has none
+            raise FormatError(
+                f"{name_of(path)}, row {number}: {len(fields)} fields where the header has {len(header)}. "
+                f"Mend the row; a field that holds {mark!r} or a line break must be quoted."
+            )
 
 
 def _delimited_problem(path: str | Path, content: bytes, mark: str, problem: BaseException) -> FormatError:
@@ -185,9 +193,6 @@ def _delimited_problem(path: str | Path, content: bytes, mark: str, problem: Bas
         return FormatError(f"{name_of(path)}: the file is empty. A table needs a header and at least one row.")
     try:
         _check_fields(path, content, mark)
-    except UnicodeDecodeError as wrong:
-        row = (content or read_bytes(path))[: wrong.start].count(b"\n") + 1
-        return FormatError(f"{name_of(path)}, row {row}: not UTF-8 text. Save the file as UTF-8.")
     except FormatError as known:
         return known
     reason = " ".join(str(problem).split("\n")[0].split())
@@ -206,23 +211,20 @@ def read_parquet(path: str | Path) -> tuple[pl.DataFrame, Source]:
         raise FormatError(
             f"{name_of(path)}: is not a parquet file that can be read ({str(problem)[:80]})."
         ) from problem
-    return _rows_needed(table, path), Source(name_of(path))
+    return _rows_needed(table, name_of(path)), Source(name_of(path))
 
 
-def read_jsonl(path: str | Path) -> tuple[pl.DataFrame, Source]:
+def table_of_jsonl(content: bytes, name: str) -> tuple[pl.DataFrame, Source]:
     """A table of one flat JSON object a line."""
-    content = read_bytes(path)
     try:
         table = pl.read_ndjson(io.BytesIO(content), infer_schema_length=None)
     except UNREADABLE:
-        records, source = parse_jsonl(content, name_of(path))
+        records, source = parse_jsonl(content, name)
         return _table_of_records(records, source), source
-    numbers = [n for n, line in enumerate(content.split(b"\n"), start=1) if line.strip()]
+    numbers = [number for number, line in enumerate(content.split(b"\n"), start=1) if line.strip()]
     if len(numbers) != len(table):
-        raise FormatError(
-            f"{name_of(path)}: {len(numbers)} lines but {len(table)} records. Write one JSON object a line."
-        )
-    return _rows_needed(table, path), Source(name_of(path), word="line", numbers=np.array(numbers))
+        raise FormatError(f"{name}: {len(numbers)} lines but {len(table)} records. Write one JSON object a line.")
+    return _rows_needed(table, name), Source(name, word="line", numbers=np.array(numbers))
 
 
 def parse_jsonl(content: bytes, name: str) -> tuple[list[dict[str, Any]], Source]:

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from crowdlogic.data.answers import Answers, match, read_answers, write_estimate
+from crowdlogic.data.corpus import sentences
+from crowdlogic.data.frames import from_dict, from_sequences
+from crowdlogic.errors import CrowdLogicError, DataError, OptionError
+from crowdlogic.truth.voting import MajorityVote
+
+VOTES = {"u": {"a": "x", "b": "x", "c": "y"}, "v": {"a": "y"}, "w": {"a": None}}
+
+
+def answers(items: list[object], names: list[str | None], classes: tuple[str, ...] = ("x", "y")) -> Answers:
+    codes = np.array([-1 if name is None else classes.index(name) for name in names])
+    return Answers(pl.Series(items), classes, codes)
+
+
+def test_a_table_has_item_label_confidence_and_a_column_per_class(tmp_path: Path) -> None:
+    write_estimate(tmp_path / "o.csv", MajorityVote().infer(from_dict(VOTES)))
+
+    assert (tmp_path / "o.csv").read_text().splitlines() == [
+        "item,label,confidence,p_x,p_y",
+        "u,x,0.6666666666666666,0.6666666666666666,0.3333333333333333",
+        "v,y,1.0,0.0,1.0",
+        "w,,,0.5,0.5",
+    ]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet", "csv.gz"])
+def test_answers_are_read_as_written(tmp_path: Path, suffix: str) -> None:
+    estimate = MajorityVote().infer(from_dict(VOTES))
+
+    write_estimate(tmp_path / f"o.{suffix}", estimate)
+    again = read_answers(tmp_path / f"o.{suffix}")
+
+    assert again.items.to_list() == ["u", "v", "w"]
+    assert again.answer.tolist() == estimate.answer.tolist()
+    assert again.beliefs is not None
+    np.testing.assert_array_equal(again.beliefs, estimate.beliefs)
+
+
+def tagged() -> tuple[object, object]:
+    labels = from_sequences([("s1", "a", ["B-X", "I-X"]), ("s2", "a", ["O"])])
+    corpus = sentences(["s1", "s2"], [["New", "York"], ["is"]])
+    return MajorityVote().infer(labels), corpus
+
+
+def test_tags_are_written_as_conll(tmp_path: Path) -> None:
+    estimate, corpus = tagged()
+
+    write_estimate(tmp_path / "o.conll", estimate, corpus=corpus)  # type: ignore[arg-type]
+
+    assert (tmp_path / "o.conll").read_text() == "# id = s1\nNew B-X\nYork I-X\n\n# id = s2\nis O\n"
+
+
+def test_tags_are_written_as_jsonl(tmp_path: Path) -> None:
+    estimate, corpus = tagged()
+
+    write_estimate(tmp_path / "o.jsonl", estimate, corpus=corpus)  # type: ignore[arg-type]
+
+    records = [json.loads(line) for line in (tmp_path / "o.jsonl").read_text().splitlines()]
+    assert records[0] == {"item": "s1", "tokens": ["New", "York"], "tags": ["B-X", "I-X"], "confidence": [1.0, 1.0]}
+
+
+@pytest.mark.parametrize("suffix", ["conll", "jsonl", "parquet"])
+def test_tags_are_read_as_written(tmp_path: Path, suffix: str) -> None:
+    estimate, corpus = tagged()
+
+    write_estimate(tmp_path / f"o.{suffix}", estimate, corpus=corpus)  # type: ignore[arg-type]
+    again = read_answers(tmp_path / f"o.{suffix}")
+
+    assert [again.classes[k] for k in again.answer] == ["B-X", "I-X", "O"]
+    assert again.offsets is not None
+    assert again.offsets.tolist() == [0, 2, 3]
+
+
+def test_tags_do_not_go_into_a_csv(tmp_path: Path) -> None:
+    estimate, corpus = tagged()
+
+    with pytest.raises(OptionError, match=r"tagged sentences are written as \.conll, \.jsonl or \.parquet"):
+        write_estimate(tmp_path / "o.csv", estimate, corpus=corpus)  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_conll_without_tokens_is_refused(tmp_path: Path) -> None:
+    estimate, _ = tagged()
+
+    with pytest.raises(OptionError, match=r"CoNLL needs the tokens"):
+        write_estimate(tmp_path / "o.conll", estimate)  # type: ignore[arg-type]
+
+
+def test_a_folder_that_is_not_there_is_one_clear_line(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match=r"the folder .* does not exist\. Make it first\."):
+        write_estimate(tmp_path / "no" / "o.csv", MajorityVote().infer(from_dict(VOTES)))
+
+
+def test_items_are_matched_by_name_not_by_place() -> None:
+    pair = match(answers(["u", "v", "z"], ["x", "y", "x"]), answers(["v", "u"], ["x", "x"]))
+
+    assert [pair.classes[k] for k in pair.predicted] == ["y", "x"]
+    assert [pair.classes[k] for k in pair.gold] == ["x", "x"]
+
+
+def test_names_that_are_numbers_in_one_file_and_text_in_the_other_match() -> None:
+    predicted = Answers(pl.Series([1, 2]), (0, 1), np.array([1, 0]))
+    gold = Answers(pl.Series(["2", "1"]), ("0", "1"), np.array([0, 1]))
+
+    pair = match(predicted, gold)
+
+    assert pair.predicted.tolist() == pair.gold.tolist() == [0, 1]
+
+
+def test_a_missing_prediction_is_no_answer() -> None:
+    pair = match(answers(["u"], ["x"]), answers(["u", "v"], ["x", "y"]))
+
+    assert pair.predicted.tolist() == [0, -1]
+
+
+def test_classes_only_one_side_knows_are_joined() -> None:
+    predicted = Answers(pl.Series(["u"]), ("x", "z"), np.array([1]), beliefs=np.array([[0.2, 0.8]]))
+
+    pair = match(predicted, answers(["u"], ["y"]))
+
+    assert pair.classes == ("x", "y", "z")
+    assert pair.beliefs is not None
+    assert pair.beliefs.tolist() == [[0.2, 0.0, 0.8]]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "message"),
+    [
+        (answers(["u"], ["x"]), answers(["v"], ["x"]), "the answers and the answers have no item in common (items there: u; here: v). Give two files about the same items."),
+        (answers(["u"], ["x"]), Answers(pl.Series(["u"]), ("x",), np.array([0]), offsets=np.array([0, 1])), "the answers holds documents and the answers holds tagged sentences. Give two of one kind."),
+        (Answers(pl.Series(["s"]), ("O",), np.array([0, 0]), offsets=np.array([0, 2])), Answers(pl.Series(["s"]), ("O",), np.array([0]), offsets=np.array([0, 1])), "Sentence 's' has 2 tags in the answers and 1 in the answers (1 such sentences). Give two files about the same tokens."),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_compared_is_refused(left: Answers, right: Answers, message: str) -> None:
+    with pytest.raises(DataError) as caught:
+        match(left, right)
+
+    assert str(caught.value) == message
+
+
+def test_a_label_file_is_not_a_file_of_answers(tmp_path: Path) -> None:
+    (tmp_path / "l.csv").write_text("item,annotator,label\nu,a,x\nu,b,y\n")
+
+    with pytest.raises(CrowdLogicError, match=r"row 3: item 'u' stands here again\. Answers have one row per item\."):
+        read_answers(tmp_path / "l.csv")

@@ -1,0 +1,230 @@
+"""Label files in every layout, and the one clear line that each kind of bad file gets."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.data.test_labels import triples
+
+from crowdlogic.data.reading import read_corpus, read_crowd, read_labels
+from crowdlogic.errors import CrowdLogicError, FormatError, MissingDataError
+
+LONG = pl.DataFrame({"item": ["u", "u", "v"], "annotator": ["a", "b", "a"], "label": ["x", "y", "x"]})
+EXPECTED = {("u", "a", "x"), ("u", "b", "y"), ("v", "a", "x")}
+CSV = "item,annotator,label\nu,a,x\nu,b,y\nv,a,x\n"
+CONLL = "Ann O B-PER ?\nLee O I-PER ?\n\nParis ? B-LOC B-LOC\n"
+
+
+def write(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def files(folder: Path) -> dict[str, Path]:
+    """The same table in every layout."""
+    LONG.write_parquet(folder / "l.parquet")
+    tabs, lines = CSV.replace(",", "\t"), "".join(json.dumps(row) + "\n" for row in LONG.to_dicts())
+    return {
+        "csv": write(folder, "l.csv", CSV),
+        "crlf": write(folder, "crlf.csv", CSV.replace("\n", "\r\n")),
+        "bom": write(folder, "bom.csv", b"\xef\xbb\xbf" + CSV.encode()),
+        "semicolons": write(folder, "semi.csv", CSV.replace(",", ";")),
+        "blank lines": write(folder, "blank.csv", CSV.replace("u,b", "\n\nu,b")),
+        "quoted": write(folder, "quoted.csv", CSV.replace("u,a,x", '"u","a","x"')),
+        "tsv": write(folder, "l.tsv", tabs),
+        "gzip": write(folder, "l.csv.gz", gzip.compress(CSV.encode())),
+        "jsonl": write(folder, "l.jsonl", lines),
+        "jsonl gzip": write(folder, "l.jsonl.gz", gzip.compress(lines.encode())),
+        "parquet": folder / "l.parquet",
+        "other names": write(folder, "names.csv", CSV.replace("item,annotator,label", "TaskID,worker id,Response")),
+        "other order": write(folder, "order.csv", "label,extra,annotator,item\nx,1,a,u\ny,2,b,u\nx,3,a,v\n"),
+    }
+
+
+@pytest.mark.parametrize("layout", ["csv", "crlf", "bom", "semicolons", "blank lines", "quoted", "tsv", "gzip", "jsonl", "jsonl gzip", "parquet", "other names", "other order"])  # fmt: skip
+def test_every_layout_holds_the_same_labels(tmp_path: Path, layout: str) -> None:
+    assert triples(read_labels(files(tmp_path)[layout])) == EXPECTED
+
+
+def test_standard_input_is_read_as_csv(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(CSV.encode())))
+
+    assert triples(read_labels("-")) == EXPECTED
+
+
+def test_standard_input_may_be_zipped_jsonl(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = "".join(json.dumps(row) + "\n" for row in LONG.to_dicts())
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(lines.encode()))))
+
+    assert triples(read_labels("-", format="jsonl")) == EXPECTED
+
+
+def test_columns_can_be_named(tmp_path: Path) -> None:
+    path = write(tmp_path, "odd.csv", CSV.replace("item,annotator,label", "foo,bar,baz"))
+
+    labels = read_labels(path, columns={"item": "foo", "annotator": "bar", "label": "baz"})
+
+    assert triples(labels) == EXPECTED
+
+
+def test_a_wide_file_has_a_column_per_annotator(tmp_path: Path) -> None:
+    path = write(tmp_path, "wide.csv", "item,a,b\nu,x,y\nv,x,\n")
+
+    assert triples(read_labels(path, wide=True)) == EXPECTED
+
+
+def test_texts_with_commas_quotes_and_breaks_survive(tmp_path: Path) -> None:
+    path = write(tmp_path, "i.csv", 'item,text\n1,"a, ""b""\nc"\n2,d\n')
+
+    assert read_corpus(path).texts == ('a, "b"\nc', "d")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("e.csv", "", "e.csv: the file is empty. A table needs a header and at least one row."),
+        ("e.csv", "item,annotator,label\n", "e.csv: a header (item, annotator, label) and no rows. Give at least one row."),
+        ("e.csv", "item,annotator,label\nu,a\n", "e.csv, row 2: 2 fields where the header has 3. Mend the row; a field that holds ',' or a line break must be quoted."),
+        ("e.csv", "item,annotator,label\nu,a,x\nu,b,y,z\n", "e.csv, row 3: 4 fields where the header has 3. Mend the row; a field that holds ',' or a line break must be quoted."),
+        ("e.csv", "item,annotator,label\n\nu,,x\n", "e.csv, row 3: no annotator is named. Fill in the annotator, or remove the row."),
+        ("e.csv", "item,annotator,label,label\nu,a,x,y\n", "e.csv, row 1: two columns are called 'label'. Give each its own name."),
+        ("e.csv", "item,who,label\nu,a,x\n", "e.csv: no column for the annotator among item, who, label. A label table needs: item, annotator, label. Rename the column (annotator, worker, rater, user, ...) or name it with --column annotator=NAME."),
+        ("e.csv", b"item,annotator,label\nu,\xff,x\n", "e.csv, row 2: not UTF-8 text. Save the file as UTF-8."),
+        ("e.csv", "item,annotator,label\nu,a,x\nu,a,y\n", "e.csv, row 3: annotator 'a' labels item 'u' again, after row 2. Say what to do with duplicates: first, last or keep (--duplicates)."),
+        ("e.csv.gz", gzip.compress(b"item,annotator,label\nu,a,x\n")[:-9], "e.csv.gz: the gzip file is damaged (Compressed file ended before the end-of-stream marker was reached). Fetch or pack it again."),
+        ("e.parquet", "PAR1 not really", None),
+        ("e.jsonl", "", "e.jsonl: the file is empty. Give one JSON object a line."),
+        ("e.jsonl", '{"item": 1, "annotator": "a", "label": "x"}\n\n{"item": 2,\n', "e.jsonl, line 3: not JSON (Expecting property name enclosed in double quotes: line 1 column 12 (char 11)). Write one JSON object a line."),
+        ("e.jsonl", "[1, 2]\n", "e.jsonl, line 1: a JSON list where an object is expected. Write one object a line."),
+        ("e.jsonl", '{"item": 1, "annotator": "a", "label": true}\n{"item": 2, "annotator": "a", "label": 7}\n', "e.jsonl: the field 'label' holds values of different types. Use one type throughout."),
+        ("e.jsonl", '{"item": 1, "annotator": "a", "label": "x"}\n\n{"item": 1, "annotator": "a", "label": "y"}\n', "e.jsonl, line 3: annotator 'a' labels item 1 again, after line 1. Say what to do with duplicates: first, last or keep (--duplicates)."),
+        ("e.conll", "", "e.conll: the file is empty. CoNLL has a token and its tags on each line."),
+        ("e.conll", "Ann O\nLee O O\n", "e.conll, line 2: 3 columns where the first line has 2. Give every token the same number of tags, ? for not seen."),
+        ("e.conll", "Ann\n", "e.conll, line 1: a token without a tag. Give each token at least one tag."),
+        ("e.conll", b"\xffnn O\n", "e.conll: not UTF-8 text (byte 0). Save the file as UTF-8."),
+        ("e.conll", "# annotators = a b\nAnn O\n", "e.conll, line 1: 2 annotators named for 1 columns of tags."),
+        ("e.xyz", CSV, "e.xyz: the suffix '.xyz' says no format. Use .csv, .tsv, .tab, .parquet, .pq, .jsonl, .ndjson, .conll, .bio, .iob, or give --format."),
+    ],
+)  # fmt: skip
+def test_each_bad_file_gets_one_clear_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: str | bytes, message: str | None
+) -> None:
+    write(tmp_path, name, content)
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(CrowdLogicError) as caught:
+        read_labels(name)
+
+    assert "\n" not in str(caught.value)
+    if message is None:
+        assert str(caught.value).startswith(f"{name}: is not a parquet file that can be read")
+    else:
+        assert str(caught.value) == message
+
+
+def test_an_absent_file_names_its_neighbours(tmp_path: Path) -> None:
+    write(tmp_path, "labels.csv", CSV)
+
+    with pytest.raises(MissingDataError) as caught:
+        read_labels(tmp_path / "lables.csv")
+
+    assert str(caught.value) == f"{tmp_path / 'lables.csv'}: no such file. Beside it are: labels.csv."
+
+
+def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
+    with pytest.raises(MissingDataError, match=r"is a folder\. Name a file in it\."):
+        read_labels(tmp_path, format="csv")
+
+
+def test_conll_columns_are_annotators(tmp_path: Path) -> None:
+    crowd = read_crowd(write(tmp_path, "c.conll", CONLL))
+
+    assert triples(crowd.labels) == {
+        ((0, 0), "annotator_1", "O"), ((0, 1), "annotator_1", "O"),
+        ((0, 0), "annotator_2", "B-PER"), ((0, 1), "annotator_2", "I-PER"),
+        ((1, 0), "annotator_2", "B-LOC"), ((1, 0), "annotator_3", "B-LOC"),
+    }  # fmt: skip
+    assert crowd.corpus is not None
+    assert crowd.corpus.tokens == ("Ann", "Lee", "Paris")
+
+
+@pytest.mark.parametrize(
+    "variant",
+    ["\n\n" + CONLL + "\n\n", CONLL.replace("\n", "\r\n"), CONLL.replace(" ", "\t"), CONLL.replace("\n\n", "\n \n\n"), CONLL.rstrip("\n")],
+    ids=["blank around", "crlf", "tabs", "blank with a space", "no last break"],
+)  # fmt: skip
+def test_white_space_in_conll_does_not_matter(tmp_path: Path, variant: str) -> None:
+    plain = read_crowd(write(tmp_path, "c.conll", CONLL))
+
+    other = read_crowd(write(tmp_path, "v.conll", variant))
+
+    assert triples(other.labels) == triples(plain.labels)
+    assert other.corpus is not None
+    assert plain.corpus is not None
+    assert other.corpus.tokens == plain.corpus.tokens
+
+
+def test_tokens_that_look_like_line_breaks_or_comments_stay_tokens(tmp_path: Path) -> None:
+    crowd = read_crowd(write(tmp_path, "c.conll", "# O\n\u2028 O\n\u00a0 O\n\n# id = s2\n#1 B-X\n"))
+
+    assert crowd.corpus is not None
+    assert crowd.corpus.tokens == ("#", "\u2028", "\u00a0", "#1")
+    assert crowd.corpus.items.to_list() == ["0", "s2"]
+
+
+def test_jsonl_records_with_a_crowd_hold_labels_and_tokens(tmp_path: Path) -> None:
+    lines = [
+        {"doc": "d1", "tokens": ["Ann", "Lee"], "crowd": {"w1": ["B-PER", "I-PER"], "w2": ["O", "O"]}},
+        {"doc": "d2", "tokens": ["Hi"], "crowd": {"w2": ["O"], "w3": None}},
+    ]
+    crowd = read_crowd(write(tmp_path, "c.jsonl", "\n".join(map(json.dumps, lines))))
+
+    assert triples(crowd.labels) == {
+        (("d1", 0), "w1", "B-PER"), (("d1", 1), "w1", "I-PER"), (("d1", 0), "w2", "O"), (("d1", 1), "w2", "O"), (("d2", 0), "w2", "O"),
+    }  # fmt: skip
+    assert crowd.corpus is not None
+    assert crowd.corpus.sentence(0) == ("Ann", "Lee")
+
+
+def test_a_crowd_record_with_too_few_tags_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, "c.jsonl", json.dumps({"doc": "d", "tokens": ["a", "b"], "crowd": {"w": ["O"]}}))
+
+    with pytest.raises(CrowdLogicError) as caught:
+        read_crowd(path)
+
+    assert str(caught.value) == "Sequence 'd' has 1 tags and 2 tokens (1 such sequences). Give one tag per token."
+
+
+def test_gold_must_have_one_column(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"3 columns of tags where one is expected \(token tag\)"):
+        read_corpus(write(tmp_path, "c.conll", CONLL))
+
+
+def test_items_need_a_text_each_and_a_name_each(tmp_path: Path) -> None:
+    with pytest.raises(CrowdLogicError, match=r"i\.csv, row 3: no text\. Fill in the text, or remove the row\."):
+        read_corpus(write(tmp_path, "i.csv", "item,text\n1,a\n2,\n"))
+    with pytest.raises(CrowdLogicError, match=r"i\.csv, row 3: item '1' stands here again\. Give each item once\."):
+        read_corpus(write(tmp_path, "i.csv", "item,text\n1,a\n1,b\n"))
+
+
+def test_a_corpus_carries_gold_where_it_is_known(tmp_path: Path) -> None:
+    corpus = read_corpus(write(tmp_path, "i.csv", "id,text,label\n1,a,pos\n2,b,\n3,c,neg\n"))
+
+    assert corpus.classes == ("neg", "pos")
+    assert corpus.gold is not None
+    assert corpus.gold.tolist() == [1, -1, 0]
+
+
+@pytest.mark.data
+def test_ner_labels_are_the_same_in_both_files(data_root: Path) -> None:
+    conll = read_labels(data_root / "ner_conll_mturk/train.answers.conll.gz")
+    table = read_labels(data_root / "ner_conll_mturk/labels.csv.gz")
+
+    assert conll.n_labels == table.n_labels == 366_370
+    assert conll.votes().sum(axis=0).tolist() == table.votes().sum(axis=0).tolist()

@@ -111,7 +111,7 @@ def _is_binary(content: bytes) -> bool:
 
 def _read_npz(path: str | Path) -> WordVectors:
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with existing(path).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             words, vectors = arrays["words"], arrays["vectors"]
     except (KeyError, ValueError, OSError, zipfile.BadZipFile) as problem:
         raise FormatError(f"{path}: no npz with the arrays words and vectors ({problem}).") from problem
@@ -173,9 +173,7 @@ def _read_binary(path: str | Path, content: bytes, count: int, size: int, wanted
     for row in range(count):
         space = content.find(b" ", at)
         if space < 0 or space + 1 + width > len(content):
-            raise FormatError(
-                f"{path}: the file ends at word {row + 1:,} of {count:,}. It is cut short: fetch it again."
-            )
+            raise FormatError(f"{path}: cut short at word {row + 1:,} of {count:,}. Fetch the file again.")
         word = content[at:space].decode("utf-8", errors="replace").lstrip("\n")
         if wanted is None or word in wanted:
             words.append(word)

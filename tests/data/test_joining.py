@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import pytest
+from tests.data.test_labels import triples
+
+from crowdlogic.data.frames import from_arrays, from_dict, from_sequences
+from crowdlogic.data.joining import concatenate
+from crowdlogic.errors import LabelError
+
+
+def test_joined_tables_hold_the_labels_of_both() -> None:
+    one = from_dict({"u": {"a": "x"}, "v": {"b": "y"}})
+    two = from_dict({"v": {"a": "z"}, "w": {"c": "x"}})
+
+    joined = concatenate([one, two])
+
+    assert triples(joined) == triples(one) | triples(two)
+    assert joined.classes == ("x", "y", "z")
+    assert joined.items.to_list() == ["u", "v", "w"]
+    assert joined.intake.rows == 4
+
+
+def test_a_split_table_joins_to_itself() -> None:
+    whole = from_sequences([("s", "a", ["O", "B-X"]), ("t", "a", ["O"]), ("t", "b", ["B-X"]), ("u", "b", ["O"])])
+
+    assert triples(concatenate(whole.split(1, 1, seed=0))) == triples(whole)
+
+
+@pytest.mark.parametrize(("policy", "label"), [("first", {"x"}), ("last", {"y"}), ("keep", {"x", "y"})])
+def test_a_pair_in_two_tables_follows_the_policy(policy: str, label: set[str]) -> None:
+    one, two = from_dict({"u": {"a": "x"}}), from_dict({"u": {"a": "y"}})
+
+    joined = concatenate([one, two], duplicates=policy)
+
+    assert {name for _, _, name in triples(joined)} == label
+    assert joined.intake.duplicates == 1
+
+
+def test_a_pair_in_two_tables_is_refused_by_default() -> None:
+    with pytest.raises(LabelError) as caught:
+        concatenate([from_dict({"u": {"a": "x"}}), from_dict({"u": {"a": "y"}})])
+
+    assert str(caught.value) == (
+        "Annotator 'a' labels item 'u' in two tables (1 labels in all stand in two). "
+        "Say what to do with duplicates: first, last or keep."
+    )
+
+
+def test_weights_are_one_where_a_table_has_none() -> None:
+    joined = concatenate([from_dict({"u": {"a": "x"}}), from_arrays(["v"], ["a"], ["x"], weight=[0.5])])
+
+    assert joined.weights.tolist() == [1.0, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("two", "message"),
+    [
+        (from_sequences([("s", "a", ["O"])]), "Sequence 's' has 2 units in one table and 1 in another. Sequences of one name must be the same."),
+        (from_dict({"s": {"b": "x"}}), "Documents and sequences cannot be joined in one table. Join tables of one kind."),
+        (from_sequences([(1, "b", ["O"])]), "Names are numbers in one table and text in another. Give both as text."),
+    ],
+)  # fmt: skip
+def test_tables_that_do_not_fit_are_refused(two: object, message: str) -> None:
+    with pytest.raises(LabelError) as caught:
+        concatenate([from_sequences([("s", "b", ["O", "O"])]), two], duplicates="keep")  # type: ignore[list-item]
+
+    assert str(caught.value) == message

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from crowdlogic.data.vectors import WordVectors, beside, read_vectors
+from crowdlogic.errors import FormatError
+
+WORDS = ("the", "Cat", "naïve", "new york")
+VECTORS = np.array([[0.5, -1.25], [3.0, 4.5], [1e-3, 2e3], [7.0, 8.0]], dtype=np.float32)
+
+
+def as_text(*, header: bool) -> bytes:
+    lines = [f"{word} {' '.join(map(str, row))}" for word, row in zip(WORDS, VECTORS.tolist(), strict=True)]
+    return ("4 2\n" * header + "\n".join(lines) + "\n").encode()
+
+
+def as_binary(*, breaks: bool) -> bytes:
+    words = [word.replace(" ", "_") for word in WORDS]
+    body = b"".join(
+        w.encode() + b" " + row.astype("<f4").tobytes() + b"\n" * breaks for w, row in zip(words, VECTORS, strict=True)
+    )
+    return b"4 2\n" + body
+
+
+@pytest.mark.parametrize("content", [as_text(header=False), as_text(header=True), gzip.compress(as_text(header=False))], ids=["glove", "word2vec", "gzip"])  # fmt: skip
+def test_text_vectors_are_read(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "v.txt").write_bytes(content)
+
+    vectors = read_vectors(tmp_path / "v.txt")
+
+    assert vectors.words == WORDS
+    np.testing.assert_array_equal(vectors.vectors, VECTORS)
+
+
+@pytest.mark.parametrize("breaks", [True, False])
+def test_binary_vectors_are_read(tmp_path: Path, breaks: bool) -> None:
+    (tmp_path / "v.bin").write_bytes(as_binary(breaks=breaks))
+
+    vectors = read_vectors(tmp_path / "v.bin")
+
+    assert vectors.words == ("the", "Cat", "naïve", "new_york")
+    np.testing.assert_array_equal(vectors.vectors, VECTORS)
+
+
+def test_npz_vectors_are_read(tmp_path: Path) -> None:
+    np.savez(tmp_path / "v.npz", words=np.array(WORDS), vectors=VECTORS.astype(np.float16))
+
+    vectors = read_vectors(tmp_path / "v.npz")
+
+    assert vectors.words == WORDS
+    np.testing.assert_allclose(vectors.vectors, VECTORS, rtol=1e-3, atol=0)
+
+
+@pytest.mark.parametrize("name", ["v.txt", "v.bin", "v.npz"])
+def test_only_the_wanted_words_are_kept(tmp_path: Path, name: str) -> None:
+    (tmp_path / "v.txt").write_bytes(as_text(header=True))
+    (tmp_path / "v.bin").write_bytes(as_binary(breaks=True))
+    np.savez(tmp_path / "v.npz", words=np.array(WORDS), vectors=VECTORS)
+
+    vectors = read_vectors(tmp_path / name, vocabulary=["THE", "Cat", "dog"])
+
+    assert vectors.words == ("the", "Cat")
+    np.testing.assert_array_equal(vectors.vectors, VECTORS[:2])
+
+
+def test_a_word_is_looked_up_as_it_is_then_in_lower_case() -> None:
+    vectors = WordVectors(("the", "Cat"), VECTORS[:2])
+
+    assert vectors.rows(["the", "The", "Cat", "cat"]).tolist() == [0, 0, 1, -1]
+    assert vectors.rows(["the", "The", "Cat", "cat"], exact=True).tolist() == [0, -1, 1, -1]
+    assert vectors.coverage(["the", "The", "cat", "dog"]) == 0.5
+
+
+def test_unknown_words_are_zero_or_as_given() -> None:
+    vectors = WordVectors(("the",), VECTORS[:1])
+    given = np.full((2, 2), 9.0, dtype=np.float32)
+
+    np.testing.assert_array_equal(vectors.matrix(["dog", "the"]), [[0, 0], [0.5, -1.25]])
+    np.testing.assert_array_equal(vectors.matrix(["dog", "the"], unknown=given), [[9, 9], [0.5, -1.25]])
+
+
+def test_two_sets_stand_side_by_side() -> None:
+    joined = beside(WordVectors(("a", "b"), VECTORS[:2]), WordVectors(("b", "c"), VECTORS[2:]))
+
+    np.testing.assert_array_equal(joined.matrix(["a", "b", "c"]), np.array([[0.5, -1.25, 0, 0], [3, 4.5, 1e-3, 2e3], [0, 0, 7, 8]], dtype=np.float32))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "v.txt: the file is empty. Vectors have a word and its numbers on each line."),
+        (b"the\n", "v.txt, line 1: a word without numbers. Give each word its vector."),
+        (b"the 1 2\ncat 1\n", "v.txt, line 2: 1 numbers where the first line has 2."),
+        (
+            b"the 1 2\ncat 1 x\n",
+            "v.txt: the vector of 'cat' is not all numbers (could not convert string to float: b'x').",
+        ),
+        (as_binary(breaks=False)[:-3], "v.txt: cut short at word 4 of 4. Fetch the file again."),
+        (b"PK\x03\x04junk", None),
+    ],
+)
+def test_bad_vectors_get_one_clear_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, message: str | None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("v.txt").write_bytes(content)
+
+    with pytest.raises(FormatError) as caught:
+        read_vectors("v.txt")
+
+    assert (
+        str(caught.value) == message
+        if message
+        else str(caught.value).startswith("v.txt: no npz with the arrays words and vectors")
+    )
+
+
+@pytest.mark.data
+def test_the_cut_vectors_have_their_stated_sizes(data_root: Path) -> None:
+    glove = read_vectors(data_root / "vectors/glove_wink_100d_subset.npz")
+    word2vec = read_vectors(data_root / "vectors/word2vec_googlenews_300d_bolukbasi_subset.npz")
+
+    assert (len(glove.words), glove.size) == (24_852, 100)
+    assert (len(word2vec.words), word2vec.size) == (13_431, 300)
+    np.testing.assert_allclose(np.linalg.norm(word2vec.vectors, axis=1), 1.0, rtol=0, atol=2e-3)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from crowdlogic.errors import DataError
+from crowdlogic.errors import DataError, OptionError
 from crowdlogic.numerics.arrays import Bools, Ints
 
 OUTSIDE, BEGIN, INSIDE, END, SINGLE = range(5)
@@ -98,9 +98,10 @@ def spans_of(tags: Ints, offsets: Ints, tag_set: TagSet, scheme: Scheme | str = 
         tag_set: What the codes mean.
         scheme: How an I- tag without a beginning is read.
     """
-    outside = tags < 0
-    prefix = np.where(outside, OUTSIDE, tag_set.prefix[np.maximum(tags, 0)])
-    kind = np.where(outside, -1, tag_set.kind[np.maximum(tags, 0)])
+    reading = _reading(scheme)
+    # The code -1 takes the entry appended last: outside, of no type.
+    prefix = np.append(tag_set.prefix, np.int8(OUTSIDE))[tags]
+    kind = np.append(tag_set.kind, np.int32(-1))[tags]
     opens = _opens(prefix, kind, first_units(len(tags), offsets))
     closes = np.concatenate([opens[1:] | (prefix[1:] == OUTSIDE), [True]]) if len(tags) else np.zeros(0, dtype=bool)
     closes |= np.isin(prefix, (END, SINGLE))
@@ -109,7 +110,14 @@ def spans_of(tags: Ints, offsets: Ints, tag_set: TagSet, scheme: Scheme | str = 
     inside_end = np.flatnonzero(closes & (prefix != OUTSIDE))
     end = inside_end[np.searchsorted(inside_end, start)] + 1
     found = Spans(start, end, kind[start])
-    return found if Scheme(scheme) is Scheme.conll else _well_formed(found, prefix, tag_set)
+    return found if reading is Scheme.conll else _well_formed(found, prefix, tag_set)
+
+
+def _reading(scheme: Scheme | str) -> Scheme:
+    try:
+        return Scheme(scheme)
+    except ValueError:
+        raise OptionError(f"scheme: {scheme!r} is none of {', '.join(Scheme)}.") from None
 
 
 def first_units(n_units: int, offsets: Ints) -> Bools:
@@ -136,13 +144,34 @@ def _well_formed(spans: Spans, prefix: Ints, tag_set: TagSet) -> Spans:
 
 
 def tags_of(spans: Spans, n_units: int, tag_set: TagSet) -> Ints:
-    """The BIO tags of spans that do not overlap: the inverse of `spans_of` for tag sets of B-, I- and O."""
-    code = {(int(p), int(k)): i for i, (p, k) in enumerate(zip(tag_set.prefix, tag_set.kind, strict=True))}
-    begin = np.array([code[BEGIN, k] for k in range(len(tag_set.types))], dtype=np.int32)
-    inside = np.array([code.get((INSIDE, k), code[BEGIN, k]) for k in range(len(tag_set.types))], dtype=np.int32)
-    tags = np.full(n_units, code[OUTSIDE, -1], dtype=np.int32)
+    """The tags of spans that do not overlap: the inverse of `spans_of`.
+
+    Last and single tokens get the tags E- and S- (or L- and U-) where the tag set has them, else I- and B-.
+    """
+    begin, inside = _codes_of(tag_set, BEGIN), _codes_of(tag_set, INSIDE, BEGIN)
     length = spans.end - spans.start
     units = np.repeat(spans.start - np.concatenate([[0], np.cumsum(length)[:-1]]), length) + np.arange(length.sum())
+    tags = np.full(n_units, _code_of_outside(tag_set), dtype=np.int32)
     tags[units] = np.repeat(inside[spans.kind], length)
+    tags[spans.end - 1] = _codes_of(tag_set, END, INSIDE, BEGIN)[spans.kind]
     tags[spans.start] = begin[spans.kind]
+    single = length == 1
+    tags[spans.start[single]] = _codes_of(tag_set, SINGLE, BEGIN)[spans.kind[single]]
     return tags
+
+
+def _codes_of(tag_set: TagSet, *prefixes: int) -> Ints:
+    """code[t], the tag of type t with the first of the prefixes that this type has."""
+    code = {(int(p), int(k)): i for i, (p, k) in enumerate(zip(tag_set.prefix, tag_set.kind, strict=True))}
+    found = [[code[p, t] for p in prefixes if (p, t) in code] for t in range(len(tag_set.types))]
+    for kind, codes in zip(tag_set.types, found, strict=True):
+        if not codes:
+            raise DataError(f"Spans of type {kind!r} cannot be written as tags: B-{kind} is not among the classes.")
+    return np.array([codes[0] for codes in found], dtype=np.int32)
+
+
+def _code_of_outside(tag_set: TagSet) -> int:
+    codes = np.flatnonzero(tag_set.prefix == OUTSIDE)
+    if not len(codes):
+        raise DataError("Spans cannot be written as tags: O is not among the classes.")
+    return int(codes[0])

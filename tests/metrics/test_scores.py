@@ -1,0 +1,182 @@
+"""Scores against scikit-learn, brute force and figures worked out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import metrics as sk
+
+from crowdlogic.errors import DataError, OptionError
+from crowdlogic.metrics.scores import (
+    Scores,
+    accuracy,
+    brier,
+    calibration_error,
+    log_loss,
+    macro_f1,
+    score,
+    tie_credit,
+)
+from crowdlogic.numerics.arrays import Floats, Ints
+
+codes = st.integers(min_value=-1, max_value=3)
+pairs = st.lists(st.tuples(st.integers(0, 3), codes), min_size=1, max_size=30)
+
+
+def beliefs(seed: int, *, units: int = 60, classes: int = 4) -> tuple[Ints, Floats]:
+    """Gold and beliefs that lean towards it, so that calibration has something to find."""
+    rng = np.random.default_rng(seed)
+    gold = rng.integers(classes, size=units)
+    return gold, rng.dirichlet(np.ones(classes), size=units) * 0.6 + 0.4 * np.eye(classes)[gold]
+
+
+@given(pairs)
+def test_accuracy_and_macro_f1_equal_scikit_learns(units: list[tuple[int, int]]) -> None:
+    gold, answer = (np.array(column) for column in zip(*units, strict=True))
+    present = sorted({*gold.tolist(), *answer.tolist()} - {-1})
+
+    assert accuracy(gold, answer) == pytest.approx(sk.accuracy_score(gold, answer), abs=1e-12)
+    assert macro_f1(gold, answer) == pytest.approx(
+        sk.f1_score(gold, answer, labels=present, average="macro", zero_division=0), abs=1e-12
+    )
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=30))
+def test_macro_f1_is_scikit_learns_default_when_all_is_answered(units: list[tuple[int, int]]) -> None:
+    gold, answer = (np.array(column) for column in zip(*units, strict=True))
+
+    assert macro_f1(gold, answer) == pytest.approx(sk.f1_score(gold, answer, average="macro"), abs=1e-12)
+
+
+@given(pairs, st.lists(codes, max_size=10))
+def test_units_without_gold_are_not_scored(units: list[tuple[int, int]], extra: list[int]) -> None:
+    gold, answer = (np.array(column) for column in zip(*units, strict=True))
+    more_gold = np.concatenate([gold, np.full(len(extra), -1)])
+    more_answers = np.concatenate([answer, np.array(extra, dtype=int)])
+
+    assert score(more_gold, more_answers) == score(gold, answer)
+
+
+def test_no_answer_is_counted_and_wrong() -> None:
+    gold, answer = np.array([0, 0, 1, 1]), np.array([0, -1, 1, -1])
+
+    assert score(gold, answer) == Scores(n=4, accuracy=0.5, macro_f1=pytest.approx(2 / 3))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_log_loss_and_brier_equal_scikit_learns(seed: int) -> None:
+    gold, q = beliefs(seed)
+
+    assert log_loss(gold, q) == pytest.approx(sk.log_loss(gold, q, labels=range(4)), abs=1e-12)
+    assert brier(gold, q) == pytest.approx(
+        sk.brier_score_loss(gold, q, labels=range(4), scale_by_half=False), abs=1e-12
+    )
+
+
+def test_a_certain_mistake_costs_as_much_as_in_scikit_learn() -> None:
+    gold, q = np.array([0, 1]), np.array([[0.0, 1.0], [0.25, 0.75]])
+
+    assert log_loss(gold, q) == pytest.approx(sk.log_loss(gold, q, labels=[0, 1]), rel=1e-12)
+
+
+@pytest.mark.parametrize("bins", [1, 2, 10, 15])
+@pytest.mark.parametrize("seed", range(3))
+def test_calibration_error_is_the_sum_over_bins(seed: int, bins: int) -> None:
+    gold, q = beliefs(seed)
+    confidence, right = q.max(axis=1), q.argmax(axis=1) == gold
+    expected = 0.0
+    for b in range(bins):
+        inside = (confidence > b / bins) & (confidence <= (b + 1) / bins)
+        if inside.any():
+            expected += inside.mean() * abs(right[inside].mean() - confidence[inside].mean())
+
+    assert calibration_error(gold, q, bins=bins) == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_confidence_on_an_edge_belongs_to_the_bin_below() -> None:
+    gold = np.array([0, 1])
+    q = np.array([[0.5, 0.3, 0.2], [0.1, 0.51, 0.39]])
+
+    assert calibration_error(gold, q, bins=2) == pytest.approx((0.5 + 0.49) / 2, abs=1e-12)
+    assert calibration_error(np.array([0, 0]), q, bins=2) == pytest.approx((0.5 + 0.51) / 2, abs=1e-12)
+    assert calibration_error(np.array([0, 0]), q, bins=1) == pytest.approx(0.01 / 2, abs=1e-12)
+
+
+def test_calibrated_beliefs_have_a_small_error_and_boasting_ones_a_large_one() -> None:
+    rng = np.random.default_rng(0)
+    q = rng.dirichlet(np.ones(3), size=50_000)
+    gold = (rng.random(len(q))[:, None] > q.cumsum(axis=1)).sum(axis=1)
+    boasting = q**4 / (q**4).sum(axis=1, keepdims=True)
+
+    assert calibration_error(gold, q) < 0.01
+    assert calibration_error(gold, boasting) > 0.15
+
+
+def test_a_tie_of_t_classes_is_worth_one_over_t_when_it_holds_the_gold() -> None:
+    q = np.array([[0.5, 0.5, 0.0], [0.5, 0.5 - 1e-12, 0.0], [1 / 3, 1 / 3, 1 / 3], [0.5, 0.5, 0.0], [0.2, 0.2, 0.6]])
+    gold = np.array([1, 1, 2, 2, 2])
+
+    np.testing.assert_allclose(tie_credit(gold, q), [0.5, 0.5, 1 / 3, 0, 1], rtol=0, atol=1e-12)
+    assert accuracy(gold, q.argmax(axis=1), beliefs=q, ties="half") == pytest.approx((0.5 + 0.5 + 1 / 3 + 1) / 5)
+    assert accuracy(gold, q.argmax(axis=1), beliefs=q) == pytest.approx(1 / 5)
+
+
+def test_half_credit_is_the_mean_over_random_choices() -> None:
+    rng = np.random.default_rng(1)
+    votes = rng.integers(0, 3, size=(200, 3)).astype(float) + 0.1
+    q, gold = votes / votes.sum(axis=1, keepdims=True), rng.integers(3, size=200)
+    best = votes == votes.max(axis=1, keepdims=True)
+    draws = [(np.where(best, rng.random(votes.shape), -1).argmax(axis=1) == gold).mean() for _ in range(2_000)]
+
+    assert accuracy(gold, q.argmax(axis=1), beliefs=q, ties="half") == pytest.approx(np.mean(draws), abs=0.003)
+
+
+def test_a_tie_without_an_answer_earns_nothing() -> None:
+    q = np.full((2, 2), 0.5)
+
+    assert accuracy(np.array([0, 0]), np.array([0, -1]), beliefs=q, ties="half") == 0.25
+
+
+def test_scores_of_beliefs_do_not_depend_on_the_order_of_the_classes() -> None:
+    gold, q = beliefs(3)
+    q[:10] = 0.25
+    order = np.array([2, 0, 3, 1])
+    moved = np.argsort(order)[gold]
+
+    ours = score(gold, gold, q, ties="half")
+    turned = score(moved, moved, q[:, order], ties="half")
+
+    np.testing.assert_allclose(list(vars(turned).values()), list(vars(ours).values()), rtol=0, atol=1e-12)
+
+
+def test_nothing_to_score_is_nan_and_no_warning() -> None:
+    nothing = np.array([-1, -1])
+
+    found = score(nothing, np.array([0, 1]), np.full((2, 2), 0.5), ties="half")
+
+    assert found.n == 0
+    assert np.isnan(list(vars(found).values())[1:]).all()
+    assert np.isnan(score(np.empty(0, int), np.empty(0, int), np.empty((0, 0))).accuracy)
+
+
+def test_scores_without_beliefs_have_none() -> None:
+    found = score(np.array([0]), np.array([0]))
+
+    assert (found.log_loss, found.brier, found.calibration_error) == (None, None, None)
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    two, three = np.array([0, 1]), np.array([0, 1, 1])
+
+    with pytest.raises(DataError, match=r"^3 gold classes and 2 answers\. Give one of each for every unit\.$"):
+        accuracy(three, two)
+    with pytest.raises(DataError, match=r"^gold holds the code 1, but the beliefs are over 1 classes\.$"):
+        brier(two, np.ones((2, 1)))
+    with pytest.raises(OptionError, match=r"^ties = half needs beliefs: an answer alone does not say"):
+        accuracy(two, two, ties="half")
+    with pytest.raises(OptionError, match=r"^ties: 'third' is none of answered, half\.$"):
+        accuracy(two, two, ties="third")
+    with pytest.raises(OptionError, match=r"^bins: 0 asked for\. Give 1 or more\.$"):
+        calibration_error(two, np.full((2, 2), 0.5), bins=0)

@@ -1,0 +1,95 @@
+"""What a simulation can be asked for: counts of 1 or more, shares between 0 and 1, mixes that add up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from crowdlogic.data.names import nearest
+from crowdlogic.errors import OptionError
+from crowdlogic.numerics.arrays import Floats
+
+
+def check_count(name: str, value: int) -> None:
+    """A count must be a whole number of 1 or more."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise OptionError(f"{name}: {value!r} asked for. Ask for a whole number of 1 or more.")
+
+
+def check_share(name: str, value: float) -> None:
+    """A share must lie between 0 and 1."""
+    if not 0 <= value <= 1:
+        raise OptionError(f"{name}: {value!r} is no share. Give a number from 0 to 1.")
+
+
+def check_mean(name: str, value: float, most: int) -> None:
+    """The mean number of annotators per item must be possible: from 1 to the number of annotators."""
+    if not 1 <= value <= most:
+        raise OptionError(
+            f"{name}: {value!r} annotators per item asked for, but there are {most}. Give a mean from 1 to {most}."
+        )
+
+
+def class_names(classes: int | Sequence[str]) -> tuple[str, ...]:
+    """The given names, or class_0, class_1, ...; padded with zeros so that they sort in the order of their codes."""
+    if isinstance(classes, str):
+        raise OptionError(f"classes: {classes!r} is one text. Give a number of classes or a list of names.")
+    if isinstance(classes, Sequence):
+        names = tuple(classes)
+        if not names or len(set(names)) != len(names):
+            raise OptionError("classes: a class is named twice, or none at all. Give each class once.")
+        return names
+    check_count("classes", classes)
+    return numbered("class_", classes, start=0)
+
+
+def numbered(prefix: str, count: int, *, start: int = 1) -> tuple[str, ...]:
+    """prefix01, prefix02, ...: as many digits as the last one needs."""
+    width = len(str(start + count - 1))
+    return tuple(f"{prefix}{n:0{width}d}" for n in range(start, start + count))
+
+
+def class_balance(balance: Sequence[float] | None, classes: int) -> Floats:
+    """balance[k], the share of each class: even when none is given, else as given, scaled to sum to one."""
+    if balance is None:
+        return np.full(classes, 1.0 / classes)
+    given: Floats = np.asarray(balance, dtype=np.float64)
+    if given.shape != (classes,) or not np.isfinite(given).all() or (given < 0).any() or given.sum() == 0:
+        raise OptionError(f"balance: {list(balance)} does not give each of the {classes} classes a share of 0 or more.")
+    total = float(given.sum())
+    return given / total
+
+
+def mixed(mix: Mapping[str, float], known: Sequence[str], annotators: int) -> tuple[str, ...]:
+    """The kinds in a mix, each as often as asked: whole numbers are counts, anything else is shares.
+
+    Shares are rounded by largest remainder, so that together they make exactly the number of annotators.
+    """
+    for name, amount in mix.items():
+        if name not in known:
+            raise OptionError(
+                f"mix: no character is called {name!r}.{nearest(name, [*map(str, known)])} Known: {', '.join(known)}."
+            )
+        if not (np.isfinite(amount) and amount >= 0):
+            raise OptionError(f"mix: {amount!r} of {str(name)!r} asked for. Give counts or shares of 0 or more.")
+    amounts = np.array(list(mix.values()), dtype=np.float64)
+    if amounts.sum() == 0:
+        raise OptionError("mix: nobody asked for. Give at least one character a count or a share.")
+    if all(isinstance(amount, (int, np.integer)) for amount in mix.values()):
+        if amounts.sum() != annotators:
+            raise OptionError(
+                f"mix: the counts make {int(amounts.sum())} annotators, but {annotators} are asked for. "
+                f"Make them agree, or give shares."
+            )
+        counts = amounts.astype(np.int64)
+    else:
+        counts = _rounded(amounts / amounts.sum() * annotators)
+    return tuple(name for name, count in zip(mix, counts, strict=True) for _ in range(count))
+
+
+def _rounded(amounts: Floats) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    counts = np.floor(amounts).astype(np.int64)
+    short = round(amounts.sum()) - counts.sum()
+    counts[np.argsort(counts - amounts, kind="stable")[:short]] += 1
+    return counts

@@ -3,15 +3,31 @@
 from crowdlogic.data.simulate.characters import Character, planted_confusion
 from crowdlogic.data.simulate.crowds import SimulatedCrowd, answer, hard_crowd, label_truth, simulate_crowd
 from crowdlogic.data.simulate.reviews import SimulatedReviews, simulate_reviews
+from crowdlogic.data.simulate.sentences import SimulatedTags, simulate_sentences, simulate_tags
+from crowdlogic.data.simulate.span_errors import (
+    ErrorRates,
+    Hand,
+    SimulatedEntities,
+    annotate_entities,
+    simulate_entities,
+)
 
 __all__ = [
     "Character",
+    "ErrorRates",
+    "Hand",
     "SimulatedCrowd",
+    "SimulatedEntities",
     "SimulatedReviews",
+    "SimulatedTags",
+    "annotate_entities",
     "answer",
     "hard_crowd",
     "label_truth",
     "planted_confusion",
     "simulate_crowd",
+    "simulate_entities",
     "simulate_reviews",
+    "simulate_sentences",
+    "simulate_tags",
 ]

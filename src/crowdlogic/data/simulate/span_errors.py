@@ -1,0 +1,262 @@
+"""Annotators of entities who make the three errors of [LNCL] section 5.1, at planted rates.
+
+- ignore: the entity is not annotated;
+- boundary: the type is right, the span a token too long or too short, on either side;
+- type: the span is right, the type another one;
+
+and, besides, a spurious entity now and then where there is none. An annotator takes whole sentences: one that was
+seen and left without entities has O on every token, one that was not seen has no labels at all.
+
+Axes: i unit (a token), j annotator, s sequence; e entity, p pair of sequence and annotator.
+
+[LNCL] Chen et al., Learning from Noisy Crowd Labels with Logics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import polars as pl
+
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.intake import Intake
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.simulate.crowds import USUAL_LABELS, USUAL_TAIL, answered_pairs, units_of_pairs
+from crowdlogic.data.simulate.options import check_count, check_mean, check_share, mixed, numbered
+from crowdlogic.data.simulate.sentences import simulate_sentences
+from crowdlogic.data.simulate.workload import draw_counts, long_tailed
+from crowdlogic.data.tagging import Scheme, Spans, TagSet, spans_of, tag_set, tags_of
+from crowdlogic.errors import CorpusError, OptionError
+from crowdlogic.numerics.arrays import Bools, Floats, Ints
+
+
+class Hand(StrEnum):
+    """What kind of entity annotator somebody is."""
+
+    careful = "careful"
+    ordinary = "ordinary"
+    hasty = "hasty"
+    sloppy = "sloppy"
+    muddled = "muddled"
+
+
+RATES: dict[Hand, tuple[float, float, float, float]] = {
+    Hand.careful: (0.05, 0.03, 0.03, 0.001),
+    Hand.ordinary: (0.20, 0.10, 0.08, 0.004),
+    Hand.hasty: (0.55, 0.08, 0.06, 0.002),
+    Hand.sloppy: (0.12, 0.40, 0.06, 0.006),
+    Hand.muddled: (0.12, 0.08, 0.45, 0.010),
+}
+"""Around which rates of ignore, boundary, type (per entity) and spurious (per plain token) each hand varies."""
+VARIATION = (0.7, 1.3)
+"""An annotator's rates are those of the hand, times a factor in this range."""
+DEFAULT_MIX: dict[str, float] = {
+    Hand.careful: 0.25,
+    Hand.ordinary: 0.35,
+    Hand.hasty: 0.2,
+    Hand.sloppy: 0.1,
+    Hand.muddled: 0.1,
+}
+
+
+IGNORE, BOUNDARY, TYPE = range(3)
+MOVES = np.array([[1, 0], [0, -1], [0, 1], [-1, 0]])
+"""What a missed boundary does to start and end: drop the first token or the last, take the next or the previous."""
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorRates:
+    """ignore[j], boundary[j] and type[j] per entity, and spurious[j] per plain token; an entity suffers one at most."""
+
+    ignore: Floats
+    boundary: Floats
+    type: Floats
+    spurious: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedEntities:
+    """Sentences with entities, the tags of a crowd, and what was planted in them.
+
+    Attributes:
+        corpus: The sentences, with the true tags as gold.
+        labels: The crowd's tags.
+        rates: The error rates of each annotator.
+        hands: The Hand of each annotator.
+    """
+
+    corpus: Corpus
+    labels: CrowdLabels
+    rates: ErrorRates
+    hands: tuple[str, ...]
+
+
+def simulate_entities(
+    rng: np.random.Generator,
+    *,
+    sentences: int = 500,
+    annotators: int = 20,
+    labels_per_sentence: float | None = None,
+    mix: Mapping[str, float] | None = None,
+    tail: float = USUAL_TAIL,
+    abstention: float = 0.0,
+) -> SimulatedEntities:
+    """Sentences with named entities, and a crowd that annotates them.
+
+    Args:
+        rng: Where all chance comes from.
+        sentences: How many sentences.
+        annotators: How many annotators.
+        labels_per_sentence: The mean number of annotators a sentence is shown to, from 1 to all.
+        mix: Hand -> share (floats) or count (whole numbers that make up the annotators).
+        tail: The exponent of the long-tailed activity; 0 makes all alike.
+        abstention: How often a sentence shown is not annotated at all.
+    """
+    check_count("annotators", annotators)
+    corpus = simulate_sentences(rng, sentences=sentences)
+    hands = tuple(rng.permutation(mixed(mix or DEFAULT_MIX, tuple(Hand), annotators)).tolist())
+    rates = planted_rates(rng, hands)
+    labels = annotate_entities(
+        rng, corpus, rates, labels_per_sentence=labels_per_sentence, tail=tail, abstention=abstention
+    )
+    return SimulatedEntities(corpus, labels, rates, hands)
+
+
+def planted_rates(rng: np.random.Generator, hands: tuple[str, ...]) -> ErrorRates:
+    """Each annotator's error rates, after their hand but never quite the same."""
+    rates = np.array([RATES[Hand(hand)] for hand in hands]) * rng.uniform(*VARIATION, size=(len(hands), 4))
+    return ErrorRates(*rates.T.copy())
+
+
+def annotate_entities(
+    rng: np.random.Generator,
+    corpus: Corpus,
+    rates: ErrorRates,
+    *,
+    labels_per_sentence: float | None = None,
+    tail: float = USUAL_TAIL,
+    abstention: float = 0.0,
+) -> CrowdLabels:
+    """The tags that annotators with the given error rates would give to sentences with known entities.
+
+    An entity whose boundary cannot be missed, because other entities or the sentence's ends hem it in, stays right.
+    """
+    gold, offsets, tags = _checked(corpus, rates)
+    annotators = len(rates.ignore)
+    mean = min(USUAL_LABELS, annotators) if labels_per_sentence is None else labels_per_sentence
+    check_mean("labels_per_sentence", mean, annotators)
+    check_share("abstention", abstention)
+    counts = draw_counts(rng, len(corpus.items), annotators, mean)
+    activity = long_tailed(rng, annotators, tail)
+    item, annotator, _ = answered_pairs(rng, counts, activity, np.full(annotators, abstention))
+    unit, pair = units_of_pairs(item, offsets)
+    truth = spans_of(gold, offsets, tags, Scheme.strict)
+    given = _erring(rng, truth, offsets, item, annotator, rates, len(tags.types))
+    extra = _spurious(rng, _far_from(truth, offsets)[unit], annotator[pair], rates, len(tags.types))
+    return CrowdLabels(
+        unit=unit,
+        annotator=annotator[pair],
+        label=tags_of(_together(given, extra), len(unit), tags),
+        items=corpus.items,
+        annotators=pl.Series(numbered("w", annotators)),
+        classes=corpus.classes,
+        offsets=offsets,
+        intake=Intake(rows=len(item)),
+    )
+
+
+def _checked(corpus: Corpus, rates: ErrorRates) -> tuple[Ints, Ints, TagSet]:
+    """The gold tags, offsets and tag set, if entities can be annotated in the corpus at these rates."""
+    if corpus.gold is None or corpus.offsets is None or len(corpus.items) == 0:
+        raise CorpusError("Entities can only be annotated in sentences with gold tags. Give a corpus that has them.")
+    errors = np.stack([rates.ignore, rates.boundary, rates.type, rates.spurious])
+    check_count("annotators", errors.shape[1])
+    if not ((errors >= 0).all() and (errors <= 1).all() and (errors[:3].sum(axis=0) <= 1 + 1e-9).all()):
+        raise OptionError("rates: every rate must lie in 0 to 1, and ignore + boundary + type must not exceed 1.")
+    tags = tag_set(corpus.classes)
+    missing = {"O", *(f"{mark}-{kind}" for mark in "BI" for kind in tags.types)} - set(corpus.classes)
+    if missing:
+        raise CorpusError(f"The tag {min(missing)!r} is not among the classes. Add it with corpus.with_classes(...).")
+    if len(tags.types) < 2 and rates.type.any():
+        raise OptionError("rates: with one entity type nobody can mistake the type. Set the type rates to 0.")
+    return corpus.gold, corpus.offsets, tags
+
+
+def _erring(
+    rng: np.random.Generator, truth: Spans, offsets: Ints, item: Ints, annotator: Ints, rates: ErrorRates, types: int
+) -> Spans:
+    """The spans of every pair, errors and all, counted in the units of all pairs laid end to end."""
+    first, entities_of = _entities_by_sequence(truth, offsets)
+    count = entities_of[item]
+    pair = np.repeat(np.arange(len(item)), count)
+    entity = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count) + first[item][pair]
+    length = np.diff(offsets)[item]
+    shift = (np.cumsum(length) - length - offsets[item])[pair]
+    error = _which_error(rng, annotator[pair], rates)
+    move = _moves(rng, _possible_moves(truth, offsets)[entity]) * (error == BOUNDARY)[:, None]
+    kind = (truth.kind[entity] + (error == TYPE) * rng.integers(1, max(types, 2), size=len(entity))) % types
+    seen = error != IGNORE
+    start, end = truth.start[entity] + move[:, 0] + shift, truth.end[entity] + move[:, 1] + shift
+    return Spans(start[seen], end[seen], kind[seen])
+
+
+def _entities_by_sequence(truth: Spans, offsets: Ints) -> tuple[Ints, Ints]:
+    """first[s], the first entity of each sequence, and how many it has."""
+    first = np.searchsorted(truth.start, offsets[:-1])
+    return first, np.searchsorted(truth.start, offsets[1:]) - first
+
+
+def _which_error(rng: np.random.Generator, annotator: Ints, rates: ErrorRates) -> Ints:
+    """error[n], IGNORE, BOUNDARY or TYPE; another number where there is none."""
+    limits = np.cumsum(np.stack([rates.ignore, rates.boundary, rates.type]), axis=0)
+    error: Ints = (rng.random(len(annotator)) >= limits[:, annotator]).sum(axis=0)
+    return error
+
+
+def _possible_moves(truth: Spans, offsets: Ints) -> Bools:
+    """possible[e, move], which of MOVES leave entity e a span that meets no other, even if the others move as well.
+
+    Of a single token between two entities the left one can take hold, the right one cannot: so they never both do.
+    """
+    sequence = np.searchsorted(offsets, truth.start, side="right") - 1
+    begin, finish = offsets[sequence], offsets[sequence + 1]
+    end_before = np.concatenate([[-1], truth.end[:-1]])[: len(truth)]
+    follows = np.concatenate([[-1], sequence[:-1]])[: len(truth)] == sequence
+    next_start = np.concatenate([truth.start[1:], offsets[-1:]])[: len(truth)]
+    longer = truth.end - truth.start > 1
+    right = truth.end < np.minimum(next_start, finish)
+    left = truth.start - np.where(follows, end_before, begin - 1) >= 2
+    return np.stack([longer, longer, right, left], axis=1)
+
+
+def _moves(rng: np.random.Generator, possible: Bools) -> Ints:
+    """One of the possible moves of each row, all equally likely; none where none is possible."""
+    move = np.argmax(rng.random(possible.shape) * possible, axis=1)
+    moved: Ints = MOVES[move] * possible.any(axis=1, keepdims=True)
+    return moved
+
+
+def _far_from(truth: Spans, offsets: Ints) -> Bools:
+    """far[i], whether unit i is in no entity and beside none, so that a spurious entity there touches nothing."""
+    sequence = np.searchsorted(offsets, truth.start, side="right") - 1
+    edges = np.zeros(int(offsets[-1]) + 1, dtype=np.int64)
+    np.add.at(edges, np.maximum(truth.start - 1, offsets[sequence]), 1)
+    np.add.at(edges, np.minimum(truth.end + 1, offsets[sequence + 1]), -1)
+    return np.asarray(np.cumsum(edges)[:-1] == 0)
+
+
+def _spurious(rng: np.random.Generator, far: Bools, annotator: Ints, rates: ErrorRates, types: int) -> Spans:
+    """Entities of one token where there is none."""
+    start = np.flatnonzero(far & (rng.random(len(far)) < rates.spurious[annotator]))
+    return Spans(start, start + 1, rng.integers(types, size=len(start)))
+
+
+def _together(first: Spans, second: Spans) -> Spans:
+    return Spans(
+        np.concatenate([first.start, second.start]),
+        np.concatenate([first.end, second.end]),
+        np.concatenate([first.kind, second.kind]),
+    )

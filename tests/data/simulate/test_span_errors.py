@@ -133,6 +133,16 @@ def test_neighbouring_entities_never_run_into_each_other() -> None:
     assert [set(counter) for counter in seen] == [{(0, 2)}, {(2, 3)}, {(3, 5)}, {(5, 7)}]
 
 
+def test_every_simulated_entity_can_have_its_boundary_missed() -> None:
+    rng = np.random.default_rng(7)
+    corpus = simulate_sentences(rng, sentences=400)
+    one, zero = np.ones(3), np.zeros(3)
+
+    counts = counted(corpus, annotate_entities(rng, corpus, ErrorRates(zero, one, zero, zero)))
+
+    assert [count["boundary"] for count in counts] == [count["entities"] for count in counts]
+
+
 def test_a_type_error_names_every_other_type() -> None:
     rng = np.random.default_rng(4)
     corpus = simulate_sentences(rng, sentences=200)

@@ -4,6 +4,7 @@ from crowdlogic.data.simulate.characters import Character, planted_confusion
 from crowdlogic.data.simulate.crowds import SimulatedCrowd, answer, hard_crowd, label_truth, simulate_crowd
 from crowdlogic.data.simulate.reviews import SimulatedReviews, simulate_reviews
 from crowdlogic.data.simulate.sentences import SimulatedTags, simulate_sentences, simulate_tags
+from crowdlogic.data.simulate.simulations import Simulation, simulate_labels, simulate_ner, simulate_sentiment
 from crowdlogic.data.simulate.span_errors import (
     ErrorRates,
     Hand,
@@ -20,6 +21,7 @@ __all__ = [
     "SimulatedEntities",
     "SimulatedReviews",
     "SimulatedTags",
+    "Simulation",
     "annotate_entities",
     "answer",
     "hard_crowd",
@@ -27,7 +29,10 @@ __all__ = [
     "planted_confusion",
     "simulate_crowd",
     "simulate_entities",
+    "simulate_labels",
+    "simulate_ner",
     "simulate_reviews",
     "simulate_sentences",
+    "simulate_sentiment",
     "simulate_tags",
 ]

@@ -1,0 +1,222 @@
+"""Whole data sets from one seed: what `crowdlogic simulate` writes and the demo starts from.
+
+Corpus, crowd and test set draw from streams of their own, so that asking for a larger test set changes nothing else.
+Axes: j annotator, k class, m true class, n given label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.simulate.crowds import (
+    HARD_MIX,
+    HARD_TAIL,
+    USUAL_TAIL,
+    SimulatedCrowd,
+    hard_crowd,
+    label_truth,
+    simulate_crowd,
+)
+from crowdlogic.data.simulate.options import check_count, check_mean
+from crowdlogic.data.simulate.reviews import SENTIMENTS, simulate_reviews
+from crowdlogic.data.simulate.sentences import simulate_sentences
+from crowdlogic.data.simulate.span_errors import simulate_entities
+from crowdlogic.errors import OptionError
+from crowdlogic.numerics.arrays import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """A simulated data set with everything that was planted in it.
+
+    Attributes:
+        name: sentiment, ner or labels.
+        description: One line for people, which says that this is simulated.
+        labels: The crowd's labels.
+        corpus: The labelled items, with gold.
+        test: Further items with gold that nobody labelled; None where there is nothing to train on.
+        annotators: One row per annotator: name, character, labels given, and the planted rates.
+        confusion: confusion[j, m, n], the planted matrices; None where errors are planted span by span.
+    """
+
+    name: str
+    description: str
+    labels: CrowdLabels
+    corpus: Corpus
+    test: Corpus | None
+    annotators: pl.DataFrame
+    confusion: Floats | None
+
+
+def simulate_sentiment(
+    seed: int,
+    *,
+    items: int = 1000,
+    test_items: int = 500,
+    annotators: int = 30,
+    labels_per_item: float | None = None,
+    contrast: float = 0.3,
+    hard: bool = True,
+) -> Simulation:
+    """Reviews with "A but B" contrasts, and a crowd that says whether they are positive.
+
+    Args:
+        seed: Everything follows from it.
+        items: How many reviews the crowd labels.
+        test_items: How many further reviews there are.
+        annotators: How many annotators.
+        labels_per_item: The mean number of annotators a review is shown to; 5 when not given.
+        contrast: The share of contrasts.
+        hard: Whether majority vote fails on the crowd; else it is a usual one.
+    """
+    check_sizes(items, annotators, labels_per_item, test_items=test_items)
+    texts, people, unseen = streams(seed)
+    reviews = simulate_reviews(texts, items=items, contrast=contrast)
+    corpus, truth = reviews.corpus, np.asarray(reviews.corpus.gold)
+    make = hard_crowd if hard else label_truth
+    crowd = make(people, truth, SENTIMENTS, annotators=annotators, labels_per_unit=labels_per_item, items=corpus.items)
+    return Simulation(
+        name="sentiment",
+        description=(
+            f"{items:,} simulated reviews, {int(reviews.contrast.sum()):,} of them 'A but B', labelled by "
+            f"{annotators:,} simulated annotators (seed {seed})"
+        ),
+        labels=crowd.labels,
+        corpus=corpus,
+        test=simulate_reviews(unseen, items=test_items, contrast=contrast, prefix="t").corpus,
+        annotators=described(crowd),
+        confusion=crowd.confusion,
+    )
+
+
+def simulate_ner(
+    seed: int,
+    *,
+    items: int = 500,
+    test_items: int = 300,
+    annotators: int = 20,
+    labels_per_item: float | None = None,
+    mix: Mapping[str, float] | None = None,
+) -> Simulation:
+    """Sentences with named entities, and a crowd that overlooks them, misses their boundaries or their types.
+
+    Args:
+        seed: Everything follows from it.
+        items: How many sentences the crowd annotates.
+        test_items: How many further sentences there are.
+        annotators: How many annotators.
+        labels_per_item: The mean number of annotators a sentence is shown to; 5 when not given.
+        mix: Hand -> share or count.
+    """
+    check_sizes(items, annotators, labels_per_item, test_items=test_items)
+    people, unseen, _ = streams(seed)
+    crowd = simulate_entities(
+        people, sentences=items, annotators=annotators, labels_per_sentence=labels_per_item, mix=mix
+    )
+    rates = {name: getattr(crowd.rates, name) for name in ("ignore", "boundary", "type", "spurious")}
+    return Simulation(
+        name="ner",
+        description=(
+            f"{items:,} simulated sentences with named entities, annotated by {annotators:,} simulated annotators "
+            f"(seed {seed})"
+        ),
+        labels=crowd.labels,
+        corpus=crowd.corpus,
+        test=simulate_sentences(unseen, sentences=test_items, prefix="t"),
+        annotators=_people(crowd.labels, crowd.hands).with_columns(
+            pl.Series(name, rate) for name, rate in rates.items()
+        ),
+        confusion=None,
+    )
+
+
+def simulate_labels(
+    seed: int,
+    *,
+    items: int = 500,
+    annotators: int = 20,
+    classes: int | Sequence[str] = 3,
+    labels_per_item: float | None = None,
+    balance: Sequence[float] | None = None,
+    mix: Mapping[str, float] | None = None,
+    tail: float | None = None,
+    abstention: float = 0.0,
+    pace: float | None = None,
+    hard: bool = False,
+) -> Simulation:
+    """Labels alone, without anything to read: for truth methods.
+
+    Args:
+        seed: Everything follows from it.
+        items: How many items.
+        annotators: How many annotators.
+        classes: How many classes, or their names.
+        labels_per_item: The mean number of annotators an item is shown to; 5 when not given.
+        balance: How common each class is.
+        mix: Character -> share or count.
+        tail: The exponent of the long-tailed activity; 1 when not given, less in the hard crowd.
+        abstention: How often anybody gives no answer.
+        pace: Seconds per label, which gives labels times.
+        hard: Whether the crowd is one on which majority vote fails.
+    """
+    check_sizes(items, annotators, labels_per_item)
+    if hard and mix is not None:
+        raise OptionError("mix: the hard crowd has a mix of its own. Give a mix, or ask for the hard crowd, not both.")
+    usual = HARD_TAIL if hard else USUAL_TAIL
+    crowd = simulate_crowd(
+        streams(seed)[0], units=items, annotators=annotators, classes=classes, balance=balance,
+        mix=HARD_MIX if hard else mix, labels_per_unit=labels_per_item, tail=usual if tail is None else tail,
+        abstention=abstention, pace=pace,
+    )  # fmt: skip
+    labels = crowd.labels
+    return Simulation(
+        name="labels",
+        description=(
+            f"{labels.n_labels:,} simulated labels of {items:,} items in {labels.n_classes:,} classes by "
+            f"{annotators:,} simulated annotators (seed {seed})"
+        ),
+        labels=labels,
+        corpus=Corpus(labels.items, classes=labels.classes, gold=crowd.truth),
+        test=None,
+        annotators=described(crowd),
+        confusion=crowd.confusion,
+    )
+
+
+def check_sizes(items: int, annotators: int, labels_per_item: float | None, *, test_items: int = 1) -> None:
+    """The sizes must be possible; checked here so that a message speaks of them by the names that were used here."""
+    for name, count in (("items", items), ("test_items", test_items), ("annotators", annotators)):
+        check_count(name, count)
+    if labels_per_item is not None:
+        check_mean("labels_per_item", labels_per_item, annotators)
+
+
+def streams(seed: int) -> tuple[np.random.Generator, np.random.Generator, np.random.Generator]:
+    """Three independent generators from one seed."""
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise OptionError(f"seed: {seed!r} given. Give a whole number of 0 or more.")
+    first, second, third = np.random.default_rng(seed).spawn(3)
+    return first, second, third
+
+
+def described(crowd: SimulatedCrowd) -> pl.DataFrame:
+    """Who the annotators are: name, character, labels given, how often they skip, and how often they are right.
+
+    The accuracy is planted, not counted: the diagonal of the confusion matrix, weighed by how common the classes are.
+    """
+    share = np.bincount(crowd.truth, minlength=crowd.labels.n_classes) / len(crowd.truth)
+    right = np.einsum("jmm,m->j", crowd.confusion, share)
+    return _people(crowd.labels, crowd.characters).with_columns(
+        pl.Series("abstention", crowd.abstention), pl.Series("accuracy", right)
+    )
+
+
+def _people(labels: CrowdLabels, characters: tuple[str, ...]) -> pl.DataFrame:
+    columns = {"annotator": labels.annotators, "character": characters, "labels": labels.labels_per_annotator()}
+    return pl.DataFrame(columns)

@@ -1,0 +1,146 @@
+"""Whole simulated data sets: they fit together, say that they are simulated, and follow from their seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from crowdlogic.data.corpus import align
+from crowdlogic.data.simulate import Simulation, simulate_labels, simulate_ner, simulate_sentiment
+from crowdlogic.errors import OptionError
+from crowdlogic.truth.voting import MajorityVote
+
+ALL = [simulate_sentiment, simulate_ner, simulate_labels]
+Simulate = Callable[..., Simulation]
+
+
+@pytest.fixture(params=ALL, ids=lambda function: function.__name__)
+def simulate(request: pytest.FixtureRequest) -> Simulate:
+    return request.param  # type: ignore[no-any-return]
+
+
+def test_labels_and_corpus_are_of_the_same_items_and_classes(simulate: Simulate) -> None:
+    simulation = simulate(0, items=60)
+
+    labels, corpus = align(simulation.labels, simulation.corpus)
+
+    assert labels.items.to_list() == simulation.labels.items.to_list()
+    assert labels.classes == simulation.labels.classes == corpus.classes
+    assert len(corpus.items) == 60
+    np.testing.assert_array_equal(corpus.gold, simulation.corpus.gold)
+
+
+def test_the_description_is_one_line_and_says_simulated(simulate: Simulate) -> None:
+    description = simulate(3, items=60).description
+
+    assert "simulated" in description
+    assert "60" in description
+    assert "seed 3" in description
+    assert "\n" not in description
+
+
+def test_the_annotators_frame_has_a_row_for_each_with_their_labels(simulate: Simulate) -> None:
+    simulation = simulate(0, items=60)
+
+    assert simulation.annotators["annotator"].to_list() == simulation.labels.annotators.to_list()
+    np.testing.assert_array_equal(simulation.annotators["labels"], simulation.labels.labels_per_annotator())
+    assert simulation.annotators["character"].null_count() == 0
+
+
+def test_the_same_seed_gives_the_same_and_another_seed_another(simulate: Simulate) -> None:
+    first, again, other = (simulate(seed, items=60) for seed in (1, 1, 2))
+
+    np.testing.assert_array_equal(first.labels.label, again.labels.label)
+    np.testing.assert_array_equal(first.labels.unit, again.labels.unit)
+    np.testing.assert_array_equal(first.corpus.gold, again.corpus.gold)
+    assert first.annotators.equals(again.annotators)
+    assert first.corpus.texts == again.corpus.texts
+    assert first.corpus.tokens == again.corpus.tokens
+    assert not np.array_equal(first.labels.label[:50], other.labels.label[:50])
+
+
+@pytest.mark.parametrize("simulate_with_test", [simulate_sentiment, simulate_ner])
+def test_a_larger_test_set_changes_nothing_else(simulate_with_test: Simulate) -> None:
+    small, large = (simulate_with_test(1, items=40, test_items=n) for n in (10, 50))
+
+    assert small.test is not None
+    assert large.test is not None
+    assert (len(small.test.items), len(large.test.items)) == (10, 50)
+    np.testing.assert_array_equal(small.labels.label, large.labels.label)
+    assert small.corpus.texts == large.corpus.texts
+    assert small.corpus.tokens == large.corpus.tokens
+
+
+@pytest.mark.parametrize("simulate_with_test", [simulate_sentiment, simulate_ner])
+def test_training_and_test_items_have_different_names_and_the_same_classes(simulate_with_test: Simulate) -> None:
+    simulation = simulate_with_test(0, items=30, test_items=30)
+
+    assert simulation.test is not None
+    assert not set(simulation.test.items) & set(simulation.corpus.items)
+    assert simulation.test.classes == simulation.corpus.classes
+
+
+def test_planted_accuracy_matches_the_labels() -> None:
+    simulation = simulate_labels(0, items=8000, annotators=6, classes=4, labels_per_item=6, balance=[4, 3, 2, 1])
+    labels, gold = simulation.labels, simulation.corpus.gold
+    assert gold is not None
+
+    right = np.bincount(labels.annotator, weights=labels.label == gold[labels.unit], minlength=6)
+
+    found = right / labels.labels_per_annotator()
+    np.testing.assert_allclose(simulation.annotators["accuracy"].to_numpy(), found, rtol=0, atol=0.02)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_majority_vote_fails_on_the_hard_crowd_and_not_on_the_usual_one(seed: int) -> None:
+    def accuracy(simulation: Simulation) -> float:
+        return float((MajorityVote().infer(simulation.labels).answer == simulation.corpus.gold).mean())
+
+    assert accuracy(simulate_labels(seed, hard=True)) < 0.8 < accuracy(simulate_labels(seed))
+    assert accuracy(simulate_sentiment(seed)) < 0.8 < accuracy(simulate_sentiment(seed, hard=False))
+
+
+def test_labels_of_a_thousand_classes_and_of_one_work() -> None:
+    assert simulate_labels(0, items=50, annotators=2, classes=1000).labels.n_classes == 1000
+    assert simulate_labels(0, items=50, annotators=2, classes=1).corpus.classes == ("class_0",)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: simulate_sentiment(0, test_items=0), "test_items: 0 asked for. Ask for a whole number of 1 or more."),
+        (lambda: simulate_labels(-1), "seed: -1 given. Give a whole number of 0 or more."),
+        (
+            lambda: simulate_labels(0, hard=True, mix={"expert": 1.0}),
+            "mix: the hard crowd has a mix of its own. Give a mix, or ask for the hard crowd, not both.",
+        ),
+    ],
+)
+def test_a_senseless_option_is_refused_in_one_line(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(OptionError) as refused:
+        call()
+
+    assert str(refused.value) == message
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"items": 0}, "items: 0 asked for. Ask for a whole number of 1 or more."),
+        ({"annotators": 0}, "annotators: 0 asked for. Ask for a whole number of 1 or more."),
+        (
+            {"annotators": 3, "labels_per_item": 4},
+            "labels_per_item: 4 annotators per item asked for, but there are 3. Give a mean from 1 to 3.",
+        ),
+    ],
+)
+def test_impossible_sizes_are_refused_under_the_names_used(
+    simulate: Simulate, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(OptionError) as refused:
+        simulate(0, **options)
+
+    assert str(refused.value) == message

@@ -6,13 +6,14 @@ import os
 import sys
 
 import typer
-from click import ClickException
-from click.exceptions import Abort, Exit
 
 from crowdlogic import __version__
-from crowdlogic.cli import aggregate, convert, datasets
+from crowdlogic.cli import aggregate, agreement, convert, datasets, demo, evaluate, simulate
 from crowdlogic.cli.console import complain
 from crowdlogic.errors import CrowdLogicError
+
+UsageProblem: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+"""What typer raises on a wrong command line: click's class, of its own copy of click where it carries one."""
 
 app = typer.Typer(
     name="crowdlogic",
@@ -23,7 +24,11 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+app.command("demo")(demo.command)
+app.command("simulate")(simulate.command)
 app.command("aggregate")(aggregate.command)
+app.command("evaluate")(evaluate.command)
+app.command("agreement")(agreement.command)
 app.command("convert")(convert.command)
 app.command("datasets")(datasets.command)
 
@@ -31,7 +36,7 @@ app.command("datasets")(datasets.command)
 def _show_version(asked: bool) -> None:
     if asked:
         typer.echo(__version__)
-        raise Exit
+        raise typer.Exit
 
 
 @app.callback()
@@ -47,11 +52,11 @@ def main() -> None:
         sys.exit(app(standalone_mode=False) or 0)
     except CrowdLogicError as problem:
         complain(str(problem))
-    except ClickException as problem:
-        complain(problem.format_message())
-    except Exit as done:
+    except UsageProblem as problem:
+        complain(f"{getattr(problem, 'format_message', problem.__str__)()} See crowdlogic --help.")
+    except typer.Exit as done:
         sys.exit(done.exit_code)
-    except (Abort, KeyboardInterrupt):
+    except (typer.Abort, KeyboardInterrupt):
         complain("interrupted")
         sys.exit(130)
     except BrokenPipeError:

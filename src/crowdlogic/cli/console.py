@@ -35,7 +35,7 @@ def show_json(figures: Any) -> None:
 
 def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """A table on standard output. Columns after the first are figures, to the right."""
-    table = Table(title=escape(title), title_justify="left", title_style="bold")
+    table = Table()
     for position, name in enumerate(columns):
         table.add_column(escape(name), justify="right" if position else "left")
     for row in rows:
@@ -43,12 +43,13 @@ def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
     console = Console(file=sys.stdout, highlight=False)
     if not console.is_terminal:
         console.width = FALLBACK_WIDTH
+    console.print(escape(one_line(title)), style="bold", soft_wrap=True)
     console.print(table)
 
 
 def percent(share: float | None) -> str:
     """A share as a percentage with two digits, a dash when there is none."""
-    return "-" if share is None or math.isnan(share) else f"{100 * share:.2f}"
+    return "-" if share is None or math.isnan(share) else f"{100 * share:.2f} %"
 
 
 def _shown(cell: Any) -> str:

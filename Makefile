@@ -1,0 +1,44 @@
+# Every target sets up what it needs; with nothing to do it starts at once.
+PYTHON ?= python3
+VENV := .venv
+PEERS := .venv-peers
+BIN := $(VENV)/bin
+
+.PHONY: install demo test test-all check format bench clean
+
+install: $(VENV)/.installed
+
+$(VENV)/.installed: pyproject.toml requirements/constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements/constraints.txt --editable '.[dev]'
+	touch $@
+
+$(PEERS)/.installed: requirements/peers.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/pip install --quiet --disable-pip-version-check --requirement requirements/peers.txt
+	touch $@
+
+demo: install
+	$(BIN)/crowdlogic demo
+
+test: install
+	$(BIN)/python -m pytest -n 2 -m "not heavy"
+
+test-all: install
+	$(BIN)/python -m pytest -n 2
+
+check: install
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+format: install
+	$(BIN)/ruff check --fix --quiet .
+	$(BIN)/ruff format --quiet .
+
+bench: install $(PEERS)/.installed
+	$(BIN)/python -m benchmarks.reading
+
+clean:
+	rm -rf $(VENV) $(PEERS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdlogic.data.tagging import Spans, first_units, is_span_tag_set, spans_of, tag_set, tags_of
@@ -56,6 +56,7 @@ def triples(spans: Spans, types: tuple[str, ...]) -> Triples:
 
 @pytest.mark.parametrize("scheme", ["conll", "strict"])
 @pytest.mark.parametrize("classes", [BIO, BIOES], ids=["BIO", "BIOES"])
+@settings(deadline=None)
 @given(data=st.data())
 def test_spans_are_those_of_walking_through_each_sentence(
     classes: tuple[str, ...], scheme: str, data: st.DataObject
@@ -74,6 +75,7 @@ def test_spans_are_those_of_walking_through_each_sentence(
 
 
 @pytest.mark.parametrize("classes", [BIO, BIOES], ids=["BIO", "BIOES"])
+@settings(deadline=None)
 @given(data=st.data())
 def test_spans_written_as_tags_read_back_the_same_in_both_readings(
     classes: tuple[str, ...], data: st.DataObject

@@ -256,7 +256,7 @@ def test_without_replicates_there_is_no_interval_but_cohens() -> None:
                 "alpha": "all labels are of one class, so chance alone would agree",
                 "fleiss": "all labels are of one class, so chance alone would agree",
                 "ac1": "there is only one class to choose",
-                "cohen": "no two annotators share units on which they used more than one class",
+                "cohen": "no two annotators share 10 units or more on which they used more than one class",
             },
         ),
         (

@@ -52,7 +52,13 @@ def test_kappas_are_scikit_learns_and_statsmodels(seed: int) -> None:
 def test_the_mean_is_weighted_by_what_pairs_share() -> None:
     table = pairwise(from_matrix(given(0), classes="xyz"))
 
-    assert table.mean_kappa == pytest.approx(np.average(table.kappa, weights=table.shared), abs=1e-12)
+    enough = table.shared >= 13
+    assert 0 < enough.sum() < len(table)
+    assert table.mean_kappa(1) == pytest.approx(np.average(table.kappa, weights=table.shared), abs=1e-12)
+    assert table.mean_kappa(13) == pytest.approx(
+        np.average(table.kappa[enough], weights=table.shared[enough]), abs=1e-12
+    )
+    assert np.isnan(table.mean_kappa(51))
 
 
 def test_a_pair_with_one_class_throughout_has_no_kappa_and_no_part_in_the_mean() -> None:
@@ -63,7 +69,7 @@ def test_a_pair_with_one_class_throughout_has_no_kappa_and_no_part_in_the_mean()
     assert np.isnan(table.kappa[0])
     assert table.agreement.tolist() == pytest.approx([1.0, 2 / 3])
     assert table.kappa[1] == pytest.approx(0.4, abs=1e-12)
-    assert table.mean_kappa == pytest.approx(0.4, abs=1e-12)
+    assert table.mean_kappa(1) == pytest.approx(0.4, abs=1e-12)
 
 
 def test_every_meeting_of_two_annotators_is_met_once() -> None:
@@ -80,14 +86,14 @@ def test_every_meeting_of_two_annotators_is_met_once() -> None:
     assert sorted(met) == expected
 
 
-def mean_kappa(matrix: Ints, weight: Floats) -> float:
+def mean_kappa(matrix: Ints, weight: Floats, min_shared: int) -> float:
     """The mean kappa of units that count by a weight, straight from the definition."""
     total = shared = 0.0
     for a, b in combinations(range(matrix.shape[1]), 2):
         both = (matrix[:, [a, b]] >= 0).all(axis=1)
         table = np.zeros((3, 3))
         np.add.at(table, (matrix[both, a], matrix[both, b]), weight[both])
-        if not table.sum():
+        if not both.any() or both.sum() < min_shared:
             continue
         p = table / table.sum()
         chance = p.sum(axis=0) @ p.sum(axis=1)
@@ -97,17 +103,17 @@ def mean_kappa(matrix: Ints, weight: Floats) -> float:
     return total / shared
 
 
+@pytest.mark.parametrize("min_shared", [1, 8])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_influence_of_a_unit_is_the_slope_of_the_mean(seed: int) -> None:
+def test_the_influence_of_a_unit_is_the_slope_of_the_mean(seed: int, min_shared: int) -> None:
     matrix = given(seed, units=30)
     labels = from_matrix(matrix, classes="xyz")
     step = 1e-5 * np.eye(30)
-    slopes = [
-        (mean_kappa(matrix, 1 + up) - mean_kappa(matrix, 1 - up)) / 2e-5 for up in step
-    ]  # fmt: skip
+    slopes = [(mean_kappa(matrix, 1 + up, min_shared) - mean_kappa(matrix, 1 - up, min_shared)) / 2e-5 for up in step]
 
-    influence = mean_kappa_influence(labels, pair_counts(labels))
+    influence = mean_kappa_influence(labels, pair_counts(labels), min_shared=min_shared)
 
+    assert np.abs(influence).max() > 0.001
     np.testing.assert_allclose(influence, slopes, rtol=0, atol=1e-8)
     assert influence.sum() == pytest.approx(0, abs=1e-12)
 
@@ -149,5 +155,5 @@ def test_nobody_shares_anything_in_a_table_without_pairs() -> None:
         table = pairwise(labels)
 
         assert len(table) == 0
-        assert np.isnan(table.mean_kappa)
+        assert np.isnan(table.mean_kappa())
         assert not mean_kappa_influence(labels, pair_counts(labels)).any()

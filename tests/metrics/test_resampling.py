@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdlogic.metrics import resampling
 from crowdlogic.metrics.resampling import Blocks, distinct_rows, resampled_sums
 
 
+@settings(deadline=None)
 @given(
     st.integers(1, 12).flatmap(
         lambda width: st.lists(

@@ -10,7 +10,7 @@ not independent.
 - fleiss: Fleiss' kappa [FLEISS71] for any number of labels per unit, as [GWET14] generalises it: the chance of a class
   is the mean over all labelled units of its share among the unit's labels;
 - ac1: Gwet's AC1 [GWET08], with the same chances; its number of classes is that of the label set, used or not;
-- cohen: the mean of Cohen's kappa over pairs of annotators, weighted by the units they share.
+- cohen: the mean of Cohen's kappa over the pairs of annotators who share enough units, weighted by these.
 
 The interval is the percentile one of the bootstrap over items; a resample in which a coefficient is undefined is left
 out. For cohen it is the normal one around the value, by the infinitesimal jackknife over items (see `pairs`).
@@ -33,14 +33,14 @@ import numpy as np
 
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
-from crowdlogic.metrics.pairs import mean_kappa_influence, pair_counts, pair_table
+from crowdlogic.metrics.pairs import MIN_SHARED, mean_kappa_influence, pair_counts, pair_table
 from crowdlogic.metrics.resampling import Blocks, distinct_rows, resampled_sums
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 
 NO_PAIRS = "no unit has two labels"
 ONE_CLASS = "all labels are of one class, so chance alone would agree"
 ONE_CHOICE = "there is only one class to choose"
-NO_KAPPA = "no two annotators share units on which they used more than one class"
+NO_KAPPA = "no two annotators share {min_shared} units or more on which they used more than one class"
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Sums:
 
 
 def agreement(
-    labels: CrowdLabels, *, replicates: int = 1000, level: float = 0.95, seed: int = 0
+    labels: CrowdLabels, *, replicates: int = 1000, level: float = 0.95, seed: int = 0, min_shared: int = MIN_SHARED
 ) -> tuple[Agreement, ...]:
     """Every coefficient of agreement, with its interval.
 
@@ -103,6 +103,7 @@ def agreement(
         replicates: How many resamples of the items the intervals come from; 0 for no interval (cohen needs none).
         level: The level of the intervals.
         seed: The seed of the resamples.
+        min_shared: How many units two annotators must share to have a part in cohen.
     """
     _check_options(replicates, level)
     blocks = blocks_of(labels)
@@ -114,7 +115,7 @@ def agreement(
         value = float(coefficient(sums)[0])
         low, high = _percentiles(coefficient(drawn), level) if np.isfinite(value) else (np.nan, np.nan)
         found.append(Agreement(name, title, value, low, high, level, *sizes, reason=_reason(name, value, sums)))
-    return (*found, _cohen(labels, level, sizes))
+    return (*found, _cohen(labels, level, min_shared, sizes))
 
 
 def blocks_of(labels: CrowdLabels) -> Blocks:
@@ -216,18 +217,19 @@ def _sizes(labels: CrowdLabels) -> tuple[int, int, int]:
     return len(np.unique(labels.item_of_unit[pairable])), int(pairable.sum()), int(n[pairable].sum())
 
 
-def _cohen(labels: CrowdLabels, level: float, sizes: tuple[int, int, int]) -> Agreement:
+def _cohen(labels: CrowdLabels, level: float, min_shared: int, sizes: tuple[int, int, int]) -> Agreement:
     """The mean of the pairs' kappas, give or take a normal quantile of jackknife standard errors over items."""
     counts = pair_counts(labels)
-    value = pair_table(counts, len(labels.annotators)).mean_kappa
-    influence = np.bincount(labels.item_of_unit, weights=mean_kappa_influence(labels, counts))
+    value = pair_table(counts, len(labels.annotators)).mean_kappa(min_shared)
+    slopes = mean_kappa_influence(labels, counts, min_shared=min_shared)
+    influence = np.bincount(labels.item_of_unit, weights=slopes)
     n_items = sizes[0]
     margin = np.nan
     if n_items > 1:
         error = np.sqrt((influence**2).sum() * n_items / (n_items - 1))
         margin = NormalDist().inv_cdf((1 + level) / 2) * float(error)
     low, high = np.clip([value - margin, value + margin], -1.0, 1.0)
-    reason = None if np.isfinite(value) else NO_KAPPA if sizes[1] else NO_PAIRS
+    reason = None if np.isfinite(value) else NO_KAPPA.format(min_shared=min_shared) if sizes[1] else NO_PAIRS
     title = "Cohen's kappa, mean of pairs"
     return Agreement("cohen", title, value, float(low), float(high), level, *sizes, reason=reason)
 

@@ -4,10 +4,11 @@ Nothing here is as large as units times annotators: what is counted is pairs of 
 matrix products. A label that repeats an (item, annotator) pair counts as a label of its own: each of a's labels meets
 each of b's. Weights do not count: agreement is about what was said.
 
-The mean of the kappas is weighted by the units that the pairs share. Its standard error is the infinitesimal jackknife
-[EFRON82]: the derivative of the mean by the weight of each item, which is what the bootstrap over items gives in the
-linear approximation, in one pass instead of a thousand. (Bootstrapping the pairs' tables themselves would be slow, and
-wrong where pairs share few items: a resample holds copies, and so fewer different items than were shared.)
+The mean of the kappas is weighted by the units that the pairs share, over the pairs that share enough. Its standard
+error is the infinitesimal jackknife [EFRON82]: the derivative of the mean by the weight of each item, which is what the
+bootstrap over items gives in the linear approximation, in one pass instead of a thousand. (Bootstrapping the pairs'
+tables themselves would be slow, and wrong where pairs share few items: a resample holds copies, and so fewer different
+items than were shared.)
 
 Axes: i unit, j annotator (a < b in a pair p), k class.
 
@@ -25,9 +26,13 @@ import numpy as np
 from scipy import sparse
 
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.arrays import Bools, Floats, Ints
 
-ROOM = 16
+MIN_SHARED = 10
+"""Pairs that share fewer units have no part in the mean. On few units kappa is too low: for a true value near one half
+by about 1 / (4 s) on s of them, 0.03 on 10; on a single one it is 0 or undefined, whatever the annotators do."""
+
+ROOM = 8
 """A table is held in full when it has at most this many cells for each one that is not 0."""
 
 
@@ -52,16 +57,15 @@ class PairTable:
     def __len__(self) -> int:
         return len(self.a)
 
-    @property
-    def mean_kappa(self) -> float:
-        """The mean kappa of the pairs that have one, weighted by the units they share; NaN when none has.
+    def counted(self, min_shared: int = MIN_SHARED) -> Bools:
+        """counted[p], whether the pair has a kappa and shares enough units to have a part in the mean."""
+        return np.isfinite(self.kappa) & (self.shared >= min_shared)
 
-        A pair that shares few units says little, and one that agrees on a single class throughout says nothing and is
-        left out, which pulls the mean down where most pairs share only a handful.
-        """
-        known = np.isfinite(self.kappa)
-        total = self.shared[known].sum()
-        return float((self.shared[known] * self.kappa[known]).sum() / total) if total else float("nan")
+    def mean_kappa(self, min_shared: int = MIN_SHARED) -> float:
+        """The mean kappa of the pairs that share enough, weighted by the units they share; NaN when none does."""
+        counted = self.counted(min_shared)
+        total = self.shared[counted].sum()
+        return float((self.shared[counted] * self.kappa[counted]).sum() / total) if total else float("nan")
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,17 +79,17 @@ class Cells:
     """
 
     key: Ints
-    value: Floats
-    table: Floats | None
+    value: Ints
+    table: Ints | None
 
-    def at(self, key: Ints) -> Floats:
+    def at(self, key: Ints) -> Ints:
         """The values of some cells."""
         if self.table is not None:
             return self.table[key]
         if not len(self.key):
-            return np.zeros(len(key))
+            return np.zeros(len(key), dtype=np.int64)
         where = np.minimum(np.searchsorted(self.key, key), len(self.key) - 1)
-        return np.where(self.key[where] == key, self.value[where], 0.0)
+        return np.where(self.key[where] == key, self.value[where], 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,12 +133,15 @@ def pair_counts(labels: CrowdLabels) -> PairCounts:
     unit, annotator, label = (column.astype(np.int64) for column in (labels.unit, labels.annotator, labels.label))
     gave = _incidence(unit, annotator, (labels.n_units, n))
     gave_class = _incidence(unit, annotator * n_classes + label, (labels.n_units, n * n_classes))
-    answer = _incidence(unit * n_classes + label, annotator, (labels.n_units * n_classes, n))
+    # Only the answers that were given get a row: units times classes can be many more.
+    answers, answer_of_label = np.unique(unit * n_classes + label, return_inverse=True)
+    answer = _incidence(answer_of_label, annotator, (len(answers), n))
     said = _cells(gave_class.T @ gave)
     shared = _cells(sparse.triu(gave.T @ gave, k=1))
     agreed = _cells(answer.T @ answer)
-    place = cells(shared.key, np.arange(len(shared.key), dtype=np.float64), n * n)
-    return PairCounts(shared.key, place, shared.value, agreed.at(shared.key), _chance(said, place, n, n_classes), said)
+    place = cells(shared.key, np.arange(len(shared.key)), n * n)
+    shared_by, agreed_by = (counts.astype(np.float64) for counts in (shared.value, agreed.at(shared.key)))
+    return PairCounts(shared.key, place, shared_by, agreed_by, _chance(said, place, n, n_classes), said)
 
 
 def _chance(said: Cells, place: Cells, n: int, n_classes: int) -> Floats:
@@ -143,12 +150,11 @@ def _chance(said: Cells, place: Cells, n: int, n_classes: int) -> Floats:
     a, k = np.divmod(who, max(n_classes, 1))
     upper = a < other
     a, b, k = a[upper], other[upper], k[upper]
-    product = said.value[upper] * said.at((b * n_classes + k) * n + a)
-    p = place.at(a * n + b).astype(np.int64)
-    return np.bincount(p, weights=product, minlength=len(place.key)).astype(np.float64)
+    product = said.value[upper].astype(np.float64) * said.at((b * n_classes + k) * n + a)
+    return np.bincount(place.at(a * n + b), weights=product, minlength=len(place.key)).astype(np.float64)
 
 
-def mean_kappa_influence(labels: CrowdLabels, counts: PairCounts) -> Floats:
+def mean_kappa_influence(labels: CrowdLabels, counts: PairCounts, *, min_shared: int = MIN_SHARED) -> Floats:
     """influence[i], the derivative of the mean kappa by the weight of unit i, at all weights 1.
 
     With s = shared, o = agreed and e = chance, the mean is the sum of f = s (o s - e) / (s² - e) over the sum of s, and
@@ -156,31 +162,30 @@ def mean_kappa_influence(labels: CrowdLabels, counts: PairCounts) -> Floats:
     """
     n, n_classes = len(labels.annotators), labels.n_classes
     table = pair_table(counts, n)
-    by_shared, by_agreed, by_chance = _slopes(counts)
-    total = counts.shared[np.isfinite(table.kappa)].sum()
-    if not total:
-        return np.zeros(labels.n_units)
-    by_shared = np.where(np.isfinite(table.kappa), by_shared - table.mean_kappa, 0.0)
+    counted = table.counted(min_shared)
     influence = np.zeros(labels.n_units)
+    if not counted.any():
+        return influence
+    by_shared, by_agreed, by_chance = (np.where(counted, slope, 0.0) for slope in _slopes(counts))
+    by_shared -= np.where(counted, table.mean_kappa(min_shared), 0.0)
     for first, second in meetings(labels):
         a, b = (labels.annotator[rows].astype(np.int64) for rows in (first, second))
         given_a, given_b = labels.label[first], labels.label[second]
-        p = counts.place.at(a * n + b).astype(np.int64)
+        p = counts.place.at(a * n + b)
         chance = counts.said.at((b * n_classes + given_a) * n + a) + counts.said.at((a * n_classes + given_b) * n + b)
         change = by_shared[p] + by_agreed[p] * (given_a == given_b) + by_chance[p] * chance
         influence += np.bincount(labels.unit[first], weights=change, minlength=labels.n_units)
-    return np.asarray(influence / total)
+    return np.asarray(influence / counts.shared[counted].sum())
 
 
 def _slopes(counts: PairCounts) -> tuple[Floats, Floats, Floats]:
-    """The derivatives of f by s, o and e; 0 for pairs without a kappa."""
+    """The derivatives of f by s, o and e; anything for pairs without a kappa."""
     s, o, e = counts.shared, counts.agreed, counts.chance
-    defined = s**2 > e
-    room = np.where(defined, s**2 - e, 1.0)
+    room = np.where(s**2 > e, s**2 - e, 1.0)
     by_shared = ((2 * o * s - e) * room - 2 * s**2 * (o * s - e)) / room**2
     by_agreed = s**2 / room
     by_chance = s**2 * (o - s) / room**2
-    return np.where(defined, by_shared, 0.0), np.where(defined, by_agreed, 0.0), np.where(defined, by_chance, 0.0)
+    return by_shared, by_agreed, by_chance
 
 
 def meetings(labels: CrowdLabels) -> Iterator[tuple[Ints, Ints]]:
@@ -199,7 +204,7 @@ def meetings(labels: CrowdLabels) -> Iterator[tuple[Ints, Ints]]:
 
 def _incidence(row: Ints, column: Ints, shape: tuple[int, int]) -> Any:
     """A sparse table of how often each (row, column) occurs."""
-    return sparse.csr_array(sparse.coo_array((np.ones(len(row)), (row, column)), shape=shape))
+    return sparse.csr_array(sparse.coo_array((np.ones(len(row), dtype=np.int64), (row, column)), shape=shape))
 
 
 def _cells(table: Any) -> Cells:
@@ -210,10 +215,10 @@ def _cells(table: Any) -> Cells:
     return cells(rows * ordered.shape[1] + ordered.indices, ordered.data, ordered.shape[0] * ordered.shape[1])
 
 
-def cells(key: Ints, value: Floats, size: int) -> Cells:
+def cells(key: Ints, value: Ints, size: int) -> Cells:
     """Cells of a table of the given size, by their sorted numbers."""
     if size > ROOM * len(key):
         return Cells(key, value, None)
-    table = np.zeros(size)
+    table: Ints = np.zeros(size, dtype=np.int32 if value.max(initial=0) < 1 << 31 else np.int64)
     table[key] = value
     return Cells(key, value, table)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import numpy as np
 import pytest
 
@@ -254,6 +256,18 @@ def test_times_run_forward_at_the_pace_asked_for() -> None:
     assert simulate_crowd(np.random.default_rng(11)).labels.time is None
 
 
+def test_everybody_begins_within_two_weeks_of_the_new_year() -> None:
+    crowd = simulate_crowd(np.random.default_rng(11), units=3000, annotators=8, labels_per_unit=4, pace=60.0)
+    assert crowd.labels.time is not None
+
+    begin = np.array([crowd.labels.time[crowd.labels.annotator == j].min() for j in range(8)])
+
+    day = (begin - datetime(2024, 1, 1, tzinfo=UTC).timestamp()) / 86_400
+    assert (day > 0).all()
+    assert (day < 14.1).all()
+    assert day.max() - day.min() > 3
+
+
 def test_drift_turns_late_answers_into_guesses_and_leaves_early_ones() -> None:
     crowd = simulate_crowd(
         np.random.default_rng(12),
@@ -300,7 +314,7 @@ def test_on_a_hard_crowd_voting_fails_and_models_of_the_annotators_do_not(seed: 
     vote = vote_accuracy(crowd.labels, truth)
     assert vote < oracle_accuracy(crowd) - 0.12
     assert vote < dawid_skene_accuracy(crowd.labels, truth) - 0.12
-    assert vote > 1.2 / classes
+    assert vote > 1.1 / classes
 
 
 def test_sequences_are_labelled_whole_or_not_at_all() -> None:
@@ -314,7 +328,7 @@ def test_sequences_are_labelled_whole_or_not_at_all() -> None:
     item, _, pair = labels.annotations()
     np.testing.assert_array_equal(np.bincount(pair), np.diff(offsets)[item])
     assert labels.is_sequential
-    assert set(zip(labels.unit.tolist(), labels.annotator.tolist(), strict=True)).__len__() == labels.n_labels
+    assert len(set(zip(labels.unit.tolist(), labels.annotator.tolist(), strict=True))) == labels.n_labels
 
 
 def test_a_thousand_classes_work() -> None:
@@ -336,6 +350,22 @@ def test_one_class_is_always_answered_right(character: str) -> None:
     assert crowd.labels.classes == ("class_0",)
 
 
+def test_the_steepest_tail_still_gives_every_item_distinct_annotators() -> None:
+    labels = simulate_crowd(
+        np.random.default_rng(0), units=300, annotators=60, labels_per_unit=20, tail=10, mix={"expert": 60}
+    ).labels
+
+    assert len(set(zip(labels.unit.tolist(), labels.annotator.tolist(), strict=True))) == labels.n_labels
+    assert labels.labels_per_unit().mean() == pytest.approx(20, abs=1)
+
+
+def test_a_crowd_that_always_abstains_gives_no_labels() -> None:
+    crowd = simulate_crowd(np.random.default_rng(0), units=20, abstention=1.0, pace=5.0)
+
+    assert crowd.labels.n_labels == 0
+    assert crowd.shown.sum() > 20
+
+
 def test_one_annotator_labels_everything_once() -> None:
     labels = simulate_crowd(np.random.default_rng(0), units=20, annotators=1).labels
 
@@ -354,7 +384,8 @@ def test_one_annotator_labels_everything_once() -> None:
         ({"classes": ("a", "a")}, "classes: a class is named twice, or none at all. Give each class once."),
         ({"abstention": 1.5}, "abstention: 1.5 is no share. Give a number from 0 to 1."),
         ({"drift": -0.1}, "drift: -0.1 is no share. Give a number from 0 to 1."),
-        ({"tail": -1.0}, "tail: -1.0 is no exponent. Give 0 (all alike) or more."),
+        ({"tail": -1.0}, "tail: -1.0 is no exponent. Give 0 (all alike) to 10 (one does it all)."),
+        ({"tail": 11}, "tail: 11 is no exponent. Give 0 (all alike) to 10 (one does it all)."),
         ({"pace": 0.0}, "pace: 0.0 seconds per label. Give a number above 0, or None for no times."),
         (
             {"labels_per_unit": 5},

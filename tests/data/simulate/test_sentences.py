@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -49,11 +50,12 @@ def test_all_types_and_some_long_entities_occur(corpus: Corpus) -> None:
 def test_some_names_are_used_for_several_types(corpus: Corpus) -> None:
     types = defaultdict(set)
     for sentence in tagged(corpus):
-        for token, tag in sentence:
-            types[token].add(tag.removeprefix("B-"))
+        for (token, tag), (_, after) in pairwise([*sentence, ("", "O")]):
+            if tag.startswith("B-") and after == "O":
+                types[token].add(tag[2:])
 
-    assert {"LOC", "ORG"} <= types["Varnholt"]
-    assert {"LOC", "ORG", "PER"} <= {tag.removeprefix("I-") for tag in types["Marlow"]}
+    assert types["Varnholt"] == {"LOC", "ORG"} or types["Caldry"] == {"LOC", "ORG"}
+    assert types["Marlow"] == {"LOC", "ORG", "PER"}
 
 
 def test_no_token_is_empty_or_an_unfilled_slot(corpus: Corpus) -> None:

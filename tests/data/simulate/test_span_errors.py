@@ -133,6 +133,17 @@ def test_neighbouring_entities_never_run_into_each_other() -> None:
     assert [set(counter) for counter in seen] == [{(0, 2)}, {(2, 3)}, {(3, 5)}, {(5, 7)}]
 
 
+def test_an_entity_hemmed_in_by_the_ends_of_its_sentence_stays_right() -> None:
+    rng = np.random.default_rng(8)
+    tokens, gold = [["o", "o"], ["a"], ["o", "o"]], [["O", "O"], ["B-X"], ["O", "O"]]
+    corpus = sentences(["r", "s", "t"], tokens, gold=gold).with_classes(XY)
+    one, zero = np.ones(50), np.zeros(50)
+
+    labels = annotate_entities(rng, corpus, ErrorRates(zero, one, zero, zero), labels_per_sentence=50)
+
+    assert all(given == true for _, true, given in annotations(corpus, labels))
+
+
 def test_every_simulated_entity_can_have_its_boundary_missed() -> None:
     rng = np.random.default_rng(7)
     corpus = simulate_sentences(rng, sentences=400)

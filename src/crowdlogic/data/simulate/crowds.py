@@ -20,6 +20,7 @@ from crowdlogic.data.simulate.options import (
     check_count,
     check_mean,
     check_share,
+    check_tail,
     class_balance,
     class_names,
     mixed,
@@ -241,7 +242,6 @@ def _check_crowd(
     check_share("drift", drift)
     if truth.min() < 0 or truth.max() >= classes:
         raise OptionError(f"truth: codes from {truth.min()} to {truth.max()}; they must lie in 0 to {classes - 1}.")
-    if not (np.isfinite(tail) and tail >= 0):
-        raise OptionError(f"tail: {tail!r} is no exponent. Give 0 (all alike) or more.")
+    check_tail(tail)
     if pace is not None and not (np.isfinite(pace) and pace > 0):
         raise OptionError(f"pace: {pace!r} seconds per label. Give a number above 0, or None for no times.")

@@ -10,6 +10,8 @@ from crowdlogic.data.names import nearest
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats
 
+STEEPEST_TAIL = 10
+
 
 def check_count(name: str, value: int) -> None:
     """A count must be a whole number of 1 or more."""
@@ -29,6 +31,12 @@ def check_mean(name: str, value: float, most: int) -> None:
         raise OptionError(
             f"{name}: {value!r} annotators per item asked for, but there are {most}. Give a mean from 1 to {most}."
         )
+
+
+def check_tail(tail: float) -> None:
+    """The exponent of the activity must leave everybody a share that a number can hold."""
+    if not 0 <= tail <= STEEPEST_TAIL:
+        raise OptionError(f"tail: {tail!r} is no exponent. Give 0 (all alike) to {STEEPEST_TAIL} (one does it all).")
 
 
 def class_names(classes: int | Sequence[str]) -> tuple[str, ...]:

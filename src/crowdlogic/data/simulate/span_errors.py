@@ -25,7 +25,7 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.intake import Intake
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate.crowds import USUAL_LABELS, USUAL_TAIL, answered_pairs, units_of_pairs
-from crowdlogic.data.simulate.options import check_count, check_mean, check_share, mixed, numbered
+from crowdlogic.data.simulate.options import check_count, check_mean, check_share, check_tail, mixed, numbered
 from crowdlogic.data.simulate.sentences import simulate_sentences
 from crowdlogic.data.simulate.workload import draw_counts, long_tailed
 from crowdlogic.data.tagging import Scheme, Spans, TagSet, spans_of, tag_set, tags_of
@@ -44,19 +44,19 @@ class Hand(StrEnum):
 
 
 RATES: dict[Hand, tuple[float, float, float, float]] = {
-    Hand.careful: (0.05, 0.03, 0.03, 0.001),
-    Hand.ordinary: (0.20, 0.10, 0.08, 0.004),
+    Hand.careful: (0.06, 0.04, 0.03, 0.001),
+    Hand.ordinary: (0.28, 0.12, 0.09, 0.004),
     Hand.hasty: (0.55, 0.08, 0.06, 0.002),
-    Hand.sloppy: (0.12, 0.40, 0.06, 0.006),
-    Hand.muddled: (0.12, 0.08, 0.45, 0.010),
+    Hand.sloppy: (0.20, 0.40, 0.06, 0.006),
+    Hand.muddled: (0.20, 0.08, 0.40, 0.010),
 }
 """Around which rates of ignore, boundary, type (per entity) and spurious (per plain token) each hand varies."""
 VARIATION = (0.7, 1.3)
 """An annotator's rates are those of the hand, times a factor in this range."""
 DEFAULT_MIX: dict[str, float] = {
-    Hand.careful: 0.25,
+    Hand.careful: 0.20,
     Hand.ordinary: 0.35,
-    Hand.hasty: 0.2,
+    Hand.hasty: 0.25,
     Hand.sloppy: 0.1,
     Hand.muddled: 0.1,
 }
@@ -149,6 +149,7 @@ def annotate_entities(
     mean = min(USUAL_LABELS, annotators) if labels_per_sentence is None else labels_per_sentence
     check_mean("labels_per_sentence", mean, annotators)
     check_share("abstention", abstention)
+    check_tail(tail)
     counts = draw_counts(rng, len(corpus.items), annotators, mean)
     activity = long_tailed(rng, annotators, tail)
     item, annotator, _ = answered_pairs(rng, counts, activity, np.full(annotators, abstention))

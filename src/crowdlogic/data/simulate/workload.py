@@ -66,7 +66,7 @@ def _race(rng: np.random.Generator, keys: Ints, missing: Ints, activity: Floats)
     found = [np.empty(0, dtype=np.int64)]
     for block in np.array_split(short, max(1, -(-len(short) * annotators // RACE_CELLS))):
         row_of[block] = np.arange(len(block))
-        arrival = rng.exponential(size=(len(block), annotators)) / np.maximum(activity, np.finfo(np.float64).tiny)
+        arrival = rng.exponential(size=(len(block), annotators)) / activity
         there = keys[row_of[keys // annotators] >= 0]
         arrival[row_of[there // annotators], there % annotators] = np.inf
         rank = arrival.argsort(axis=1).argsort(axis=1)

@@ -2,7 +2,8 @@
 
 In a pattern a slot in capitals is an entity (SLOTS says of which type), one in small letters is filled from FILLERS,
 and all else stands for itself. Every entity has a plain word on its right, or two on its left (or one, when that
-begins the sentence), so that its boundary can always be missed. Names in SHARED serve several types: only the words around tell which is meant.
+begins the sentence), so that its boundary can always be missed. Names in SHARED serve several types: only the words
+around tell which is meant.
 """
 
 from __future__ import annotations

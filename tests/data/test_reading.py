@@ -97,7 +97,7 @@ def test_texts_with_commas_quotes_and_breaks_survive(tmp_path: Path) -> None:
         ("e.csv", "item,who,label\nu,a,x\n", "e.csv: no column for the annotator among item, who, label. A label table needs: item, annotator, label. Rename the column (annotator, worker, rater, user, ...) or name it with --column annotator=NAME."),
         ("e.csv", b"item,annotator,label\nu,\xff,x\n", "e.csv, row 2: not UTF-8 text. Save the file as UTF-8."),
         ("e.csv", "item,annotator,label\nu,a,x\nu,a,y\n", "e.csv, row 3: annotator 'a' labels item 'u' again, after row 2. Say what to do with duplicates: first, last or keep (--duplicates)."),
-        ("e.csv.gz", gzip.compress(b"item,annotator,label\nu,a,x\n")[:-9], "e.csv.gz: the gzip file is damaged (Compressed file ended before the end-of-stream marker was reached). Fetch or pack it again."),
+        ("e.csv.gz", gzip.compress(b"item,annotator,label\nu,a,x\n", mtime=0)[:-9], "e.csv.gz: the gzip file is damaged (Compressed file ended before the end-of-stream marker was reached). Fetch or pack it again."),
         ("e.parquet", "PAR1 not really", None),
         ("e.jsonl", "", "e.jsonl: the file is empty. Give one JSON object a line."),
         ("e.jsonl", '{"item": 1, "annotator": "a", "label": "x"}\n\n{"item": 2,\n', "e.jsonl, line 3: not JSON (Expecting property name enclosed in double quotes: line 1 column 12 (char 11)). Write one JSON object a line."),

@@ -89,7 +89,7 @@ def by_definition(counts: Ints) -> dict[str, float]:
     }
 
 
-@settings(deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.lists(st.integers(0, 3), min_size=3, max_size=3), min_size=1, max_size=12))
 def test_coefficients_follow_their_definitions(rows: list[list[int]]) -> None:
     counts = np.array([[2, 1, 0], [0, 2, 1], *rows])

@@ -113,7 +113,7 @@ def test_rates_are_shares_of_entities_and_of_marks() -> None:
 sentences = st.lists(st.sampled_from(BIO), min_size=1, max_size=7)
 
 
-@settings(deadline=None)
+@settings(max_examples=60)
 @given(st.data(), st.lists(sentences, min_size=1, max_size=4), st.sampled_from(["conll", "strict"]))
 def test_fates_follow_the_definition_word_for_word(st_data: st.DataObject, gold: list[list[str]], scheme: str) -> None:
     rows = [

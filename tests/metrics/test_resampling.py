@@ -11,7 +11,7 @@ from crowdlogic.metrics import resampling
 from crowdlogic.metrics.resampling import Blocks, distinct_rows, resampled_sums
 
 
-@settings(deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(1, 12).flatmap(
         lambda width: st.lists(

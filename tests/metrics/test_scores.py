@@ -32,7 +32,7 @@ def beliefs(seed: int, *, units: int = 60, classes: int = 4) -> tuple[Ints, Floa
     return gold, rng.dirichlet(np.ones(classes), size=units) * 0.6 + 0.4 * np.eye(classes)[gold]
 
 
-@settings(deadline=None)
+@settings(max_examples=60)
 @given(pairs)
 def test_accuracy_and_macro_f1_equal_scikit_learns(units: list[tuple[int, int]]) -> None:
     gold, answer = (np.array(column) for column in zip(*units, strict=True))
@@ -44,7 +44,7 @@ def test_accuracy_and_macro_f1_equal_scikit_learns(units: list[tuple[int, int]])
     )
 
 
-@settings(deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=30))
 def test_macro_f1_is_scikit_learns_default_when_all_is_answered(units: list[tuple[int, int]]) -> None:
     gold, answer = (np.array(column) for column in zip(*units, strict=True))
@@ -52,7 +52,7 @@ def test_macro_f1_is_scikit_learns_default_when_all_is_answered(units: list[tupl
     assert macro_f1(gold, answer) == pytest.approx(sk.f1_score(gold, answer, average="macro"), abs=1e-12)
 
 
-@settings(deadline=None)
+@settings(max_examples=60)
 @given(pairs, st.lists(codes, max_size=10))
 def test_units_without_gold_are_not_scored(units: list[tuple[int, int]], extra: list[int]) -> None:
     gold, answer = (np.array(column) for column in zip(*units, strict=True))

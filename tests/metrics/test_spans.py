@@ -62,7 +62,7 @@ def assert_equals_seqeval(ours: SpanScores, gold: Tags, answer: Tags, **mode: ob
         assert figures == pytest.approx(theirs[name], abs=1e-12)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=60)
 @given(st.sampled_from([BIO, BIOES]).flatmap(pairs_of_sentences))
 def test_the_conll_reading_is_seqevals_default(sentences: list[tuple[list[str], list[str]]]) -> None:
     gold, answer = (list(side) for side in zip(*sentences, strict=True))
@@ -70,7 +70,7 @@ def test_the_conll_reading_is_seqevals_default(sentences: list[tuple[list[str], 
     assert_equals_seqeval(scored(gold, answer, "conll", BIOES), gold, answer)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=60)
 @given(pairs_of_sentences(BIO))
 def test_the_strict_reading_is_seqevals_strict_iob2(sentences: list[tuple[list[str], list[str]]]) -> None:
     gold, answer = (list(side) for side in zip(*sentences, strict=True))
@@ -79,7 +79,7 @@ def test_the_strict_reading_is_seqevals_strict_iob2(sentences: list[tuple[list[s
 
 
 @pytest.mark.parametrize(("tags", "scheme"), [(BIOES, IOBES), (BILOU_TAGS, BILOU)], ids=["BIOES", "BILOU"])
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_the_strict_reading_of_ends_and_singles_is_seqevals(
     tags: tuple[str, ...], scheme: type, data: st.DataObject
@@ -90,7 +90,7 @@ def test_the_strict_reading_of_ends_and_singles_is_seqevals(
     assert_equals_seqeval(scored(gold, answer, "strict", tags), gold, answer, mode="strict", scheme=scheme)
 
 
-@settings(deadline=None)
+@settings(max_examples=60)
 @given(pairs_of_sentences(BIO).filter(lambda pairs: any(gold for gold, _ in pairs)))
 def test_token_accuracy_is_seqevals(sentences: list[tuple[list[str], list[str]]]) -> None:
     gold, answer = (list(side) for side in zip(*sentences, strict=True))

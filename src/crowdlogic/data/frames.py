@@ -173,16 +173,17 @@ def build(
     item, items = _coded(table["item"], "item", source)
     annotator, annotators = _coded(table["annotator"], "annotator", source)
     label, names = code_labels(table["label"], source, classes)
-    given = np.flatnonzero(label >= 0)
-    missing = len(label) - len(given)
-    if missing:
+    given = np.flatnonzero(label >= 0) if (label < 0).any() else None
+    missing = 0 if given is None else len(label) - len(given)
+    if given is not None:
         item, annotator, label = item[given], annotator[given], label[given]
     rows, repeats = settled_rows(item, annotator, given, (items, annotators), policy, source)
+    place = rows if given is None else given[rows]
     return CrowdLabels(
         unit=item[rows], annotator=annotator[rows], label=label[rows],
         items=items, annotators=annotators, classes=names,
-        weight=weights(table["weight"], source)[given][rows] if "weight" in table.columns else None,
-        time=times(table["time"], source)[given][rows] if "time" in table.columns else None,
+        weight=weights(table["weight"], source)[place] if "weight" in table.columns else None,
+        time=times(table["time"], source)[place] if "time" in table.columns else None,
         kind=kinds(table["kind"], table["annotator"], annotators, source) if "kind" in table.columns else None,
         intake=Intake(len(table), missing if absent_is_missing else 0, repeats, policy, lookalikes(names)),
     )  # fmt: skip
@@ -231,7 +232,7 @@ def _sequences(
         )
     length = _length_of(item, names, annotator, people, lengths, source)
     offsets = np.concatenate([[0], np.cumsum(length)])
-    rows, repeats = settled_rows(item, annotator, np.arange(len(item)), (names, people), policy, source)
+    rows, repeats = settled_rows(item, annotator, None, (names, people), policy, source)
     starts = np.concatenate([[0], np.cumsum(lengths)])
     stays = np.zeros(len(lengths), dtype=bool)
     stays[rows] = True

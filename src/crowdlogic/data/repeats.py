@@ -10,14 +10,14 @@ from crowdlogic.numerics.arrays import Ints, stable_order
 
 
 def settled_rows(
-    item: Ints, annotator: Ints, place: Ints, names: tuple[Names, Names], policy: Duplicates, source: Source
+    item: Ints, annotator: Ints, place: Ints | None, names: tuple[Names, Names], policy: Duplicates, source: Source
 ) -> tuple[Ints, int]:
     """Which rows stay, sorted by item and annotator, and how many repeat a pair that came before.
 
     Args:
         item: item[n], codes in the order the rows stand in the source.
         annotator: annotator[n], likewise.
-        place: place[n], where each row stands in the source.
+        place: place[n], where each row stands in the source; None when they are all its rows, in order.
         names: What the codes are called, for the message.
         policy: Take the first or last row of a pair, keep all, or refuse.
         source: Where the rows come from, for the message.
@@ -34,6 +34,7 @@ def settled_rows(
         again = np.sort(rows[1:][repeats])
         row = int(again[0])
         before = int(rows[np.flatnonzero(ordered == key[row])[0]])
+        place = np.arange(len(key)) if place is None else place
         what = (
             f"annotator {names[1][int(annotator[row])]!r} labels item {names[0][int(item[row])]!r} again, "
             f"after {source.word} {source.number(int(place[before]))}"

@@ -27,6 +27,19 @@ def test_distinct_rows_are_numpys_however_large_the_numbers(counts: np.ndarray) 
     assert found == sorted((*row, n) for row, n in zip(*(part.tolist() for part in expected), strict=True))
 
 
+def test_rows_whose_codes_would_outgrow_64_bits_stay_apart() -> None:
+    most = (1 << 32) - 1
+    counts = np.array([[1, 0, 0], [2, 0, 0], [most, most, most], [1, 0, 0]])
+
+    rows, frequency = distinct_rows(counts)
+
+    assert dict(zip(map(tuple, rows.tolist()), frequency.tolist(), strict=True)) == {
+        (1, 0, 0): 2,
+        (2, 0, 0): 1,
+        (most, most, most): 1,
+    }
+
+
 @pytest.mark.parametrize("few", [0, 10**9], ids=["blocks", "items"])
 def test_drawn_sums_have_the_mean_and_spread_of_drawing_items(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resampling, "FEW", few)

@@ -105,7 +105,6 @@ def spans_of(tags: Ints, offsets: Ints, tag_set: TagSet, scheme: Scheme | str = 
     opens = _opens(prefix, kind, first_units(len(tags), offsets))
     closes = np.concatenate([opens[1:] | (prefix[1:] == OUTSIDE), [True]]) if len(tags) else np.zeros(0, dtype=bool)
     closes |= np.isin(prefix, (END, SINGLE))
-    closes[np.asarray(offsets[1:])[np.diff(offsets) > 0] - 1] = True
     start = np.flatnonzero(opens)
     inside_end = np.flatnonzero(closes & (prefix != OUTSIDE))
     end = inside_end[np.searchsorted(inside_end, start)] + 1

@@ -32,3 +32,10 @@ def normalise(log_weight: Floats) -> tuple[Floats, Floats]:
     total = weight.sum(axis=-1, keepdims=True)
     log_sum = np.where(impossible, LOG_ZERO, peak + np.log(total))
     return weight / total, log_sum[..., 0]
+
+
+def log_sum_exp(log_weight: Floats, axis: int) -> Floats:
+    """Log of the sum of exponentials along an axis; LOG_ZERO where every entry is, and no warning."""
+    peak = log_weight.max(axis=axis, keepdims=True, initial=LOG_ZERO)
+    shift = np.where(np.isfinite(peak), peak, 0.0)
+    return safe_log(np.exp(log_weight - shift).sum(axis=axis)) + shift.squeeze(axis)

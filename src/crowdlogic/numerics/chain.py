@@ -1,0 +1,199 @@
+"""The linear chain: exact marginals and the best path of tag sequences, for many ragged sequences at once.
+
+A chain scores a tag sequence y by sum_t unary[t, y_t] + pairwise[y_(t-1), y_t]: an HMM's log probabilities, a CRF's
+scores or the penalties of rules alike. Everything is in log space and LOG_ZERO (minus infinity) forbids: what is
+forbidden gets exactly zero. Forward-backward and Viterbi as in Rabiner, "A tutorial on hidden Markov models" [RAB89].
+
+Two ways to the same numbers: numpy, which needs no compilation, one step for the t-th units of all sequences together;
+and for large inputs the kernels of `chain_kernels`, sequence by sequence.
+
+Axes: i unit, k tag (and k' the next tag), s sequence, t table of pairwise potentials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from crowdlogic.errors import OptionError
+from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.logspace import LOG_ZERO, log_sum_exp
+
+LARGE = 100_000
+"""From this many unary potentials on, loading (or once compiling) the kernels costs less than going without."""
+
+IMPOSSIBLE = -1
+"""The tag in the best path of a sequence that every tagging is forbidden for."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChainMarginals:
+    """What forward-backward finds.
+
+    Attributes:
+        q: q[i, k], the probability of tag k at unit i.
+        transitions: The expected number of transitions from k to k' [k, k'], or per table [t, k, k'].
+        log_partition: log_partition[s], the log of the sum over all taggings of sequence s. LOG_ZERO says that all are
+            forbidden: then q is uniform there and no transition is counted. An empty sequence has 0.
+    """
+
+    q: Floats
+    transitions: Floats
+    log_partition: Floats
+
+
+def marginals(
+    unary: Floats,
+    pairwise: Floats,
+    offsets: Ints,
+    *,
+    start: Floats | None = None,
+    table: Ints | None = None,
+    compiled: bool | None = None,
+) -> ChainMarginals:
+    """The marginals of every unit and the expected transitions, by forward-backward.
+
+    Args:
+        unary: unary[i, k], the log potential of tag k at unit i.
+        pairwise: pairwise[k, k'], the log potential of tag k followed by k'; or several tables, pairwise[t, k, k'].
+        offsets: offsets[s] is the first unit of sequence s, offsets[-1] the number of units.
+        start: start[k], the log potential of tag k at the first unit of a sequence; none when not given.
+        table: table[i], the table of the transition into unit i (a sequence's first unit has none: its entry is not
+            looked at). Needed with several tables.
+        compiled: Whether to use the kernels; decided by size when not given.
+    """
+    chain = _checked(unary, pairwise, offsets, start, table)
+    if _is_large(unary) if compiled is None else compiled:
+        from crowdlogic.numerics.chain_kernels import forward_backward
+
+        q, counts, log_partition = forward_backward(chain.unary, chain.tables, chain.table, chain.offsets)
+    else:
+        q, counts, log_partition = _forward_backward(chain)
+    return ChainMarginals(q, counts if pairwise.ndim == 3 else counts[0], log_partition)
+
+
+def best_path(
+    unary: Floats,
+    pairwise: Floats,
+    offsets: Ints,
+    *,
+    start: Floats | None = None,
+    table: Ints | None = None,
+    compiled: bool | None = None,
+) -> Ints:
+    """tags[i], the most probable tagging of each sequence (Viterbi); the arguments are those of `marginals`.
+
+    Ties go to the lowest tag, from the last unit backwards. A sequence that is forbidden throughout is IMPOSSIBLE.
+    """
+    chain = _checked(unary, pairwise, offsets, start, table)
+    if _is_large(unary) if compiled is None else compiled:
+        from crowdlogic.numerics.chain_kernels import viterbi
+
+        return viterbi(chain.unary, chain.tables, chain.table, chain.offsets)
+    return _viterbi(chain)
+
+
+@dataclass(frozen=True, eq=False)
+class _Chain:
+    """Checked potentials: `start` is folded into the unary ones, there is always a list of tables."""
+
+    unary: Floats
+    tables: Floats
+    table: Ints
+    offsets: Ints
+
+
+def _is_large(unary: Floats) -> bool:
+    return unary.size >= LARGE
+
+
+def _checked(unary: Floats, pairwise: Floats, offsets: Ints, start: Floats | None, table: Ints | None) -> _Chain:
+    n_units, n_tags = unary.shape
+    tables = pairwise if pairwise.ndim == 3 else pairwise[None]
+    if tables.shape[1:] != (n_tags, n_tags):
+        raise OptionError(f"pairwise potentials of shape {pairwise.shape} do not fit {n_tags} tags.")
+    if offsets[0] != 0 or offsets[-1] != n_units or (np.diff(offsets) < 0).any():
+        raise OptionError(f"offsets must rise from 0 to {n_units}, the number of units.")
+    first = np.asarray(offsets[:-1])[np.diff(offsets) > 0]
+    potentials = np.array(unary, dtype=np.float64, order="C")
+    if start is not None:
+        potentials[first] += start
+    return _Chain(potentials, np.ascontiguousarray(tables, dtype=np.float64), _tables_of(table, tables, first, n_units),
+                  np.ascontiguousarray(offsets, dtype=np.int64))  # fmt: skip
+
+
+def _tables_of(table: Ints | None, tables: Floats, first: Ints, n_units: int) -> Ints:
+    """table[i] for every unit, with 0 where none is looked at."""
+    if table is None:
+        if len(tables) > 1:
+            raise OptionError(f"{len(tables)} pairwise tables need table[i], which says where each applies.")
+        return np.zeros(n_units, dtype=np.int32)
+    chosen = np.array(table, dtype=np.int32)
+    chosen[first] = 0
+    if len(chosen) != n_units or (n_units and (chosen.min() < 0 or chosen.max() >= len(tables))):
+        raise OptionError(f"table must give one of {len(tables)} pairwise tables for each of {n_units} units.")
+    return chosen
+
+
+def _steps(offsets: Ints) -> Iterator[tuple[Ints, Ints]]:
+    """For t = 1, 2, ...: the t-th units (from 0) of all sequences that are long enough, and the units before them."""
+    lengths = np.diff(offsets)
+    by_length = np.argsort(-lengths, kind="stable")
+    starts = np.asarray(offsets[:-1])[by_length]
+    falling = -lengths[by_length]
+    for t in range(1, int(lengths.max(initial=0))):
+        now = starts[: np.searchsorted(falling, -t)] + t
+        yield now, now - 1
+
+
+def _forward_backward(chain: _Chain) -> tuple[Floats, Floats, Floats]:
+    lengths = np.diff(chain.offsets)
+    full = lengths > 0
+    steps = list(_steps(chain.offsets))
+    forward = _forward(chain, steps)
+    log_partition = np.zeros(len(lengths))
+    log_partition[full] = log_sum_exp(forward[chain.offsets[1:][full] - 1], axis=1)
+    possible = np.repeat(np.isfinite(log_partition), lengths)
+    centre = np.repeat(np.where(np.isfinite(log_partition), log_partition, 0.0), lengths)
+    backward = np.zeros_like(forward)
+    counts = np.zeros_like(chain.tables)
+    for now, before in reversed(steps):
+        onward = chain.unary[now] + backward[now]
+        scores = chain.tables[chain.table[now]] + onward[:, None, :]
+        backward[before] = log_sum_exp(scores, axis=2)
+        expected = np.exp(scores + forward[before][:, :, None] - centre[now][:, None, None])
+        expected = expected[possible[now]]
+        if len(counts) == 1:
+            counts[0] += expected.sum(axis=0)
+        else:
+            np.add.at(counts, chain.table[now[possible[now]]], expected)
+    q = np.where(possible[:, None], np.exp(forward + backward - centre[:, None]), 1.0 / max(forward.shape[1], 1))
+    return q, counts, log_partition
+
+
+def _forward(chain: _Chain, steps: list[tuple[Ints, Ints]]) -> Floats:
+    """forward[i, k], the log of the sum over all taggings that reach tag k at unit i."""
+    forward = chain.unary.copy()
+    for now, before in steps:
+        forward[now] += log_sum_exp(forward[before][:, :, None] + chain.tables[chain.table[now]], axis=1)
+    return forward
+
+
+def _viterbi(chain: _Chain) -> Ints:
+    steps = list(_steps(chain.offsets))
+    best = chain.unary.copy()
+    came_from = np.zeros(best.shape, dtype=np.int32)
+    for now, before in steps:
+        scores = best[before][:, :, None] + chain.tables[chain.table[now]]
+        came_from[now] = scores.argmax(axis=1)
+        best[now] += scores.max(axis=1)
+    tags = best.argmax(axis=1).astype(np.int32) if best.shape[1] else np.zeros(len(best), dtype=np.int32)
+    for now, before in reversed(steps):
+        tags[before] = came_from[now, tags[now]]
+    lengths = np.diff(chain.offsets)
+    reached = np.full(len(lengths), LOG_ZERO)
+    reached[lengths > 0] = best[chain.offsets[1:][lengths > 0] - 1].max(axis=1, initial=LOG_ZERO)
+    tags[np.repeat(reached == LOG_ZERO, lengths)] = IMPOSSIBLE
+    return tags

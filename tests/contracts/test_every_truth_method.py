@@ -10,9 +10,10 @@ import pytest
 
 from crowdlogic.data.frames import from_arrays, from_matrix
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.truth.methods import METHODS, TruthMethod
 from crowdlogic.truth.voting import MajorityVote
 
-METHODS = [MajorityVote(ties="first")]
+ALL = [MajorityVote(ties="first"), *(method for name, method in METHODS.items() if name != "majority")]
 
 
 def crowd(seed: int, *, units: int = 40, annotators: int = 7, classes: int = 3) -> CrowdLabels:
@@ -26,27 +27,27 @@ def crowd(seed: int, *, units: int = 40, annotators: int = 7, classes: int = 3) 
     return from_matrix(given, classes=tuple("abcdefgh"[:classes]))
 
 
-@pytest.fixture(params=METHODS, ids=lambda method: method.name)
-def method(request: pytest.FixtureRequest) -> MajorityVote:
+@pytest.fixture(params=ALL, ids=lambda method: method.name)
+def method(request: pytest.FixtureRequest) -> TruthMethod:
     return request.param
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_beliefs_are_distributions(method: MajorityVote, seed: int) -> None:
+def test_beliefs_are_distributions(method: TruthMethod, seed: int) -> None:
     beliefs = method.infer(crowd(seed)).beliefs
 
     assert (beliefs >= 0).all()
     np.testing.assert_allclose(beliefs.sum(axis=1), 1.0, rtol=0, atol=1e-9)
 
 
-def test_the_answer_is_the_most_probable_class(method: MajorityVote) -> None:
+def test_the_answer_is_the_most_probable_class(method: TruthMethod) -> None:
     estimate = method.infer(crowd(0))
     chosen = estimate.beliefs[np.arange(len(estimate.answer)), np.maximum(estimate.answer, 0)]
 
     np.testing.assert_allclose(chosen, estimate.beliefs.max(axis=1), rtol=0, atol=1e-9)
 
 
-def test_permuting_annotators_changes_nothing(method: MajorityVote) -> None:
+def test_permuting_annotators_changes_nothing(method: TruthMethod) -> None:
     labels = crowd(1)
     order = np.random.default_rng(0).permutation(len(labels.annotators)).astype(np.int32)
     permuted = replace(labels, annotator=order[labels.annotator])
@@ -54,7 +55,7 @@ def test_permuting_annotators_changes_nothing(method: MajorityVote) -> None:
     np.testing.assert_allclose(method.infer(permuted).beliefs, method.infer(labels).beliefs, rtol=0, atol=1e-7)
 
 
-def test_permuting_items_permutes_the_beliefs(method: MajorityVote) -> None:
+def test_permuting_items_permutes_the_beliefs(method: TruthMethod) -> None:
     labels = crowd(2)
     order = np.random.default_rng(0).permutation(labels.n_units)
 
@@ -63,7 +64,7 @@ def test_permuting_items_permutes_the_beliefs(method: MajorityVote) -> None:
     np.testing.assert_allclose(moved, method.infer(labels).beliefs[order], rtol=0, atol=1e-7)
 
 
-def test_renaming_classes_permutes_the_columns(method: MajorityVote) -> None:
+def test_renaming_classes_permutes_the_columns(method: TruthMethod) -> None:
     labels = crowd(3)
 
     turned = method.infer(labels.with_classes(("c", "a", "b"))).beliefs
@@ -71,7 +72,7 @@ def test_renaming_classes_permutes_the_columns(method: MajorityVote) -> None:
     np.testing.assert_allclose(turned, method.infer(labels).beliefs[:, [2, 0, 1]], rtol=0, atol=1e-7)
 
 
-def test_an_item_without_labels_gets_no_answer_but_a_distribution(method: MajorityVote) -> None:
+def test_an_item_without_labels_gets_no_answer_but_a_distribution(method: TruthMethod) -> None:
     labels = crowd(4)
     empty = replace(labels, items=pl.concat([labels.items, pl.Series([999])]))
 
@@ -84,25 +85,25 @@ def test_an_item_without_labels_gets_no_answer_but_a_distribution(method: Majori
     assert (estimate.answer[:-1][labels.labels_per_unit() > 0] >= 0).all()
 
 
-def test_a_single_vote_is_not_overturned(method: MajorityVote) -> None:
+def test_a_single_vote_is_not_overturned(method: TruthMethod) -> None:
     labels = from_arrays(["lone", *"uuuvvv"], ["a", *"abcabc"], ["x", *"xxxyyy"])
 
     assert method.infer(labels).answer_names()[0] == "x"
 
 
-def test_a_unanimous_crowd_is_believed(method: MajorityVote) -> None:
+def test_a_unanimous_crowd_is_believed(method: TruthMethod) -> None:
     given = np.repeat(np.array([0, 1, 2, 1])[:, None], 5, axis=1)
 
     assert method.infer(from_matrix(given)).answer.tolist() == [0, 1, 2, 1]
 
 
-def test_one_class_is_certain(method: MajorityVote) -> None:
+def test_one_class_is_certain(method: TruthMethod) -> None:
     labels = from_arrays(["u", "v"], ["a", "b"], ["yes", "yes"])
 
     np.testing.assert_allclose(method.infer(labels).beliefs, 1.0, rtol=0, atol=1e-9)
 
 
-def test_an_empty_table_gives_an_empty_estimate(method: MajorityVote) -> None:
+def test_an_empty_table_gives_an_empty_estimate(method: TruthMethod) -> None:
     estimate = method.infer(from_arrays([], [], []))
 
     assert estimate.beliefs.shape == (0, 0)
@@ -110,13 +111,13 @@ def test_an_empty_table_gives_an_empty_estimate(method: MajorityVote) -> None:
 
 
 @pytest.mark.parametrize("names", [[True, False, True], [3, 1, 3], ["b", "a", "b"]], ids=["bool", "int", "text"])
-def test_class_names_keep_their_type(method: MajorityVote, names: list[object]) -> None:
+def test_class_names_keep_their_type(method: TruthMethod, names: list[object]) -> None:
     labels = from_arrays(["u", "v", "w"], ["a", "a", "a"], names)
 
     assert method.infer(labels).answer_names() == names
 
 
-def test_the_same_input_gives_the_same_output(method: MajorityVote) -> None:
+def test_the_same_input_gives_the_same_output(method: TruthMethod) -> None:
     labels = crowd(5)
 
     np.testing.assert_array_equal(method.infer(labels).beliefs, method.infer(labels).beliefs)

@@ -5,7 +5,9 @@ Axes: i unit, j annotator, k class, m true class, n given label.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
@@ -40,6 +42,7 @@ class Estimate:
         trace: The objective after each iteration.
         converged: Whether the method settled; True for methods that do not iterate.
         tied: How many units had more than one best class.
+        parameters: What else the method estimated, by name, such as the difficulty of each unit.
     """
 
     method: str
@@ -55,6 +58,7 @@ class Estimate:
     trace: Floats = field(default_factory=lambda: np.empty(0))
     converged: bool = True
     tied: int = 0
+    parameters: Mapping[str, Floats] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.beliefs.shape != (len(self.answer), len(self.classes)):
@@ -65,6 +69,8 @@ class Estimate:
             array = getattr(self, name)
             if array is not None:
                 object.__setattr__(self, name, frozen(array))
+        kept = {name: frozen(array) for name, array in self.parameters.items()}
+        object.__setattr__(self, "parameters", MappingProxyType(kept))
 
     @property
     def answered(self) -> Bools:
@@ -106,6 +112,7 @@ def answered_by(
     trace: Floats | None = None,
     converged: bool = True,
     tied: int = 0,
+    parameters: Mapping[str, Floats] | None = None,
 ) -> Estimate:
     """The Estimate of a method over a table of labels.
 
@@ -121,6 +128,7 @@ def answered_by(
         trace: The objective after each iteration.
         converged: Whether the method settled.
         tied: How many units had more than one best class.
+        parameters: What else the method estimated, by name.
     """
     chosen = beliefs.argmax(axis=1).astype(np.int32) if answer is None else answer
     if not answer_all:
@@ -129,4 +137,12 @@ def answered_by(
         method, beliefs, chosen, labels.items, labels.classes, labels.offsets, labels.annotators,
         confusion=confusion, reliability=reliability, prior=prior,
         trace=np.empty(0) if trace is None else trace, converged=converged, tied=tied,
+        parameters={} if parameters is None else parameters,
     )  # fmt: skip
+
+
+def shares(votes: Floats) -> Beliefs:
+    """The share of each class among a unit's votes; uniform where there are none."""
+    total = votes.sum(axis=1, keepdims=True)
+    uniform = 1.0 / max(votes.shape[1], 1)
+    return np.where(total > 0, votes / np.where(total > 0, total, 1.0), uniform)

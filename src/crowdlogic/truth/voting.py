@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Beliefs, Estimate, answered_by
+from crowdlogic.data.estimate import Estimate, answered_by, shares
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.numerics.arrays import Floats
+from crowdlogic.truth.fitting import ALONE, Fitting, refuse_anchors
 from crowdlogic.truth.ties import Ties, best_classes, winners
 
 
@@ -38,8 +38,9 @@ class MajorityVote:
 
     name = "majority"
 
-    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None) -> Estimate:  # noqa: ARG002 (votes need no text)
+    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = ALONE) -> Estimate:  # noqa: ARG002 (votes need no text)
         """Count the votes."""
+        refuse_anchors(self.name, fitting)
         votes = labels.votes(weighted=self.weighted)
         best = best_classes(votes)
         answer = winners(best, Ties(self.ties), classes=labels.classes, order=self.order, seed=self.seed)
@@ -52,10 +53,3 @@ class MajorityVote:
             answer_all=self.answer_all,
             tied=int(np.count_nonzero(tied)),
         )
-
-
-def shares(votes: Floats) -> Beliefs:
-    """The share of each class among a unit's votes; uniform where there are none."""
-    total = votes.sum(axis=1, keepdims=True)
-    uniform = 1.0 / max(votes.shape[1], 1)
-    return np.where(total > 0, votes / np.where(total > 0, total, 1.0), uniform)

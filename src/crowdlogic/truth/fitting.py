@@ -1,0 +1,182 @@
+"""The life of a fit: steps until the objective settles, with progress, checkpoints and a warm start.
+
+A method's parameters are a State: named arrays. A step takes a State and returns the next one with the objective of the
+one it was given, so the same loop serves EM (log-likelihood or posterior) and variational Bayes (the bound).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from crowdlogic.data.estimate import NO_ANSWER, Beliefs, Estimate, answered_by, shares
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import find
+from crowdlogic.errors import ConvergenceWarning, OptionError
+from crowdlogic.numerics.arrays import Floats
+from crowdlogic.truth.checkpoints import Checkpoint, State, fingerprint
+from crowdlogic.truth.shards import Shards, shards_of
+
+Step: TypeAlias = Callable[[State], tuple[State, float]]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a fit stands.
+
+    Attributes:
+        method: The method's name.
+        iteration: How many iterations are done.
+        max_iterations: How many there can be.
+        objective: The objective now.
+        gain: How much the last iteration gained per label; infinite at the first.
+    """
+
+    method: str
+    iteration: int
+    max_iterations: int
+    objective: float
+    gain: float
+
+
+@dataclass(frozen=True, eq=False)
+class Fitting:
+    """What a fit is given beside the labels. None of it changes what a method believes about annotators.
+
+    Attributes:
+        start: An earlier Estimate to start from. Its items and classes are found by name; new items start from votes.
+        anchors: item -> true class (or the tags of a sequence), for items whose truth is known.
+        progress: Called after every iteration.
+        checkpoint: A file to keep the state in while fitting. When it is there already, the fit goes on from it; it is
+            removed when the fit is done.
+        every: How many iterations lie between two checkpoints.
+        threads: How many threads may work at once.
+    """
+
+    start: Estimate | None = None
+    anchors: Mapping[Any, Any] | None = None
+    progress: Callable[[Progress], None] | None = None
+    checkpoint: Path | str | None = None
+    every: int = 10
+    threads: int = 1
+
+
+ALONE = Fitting()
+"""A fit with the labels and nothing else."""
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """The state that a fit ended in, the objective after each iteration, and whether it settled."""
+
+    state: State
+    trace: Floats
+    converged: bool
+
+
+@dataclass(frozen=True)
+class Patience:
+    """When to stop: at a gain per label of `tolerance` or less, or after `max_iterations`."""
+
+    max_iterations: int
+    tolerance: float
+
+    def __post_init__(self) -> None:
+        if self.max_iterations < 1:
+            raise OptionError(f"max_iterations must be 1 or more, not {self.max_iterations}.")
+        if not self.tolerance >= 0:
+            raise OptionError(f"tolerance must be 0 or more, not {self.tolerance}.")
+
+
+def settle(
+    method: Any, labels: CrowdLabels, initial: Callable[[], State], step: Step, patience: Patience, fitting: Fitting
+) -> Settled:
+    """Iterate `step` from the initial state (or a checkpoint's) until the objective settles.
+
+    The state returned is the one whose objective ends the trace: the caller's last E-step belongs to it.
+    """
+    checkpoint = None
+    if fitting.checkpoint is not None:
+        checkpoint = Checkpoint(Path(fitting.checkpoint), fingerprint(method, labels, fitting.start, fitting.anchors))
+    state, trace = (checkpoint.read() if checkpoint else None) or (initial(), [])
+    converged = False
+    while True:
+        following, objective = step(state)
+        gain = (objective - trace[-1]) / max(labels.n_labels, 1) if trace else np.inf
+        trace.append(objective)
+        if fitting.progress is not None:
+            fitting.progress(Progress(method.name, len(trace), patience.max_iterations, objective, gain))
+        converged = gain <= patience.tolerance
+        if converged or len(trace) >= patience.max_iterations:
+            break
+        state = following
+        if checkpoint and len(trace) % fitting.every == 0:
+            checkpoint.write(state, trace)
+    if checkpoint:
+        checkpoint.remove()
+    if not converged:
+        warn_unsettled(method.name, len(trace), gain, patience.tolerance)
+    return Settled(state, np.array(trace), converged)
+
+
+def warn_unsettled(name: str, iterations: int, gain: float, tolerance: float) -> None:
+    """Say that a fit stopped before it settled, and by how much."""
+    warnings.warn(
+        f"{name} stopped after {iterations} iterations, the last of which still gained {gain:.3g} per label "
+        f"(it settles at {tolerance:.3g}). Raise max_iterations, or raise tolerance if this is near enough.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )
+
+
+def sharded(labels: CrowdLabels, fitting: Fitting) -> Shards:
+    """The labels as the sweeps want them."""
+    return shards_of(labels, threads=fitting.threads, anchors=fitting.anchors)
+
+
+def starting_beliefs(labels: CrowdLabels, fitting: Fitting) -> Beliefs | None:
+    """q[i, k] from an earlier Estimate, with the shares of the votes for what it did not know; None without one."""
+    if fitting.start is None:
+        return None
+
+    q = shares(labels.votes())
+    known_classes = {name: k for k, name in enumerate(fitting.start.classes)}
+    columns = np.array([known_classes.get(name, -1) for name in labels.classes], dtype=np.int64)
+    old_unit = _units_in(labels, fitting.start)
+    known = np.flatnonzero(old_unit >= 0)
+    old = np.where(columns >= 0, fitting.start.beliefs[old_unit[known]][:, columns], 0.0)
+    total = old.sum(axis=1)
+    usable = total > 0
+    q[known[usable]] = old[usable] / total[usable, None]
+    return q
+
+
+def _units_in(labels: CrowdLabels, start: Estimate) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """For each unit its position in an earlier Estimate, -1 where it has none."""
+    where = find(labels.items, start.items).astype(np.int64)
+    if labels.offsets is None or start.offsets is None:
+        return where if labels.offsets is None and start.offsets is None else np.full(labels.n_units, -1)
+    lengths = np.diff(labels.offsets)
+    same = (where >= 0) & (np.diff(start.offsets)[where] == lengths)
+    first = np.where(same, start.offsets[where], -1)
+    within = np.arange(labels.n_units) - np.repeat(labels.offsets[:-1], lengths)
+    return np.where(np.repeat(same, lengths), np.repeat(first, lengths) + within, -1)
+
+
+def unanswered(labels: CrowdLabels, name: str) -> Estimate:
+    """The Estimate over a table without labels: nobody said anything, so nothing is believed."""
+    beliefs = np.full((labels.n_units, labels.n_classes), 1.0 / max(labels.n_classes, 1))
+    return answered_by(labels, name, beliefs, answer=np.full(labels.n_units, NO_ANSWER, dtype=np.int32))
+
+
+def refuse_anchors(name: str, fitting: Fitting) -> None:
+    """For the methods that have no place for items whose truth is known."""
+    if fitting.anchors:
+        raise OptionError(
+            f"{name} cannot use anchors. These can: dawid-skene, one-coin, ibcc, ebcc, glad, mace, hmm-crowd, bsc-seq."
+        )

@@ -1,0 +1,169 @@
+"""Weighted votes: annotators who agree with the answers weigh more, and the answers follow the weights.
+
+[CRH14] Li, Li, Gao, Zhao, Fan and Han, "Resolving conflicts in heterogeneous data by truth discovery and source
+reliability estimation", 2014, and Aydin et al., "Crowdsourcing for multiple-choice question answering", 2014: PM.
+[CATD15] Li, Li, Gao, Su, Zhao, Demirbas, Fan and Han, "A confidence-aware approach for truth discovery on long-tail
+data", 2015.
+[WAWA] Appen's "worker agreement with aggregate": one round of weighting by agreement with the majority.
+
+The answers are classes, not distributions; where several classes are equally good each gets an equal part, so that
+nothing depends on the order of anything. The beliefs are shares of the weights: ranks of trust, not calibrated
+probabilities.
+
+Axes: i unit, j annotator, k class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import chi2
+
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Estimate, answered_by, shares
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.errors import OptionError
+from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.sums import sum_by
+from crowdlogic.truth.fitting import ALONE, Fitting, refuse_anchors, starting_beliefs, unanswered, warn_unsettled
+from crowdlogic.truth.ties import best_classes
+
+Weigh = Callable[[Floats, Floats], Floats]
+"""weight[j] from distance[j], how many labels of j differ from the answers, and given[j], how many there are."""
+
+
+@dataclass(frozen=True)
+class PM:
+    """Weights -log(distance / largest distance), in turn with weighted votes ([CRH14] eq. 5 with its "max" variant).
+
+    Attributes:
+        least: The distance of an annotator who differs from no answer, as a share of the largest.
+        max_iterations: The most rounds of weighting.
+        answer_all: Whether a unit that nobody labelled gets an answer too.
+    """
+
+    least: float = 1e-7
+    max_iterations: int = 100
+    answer_all: bool = False
+
+    name = "pm"
+
+    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = ALONE) -> Estimate:  # noqa: ARG002 (no text needed)
+        """Weigh and vote until the answers stay."""
+        return _vote_by_weight(self.name, labels, self._weigh, self.max_iterations, fitting, answer_all=self.answer_all)
+
+    def _weigh(self, distance: Floats, given: Floats) -> Floats:  # noqa: ARG002 (counts do not matter here)
+        largest = distance.max(initial=0.0)
+        scaled = distance / (largest if largest > 0 else 1.0)
+        return np.asarray(self.least + np.log1p(self.least) - np.log(scaled + self.least))
+
+
+@dataclass(frozen=True)
+class CATD:
+    """Weights chi2(1 - alpha / 2; labels given) / distance: the more labels, the surer the weight ([CATD15] eq. 7).
+
+    Attributes:
+        alpha: One minus the confidence level.
+        least: Added to every distance: half a label that differs, so that an annotator who differed from no answer
+            yet has no boundless weight (1e-9 in the implementation that the survey of Zheng et al., 2017, used).
+        max_iterations: The most rounds of weighting.
+        answer_all: Whether a unit that nobody labelled gets an answer too.
+    """
+
+    alpha: float = 0.05
+    least: float = 0.5
+    max_iterations: int = 100
+    answer_all: bool = False
+
+    name = "catd"
+
+    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = ALONE) -> Estimate:  # noqa: ARG002 (no text needed)
+        """Weigh and vote until the answers stay."""
+        if not 0 < self.alpha < 1:
+            raise OptionError(f"alpha must lie between 0 and 1, not at {self.alpha}.")
+        return _vote_by_weight(self.name, labels, self._weigh, self.max_iterations, fitting, answer_all=self.answer_all)
+
+    def _weigh(self, distance: Floats, given: Floats) -> Floats:
+        return np.asarray(chi2.ppf(1 - self.alpha / 2, np.maximum(given, 1.0)) / (distance + self.least))
+
+
+@dataclass(frozen=True)
+class Wawa:
+    """One round: votes weighted by each annotator's agreement with the majority ([WAWA]).
+
+    Attributes:
+        answer_all: Whether a unit that nobody labelled gets an answer too.
+    """
+
+    answer_all: bool = False
+
+    name = "wawa"
+
+    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = ALONE) -> Estimate:  # noqa: ARG002 (no text needed)
+        """Vote, weigh, vote again."""
+        refuse_anchors(self.name, fitting)
+        if not labels.n_labels:
+            return unanswered(labels, self.name)
+        distance, given = _distances(labels, labels.votes())
+        weight = 1.0 - distance / np.maximum(given, 1e-300)
+        return _answer(labels, self.name, weight, weight, answer_all=self.answer_all)
+
+
+def _vote_by_weight(
+    name: str, labels: CrowdLabels, weigh: Weigh, max_iterations: int, fitting: Fitting, *, answer_all: bool
+) -> Estimate:
+    refuse_anchors(name, fitting)
+    if not labels.n_labels:
+        return unanswered(labels, name)
+    started = starting_beliefs(labels, fitting)
+    votes = labels.votes() if started is None else started
+    trace: list[float] = []
+    converged = False
+    while not converged and len(trace) < max_iterations:
+        distance, given = _distances(labels, votes)
+        weight = weigh(distance, given)
+        weighted = _weighted_votes(labels, weight)
+        converged = bool((best_classes(_unit_scale(weighted)) == best_classes(_unit_scale(votes))).all())
+        votes = weighted
+        trace.append(-float(distance.sum()))
+    if not converged:
+        warn_unsettled(name, max_iterations, 0.0, 0.0)
+    return _answer(labels, name, weight, weight / weight.sum(), answer_all=answer_all, trace=trace, converged=converged)
+
+
+def _answer(
+    labels: CrowdLabels, name: str, weight: Floats, reliability: Floats, *, answer_all: bool,
+    trace: list[float] | None = None, converged: bool = True,
+) -> Estimate:  # fmt: skip
+    votes = _weighted_votes(labels, weight)
+    return answered_by(
+        labels, name, shares(votes), reliability=reliability, answer_all=answer_all,
+        trace=np.array(trace or []), converged=converged,
+    )  # fmt: skip
+
+
+def _weighted_votes(labels: CrowdLabels, weight: Floats) -> Floats:
+    cell = labels.unit.astype(np.int64) * labels.n_classes + labels.label
+    each = weight[labels.annotator] if labels.weight is None else weight[labels.annotator] * labels.weight
+    return sum_by(cell, labels.n_units * labels.n_classes, each).reshape(-1, labels.n_classes)
+
+
+def _distances(labels: CrowdLabels, votes: Floats) -> tuple[Floats, Floats]:
+    """distance[j], how many labels of j differ from the answer (a tie counts in parts), and given[j]."""
+    best = best_classes(_unit_scale(votes))
+    answers = best / best.sum(axis=1, keepdims=True)
+    differs = 1.0 - answers[labels.unit, labels.label]
+    size = len(labels.annotators)
+    weight = labels.weights
+    return (
+        sum_by(labels.annotator, size, weight * differs),
+        sum_by(labels.annotator, size, weight),
+    )
+
+
+def _unit_scale(votes: Floats) -> Floats:
+    """Votes scaled to a peak of one, so that what counts as a tie does not hang on the weights' size."""
+    peak = votes.max(axis=1, keepdims=True, initial=0.0)
+    return votes / np.where(peak > 0, peak, 1.0)

@@ -10,10 +10,13 @@ import pytest
 
 from crowdlogic.data.frames import from_arrays, from_matrix
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.truth.methods import METHODS, TruthMethod
+from crowdlogic.truth.methods import METHODS, SEQUENCE_METHODS, TruthMethod
 from crowdlogic.truth.voting import MajorityVote
 
-ALL = [MajorityVote(ties="first"), *(method for name, method in METHODS.items() if name != "majority")]
+ALL = [
+    MajorityVote(ties="first"),
+    *(method for name, method in METHODS.items() if name not in ("majority", *SEQUENCE_METHODS)),
+]
 
 
 def crowd(seed: int, *, units: int = 40, annotators: int = 7, classes: int = 3) -> CrowdLabels:

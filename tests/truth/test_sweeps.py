@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.truth.planted import planted
 
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.logspace import safe_log
@@ -13,7 +14,6 @@ from crowdlogic.truth.confusion import e_step, m_step
 from crowdlogic.truth.difficulty_pass import difficulty_pass
 from crowdlogic.truth.shards import Shards, shards_of
 from crowdlogic.truth.sweeps import hits_of, match_sweep, table_sweep, tally
-from tests.truth.planted import planted
 
 BOTH = pytest.mark.parametrize("compiled", [False, True], ids=["numpy", "numba"])
 ANCHORS = {0: "b", 7: "c"}

@@ -115,6 +115,20 @@ def count_pass(states, starts, annotator, label, weight, n_labels, q, counts):  
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def evidence_pass(states, starts, annotator, label, weight, n_labels, table, total):  # type: ignore[no-untyped-def]
+    """total[i, z] increased by what the labels of unit i say: the sum of table[j * n_labels + n, z]."""
+    n_states = table.shape[1] if len(states) == 0 else len(states)
+    weighted = weight.size > 0
+    for i in range(starts.size - 1):
+        for row in range(starts[i], starts[i + 1]):
+            cell = annotator[row] * n_labels + label[row]
+            scale = weight[row] if weighted else 1.0
+            if scale > 0.0:
+                for z in range(n_states):
+                    total[i, z] += scale * table[cell, z]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def match_pass(states, starts, annotator, label, weight, fixed, agree, differ, log_prior, hits, totals, q):  # type: ignore[no-untyped-def]
     """E-step of the models in which a label says only "this class" or "another", and how often annotators were right.
 

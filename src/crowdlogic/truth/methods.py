@@ -14,6 +14,8 @@ from crowdlogic.truth.coins import OneCoin
 from crowdlogic.truth.confusion import DawidSkene
 from crowdlogic.truth.difficulty import GLAD
 from crowdlogic.truth.fitting import ALONE, Fitting
+from crowdlogic.truth.hidden_markov import HMMCrowd
+from crowdlogic.truth.sequential import BSCSeq
 from crowdlogic.truth.spamming import MACE
 from crowdlogic.truth.subtypes import EBCC
 from crowdlogic.truth.voting import MajorityVote
@@ -36,10 +38,14 @@ class TruthMethod(Protocol):
 METHODS: dict[str, TruthMethod] = {
     method.name: method
     for method in (
-        MajorityVote(), Wawa(), DawidSkene(), OneCoin(), IBCC(), EBCC(), GLAD(), MACE(), PM(), CATD(),
+        MajorityVote(), Wawa(), DawidSkene(), OneCoin(), IBCC(), EBCC(), GLAD(), MACE(), PM(), CATD(), HMMCrowd(),
+        BSCSeq(),
     )
 }  # fmt: skip
-"""The methods for single labels; they take sequences too, token by token."""
+"""Every method. All but those of SEQUENCE_METHODS take single items, and sequences token by token."""
+
+SEQUENCE_METHODS = ("hmm-crowd", "bsc-seq")
+"""The methods with a model of which tag follows which; they take sequences only."""
 
 
 def method_named(name: str) -> TruthMethod:

@@ -126,6 +126,32 @@ def tally(shards: Shards, q: Floats | None = None) -> Sweep:
     return _gathered(shards.map(work), (shards.n_annotators, shards.n_classes, n_states), None)
 
 
+def evidence(shards: Shards, log_table: Floats) -> Floats:
+    """What the labels say of each unit: the sum of log_table[j, n, z]; LOG_ZERO against a class that is known."""
+    n_states = log_table.shape[2]
+    table = np.ascontiguousarray(log_table.reshape(-1, n_states))
+    total = np.zeros((shards.n_units, n_states))
+    compiled = _is_compiled(shards, n_states)
+
+    def work(shard: Shard) -> None:
+        own = total[shard.units]
+        if compiled:
+            from crowdlogic.numerics.label_kernels import evidence_pass, states_of
+
+            evidence_pass(
+                states_of(n_states), shard.starts, shard.annotator, shard.label, shard.weight, shards.n_classes, table,
+                own,
+            )  # fmt: skip
+        else:
+            own += _sum_by_unit(shard, _says(shard, shards.n_classes, table))
+        known = _known(shard)
+        if known.any():
+            own[known] = np.where(np.arange(n_states) == shard.fixed[known, None], own[known], LOG_ZERO)
+
+    shards.map(work)
+    return total
+
+
 def hits_of(shards: Shards, q: Floats | None = None) -> Sweep:
     """hits[j, n] of given beliefs q[i, k], or of the shares of the votes: what `match_sweep` counts."""
 
@@ -178,13 +204,19 @@ def _table_pass(
 ) -> tuple[Floats, Floats, float]:
     """`label_kernels.table_pass` in numpy."""
     n_states = table.shape[1]
-    says = table[shard.annotator * np.int64(n_labels) + shard.label]
-    if len(shard.weight):
-        says = np.where(shard.weight[:, None] > 0, says, 0.0) * shard.weight[:, None]
+    says = _says(shard, n_labels, table)
     state_class = np.arange(n_states) // max(n_states // max(n_labels, 1), 1)
     beliefs, log_sum = _posterior(shard, _sum_by_unit(shard, says) + log_prior, state_class)
     counts = _counts(shard, len(table) // max(n_labels, 1), n_labels, beliefs)
     return _passed(shard, beliefs, log_sum, counts, q)
+
+
+def _says(shard: Shard, n_labels: int, table: Floats) -> Floats:
+    """says[row, z], what each label says of each state."""
+    says = table[shard.annotator * np.int64(n_labels) + shard.label]
+    if len(shard.weight):
+        says = np.where(shard.weight[:, None] > 0, says, 0.0) * shard.weight[:, None]
+    return np.asarray(says)
 
 
 def _match_pass(

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate, answered_by, shares
@@ -86,7 +86,7 @@ class CATD:
         return _vote_by_weight(self.name, labels, self._weigh, self.max_iterations, fitting, answer_all=self.answer_all)
 
     def _weigh(self, distance: Floats, given: Floats) -> Floats:
-        return np.asarray(chi2.ppf(1 - self.alpha / 2, np.maximum(given, 1.0)) / (distance + self.least))
+        return np.asarray(chdtri(np.maximum(given, 1.0), self.alpha / 2) / (distance + self.least))
 
 
 @dataclass(frozen=True)

@@ -211,6 +211,7 @@ def test_the_demo_shows_a_crowd_on_which_majority_vote_fails(run: Run) -> None:
 
     scores = {row["method"]: row["accuracy"] for row in figures["methods"]}
     assert scores["majority"] < 0.85
+    assert scores["dawid-skene"] > scores["majority"] + 0.1
     assert "simulated" in figures["simulated"]
 
 

@@ -16,9 +16,10 @@ from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.simulate import Simulation, simulate_sentiment
 from crowdlogic.metrics.agreement import agreement
 from crowdlogic.metrics.scores import TieCredit, accuracy, calibration_error
-from crowdlogic.truth.voting import MajorityVote
+from crowdlogic.truth.methods import METHODS
 
-METHODS = (MajorityVote(),)
+SHOWN = ("majority", "wawa", "glad", "one-coin", "dawid-skene", "ebcc")
+"""From counting votes to ever more of a model of who answers how."""
 
 
 def command(
@@ -29,7 +30,7 @@ def command(
 ) -> None:
     """Simulate a crowd on which majority vote fails, infer the truth, and compare with what was planted."""
     made = simulate_sentiment(seed, items=items)
-    estimates = [method.infer(made.labels) for method in METHODS]
+    estimates = [METHODS[name].infer(made.labels) for name in SHOWN]
     rows = [row_of(estimate, made) for estimate in estimates]
     if out is not None:
         write_simulation(made, Path(out))

@@ -39,6 +39,7 @@ format: install
 
 bench: install $(PEERS)/.installed
 	$(BIN)/python -m benchmarks.reading
+	$(BIN)/python -m benchmarks.agreement
 
 clean:
 	rm -rf $(VENV) $(PEERS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics as sk
 
+from crowdlogic.data.frames import from_frame
+from crowdlogic.data.names import find
 from crowdlogic.errors import DataError, OptionError
 from crowdlogic.metrics.scores import (
     Scores,
@@ -183,3 +189,22 @@ def test_what_does_not_fit_is_refused() -> None:
         accuracy(two, two, ties="third")
     with pytest.raises(OptionError, match=r"^bins: 0 asked for\. Give 1 or more\.$"):
         calibration_error(two, np.full((2, 2), 0.5), bins=0)
+
+
+@pytest.mark.data
+def test_the_sentiment_crowds_majority_is_right_as_often_as_known() -> None:
+    folder = Path(os.environ.get("CROWDLOGIC_DATA", "")) / "sentiment_mturk"
+    if "CROWDLOGIC_DATA" not in os.environ or not folder.is_dir():
+        pytest.skip("CROWDLOGIC_DATA does not name a folder with sentiment_mturk")
+    labels = from_frame(pl.read_csv(folder / "labels.csv"))
+    table = pl.read_csv(folder / "gold.csv")
+    gold = np.full(len(labels.items), -1)
+    gold[find(table["item"], labels.items)] = find(table["label"], pl.Series(labels.classes))
+    votes = labels.votes()
+    shares = votes / votes.sum(axis=1, keepdims=True)
+
+    halved = accuracy(gold, shares.argmax(axis=1), beliefs=shares, ties="half")
+    to_first, to_last = accuracy(gold, shares.argmax(axis=1)), accuracy(gold, 1 - shares[:, ::-1].argmax(axis=1))
+
+    assert round(100 * halved, 2) == 88.59
+    assert sorted(round(100 * value, 2) for value in (to_first, to_last)) == [88.22, 88.96]

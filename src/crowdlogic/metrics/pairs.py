@@ -26,7 +26,7 @@ import numpy as np
 from scipy import sparse
 
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.numerics.arrays import Bools, Floats, Ints, stable_order
 
 MIN_SHARED = 10
 """Pairs that share fewer units have no part in the mean. On few units kappa is too low: for a true value near one half
@@ -75,7 +75,7 @@ class Cells:
     Attributes:
         key: The cells' numbers, sorted.
         value: Their values.
-        table: The whole table, when it is not much larger than its cells: looking up is then ten times as quick.
+        table: The whole table, when it is not much larger than its cells: looking up is then much quicker.
     """
 
     key: Ints
@@ -88,7 +88,10 @@ class Cells:
             return self.table[key]
         if not len(self.key):
             return np.zeros(len(key), dtype=np.int64)
-        where = np.minimum(np.searchsorted(self.key, key), len(self.key) - 1)
+        # In sorted order the search walks through memory instead of jumping about, which is several times as quick.
+        order = stable_order(key)
+        where = np.empty(len(key), dtype=np.int64)
+        where[order] = np.minimum(np.searchsorted(self.key, key[order]), len(self.key) - 1)
         return np.where(self.key[where] == key, self.value[where], 0)
 
 

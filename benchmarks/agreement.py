@@ -19,10 +19,12 @@ from crowdlogic.metrics.agreement import agreement
 rng = np.random.default_rng(0)
 items, people = {labels} // 5, 1000
 unit = np.repeat(np.arange(items), 5)
-annotator = (rng.integers(people, size=items)[:, None] + rng.permuted(np.tile(np.arange(5), (items, 1)), axis=1) * 97) % people
+steps = rng.permuted(np.tile(np.arange(5), (items, 1)), axis=1)
+annotator = (rng.integers(people, size=items)[:, None] + steps * 97) % people
 truth = rng.integers(5, size=items)[unit]
 label = np.where(rng.random(len(unit)) < 0.7, truth, rng.integers(5, size=len(unit)))
-labels = CrowdLabels(unit, annotator.ravel(), label, pl.Series(np.arange(items)), pl.Series(np.arange(people)), tuple('abcde'))
+names = pl.Series(np.arange(items)), pl.Series(np.arange(people)), tuple('abcde')
+labels = CrowdLabels(unit, annotator.ravel(), label, *names)
 """
 
 

@@ -7,6 +7,7 @@ names become codes and the input contract is applied.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +20,7 @@ from crowdlogic.data.columns import require, roles_of
 from crowdlogic.data.foreign import as_polars, column
 from crowdlogic.data.intake import Duplicates, Intake, Source, lookalikes, refuse
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.names import Names, encode
+from crowdlogic.data.names import LARGE, Names, encode
 from crowdlogic.data.repeats import settled_rows
 from crowdlogic.errors import LabelError, OptionError
 from crowdlogic.numerics.arrays import Ints
@@ -170,9 +171,12 @@ def build(
     Items and annotators all of whose labels are missing stay in the table, without labels.
     """
     policy = _policy(duplicates)
-    item, items = _coded(table["item"], "item", source)
-    annotator, annotators = _coded(table["annotator"], "annotator", source)
-    label, names = code_labels(table["label"], source, classes)
+    with ThreadPoolExecutor(2 if len(table) >= LARGE else 1) as pool:  # coding waits for memory, not for Python
+        coded_items = pool.submit(_coded, table["item"], "item", source)
+        coded_people = pool.submit(_coded, table["annotator"], "annotator", source)
+        coded_labels = pool.submit(code_labels, table["label"], source, classes)
+    (item, items), (annotator, annotators) = coded_items.result(), coded_people.result()
+    label, names = coded_labels.result()
     given = np.flatnonzero(label >= 0) if (label < 0).any() else None
     missing = 0 if given is None else len(label) - len(given)
     if given is not None:

@@ -24,7 +24,7 @@ def first_appearance_codes(keys: NDArray[np.uint64]) -> tuple[Ints, Ints]:
     return codes, rows
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _code_by_open_addressing(keys, size):  # type: ignore[no-untyped-def]
     """One pass with linear probing; the table is at least twice as large as the keys, so probes stay short."""
     mask = np.uint64(size - 1)

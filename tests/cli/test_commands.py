@@ -266,9 +266,49 @@ def test_the_papers_tie_order_gives_the_papers_majority_vote(run: Run, data_root
 def test_sentiment_majority_vote_scores_as_published(run: Run, data_root: Path, ties: str) -> None:
     home = data_root / "sentiment_mturk"
 
-    run("aggregate", home / "labels.csv", "--ties", ties, "--order", "1,0", "-o", "mv.csv")
+    order = ["--order", "1,0"] if ties == "order" else []
+    run("aggregate", home / "labels.csv", "--ties", ties, *order, "-o", "mv.csv")
     plain = json.loads(run("evaluate", "mv.csv", home / "gold.csv", "--json").out)["accuracy"]
     half = json.loads(run("evaluate", "mv.csv", home / "gold.csv", "--json", "--ties", "half").out)["accuracy"]
 
     assert 0.882 <= plain <= 0.890
     assert round(100 * half, 2) == 88.59
+
+
+def test_without_words_the_help_is_shown(run: Run) -> None:
+    done = run()
+
+    assert done.code == 0
+    assert "Usage: crowdlogic" in done.out
+
+
+def test_a_file_without_any_label_gives_a_file_without_answers(run: Run) -> None:
+    Path("n.csv").write_text("item,annotator,label\n1,a,\n2,b,\n")
+
+    done = run("aggregate", "n.csv", "-o", "o.csv")
+
+    assert done.code == 0
+    assert Path("o.csv").read_text() == "item,label,confidence\n1,,\n2,,\n"
+
+
+def test_tags_go_to_standard_output_in_the_layout_asked_for(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"Ann B-PER\nran O\n")))
+
+    assert run("aggregate", "-", "--format", "conll", "-o", "-", "--to", "conll").out == "Ann B-PER\nran O\n"
+
+
+def test_files_of_nothing_but_o_are_still_scored_as_spans(run: Run) -> None:
+    Path("g.conll").write_text("a O\n")
+
+    assert json.loads(run("evaluate", "g.conll", "g.conll", "--json").out)["f1"] == 0.0
+
+
+@pytest.mark.parametrize("words", [["aggregate", "l.csv", "-o", "l.csv/x.csv"], ["simulate", "labels", "-o", "l.csv/x"], ["aggregate", "x" * 300 + ".csv", "-o", "o.csv"], ["aggregate", "l.csv", "-o", "x" * 300 + ".csv"]])  # fmt: skip
+def test_paths_that_cannot_be_are_one_line(run: Run, words: list[str]) -> None:
+    Path("l.csv").write_text(CSV)
+
+    done = run(*words)
+
+    assert done.code == 2
+    assert done.err.startswith("crowdlogic: ")
+    assert done.err.count("\n") == 1

@@ -152,3 +152,83 @@ def test_a_label_file_is_not_a_file_of_answers(tmp_path: Path) -> None:
 
     with pytest.raises(CrowdLogicError, match=r"row 3: item 'u' stands here again\. Answers have one row per item\."):
         read_answers(tmp_path / "l.csv")
+
+
+def test_sentences_are_matched_by_name_whatever_their_order() -> None:
+    predicted = Answers(pl.Series(["t", "s"]), ("O", "X"), np.array([1, 0, 1, 0]), offsets=np.array([0, 1, 4]))
+    gold = Answers(pl.Series(["s", "t"]), ("O", "X"), np.array([0, 1, 0, 1]), offsets=np.array([0, 3, 4]))
+
+    pair = match(predicted, gold)
+
+    assert pair.predicted.tolist() == pair.gold.tolist() == [0, 1, 0, 1]
+
+
+def test_beliefs_follow_their_items() -> None:
+    predicted = Answers(pl.Series(["v", "u"]), ("x", "y"), np.array([0, 1]), beliefs=np.array([[0.9, 0.1], [0.2, 0.8]]))
+
+    pair = match(predicted, answers(["u", "v", "w"], ["x", "y", "x"]))
+
+    assert pair.beliefs is not None
+    assert pair.beliefs.tolist() == [[0.2, 0.8], [0.9, 0.1], [0.5, 0.5]]
+
+
+def test_what_was_not_compared_is_remarked() -> None:
+    predicted = Answers(pl.Series(["u", "v"]), ("1.0",), np.array([0, 0]), source="p.csv")
+    gold = Answers(pl.Series(["u", "w", "z"]), ("1",), np.array([0, 0, -1]), source="g.csv")
+
+    assert match(predicted, gold).remarks == (
+        "1 items of p.csv are not in g.csv and are not scored.",
+        "1 units have gold and no answer; they count as wrong.",
+        "1 units have no gold and are not scored.",
+        "The files share no class: 1.0 here, 1 there.",
+    )
+
+
+def test_tokens_that_differ_are_remarked(tmp_path: Path) -> None:
+    (tmp_path / "p.conll").write_text("a O\nb O\n")
+    (tmp_path / "g.conll").write_text("a O\nz O\n")
+
+    pair = match(read_answers(tmp_path / "p.conll"), read_answers(tmp_path / "g.conll"))
+
+    assert pair.remarks == ("1 tokens differ between the files; are they about the same sentences?",)
+
+
+def test_columns_that_begin_with_p_are_beliefs_only_if_they_name_the_classes(tmp_path: Path) -> None:
+    (tmp_path / "g.csv").write_text("item,label,p_note\nu,x,fine\n")
+    (tmp_path / "bad.csv").write_text("item,label,p_x,p_y\nu,x,9,-2\n")
+
+    assert read_answers(tmp_path / "g.csv").beliefs is None
+    with pytest.raises(DataError, match=r"row 2: the p_ columns are not probabilities that add up to 1\. Mend them"):
+        read_answers(tmp_path / "bad.csv")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_boolean_answers_are_read_as_written(tmp_path: Path, suffix: str) -> None:
+    estimate = MajorityVote().infer(from_dict({"u": {"a": True}, "v": {"a": False}}))
+
+    write_estimate(tmp_path / f"o.{suffix}", estimate)
+    again = read_answers(tmp_path / f"o.{suffix}")
+
+    assert [again.classes[k] for k in again.answer] == ["True", "False"]
+    assert again.beliefs is not None
+
+
+def test_tags_written_with_two_spaces_are_the_same_tags(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("item,tags\ns,O  B-X O\n")
+
+    assert read_answers(tmp_path / "t.csv").answer.tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize("tags", ["7", '[["O"]]'])
+def test_tags_that_are_no_tags_are_refused(tmp_path: Path, tags: str) -> None:
+    (tmp_path / "t.jsonl").write_text(f'{{"item": 1, "tags": {tags}}}\n')
+
+    with pytest.raises(CrowdLogicError, match="the column of tags holds"):
+        read_answers(tmp_path / "t.jsonl")
+
+
+def test_an_item_without_a_name_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "g.csv").write_text("item,label\n,x\nv,y\n")
+
+    with pytest.raises(DataError, match=r"row 2: no item is named\. Fill in the item\."):
+        read_answers(tmp_path / "g.csv")

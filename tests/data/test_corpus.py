@@ -96,3 +96,13 @@ def test_gold_over_other_classes_means_the_same() -> None:
     assert turned.gold.tolist() == [1, -1]
     with pytest.raises(CorpusError, match="The gold class 'x' is not among the classes y"):
         corpus.with_classes(("y",))
+
+
+def test_classes_are_compared_as_text() -> None:
+    labels, corpus = align(
+        from_dict({"u": {"a": 0}, "v": {"a": 1}}), documents(["u", "v"], ["s", "t"], gold=["1", "0"])
+    )
+
+    assert labels.classes == corpus.classes == (0, 1)
+    assert corpus.gold is not None
+    assert corpus.gold.tolist() == [1, 0]

@@ -10,6 +10,7 @@ import pytest
 from tests.data.test_labels import triples
 
 from crowdlogic.data.frames import from_arrays, from_dict, from_frame, from_matrix, from_sequences, from_wide
+from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import LabelError, OptionError
 
 LONG = {"task": ["u", "u", "v"], "worker": ["a", "b", "a"], "answer": ["x", "y", "x"]}
@@ -246,3 +247,180 @@ def test_an_empty_table_is_a_table() -> None:
     labels = from_frame(pl.DataFrame({"item": [], "annotator": [], "label": []}))
 
     assert (labels.n_labels, labels.n_units, labels.classes) == (0, 0, ())
+
+
+def test_weights_and_times_move_with_their_rows() -> None:
+    table = pl.DataFrame({"item": ["u", "v", "u"], "annotator": ["a", "a", "b"], "label": ["x"] * 3, "weight": [1.0, 2.0, 3.0], "time": [10, 20, 30]})  # fmt: skip
+
+    labels = from_frame(table)
+
+    assert labels.weights.tolist() == [1.0, 3.0, 2.0]
+    assert labels.time is not None
+    assert labels.time.tolist() == [10.0, 30.0, 20.0]
+
+
+def test_codes_out_of_order_are_sorted_with_their_weights() -> None:
+    labels = CrowdLabels(
+        unit=np.array([1, 0]), annotator=np.array([0, 0]), label=np.array([1, 0]), items=pl.Series(["u", "v"]),
+        annotators=pl.Series(["a"]), classes=("x", "y"), weight=np.array([5.0, 7.0]), time=np.array([1.0, 2.0]),
+    )  # fmt: skip
+
+    assert labels.label.tolist() == [0, 1]
+    assert labels.weights.tolist() == [7.0, 5.0]
+    assert labels.time is not None
+    assert labels.time.tolist() == [2.0, 1.0]
+
+
+def test_a_weight_matters_only_where_there_is_a_label() -> None:
+    table = pl.DataFrame({"item": ["u", "v"], "annotator": ["a", "a"], "label": ["x", None], "weight": [2.0, None]})
+
+    assert from_frame(table).weights.tolist() == [2.0]
+    with pytest.raises(LabelError, match="row 1: the weight is missing"):
+        from_frame(table.with_columns(label=pl.Series(["x", "y"])))
+
+
+@pytest.mark.parametrize("abstain", [-1, "-1"])
+@pytest.mark.parametrize("values", [[1, -1, 0], ["1", "-1", "0"]])
+def test_abstentions_are_compared_as_text(values: list[Any], abstain: Any) -> None:
+    labels = from_wide(pl.DataFrame({"item": [1, 2, 3], "a": values}), item="item", abstain=abstain)
+
+    assert labels.n_labels == 2
+
+
+def test_wide_columns_may_be_called_anything() -> None:
+    table = pl.DataFrame({"task": ["u", "v"], "item": ["x", "y"], "annotator": ["y", "y"], "j": ["x", None]})
+
+    labels = from_wide(table, item="task")
+
+    assert triples(labels) == {
+        ("u", "item", "x"),
+        ("v", "item", "y"),
+        ("u", "annotator", "y"),
+        ("v", "annotator", "y"),
+        ("u", "j", "x"),
+    }
+
+
+def test_the_text_and_the_gold_of_a_wide_table_are_not_annotators() -> None:
+    labels = from_wide(pl.DataFrame({"item": ["u"], "text": ["hello"], "label": ["x"], "lf0": ["y"]}), item="item")
+
+    assert triples(labels) == {("u", "lf0", "y")}
+    assert labels.intake.sentences() == ["The columns text, label are not annotators' and were left out."]
+
+
+def test_a_problem_in_a_wide_table_is_told_by_its_row() -> None:
+    table = pl.DataFrame({"item": ["u", "v", "w"], "a": ["x", "x", "x"], "b": ["x", "q", "x"]})
+
+    with pytest.raises(LabelError, match="the table, row 1: the label 'q' is not among the classes x"):
+        from_wide(table, item="item", classes=["x"])
+
+
+def test_an_item_twice_in_a_wide_table_follows_the_policy() -> None:
+    table = pl.DataFrame({"item": ["u", "u"], "a": ["x", "y"]})
+
+    with pytest.raises(LabelError, match="row 1: annotator 'a' labels item 'u' again, after row 0"):
+        from_wide(table, item="item")
+    assert triples(from_wide(table, item="item", duplicates="last")) == {("u", "a", "y")}
+
+
+def test_wide_columns_of_different_types_are_refused() -> None:
+    with pytest.raises(LabelError, match="the annotators' columns are of different types"):
+        from_wide(pl.DataFrame({"item": ["u"], "a": [["x"]], "b": [1]}), item="item")
+
+
+def test_pandas_columns_may_be_numbers() -> None:
+    assert triples(from_wide(pd.DataFrame({0: [1, 2], 1: [2, 2]}))) == {
+        (0, "0", 1),
+        (1, "0", 2),
+        (0, "1", 2),
+        (1, "1", 2),
+    }
+
+
+def test_pandas_columns_of_one_name_are_refused() -> None:
+    with pytest.raises(LabelError, match=r"two columns have one name\. Give each column its own name\."):
+        from_frame(pd.DataFrame([[1, 2, 3]], columns=["item", "label", "label"]))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: from_arrays(["u"], ["a"], ["x"], weight=[1, 2]), "2 weights for 1 labels. Give one weight per label."),
+        (lambda: from_arrays(["u"], ["a"], ["x"], weight=["q"]), "the lists, row 0: the weight 'q' is not a finite number of 0 or more. Mend the weight, or drop the column to count every label once."),
+        (lambda: from_matrix([[1, 2], [3]]), "A label matrix has rows of one length; this one is ragged."),
+        (lambda: from_matrix([[1], [2]], items=["a", "a"]), "2 items are named for 2 in the matrix. Name each once."),
+        (lambda: from_matrix([[1], [2]], annotators=["a", "b"]), "2 annotators are named for 1 in the matrix. Name each once."),
+        (lambda: from_frame(pl.DataFrame(rows(item=[["u"], ["v"], ["w"]]))), "the table: the item column holds List(String). Give each item one name."),
+        (lambda: from_frame(pl.DataFrame(rows(label=[1e30, 1.0, 2.0]))), "the table, row 0: the label 1e+30 is a number, not a class. Numeric answers cannot be voted on: round or bin them into classes first, or name the classes."),
+        (lambda: from_dict({"u": {"a": "x"}}).select(items=[1, "2"]), "The item column mixes types, such as text and numbers. Give all values as text, or all as numbers."),
+    ],
+)  # fmt: skip
+def test_slips_in_python_are_clear_lines_too(call: Any, message: str) -> None:
+    with pytest.raises(LabelError) as caught:
+        call()
+
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: from_sequences([], duplicates="foo"),
+        lambda: from_dict({"u": {"a": "x"}}).subsample(float("nan"), seed=0),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(call: Any) -> None:
+    with pytest.raises(OptionError):
+        call()
+
+
+@pytest.mark.parametrize("label", ["NA", "NaN", "null", "None"])
+def test_words_for_nothing_are_classes_that_are_pointed_out(label: str) -> None:
+    labels = from_arrays(["u", "v"], ["a", "a"], ["x", label])
+
+    assert label in labels.classes
+    assert labels.intake.sentences() == [
+        f"The label {label!r} is taken as a class; if it means that there is no label, leave the cell empty."
+    ]
+
+
+def test_brackets_alone_make_no_list() -> None:
+    assert from_arrays(["u", "v"], ["a", "a"], ["[UNK]", "x"]).classes == ("[UNK]", "x")
+
+
+def test_a_token_not_seen_has_no_label() -> None:
+    labels = from_sequences([("s", "a", ["O", "?"]), ("s", "b", ["O", "B-X"])])
+
+    assert labels.classes == ("B-X", "O")
+    assert triples(labels) == {(("s", 0), "a", "O"), (("s", 0), "b", "O"), (("s", 1), "b", "B-X")}
+
+
+def test_a_sentence_without_tags_stays_without_an_answer() -> None:
+    labels = from_frame(
+        pl.DataFrame({"item": ["s", "t", "u"], "annotator": ["a", "a", "a"], "tags": [["O"], None, []]})
+    )
+
+    assert labels.items.to_list() == ["s", "t", "u"]
+    assert labels.n_units == 1
+    assert labels.intake.missing == 2
+
+
+def test_weight_time_and_kind_of_a_sentence_go_to_its_tokens() -> None:
+    table = pl.DataFrame({"item": ["s", "s"], "annotator": ["a", "b"], "tags": [["O", "O"], ["B-X", "O"]], "weight": [1.0, 5.0], "time": [1, 2], "kind": ["llm", "human"]})  # fmt: skip
+
+    labels = from_frame(table)
+
+    assert labels.votes().tolist() == [[5.0, 1.0], [0.0, 6.0]]
+    assert labels.kind == ("llm", "human")
+    assert labels.time is not None
+    assert labels.time.tolist() == [1.0, 2.0, 1.0, 2.0]
+
+
+def test_lists_written_as_text_are_refused() -> None:
+    with pytest.raises(LabelError, match="row 1: the tags '\\[\"O\"\\]' are a list written as text"):
+        from_frame(pl.DataFrame({"item": ["s", "t"], "annotator": ["a", "a"], "tags": ["O", '["O"]']}))
+
+
+def test_a_problem_in_a_tag_is_told_by_its_row() -> None:
+    with pytest.raises(LabelError, match="row 1: the label 'B-X' is not among the classes O"):
+        from_sequences([("s", "a", ["O"] * 5), ("t", "a", ["O", "B-X"])], classes=["O"])

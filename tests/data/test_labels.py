@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -223,3 +224,9 @@ def test_codes_that_make_no_sense_are_refused(change: dict[str, object], message
         CrowdLabels(**{**fine, **change})  # type: ignore[arg-type]
 
     assert str(caught.value) == message
+
+
+def test_kinds_move_with_their_annotators() -> None:
+    labels = replace(from_dict({"u": {"a": "x", "b": "y", "c": "x"}}), kind=("human", "llm", "code"))
+
+    assert labels.select(annotators=["c", "a"]).kind == ("code", "human")

@@ -107,7 +107,7 @@ def test_texts_with_commas_quotes_and_breaks_survive(tmp_path: Path) -> None:
         ("e.conll", "", "e.conll: the file is empty. CoNLL has a token and its tags on each line."),
         ("e.conll", "Ann O\nLee O O\n", "e.conll, line 2: 3 columns where the first line has 2. Give every token the same number of tags, ? for not seen."),
         ("e.conll", "Ann\n", "e.conll, line 1: a token without a tag. Give each token at least one tag."),
-        ("e.conll", b"\xffnn O\n", "e.conll: not UTF-8 text (byte 0). Save the file as UTF-8."),
+        ("e.conll", b"\xffnn O\n", "e.conll, line 1: not UTF-8 text. Save the file as UTF-8."),
         ("e.conll", "# annotators = a b\nAnn O\n", "e.conll, line 1: 2 annotators named for 1 columns of tags."),
         ("e.xyz", CSV, "e.xyz: the suffix '.xyz' says no format. Use .csv, .tsv, .tab, .parquet, .pq, .jsonl, .ndjson, .conll, .bio, .iob, or give --format."),
     ],
@@ -228,3 +228,72 @@ def test_ner_labels_are_the_same_in_both_files(data_root: Path) -> None:
 
     assert conll.n_labels == table.n_labels == 366_370
     assert conll.votes().sum(axis=0).tolist() == table.votes().sum(axis=0).tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options", "message"),
+    [
+        ("c.conll", "a O\n\nb B-X\n", {"classes": ["O"]}, "c.conll, line 3: the label 'B-X' is not among the classes O. Mend the label, or add it to the classes."),
+        ("c.conll", "# id = s\na O\n\n# id = s\nb O\n", {}, "c.conll, line 5: a second sentence is called 's'. Give each sentence its own id."),
+        ("c.conll", "# annotators = a a\nx O O\n", {}, "c.conll, line 1: an annotator is named twice. Name each column once."),
+        ("c.conll", "a O\n", {"wide": True}, "wide: CoNLL has a column per annotator as it is. Leave --wide out."),
+        ("l.csv", CSV, {"abstain": "-1"}, "abstain: goes with a wide table (--wide). In other layouts an absent label is left out."),
+        ("l.csv", 'item,annotator,label\nu,a,"x"y\nv,a,z\n', {}, "l.csv, row 2: ',' expected after '\"'. Mend the row."),
+        ("l.csv", 'item,annotator,label\nu,a,"x\nv,a,z\n', {}, "l.csv, row 3: unexpected end of data. Mend the row."),
+        ("l.csv", "\n\nitem,annotator,label\nu,a,\nv,a\n", {}, "l.csv, row 5: 2 fields where the header has 3. Mend the row; a field that holds ',' or a line break must be quoted."),
+        ("w.csv", "item,a,b\nu,x,x\nv,x,q\n", {"wide": True, "classes": ["x"]}, "w.csv, row 3: the label 'q' is not among the classes x. Mend the label, or add it to the classes."),
+    ],
+)  # fmt: skip
+def test_problems_are_told_by_the_row_a_person_would_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: str, options: dict[str, object], message: str
+) -> None:
+    write(tmp_path, name, content)
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(CrowdLogicError) as caught:
+        read_labels(name, **options)  # type: ignore[arg-type]
+
+    assert str(caught.value) == message
+
+
+def test_a_quote_inside_a_bare_field_is_just_a_quote(tmp_path: Path) -> None:
+    path = write(tmp_path, "i.csv", 'item,text\n1,a 5" disk\n2,"b"\n')
+
+    assert read_corpus(path).texts == ('a 5" disk', "b")
+
+
+def test_columns_that_are_no_annotators_are_pointed_out(tmp_path: Path) -> None:
+    crowd = read_crowd(write(tmp_path, "c03.conll", "EU NNP B-NP B-ORG\nrejects VBZ B-VP O\n"))
+
+    assert crowd.labels.intake.sentences() == [
+        "The column of annotator_1 shares no tag with the others; is every column an annotator's?"
+    ]
+
+
+def test_a_record_with_tokens_not_seen_is_read_like_conll(tmp_path: Path) -> None:
+    record = {"item": "s", "tokens": ["a", "b"], "crowd": {"x": ["O", "B-X"], "y": ["O", "?"]}}
+
+    labels = read_labels(write(tmp_path, "c.jsonl", json.dumps(record)))
+
+    assert triples(labels) == {(("s", 0), "x", "O"), (("s", 1), "x", "B-X"), (("s", 0), "y", "O")}
+
+
+def test_jsonl_may_begin_with_a_byte_order_mark_and_hold_unrelated_fields(tmp_path: Path) -> None:
+    lines = '{"item": "u", "annotator": "a", "label": "x", "meta": 1}\n{"item": "v", "annotator": "a", "label": "y", "meta": true}\n'
+
+    labels = read_labels(write(tmp_path, "l.jsonl", b"\xef\xbb\xbf" + lines.encode()))
+
+    assert labels.n_labels == 2
+
+
+def test_an_id_names_the_item_rather_than_its_sentence(tmp_path: Path) -> None:
+    labels = read_labels(write(tmp_path, "l.csv", "id,sentence,worker,label\n1,same,a,x\n2,same,a,y\n"))
+
+    assert labels.items.to_list() == ["1", "2"]
+
+
+def test_parquet_may_be_gzipped_too(tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    LONG.write_parquet(buffer)
+
+    assert triples(read_labels(write(tmp_path, "l.parquet.gz", gzip.compress(buffer.getvalue())))) == EXPECTED

@@ -110,7 +110,8 @@ def test_a_tag_set_is_split_into_prefix_and_type() -> None:
 
 def test_only_span_tags_are_a_span_tag_set() -> None:
     assert is_span_tag_set(["O", "B-PER"])
-    assert not is_span_tag_set(["O"])
+    assert is_span_tag_set(["O"])
+    assert not is_span_tag_set([])
     assert not is_span_tag_set(["NOUN", "VERB"])
     assert not is_span_tag_set(["B-PER", "X-PER"])
     assert not is_span_tag_set(["B-", "O"])

@@ -127,3 +127,24 @@ def test_the_cut_vectors_have_their_stated_sizes(data_root: Path) -> None:
     assert (len(glove.words), glove.size) == (24_852, 100)
     assert (len(word2vec.words), word2vec.size) == (13_431, 300)
     np.testing.assert_allclose(np.linalg.norm(word2vec.vectors, axis=1), 1.0, rtol=0, atol=2e-3)
+
+
+def test_the_word_itself_comes_before_its_lower_case() -> None:
+    vectors = WordVectors(("apple", "Apple"), VECTORS[:2])
+
+    assert vectors.rows(["Apple", "apple", "APPLE"]).tolist() == [1, 0, 0]
+
+
+def test_no_word_known_is_all_zeros(tmp_path: Path) -> None:
+    (tmp_path / "v.txt").write_bytes(as_text(header=False))
+
+    vectors = read_vectors(tmp_path / "v.txt", vocabulary=["zzz"])
+
+    np.testing.assert_array_equal(vectors.matrix(["zzz"]), [[0.0, 0.0]])
+
+
+def test_a_text_file_with_fewer_words_than_it_says_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "v.txt").write_bytes(as_text(header=True).replace(b"4 2", b"5 2"))
+
+    with pytest.raises(FormatError, match=r"4 words where its first line says 5\. Fetch it again\."):
+        read_vectors(tmp_path / "v.txt")

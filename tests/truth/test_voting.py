@@ -94,3 +94,15 @@ def test_majority_vote_scores_as_published_with_ties_counted_half(data_root: Pat
         round(100 * accuracy(loaded.corpus.gold, estimate.answer, beliefs=estimate.beliefs, ties=TieCredit.half), 2)
         == expected
     )
+
+
+def test_labels_of_no_weight_give_no_answer() -> None:
+    labels = from_arrays(["u", "v"], ["a", "a"], ["y", "x"], weight=[0.0, 1.0])
+
+    assert MajorityVote().infer(labels).answer_names() == [None, "x"]
+
+
+@pytest.mark.parametrize("options", [{"ties": "coin"}, {"ties": "first", "order": ["x", "y", "z"]}])
+def test_options_that_do_not_go_together_are_refused(options: dict[str, object]) -> None:
+    with pytest.raises(OptionError):
+        MajorityVote(**options).infer(TIED)  # type: ignore[arg-type]

@@ -18,6 +18,7 @@ from crowdlogic.cli.options import (
     LabelsFile,
     OutFile,
     SeedOption,
+    ToOption,
     WideOption,
     columns_of,
     list_of,
@@ -49,6 +50,7 @@ def command(
     abstain: AbstainOption = None,
     column: ColumnsOption = None,
     format: FormatOption = None,
+    to: ToOption = None,
 ) -> None:
     """Estimate the true label of every item."""
     crowd = read_crowd(
@@ -56,7 +58,7 @@ def command(
         wide=wide, abstain=abstain,
     )  # fmt: skip
     estimate = MajorityVote(ties=ties, order=list_of(order), seed=seed).infer(crowd.labels)
-    write_estimate(out, estimate, corpus=crowd.corpus)
+    write_estimate(out, estimate, corpus=crowd.corpus, format=to)
     for sentence in crowd.labels.intake.sentences():
         say(sentence)
     say(f"{method}: {describe(estimate)} -> {out}")

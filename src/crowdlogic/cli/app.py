@@ -49,7 +49,7 @@ def options(
 def main() -> None:
     """Run a command. Exit codes: 0 done, 1 a finding, 2 bad input (one line on stderr, nothing written)."""
     try:
-        sys.exit(app(standalone_mode=False) or 0)
+        sys.exit(app(None if sys.argv[1:] else ["--help"], prog_name="crowdlogic", standalone_mode=False) or 0)
     except CrowdLogicError as problem:
         complain(str(problem))
     except UsageProblem as problem:
@@ -62,4 +62,6 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as problem:
+        complain(f"{problem.filename or 'the output'}: {problem.strerror or problem}. Check the path and the disk.")
     sys.exit(2)

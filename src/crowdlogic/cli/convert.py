@@ -15,6 +15,7 @@ from crowdlogic.cli.options import (
     FormatOption,
     LabelsFile,
     OutFile,
+    ToOption,
     WideOption,
     columns_of,
     list_of,
@@ -22,7 +23,6 @@ from crowdlogic.cli.options import (
 from crowdlogic.data.intake import Duplicates
 from crowdlogic.data.reading import read_corpus, read_crowd
 from crowdlogic.data.saving import write_corpus, write_labels
-from crowdlogic.data.tables import Format
 
 
 def command(
@@ -35,9 +35,7 @@ def command(
     abstain: AbstainOption = None,
     column: ColumnsOption = None,
     format: FormatOption = None,
-    to: Annotated[
-        Format | None, typer.Option("--to", help="The layout to write, when the suffix does not say.")
-    ] = None,
+    to: ToOption = None,
 ) -> None:
     """Read labels (or items) in one layout and write them in another."""
     if items:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from crowdlogic.cli.console import percent, say, show_json, show_table
@@ -39,7 +38,7 @@ def command(
         read_answers(predicted, format=format, columns=columns), read_answers(gold, format=format, columns=columns)
     )
     figures, by_type = figures_of(pair, scheme, ties)
-    for sentence in remarks(pair):
+    for sentence in pair.remarks:
         say(sentence)
     if json:
         show_json({**figures, **({"per_type": by_type} if by_type else {})})
@@ -73,15 +72,3 @@ def shown(name: str, value: Any) -> Any:
     return (
         percent(value) if name in {"accuracy", "macro_f1", "precision", "recall", "f1", "calibration_error"} else value
     )
-
-
-def remarks(pair: Matched) -> list[str]:
-    """What a user should know about units that were not compared as expected."""
-    open_units = int(np.count_nonzero((pair.predicted < 0) & (pair.gold >= 0)))
-    unknown = int(np.count_nonzero(pair.gold < 0))
-    said = []
-    if open_units:
-        said.append(f"{open_units:,} units have gold and no answer; they count as wrong.")
-    if unknown:
-        said.append(f"{unknown:,} units have no gold and are not scored.")
-    return said

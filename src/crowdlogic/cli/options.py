@@ -28,6 +28,7 @@ WideOption = Annotated[bool, typer.Option("--wide", help="The table has one row 
 AbstainOption = Annotated[
     str | None, typer.Option("--abstain", help="With --wide: a value that means no label, such as -1.")
 ]
+ToOption = Annotated[Format | None, typer.Option("--to", help="The layout to write, when the suffix does not say.")]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The seed of whatever is random.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 

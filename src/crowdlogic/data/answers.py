@@ -6,7 +6,7 @@ parquet (item, tokens, tags). No answer is an empty cell, or ? for a token.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,19 +16,23 @@ import polars as pl
 
 from crowdlogic.data.cells import code_labels
 from crowdlogic.data.columns import require, roles_of
-from crowdlogic.data.conll import NOT_SEEN, write_columns
+from crowdlogic.data.conll import write_columns
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Beliefs, Estimate
-from crowdlogic.data.intake import Source, refuse
-from crowdlogic.data.names import Classes, Names, find, listed, sort_classes
+from crowdlogic.data.estimate import NO_ANSWER, Beliefs, Estimate
+from crowdlogic.data.intake import Source, refuse, refuse_repeats
+from crowdlogic.data.names import Classes, Names, as_text, find, listed, sort_classes
 from crowdlogic.data.reading import read_corpus
+from crowdlogic.data.sequences import split_tags
 from crowdlogic.data.tables import Format, format_of, read_table
+from crowdlogic.data.tagging import NOT_SEEN
 from crowdlogic.data.writing import write_bytes, write_table
 from crowdlogic.errors import CorpusError, DataError, OptionError
 from crowdlogic.numerics.arrays import Ints
 
-NO_ANSWER = -1
 PROBABILITY = "p_"
+ROUNDING = 1e-3
+"""How far probabilities in a file may be from adding up to one."""
+ONE_ROW = "Answers have one row per item. A file of labels must be aggregated first."
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +45,7 @@ class Answers:
         answer: answer[i], NO_ANSWER where there is none.
         beliefs: q[i, k], when the file has it.
         offsets: Where each sequence begins; None for documents.
+        tokens: tokens[i], when the file has them.
         source: Where it was read, for messages.
     """
 
@@ -49,18 +54,23 @@ class Answers:
     answer: Ints
     beliefs: Beliefs | None = None
     offsets: Ints | None = None
+    tokens: tuple[str, ...] | None = None
     source: str = "the answers"
 
 
 @dataclass(frozen=True, eq=False)
 class Matched:
-    """Predicted and gold over the same units and classes, in gold's order; -1 where either has none."""
+    """Predicted and gold over the same units and classes, in gold's order; -1 where either has none.
+
+    `remarks` says what of the two files was not compared as one would expect.
+    """
 
     classes: Classes
     predicted: Ints
     gold: Ints
     beliefs: Beliefs | None
     offsets: Ints | None
+    remarks: tuple[str, ...] = ()
 
 
 def read_answers(
@@ -81,43 +91,41 @@ def read_answers(
 def _of_corpus(corpus: Corpus, name: str) -> Answers:
     if corpus.gold is None:
         raise CorpusError(f"{name}: no tags. Give a tag per token.")
-    return Answers(corpus.items, corpus.classes, corpus.gold, offsets=corpus.offsets, source=name)
+    return Answers(corpus.items, corpus.classes, corpus.gold, None, corpus.offsets, corpus.tokens, name)
 
 
 def _of_tag_table(table: pl.DataFrame, roles: Mapping[str, str], source: Source) -> Answers:
     require(roles, ("item", "tags"), table.columns, where=source.name, purpose="A file of tags")
-    tags = table[roles["tags"]]
-    if tags.dtype == pl.String:
-        tags = tags.str.strip_chars().str.split(" ")
+    refuse_repeats(table[roles["item"]], source, ONE_ROW, DataError)
+    tags = split_tags(table[roles["tags"]], source)
     lengths = tags.list.len().fill_null(0).to_numpy().astype(np.int64)
-    flat = tags.filter(tags.list.len() > 0).explode().cast(pl.String)
-    codes, classes = code_labels(flat.set(flat == NOT_SEEN, None), Source(source.name), None)
-    _distinct(table[roles["item"]], source)
+    flat = tags.filter(pl.Series(lengths > 0)).explode().cast(pl.String)
+    rows = source.picked(np.repeat(np.arange(len(lengths)), lengths))
+    codes, classes = code_labels(flat.set((flat == NOT_SEEN).fill_null(value=False), None), rows, None)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     return Answers(table[roles["item"]], classes, codes, offsets=offsets, source=source.name)
 
 
 def _of_table(table: pl.DataFrame, roles: Mapping[str, str], source: Source) -> Answers:
-    _distinct(table[roles["item"]], source)
-    named = [name for name in table.columns if name.startswith(PROBABILITY)]
-    labels = table[roles["label"]]
-    if not named:
-        codes, classes = code_labels(labels, source, None)
-        return Answers(table[roles["item"]], classes, codes, source=source.name)
-    classes = tuple(name.removeprefix(PROBABILITY) for name in named)
-    codes, _ = code_labels(labels, source, classes)
-    beliefs = table.select(pl.col(named).cast(pl.Float64, strict=False)).to_numpy()
-    if not np.isfinite(beliefs).all():
-        row = np.flatnonzero(~np.isfinite(beliefs).all(axis=1))
-        raise refuse(source, row, f"a {PROBABILITY} column holds no number", "Give every class a probability.")
-    return Answers(table[roles["item"]], classes, codes, beliefs=beliefs, source=source.name)
+    items, labels = table[roles["item"]], table[roles["label"]]
+    refuse_repeats(items, source, ONE_ROW, DataError)
+    codes, classes = code_labels(labels, source)
+    named = tuple(name.removeprefix(PROBABILITY) for name in table.columns if name.startswith(PROBABILITY))
+    if not named or {str(name) for name in classes} - set(named):  # a p_value or p_note is no class
+        return Answers(items, classes, codes, source=source.name)
+    codes, classes = code_labels(labels, source, named)
+    return Answers(items, classes, codes, beliefs=_beliefs(table, named, source), source=source.name)
 
 
-def _distinct(items: Names, source: Source) -> None:
-    again = (~items.is_first_distinct()).arg_true().to_numpy()
-    if len(again):
-        what = f"item {items[int(again[0])]!r} stands here again"
-        raise refuse(source, again, what, "Answers have one row per item. A file of labels must be aggregated first.")
+def _beliefs(table: pl.DataFrame, classes: tuple[str, ...], source: Source) -> Beliefs:
+    """q[i, k] from the p_ columns, which must be probabilities."""
+    columns = [f"{PROBABILITY}{name}" for name in classes]
+    beliefs = table.select(pl.col(columns).cast(pl.Float64, strict=False).fill_null(np.nan)).to_numpy()
+    fine = (beliefs >= 0).all(axis=1) & (np.abs(beliefs.sum(axis=1) - 1) < ROUNDING)
+    if not fine.all():
+        what = f"the {PROBABILITY} columns are not probabilities that add up to 1"
+        raise refuse(source, np.flatnonzero(~fine), what, "Mend them, or drop these columns.", DataError)
+    return beliefs
 
 
 def match(predicted: Answers, gold: Answers) -> Matched:
@@ -137,6 +145,7 @@ def match(predicted: Answers, gold: Answers) -> Matched:
             f"here: {listed(gold.items[:3])}). Give two files about the same items."
         )
     texts = [str(name) for name in predicted.classes]
+    units = _units(predicted, gold, where)
     classes = sort_classes([*texts, *(str(name) for name in gold.classes)])
     moved = _recode(predicted.answer, predicted.classes, classes)
     beliefs = None
@@ -144,9 +153,29 @@ def match(predicted: Answers, gold: Answers) -> Matched:
         beliefs = np.zeros((len(gold.items), len(classes)))
         beliefs[:, [classes.index(text) for text in texts]] = predicted.beliefs[where]
         beliefs[where < 0] = 1.0 / len(classes)
-    units = _units(predicted, gold, where)
     answer = np.where(units < 0, NO_ANSWER, moved[units]) if len(moved) else np.full(len(units), NO_ANSWER)
-    return Matched(classes, answer, _recode(gold.answer, gold.classes, classes), beliefs, gold.offsets)
+    truth = _recode(gold.answer, gold.classes, classes)
+    remarks = tuple(_remarks(predicted, gold, units, Matched(classes, answer, truth, beliefs, gold.offsets)))
+    return Matched(classes, answer, truth, beliefs, gold.offsets, remarks)
+
+
+def _remarks(predicted: Answers, gold: Answers, units: Ints, pair: Matched) -> Iterator[str]:
+    """What a user should know about units that were not compared as expected."""
+    extra = int(np.count_nonzero(find(predicted.items, gold.items) < 0))
+    if extra:
+        yield f"{extra:,} items of {predicted.source} are not in {gold.source} and are not scored."
+    unanswered = int(np.count_nonzero((pair.predicted < 0) & (pair.gold >= 0)))
+    if unanswered:
+        yield f"{unanswered:,} units have gold and no answer; they count as wrong."
+    unknown = int(np.count_nonzero(pair.gold < 0))
+    if unknown:
+        yield f"{unknown:,} units have no gold and are not scored."
+    if not {str(name) for name in predicted.classes} & {str(name) for name in gold.classes}:
+        yield f"The files share no class: {listed(predicted.classes)} here, {listed(gold.classes)} there."
+    if predicted.tokens is not None and gold.tokens is not None:
+        differ = sum(u >= 0 and predicted.tokens[u] != token for u, token in zip(units, gold.tokens, strict=True))
+        if differ:
+            yield f"{differ:,} tokens differ between the files; are they about the same sentences?"
 
 
 def _recode(codes: Ints, names: Classes, classes: Classes) -> Ints:
@@ -171,13 +200,14 @@ def _units(predicted: Answers, gold: Answers, where: Ints) -> Ints:
     return np.where(np.repeat(where, ours) >= 0, start + within, -1)
 
 
-def estimate_table(estimate: Estimate) -> pl.DataFrame:
-    """The answers as a table: item, label, confidence and one p_<class> column per class."""
+def estimate_table(estimate: Estimate, *, text: bool = False) -> pl.DataFrame:
+    """The answers as a table: item, label (as text if asked), confidence and one p_<class> column per class."""
     if estimate.offsets is not None:
         raise OptionError("Tagged sentences do not fit into a table of items. Write .conll, .jsonl or .parquet.")
+    labels = pl.Series(estimate.answer_names())
     columns: dict[str, Any] = {
         "item": estimate.items,
-        "label": pl.Series(estimate.answer_names()),
+        "label": as_text(labels) if text else labels,
         "confidence": pl.Series(estimate.confidence).fill_nan(None),
     }
     for k, name in enumerate(estimate.classes):
@@ -210,7 +240,7 @@ def write_estimate(
     """Write answers: a table for documents; CoNLL, jsonl or parquet of tags for sentences."""
     layout = format_of(path, format)
     if estimate.offsets is None:
-        write_table(path, estimate_table(estimate), format=layout)
+        write_table(path, estimate_table(estimate, text=layout in (Format.csv, Format.tsv)), format=layout)
     elif layout is Format.conll:
         if corpus is None or corpus.tokens is None:
             raise OptionError(f"{path}: CoNLL needs the tokens, and the labels came without. Write .jsonl instead.")

@@ -14,6 +14,9 @@ from crowdlogic.data.names import Classes, Names, as_text, encode, find, listed,
 from crowdlogic.errors import LabelError, OptionError
 from crowdlogic.numerics.arrays import Floats, Ints
 
+LARGEST_NUMBER = 2.0**53
+"""From here on a float cannot tell whole numbers apart, so it names no class."""
+
 
 def code_labels(labels: Names, source: Source, classes: Sequence[Any] | None = None) -> tuple[Ints, Classes]:
     """Codes of a column of labels, and the classes they mean: those given, or those found, sorted.
@@ -52,7 +55,7 @@ def _of_one_type(labels: Names, source: Source) -> Names:
     if labels.dtype.is_float():
         numbers = labels.fill_nan(None)
         codes, names = encode(numbers)
-        _refuse_fractions(codes, names, source)
+        _refuse_fractions(codes, names.cast(pl.Float64), source)
         return numbers.cast(pl.Int64)
     if labels.dtype == pl.String or labels.dtype.is_integer() or labels.dtype == pl.Boolean:
         return labels
@@ -64,7 +67,7 @@ def _of_one_type(labels: Names, source: Source) -> Names:
 
 def _refuse_lists(codes: Ints, names: Names, source: Source) -> None:
     """Text such as ["a", "b"] is several labels at once."""
-    bracketed = names.str.contains(r"(?s)^\s*(\[.*\]|\{.*\})\s*$").arg_true()
+    bracketed = names.str.contains(r"""(?s)^\s*(\[.*[,"'].*\]|\{.*\}|\[\])\s*$""").arg_true()
     if len(bracketed):
         rows = np.flatnonzero(codes == bracketed[0])
         raise refuse(
@@ -77,7 +80,7 @@ def _refuse_fractions(codes: Ints, numbers: Names, source: Source) -> None:
     """Labels that are all numbers, some with a fraction (or infinite), are measurements."""
     if numbers.null_count() or not len(numbers):
         return
-    fraction = ((numbers % 1 != 0) | ~numbers.is_finite()).to_numpy()
+    fraction = ((numbers % 1 != 0) | ~(numbers.abs() < LARGEST_NUMBER)).to_numpy()
     rows = np.flatnonzero(np.append(fraction, False)[codes])
     if len(rows):
         raise refuse(
@@ -99,14 +102,21 @@ def _among(codes: Ints, names: Names, classes: Classes, source: Source) -> tuple
     return rank[codes], classes
 
 
-def weights(column: Names, source: Source) -> Floats:
-    """weight[n], finite and not negative."""
-    numbers = column.cast(pl.Float64, strict=False)
+def weights(column: Names, source: Source, rows: Ints) -> Floats:
+    """Weight of the rows that are taken, finite and not negative."""
+    taken = column.gather(rows)
+    numbers = taken.cast(pl.Float64, strict=False)
     wrong = (numbers.is_null() | ~numbers.is_finite() | (numbers < 0)).fill_null(value=True)
     if wrong.any():
-        rows = wrong.arg_true().to_numpy()
-        what = f"the weight {column[int(rows[0])]!r} is not a finite number of 0 or more"
-        raise refuse(source, rows, what, "Mend the weight, or drop the column to count every label once.")
+        at = np.sort(rows[wrong.arg_true().to_numpy()])
+        found = (
+            "is missing"
+            if column[int(at[0])] is None
+            else f"{column[int(at[0])]!r} is not a finite number of 0 or more"
+        )
+        raise refuse(
+            source, at, f"the weight {found}", "Mend the weight, or drop the column to count every label once."
+        )
     return numbers.to_numpy().copy()
 
 
@@ -116,23 +126,18 @@ def times(column: Names, source: Source) -> Floats:
         return column.cast(pl.Float64).fill_null(np.nan).to_numpy().copy()
     moments = column
     if column.dtype == pl.String:
+        column = column.set(column.str.strip_chars() == "", None)
         numbers = column.cast(pl.Float64, strict=False)
         if numbers.null_count() == column.null_count():
             return numbers.fill_null(np.nan).to_numpy().copy()
         moments = _parsed_moments(column)
-    if (
-        not moments.dtype.is_temporal()
-        or moments.dtype in (pl.Time, pl.Duration)
-        or moments.null_count() > column.null_count()
-    ):
-        rows = (moments.is_null() & column.is_not_null()).arg_true().to_numpy() if moments.dtype.is_temporal() else [0]
-        what = f"{column[int(rows[0]) if len(rows) else 0]!r} is not a time"
-        raise refuse(
-            source,
-            rows if len(rows) else [0],
-            what,
-            "Write times as 2024-05-31T12:00:00 or as seconds, or drop the column.",
+    if moments.dtype not in (pl.Date, pl.Datetime) or moments.null_count() > column.null_count():
+        known = moments.dtype in (pl.Date, pl.Datetime)
+        rows = (
+            (moments.is_null() & column.is_not_null()).arg_true().to_numpy() if known else np.zeros(1, dtype=np.int64)
         )
+        remedy = "Write times as 2024-05-31T12:00:00 or as seconds, or drop the column."
+        raise refuse(source, rows, f"{column[int(rows[0])]!r} is not a time", remedy)
     return moments.cast(pl.Datetime("us")).dt.epoch("us").cast(pl.Float64).fill_null(np.nan).to_numpy() / 1e6
 
 

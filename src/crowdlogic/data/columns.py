@@ -9,8 +9,8 @@ from crowdlogic.errors import LabelError, OptionError
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "item": (
-        "item", "task", "question", "example", "instance", "object", "document", "doc", "sentence", "sent", "unit",
-        "text_id", "id", "row",
+        "item", "task", "question", "example", "instance", "object", "document", "doc", "unit", "text_id", "id",
+        "sentence", "sent", "row",
     ),
     "annotator": (
         "annotator", "worker", "rater", "user", "coder", "judge", "labeler", "labeller", "reviewer", "performer",

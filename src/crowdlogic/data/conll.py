@@ -9,8 +9,9 @@ the top) the columns. Without them sentences are numbered from 0 and annotators 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +19,10 @@ import polars as pl
 
 from crowdlogic.data.names import Names
 from crowdlogic.data.tables import name_of, read_bytes
+from crowdlogic.data.tagging import NOT_SEEN
 from crowdlogic.errors import FormatError
 from crowdlogic.numerics.arrays import Bools, Ints
 
-NOT_SEEN = "?"
 ID_MARK, ANNOTATORS_MARK = "# id = ", "# annotators = "
 
 
@@ -51,10 +52,12 @@ class Columns:
 def read_columns(path: str | Path) -> Columns:
     """Read a CoNLL file of any number of columns of tags."""
     name = name_of(path)
+    raw = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
     try:
-        text = read_bytes(path).removeprefix(b"\xef\xbb\xbf").decode("utf-8")
+        text = raw.decode("utf-8")
     except UnicodeDecodeError as wrong:
-        raise FormatError(f"{name}: not UTF-8 text (byte {wrong.start}). Save the file as UTF-8.") from None
+        line = raw[: wrong.start].count(b"\n") + 1
+        raise FormatError(f"{name}, line {line}: not UTF-8 text. Save the file as UTF-8.") from None
     lines = pl.Series(text.replace("\r\n", "\n").split("\n"), dtype=pl.String)
     lines = lines.str.replace_all(r"[ \t]+", " ").str.strip_chars(" ")
     blank = (lines == "").to_numpy()
@@ -69,7 +72,7 @@ def read_columns(path: str | Path) -> Columns:
     offsets = _offsets(blank, content)
     return Columns(
         name=name,
-        items=_item_names(lines, comment, content, offsets),
+        items=_item_names(lines, comment, content, offsets, name),
         annotators=_annotator_names(lines, comment, width - 1, name),
         tokens=flat.filter(pl.Series(~is_tag)).alias("token"),
         tags=flat.filter(pl.Series(is_tag)).alias("tag"),
@@ -107,7 +110,8 @@ def _offsets(blank: Bools, content: Ints) -> Ints:
     return np.append(starts, len(content))
 
 
-def _item_names(lines: Names, comment: Bools, content: Ints, offsets: Ints) -> Names:
+def _item_names(lines: Names, comment: Bools, content: Ints, offsets: Ints, name: str) -> Names:
+    """The sentences' names: numbers from 0, but for those that a comment names."""
     first_lines = content[offsets[:-1]]
     named: dict[int, str] = {}
     for line in np.flatnonzero(comment):
@@ -116,7 +120,12 @@ def _item_names(lines: Names, comment: Bools, content: Ints, offsets: Ints) -> N
             named[int(np.searchsorted(first_lines, line))] = text.removeprefix(ID_MARK)
     if not named:
         return pl.Series("item", np.arange(len(first_lines)))
-    return pl.Series("item", [named.get(s, str(s)) for s in range(len(first_lines))])
+    names = pl.Series("item", [named.get(s, str(s)) for s in range(len(first_lines))])
+    again = (~names.is_first_distinct()).arg_true()
+    if len(again):
+        at, called = int(first_lines[again[0]]) + 1, names[again[0]]
+        raise FormatError(f"{name}, line {at}: a second sentence is called {called!r}. Give each sentence its own id.")
+    return names
 
 
 def _annotator_names(lines: Names, comment: Bools, count: int, name: str) -> Names:
@@ -124,10 +133,12 @@ def _annotator_names(lines: Names, comment: Bools, count: int, name: str) -> Nam
         text = lines[int(line)]
         if text.startswith(ANNOTATORS_MARK):
             given = text.removeprefix(ANNOTATORS_MARK).split(" ")
-            if len(given) != count or len(set(given)) != count:
+            if len(given) != count:
                 raise FormatError(
                     f"{name}, line {line + 1}: {len(given)} annotators named for {count} columns of tags."
                 )
+            if len(set(given)) != count:
+                raise FormatError(f"{name}, line {line + 1}: an annotator is named twice. Name each column once.")
             return pl.Series("annotator", given)
     return pl.Series("annotator", [f"annotator_{j + 1}" for j in range(count)])
 
@@ -139,16 +150,35 @@ def write_columns(
     columns: Sequence[Sequence[str]],
     annotators: Sequence[str] | None = None,
 ) -> bytes:
-    """The text of a CoNLL file. Sentences not just numbered, and annotators if given, are named in comments."""
-    for token in tokens:
-        if not token or set(token) & set(" \t\n\r"):
-            raise FormatError(f"The token {token!r} holds white space, which CoNLL cannot. Write .jsonl instead.")
-    rows = [" ".join(row) for row in zip(tokens, *columns, strict=True)]
+    """The text of a CoNLL file. Sentences not just numbered, and annotators if given, are named in comments.
+
+    What would not be read again as it was is refused: white space in a token, tag or name, and empty sentences.
+    """
     numbered = items.dtype.is_integer() and bool((items == np.arange(len(items))).all())
+    names = [] if numbered else [str(name) for name in items]
+    for what, values in (("token", tokens), ("annotator", annotators or ()), *(("tag", tags) for tags in columns)):
+        _refuse_spaces(what, values)
+    _refuse_breaks(names)
+    if (np.diff(offsets) == 0).any():
+        empty = items[int(np.flatnonzero(np.diff(offsets) == 0)[0])]
+        raise FormatError(f"Sentence {empty!r} is empty, which CoNLL cannot say. Write .jsonl instead.")
+    rows = [" ".join(row) for row in zip(tokens, *columns, strict=True)]
     head = [] if annotators is None else [ANNOTATORS_MARK + " ".join(annotators)]
     parts = []
-    for s, name in enumerate(items):
-        comment = [] if numbered else [f"{ID_MARK}{name}"]
-        parts.append("\n".join([*head, *comment, *rows[int(offsets[s]) : int(offsets[s + 1])]]))
+    for s, (start, end) in enumerate(pairwise(offsets.tolist())):
+        comment = [f"{ID_MARK}{names[s]}"] if names else []
+        parts.append("\n".join([*head, *comment, *rows[start:end]]))
         head = []
     return ("\n\n".join(parts) + "\n").encode()
+
+
+def _refuse_spaces(what: str, values: Iterable[str]) -> None:
+    for value in dict.fromkeys(values):
+        if not value or set(value) & set(" \t\n\r"):
+            raise FormatError(f"The {what} {value!r} holds white space, which CoNLL cannot. Write .jsonl instead.")
+
+
+def _refuse_breaks(names: Iterable[str]) -> None:
+    for name in names:
+        if not name or name.strip(" ") != name or "  " in name or set(name) & set("\t\n\r"):
+            raise FormatError(f"The sentence name {name!r} would not survive in CoNLL. Write .jsonl instead.")

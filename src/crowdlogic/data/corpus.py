@@ -102,8 +102,8 @@ class Corpus:
 
     def with_classes(self, classes: Sequence[Any]) -> Corpus:
         """The same gold over other classes: more of them, or in another order."""
-        position = {name: k for k, name in enumerate(classes)}
-        codes = np.array([*(position.get(name, -2) for name in self.classes), UNKNOWN], dtype=np.int32)
+        position = {str(name): k for k, name in enumerate(classes)}
+        codes = np.array([*(position.get(str(name), -2) for name in self.classes), UNKNOWN], dtype=np.int32)
         if self.gold is None:
             return replace(self, classes=tuple(classes))
         gold = codes[self.gold]
@@ -132,7 +132,7 @@ class Corpus:
 
 
 def align(labels: CrowdLabels, corpus: Corpus) -> tuple[CrowdLabels, Corpus]:
-    """The labels over the corpus' items, in its order, and both over the same classes.
+    """The labels over the corpus' items, in its order, and both over the same classes, compared as text.
 
     Items of the corpus that nobody labelled stay, without labels. An item that has labels but is not in the corpus, or
     a sequence of another length, is an error.
@@ -150,7 +150,8 @@ def align(labels: CrowdLabels, corpus: Corpus) -> tuple[CrowdLabels, Corpus]:
         kinds = ("sequences", "documents") if labels.is_sequential else ("documents", "sequences")
         raise CorpusError(f"The labels are of {kinds[0]}, the corpus holds {kinds[1]}. Give both of one kind.")
     _check_lengths(labels, corpus, where)
-    known = {name for name in corpus.classes if name not in labels.classes} if corpus.gold is not None else set()
+    given = {str(name) for name in labels.classes}
+    known = [name for name in corpus.classes if str(name) not in given] if corpus.gold is not None else []
     classes = sort_classes([*labels.classes, *known]) if known else labels.classes
     return _over(labels.with_classes(classes), corpus, where), corpus.with_classes(classes)
 

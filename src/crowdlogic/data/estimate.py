@@ -6,7 +6,7 @@ Axes: i unit, j annotator, k class, m true class, n given label.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -80,6 +80,8 @@ class Estimate:
     @property
     def confidence(self) -> Floats:
         """confidence[i], the belief in the answer; NaN where there is none."""
+        if not self.classes:
+            return np.full(len(self.answer), np.nan)
         chosen = np.take_along_axis(self.beliefs, np.maximum(self.answer, 0)[:, None], axis=1)[:, 0]
         return np.where(self.answered, chosen, np.nan)
 
@@ -87,10 +89,6 @@ class Estimate:
         """The chosen class of each unit by name, None where there is no answer."""
         names: list[ClassName | None] = [*self.classes, None]
         return [names[code] for code in self.answer]
-
-    def with_answer(self, answer: Ints) -> Estimate:
-        """The same beliefs with other answers."""
-        return replace(self, answer=answer)
 
     def __repr__(self) -> str:
         open_units = int((~self.answered).sum())

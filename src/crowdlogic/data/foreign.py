@@ -22,6 +22,9 @@ def as_polars(frame: Any, source: Source) -> pl.DataFrame:
         return frame.collect()
     if isinstance(frame, dict):
         return pl.DataFrame({name: column(name, values) for name, values in frame.items()})
+    header = [str(name) for name in getattr(frame, "columns", [])]
+    if len(set(header)) != len(header):
+        raise LabelError(f"{source.name}: two columns have one name. Give each column its own name.")
     try:
         known = nw.from_native(frame, eager_only=True)
     except TypeError as problem:
@@ -29,7 +32,7 @@ def as_polars(frame: Any, source: Source) -> pl.DataFrame:
             f"{source.name} is a {type(frame).__name__}, which is no frame. Give a frame of pandas, polars or pyarrow, "
             f"or use from_arrays, from_dict or from_matrix."
         ) from problem
-    return pl.DataFrame([_adopted(known[name], str(name)) for name in known.columns])
+    return pl.DataFrame([_adopted(series, str(series.name)) for series in known.iter_columns()])
 
 
 def column(name: str, values: Sequence[Any]) -> pl.Series:

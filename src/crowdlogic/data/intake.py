@@ -6,12 +6,13 @@ counts the other rows with the same problem. What a policy does cover (duplicate
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from crowdlogic.errors import DataError, LabelError
+import polars as pl
+
+from crowdlogic.errors import CorpusError, DataError, LabelError, OptionError
 from crowdlogic.numerics.arrays import Ints
 
 SHOWN_ROWS = 5
@@ -25,6 +26,14 @@ class Duplicates(StrEnum):
     first = "first"
     last = "last"
     keep = "keep"
+
+    @classmethod
+    def named(cls, name: str) -> Duplicates:
+        """The policy of that name."""
+        try:
+            return cls(name)
+        except ValueError:
+            raise OptionError(f"duplicates: {name!r} is none of {', '.join(cls)}.") from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +55,11 @@ class Source:
     def number(self, row: int) -> int:
         """The number of a row in the user's own count."""
         return row + self.first_row if self.numbers is None else int(self.numbers[row])
+
+    def picked(self, rows: Ints) -> Source:
+        """A source whose row n is row rows[n] of this one."""
+        numbers = rows + self.first_row if self.numbers is None else self.numbers[rows]
+        return Source(self.name, word=self.word, numbers=numbers)
 
     def at(self, row: int) -> str:
         """The place of a row."""
@@ -117,12 +131,34 @@ def refuse(
     return error(message)
 
 
-def lookalikes(classes: Iterable[object]) -> tuple[str, ...]:
-    """Notices about class names that differ only in case or in spaces."""
+def refuse_repeats(items: pl.Series, source: Source, remedy: str, error: type[DataError] = CorpusError) -> None:
+    """Raise unless every item has a name, and each stands once."""
+    unnamed = items.is_null() | (items.str.strip_chars() == "") if items.dtype == pl.String else items.is_null()
+    if unnamed.any():
+        raise refuse(source, unnamed.arg_true().to_numpy(), "no item is named", "Fill in the item.", error)
+    again = (~items.is_first_distinct()).arg_true().to_numpy()
+    if len(again):
+        raise refuse(source, again, f"item {items[int(again[0])]!r} stands here again", remedy, error)
+
+
+MISSING_WORDS = frozenset({"na", "n/a", "nan", "null", "none", "nil", "-", "?"})
+"""Words that often stand for "no label"; as labels they are classes like any other, but are pointed out."""
+
+
+def odd_classes(classes: Iterable[object]) -> tuple[str, ...]:
+    """Notices about class names that look like mistakes."""
     names = [name for name in classes if isinstance(name, str)]
-    folded = Counter(" ".join(name.split()).casefold() for name in names)
-    pairs = [[name for name in names if " ".join(name.split()).casefold() == key] for key, n in folded.items() if n > 1]
-    return tuple(
-        f"The classes {', '.join(map(repr, alike))} differ only in case or spaces; are they one class?"
-        for alike in pairs
-    )
+    folded: dict[str, list[str]] = {}
+    for name in names:
+        folded.setdefault(" ".join(name.split()).casefold(), []).append(name)
+    alike = [
+        f"The classes {', '.join(map(repr, group))} differ only in case or spaces; are they one class?"
+        for group in folded.values()
+        if len(group) > 1
+    ]
+    absent = [
+        f"The label {name!r} is taken as a class; if it means that there is no label, leave the cell empty."
+        for name in names
+        if name.strip().casefold() in MISSING_WORDS
+    ]
+    return (*alike, *absent)

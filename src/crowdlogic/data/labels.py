@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import polars as pl
 
+from crowdlogic.data.foreign import column
 from crowdlogic.data.intake import Intake
 from crowdlogic.data.names import Classes, Names, find, nearest
 from crowdlogic.errors import LabelError, OptionError
@@ -178,13 +178,13 @@ class CrowdLabels:
         """
         _, _, pair_of_label = self.annotations()
         n_pairs = int(pair_of_label.max(initial=-1)) + 1
-        count = round(size * n_pairs) if isinstance(size, float) and size <= 1 else int(size)
+        count = size * n_pairs if isinstance(size, float) and size <= 1 else size
         if not 0 <= count <= n_pairs:
             raise OptionError(
                 f"subsample: {size} asked for, but there are {n_pairs:,} annotations. Ask for at most that."
             )
         drawn = np.zeros(n_pairs, dtype=bool)
-        drawn[np.random.default_rng(seed).choice(n_pairs, count, replace=False)] = True
+        drawn[np.random.default_rng(seed).choice(n_pairs, round(count), replace=False)] = True
         return self.take(drawn[pair_of_label])
 
     def split(self, *sizes: int, seed: int) -> tuple[CrowdLabels, ...]:
@@ -192,14 +192,17 @@ class CrowdLabels:
         return tuple(self.take_items(codes) for codes in split_codes(len(self.items), sizes, seed))
 
     def with_classes(self, classes: Sequence[Any]) -> CrowdLabels:
-        """The same labels over other classes: more of them, or in another order. A class in use cannot be left out."""
-        position = {name: k for k, name in enumerate(classes)}
-        gone = [name for k, name in enumerate(self.classes) if name not in position and (self.label == k).any()]
+        """The same labels over other classes (compared as text): more of them, or in another order.
+
+        A class in use cannot be left out.
+        """
+        position = {str(name): k for k, name in enumerate(classes)}
+        gone = [name for k, name in enumerate(self.classes) if str(name) not in position and (self.label == k).any()]
         if gone:
             raise LabelError(
                 f"The class {gone[0]!r} is in use and cannot be left out. Keep it, or drop its labels first."
             )
-        codes = np.array([position.get(name, -1) for name in self.classes], dtype=np.int32)
+        codes = np.array([position.get(str(name), -1) for name in self.classes], dtype=np.int32)
         return replace(self, label=codes[self.label], classes=tuple(classes))
 
     def __repr__(self) -> str:
@@ -221,7 +224,7 @@ def split_codes(n: int, sizes: Sequence[int], seed: int) -> list[Ints]:
 
 def codes_of(wanted: Iterable[Any], names: Names, what: str) -> Ints:
     """The codes of some names, each asked for once; a name that is not there is an error with the nearest one."""
-    asked = pl.Series(list(wanted))
+    asked = column(what, list(wanted))
     codes = find(asked, names)
     if len(asked) and (codes < 0).any():
         name = asked[int(np.flatnonzero(codes < 0)[0])]

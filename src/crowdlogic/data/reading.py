@@ -12,13 +12,14 @@ import polars as pl
 
 from crowdlogic.data.cells import code_labels
 from crowdlogic.data.columns import ALIASES, normal, require, roles_of
-from crowdlogic.data.conll import NOT_SEEN, Columns, read_columns
+from crowdlogic.data.conll import Columns, read_columns
 from crowdlogic.data.corpus import UNKNOWN, Corpus, align
 from crowdlogic.data.frames import from_frame, from_sequences, from_wide
-from crowdlogic.data.intake import Duplicates, Intake, Source, lookalikes, refuse
+from crowdlogic.data.intake import Duplicates, Intake, Source, odd_classes, refuse, refuse_repeats
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.tables import Format, format_of, name_of, parse_jsonl, read_bytes, read_table, table_of_jsonl
-from crowdlogic.errors import CorpusError, FormatError, LabelError
+from crowdlogic.data.tagging import NOT_SEEN
+from crowdlogic.errors import CorpusError, FormatError, LabelError, OptionError
 
 CROWD_FIELDS = ("crowd", "annotations", "annotators")
 """The names under which a jsonl record may hold {annotator: tags}."""
@@ -64,6 +65,10 @@ def read_crowd(
         abstain: In a wide table, a value that means "no label", such as -1.
     """
     layout = format_of(path, format)
+    if abstain is not None and not wide:
+        raise OptionError("abstain: goes with a wide table (--wide). In other layouts an absent label is left out.")
+    if wide and layout is Format.conll:
+        raise OptionError("wide: CoNLL has a column per annotator as it is. Leave --wide out.")
     if layout is Format.conll:
         return crowd_of_columns(read_columns(path), classes=classes)
     if layout is Format.jsonl:
@@ -75,7 +80,8 @@ def read_crowd(
         table, source = read_table(path, format=layout)
     if wide:
         item = roles_of(table.columns, columns, where=source.name).get("item")
-        return Crowd(from_wide(table, item=item, classes=classes, abstain=abstain, source=source))
+        made = from_wide(table, item=item, classes=classes, abstain=abstain, duplicates=duplicates, source=source)
+        return Crowd(made)
     return Crowd(from_frame(table, columns=columns, classes=classes, duplicates=duplicates, source=source))
 
 
@@ -88,6 +94,20 @@ def _holds_crowds(content: bytes) -> bool:
     return any(isinstance(records[0].get(name), dict) for name in CROWD_FIELDS)
 
 
+def _unlike(columns: Columns) -> tuple[str, ...]:
+    """A notice when a column shares no tag with any other: it may hold something else than an annotator's tags."""
+    width = len(columns.annotators)
+    used = [set(columns.tags.gather_every(width, j).unique()) - {NOT_SEEN} for j in range(width)]
+    odd = [
+        name
+        for j, name in enumerate(columns.annotators)
+        if width > 1 and used[j] and not any(used[j] & other for o, other in enumerate(used) if o != j)
+    ]
+    if not odd:
+        return ()
+    return (f"The column of {odd[0]} shares no tag with the others; is every column an annotator's?",)
+
+
 def crowd_of_columns(columns: Columns, *, classes: Sequence[Any] | None = None) -> Crowd:
     """Labels and tokens of a CoNLL file with one column of tags per annotator."""
     n_annotators = len(columns.annotators)
@@ -98,7 +118,7 @@ def crowd_of_columns(columns: Columns, *, classes: Sequence[Any] | None = None) 
     labels = CrowdLabels(
         unit=cell // n_annotators, annotator=cell % n_annotators, label=label,
         items=columns.items, annotators=columns.annotators, classes=names, offsets=columns.offsets,
-        intake=Intake(rows=len(columns.items), notices=lookalikes(names)),
+        intake=Intake(rows=len(columns.items), notices=(*odd_classes(names), *_unlike(columns))),
     )  # fmt: skip
     return Crowd(labels, Corpus(columns.items, tokens=tuple(columns.tokens.to_list()), offsets=columns.offsets))
 
@@ -111,7 +131,8 @@ def _crowd_of_records(records: list[dict[str, Any]], source: Source, *, classes:
         for annotator, tags in _crowd_of(record, source, at).items()
         if tags is not None
     ]
-    labels = from_sequences(rows, classes=classes, source=Source(source.name))
+    at = [s for s, record in enumerate(records) for tags in _crowd_of(record, source, s).values() if tags is not None]
+    labels = from_sequences(rows, classes=classes, source=source.picked(np.array(at, dtype=np.int64)))
     return Crowd(*align(labels, corpus))
 
 
@@ -151,6 +172,8 @@ def read_corpus(
     else:
         table, source = read_table(path, format=layout)
     roles = roles_of(table.columns, columns, where=source.name)
+    if "tokens" in roles:
+        return _corpus_of_records(table.to_dicts(), source)
     require(roles, ("item", "text"), table.columns, where=source.name, purpose="A file of items")
     texts = table[roles["text"]].cast(pl.String)
     if texts.null_count():
@@ -161,20 +184,9 @@ def read_corpus(
             "Fill in the text, or remove the row.",
             CorpusError,
         )
-    _distinct_items(table[roles["item"]], source)
+    refuse_repeats(table[roles["item"]], source, "Give each item once.")
     gold, names = _gold_codes(table[roles["label"]], source) if "label" in roles else (None, ())
     return Corpus(table[roles["item"]], texts=tuple(texts.to_list()), classes=names, gold=gold)
-
-
-def _distinct_items(items: pl.Series, source: Source) -> None:
-    again = (~items.is_first_distinct()).arg_true().to_numpy()
-    if len(again):
-        what = f"item {items[int(again[0])]!r} stands here again"
-        raise refuse(source, again, what, "Give each item once.", CorpusError)
-    if items.null_count():
-        raise refuse(
-            source, items.is_null().arg_true().to_numpy(), "no item is named", "Fill in the item.", CorpusError
-        )
 
 
 def _gold_codes(labels: pl.Series, source: Source) -> tuple[Any, tuple[Any, ...]]:
@@ -185,7 +197,7 @@ def _corpus_of_columns(columns: Columns) -> Corpus:
     if len(columns.annotators) != 1:
         raise FormatError(
             f"{columns.name}: {len(columns.annotators)} columns of tags where one is expected (token tag). "
-            f"A file with one column per annotator holds labels, not gold."
+            f"Keep the column that is meant; a file with one column per annotator holds labels, not gold."
         )
     source = Source(columns.name, word="line", numbers=columns.lines)
     tags = columns.tags.set(columns.tags == NOT_SEEN, None)
@@ -205,7 +217,7 @@ def _corpus_of_records(records: list[dict[str, Any]], source: Source) -> Corpus:
         )
     items = [record.get(roles["item"], s) if "item" in roles else s for s, record in enumerate(records)]
     names = pl.Series("item", items if all(isinstance(i, int) for i in items) else [str(i) for i in items])
-    _distinct_items(names, source)
+    refuse_repeats(names, source, "Give each item once.")
     tokens = [_list_of(record.get(roles["tokens"]), "tokens", source, at) for at, record in enumerate(records)]
     offsets = np.concatenate([[0], np.cumsum([len(sentence) for sentence in tokens], dtype=np.int64)])
     corpus = Corpus(names, tokens=tuple(t for sentence in tokens for t in sentence), offsets=offsets)
@@ -222,5 +234,6 @@ def _with_tags(corpus: Corpus, tags: list[Any], source: Source) -> Corpus:
         if len(known) != length:
             raise refuse(source, [at], f"{len(known)} tags for {length} tokens", "Give one tag per token.", CorpusError)
         flat.extend(None if tag == NOT_SEEN else tag for tag in known)
-    codes, names = code_labels(pl.Series("tags", flat, dtype=pl.String), Source(source.name), None)
+    rows = np.repeat(np.arange(len(lengths)), lengths)
+    codes, names = code_labels(pl.Series("tags", flat, dtype=pl.String), source.picked(rows), None)
     return replace(corpus, classes=names, gold=np.where(codes < 0, UNKNOWN, codes))

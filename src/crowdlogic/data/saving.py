@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.conll import NOT_SEEN, write_columns
+from crowdlogic.data.conll import write_columns
 from crowdlogic.data.corpus import UNKNOWN, Corpus
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import as_text
 from crowdlogic.data.tables import Format, format_of
+from crowdlogic.data.tagging import NOT_SEEN
 from crowdlogic.data.writing import write_bytes, write_table
 from crowdlogic.errors import OptionError
 
@@ -32,10 +34,11 @@ def label_table(labels: CrowdLabels, *, text: bool = False) -> pl.DataFrame:
     """Labels as a long table: item, annotator, label (or tags, as lists or as text), and what else is known."""
     if labels.is_sequential:
         return _tag_table(labels, text=text)
+    classes = pl.Series(labels.classes) if labels.classes else pl.Series([], dtype=pl.String)
     columns: dict[str, Any] = {
         "item": labels.items.gather(labels.unit),
         "annotator": labels.annotators.gather(labels.annotator),
-        "label": pl.Series(labels.classes).gather(labels.label) if labels.classes else pl.Series([], dtype=pl.String),
+        "label": (as_text(classes) if text else classes).gather(labels.label),
     }
     if labels.weight is not None:
         columns["weight"] = labels.weight
@@ -48,6 +51,7 @@ def label_table(labels: CrowdLabels, *, text: bool = False) -> pl.DataFrame:
 
 def _tag_table(labels: CrowdLabels, *, text: bool) -> pl.DataFrame:
     """One row per (sentence, annotator) with its tags. A sentence seen in part cannot be written this way."""
+    _refuse_repeats(labels)
     item, annotator, pair = labels.annotations()
     lengths = np.diff(labels.offsets if labels.offsets is not None else [0])
     partial = np.flatnonzero(np.bincount(pair, minlength=len(item)) != lengths[item])
@@ -70,6 +74,7 @@ def _tag_table(labels: CrowdLabels, *, text: bool) -> pl.DataFrame:
 def _columns_text(path: str | Path, labels: CrowdLabels, corpus: Corpus | None) -> bytes:
     if corpus is None or corpus.tokens is None or labels.offsets is None:
         raise OptionError(f"{path}: CoNLL needs sentences with their tokens. Write .csv or .jsonl instead.")
+    _refuse_repeats(labels)
     names = np.array([*map(str, labels.classes), NOT_SEEN], dtype=object)
     columns = []
     for j in range(len(labels.annotators)):
@@ -82,6 +87,17 @@ def _columns_text(path: str | Path, labels: CrowdLabels, corpus: Corpus | None) 
     return write_columns(labels.items, corpus.tokens, labels.offsets, columns, None if default else annotators)
 
 
+def _refuse_repeats(labels: CrowdLabels) -> None:
+    """A sentence tagged twice by one annotator (kept duplicates) does not fit into one column or row."""
+    again = np.flatnonzero((np.diff(labels.unit) == 0) & (np.diff(labels.annotator) == 0))
+    if len(again):
+        item = labels.items[int(labels.item_of_unit[labels.unit[again[0]]])]
+        who = labels.annotators[int(labels.annotator[again[0]])]
+        raise OptionError(
+            f"Annotator {who!r} tagged sentence {item!r} twice. Read the labels with --duplicates first or last."
+        )
+
+
 def write_corpus(path: str | Path, corpus: Corpus, *, format: Format | str | None = None) -> None:
     """Write a corpus with its gold: a table of texts; CoNLL, jsonl or parquet for sentences."""
     layout = format_of(path, format)
@@ -89,6 +105,8 @@ def write_corpus(path: str | Path, corpus: Corpus, *, format: Format | str | Non
         if corpus.tokens is None or corpus.offsets is None:
             raise OptionError(f"{path}: CoNLL needs sentences with their tokens. Write .csv or .jsonl instead.")
         write_bytes(path, write_columns(corpus.items, corpus.tokens, corpus.offsets, [_gold_tags(corpus)]))
+    elif corpus.is_sequential and layout in (Format.csv, Format.tsv):
+        raise OptionError(f"{path}: sentences are written as .conll, .jsonl or .parquet.")
     else:
         write_table(path, corpus_table(corpus), format=layout)
 

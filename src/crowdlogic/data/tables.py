@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from crowdlogic.data.columns import roles_of
 from crowdlogic.data.intake import Source
 from crowdlogic.data.names import listed
 from crowdlogic.errors import FormatError, MissingDataError, OptionError
@@ -79,7 +80,7 @@ def existing(path: str | Path) -> Path:
     found = Path(path)
     if found.is_dir():
         raise MissingDataError(f"{path}: is a folder. Name a file in it.")
-    if not found.is_file():
+    if not found.exists():
         beside = sorted(p.name for p in found.parent.iterdir() if p.is_file()) if found.parent.is_dir() else []
         hint = f" Beside it are: {listed(beside)}." if beside else ""
         raise MissingDataError(f"{path}: no such file.{hint}")
@@ -110,8 +111,10 @@ def read_delimited(path: str | Path, separator: str | None) -> tuple[pl.DataFram
     mark = separator or _separator(_first_line(path, content))
     try:
         table = pl.read_csv(path if plain else io.BytesIO(content), infer_schema=False, separator=mark)
-    except UNREADABLE as problem:
-        raise _delimited_problem(path, content, mark, problem) from problem
+    except pl.exceptions.NoDataError:
+        raise FormatError(f"{name_of(path)}: the file is empty. A table needs a header and at least one row.") from None
+    except UNREADABLE:
+        table = _read_slowly(path, content, mark)
     _check_header(path, content, mark)
     last = table[table.columns[-1]]
     if not last.null_count():
@@ -159,7 +162,7 @@ def _slowly(path: str | Path, content: bytes, mark: str) -> Iterator[tuple[int, 
         row = whole[: wrong.start].count(b"\n") + 1
         raise FormatError(f"{name_of(path)}, row {row}: not UTF-8 text. Save the file as UTF-8.") from None
     csv.field_size_limit(sys.maxsize)
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
     try:
         yield from enumerate(rows, start=1)
     except csv.Error as problem:
@@ -177,34 +180,30 @@ def _check_header(path: str | Path, content: bytes, mark: str) -> None:
 
 def _check_fields(path: str | Path, content: bytes, mark: str) -> None:
     """Raise if some row has more or fewer fields than the header: polars would fill it up in silence."""
-    rows = _slowly(path, content, mark)
+    rows = ((number, fields) for number, fields in _slowly(path, content, mark) if fields)  # a blank line has none
     _, header = next(rows, (1, []))
     for number, fields in rows:
-        if fields and len(fields) != len(header):  # a blank line has none
+        if len(fields) != len(header):
             raise FormatError(
                 f"{name_of(path)}, row {number}: {len(fields)} fields where the header has {len(header)}. "
                 f"Mend the row; a field that holds {mark!r} or a line break must be quoted."
             )
 
 
-def _delimited_problem(path: str | Path, content: bytes, mark: str, problem: BaseException) -> FormatError:
-    """The error to raise for a file that polars could not read: with the row, when the slow reader can tell it."""
-    if isinstance(problem, pl.exceptions.NoDataError):
-        return FormatError(f"{name_of(path)}: the file is empty. A table needs a header and at least one row.")
-    try:
-        _check_fields(path, content, mark)
-    except FormatError as known:
-        return known
-    reason = " ".join(str(problem).split("\n")[0].split())
-    return FormatError(
-        f"{name_of(path)}: cannot be read as csv: {reason}. Check the quotes; a quote inside a field is doubled."
-    )
+def _read_slowly(path: str | Path, content: bytes, mark: str) -> pl.DataFrame:
+    """The table by Python's reader: it takes some files that polars does not, and says where it cannot."""
+    _check_fields(path, content, mark)
+    header, *rows = [fields or None for _, fields in _slowly(path, content, mark)]
+    width = len(header or [])
+    cells = [[None] * width if fields is None else [cell or None for cell in fields] for fields in rows]
+    return pl.DataFrame(cells, schema=dict.fromkeys(header or [], pl.String), orient="row")
 
 
 def read_parquet(path: str | Path) -> tuple[pl.DataFrame, Source]:
     """A parquet table, types as stored."""
     try:
-        table = pl.read_parquet(io.BytesIO(read_bytes(path)) if str(path) == STANDARD else existing(path))
+        packed = str(path) == STANDARD or str(path).endswith(".gz")
+        table = pl.read_parquet(io.BytesIO(read_bytes(path)) if packed else existing(path))
     except UNREADABLE as problem:
         if isinstance(problem, MissingDataError):
             raise
@@ -216,6 +215,7 @@ def read_parquet(path: str | Path) -> tuple[pl.DataFrame, Source]:
 
 def table_of_jsonl(content: bytes, name: str) -> tuple[pl.DataFrame, Source]:
     """A table of one flat JSON object a line."""
+    content = content.removeprefix(b"\xef\xbb\xbf")
     try:
         table = pl.read_ndjson(io.BytesIO(content), infer_schema_length=None)
     except UNREADABLE:
@@ -230,7 +230,7 @@ def table_of_jsonl(content: bytes, name: str) -> tuple[pl.DataFrame, Source]:
 def parse_jsonl(content: bytes, name: str) -> tuple[list[dict[str, Any]], Source]:
     """The records of a jsonl file one by one, with the line of the first one that is wrong."""
     records, numbers = [], []
-    for number, line in enumerate(content.split(b"\n"), start=1):
+    for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if line.strip():
             records.append(_record(line, f"{name}, line {number}"))
             numbers.append(number)
@@ -254,13 +254,16 @@ def _record(line: bytes, where: str) -> dict[str, Any]:
 
 
 def _table_of_records(records: list[dict[str, Any]], source: Source) -> pl.DataFrame:
+    """The records as a table. A field of mixed types is left out, unless its name says that it matters."""
     columns = list(dict.fromkeys(name for record in records for name in record))
+    roles = roles_of(columns, where=source.name).values()
     table = {}
     for name in columns:
         try:
             table[name] = pl.Series(name, [record.get(name) for record in records])
         except (TypeError, OverflowError, *UNREADABLE):
-            raise FormatError(
-                f"{source.name}: the field {name!r} holds values of different types. Use one type throughout."
-            ) from None
+            if name in roles:
+                raise FormatError(
+                    f"{source.name}: the field {name!r} holds values of different types. Use one type throughout."
+                ) from None
     return pl.DataFrame(table)

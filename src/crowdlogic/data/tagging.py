@@ -21,6 +21,9 @@ import numpy as np
 from crowdlogic.errors import DataError, OptionError
 from crowdlogic.numerics.arrays import Bools, Ints
 
+NOT_SEEN = "?"
+"""The tag of a token that an annotator did not see, or that has no answer."""
+
 OUTSIDE, BEGIN, INSIDE, END, SINGLE = range(5)
 PREFIXES = {"B": BEGIN, "I": INSIDE, "E": END, "S": SINGLE, "L": END, "U": SINGLE}
 
@@ -64,8 +67,7 @@ class Spans:
 def is_span_tag_set(classes: Sequence[Any]) -> bool:
     """Whether the classes are span tags: O and prefix-type, such as B-PER. A part-of-speech set is not."""
     texts = [str(name) for name in classes]
-    marked = [text for text in texts if text != "O"]
-    return bool(marked) and all(_split(text) is not None for text in marked)
+    return bool(texts) and all(text == "O" or _split(text) is not None for text in texts)
 
 
 def tag_set(classes: Sequence[Any]) -> TagSet:

@@ -61,10 +61,16 @@ class WordVectors:
     ) -> NDArray[np.float32]:
         """A vector per word. Unknown words get a row of `unknown` (one per word) if given, else zeros."""
         rows = self.rows(words, exact=exact)
-        filled = np.zeros((len(words), self.size), dtype=np.float32) if unknown is None else unknown.astype(np.float32)
+        filled = (
+            np.zeros((len(words), self.size), dtype=np.float32)
+            if unknown is None
+            else unknown.astype(np.float32, copy=True)
+        )
         if filled.shape != (len(words), self.size):
             raise OptionError(f"unknown has shape {filled.shape} where ({len(words)}, {self.size}) is expected.")
-        return np.where((rows >= 0)[:, None], self.vectors[rows], filled)
+        known = rows >= 0
+        filled[known] = self.vectors[rows[known]]
+        return filled
 
     def coverage(self, words: Sequence[str], *, exact: bool = False) -> float:
         """The share of the words that have a vector."""
@@ -100,7 +106,14 @@ def read_vectors(path: str | Path, *, vocabulary: Iterable[str] | None = None) -
     counted = len(header) == 2 and all(count.isdigit() for count in header)
     if counted and _is_binary(content):
         return _read_binary(path, content, int(header[0]), int(header[1]), wanted)
-    return _read_text(path, content.partition(b"\n")[2] if counted else content, wanted, first_line=2 if counted else 1)
+    if not counted:
+        return _read_text(path, content, wanted, first_line=1)
+    found = _read_text(path, content.partition(b"\n")[2], wanted, first_line=2)
+    if wanted is None and len(found.words) != int(header[0]):
+        raise FormatError(
+            f"{path}: {len(found.words):,} words where its first line says {int(header[0]):,}. Fetch it again."
+        )
+    return found
 
 
 def _is_binary(content: bytes) -> bool:

@@ -28,6 +28,14 @@ class Ties(StrEnum):
     soft = "soft"
     """Leave it a tie: the beliefs keep it, scores can count it in parts, and the answer shown is the first."""
 
+    @classmethod
+    def named(cls, name: str) -> Ties:
+        """The policy of that name."""
+        try:
+            return cls(name)
+        except ValueError:
+            raise OptionError(f"ties: {name!r} is none of {', '.join(cls)}.") from None
+
 
 def best_classes(scores: Floats) -> Bools:
     """best[i, k], whether no class scores higher than k for unit i."""
@@ -36,6 +44,8 @@ def best_classes(scores: Floats) -> Bools:
 
 def winners(best: Bools, ties: Ties, *, classes: Classes, order: Sequence[Any] | None = None, seed: int = 0) -> Ints:
     """winner[i], one of the best classes of each unit."""
+    if order is not None and ties is not Ties.order:
+        raise OptionError(f"ties = {ties}: an order of classes goes with ties = order alone. Leave one of them out.")
     if not best.shape[1]:
         return np.full(len(best), -1, dtype=np.int32)
     if ties is Ties.order:

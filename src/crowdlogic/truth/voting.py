@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Estimate, answered_by, shares
+from crowdlogic.data.estimate import NO_ANSWER, Estimate, answered_by, shares
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.truth.fitting import ALONE, Fitting, refuse_anchors
 from crowdlogic.truth.ties import Ties, best_classes, winners
@@ -43,8 +43,11 @@ class MajorityVote:
         refuse_anchors(self.name, fitting)
         votes = labels.votes(weighted=self.weighted)
         best = best_classes(votes)
-        answer = winners(best, Ties(self.ties), classes=labels.classes, order=self.order, seed=self.seed)
-        tied = (best.sum(axis=1) > 1) & (labels.labels_per_unit() > 0)
+        answer = winners(best, Ties.named(self.ties), classes=labels.classes, order=self.order, seed=self.seed)
+        counted = votes.sum(axis=1) > 0
+        if not self.answer_all:
+            answer = np.where(counted, answer, NO_ANSWER).astype(np.int32)
+        tied = (best.sum(axis=1) > 1) & counted
         return answered_by(
             labels,
             self.name,

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests.truth.planted import planted
 
+from crowdlogic.data.frames import from_matrix
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.logspace import safe_log
 from crowdlogic.truth.confusion import e_step, m_step
@@ -169,3 +170,29 @@ def test_a_lazy_sequence_of_shards_is_read_one_at_a_time() -> None:
     assert asked == [0, 1, 2, 3]
     one = table_sweep(shards_of(labels), safe_log(table), safe_log(prior))
     np.testing.assert_allclose(found.counts, one.counts, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("floor", [0.2, 1e-10], ids=["mild", "extreme"])
+def test_many_labels_per_unit_lose_nothing(floor: float) -> None:
+    """Products of hundreds of small numbers leave the range of a float; the sums of logs do not."""
+    rng = np.random.default_rng(0)
+    labels = from_matrix(rng.integers(2, size=(5, 400)))
+    table = rng.uniform(floor, 1.0, size=(400, 2, 2))
+    table[rng.random(table.shape) < 0.3] = floor
+    ours, theirs = (
+        table_sweep(shards_of(labels, compiled=way), np.log(table), np.log([0.9, 0.1]), keep=True)
+        for way in (False, True)
+    )
+
+    np.testing.assert_allclose(theirs.q, ours.q, rtol=1e-9, atol=1e-300)
+    np.testing.assert_allclose(theirs.log_evidence, ours.log_evidence, rtol=1e-12)
+
+
+def test_a_state_that_was_nearly_lost_comes_back() -> None:
+    """Forty labels against state 1 by a factor of 1e-8 each, and forty for it: the prior decides."""
+    labels = from_matrix(np.repeat([[0, 1]], 40, axis=1).reshape(1, -1))
+    table = np.array([[1.0, 1e-8], [1e-8, 1.0]])[None].repeat(80, axis=0)
+
+    found = table_sweep(shards_of(labels, compiled=True), np.log(table), np.log([0.25, 0.75]), keep=True)
+
+    np.testing.assert_allclose(found.q, [[0.25, 0.75]], rtol=1e-9)

@@ -19,6 +19,12 @@ from numba import njit
 UNROLLED = 16
 """Up to this many states the loops are compiled for the number of states."""
 
+BLOCK = 8
+"""So many labels are multiplied before the product is scaled."""
+
+SMALLEST = 1e-200
+"""A scaled product must not get smaller, so that nothing is lost that a later label could bring back."""
+
 
 def states_of(count: int) -> tuple[int, ...]:
     """The tuple that tells the kernels how many states there are."""
@@ -26,7 +32,9 @@ def states_of(count: int) -> tuple[int, ...]:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def table_pass(states, starts, annotator, label, weight, fixed, n_labels, table, log_prior, counts, totals, q):  # type: ignore[no-untyped-def]
+def table_pass(  # type: ignore[no-untyped-def]
+    states, starts, annotator, label, weight, fixed, n_labels, table, factors, log_prior, counts, totals, q
+):
     """E-step with a table of log probabilities, and the expected counts.
 
     Args:
@@ -39,6 +47,8 @@ def table_pass(states, starts, annotator, label, weight, fixed, n_labels, table,
             z // (number of states / number of classes).
         n_labels: How many labels there are to give.
         table: table[j * n_labels + n, z], log p(label n | state z) of annotator j.
+        factors: exp(table): where there are neither weights nor known classes, beliefs are products of these, which
+            takes no logarithms. Should a product get too small to be kept, the unit is done again with the table.
         log_prior: log_prior[1 or i, z].
         counts: counts[j * n_labels + n, z], increased by the beliefs.
         totals: totals[z], increased by the beliefs of the units that have labels.
@@ -48,24 +58,18 @@ def table_pass(states, starts, annotator, label, weight, fixed, n_labels, table,
         The sum of the log evidence of all units that have labels.
     """
     n_states = table.shape[1] if len(states) == 0 else len(states)
-    per_class = max(n_states // max(n_labels, 1), 1)
-    step = 1 if log_prior.shape[0] > 1 else 0
-    keep, known, weighted = q.shape[0] > 0, fixed.size > 0, weight.size > 0
+    keep = q.shape[0] > 0
+    plain = weight.size == 0 and fixed.size == 0 and log_prior.shape[0] == 1
+    prior = np.exp(log_prior[0]) if plain else log_prior[0]
     belief = np.empty(n_states)
     evidence = 0.0
     for i in range(starts.size - 1):
         begin, end = starts[i], starts[i + 1]
-        for z in range(n_states):
-            belief[z] = log_prior[i * step, z]
-            if known and fixed[i] >= 0 and z // per_class != fixed[i]:
-                belief[z] = -np.inf
-        for row in range(begin, end):
-            cell = annotator[row] * n_labels + label[row]
-            scale = weight[row] if weighted else 1.0
-            if scale > 0.0:
-                for z in range(n_states):
-                    belief[z] += scale * table[cell, z]
-        log_sum = _normalise(states, belief)
+        log_sum = np.nan
+        if plain:
+            log_sum = _multiplied(states, begin, end, annotator, label, n_labels, factors, prior, belief)
+        if np.isnan(log_sum):
+            log_sum = _added(states, i, begin, end, annotator, label, weight, fixed, n_labels, table, log_prior, belief)
         if keep:
             for z in range(n_states):
                 q[i, z] = belief[z]
@@ -76,10 +80,63 @@ def table_pass(states, starts, annotator, label, weight, fixed, n_labels, table,
             totals[z] += belief[z]
         for row in range(begin, end):
             cell = annotator[row] * n_labels + label[row]
-            scale = weight[row] if weighted else 1.0
-            for z in range(n_states):
-                counts[cell, z] += scale * belief[z]
+            if weight.size:
+                for z in range(n_states):
+                    counts[cell, z] += weight[row] * belief[z]
+            else:
+                for z in range(n_states):
+                    counts[cell, z] += belief[z]
     return evidence
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _multiplied(states, begin, end, annotator, label, n_labels, factors, prior, belief):  # type: ignore[no-untyped-def]
+    """The beliefs of one unit as a product; the log of their sum, or NaN when a product got too small."""
+    n_states = factors.shape[1] if len(states) == 0 else len(states)
+    for z in range(n_states):
+        belief[z] = prior[z]
+    log_scale = 0.0
+    row = begin
+    while True:
+        stop = min(row + BLOCK, end)
+        for at in range(row, stop):
+            cell = annotator[at] * n_labels + label[at]
+            for z in range(n_states):
+                belief[z] *= factors[cell, z]
+        total = 0.0
+        least = np.inf
+        for z in range(n_states):
+            total += belief[z]
+            least = min(least, belief[z])
+        if not least > SMALLEST:
+            return np.nan
+        for z in range(n_states):
+            belief[z] /= total
+        log_scale += np.log(total)
+        row = stop
+        if row == end:
+            return log_scale
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _added(  # type: ignore[no-untyped-def]
+    states, i, begin, end, annotator, label, weight, fixed, n_labels, table, log_prior, belief
+):
+    """The beliefs of one unit as a sum of logs; the log of their sum."""
+    n_states = table.shape[1] if len(states) == 0 else len(states)
+    per_class = max(n_states // max(n_labels, 1), 1)
+    step = 1 if log_prior.shape[0] > 1 else 0
+    for z in range(n_states):
+        belief[z] = log_prior[i * step, z]
+        if fixed.size and fixed[i] >= 0 and z // per_class != fixed[i]:
+            belief[z] = -np.inf
+    for row in range(begin, end):
+        cell = annotator[row] * n_labels + label[row]
+        scale = weight[row] if weight.size else 1.0
+        if scale > 0.0:
+            for z in range(n_states):
+                belief[z] += scale * table[cell, z]
+    return _normalise(states, belief)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

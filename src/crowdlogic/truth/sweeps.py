@@ -51,6 +51,7 @@ def table_sweep(shards: Shards, log_table: Floats, log_prior: Floats, *, keep: b
     n_states = log_table.shape[2]
     compiled = _is_compiled(shards, n_states)
     table = np.ascontiguousarray(log_table.reshape(-1, n_states))
+    factors = np.exp(table) if compiled else table
     prior = np.atleast_2d(log_prior)
     q = np.empty((shards.n_units if keep else 0, n_states))
 
@@ -64,7 +65,7 @@ def table_sweep(shards: Shards, log_table: Floats, log_prior: Floats, *, keep: b
         counts, totals = np.zeros_like(table), np.zeros(n_states)
         evidence = table_pass(
             states_of(n_states), shard.starts, shard.annotator, shard.label, shard.weight, shard.fixed,
-            shards.n_classes, table, own_prior, counts, totals, own_q,
+            shards.n_classes, table, factors, own_prior, counts, totals, own_q,
         )  # fmt: skip
         return counts, totals, evidence
 

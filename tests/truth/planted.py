@@ -24,6 +24,7 @@ def planted(
     rng = np.random.default_rng(seed)
     truth = rng.integers(classes, size=units)
     confusion = rng.dirichlet(np.ones(classes), size=(annotators, classes)) * (1 - right) + np.eye(classes) * right
-    matrix = np.stack([[rng.choice(classes, p=confusion[j, m]) for j in range(annotators)] for m in truth])
+    steps = confusion.cumsum(axis=2)[:, truth].transpose(1, 0, 2)
+    matrix = np.minimum((rng.random((units, annotators, 1)) > steps).sum(axis=2), classes - 1)
     matrix[rng.random(matrix.shape) > given] = -1
     return Planted(from_matrix(matrix, classes=tuple("abcdefghij"[:classes])), truth, confusion)

@@ -23,8 +23,9 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.logspace import safe_log
+from crowdlogic.truth.checkpoints import State
 from crowdlogic.truth.fitting import ALONE, Fitting, Patience, settle, sharded, starting_beliefs, unanswered
-from crowdlogic.truth.shards import shards_of
+from crowdlogic.truth.shards import Shards, shards_of
 from crowdlogic.truth.sweeps import table_sweep, tally
 
 FLOOR = 1e-10
@@ -61,15 +62,10 @@ class DawidSkene:
         check_size(self.name, len(labels.annotators), labels.n_classes)
         shards = sharded(labels, fitting)
 
-        def initial() -> dict[str, Floats]:
-            found = tally(shards, starting_beliefs(labels, fitting))
-            return self._parameters(found.counts, found.totals)
-
-        def step(state: dict[str, Floats]) -> tuple[dict[str, Floats], float]:
-            found = table_sweep(shards, safe_log(state["table"]), safe_log(state["prior"]))
-            return self._parameters(found.counts, found.totals), found.log_evidence + self._log_prior(state)
-
-        settled = settle(self, labels, initial, step, Patience(self.max_iterations, self.tolerance), fitting)
+        settled = settle(
+            self, labels, lambda: self.first_state(shards, starting_beliefs(labels, fitting)),
+            lambda state: self.step(shards, state), Patience(self.max_iterations, self.tolerance), fitting,
+        )  # fmt: skip
         table, prior = settled.state["table"], settled.state["prior"]
         beliefs = table_sweep(shards, safe_log(table), safe_log(prior), keep=True).q
         return answered_by(
@@ -77,14 +73,24 @@ class DawidSkene:
             trace=settled.trace, converged=settled.converged, answer_all=self.answer_all,
         )  # fmt: skip
 
-    def _parameters(self, counts: Floats, totals: Floats) -> dict[str, Floats]:
+    def first_state(self, shards: Shards, beliefs: Beliefs | None = None) -> State:
+        """Parameters from beliefs, or from the shares of the votes."""
+        found = tally(shards, beliefs)
+        return self._parameters(found.counts, found.totals)
+
+    def step(self, shards: Shards, state: State) -> tuple[State, float]:
+        """An E- and an M-step: the next parameters, and the log posterior of those given."""
+        found = table_sweep(shards, safe_log(state["table"]), safe_log(state["prior"]))
+        return self._parameters(found.counts, found.totals), found.log_evidence + self._log_prior(state)
+
+    def _parameters(self, counts: Floats, totals: Floats) -> State:
         """The M-step: table[j, n, m] and prior[k] from expected counts ([DS79] eq. 2.3 and 2.4)."""
         return {
             "table": confusion_table(counts, smoothing=self.smoothing, trust=self.trust),
             "prior": normalised(totals + self.smoothing),
         }
 
-    def _log_prior(self, state: dict[str, Floats]) -> float:
+    def _log_prior(self, state: State) -> float:
         """The log density of the Dirichlet priors, up to a constant: what smoothing adds to the log-likelihood."""
         added = 0.0
         if self.smoothing:

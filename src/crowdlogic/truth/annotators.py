@@ -1,0 +1,118 @@
+"""What the beliefs say of each annotator: how often right, how sure of that, whether a spammer, and what they mix up.
+
+[RY12] Raykar and Yu, "Eliminating spammers and ranking annotators for crowdsourced labeling tasks", 2012: the spam
+score is the mean squared distance between the rows of the confusion matrix (eq. 12). Who answers the same whatever
+the truth scores 0; who is always right, or wrong in a way that can be undone, scores 1.
+
+Everything is computed from labels and beliefs, so it means the same for every method.
+
+Axes: j annotator, m true class, n given label.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from scipy.special import betaincinv
+
+from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.errors import DataError, OptionError
+from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.sums import sum_by
+from crowdlogic.truth.confusion import MOST_CELLS
+from crowdlogic.truth.shards import shards_of
+from crowdlogic.truth.sweeps import tally
+
+HALF = 0.5
+"""Jeffreys' prior: half a right and half a wrong label for every annotator, half a label over each row of a matrix."""
+
+
+def annotator_table(labels: CrowdLabels, estimate: Estimate, *, level: float = 0.95) -> pl.DataFrame:
+    """One row per annotator, in the order of the labels.
+
+    Columns: annotator; labels, how many they gave; items, how many they saw; reliability, the expected share of right
+    labels, with its credible interval from reliability_low to reliability_high; expected_accuracy, how often they would
+    be right if classes came as often as the method believes, which does not reward labelling easy classes only;
+    spam_score ([RY12], 0 for a spammer); confused_truth and confused_label, what they mix up most, and confused_count,
+    the expected number of times; weight, the method's own number for them, when it has one.
+
+    Args:
+        labels: The labels that the estimate was made from.
+        estimate: What a method believes.
+        level: The probability that a credible interval holds the truth.
+    """
+    if not 0 < level < 1:
+        raise OptionError(f"level must lie between 0 and 1, not at {level}.")
+    if len(estimate.beliefs) != labels.n_units or len(estimate.annotators) != len(labels.annotators):
+        raise DataError("The estimate is not of these labels. Give the labels it was made from.")
+    size = len(labels.annotators)
+    given = sum_by(labels.annotator, size, labels.weight)
+    right = sum_by(labels.annotator, size, labels.weights * estimate.beliefs[labels.unit, labels.label])
+    low, high = credible_interval(right, given, level)
+    columns: dict[str, object] = {
+        "annotator": labels.annotators,
+        "labels": labels.labels_per_annotator(),
+        "items": np.bincount(labels.annotations()[1], minlength=size),
+        "reliability": (right + HALF) / (given + 2 * HALF),
+        "reliability_low": low,
+        "reliability_high": high,
+    }
+    return pl.DataFrame(columns | _from_confusion(labels, estimate)).with_columns(
+        pl.Series("weight", estimate.reliability if estimate.reliability is not None else [None] * size, pl.Float64)
+    )
+
+
+def credible_interval(right: Floats, given: Floats, level: float) -> tuple[Floats, Floats]:
+    """The central interval of the Beta posterior of a share, from the expected number of right labels."""
+    wrong = np.maximum(given - right, 0.0)
+    tail = (1 - level) / 2
+    low = betaincinv(right + HALF, wrong + HALF, tail)
+    return np.asarray(low), np.asarray(betaincinv(right + HALF, wrong + HALF, 1 - tail))
+
+
+def spam_scores(confusion: Floats) -> Floats:
+    """score[j] from confusion[j, m, n] ([RY12] eq. 12): 0 for a spammer, 1 for a perfect annotator."""
+    n_classes = confusion.shape[1]
+    if n_classes < 2:
+        return np.ones(len(confusion))
+    mean = confusion.mean(axis=1, keepdims=True)
+    # The sum over pairs of rows of their squared distances is the number of rows times that to their mean.
+    return np.asarray(((confusion - mean) ** 2).sum(axis=(1, 2)) / (n_classes - 1))
+
+
+def _from_confusion(labels: CrowdLabels, estimate: Estimate) -> dict[str, object]:
+    size, n_classes = len(labels.annotators), labels.n_classes
+    if not n_classes or size * n_classes**2 > MOST_CELLS:
+        return {
+            "expected_accuracy": pl.Series([None] * size, dtype=pl.Float64),
+            "spam_score": pl.Series([None] * size, dtype=pl.Float64),
+            "confused_truth": pl.Series([None] * size, dtype=pl.String),
+            "confused_label": pl.Series([None] * size, dtype=pl.String),
+            "confused_count": pl.Series([None] * size, dtype=pl.Float64),
+        }
+    counts = tally(shards_of(labels), estimate.beliefs).counts.transpose(0, 2, 1)
+    smoothed = counts + HALF / n_classes
+    confusion = smoothed / smoothed.sum(axis=2, keepdims=True)
+    prior = estimate.beliefs[labels.labels_per_unit() > 0].mean(axis=0) if labels.n_labels else np.ones(n_classes)
+    truth, label, count = _most_confused(counts)
+    names = [str(name) for name in labels.classes]
+    return {
+        "expected_accuracy": np.diagonal(confusion, axis1=1, axis2=2) @ (prior / prior.sum()),
+        "spam_score": spam_scores(confusion),
+        "confused_truth": pl.Series(
+            [names[m] if c > 0 else None for m, c in zip(truth, count, strict=True)], dtype=pl.String
+        ),
+        "confused_label": pl.Series(
+            [names[n] if c > 0 else None for n, c in zip(label, count, strict=True)], dtype=pl.String
+        ),
+        "confused_count": count,
+    }
+
+
+def _most_confused(counts: Floats) -> tuple[Ints, Ints, Floats]:
+    """For each annotator the (true class, given label) pair of different classes with the largest expected count."""
+    n_classes = counts.shape[1]
+    wrong = counts * (1.0 - np.eye(n_classes))
+    best = wrong.reshape(len(counts), -1).argmax(axis=1)
+    return best // n_classes, best % n_classes, wrong.reshape(len(counts), -1).max(axis=1, initial=0.0)

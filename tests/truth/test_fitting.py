@@ -1,0 +1,234 @@
+"""The life of a fit: warnings, progress, warm starts, updates, checkpoints that survive a kill."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.truth.planted import planted
+
+from crowdlogic.data.frames import from_sequences
+from crowdlogic.errors import ConvergenceWarning, FormatError, OptionError
+from crowdlogic.truth.confusion import DawidSkene
+from crowdlogic.truth.fitting import Fitting, Patience, Progress, starting_beliefs
+from crowdlogic.truth.hidden_markov import HMMCrowd
+from crowdlogic.truth.methods import METHODS, SEQUENCE_METHODS
+from crowdlogic.truth.standing import stand
+
+ITERATIVE = ["dawid-skene", "one-coin", "ibcc", "ebcc", "glad", "mace"]
+
+
+def test_stopping_early_warns_with_the_number() -> None:
+    labels = planted(0).labels
+
+    with pytest.warns(ConvergenceWarning) as caught:
+        estimate = DawidSkene(max_iterations=3).infer(labels)
+
+    gain = (estimate.trace[-1] - estimate.trace[-2]) / labels.n_labels
+    assert str(caught[0].message) == (
+        f"dawid-skene stopped after 3 iterations, the last of which still gained {gain:.3g} per label (it settles at "
+        f"1e-07). Raise max_iterations, or raise tolerance if this is near enough."
+    )
+    assert not estimate.converged
+    assert len(estimate.trace) == 3
+
+
+@pytest.mark.parametrize("name", ITERATIVE)
+def test_a_settled_fit_says_so_and_does_not_warn(name: str) -> None:
+    estimate = METHODS[name].infer(planted(1).labels)
+
+    assert estimate.converged
+
+
+@pytest.mark.parametrize(
+    ("patience", "message"),
+    [((0, 1e-3), "max_iterations must be 1 or more, not 0."), ((5, -1.0), "tolerance must be 0 or more, not -1.0."),
+     ((5, float("nan")), "tolerance must be 0 or more, not nan.")],
+)  # fmt: skip
+def test_patience_that_makes_no_sense_is_refused(patience: tuple[int, float], message: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        Patience(*patience)
+
+    assert str(caught.value) == message
+
+
+def test_progress_hears_of_every_iteration() -> None:
+    heard: list[Progress] = []
+
+    estimate = DawidSkene().infer(planted(2).labels, fitting=Fitting(progress=heard.append))
+
+    assert [one.iteration for one in heard] == list(range(1, len(estimate.trace) + 1))
+    np.testing.assert_array_equal([one.objective for one in heard], estimate.trace)
+    assert heard[0].gain == np.inf
+    assert heard[-1].gain <= 1e-7
+
+
+@pytest.mark.parametrize("name", ITERATIVE)
+def test_a_warm_start_from_the_answer_stays_there_and_is_quick(name: str) -> None:
+    labels = planted(3, units=120).labels
+    cold = METHODS[name].infer(labels)
+
+    warm = METHODS[name].infer(labels, fitting=Fitting(start=cold))
+
+    np.testing.assert_allclose(warm.beliefs, cold.beliefs, rtol=0, atol=2e-2)
+    assert len(warm.trace) <= max(len(cold.trace), 12)
+
+
+def test_a_start_is_found_by_name_and_unknown_items_start_from_votes() -> None:
+    labels = planted(4).labels
+    old = DawidSkene().infer(labels.take_items(np.arange(30)).with_classes(("c", "a", "b")))
+    turned = labels.take_items(np.arange(59, -1, -1))
+
+    q = starting_beliefs(turned, Fitting(start=old))
+
+    np.testing.assert_allclose(q[59 - np.arange(30)], old.beliefs[:, [1, 2, 0]], rtol=1e-12)
+    votes = labels.votes()
+    np.testing.assert_allclose(q[0], votes[59] / votes[59].sum(), rtol=1e-12)
+
+
+def test_a_start_over_sequences_is_found_by_name_and_length() -> None:
+    rows = [("s", "w", ["a", "b"]), ("t", "w", ["b", "b", "a"]), ("u", "w", ["a"])]
+    old = DawidSkene().infer(from_sequences(rows))
+    new = from_sequences([("u", "w", ["b"]), ("s", "w", ["a", "b"]), ("t", "w", ["a", "a"])])
+
+    q = starting_beliefs(new, Fitting(start=old))
+
+    np.testing.assert_allclose(q[0], old.beliefs[5], rtol=1e-12)
+    np.testing.assert_allclose(q[1:3], old.beliefs[0:2], rtol=1e-12)
+    np.testing.assert_allclose(q[3:], [[1, 0], [1, 0]], rtol=1e-12)
+
+
+def test_an_update_is_a_fit_of_all_labels_that_needs_fewer_steps() -> None:
+    crowd = planted(5, units=400, annotators=8)
+    rows = np.random.default_rng(0).permutation(crowd.labels.n_labels)
+    first, second = crowd.labels.take(np.sort(rows[:-40])), crowd.labels.take(np.sort(rows[-40:]))
+    standing = stand(DawidSkene(tolerance=1e-9), first)
+
+    updated = standing.update(second)
+    whole = DawidSkene(tolerance=1e-9).infer(crowd.labels)
+
+    assert updated.labels.n_labels == crowd.labels.n_labels
+    np.testing.assert_allclose(updated.estimate.beliefs, whole.beliefs, rtol=0, atol=1e-3)
+    assert len(updated.estimate.trace) < len(whole.trace)
+
+
+KILLED = """
+import sys, time, pathlib
+from tests.truth.planted import planted
+from crowdlogic.truth.fitting import Fitting
+from crowdlogic.truth.methods import METHODS
+path, name, signal = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+def watch(progress):
+    if progress.iteration == 8:
+        signal.touch()
+        time.sleep(60)
+METHODS[name].infer(planted(6, right=0.4).labels, fitting=Fitting(checkpoint=path, every=3, progress=watch))
+"""
+
+
+@pytest.mark.parametrize("name", ["dawid-skene", "glad"])
+def test_a_fit_killed_in_the_middle_resumes_and_ends_the_same(tmp_path: Path, name: str) -> None:
+    labels = planted(6, right=0.4).labels
+    path, ready = tmp_path / "fit.safetensors", tmp_path / "ready"
+    whole = METHODS[name].infer(labels)
+    process = subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(path), name, str(ready)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([".", *filter(None, sys.path)])},
+    )
+    deadline = time.monotonic() + 60
+    while not ready.exists() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    heard: list[Progress] = []
+
+    assert path.exists()
+    resumed = METHODS[name].infer(labels, fitting=Fitting(checkpoint=path, every=3, progress=heard.append))
+
+    assert heard[0].iteration == 7
+    np.testing.assert_array_equal(resumed.beliefs, whole.beliefs)
+    np.testing.assert_array_equal(resumed.trace, whole.trace)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("name", [*ITERATIVE, *SEQUENCE_METHODS])
+def test_a_fit_interrupted_by_an_error_resumes_and_ends_the_same(tmp_path: Path, name: str) -> None:
+    labels = planted(7, right=0.4).labels
+    if name in SEQUENCE_METHODS:
+        rng = np.random.default_rng(0)
+        tags = np.array(["O", "B-X", "I-X"])
+        labels = from_sequences([(s, j, tags[rng.integers(3, size=6)].tolist()) for s in range(20) for j in range(4)])
+    method = METHODS[name]
+    whole = method.infer(labels)
+
+    def give_up(progress: Progress) -> None:
+        if progress.iteration == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        method.infer(labels, fitting=Fitting(checkpoint=tmp_path / "fit", every=1, progress=give_up))
+    assert list(tmp_path.iterdir())
+    resumed = method.infer(labels, fitting=Fitting(checkpoint=tmp_path / "fit", every=1))
+
+    np.testing.assert_array_equal(resumed.beliefs, whole.beliefs)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_checkpoint_of_another_fit_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "fit"
+
+    def give_up(progress: Progress) -> None:
+        if progress.iteration == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        DawidSkene().infer(planted(8).labels, fitting=Fitting(checkpoint=path, every=1, progress=give_up))
+
+    for method, seed in ((DawidSkene(trust=2.0), 8), (DawidSkene(), 9)):
+        with pytest.raises(OptionError, match="belongs to another fit: the method, its options or the labels differ"):
+            method.infer(planted(seed).labels, fitting=Fitting(checkpoint=path))
+
+
+def test_a_broken_checkpoint_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "fit"
+    path.write_bytes(b"\x10\x00\x00\x00\x00\x00\x00\x00not a header....")
+
+    with pytest.raises(FormatError, match="is no checkpoint"):
+        DawidSkene().infer(planted(8).labels, fitting=Fitting(checkpoint=path))
+
+
+@pytest.mark.parametrize("name", [*ITERATIVE])
+def test_two_threads_find_what_one_finds(name: str) -> None:
+    labels = planted(9, units=150).labels
+
+    one, two = (METHODS[name].infer(labels, fitting=Fitting(threads=threads)) for threads in (1, 2))
+
+    np.testing.assert_allclose(two.beliefs, one.beliefs, rtol=0, atol=1e-6)
+
+
+def test_threads_below_one_are_refused() -> None:
+    with pytest.raises(OptionError, match="threads must be 1 or more, not 0"):
+        DawidSkene().infer(planted(0).labels, fitting=Fitting(threads=0))
+
+
+def test_an_anchor_that_breaks_the_grammar_is_refused() -> None:
+    labels = from_sequences([(0, 0, ["O", "B-X", "I-X"]), (1, 0, ["O", "O", "O"])])
+
+    with pytest.raises(ValueError, match="The anchor of 1 is no valid sequence of tags"):
+        HMMCrowd().infer(labels, fitting=Fitting(anchors={1: ["O", "I-X", "O"]}))
+
+
+def test_warnings_stay_quiet_when_the_tolerance_is_met_at_the_last_moment() -> None:
+    labels = planted(10).labels
+    needed = len(DawidSkene().infer(labels).trace)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert DawidSkene(max_iterations=needed).infer(labels).converged

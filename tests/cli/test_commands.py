@@ -41,7 +41,7 @@ def test_random_ties_follow_the_seed(run: Run) -> None:
 
     answers = []
     for seed in (1, 1, 2):
-        run("aggregate", "l.csv", "--seed", seed, "-o", "o.csv")
+        run("aggregate", "l.csv", "-m", "majority", "--seed", seed, "-o", "o.csv")
         answers.append(pl.read_csv("o.csv")["label"].to_list())
 
     assert answers[0] == answers[1] != answers[2]

@@ -8,10 +8,11 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import listed, nearest
+from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.errors import OptionError
 from crowdlogic.truth.bayes import IBCC
 from crowdlogic.truth.coins import OneCoin
-from crowdlogic.truth.confusion import DawidSkene
+from crowdlogic.truth.confusion import MOST_CELLS, DawidSkene
 from crowdlogic.truth.difficulty import GLAD
 from crowdlogic.truth.fitting import ALONE, Fitting
 from crowdlogic.truth.hidden_markov import HMMCrowd
@@ -55,3 +56,30 @@ def method_named(name: str) -> TruthMethod:
             f"No method is called {name!r}.{nearest(name, list(METHODS))} There are {listed(METHODS, most=20)}."
         )
     return METHODS[name]
+
+
+ENOUGH = 15
+"""Labels per annotator and class from which on a confusion matrix is worth estimating."""
+
+FEW = 2
+"""Below this many there is not even enough for one number per annotator."""
+
+
+def suited_method(labels: CrowdLabels) -> tuple[str, str]:
+    """The name of the method to take when nobody says, and why.
+
+    The rule looks at the labels per annotator and class, c = labels / (annotators x classes): with c of 15 or more a
+    confusion matrix per annotator can be estimated (dawid-skene; bsc-seq for the tags of sentences); with less, a few
+    numbers (mace; hmm-crowd); with less than 2, nothing (majority). Where confusion matrices would be too large, mace.
+    """
+    size = len(labels.annotators) * labels.n_classes
+    each = labels.n_labels / max(size, 1)
+    spans = labels.is_sequential and is_span_tag_set(labels.classes)
+    why = f"{each:.1f} labels per annotator and class"
+    if each < FEW:
+        return "majority", why
+    if size * labels.n_classes * (labels.n_classes if spans else 1) > MOST_CELLS:
+        return "mace", f"{labels.n_classes:,} classes"
+    if spans:
+        return ("bsc-seq" if each >= ENOUGH else "hmm-crowd"), why
+    return ("dawid-skene" if each >= ENOUGH else "mace"), why

@@ -1,0 +1,86 @@
+"""Several methods on the same labels, side by side: what they agree on, how long they take, and how right they are."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from crowdlogic.data.answers import Answers, match
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.tagging import Scheme, is_span_tag_set
+from crowdlogic.errors import ConvergenceWarning
+from crowdlogic.metrics.scores import TieCredit, accuracy
+from crowdlogic.metrics.spans import span_scores
+from crowdlogic.numerics.arrays import Floats
+from crowdlogic.truth.fitting import ALONE, Fitting
+from crowdlogic.truth.methods import METHODS, SEQUENCE_METHODS, TruthMethod
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """One method's result.
+
+    Attributes:
+        name: The method.
+        estimate: What it believes.
+        seconds: How long it took.
+        scores: Accuracy with ties counted half, or for span tags the F1 under both schemes; empty without gold.
+    """
+
+    name: str
+    estimate: Estimate
+    seconds: float
+    scores: dict[str, float]
+
+
+def methods_for(labels: CrowdLabels) -> list[str]:
+    """The methods that can take these labels."""
+    return [name for name in METHODS if labels.is_sequential or name not in SEQUENCE_METHODS]
+
+
+def compare(
+    methods: Sequence[TruthMethod], labels: CrowdLabels, corpus: Corpus | None = None, *, gold: Answers | None = None,
+    fitting: Fitting = ALONE,
+) -> list[Compared]:  # fmt: skip
+    """Run each method; a fit that does not settle is told by its estimate, not by a warning."""
+    found = []
+    for method in methods:
+        begin = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            estimate = method.infer(labels, corpus, fitting=fitting)
+        seconds = time.perf_counter() - begin
+        found.append(Compared(method.name, estimate, seconds, {} if gold is None else scored(estimate, gold)))
+    return found
+
+
+def scored(estimate: Estimate, gold: Answers) -> dict[str, float]:
+    """Accuracy with ties counted half; for span tags the F1 of whole spans, as conlleval counts and strictly."""
+    beliefs = estimate.beliefs if estimate.offsets is None else None
+    found = Answers(estimate.items, estimate.classes, estimate.answer, beliefs, estimate.offsets)
+    pair = match(found, gold)
+    if pair.offsets is None:
+        return {"accuracy": accuracy(pair.gold, pair.predicted, beliefs=pair.beliefs, ties=TieCredit.half)}
+    if not is_span_tag_set(pair.classes):
+        return {"accuracy": accuracy(pair.gold, pair.predicted)}
+    return {
+        f"F1 {scheme}": span_scores(pair.gold, pair.predicted, pair.offsets, pair.classes, scheme=scheme).f1
+        for scheme in Scheme
+    }
+
+
+def agreement_between(compared: Sequence[Compared]) -> Floats:
+    """The share of units that two methods answer alike, among those that both answer; a matrix over the methods."""
+    agreement = np.ones((len(compared), len(compared)))
+    for a, one in enumerate(compared):
+        for b, two in enumerate(compared):
+            both = one.estimate.answered & two.estimate.answered
+            same = np.count_nonzero(both & (one.estimate.answer == two.estimate.answer))
+            agreement[a, b] = same / max(int(np.count_nonzero(both)), 1)
+    return agreement

@@ -1,0 +1,239 @@
+"""`crowdlogic aggregate` with every method and option."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from crowdlogic.cli.aggregate import Method
+from crowdlogic.data.frames import from_arrays, from_sequences
+from crowdlogic.truth.methods import METHODS, SEQUENCE_METHODS, suited_method
+
+Run = Callable[..., Any]
+
+
+def write_crowd(path: str, *, items: int = 60, annotators: int = 6, seed: int = 0) -> list[str]:
+    """A table of labels in which annotator 0 knows everything and the last one nothing; the truth."""
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(["x", "y"], size=items)
+    right = np.linspace(1.0, 0.5, annotators)
+    rows = [
+        (f"i{i}", f"w{j}", truth[i] if rng.random() < right[j] else rng.choice(["x", "y"]))
+        for i in range(items)
+        for j in range(annotators)
+    ]
+    pl.DataFrame(rows, schema=["item", "annotator", "label"], orient="row").write_csv(path)
+    return truth.tolist()
+
+
+def write_sentences(path: str, *, count: int = 40) -> None:
+    lines = []
+    for s in range(count):
+        tags = ["O", "B-X", "I-X", "O"] if s % 2 else ["B-Y", "O", "O", "O"]
+        lines += [f"t{s}{i}\t{tag}\t{tag}\t{tag if s % 5 else 'I-Y'}" for i, tag in enumerate(tags)] + [""]
+    Path(path).write_text("\n".join(lines) + "\n")
+
+
+def test_the_command_line_names_every_method() -> None:
+    assert [str(method) for method in Method] == list(METHODS)
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name not in SEQUENCE_METHODS])
+def test_every_method_answers_on_the_command_line(run: Run, name: str) -> None:
+    truth = write_crowd("l.csv")
+
+    done = run("aggregate", "l.csv", "-m", name, "-o", "o.csv")
+
+    assert done.code == 0, done.err
+    assert done.err.startswith(f"{name}: 60 items, 6 annotators")
+    answers = pl.read_csv("o.csv")["label"].to_list()
+    assert np.mean([a == b for a, b in zip(answers, truth, strict=True)]) > 0.8
+
+
+@pytest.mark.parametrize("name", SEQUENCE_METHODS)
+def test_sentences_are_recognised_by_their_shape(run: Run, name: str) -> None:
+    write_sentences("a.conll")
+
+    done = run("aggregate", "a.conll", "-m", name, "-o", "o.conll")
+
+    assert done.code == 0, done.err
+    assert "40 sentences, 160 tokens, 3 annotators" in done.err
+    assert Path("o.conll").read_text().startswith("t00 B-Y\nt01 O\n")
+
+
+def test_a_sequence_method_on_single_items_is_one_line(run: Run) -> None:
+    write_crowd("l.csv")
+
+    done = run("aggregate", "l.csv", "-m", "bsc-seq", "-o", "o.csv")
+
+    assert done.code == 2
+    assert done.err.startswith("crowdlogic: bsc-seq is for sequences: tags of the tokens of sentences.")
+    assert not Path("o.csv").exists()
+
+
+@pytest.mark.parametrize(("per_pair", "method"), [(1, "majority"), (5, "mace"), (15, "dawid-skene")], ids=str)
+def test_the_method_is_chosen_by_labels_per_annotator_and_class(run: Run, per_pair: int, method: str) -> None:
+    write_crowd("l.csv", items=2 * per_pair, annotators=4, seed=1)
+
+    done = run("aggregate", "l.csv", "-o", "o.csv")
+
+    assert done.err.startswith(f"{method} (chosen for {per_pair:.1f} labels per annotator and class): ")
+
+
+def test_the_rule_knows_sentences_and_many_classes() -> None:
+    tags = ["O", "B-X", "I-X"] * 20
+    few, many = (from_sequences([(s, "w", tags[:length]) for s in range(3)]) for length in (6, 60))
+    classes = from_arrays(np.arange(9000), ["w"] * 9000, np.arange(9000) % 8000)
+
+    assert suited_method(few)[0] == "hmm-crowd"
+    assert suited_method(many)[0] == "bsc-seq"
+    assert suited_method(classes.take(np.zeros(20000, dtype=int)))[0] == "mace"
+
+
+def test_all_methods_are_compared_in_one_table(run: Run) -> None:
+    truth = write_crowd("l.csv")
+    pl.DataFrame({"item": [f"i{i}" for i in range(60)], "label": truth}).write_csv("g.csv")
+
+    done = run("aggregate", "l.csv", "--methods", "all", "--gold", "g.csv", "--json")
+    figures = json.loads(done.out)
+    shown = run("aggregate", "l.csv", "--methods", "majority,ibcc", "--gold", "g.csv").out
+
+    assert list(figures) == [name for name in METHODS if name not in SEQUENCE_METHODS]
+    assert figures["dawid-skene"]["accuracy"] > 0.9
+    assert figures["dawid-skene"]["agreement"]["dawid-skene"] == 1.0
+    assert figures["ibcc"]["agreement"]["glad"] == figures["glad"]["agreement"]["ibcc"] <= 1.0
+    assert all(one["seconds"] > 0 for one in figures.values())
+    assert "ibcc" in shown
+    assert "agrees with others" in shown
+    assert f"{100 * figures['ibcc']['accuracy']:.2f}" in shown
+
+
+def test_sentences_are_compared_by_both_schemes(run: Run) -> None:
+    write_sentences("a.conll")
+    run("aggregate", "a.conll", "-m", "majority", "--ties", "first", "-o", "g.conll")
+
+    figures = json.loads(run("aggregate", "a.conll", "--methods", "all", "--gold", "g.conll", "--json").out)
+
+    assert list(figures) == list(METHODS)
+    assert figures["bsc-seq"]["F1 conll"] == figures["bsc-seq"]["F1 strict"] == 1.0
+
+
+def test_gold_scores_a_single_method_too(run: Run) -> None:
+    truth = write_crowd("l.csv")
+    pl.DataFrame({"item": [f"i{i}" for i in range(60)], "label": truth}).write_csv("g.csv")
+
+    figures = json.loads(run("aggregate", "l.csv", "-m", "glad", "-o", "o.csv", "--gold", "g.csv", "--json").out)
+
+    assert figures["method"] == "glad"
+    assert figures["accuracy"] > 0.9
+
+
+def test_annotators_are_written_as_a_table(run: Run) -> None:
+    write_crowd("l.csv", items=200)
+
+    run("aggregate", "l.csv", "-m", "dawid-skene", "-o", "o.csv", "--annotators", "a.csv")
+    table = pl.read_csv("a.csv")
+
+    assert table.columns == [
+        "annotator", "labels", "items", "reliability", "reliability_low", "reliability_high", "expected_accuracy",
+        "spam_score", "confused_truth", "confused_label", "confused_count", "weight",
+    ]  # fmt: skip
+    assert table["labels"].to_list() == [200] * 6
+    assert table["reliability"].arg_max() == 0
+    assert table["spam_score"][0] > 0.8
+    assert table["spam_score"][5] < 0.3
+
+
+def test_anchors_decide_their_items(run: Run) -> None:
+    truth = write_crowd("l.csv")
+    wrong = {"x": "y", "y": "x"}[truth[0]]
+    Path("k.csv").write_text(f"item,label\ni0,{wrong}\n")
+
+    run("aggregate", "l.csv", "-m", "dawid-skene", "-o", "o.csv", "--anchors", "k.csv")
+    refused = run("aggregate", "l.csv", "-m", "pm", "-o", "p.csv", "--anchors", "k.csv")
+
+    assert pl.read_csv("o.csv")["label"][0] == wrong
+    assert (refused.code, refused.err.split(".")[0]) == (2, "crowdlogic: pm cannot use anchors")
+
+
+def test_anchors_of_sentences_are_tags(run: Run) -> None:
+    write_sentences("a.conll")
+
+    done = run("aggregate", "a.conll", "-m", "bsc-seq", "-o", "o.jsonl")
+    first = json.loads(Path("o.jsonl").read_text().splitlines()[0])["item"]
+    Path("k.jsonl").write_text(json.dumps({"item": first, "tags": ["O", "B-X", "O", "O"]}) + "\n")
+    anchored = run("aggregate", "a.conll", "-m", "bsc-seq", "-o", "o.jsonl", "--anchors", "k.jsonl")
+
+    assert (done.code, anchored.code) == (0, 0), anchored.err
+    assert json.loads(Path("o.jsonl").read_text().splitlines()[0])["tags"] == ["O", "B-X", "O", "O"]
+
+
+def test_items_below_the_least_confidence_are_written_apart(run: Run) -> None:
+    write_crowd("l.csv", annotators=3)
+
+    done = run("aggregate", "l.csv", "-m", "dawid-skene", "-o", "o.csv", "--min-confidence", "0.95")
+    sure, unsure = pl.read_csv("o.csv"), pl.read_csv("o.relabel.csv")
+
+    assert sure["confidence"].min() >= 0.95 > unsure["confidence"].max()
+    assert len(sure) + len(unsure) == 60
+    assert f"-> o.csv ({len(sure)} items), o.relabel.csv ({len(unsure)} items to label again, below 0.95)" in done.err
+
+
+def test_a_sentence_is_as_sure_as_its_least_sure_token(run: Run) -> None:
+    write_sentences("a.conll")
+
+    run("aggregate", "a.conll", "-m", "majority", "--ties", "first", "-o", "o.jsonl", "--min-confidence", "0.9")
+    sure, unsure = (Path(name).read_text().splitlines() for name in ("o.jsonl", "o.relabel.jsonl"))
+
+    assert (len(sure), len(unsure)) == (32, 8)
+    assert all(min(json.loads(line)["confidence"]) >= 0.9 for line in sure)
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["l.csv"], "Say where to write with -o FILE, or compare methods with --methods all.\n"),
+        (["l.csv", "-o", "o.csv", "--methods", "all"], "Say where to write with -o FILE, or compare methods with --methods all.\n"),
+        (["l.csv", "--methods", "glda"], "No method is called 'glda'. Did you mean 'glad'? There are majority, wawa, dawid-skene, one-coin, ibcc, ebcc, glad, mace, pm, catd, hmm-crowd, bsc-seq.\n"),
+        (["l.csv", "-m", "ibcc", "--ties", "first", "-o", "o.csv"], "--ties is for majority; ibcc weighs the labels and has hardly any ties.\n"),
+        (["l.csv", "-m", "ibcc", "-o", "-", "--min-confidence", "0.5"], "--min-confidence writes two files; name one with -o FILE.\n"),
+        (["l.csv", "-m", "ibcc", "-o", "o.csv", "--min-confidence", "2"], "The least confidence must lie between 0 and 1, not at 2.0.\n"),
+        (["l.csv", "-m", "ibcc", "-o", "o.csv", "--annotators", "no/a.csv"], "no/a.csv: the folder no does not exist. Make it first.\n"),
+    ],
+)  # fmt: skip
+def test_options_that_do_not_go_together_are_one_line(run: Run, words: list[str], line: str) -> None:
+    write_crowd("l.csv")
+
+    done = run("aggregate", *words)
+
+    assert (done.code, done.out, done.err) == (2, "", f"crowdlogic: {line}")
+    assert [path.name for path in Path().iterdir()] == ["l.csv"]
+
+
+def test_a_fit_that_did_not_settle_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from crowdlogic.truth.confusion import DawidSkene
+
+    write_crowd("l.csv")
+    monkeypatch.setitem(METHODS, "dawid-skene", DawidSkene(max_iterations=2))
+
+    done = run("aggregate", "l.csv", "-m", "dawid-skene", "-o", "o.csv")
+
+    assert done.code == 0
+    assert done.err.splitlines()[0].startswith("dawid-skene stopped after 2 iterations, the last of which still gained")
+
+
+def test_threads_and_a_checkpoint_change_nothing(run: Run) -> None:
+    write_crowd("l.csv")
+
+    run("aggregate", "l.csv", "-m", "ibcc", "-o", "one.csv")
+    run("aggregate", "l.csv", "-m", "ibcc", "-o", "two.csv", "--threads", "2", "--checkpoint", "fit.safetensors")
+
+    one, two = (pl.read_csv(name) for name in ("one.csv", "two.csv"))
+    np.testing.assert_allclose(one["confidence"], two["confidence"], rtol=1e-6)
+    assert not Path("fit.safetensors").exists()

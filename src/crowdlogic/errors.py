@@ -5,6 +5,7 @@
     │   ├── FormatError                      a file that cannot be read as what it claims to be
     │   ├── LabelError                       a table of labels that breaks the input contract
     │   ├── CorpusError                      texts, tokens, features or gold that do not fit the labels
+    │   ├── RuleError                        a rule that cannot be read, grounded or obeyed; most point with a caret
     │   └── MissingDataError (FileNotFoundError)   a file or data set that is not there
     ├── OptionError (ValueError)             an option whose value makes no sense, alone or beside another
     └── MissingExtraError (ImportError)      an optional dependency that is not installed
@@ -44,6 +45,10 @@ class LabelError(DataError):
 
 class CorpusError(DataError):
     """Texts, tokens, features or gold do not fit the labels."""
+
+
+class RuleError(DataError):
+    """A rule cannot be read, grounded or obeyed."""
 
 
 class MissingDataError(DataError, FileNotFoundError):

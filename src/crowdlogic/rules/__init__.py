@@ -1,0 +1,1 @@
+"""Logical rules over labels: from a text file to a posterior."""

@@ -1,0 +1,154 @@
+"""From text to syntax tree. What cannot be read, and what PSL has and we have not, is refused by name with a caret.
+
+A rule file never runs code: the grammar has no way to say it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+from lark import Lark, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark.exceptions import UnexpectedEOF
+
+from crowdlogic.errors import MissingDataError, RuleError
+from crowdlogic.rules.building import Builder, Inclusion, Statement
+from crowdlogic.rules.places import Place, refusal
+from crowdlogic.rules.syntax import Constant, Ready, Rule, RuleSet
+
+LONGEST = 1_000_000
+"""No rule file is this long; a data file given by mistake is refused before it is parsed."""
+
+TERMINALS = {
+    "NAME": "a name",
+    "STRING": "a quoted constant",
+    "NUMBER": "a number",
+    "GROUP": "a $group",
+    "LPAREN": "'('",
+    "RPAR": "')'",
+    "RBRACE": "'}'",
+    "RSQB": "']'",
+    "LSQB": "'['",
+    "LBRACE": "'{'",
+    "COMMA": "','",
+    "COLON": "':'",
+    "EQUAL": "'='",
+    "PERIOD": "a full stop",
+    "PLUS": "'+'",
+    "NOT": "'!'",
+    "AND": "'&'",
+    "OR": "'|'",
+    "THEN": "'->'",
+    "IMPLIED_BY": "'<-'",
+}
+"""What to call a terminal in a message; the others (arithmetic, exponents) are left out so that lists stay short."""
+
+
+def parse_rules(text: str, *, source: str = "the rules", folder: Path | None = None) -> RuleSet:
+    """The rules in a text.
+
+    Args:
+        text: What a rule file would hold.
+        source: What to call the text in messages.
+        folder: Where `include 'file'` looks; without it, files cannot be included.
+    """
+    return _assembled(_statements(text, source), source, folder, ())
+
+
+def read_rules(path: str | Path) -> RuleSet:
+    """The rules of a file and of the files that it includes."""
+    return _read(Path(path), ())
+
+
+def _read(path: Path, within: tuple[Path, ...]) -> RuleSet:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise MissingDataError(f"{path}: there is no such rule file.") from None
+    except (OSError, UnicodeDecodeError) as problem:
+        raise RuleError(f"{path}: cannot be read as a rule file (UTF-8 text): {problem}.") from None
+    statements = _statements(text, path.name)
+    return _assembled(statements, path.name, path.parent, (*within, path.resolve()))
+
+
+def _statements(text: str, source: str) -> list[Statement]:
+    if len(text) > LONGEST:
+        raise RuleError(f"{source}: {len(text):,} characters are no rule file; the most is {LONGEST:,}.")
+    # A byte-order mark is how some editors say UTF-8; NUL and other control characters fail in the lexer.
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    builder = Builder(source, text.split("\n"))
+    try:
+        tree = _grammar().parse(text)
+    except UnexpectedInput as problem:
+        raise _syntax_error(problem, builder) from None
+    return builder.statements(tree)
+
+
+@lru_cache(maxsize=1)
+def _grammar() -> Lark:
+    return Lark.open("grammar.lark", rel_to=__file__, parser="lalr", maybe_placeholders=True)
+
+
+def _syntax_error(problem: UnexpectedInput, builder: Builder) -> RuleError:
+    if isinstance(problem, UnexpectedCharacters):
+        place = builder.place(problem.line, problem.column)
+        return refusal(place, _character(place))
+    if isinstance(problem, UnexpectedToken) and problem.token.type != "$END":
+        place = builder.place(problem.token.line or 1, problem.token.column or 1)
+        if place.text[: place.column].endswith("/*"):
+            return refusal(replace(place, column=place.column - 1), "the comment /* is never closed.")
+        return refusal(place, f"unexpected {str(problem.token)!r}; expected {_expected(problem)}.")
+    if isinstance(problem, UnexpectedToken | UnexpectedEOF):
+        return refusal(builder.end(), f"the text ends in the middle of a rule; expected {_expected(problem)}.")
+    return refusal(builder.end(), "this cannot be read as a rule.")
+
+
+def _character(place: Place) -> str:
+    rest = place.text[place.column - 1 :]
+    if rest[:1] in ("'", '"'):
+        return f"the quote {rest[0]} is never closed on this line."
+    if rest[:1] == "$":
+        return "a '$' begins the name of a group, such as $BEGIN."
+    return f"unexpected character {rest[:1]!r}."
+
+
+def _expected(problem: UnexpectedToken | UnexpectedEOF) -> str:
+    terminals = (
+        set(problem.accepts or problem.expected) if isinstance(problem, UnexpectedToken) else set(problem.expected)
+    )
+    if "$END" in terminals and "NAME" in terminals:
+        return "a rule, or the end of the text"
+    if {"NAME", "LPAREN", "NUMBER"} <= terminals:
+        return "an atom, such as Label(S, C)"
+    known = [name for terminal, name in TERMINALS.items() if terminal in terminals]
+    return " or ".join([", ".join(known[:-1]), known[-1]] if len(known) > 1 else known) or "something else"
+
+
+def _assembled(statements: list[Statement], source: str, folder: Path | None, within: tuple[Path, ...]) -> RuleSet:
+    found: list[Rule | Ready] = []
+    groups: dict[str, tuple[Constant, ...]] = {}
+    for statement in statements:
+        if isinstance(statement, Inclusion):
+            other = _included(statement, folder, within)
+            found.extend(other.statements)
+            groups.update(other.groups)
+        elif isinstance(statement, tuple):
+            name, members, place = statement
+            if name in groups:
+                raise refusal(place, f"the group ${name} is defined twice. Give the second one another name.")
+            groups[name] = members
+        else:
+            found.append(statement)
+    return RuleSet(tuple(found), groups, source)
+
+
+def _included(statement: Inclusion, folder: Path | None, within: tuple[Path, ...]) -> RuleSet:
+    if folder is None:
+        raise refusal(statement.place, "a text that came from no file cannot include a file; use read_rules on a file.")
+    path = folder / statement.path
+    if path.resolve() in within:
+        raise refusal(statement.place, f"{statement.path!r} includes itself, directly or through other files.")
+    if not path.is_file():
+        raise refusal(statement.place, f"there is no file {statement.path!r} beside this one.")
+    return _read(path, within)

@@ -1,0 +1,218 @@
+"""The syntax tree of a rule file: what was written, and where. Every node prints as the text it came from would read.
+
+[PSL] Bach, Broecheler, Huang, Getoor 2017, "Hinge-loss Markov random fields and probabilistic soft logic".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from crowdlogic.rules.places import Place
+
+EQUAL, UNEQUAL = "==", "!="
+COMPARISONS = (EQUAL, UNEQUAL)
+ESCAPES = {"\\": "\\\\", "'": "\\'", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A name that stands for every unit, class, text or name that fits. `summed` is PSL's +C."""
+
+    name: str
+    place: Place = field(compare=False, repr=False)
+    summed: bool = False
+
+    def __str__(self) -> str:
+        return f"+{self.name}" if self.summed else self.name
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A quoted name."""
+
+    value: str
+    place: Place = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"'{''.join(ESCAPES.get(character, character) for character in self.value)}'"
+
+
+@dataclass(frozen=True)
+class GroupName:
+    """$NAME: any of the constants of a group."""
+
+    name: str
+    place: Place = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"${self.name}"
+
+
+Term: TypeAlias = Variable | Constant | GroupName
+
+
+@dataclass(frozen=True)
+class Atom:
+    """A predicate and its terms, or a comparison of two terms."""
+
+    predicate: str
+    terms: tuple[Term, ...]
+    place: Place = field(compare=False, repr=False)
+
+    @property
+    def is_comparison(self) -> bool:
+        """Whether this compares two terms (== or !=)."""
+        return self.predicate in COMPARISONS
+
+    def variables(self) -> Iterator[Variable]:
+        """The variables, in the order they stand, repeated ones again."""
+        return (term for term in self.terms if isinstance(term, Variable))
+
+    def __str__(self) -> str:
+        if self.is_comparison:
+            return f"{self.terms[0]} {self.predicate} {self.terms[1]}"
+        return f"{self.predicate}({', '.join(map(str, self.terms))})"
+
+
+@dataclass(frozen=True)
+class Literal:
+    """An atom or its negation. A comparison is never negated: the parser turns == into != instead."""
+
+    atom: Atom
+    negated: bool = False
+
+    def __str__(self) -> str:
+        return f"!{self.atom}" if self.negated else str(self.atom)
+
+
+@dataclass(frozen=True)
+class LogicalRule:
+    """Body -> head: if every literal of the body holds, some literal of the head should.
+
+    Attributes:
+        weight: How much a violation costs; None for a hard rule.
+        body: Literals joined by and; empty for a rule without an arrow.
+        head: Literals joined by or. A comparison never stands here: the parser moves its opposite to the body.
+        squared: Whether the distance to satisfaction is squared.
+        place: Where the rule begins.
+    """
+
+    weight: float | None
+    body: tuple[Literal, ...]
+    head: tuple[Literal, ...]
+    squared: bool
+    place: Place = field(compare=False, repr=False)
+
+    @property
+    def literals(self) -> tuple[Literal, ...]:
+        """The literals of the clause that the rule is: the body's, negated, and the head's."""
+        return tuple(Literal(literal.atom, not literal.negated) for literal in self.body) + self.head
+
+    @property
+    def atoms(self) -> tuple[Atom, ...]:
+        """Every atom, the body's first."""
+        return tuple(literal.atom for literal in self.body + self.head)
+
+    def __str__(self) -> str:
+        head = " | ".join(map(str, self.head))
+        text = f"{' & '.join(map(str, self.body))} -> {head}" if self.body else head
+        return _weighted(self.weight, text, self.squared)
+
+
+@dataclass(frozen=True)
+class Summand:
+    """A coefficient times an atom."""
+
+    coefficient: float
+    atom: Atom
+
+
+@dataclass(frozen=True)
+class ArithmeticRule:
+    """A linear inequality or equation over truth values: sum of coefficient * atom, relation, constant.
+
+    Attributes:
+        weight: How much a violation costs; None for a hard rule.
+        summands: The left side.
+        relation: One of <=, >=, =.
+        constant: The right side.
+        squared: Whether the distance to satisfaction is squared.
+        place: Where the rule begins.
+    """
+
+    weight: float | None
+    summands: tuple[Summand, ...]
+    relation: str
+    constant: float
+    squared: bool
+    place: Place = field(compare=False, repr=False)
+
+    @property
+    def atoms(self) -> tuple[Atom, ...]:
+        """Every atom."""
+        return tuple(summand.atom for summand in self.summands)
+
+    def __str__(self) -> str:
+        left = " + ".join(
+            str(summand.atom) if summand.coefficient == 1 else f"{summand.coefficient!r} * {summand.atom}"
+            for summand in self.summands
+        )
+        return _weighted(self.weight, f"{left} {self.relation} {self.constant!r}", self.squared)
+
+
+Rule: TypeAlias = LogicalRule | ArithmeticRule
+
+
+def _weighted(weight: float | None, text: str, squared: bool) -> str:
+    return f"{text} ." if weight is None else f"{weight!r}: {text}{' ^2' if squared else ''}"
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A ready-made rule set, asked for by name: include bio('PER').
+
+    Attributes:
+        name: Which one.
+        arguments: What stands in the parentheses.
+        weight: The weight of its rules; None for hard rules.
+        place: Where it stands.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    weight: float | None
+    place: Place = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        arguments = ", ".join(str(Constant(value, self.place)) for value in self.arguments)
+        text = f"include {self.name}{f'({arguments})' if arguments else ''}"
+        return f"{text} ." if self.weight is None else f"{self.weight!r}: {text}"
+
+
+@dataclass(frozen=True)
+class RuleSet:
+    """The rules of a file and of what it includes, in the order they stand.
+
+    Attributes:
+        statements: Rules, and ready-made sets that wait for the classes.
+        groups: The constants behind each group's name.
+        source: The file's name.
+    """
+
+    statements: tuple[Rule | Ready, ...]
+    groups: dict[str, tuple[Constant, ...]] = field(default_factory=dict)
+    source: str = "the rules"
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules that are written out; `expand` writes out the ready-made ones too."""
+        return tuple(item for item in self.statements if not isinstance(item, Ready))
+
+    def __len__(self) -> int:
+        return len(self.statements)
+
+    def __str__(self) -> str:
+        groups = [f"${name} = {{{', '.join(map(str, members))}}}" for name, members in self.groups.items()]
+        return "".join(f"{line}\n" for line in [*groups, *map(str, self.statements)])

@@ -48,7 +48,11 @@ class CorpusError(DataError):
 
 
 class RuleError(DataError):
-    """A rule cannot be read, grounded or obeyed."""
+    """A rule cannot be read, grounded or obeyed. The message keeps its lines: a caret stands under one of them."""
+
+    def __init__(self, message: str) -> None:
+        lines = ("".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in line) for line in message.split("\n"))
+        Exception.__init__(self, "\n".join(lines))
 
 
 class MissingDataError(DataError, FileNotFoundError):

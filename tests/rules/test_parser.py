@@ -128,14 +128,14 @@ def test_a_wrong_rule_is_refused_with_its_place(text: str, column: int, message:
     assert str(caught.value) == f"my.rules:1:{column}: {message}\n    {text}\n    {' ' * (column - 1)}^"
 
 
-def test_the_place_is_on_its_own_line_and_keeps_tabs() -> None:
+def test_the_place_is_on_its_own_line_and_a_tab_is_one_column() -> None:
     with pytest.raises(RuleError) as caught:
         parse_rules("# first\n1: A(X)\n\t1: A(X) -> B(X) & C(X)\n", source="my.rules")
 
     assert str(caught.value) == (
         "my.rules:3:13: a head cannot hold '&'. Write one rule for each part.\n"
-        "    \t1: A(X) -> B(X) & C(X)\n"
-        "    \t           ^"
+        "     1: A(X) -> B(X) & C(X)\n"
+        "                ^"
     )
 
 

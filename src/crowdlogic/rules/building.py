@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TypeAlias
 
 from lark import Token, Tree
@@ -61,10 +62,12 @@ class Builder:
     Attributes:
         source: What to call the text in messages.
         lines: Its lines.
+        folder: Where its own files lie, if anywhere.
     """
 
     source: str
     lines: list[str]
+    folder: Path | None = None
 
     def statements(self, tree: Tree[Token]) -> list[Statement]:
         """The statements of a whole text."""
@@ -72,7 +75,8 @@ class Builder:
 
     def place(self, line: int, column: int) -> Place:
         """A place by line and column."""
-        return Place(self.source, line, column, self.lines[line - 1] if line <= len(self.lines) else "")
+        text = self.lines[line - 1] if line <= len(self.lines) else ""
+        return Place(self.source, line, column, text, self.folder)
 
     def end(self) -> Place:
         """The end of the last line that says something."""

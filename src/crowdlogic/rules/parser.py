@@ -53,7 +53,7 @@ def parse_rules(text: str, *, source: str = "the rules", folder: Path | None = N
         source: What to call the text in messages.
         folder: Where `include 'file'` looks; without it, files cannot be included.
     """
-    return _assembled(_statements(text, source), source, folder, ())
+    return _assembled(_statements(text, source, folder), source, folder, ())
 
 
 def read_rules(path: str | Path) -> RuleSet:
@@ -68,16 +68,16 @@ def _read(path: Path, within: tuple[Path, ...]) -> RuleSet:
         raise MissingDataError(f"{path}: there is no such rule file.") from None
     except (OSError, UnicodeDecodeError) as problem:
         raise RuleError(f"{path}: cannot be read as a rule file (UTF-8 text): {problem}.") from None
-    statements = _statements(text, path.name)
+    statements = _statements(text, path.name, path.parent)
     return _assembled(statements, path.name, path.parent, (*within, path.resolve()))
 
 
-def _statements(text: str, source: str) -> list[Statement]:
+def _statements(text: str, source: str, folder: Path | None) -> list[Statement]:
     if len(text) > LONGEST:
         raise RuleError(f"{source}: {len(text):,} characters are no rule file; the most is {LONGEST:,}.")
     # A byte-order mark is how some editors say UTF-8; NUL and other control characters fail in the lexer.
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    builder = Builder(source, text.split("\n"))
+    builder = Builder(source, text.split("\n"), folder)
     try:
         tree = _grammar().parse(text)
     except UnexpectedInput as problem:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from crowdlogic.errors import RuleError
 
@@ -16,22 +17,23 @@ class Place:
         line: Counted from 1.
         column: Counted from 1.
         text: The whole line.
+        folder: Where the source's own files lie; None for a text that came from no file.
     """
 
     source: str
     line: int
     column: int
     text: str
+    folder: Path | None = None
 
     def message(self, what: str) -> str:
         """The message with its place in front, and the line with a caret below."""
         return f"{self}: {what}\n{self.caret()}"
 
     def caret(self) -> str:
-        """The line, and a caret under the column. Tabs are kept, so that the caret stays under its character."""
-        before = self.text[: self.column - 1]
-        padding = "".join("\t" if character == "\t" else " " for character in before)
-        return f"    {self.text}\n    {padding}^"
+        """The line, and a caret under the column. What cannot be printed shows as a space, to keep columns true."""
+        shown = "".join(character if character.isprintable() else " " for character in self.text)
+        return f"    {shown}\n    {' ' * (self.column - 1)}^"
 
     def __str__(self) -> str:
         return f"{self.source}:{self.line}:{self.column}"

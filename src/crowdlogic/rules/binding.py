@@ -1,0 +1,198 @@
+"""What the variables of a rule can stand for: its binding atoms joined, smallest first.
+
+Class variables that no table binds stay open: they are an axis of the tables that grounding makes, not a column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.rules.kinds import binding_atoms, generates, kinds_of, signature_of
+from crowdlogic.rules.places import refusal
+from crowdlogic.rules.relations import NOTHING_JOINED, Relation, join, look_up, too_many
+from crowdlogic.rules.syntax import EQUAL, Atom, Constant, LogicalRule, Rule, Term, Variable
+from crowdlogic.rules.vocabulary import FIXED, Kind, Role
+from crowdlogic.rules.world import World
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """A rule with its rows.
+
+    Attributes:
+        rule: The rule.
+        kinds: What each variable stands for.
+        rows: A column for each bound variable and each unit that is named by a constant.
+        axes: The class variables that stay open.
+        joined: The position among `rule.atoms` of each atom that was joined.
+    """
+
+    rule: Rule
+    kinds: dict[str, Kind]
+    rows: Relation
+    axes: tuple[str, ...]
+    joined: frozenset[int]
+
+
+def bind(rule: Rule, world: World) -> Bound:
+    """Join the binding atoms of a rule."""
+    kinds = kinds_of(rule, world.vocabulary)
+    binding = set(binding_atoms(rule))
+    listed = [a for a, atom in enumerate(rule.atoms) if atom in binding and generates(atom, world.vocabulary)]
+    rows = _joined(rule, listed, kinds, world)
+    rows = _with_units(rule, kinds, rows, world)
+    summed = {variable.name for atom in rule.atoms for variable in atom.variables() if variable.summed}
+    axes = [
+        name for name, kind in kinds.items() if kind is Kind.label and name not in rows.columns | dict.fromkeys(summed)
+    ]
+    rows = _compared(rule, kinds, rows, world)
+    return Bound(rule, kinds, rows, tuple(axes), frozenset(listed))
+
+
+def column_of(term: Term) -> str:
+    """The column of a term that stands for a unit: a variable's name, or the constant as it is written."""
+    return term.name if isinstance(term, Variable) else str(term)
+
+
+def _joined(rule: Rule, listed: Sequence[int], kinds: dict[str, Kind], world: World) -> Relation:
+    limit = too_many(rule, world.max_rows)
+    rows, pending = NOTHING_JOINED, dict.fromkeys(listed)
+    ready: dict[int, Relation] = {}
+    while pending:
+        for a in pending:
+            if a not in ready and _is_ready(rule.atoms[a], kinds, rows):
+                ready[a] = _relation(a, rule, kinds, rows, world)
+        chosen = min(ready, key=lambda a: (not _touches(ready[a], rows), ready[a].size))
+        rows = join(rows, ready.pop(chosen), limit)
+        pending.pop(chosen)
+    return rows
+
+
+def _is_ready(atom: Atom, kinds: dict[str, Kind], rows: Relation) -> bool:
+    """A function of a derived text waits until the text is there."""
+    source = atom.terms[0]
+    return not _reads_text(source, kinds) or source.name in rows.columns  # type: ignore[union-attr]
+
+
+def _reads_text(term: Term, kinds: dict[str, Kind]) -> bool:
+    return isinstance(term, Variable) and kinds[term.name] is Kind.text
+
+
+def _touches(relation: Relation, rows: Relation) -> bool:
+    return not rows.columns or any(name in rows.columns for name in relation.columns)
+
+
+def _relation(a: int, rule: Rule, kinds: dict[str, Kind], rows: Relation, world: World) -> Relation:
+    """An atom's facts as a relation over its variables, with its constants and repeated variables applied."""
+    atom = rule.atoms[a]
+    terms, columns, truth = facts_of(atom, kinds, rows, world)
+    keep: list[Bools] = [truth > 0] if truth is not None and isinstance(rule, LogicalRule) else []
+    named: dict[str, Ints] = {}
+    for (term, kind), column in zip(terms, columns, strict=True):
+        if isinstance(term, Variable):
+            if term.name in named:
+                keep.append(named[term.name] == column)
+            named.setdefault(term.name, column)
+        else:
+            keep.append(column == code_of(term, kind, world))
+    relation = Relation(named, len(columns[0]), {} if truth is None else {a: truth})
+    return relation.take(np.logical_and.reduce(keep)) if keep else relation
+
+
+def facts_of(
+    atom: Atom, kinds: dict[str, Kind], rows: Relation, world: World
+) -> tuple[list[tuple[Term, Kind]], tuple[Ints, ...], Floats | None]:
+    """The open places of an atom, a column of codes for each, and the truth of the facts."""
+    signature = signature_of(atom, world.vocabulary)
+    here = [_kind_here(term, kind, kinds) for term, kind in zip(atom.terms, signature.kinds, strict=True)]
+    inputs = rows.columns[column_of(atom.terms[0])] if _reads_text(atom.terms[0], kinds) else None
+    facts = world.facts(atom, signature, here, inputs)
+    places = [(term, kind) for term, kind in zip(atom.terms, here, strict=True) if kind not in FIXED]
+    return places, facts.columns, facts.truth
+
+
+def _kind_here(term: Term, kind: Kind, kinds: dict[str, Kind]) -> Kind:
+    if isinstance(term, Variable):
+        return kinds[term.name]
+    return Kind.unit if kind is Kind.readable else kind
+
+
+def code_of(term: Term, kind: Kind, world: World) -> int:
+    """The code of a constant at a place of some kind."""
+    if not isinstance(term, Constant):
+        raise refusal(term.place, f"{term} is no constant.")
+    if kind is Kind.unit:
+        return world.unit(term)
+    if kind is Kind.label:
+        return world.class_codes.get(term.value, -1)
+    return int(world.names.codes(pl.Series([term.value]))[0])
+
+
+def _with_units(rule: Rule, kinds: dict[str, Kind], rows: Relation, world: World) -> Relation:
+    """Units that only Label and Predicted speak of: any unit, or the one that a constant names."""
+    limit = too_many(rule, world.max_rows)
+    for atom in rule.atoms:
+        if atom.is_comparison or signature_of(atom, world.vocabulary).role not in (Role.latent, Role.predicted):
+            continue
+        term = atom.terms[0]
+        if column_of(term) in rows.columns:
+            continue
+        if isinstance(term, Constant):
+            rows = rows.with_column(column_of(term), np.full(rows.size, world.unit(term), dtype=np.int64))
+        elif kinds[column_of(term)] is Kind.unit:
+            everything = np.arange(world.corpus.n_units)
+            rows = join(rows, Relation({column_of(term): everything}, len(everything)), limit)
+    return rows
+
+
+def _compared(rule: Rule, kinds: dict[str, Kind], rows: Relation, world: World) -> Relation:
+    """Keep the rows that every comparison between columns and constants allows."""
+    keep: list[Bools] = []
+    for atom in rule.atoms:
+        if not atom.is_comparison:
+            continue
+        kind = next((kinds[t.name] for t in atom.terms if isinstance(t, Variable)), Kind.name)
+        sides = [_side(term, kind, rows, world) for term in atom.terms]
+        if sides[0] is not None and sides[1] is not None:
+            same = np.broadcast_to(np.asarray(sides[0] == sides[1]), rows.size)
+            keep.append(same if atom.predicate == EQUAL else ~same)
+    return rows.take(np.logical_and.reduce(keep)) if keep else rows
+
+
+def _side(term: Term, kind: Kind, rows: Relation, world: World) -> Ints | int | None:
+    """A side of a comparison: a column, a code, or None for a class variable that stays open."""
+    if isinstance(term, Variable):
+        return rows.columns.get(term.name)
+    return code_of(term, kind, world)
+
+
+def truth_of(a: int, bound: Bound, world: World, axes: dict[str, Ints]) -> Floats | float:
+    """The truth of an observed atom on every row: truth[g], or truth[g, c] where it speaks of an open class.
+
+    Args:
+        a: The atom's position among the rule's.
+        bound: The rule and its rows.
+        world: The facts.
+        axes: The class of each open variable in each of their assignments.
+    """
+    atom, rows = bound.rule.atoms[a], bound.rows
+    if a in bound.joined:
+        return rows.truths.get(a, 1.0)
+    places, columns, truth = facts_of(atom, bound.kinds, rows, world)
+    wide = any(isinstance(term, Variable) and term.name in axes for term, _ in places)
+    count = len(next(iter(axes.values()))) if wide else 1
+    wanted = [_wanted(term, kind, bound, world, axes, count) for term, kind in places]
+    found = look_up(columns, truth, [np.broadcast_to(part, (rows.size, count)).ravel() for part in wanted])
+    return found.reshape(rows.size, count) if wide else found
+
+
+def _wanted(term: Term, kind: Kind, bound: Bound, world: World, axes: dict[str, Ints], count: int) -> Ints:
+    """The codes to look up at a place, over rows and assignments."""
+    if isinstance(term, Variable):
+        return axes[term.name][None, :] if term.name in axes else bound.rows.columns[term.name][:, None]
+    return np.full((1, count), code_of(term, kind, world), dtype=np.int64)

@@ -1,0 +1,170 @@
+"""Check rules before they are used: names, arities, classes, contradictions, duplicates, rules that cannot matter.
+
+`check` collects everything it finds; `require` raises the first error. With a corpus, rules that never ground are
+found too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.names import Classes
+from crowdlogic.errors import RuleError
+from crowdlogic.rules.expanding import expand
+from crowdlogic.rules.kinds import Finding, Severity, error, kinds_of, problems, signature_of, warning
+from crowdlogic.rules.syntax import (
+    UNEQUAL,
+    ArithmeticRule,
+    Atom,
+    Constant,
+    Literal,
+    LogicalRule,
+    Rule,
+    RuleSet,
+    Term,
+    Variable,
+)
+from crowdlogic.rules.vocabulary import Kind, Role, Vocabulary
+
+
+def check(
+    rules: RuleSet,
+    *,
+    classes: Classes | None = None,
+    vocabulary: Vocabulary | None = None,
+    corpus: Corpus | None = None,
+) -> list[Finding]:
+    """Everything wrong or odd about the rules, in the order it stands.
+
+    Args:
+        rules: What was read.
+        classes: The classes of the task; without them, class constants go unchecked.
+        vocabulary: The predicates; the built-in ones when not given.
+        corpus: The items; with them, rules that do not fit the items or never ground are found.
+    """
+    words = vocabulary or Vocabulary()
+    plain = expand(rules, classes)
+    found = [finding for rule in plain.rules for finding in problems(rule, words, classes)]
+    if corpus is not None:
+        found += [finding for rule in plain.rules for finding in _misfits(rule, words, corpus)]
+    if not any(finding.severity is Severity.error for finding in found):
+        found += [finding for rule in plain.rules for finding in _pointless(rule, words)]
+        found += _between(plain.rules)
+        if corpus is not None and classes is not None:
+            found += _never(plain, words, corpus, classes)
+    return sorted(found, key=lambda finding: (finding.place.line, finding.place.column))
+
+
+def require(rules: RuleSet, *, classes: Classes, vocabulary: Vocabulary, corpus: Corpus) -> None:
+    """Raise the first error, and say how many more there are."""
+    found = [
+        finding
+        for rule in rules.rules
+        for finding in (*problems(rule, vocabulary, classes), *_misfits(rule, vocabulary, corpus))
+        if finding.severity is Severity.error
+    ]
+    if found:
+        more = f"\n({len(found) - 1} more errors; `crowdlogic rules check` lists them.)" if len(found) > 1 else ""
+        raise RuleError(f"{found[0]}{more}")
+
+
+def _misfits(rule: Rule, vocabulary: Vocabulary, corpus: Corpus) -> Iterator[Finding]:
+    """Predicates of tokens over documents, and the reverse; texts that are not there."""
+    ours, theirs = ("tokens", "documents") if corpus.is_sequential else ("documents", "tokens")
+    kinds = kinds_of(rule, vocabulary)
+    for atom in rule.atoms:
+        signature = vocabulary.find(atom.predicate)
+        if atom.is_comparison or signature is None:
+            continue
+        if signature.units == theirs:
+            yield error(atom.place, f"{signature.name} is about {theirs}; the items here are {ours}.")
+        elif signature.role in (Role.text, Role.function) and corpus.texts is None and corpus.tokens is None:
+            yield error(atom.place, f"{signature.name} reads the text, and these items have none.")
+        elif signature.role is Role.predicted and corpus.is_sequential and _is_text(atom.terms[0], kinds):
+            yield error(atom.place, "Predicted on a derived text needs documents; the items here are tokens.")
+
+
+def _is_text(term: Term, kinds: dict[str, Kind]) -> bool:
+    return isinstance(term, Variable) and kinds.get(term.name) is Kind.text
+
+
+def _pointless(rule: Rule, vocabulary: Vocabulary) -> Iterator[Finding]:
+    """Rules that can never be violated."""
+    if isinstance(rule, ArithmeticRule):
+        if all(any(v.summed for v in atom.variables()) for atom in rule.atoms) and _holds_always(rule):
+            yield warning(rule.place, "this always holds, since a unit has exactly one class.")
+        return
+    needed: dict[Term, Atom] = {}
+    for literal in rule.literals:
+        if literal.negated and Literal(literal.atom) in rule.literals:
+            yield warning(rule.place, f"this always holds: {literal.atom} stands on both sides.")
+            return
+        atom = literal.atom
+        if not literal.negated or atom.is_comparison or signature_of(atom, vocabulary).role is not Role.latent:
+            continue
+        other = needed.setdefault(atom.terms[0], atom)
+        if isinstance(atom.terms[1], Constant) and isinstance(other.terms[1], Constant) and atom != other:
+            yield warning(
+                atom.place,
+                f"this rule is never violated: {atom.terms[0]} cannot be {other.terms[1]} and {atom.terms[1]} at once.",
+            )
+
+
+def _holds_always(rule: ArithmeticRule) -> bool:
+    total = sum(summand.coefficient for summand in rule.summands)
+    return {"=": total == rule.constant, "<=": total <= rule.constant, ">=": total >= rule.constant}[rule.relation]
+
+
+def _between(rules: Sequence[Rule]) -> Iterator[Finding]:
+    """Duplicates and contradictions: pairs of rules that are the same up to the names of variables and the order."""
+    by_form: dict[object, Rule] = {}
+    for rule in rules:
+        earlier = by_form.setdefault(_form(rule), rule)
+        if earlier is not rule:
+            yield warning(rule.place, f"this says the same as the rule at {earlier.place}, so it counts twice.")
+    for one, other in combinations([rule for rule in rules if isinstance(rule, LogicalRule)], 2):
+        if len(one.head) == len(other.head) == 1 and _form(_negated(one)) == _form(replace(other, weight=one.weight)):
+            yield warning(other.place, f"this contradicts the rule at {one.place}: the same body, the opposite head.")
+
+
+def _negated(rule: LogicalRule) -> LogicalRule:
+    (head,) = rule.head
+    return replace(rule, head=(Literal(head.atom, not head.negated),))
+
+
+def _form(rule: Rule) -> object:
+    """A form that is equal for rules that say the same: variables numbered, literals sorted; weights left out."""
+    if isinstance(rule, ArithmeticRule):
+        parts = [(f"{part.coefficient}", part.atom) for part in rule.summands]
+        return rule.relation, rule.constant, _numbered(sorted(parts, key=_without_names))
+    return _numbered(sorted(((str(lit.negated), lit.atom) for lit in rule.literals), key=_without_names))
+
+
+def _without_names(part: tuple[str, Atom]) -> tuple[str, str, str]:
+    sign, atom = part
+    terms = ["?" if isinstance(term, Variable) else str(term) for term in atom.terms]
+    return atom.predicate.casefold(), ",".join(terms), sign
+
+
+def _numbered(parts: Iterable[tuple[str, Atom]]) -> tuple[tuple[str, ...], ...]:
+    numbers: dict[str, int] = {}
+    form = []
+    for sign, atom in parts:
+        terms = [
+            f"?{numbers.setdefault(term.name, len(numbers))}" if isinstance(term, Variable) else str(term)
+            for term in atom.terms
+        ]
+        form.append((sign, atom.predicate.casefold(), *(sorted(terms) if atom.predicate == UNEQUAL else terms)))
+    return tuple(form)
+
+
+def _never(rules: RuleSet, vocabulary: Vocabulary, corpus: Corpus, classes: Classes) -> Iterator[Finding]:
+    from crowdlogic.rules.grounding import ground_rules
+
+    ground = ground_rules(rules, corpus, classes, vocabulary=vocabulary)
+    for part in ground.rules:
+        if not part.count:
+            yield warning(part.rule.place, "this rule never grounds: nothing in the items makes its body true.")

@@ -1,0 +1,267 @@
+"""Potentials: what all groundings together say about each unit, and about each pair of units.
+
+penalty = sum over rules l and their groundings of w_l (1 - v_l), one slack per grounding ([LNCL] eq. 15); the hard
+rules' violations are kept apart, as what is forbidden, so that no strength scales them.
+
+Axes: i unit, k class, e pair of units (edge), n distinct table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from crowdlogic.errors import RuleError
+from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.numerics.logspace import LOG_ZERO
+from crowdlogic.rules.blocks import Block, Predictions, Tabulated, distances
+from crowdlogic.rules.grounding import GroundRule, GroundRules
+
+MOST_CELLS = 400_000_000
+"""The most numbers in the tables of all pairs: 3 GB."""
+
+SMALL_RANGE = 1 << 22
+"""Codes below this are renumbered by marking them in an array, which is quicker than sorting them."""
+
+
+class PerUnit(StrEnum):
+    """How the groundings of one rule add up."""
+
+    sum = "sum"
+    """Every grounding counts fully."""
+    mean = "mean"
+    """A grounding counts 1 / (the groundings of its rule at its unit; at the busier one of two)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Penalties over pairs of units.
+
+    Attributes:
+        first: first[e], the earlier unit.
+        second: second[e], the later unit.
+        penalty: penalty[n, k, k'], one for each distinct table.
+        forbidden: forbidden[n, k, k'], what hard rules exclude.
+        which: which[e], the table of each pair.
+    """
+
+    first: Ints
+    second: Ints
+    penalty: Floats
+    forbidden: Bools
+    which: Ints
+
+    def log(self, strength: float) -> Floats:
+        """log[n, k, k'], the log potential of each table."""
+        return np.where(self.forbidden, LOG_ZERO, -strength * self.penalty)
+
+
+@dataclass(frozen=True, eq=False)
+class Potentials:
+    """Penalties over units and pairs.
+
+    Attributes:
+        penalty: penalty[i, k].
+        forbidden: forbidden[i, k].
+        pairs: Penalties over pairs; None when no grounding touches two units.
+    """
+
+    penalty: Floats
+    forbidden: Bools
+    pairs: Pairs | None
+
+    def log(self, strength: float) -> Floats:
+        """log[i, k], the log potential of each unit."""
+        return np.where(self.forbidden, LOG_ZERO, -strength * self.penalty)
+
+
+def potentials(
+    ground: GroundRules, predictions: Predictions | None = None, *, per_unit: PerUnit | str = PerUnit.sum
+) -> Potentials:
+    """Add up what the groundings of all rules say.
+
+    Args:
+        ground: The rules, grounded.
+        predictions: What the classifier says, where rules ask.
+        per_unit: Whether the groundings of a rule add up at a unit, or are averaged.
+    """
+    way, said = PerUnit(per_unit), predictions or Predictions()
+    if way not in ground.kept:
+        # What the classifier has no say in is added up once, and kept for the next epoch.
+        ground.kept[way] = _added(ground, said, way, _nothing(ground), static=True)
+    kept: Potentials = ground.kept[way]
+    return kept if ground.is_static else _added(ground, said, way, kept, static=False)
+
+
+def _nothing(ground: GroundRules) -> Potentials:
+    shape = (ground.corpus.n_units, len(ground.classes))
+    return Potentials(np.zeros(shape), np.zeros(shape, dtype=bool), None)
+
+
+def _added(ground: GroundRules, said: Predictions, way: PerUnit, to: Potentials, *, static: bool) -> Potentials:
+    """The potentials with the static blocks of every rule added, or with the others."""
+    penalty, forbidden = to.penalty.copy(), to.forbidden.copy()
+    pairs = [] if to.pairs is None else [_contribution_of(to.pairs)]
+    for rule in ground.rules:
+        share = _shares(rule, len(penalty)) if way is PerUnit.mean else None
+        for block in rule.blocks:
+            if block.is_static is not static:
+                continue
+            part = _contribution(rule, block, distances(block, said), share)
+            if block.second is None:
+                _add_units(part, penalty, forbidden)
+            else:
+                pairs.append(part)
+    return Potentials(penalty, forbidden, combine(pairs, *penalty.shape) if pairs else None)
+
+
+@dataclass(frozen=True, eq=False)
+class _Contribution:
+    """What one block adds: penalty[n, t] (times the weight), forbidden[n, t], and which[g]."""
+
+    first: Ints
+    second: Ints | None
+    penalty: Floats
+    forbidden: Bools
+    which: Ints | None
+
+
+def _contribution_of(pairs: Pairs) -> _Contribution:
+    flat = (len(pairs.penalty), -1)
+    return _Contribution(
+        pairs.first, pairs.second, pairs.penalty.reshape(flat), pairs.forbidden.reshape(flat), pairs.which
+    )
+
+
+def _shares(rule: GroundRule, n_units: int) -> Floats:
+    """share[i], 1 / the groundings of a rule at unit i."""
+    counts = np.zeros(n_units)
+    for block in rule.blocks:
+        for column in (block.first, block.second):
+            if column is not None:
+                counts += np.bincount(column, minlength=n_units)
+    return 1.0 / np.maximum(counts, 1.0)
+
+
+def _contribution(rule: GroundRule, block: Block, found: Tabulated, share: Floats | None) -> _Contribution:
+    table, which = found.table, found.which
+    if rule.rule.weight is None:
+        return _Contribution(block.first, block.second, np.zeros_like(table), table > 1e-12, which)
+    if share is not None:
+        ours = share[block.first] if block.second is None else np.minimum(share[block.first], share[block.second])
+        table, which = _scaled(table, which, ours)
+    return _Contribution(block.first, block.second, rule.rule.weight * table, np.zeros(table.shape, dtype=bool), which)
+
+
+def _scaled(table: Floats, which: Ints | None, factor: Floats) -> tuple[Floats, Ints | None]:
+    """The tables times a factor of each row, one for each distinct product."""
+    factors, of_row = np.unique(factor, return_inverse=True)
+    code = of_row if which is None else which * len(factors) + of_row
+    distinct, renumbered = np.unique(code, return_inverse=True)
+    return table[distinct // len(factors)] * factors[distinct % len(factors), None], renumbered
+
+
+def _add_units(part: _Contribution, penalty: Floats, forbidden: Bools) -> None:
+    """Add a block of one unit per row. Many rows may touch one unit, so they are counted, class by class if need be."""
+    n_units = len(penalty)
+    if part.which is None:
+        counts = np.bincount(part.first, minlength=n_units)
+        penalty += counts[:, None] * part.penalty
+        forbidden |= (counts > 0)[:, None] & part.forbidden
+        return
+    for k in range(penalty.shape[1]):
+        penalty[:, k] += np.bincount(part.first, weights=part.penalty[part.which, k], minlength=n_units)
+        if part.forbidden[:, k].any():
+            forbidden[part.first[part.forbidden[part.which, k]], k] = True
+
+
+def combine(parts: Sequence[_Contribution], n_units: int, size: int) -> Pairs:
+    """One table for each pair of units: the sum of what every block says about it."""
+    first, second, edges = _edges(parts, n_units)
+    total = _Total.empty(len(first), size)
+    for part, edge in zip(parts, edges, strict=True):
+        total = total.plus(*_once(part, edge))
+    shape = (len(total.penalty), size, size)
+    return Pairs(first, second, total.penalty.reshape(shape), total.forbidden.reshape(shape), total.which)
+
+
+def _edges(parts: Sequence[_Contribution], n_units: int) -> tuple[Ints, Ints, list[Ints]]:
+    """The distinct pairs in the order of their units, and the pair of every row of every block."""
+    keys = [part.first * np.int64(n_units) + _second(part) for part in parts]
+    if all(len(key) == len(keys[0]) and (key == keys[0]).all() for key in keys[1:]) and (np.diff(keys[0]) > 0).all():
+        return parts[0].first, _second(parts[0]), [np.arange(len(keys[0]))] * len(keys)
+    distinct = np.unique(np.concatenate(keys))
+    return distinct // n_units, distinct % n_units, [np.searchsorted(distinct, key) for key in keys]
+
+
+def _second(part: _Contribution) -> Ints:
+    if part.second is None:
+        raise RuleError("a block of one unit per row is no block of pairs.")
+    return part.second
+
+
+def _once(part: _Contribution, edge: Ints) -> tuple[Ints, Floats, Bools, Ints]:
+    """A block with each pair at most once: rows of the same pair are added up."""
+    which = np.zeros(len(edge), dtype=np.int64) if part.which is None else part.which
+    if len(edge) < 2 or (np.diff(edge) > 0).all():
+        return edge, part.penalty, part.forbidden, which
+    order = np.argsort(edge, kind="stable")
+    distinct, starts = np.unique(edge[order], return_index=True)
+    if len(distinct) == len(edge):
+        return distinct, part.penalty, part.forbidden, which[order]
+    _refuse_cells(len(edge) * part.penalty.shape[1])
+    penalty = np.add.reduceat(part.penalty[which[order]], starts, axis=0)
+    forbidden = np.logical_or.reduceat(part.forbidden[which[order]], starts, axis=0)
+    return distinct, penalty, forbidden, np.arange(len(distinct))
+
+
+def _refuse_cells(cells: int) -> None:
+    if cells > MOST_CELLS:
+        raise RuleError(
+            f"The tables of all pairs of units would hold {cells:,} numbers, and the limit is {MOST_CELLS:,}. Use "
+            f"crisp facts (truth 0 or 1), which share tables, or fewer pairs."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Total:
+    """The sum so far: pairs with the same history of tables share a number."""
+
+    penalty: Floats
+    forbidden: Bools
+    which: Ints
+
+    @staticmethod
+    def empty(n_edges: int, size: int) -> _Total:
+        """Nothing said yet."""
+        return _Total(
+            np.zeros((1, size * size)), np.zeros((1, size * size), dtype=bool), np.zeros(n_edges, dtype=np.int64)
+        )
+
+    def plus(self, edge: Ints, penalty: Floats, forbidden: Bools, which: Ints) -> _Total:
+        """Add tables to some pairs, each at most once."""
+        added = np.zeros(len(self.which), dtype=np.int64)
+        added[edge] = which + 1
+        span = len(penalty) + 1
+        distinct, renumbered = renumber(self.which * span + added, len(self.penalty) * span)
+        old, new = distinct // span, distinct % span
+        _refuse_cells(len(distinct) * penalty.shape[1])
+        nothing = np.zeros((1, penalty.shape[1]))
+        return _Total(
+            self.penalty[old] + np.concatenate([nothing, penalty])[new],
+            self.forbidden[old] | np.concatenate([nothing > 0, forbidden])[new],
+            renumbered,
+        )
+
+
+def renumber(codes: Ints, span: int) -> tuple[Ints, Ints]:
+    """The distinct codes, sorted, and the position of each among them."""
+    if span > SMALL_RANGE:
+        distinct, renumbered = np.unique(codes, return_inverse=True)
+        return distinct, renumbered
+    present = np.zeros(span, dtype=bool)
+    present[codes] = True
+    return np.flatnonzero(present), (np.cumsum(present) - 1)[codes]

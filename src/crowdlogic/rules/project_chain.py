@@ -1,0 +1,59 @@
+"""Projection of chains: exact marginals by forward-backward, the best path by Viterbi.
+
+Axes: i unit, k tag, s sequence, n distinct table.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.tagging import first_units
+from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.numerics.chain import IMPOSSIBLE, best_path, marginals
+from crowdlogic.numerics.logspace import LOG_ZERO
+from crowdlogic.rules.potentials import Pairs
+from crowdlogic.rules.transitions import TransitionTable
+
+
+def is_chain(pairs: Pairs, corpus: Corpus) -> bool:
+    """Whether every pair is of neighbours in a sequence."""
+    if corpus.offsets is None:
+        return False
+    begins = first_units(corpus.n_units, corpus.offsets)
+    return bool((pairs.second == pairs.first + 1).all() and not begins[pairs.second].any())
+
+
+def chain_potentials(
+    pairs: Pairs | None, transitions: TransitionTable | None, n_units: int, size: int, strength: float
+) -> tuple[Floats, Ints | None]:
+    """tables[n, k, k'], and the table of the transition into each unit (None when there is one for all)."""
+    between = np.zeros((size, size)) if transitions is None else transitions.log_pairwise
+    if pairs is None:
+        return between[None], None
+    tables = np.concatenate([np.zeros((1, size, size)), pairs.log(strength)]) + between
+    table = np.zeros(n_units, dtype=np.int32)
+    table[pairs.second] = pairs.which + 1
+    return tables, table
+
+
+def project_marginals(
+    log_unary: Floats, tables: Floats, table: Ints | None, offsets: Ints, start: Floats | None
+) -> tuple[Floats, Bools]:
+    """q[i, k], and impossible[s], whether every tagging of a sequence is forbidden."""
+    pairwise, which = (tables[0], None) if table is None else (tables, table)
+    found = marginals(log_unary, pairwise, offsets, start=start, table=which)
+    return found.q, np.asarray(found.log_partition == LOG_ZERO)
+
+
+def project_path(
+    log_unary: Floats, tables: Floats, table: Ints | None, offsets: Ints, start: Floats | None
+) -> tuple[Ints, Bools]:
+    """path[i], and impossible[s]."""
+    pairwise, which = (tables[0], None) if table is None else (tables, table)
+    path = best_path(log_unary, pairwise, offsets, start=start, table=which)
+    firsts = np.asarray(offsets[:-1])
+    impossible = np.zeros(len(firsts), dtype=bool)
+    filled = np.diff(offsets) > 0
+    impossible[filled] = path[firsts[filled]] == IMPOSSIBLE
+    return path, impossible

@@ -1,0 +1,149 @@
+"""A table of transitions: how likely a tag is next to the tag before it. It serves chains beside rules.
+
+The potential of a transition is strength * log p, as in the authors' program for named entities (strength 0.1).
+Axes: k previous tag, k' tag, i unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.data.names import Classes, listed, nearest
+from crowdlogic.data.tagging import first_units
+from crowdlogic.errors import OptionError
+from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.logspace import safe_log
+
+FLOOR = 1e-10
+"""The probability of what the table does not list: all but impossible."""
+
+
+@dataclass(frozen=True, eq=False)
+class TransitionTable:
+    """Probabilities of neighbouring tags.
+
+    Attributes:
+        classes: The tags.
+        probability: probability[k, k'], of tag k' after tag k.
+        start: start[k], of a sequence that begins with tag k.
+        strength: What the logs are multiplied with.
+        floor: What a smaller probability counts as; 0 makes it impossible.
+    """
+
+    classes: Classes
+    probability: Floats
+    start: Floats
+    strength: float = 0.1
+    floor: float = FLOOR
+
+    def __post_init__(self) -> None:
+        size = len(self.classes)
+        if self.probability.shape != (size, size) or self.start.shape != (size,):
+            raise OptionError(
+                f"A transition table over {size} classes needs {size} x {size} probabilities and {size} for the start, "
+                f"not {self.probability.shape} and {self.start.shape}."
+            )
+        for values in (self.probability, self.start):
+            if not ((values >= 0) & (values <= 1)).all():
+                raise OptionError("The probabilities of a transition table lie between 0 and 1.")
+
+    @property
+    def log_pairwise(self) -> Floats:
+        """log[k, k'], the log potential of tag k' after k."""
+        return self.strength * safe_log(np.maximum(self.probability, self.floor))
+
+    @property
+    def log_start(self) -> Floats:
+        """log[k], the log potential of a first tag k."""
+        return self.strength * safe_log(np.maximum(self.start, self.floor))
+
+
+def transition_table(
+    weights: Mapping[tuple[Any, Any], float],
+    classes: Classes,
+    *,
+    start: Mapping[Any, float] | None = None,
+    strength: float = 0.1,
+    floor: float = FLOOR,
+) -> TransitionTable:
+    """A table by hand: {(previous, tag): probability}; what is not listed is all but impossible.
+
+    Args:
+        weights: The probability of each listed pair, previous tag first.
+        classes: The tags, in the order of the beliefs' columns.
+        start: The probability of each tag at the beginning of a sequence; uniform when not given.
+        strength: What the logs are multiplied with.
+        floor: What a smaller or unlisted probability counts as.
+    """
+    position = {str(name): k for k, name in enumerate(classes)}
+    probability = np.zeros((len(classes), len(classes)))
+    for (previous, tag), weight in weights.items():
+        probability[_code(previous, position), _code(tag, position)] = weight
+    first = np.full(len(classes), 1.0 / max(len(classes), 1)) if start is None else np.zeros(len(classes))
+    for tag, weight in (start or {}).items():
+        first[_code(tag, position)] = weight
+    return TransitionTable(classes, probability, first, strength, floor)
+
+
+def _code(tag: Any, position: Mapping[str, int]) -> int:
+    if str(tag) not in position:
+        raise OptionError(f"{tag!r} is no class.{nearest(str(tag), [*position])} The classes are {listed(position)}.")
+    return position[str(tag)]
+
+
+def estimate_transitions(
+    beliefs: Beliefs,
+    offsets: Ints,
+    classes: Classes,
+    *,
+    smoothing: float = 0.0,
+    given: str = "previous",
+    strength: float = 0.1,
+    floor: float = FLOOR,
+) -> TransitionTable:
+    """Sample statistics: how often tag k' follows k under the beliefs, taken as independent.
+
+    Args:
+        beliefs: q[i, k]; a majority vote or a posterior.
+        offsets: Where each sequence begins.
+        classes: The tags.
+        smoothing: Added to every count.
+        given: What the probabilities are conditional on: the `previous` tag, or the `current` one, as in the table
+            of the authors' program.
+        strength: What the logs are multiplied with.
+        floor: What a smaller probability counts as.
+    """
+    if given not in ("previous", "current"):
+        raise OptionError(f"given: {given!r} is neither previous nor current.")
+    later = np.flatnonzero(~first_units(len(beliefs), offsets))
+    counts = beliefs[later - 1].T @ beliefs[later] + smoothing
+    starts = beliefs[first_units(len(beliefs), offsets)].sum(axis=0) + smoothing
+    axis = 1 if given == "previous" else 0
+    return TransitionTable(classes, _share(counts, axis), _share(starts, 0), strength, floor)
+
+
+def _share(counts: Floats, axis: int) -> Floats:
+    total = counts.sum(axis=axis, keepdims=True)
+    return np.asarray(counts / np.where(total > 0, total, 1.0))
+
+
+CONLL_WEIGHTS = {
+    ("O", "O"): 0.873, ("B-PER", "O"): 0.014, ("I-PER", "O"): 0.018, ("B-MISC", "O"): 0.009, ("B-ORG", "O"): 0.0226,
+    ("I-ORG", "O"): 0.018, ("B-LOC", "O"): 0.032, ("I-LOC", "O"): 0.009, ("I-MISC", "O"): 0.005, ("O", "B-PER"): 1.0,
+    ("B-PER", "I-PER"): 1.0, ("O", "B-MISC"): 1.0, ("O", "B-ORG"): 1.0, ("B-ORG", "I-ORG"): 0.8,
+    ("I-ORG", "I-ORG"): 0.2, ("O", "B-LOC"): 1.0, ("B-LOC", "I-LOC"): 1.0, ("B-MISC", "I-MISC"): 0.5,
+    ("I-MISC", "I-MISC"): 0.5,
+}  # fmt: skip
+"""The authors' weights for CoNLL 2003: (previous tag, tag), conditional on the tag."""
+
+CONLL_START = {"O": 0.55, "B-PER": 0.1, "B-ORG": 0.3, "B-LOC": 0.05}
+
+
+def conll_transitions(classes: Classes, *, strength: float = 0.1) -> TransitionTable:
+    """The table of the authors' program for the four entity types of CoNLL 2003."""
+    return transition_table(CONLL_WEIGHTS, classes, start=CONLL_START, strength=strength)

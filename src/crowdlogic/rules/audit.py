@@ -1,0 +1,217 @@
+"""The audit: what each rule does to the crowd's beliefs, and whether it should be trusted.
+
+Every rule is judged alone: how far the crowd's posterior agrees with it where it applies, how far the projection onto
+it alone moves the beliefs, and which answers it flips. One bad rule can ruin a task (Table 5 of [LNCL]), so a rule
+that the crowd contradicts is named.
+
+[LNCL] "Learning from Noisy Crowd Labels with Logics". Axes: i unit, k class, l rule.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from scipy.stats import binomtest
+
+from crowdlogic.data.corpus import UNKNOWN
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.errors import OptionError
+from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.logspace import safe_log
+from crowdlogic.rules.blocks import Predictions
+from crowdlogic.rules.grounding import GroundRule, GroundRules
+from crowdlogic.rules.project import Predict, Preset, Settling, project
+from crowdlogic.rules.weights import Expected, expected
+
+EVEN = 0.5
+"""A rule that holds less often than not where it applies is contradicted."""
+
+LIFT = 10.0
+"""A rule that holds at ten times the odds of chance is supported, even where a divided crowd satisfies it less often
+than not: beliefs that are taken as independent understate how well the tags of one annotator fit together."""
+
+MOVED = 1e-3
+"""Below this many nats per touched unit, a rule that flips nothing changes nothing."""
+
+LEVEL = 0.05
+"""The level of the sign test on flips that gold judges, and of the intervals."""
+
+Z = 1.959963984540054
+"""The normal quantile of a 95 % interval."""
+
+
+class Verdict(StrEnum):
+    """Whether a rule should be trusted."""
+
+    helps = "helps"
+    neutral = "neutral"
+    contradicts = "contradicts the crowd"
+
+
+@dataclass(frozen=True)
+class RuleAudit:
+    """What one rule does, alone.
+
+    Attributes:
+        rule: The rule as text.
+        place: Where it stands.
+        groundings: How many groundings it has.
+        units: How many units it touches.
+        coverage: The share of all units that it touches.
+        applications: The expected number of groundings whose body holds.
+        satisfaction: The share of these in which the rule holds, under the crowd's posterior; NaN when there are none.
+        low: The lower end of a 95 % interval of the satisfaction; items are the independent units.
+        high: The upper end.
+        chance: What the satisfaction would be if every unit were labelled at random, with the classes' overall shares.
+        moved: KL(q_b || q_a) in nats, summed over units.
+        flipped: How many answers it changes.
+        flipped_right: Of these, wrong answers made right; None without gold.
+        flipped_wrong: Of these, right answers made wrong; None without gold.
+        verdict: helps, neutral, or contradicts the crowd.
+    """
+
+    rule: str
+    place: str
+    groundings: int
+    units: int
+    coverage: float
+    applications: float
+    satisfaction: float
+    low: float
+    high: float
+    chance: float
+    moved: float
+    flipped: int
+    flipped_right: int | None
+    flipped_wrong: int | None
+    verdict: Verdict
+
+
+def audit(
+    beliefs: Beliefs,
+    ground: GroundRules,
+    *,
+    predict: Predict | None = None,
+    classifier: Beliefs | None = None,
+    strength: float = 5.0,
+    gold: Ints | None = None,
+    settling: Settling | None = None,
+) -> tuple[RuleAudit, ...]:
+    """Judge every rule, alone, by the crowd's posterior and by gold where there is some.
+
+    Args:
+        beliefs: q_a[i, k], the crowd's posterior.
+        ground: The rules, grounded.
+        predict: The classifier on derived texts, where rules ask.
+        classifier: The classifier on the units, where rules ask.
+        strength: C of the projection.
+        gold: gold[i], the true classes; UNKNOWN (-1) where not known.
+        settling: When belief propagation has settled.
+    """
+    if gold is not None and len(gold) != len(beliefs):
+        raise OptionError(f"gold has {len(gold):,} entries for {len(beliefs):,} units.")
+    texts = None if predict is None or not ground.texts else predict(ground.texts)
+    said = Predictions(units=classifier, texts=texts)
+    return tuple(
+        _judged(rule, ground.only([place]), beliefs, said, strength, gold, settling)
+        for place, rule in enumerate(ground.rules)
+    )
+
+
+def _judged(
+    rule: GroundRule, alone: GroundRules, beliefs: Beliefs, said: Predictions, strength: float, gold: Ints | None,
+    settling: Settling | None,
+) -> RuleAudit:  # fmt: skip
+    seen = expected(rule, beliefs, said)
+    low, high = interval(seen, _items_of(seen.unit, alone))
+    chance = expected(rule, np.tile(beliefs.mean(axis=0), (len(beliefs), 1)), said).confidence
+    q_b = project(
+        beliefs, alone, predict=None if said.texts is None else lambda _: np.asarray(said.texts),
+        classifier=said.units, strength=strength, preset=Preset(), settling=settling,
+    ).q_b  # fmt: skip
+    moved = float(kl(q_b, beliefs).sum())
+    before, after = beliefs.argmax(axis=1), q_b.argmax(axis=1)
+    flips = np.flatnonzero(before != after)
+    right, wrong = (None, None) if gold is None else _judged_flips(before, after, flips, gold)
+    touched = rule.units
+    changes = len(flips) > 0 or moved / max(len(touched), 1) > MOVED
+    return RuleAudit(
+        str(rule.rule), str(rule.rule.place), rule.count, len(touched), len(touched) / max(len(beliefs), 1),
+        float(seen.applies.sum()), seen.confidence, low, high, chance, moved, len(flips), right, wrong,
+        verdict(seen.confidence, low, high, chance, changes, right, wrong),
+    )  # fmt: skip
+
+
+def kl(q_b: Beliefs, q_a: Beliefs) -> Floats:
+    """KL(q_b || q_a) of each unit, in nats. q_b is 0 wherever q_a is."""
+    ratio = np.where(q_b > 0, safe_log(q_b) - safe_log(np.where(q_b > 0, q_a, 1.0)), 0.0)
+    return np.asarray((q_b * ratio).sum(axis=1))
+
+
+def _judged_flips(before: Ints, after: Ints, flips: Ints, gold: Ints) -> tuple[int, int]:
+    known = flips[gold[flips] != UNKNOWN]
+    return int((after[known] == gold[known]).sum()), int((before[known] == gold[known]).sum())
+
+
+def _items_of(unit: Ints, ground: GroundRules) -> Ints:
+    """The item of each unit: tokens of one sequence are not independent of each other."""
+    if ground.corpus.offsets is None:
+        return unit
+    return np.searchsorted(ground.corpus.offsets, unit, side="right") - 1
+
+
+def interval(seen: Expected, item: Ints) -> tuple[float, float]:
+    """A 95 % interval of the satisfaction: Wilson's, for as many observations as the spread between items tells.
+
+    The ratio of sums over items has the variance sum of (violated - rate * applies)^2 / (sum of applies)^2; the number
+    of independent observations with that variance goes into Wilson's interval, which stays in [0, 1].
+    """
+    applies = float(seen.applies.sum())
+    if applies <= 0:
+        return float("nan"), float("nan")
+    rate = float(seen.violated.sum()) / applies
+    _, code = np.unique(item, return_inverse=True)
+    residual = np.bincount(code, weights=seen.violated - rate * seen.applies)
+    variance = float((residual**2).sum()) / applies**2
+    count = applies if variance <= 0 else min(applies, rate * (1 - rate) / variance)
+    return _wilson(1.0 - rate, max(count, 1.0))
+
+
+def _wilson(share: float, count: float) -> tuple[float, float]:
+    share = min(max(share, 0.0), 1.0)
+    centre = (share + Z**2 / (2 * count)) / (1 + Z**2 / count)
+    half = Z / (1 + Z**2 / count) * np.sqrt(share * (1 - share) / count + Z**2 / (4 * count**2))
+    return max(0.0, float(centre - half)), min(1.0, float(centre + half))
+
+
+def verdict(
+    satisfaction: float, low: float, high: float, chance: float, changes: bool, right: int | None, wrong: int | None
+) -> Verdict:
+    """Gold decides where its flips are more one-sided than chance; else the crowd does.
+
+    Args:
+        satisfaction: How far the rule holds where it applies; NaN where it never does.
+        low: The lower end of its interval.
+        high: The upper end.
+        chance: What it would be at random.
+        changes: Whether the rule moves beliefs or flips answers at all.
+        right: Flips to the truth, with gold.
+        wrong: Flips from the truth, with gold.
+    """
+    if right is not None and wrong is not None and right + wrong and _one_sided(right, wrong):
+        return Verdict.helps if right > wrong else Verdict.contradicts
+    if np.isnan(satisfaction):
+        return Verdict.neutral
+    if high < EVEN:
+        return Verdict.neutral if _odds(satisfaction) > LIFT * _odds(chance) else Verdict.contradicts
+    return Verdict.helps if low > EVEN and changes else Verdict.neutral
+
+
+def _odds(share: float) -> float:
+    return share / (1 - share) if share < 1 else float("inf")
+
+
+def _one_sided(right: int, wrong: int) -> bool:
+    return bool(binomtest(right, right + wrong).pvalue < LEVEL)

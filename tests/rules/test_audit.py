@@ -1,0 +1,183 @@
+"""The audit: planted good and bad rules are told apart, and every figure is what it says."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.special import rel_entr
+
+from crowdlogic.data.corpus import documents, sentences
+from crowdlogic.errors import OptionError
+from crowdlogic.rules.audit import Verdict, audit, interval, kl, verdict
+from crowdlogic.rules.grounding import ground_rules
+from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.project import project
+from crowdlogic.rules.vocabulary import Vocabulary
+from crowdlogic.rules.weights import Expected
+
+CLASSES = ("ham", "spam")
+
+
+def world(seed: int = 0, n: int = 400):
+    """Items whose words tell their class: 'prize' means spam 9 times in 10, 'hello' means nothing, 'bill' means ham."""
+    rng = np.random.default_rng(seed)
+    gold = rng.integers(2, size=n)
+    texts = []
+    for k in gold:
+        words = ["hello"] if rng.random() < 0.5 else []
+        words += ["prize"] if rng.random() < (0.9 if k else 0.1) else []
+        words += ["bill"] if rng.random() < (0.1 if k else 0.9) else []
+        texts.append(" ".join([*words, "now"]))
+    right = rng.random(n) < 0.8
+    sure = rng.uniform(0.55, 0.9, size=n)
+    answer = np.where(right, gold, 1 - gold)
+    beliefs = np.where(np.arange(2) == answer[:, None], sure[:, None], 1 - sure[:, None])
+    return documents([f"d{i}" for i in range(n)], texts), beliefs, gold
+
+
+RULES = """
+1: Contains(S, 'prize') -> Label(S, 'spam')
+1: Contains(S, 'bill') -> Label(S, 'spam')
+1: Contains(S, 'zebra') -> Label(S, 'spam')
+0: Contains(S, 'prize') -> Label(S, 'spam')
+"""
+
+
+def test_good_bad_and_idle_rules_are_told_apart() -> None:
+    corpus, beliefs, gold = world()
+    ground = ground_rules(parse_rules(RULES), corpus, CLASSES)
+
+    without = audit(beliefs, ground, strength=1.0)
+    with_gold = audit(beliefs, ground, strength=1.0, gold=gold)
+
+    expected = [Verdict.helps, Verdict.contradicts, Verdict.neutral, Verdict.neutral]
+    assert [judged.verdict for judged in without] == expected
+    assert [judged.verdict for judged in with_gold] == expected
+
+
+def test_the_figures_are_what_they_say() -> None:
+    corpus, beliefs, gold = world(1)
+    ground = ground_rules(parse_rules(RULES, source="r"), corpus, CLASSES)
+    assert corpus.texts is not None
+    prize = np.array(["prize" in text for text in corpus.texts])
+
+    judged = audit(beliefs, ground, strength=1.0, gold=gold)[0]
+
+    q_b = project(beliefs, ground.only([0]), strength=1.0).q_b
+    before, after = beliefs.argmax(axis=1), q_b.argmax(axis=1)
+    assert judged.rule == "1.0: Contains(S, 'prize') -> Label(S, 'spam')"
+    assert judged.place == "r:2:1"
+    assert judged.groundings == judged.units == prize.sum()
+    assert judged.coverage == pytest.approx(prize.mean())
+    assert judged.applications == pytest.approx(prize.sum())
+    assert judged.satisfaction == pytest.approx(beliefs[prize, 1].mean())
+    assert judged.chance == pytest.approx(beliefs[:, 1].mean())
+    assert judged.moved == pytest.approx(rel_entr(q_b, beliefs).sum())
+    assert judged.flipped == (before != after).sum()
+    assert judged.flipped_right == ((before != after) & (after == gold)).sum()
+    assert judged.flipped_wrong == ((before != after) & (before == gold)).sum()
+    assert judged.low < judged.satisfaction < judged.high
+
+
+def test_gold_that_is_unknown_judges_no_flip() -> None:
+    corpus, beliefs, _ = world(1)
+    ground = ground_rules(parse_rules(RULES), corpus, CLASSES)
+
+    judged = audit(beliefs, ground, strength=1.0, gold=np.full(400, -1))[0]
+
+    assert judged.flipped > 0
+    assert (judged.flipped_right, judged.flipped_wrong) == (0, 0)
+
+
+def test_the_interval_covers_the_truth_about_95_times_in_100() -> None:
+    covered = 0
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        # 60 items of 1 to 5 rows; rows of one item agree, so that rows are not independent.
+        item = np.repeat(np.arange(60), rng.integers(1, 6, size=60))
+        violated = (rng.random(60) < 0.3)[item].astype(float)
+        low, high = interval(Expected(item, violated, np.ones(len(item))), item)
+        covered += low < 0.7 < high
+
+    assert 0.90 <= covered / 300 <= 0.99
+
+
+def test_a_rule_that_always_holds_still_has_an_interval() -> None:
+    low, high = interval(Expected(np.arange(10), np.zeros(10), np.ones(10)), np.arange(10))
+
+    assert 0.6 < low < 0.8
+    assert high == pytest.approx(1.0)
+
+
+def test_a_rule_that_never_applies_has_no_satisfaction() -> None:
+    corpus, beliefs, _ = world()
+
+    judged = audit(beliefs, ground_rules(parse_rules(RULES), corpus, CLASSES))[2]
+
+    assert judged.groundings == 0
+    assert np.isnan(judged.satisfaction)
+    assert np.isnan(judged.low)
+    assert judged.moved == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("satisfaction", "low", "high", "chance", "changes", "right", "wrong", "expected"),
+    [
+        (0.9, 0.8, 0.95, 0.5, True, None, None, Verdict.helps),
+        (0.9, 0.8, 0.95, 0.5, False, None, None, Verdict.neutral),
+        (0.55, 0.45, 0.65, 0.5, True, None, None, Verdict.neutral),
+        (0.3, 0.2, 0.4, 0.5, True, None, None, Verdict.contradicts),
+        (0.4, 0.3, 0.45, 0.03, True, None, None, Verdict.neutral),
+        (0.04, 0.03, 0.05, 0.02, True, None, None, Verdict.contradicts),
+        (0.9, 0.8, 0.95, 0.5, True, 2, 20, Verdict.contradicts),
+        (0.3, 0.2, 0.4, 0.5, True, 20, 2, Verdict.helps),
+        (0.9, 0.8, 0.95, 0.5, True, 3, 4, Verdict.helps),
+    ],
+)
+def test_the_verdict_follows_gold_then_the_crowd(
+    satisfaction: float, low: float, high: float, chance: float, changes: bool, right: int | None, wrong: int | None,
+    expected: Verdict,
+) -> None:  # fmt: skip
+    assert verdict(satisfaction, low, high, chance, changes, right, wrong) is expected
+
+
+def test_kl_is_zero_at_home_and_counts_forbidden_classes_as_nothing() -> None:
+    q_a = np.array([[0.25, 0.75], [0.5, 0.5]])
+    q_b = np.array([[0.25, 0.75], [0.0, 1.0]])
+
+    np.testing.assert_allclose(kl(q_b, q_a), [0.0, np.log(2)], rtol=0, atol=1e-12)
+
+
+def test_rules_over_derived_texts_and_sequences_are_audited() -> None:
+    texts = documents(["a", "b"], ["good but bad", "fine"])
+    contrast = ground_rules(parse_rules("include contrast('but')"), texts, ("neg", "pos"))
+    tokens = ground_rules(parse_rules("include bio('X')"), sentences(["s"], [["a", "b"]]), ("B-X", "I-X", "O"))
+
+    (judged,) = audit(np.array([[0.4, 0.6], [0.5, 0.5]]), contrast, predict=lambda t: np.array([[0.9, 0.1]]))
+    chained = audit(np.array([[0.1, 0.1, 0.8], [0.1, 0.8, 0.1]]), tokens)
+
+    assert judged.satisfaction == pytest.approx(0.4 * 0.9 + 0.6 * 0.1)
+    assert judged.flipped == 1
+    assert chained[0].satisfaction == pytest.approx(0.2)
+
+
+def test_gold_of_another_length_is_refused() -> None:
+    corpus, beliefs, _ = world(n=10)
+
+    with pytest.raises(OptionError, match="gold has 3 entries for 10 units"):
+        audit(beliefs, ground_rules(parse_rules(RULES), corpus, CLASSES), gold=np.zeros(3, dtype=int))
+
+
+def test_a_rule_over_pairs_counts_both_units() -> None:
+    frame = pl.DataFrame({"a": ["u0"], "b": ["u2"]})
+    ground = ground_rules(
+        parse_rules("1: Similar(A, B) & Label(A, C) -> Label(B, C)"), documents(["u0", "u1", "u2"], ["t"] * 3), CLASSES,
+        vocabulary=Vocabulary().table("Similar", frame),
+    )  # fmt: skip
+
+    (judged,) = audit(np.full((3, 2), 0.5), ground)
+
+    assert judged.units == 2
+    assert judged.coverage == pytest.approx(2 / 3)
+    assert judged.groundings == 2

@@ -1,0 +1,128 @@
+"""Every check has a wrong rule file, with its whole message."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from crowdlogic.data.corpus import Corpus, documents, sentences
+from crowdlogic.errors import RuleError
+from crowdlogic.rules.checking import check
+from crowdlogic.rules.grounding import ground_rules
+from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.vocabulary import Vocabulary
+
+CLASSES = ("neg", "pos")
+TEXTS = documents(["a", "b"], ["good but bad", "fine"])
+TOKENS = sentences(["s"], [["EU", "rejects"]])
+
+
+def vocabulary() -> Vocabulary:
+    return Vocabulary().table("Similar", pl.DataFrame({"a": ["a"], "b": ["b"], "truth": [0.5]}))
+
+
+def said(text: str, corpus: Corpus | None = None, classes: tuple[str, ...] | None = CLASSES) -> list[str]:
+    return [
+        str(f) for f in check(parse_rules(text, source="r"), classes=classes, vocabulary=vocabulary(), corpus=corpus)
+    ]
+
+
+ERRORS = [
+    ("1: Label(S, C) & Aftr(S, 'but', B) -> Predicted(B, C)", 18, "unknown predicate 'Aftr'. Did you mean 'After'?"),
+    ("1: Label(S, C) & Qwxz(S) -> Label(S, C)", 18, "unknown predicate 'Qwxz'."),
+    ("1: Label(S) -> Label(S, 'pos')", 4, "Label takes 2 terms (an item or token, a class), not 1."),
+    ("1: !Label(S, 'poss')", 14, "'poss' is no class. Did you mean 'pos'? The classes are neg, pos."),
+    ("1: Label(S, C) & C != 'nag' -> Predicted(S, C)", 23, "'nag' is no class. Did you mean 'neg'? The classes are neg, pos."),
+    ("1: Label(S, C) & Label(C, S) -> Predicted(S, C)", 10, "S is an item or token here, and a class elsewhere in this rule."),
+    ("1: Label(S, C) & After(S, W, B) -> Predicted(B, C)", 27, "After takes a quoted word here, not a variable."),
+    ("1: Label(S, C) & After(S, 'but', 'x') -> Predicted(S, C)", 34, "After gives a text here: write a variable, not a constant."),
+    ("1: Label(S, C) & S == C -> Predicted(S, C)", 18, "S == C compares an item or token with a class."),
+    ("1: Contains(S, 'x') -> Label(S, C)", 33, "the class C stands in the head alone, so the rule would be violated for every class but one. Bind it in the body, for example with Label(S, C)."),
+    ("1: Label(S, 'pos')", 10, "nothing says what S is: it must stand in an atom of the body that is not negated."),
+    ("1: Label(S, C) & !Similar(S, T) -> Predicted(S, C)", 30, "nothing says what T is: it must stand in an atom of the body that is not negated."),
+    ("1: Label(S, C) & Predicted(B, C) -> After(S, 'but', B)", 28, "the text B is derived only under a negation; derive it in the body."),
+    ("1: Label(S, 'pos') + Similar(S, +T) <= 1", 34, "a sum such as +T runs over classes only, as in Label(S, +C) = 1."),
+    ("1: Label(S, +C) + Predicted(S, C) <= 1", 14, "C is both summed over and bound in this rule."),
+    ("Label(S, C) -> Predicted(S, C) .", 16, "a hard rule needs evidence that is true or false; Predicted is in between. Give a weight."),
+    ("1: Similar(A, B) -> Similar(B, A)", 1, "this rule says nothing about a Label, so it can decide nothing."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "column", "message"), ERRORS, ids=[message[:50] for _, _, message in ERRORS])
+def test_an_error_is_found_and_pointed_at(text: str, column: int, message: str) -> None:
+    found = [m for m in said(text) if ": warning: " not in m]
+
+    assert found[0] == f"r:1:{column}: {message}\n    {text}\n    {' ' * (column - 1)}^"
+
+
+WARNINGS = [
+    ("0: Label(S, C) -> Predicted(S, C)", "r:1:1", "a rule of weight 0 changes nothing."),
+    ("1: Label(S, 'pos') & Label(S, 'neg') -> Predicted(S, 'pos')", "r:1:22", "this rule is never violated: S cannot be 'pos' and 'neg' at once."),
+    ("1: Label(S, C) & Similar(S, T) -> Label(S, C)", "r:1:1", "this always holds: Label(S, C) stands on both sides."),
+    ("Label(S, +C) = 1 .", "r:1:1", "this always holds, since a unit has exactly one class."),
+    ("1: Label(S, C) & Similar(S, T) -> Label(T, C)\n2: similar(A, B) & Label(A, K) -> Label(B, K)", "r:2:1", "this says the same as the rule at r:1:1, so it counts twice."),
+    ("1: Contains(S, 'bad') -> Label(S, 'pos')\n1: Contains(T, 'bad') -> !Label(T, 'pos')", "r:2:1", "this contradicts the rule at r:1:1: the same body, the opposite head."),
+    ("1: Contains(S, 'zebra') -> Label(S, 'pos')", "r:1:1", "this rule never grounds: nothing in the items makes its body true."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "place", "message"), WARNINGS, ids=[message[:50] for _, _, message in WARNINGS])
+def test_an_oddity_is_found_and_pointed_at(text: str, place: str, message: str) -> None:
+    line, column = (int(part) for part in place.split(":")[1:])
+
+    assert said(text, TEXTS) == [
+        f"{place}: warning: {message}\n    {text.splitlines()[line - 1]}\n    {' ' * (column - 1)}^"
+    ]
+
+
+MISFITS = [
+    ("1: Label(T, C) & Previous(T, P) -> Label(P, C)", TEXTS, 18, "Previous is about tokens; the items here are documents."),
+    ("1: Label(S, C) & After(S, 'but', B) -> Predicted(B, C)", TOKENS, 18, "After is about documents; the items here are tokens."),
+    ("1: Contains(S, 'x') -> Label(S, 'pos')", documents(["a"], features=None), 4, "Contains reads the text, and these items have none."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "corpus", "column", "message"), MISFITS, ids=[m[3] for m in MISFITS])
+def test_a_rule_that_does_not_fit_the_items_is_found(text: str, corpus: Corpus, column: int, message: str) -> None:
+    assert said(text, corpus)[0] == f"r:1:{column}: {message}\n    {text}\n    {' ' * (column - 1)}^"
+
+
+def test_predicted_on_a_derived_text_needs_documents() -> None:
+    words = vocabulary()
+    words.derived("Stem")(lambda texts: [text[:3] for text in texts])
+
+    found = check(
+        parse_rules("1: Label(T, C) & Stem(T, B) -> Predicted(B, C)"), classes=CLASSES, vocabulary=words, corpus=TOKENS
+    )
+
+    assert found[0].what == "Predicted on a derived text needs documents; the items here are tokens."
+
+
+def test_good_rules_have_no_findings() -> None:
+    text = "include contrast('but')\n0.5: Similar(A, B) & Label(A, C) -> Label(B, C)\n0.1: !Label(S, 'neg')"
+
+    assert said(text, TEXTS) == []
+    assert said(text, classes=None) == []
+
+
+def test_rules_that_differ_are_no_duplicates() -> None:
+    text = (
+        "1: Similar(A, B) & Label(A, C) -> Label(B, C)\n1: Similar(A, B) & Label(B, C) -> Label(A, C)\n"
+        "1: Contains(S, 'a') -> Label(S, 'pos')\n1: Contains(S, 'b') -> !Label(S, 'pos')"
+    )
+
+    assert said(text) == []
+
+
+def test_grounding_refuses_rules_with_errors_and_counts_them() -> None:
+    text = "1: Label(S, 'poss') -> Label(S, 'pos')\n1: Lable(S, 'pos')"
+
+    with pytest.raises(RuleError) as caught:
+        ground_rules(parse_rules(text, source="r"), TEXTS, CLASSES)
+
+    assert str(caught.value) == (
+        "r:1:13: 'poss' is no class. Did you mean 'pos'? The classes are neg, pos.\n"
+        "    1: Label(S, 'poss') -> Label(S, 'pos')\n"
+        "                ^\n"
+        "(1 more errors; `crowdlogic rules check` lists them.)"
+    )

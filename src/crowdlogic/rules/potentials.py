@@ -66,16 +66,21 @@ class Potentials:
     Attributes:
         penalty: penalty[i, k].
         forbidden: forbidden[i, k].
+        touched: touched[i], whether some grounding is about unit i alone.
         pairs: Penalties over pairs; None when no grounding touches two units.
     """
 
     penalty: Floats
     forbidden: Bools
+    touched: Bools
     pairs: Pairs | None
 
-    def log(self, strength: float) -> Floats:
-        """log[i, k], the log potential of each unit."""
-        return np.where(self.forbidden, LOG_ZERO, -strength * self.penalty)
+    def applied(self, log_beliefs: Floats, strength: float) -> Floats:
+        """log[i, k], log beliefs with the potentials of single units added. Most rules touch few units alone."""
+        log = log_beliefs.copy()
+        rows = np.flatnonzero(self.touched)
+        log[rows] = np.where(self.forbidden[rows], LOG_ZERO, log[rows] - strength * self.penalty[rows])
+        return log
 
 
 def potentials(
@@ -98,12 +103,12 @@ def potentials(
 
 def _nothing(ground: GroundRules) -> Potentials:
     shape = (ground.corpus.n_units, len(ground.classes))
-    return Potentials(np.zeros(shape), np.zeros(shape, dtype=bool), None)
+    return Potentials(np.zeros(shape), np.zeros(shape, dtype=bool), np.zeros(shape[0], dtype=bool), None)
 
 
 def _added(ground: GroundRules, said: Predictions, way: PerUnit, to: Potentials, *, static: bool) -> Potentials:
     """The potentials with the static blocks of every rule added, or with the others."""
-    penalty, forbidden = to.penalty.copy(), to.forbidden.copy()
+    penalty, forbidden, touched = to.penalty.copy(), to.forbidden.copy(), to.touched.copy()
     pairs = [] if to.pairs is None else [_contribution_of(to.pairs)]
     for rule in ground.rules:
         share = _shares(rule, len(penalty)) if way is PerUnit.mean else None
@@ -113,9 +118,10 @@ def _added(ground: GroundRules, said: Predictions, way: PerUnit, to: Potentials,
             part = _contribution(rule, block, distances(block, said), share)
             if block.second is None:
                 _add_units(part, penalty, forbidden)
+                touched[part.first] = True
             else:
                 pairs.append(part)
-    return Potentials(penalty, forbidden, combine(pairs, *penalty.shape) if pairs else None)
+    return Potentials(penalty, forbidden, touched, combine(pairs, *penalty.shape) if pairs else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +173,10 @@ def _scaled(table: Floats, which: Ints | None, factor: Floats) -> tuple[Floats, 
 def _add_units(part: _Contribution, penalty: Floats, forbidden: Bools) -> None:
     """Add a block of one unit per row. Many rows may touch one unit, so they are counted, class by class if need be."""
     n_units = len(penalty)
+    if part.which is None and _rises(part.first):
+        penalty[part.first] += part.penalty
+        forbidden[part.first] |= part.forbidden
+        return
     if part.which is None:
         counts = np.bincount(part.first, minlength=n_units)
         penalty += counts[:, None] * part.penalty
@@ -191,10 +201,15 @@ def combine(parts: Sequence[_Contribution], n_units: int, size: int) -> Pairs:
 def _edges(parts: Sequence[_Contribution], n_units: int) -> tuple[Ints, Ints, list[Ints]]:
     """The distinct pairs in the order of their units, and the pair of every row of every block."""
     keys = [part.first * np.int64(n_units) + _second(part) for part in parts]
-    if all(len(key) == len(keys[0]) and (key == keys[0]).all() for key in keys[1:]) and (np.diff(keys[0]) > 0).all():
+    if all(len(key) == len(keys[0]) and (key == keys[0]).all() for key in keys[1:]) and _rises(keys[0]):
         return parts[0].first, _second(parts[0]), [np.arange(len(keys[0]))] * len(keys)
     distinct = np.unique(np.concatenate(keys))
     return distinct // n_units, distinct % n_units, [np.searchsorted(distinct, key) for key in keys]
+
+
+def _rises(values: Ints) -> bool:
+    """Whether each value is larger than the one before it, so that none stands twice."""
+    return bool((values[1:] > values[:-1]).all())
 
 
 def _second(part: _Contribution) -> Ints:
@@ -206,7 +221,7 @@ def _second(part: _Contribution) -> Ints:
 def _once(part: _Contribution, edge: Ints) -> tuple[Ints, Floats, Bools, Ints]:
     """A block with each pair at most once: rows of the same pair are added up."""
     which = np.zeros(len(edge), dtype=np.int64) if part.which is None else part.which
-    if len(edge) < 2 or (np.diff(edge) > 0).all():
+    if _rises(edge):
         return edge, part.penalty, part.forbidden, which
     order = np.argsort(edge, kind="stable")
     distinct, starts = np.unique(edge[order], return_index=True)

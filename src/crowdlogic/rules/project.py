@@ -136,7 +136,7 @@ def project(
     if not (np.isfinite(strength) and strength >= 0):
         raise OptionError(f"strength: {strength} is not a number of 0 or more.")
     said = potentials(ground, _predictions(ground, predict, classifier), per_unit=per_unit)
-    log_unary = safe_log(start) + said.log(strength)
+    log_unary = said.applied(safe_log(start), strength)
     if said.pairs is None and transitions is None:
         return _single(log_unary, start, ground)
     if said.pairs is None or is_chain(said.pairs, ground.corpus):

@@ -1,0 +1,137 @@
+"""How fast rules are grounded and projected: BIO rules over a million tokens, the contrast rule over a million texts.
+
+    python -m benchmarks.rules_speed                  # one core: OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1
+    python -m benchmarks.rules_speed --psl PYTHON     # beside the PSL engine, in an environment with pslpython and Java
+
+Each time is the best of some runs, after one run that compiles. "numpy's bound" is what numpy needs merely to take
+logs of the beliefs, exponentiate and normalise them: no projection in numpy can be quicker.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.logspace import normalise, safe_log
+from crowdlogic.rules import GroundRules, ground_rules, parse_rules, project
+
+TAGS = ("B-LOC", "B-MISC", "B-ORG", "B-PER", "I-LOC", "I-MISC", "I-ORG", "I-PER", "O")
+LENGTH = 14
+"""Tokens of a sentence, about the mean of CoNLL 2003."""
+
+WORDS = (
+    "the",
+    "plot",
+    "is",
+    "thin",
+    "and",
+    "its",
+    "cast",
+    "seems",
+    "tired",
+    "of",
+    "every",
+    "line",
+    "in",
+    "this",
+    "film",
+)
+SHARE = 0.15
+"""The share of texts that hold the word: 768 of 4,999 in the sentiment data."""
+
+
+def best(run: Callable[[], object], repeats: int) -> float:
+    """The shortest time of a few runs."""
+    times = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def tokens(count: int) -> tuple[Corpus, Floats]:
+    """Sentences of random beliefs."""
+    rng = np.random.default_rng(0)
+    offsets = np.append(np.arange(0, count, LENGTH), count)
+    items = pl.Series(np.arange(len(offsets) - 1))
+    beliefs = rng.random((count, len(TAGS)))
+    return Corpus(items, tokens=("w",) * count, offsets=offsets), beliefs / beliefs.sum(axis=1, keepdims=True)
+
+
+def texts(count: int) -> tuple[Corpus, Floats]:
+    """Sentences, some with a but in the middle."""
+    rng = np.random.default_rng(0)
+    chosen = np.array(WORDS)[rng.integers(len(WORDS), size=(count, 20))]
+    chosen[rng.random(count) < SHARE, 10] = "but"
+    lines = tuple(" ".join(row) for row in chosen.tolist())
+    beliefs = rng.random((count, 2))
+    return Corpus(pl.Series(np.arange(count)), texts=lines), beliefs / beliefs.sum(axis=1, keepdims=True)
+
+
+def bio(count: int, repeats: int) -> float:
+    """Ground and project the BIO rules."""
+    corpus, beliefs = tokens(count)
+    rules = parse_rules("include bio")
+    project(beliefs, ground_rules(rules, corpus, TAGS))  # compiles
+    ground: list[GroundRules] = []
+    grounding = best(lambda: ground.append(ground_rules(rules, corpus, TAGS)), repeats)
+    both = best(lambda: project(beliefs, ground_rules(rules, corpus, TAGS)), repeats)
+    again = best(lambda: project(beliefs, ground[0]), repeats)
+    bound = best(lambda: normalise(safe_log(beliefs)), repeats)
+    print(f"BIO rules over {count:,} tokens, {len(TAGS)} tags, {ground[0].count:,} groundings:")
+    print(f"  ground {grounding:.3f} s; ground and project {both:.3f} s; project again {again:.3f} s")
+    print(f"  numpy's bound for these beliefs {bound:.3f} s; {both / count * 1e6:.2f} microseconds a token")
+    return both / count
+
+
+def contrast(count: int, repeats: int) -> None:
+    """Ground and project the contrast rule; the classifier is a table look-up."""
+    corpus, beliefs = texts(count)
+    rules = parse_rules("include contrast('but')")
+    ground: list[GroundRules] = []
+    grounding = best(lambda: ground.append(ground_rules(rules, corpus, ("neg", "pos"))), repeats)
+    said = np.random.default_rng(1).dirichlet(np.ones(2), size=len(ground[0].texts))
+    again = best(lambda: project(beliefs, ground[0], predict=lambda _: said), repeats)
+    bound = best(lambda: normalise(safe_log(beliefs)), repeats)
+    print(f"Contrast rule over {count:,} texts, {len(ground[0].texts):,} distinct clauses:")
+    print(f"  ground {grounding:.3f} s; project {again:.3f} s; both {grounding + again:.3f} s")
+    print(
+        f"  numpy's bound for these beliefs {bound:.3f} s; {(grounding + again) / count * 1e6:.2f} microseconds a text"
+    )
+
+
+def psl(python: str, count: int, ours: float) -> None:
+    """The same BIO rules, grounded by the PSL engine in an environment of its own."""
+    script = Path(__file__).with_name("rules_psl.py")
+    done = subprocess.run([python, str(script), str(count)], capture_output=True, text=True, check=True)
+    seconds = float(done.stdout.split()[-1])
+    theirs = seconds / count
+    print(f"PSL engine: {seconds:.2f} s to ground the same rules over {count:,} tokens:")
+    print(f"  {theirs * 1e6:.0f} microseconds a token, {theirs / ours:,.0f} times ours (grounding and projecting)")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--count", type=int, default=1_000_000)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--psl", metavar="PYTHON", help="a Python with pslpython, to measure the engine too")
+    parser.add_argument("--psl-tokens", type=int, default=10_000)
+    options = parser.parse_args()
+    ours = bio(options.count, options.repeats)
+    contrast(options.count, options.repeats)
+    if options.psl:
+        psl(options.psl, options.psl_tokens, ours)
+
+
+if __name__ == "__main__":
+    main()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
+from importlib import import_module
 from typing import Any
 
 TYPES = ("LOC", "MISC", "ORG", "PER")
@@ -17,25 +18,27 @@ LENGTH = 14
 
 def model(count: int) -> Any:
     """The BIO rules over sentences of equal length."""
-    from pslpython.model import Model
-    from pslpython.partition import Partition
-    from pslpython.predicate import Predicate
-    from pslpython.rule import Rule
-
-    built = Model("bio")
-    label, previous, first = Predicate("Label", size=2), Predicate("Previous", size=2), Predicate("First", size=1)
+    # Imported by name: this environment has no pslpython, and the type checker need not look for it.
+    predicate_of = import_module("pslpython.predicate").Predicate
+    partition, rule_of = import_module("pslpython.partition").Partition, import_module("pslpython.rule").Rule
+    built = import_module("pslpython.model").Model("bio")
+    label, previous, first = (
+        predicate_of("Label", size=2),
+        predicate_of("Previous", size=2),
+        predicate_of("First", size=1),
+    )
     for predicate in (label, previous, first):
         built.add_predicate(predicate)
     tags = [f"{prefix}-{kind}" for kind in TYPES for prefix in "BI"] + ["O"]
-    label.add_data(Partition.TARGETS, [[str(i), tag] for i in range(count) for tag in tags])
+    label.add_data(partition.TARGETS, [[str(i), tag] for i in range(count) for tag in tags])
     later = [i for i in range(count) if i % LENGTH]
-    previous.add_data(Partition.OBSERVATIONS, [[str(i), str(i - 1)] for i in later])
-    first.add_data(Partition.OBSERVATIONS, [[str(i)] for i in range(0, count, LENGTH)])
+    previous.add_data(partition.OBSERVATIONS, [[str(i), str(i - 1)] for i in later])
+    first.add_data(partition.OBSERVATIONS, [[str(i)] for i in range(0, count, LENGTH)])
     for kind in TYPES:
         built.add_rule(
-            Rule(f"1.0: Label(T, 'I-{kind}') & Previous(T, P) -> Label(P, 'B-{kind}') | Label(P, 'I-{kind}')")
+            rule_of(f"1.0: Label(T, 'I-{kind}') & Previous(T, P) -> Label(P, 'B-{kind}') | Label(P, 'I-{kind}')")
         )
-        built.add_rule(Rule(f"1.0: First(T) -> !Label(T, 'I-{kind}')"))
+        built.add_rule(rule_of(f"1.0: First(T) -> !Label(T, 'I-{kind}')"))
     return built
 
 

@@ -1,6 +1,8 @@
-"""Ground the BIO rules in the PSL engine; run by rules_speed in an environment that has pslpython and Java.
+"""Ground the BIO or the contrast rules in the PSL engine.
 
-    python benchmarks/rules_psl.py 10000
+Run by rules_speed, in an environment that has pslpython and Java:
+
+    python benchmarks/rules_psl.py bio 10000
 
 Prints the seconds that the second grounding takes: the first one starts the Java machine.
 """
@@ -14,19 +16,22 @@ from typing import Any
 
 TYPES = ("LOC", "MISC", "ORG", "PER")
 LENGTH = 14
+SHARE = 15
+"""The percentage of texts that hold the word."""
 
 
-def model(count: int) -> Any:
+def parts() -> tuple[Any, Any, Any, Any]:
+    """Model, Predicate, Partition and Rule of pslpython, by name: the type checker's environment does not have it."""
+    names = ("Model", "Predicate", "Partition", "Rule")
+    found = [getattr(import_module(f"pslpython.{name.lower()}"), name) for name in names]
+    return found[0], found[1], found[2], found[3]
+
+
+def bio(count: int) -> Any:
     """The BIO rules over sentences of equal length."""
-    # Imported by name: this environment has no pslpython, and the type checker need not look for it.
-    predicate_of = import_module("pslpython.predicate").Predicate
-    partition, rule_of = import_module("pslpython.partition").Partition, import_module("pslpython.rule").Rule
-    built = import_module("pslpython.model").Model("bio")
-    label, previous, first = (
-        predicate_of("Label", size=2),
-        predicate_of("Previous", size=2),
-        predicate_of("First", size=1),
-    )
+    model_of, predicate_of, partition, rule_of = parts()
+    built = model_of("bio")
+    label, previous, first = (predicate_of(name, size=n) for name, n in (("Label", 2), ("Previous", 2), ("First", 1)))
     for predicate in (label, previous, first):
         built.add_predicate(predicate)
     tags = [f"{prefix}-{kind}" for kind in TYPES for prefix in "BI"] + ["O"]
@@ -35,19 +40,33 @@ def model(count: int) -> Any:
     previous.add_data(partition.OBSERVATIONS, [[str(i), str(i - 1)] for i in later])
     first.add_data(partition.OBSERVATIONS, [[str(i)] for i in range(0, count, LENGTH)])
     for kind in TYPES:
-        built.add_rule(
-            rule_of(f"1.0: Label(T, 'I-{kind}') & Previous(T, P) -> Label(P, 'B-{kind}') | Label(P, 'I-{kind}')")
-        )
+        either = f"Label(P, 'B-{kind}') | Label(P, 'I-{kind}')"
+        built.add_rule(rule_of(f"1.0: Label(T, 'I-{kind}') & Previous(T, P) -> {either}"))
         built.add_rule(rule_of(f"1.0: First(T) -> !Label(T, 'I-{kind}')"))
+    return built
+
+
+def contrast(count: int) -> Any:
+    """The contrast rule; which texts hold the word is given as facts, since the engine reads no text."""
+    model_of, predicate_of, partition, rule_of = parts()
+    built = model_of("contrast")
+    label, after, predicted = (predicate_of(name, size=n) for name, n in (("Label", 2), ("After", 3), ("Predicted", 2)))
+    for predicate in (label, after, predicted):
+        built.add_predicate(predicate)
+    label.add_data(partition.TARGETS, [[str(i), k] for i in range(count) for k in ("neg", "pos")])
+    clauses = [i for i in range(count) if i % 100 < SHARE]
+    after.add_data(partition.OBSERVATIONS, [[str(i), "but", f"clause{i}"] for i in clauses])
+    predicted.add_data(partition.OBSERVATIONS, [[f"clause{i}", k, 0.5] for i in clauses for k in ("neg", "pos")])
+    built.add_rule(rule_of("1.0: Label(S, C) & After(S, 'but', B) -> Predicted(B, C)"))
     return built
 
 
 def main() -> None:
     """Ground twice, and print the second time."""
-    count = int(sys.argv[1])
+    make, count = {"bio": bio, "contrast": contrast}[sys.argv[1]], int(sys.argv[2])
     quiet = {"log4j.threshold": "OFF", "runtime.log.level": "OFF"}
     for _ in range(2):
-        built = model(count)
+        built = make(count)
         began = time.perf_counter()
         built.ground(psl_options=quiet)
         seconds = time.perf_counter() - began

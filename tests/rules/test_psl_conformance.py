@@ -94,7 +94,7 @@ def psl_python() -> str | None:
     peers = Path(__file__).parents[2] / ".venv-peers" / "bin" / "python"
     for candidate in (os.environ.get("CROWDLOGIC_PSL_PYTHON"), sys.executable, str(peers)):
         if candidate and Path(candidate).exists():
-            done = subprocess.run([candidate, "-c", "import pslpython.model"], capture_output=True, check=False)  # noqa: S603
+            done = subprocess.run([candidate, "-c", "import pslpython.model"], capture_output=True, check=False)
             if done.returncode == 0:
                 return candidate
     return None
@@ -221,7 +221,7 @@ def engine_answers() -> dict[tuple[str, int], list[Any]]:
     cases = [(text, seed) for text in PROGRAMS for seed in range(SEEDS)]
     programs = [program_for_psl(text, seed) for text, seed in cases]
     driver = Path(__file__).with_name("psl_driver.py")
-    done = subprocess.run(  # noqa: S603
+    done = subprocess.run(
         [psl_python() or "", str(driver)], input=json.dumps(programs), capture_output=True, text=True, check=True
     )
     line = next(line for line in done.stdout.splitlines() if line.startswith("ANSWERS"))

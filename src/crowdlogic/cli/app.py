@@ -8,9 +8,9 @@ import sys
 import typer
 
 from crowdlogic import __version__
-from crowdlogic.cli import aggregate, agreement, convert, datasets, demo, evaluate, simulate
-from crowdlogic.cli.console import complain
-from crowdlogic.errors import CrowdLogicError
+from crowdlogic.cli import aggregate, agreement, convert, datasets, demo, evaluate, rules, simulate
+from crowdlogic.cli.console import complain, point
+from crowdlogic.errors import CrowdLogicError, RuleError
 
 UsageProblem: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 """What typer raises on a wrong command line: click's class, of its own copy of click where it carries one."""
@@ -31,6 +31,7 @@ app.command("evaluate")(evaluate.command)
 app.command("agreement")(agreement.command)
 app.command("convert")(convert.command)
 app.command("datasets")(datasets.command)
+app.add_typer(rules.app, name="rules")
 
 
 def _show_version(asked: bool) -> None:
@@ -49,7 +50,10 @@ def options(
 def main() -> None:
     """Run a command. Exit codes: 0 done, 1 a finding, 2 bad input (one line on stderr, nothing written)."""
     try:
-        sys.exit(app(None if sys.argv[1:] else ["--help"], prog_name="crowdlogic", standalone_mode=False) or 0)
+        code = app(None if sys.argv[1:] else ["--help"], prog_name="crowdlogic", standalone_mode=False)
+        sys.exit(code or 0)
+    except RuleError as problem:
+        point(str(problem))
     except CrowdLogicError as problem:
         complain(str(problem))
     except UsageProblem as problem:

@@ -28,6 +28,17 @@ def complain(sentence: str) -> None:
     sys.stderr.write(f"crowdlogic: {one_line(sentence)}\n")
 
 
+def point(message: str) -> None:
+    """What went wrong in a rule: the lines are kept, since a caret stands under one of them."""
+    sys.stderr.write(f"crowdlogic: {message}\n")
+
+
+def show_lines(texts: Iterable[str]) -> None:
+    """Texts on standard output as they stand; rules and findings about them have harmless lines already."""
+    for text in texts:
+        sys.stdout.write(f"{text}\n")
+
+
 def show_json(figures: Any) -> None:
     """Figures as one JSON object on standard output; what is not a number is null."""
     sys.stdout.write(json.dumps(_plain(figures), ensure_ascii=False) + "\n")

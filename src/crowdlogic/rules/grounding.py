@@ -93,7 +93,15 @@ class GroundRules:
 
     def only(self, chosen: Sequence[int]) -> GroundRules:
         """Some of the rules, by position."""
-        return replace(self, rules=tuple(self.rules[place] for place in chosen), kept={})
+        rules = tuple(self.rules[place] for place in chosen)
+        terms = list(_predicted_terms(rules))
+        return replace(
+            self,
+            rules=rules,
+            texts=self.texts if any(term.on_text for term in terms) else (),
+            asks_units=any(not term.on_text for term in terms),
+            kept={},
+        )
 
 
 def ground_rules(
@@ -121,10 +129,16 @@ def ground_rules(
     return _with_texts(GroundRules(grounded, corpus, classes, notices=tuple(world.notices)), world)
 
 
+def _predicted_terms(rules: Sequence[GroundRule]) -> Iterator[PredictedTerm]:
+    for rule in rules:
+        for block in rule.blocks:
+            for form in (*block.violations, block.applies):
+                yield from form.predicted
+
+
 def _with_texts(ground: GroundRules, world: World) -> GroundRules:
     """Number the derived texts that are asked about, and say whether the items themselves are."""
-    terms = [term for rule in ground.rules for block in rule.blocks for form in (*block.violations, block.applies)
-             for term in form.predicted]  # fmt: skip
+    terms = list(_predicted_terms(ground.rules))
     asked = [term.index for term in terms if term.on_text]
     used = np.unique(np.concatenate(asked)) if asked else np.zeros(0, dtype=np.int64)
     if len(used) == 0:

@@ -1,0 +1,136 @@
+"""`crowdlogic rules`: check rules before they are used, and audit what each one does."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from crowdlogic.cli.console import percent, say, show_json, show_lines, show_table
+from crowdlogic.cli.options import ClassesOption, ColumnsOption, FormatOption, JsonOption, columns_of, list_of
+from crowdlogic.data.corpus import Corpus, align
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import Classes
+from crowdlogic.data.reading import read_corpus, read_crowd
+from crowdlogic.data.tables import Format, read_table
+from crowdlogic.errors import OptionError
+from crowdlogic.rules.audit import audit
+from crowdlogic.rules.checking import check
+from crowdlogic.rules.expanding import expand
+from crowdlogic.rules.grounding import GroundRules, ground_rules
+from crowdlogic.rules.parser import read_rules
+from crowdlogic.rules.vocabulary import Vocabulary
+from crowdlogic.truth.methods import method_named
+
+app = typer.Typer(no_args_is_help=True, help="Check rules, and audit what each one does.")
+
+RulesFile = Annotated[str, typer.Argument(metavar="RULES", help="A rule file.")]
+ItemsOption = Annotated[
+    str | None, typer.Option("--items", help="The items: item and text (and label, where gold is known), or sentences.")
+]
+TablesOption = Annotated[
+    list[str] | None, typer.Option("--table", help="Facts for a predicate, as Name=file. May repeat.")
+]
+
+
+@app.command("check")
+def check_command(
+    rules: RulesFile,
+    labels: Annotated[str | None, typer.Option("--labels", help="Labels, which tell the classes.")] = None,
+    items: ItemsOption = None,
+    classes: ClassesOption = None,
+    table: TablesOption = None,
+    show: Annotated[bool, typer.Option("--show", help="Print the rules, with ready-made sets written out.")] = False,
+    column: ColumnsOption = None,
+    format: FormatOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Check a rule file: names, arities, classes, contradictions, duplicates, rules that never ground."""
+    read = read_rules(rules)
+    names, corpus = _known(labels, items, classes, columns_of(column), format)
+    found = check(read, classes=names, vocabulary=_vocabulary(table), corpus=corpus)
+    if json:
+        show_json([{"severity": one.severity, "place": str(one.place), "message": one.what} for one in found])
+    else:
+        show_lines([str(expand(read, names)).rstrip("\n")] if show else [])
+        show_lines([str(one) for one in found])
+    say(f"{rules}: {len(expand(read, names))} rules, {len(found)} findings")
+    raise typer.Exit(1 if found else 0)
+
+
+@app.command("audit")
+def audit_command(
+    rules: RulesFile,
+    labels: Annotated[str, typer.Argument(metavar="LABELS", help="The crowd's labels.")],
+    items: ItemsOption = None,
+    method: Annotated[str, typer.Option("--method", "-m", help="How the crowd's posterior is found.")] = "dawid-skene",
+    strength: Annotated[float, typer.Option("--strength", min=0, help="How strongly rules pull (C).")] = 5.0,
+    table: TablesOption = None,
+    classes: ClassesOption = None,
+    column: ColumnsOption = None,
+    format: FormatOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Say of each rule what it touches, how far the crowd agrees, what it flips, and whether it helps."""
+    crowd, corpus = _crowd(labels, items, list_of(classes), columns_of(column), format)
+    beliefs = method_named(method).infer(crowd, corpus).beliefs
+    ground = _auditable(ground_rules(read_rules(rules), corpus, crowd.classes, vocabulary=_vocabulary(table)))
+    judged = audit(beliefs, ground, strength=strength, gold=corpus.gold)
+    if json:
+        show_json([asdict(one) for one in judged])
+        return
+    rows = [
+        (one.place, one.groundings, percent(one.coverage), percent(one.satisfaction),
+         f"{percent(one.low)} to {percent(one.high)}", one.moved, one.flipped, one.flipped_right, one.flipped_wrong,
+         one.verdict)
+        for one in judged
+    ]  # fmt: skip
+    names = ["rule", "groundings", "coverage", "holds", "95 %", "nats", "flips", "right", "wrong", "verdict"]
+    show_table(f"{rules} on {labels} ({method})", names, rows)
+
+
+def _vocabulary(tables: list[str] | None) -> Vocabulary:
+    vocabulary = Vocabulary()
+    for text in tables or []:
+        name, equals, path = text.partition("=")
+        if not equals or not name or not path:
+            raise OptionError(f"--table {text!r}: write Name=file, such as Similar=similar.csv.")
+        frame, source = read_table(path)
+        vocabulary.table(name.strip(), frame, source=source)
+    return vocabulary
+
+
+def _known(
+    labels: str | None, items: str | None, classes: str | None, columns: dict[str, str], format: Format | None
+) -> tuple[Classes | None, Corpus | None]:
+    """The classes and the items, as far as they were given."""
+    named = list_of(classes)
+    if labels is not None:
+        crowd, corpus = _crowd(labels, items, named, columns, format)
+        return crowd.classes, corpus
+    if items is None:
+        return None if named is None else tuple(named), None
+    read = read_corpus(items, columns=columns, format=format)
+    return tuple(named) if named is not None else read.classes or None, read
+
+
+def _crowd(
+    labels: str, items: str | None, classes: list[str] | None, columns: dict[str, str], format: Format | None
+) -> tuple[CrowdLabels, Corpus]:
+    """The labels and the items they are about; items without text where no file gives any."""
+    crowd = read_crowd(labels, columns=columns, classes=classes, format=format)
+    if items is not None:
+        return align(crowd.labels, read_corpus(items, columns=columns))
+    return crowd.labels, crowd.corpus or Corpus(crowd.labels.items, offsets=crowd.labels.offsets)
+
+
+def _auditable(ground: GroundRules) -> GroundRules:
+    """The rules that need no classifier; the others are named and left out."""
+    kept = [place for place, rule in enumerate(ground.rules) if rule.is_static]
+    for rule in ground.rules:
+        if not rule.is_static:
+            say(f"{rule.rule.place}: this rule asks a classifier (Predicted), so it is audited in training, not here.")
+    for notice in ground.notices:
+        say(notice)
+    return ground.only(kept)

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.cli.conftest import Result
+
+Run = Callable[..., Result]
+
+LABELS = "item,annotator,label\n" + "".join(
+    f"d{i},{a},{'spam' if (i % 2) != (a == 'c') else 'ham'}\n" for i in range(40) for a in "abc"
+)
+ITEMS = "item,text,label\n" + "".join(
+    f"d{i},{'win a prize' if i % 2 else 'the bill is due'},{'spam' if i % 2 else 'ham'}\n" for i in range(40)
+)
+
+
+def test_good_rules_pass_the_check(run: Run) -> None:
+    Path("r.rules").write_text("1: Contains(S, 'prize') -> Label(S, 'spam')\n")
+    Path("l.csv").write_text(LABELS)
+    Path("i.csv").write_text(ITEMS)
+
+    done = run("rules", "check", "r.rules", "--labels", "l.csv", "--items", "i.csv")
+
+    assert (done.code, done.out, done.err) == (0, "", "r.rules: 1 rules, 0 findings\n")
+
+
+def test_a_finding_is_printed_with_a_caret_and_exit_code_1(run: Run) -> None:
+    Path("r.rules").write_text("# a rule\n1: Contains(S, 'prize') -> Label(S, 'spm')\n")
+
+    done = run("rules", "check", "r.rules", "--classes", "ham,spam")
+
+    assert done.code == 1
+    assert done.out == (
+        "r.rules:2:37: 'spm' is no class. Did you mean 'spam'? The classes are ham, spam.\n"
+        "    1: Contains(S, 'prize') -> Label(S, 'spm')\n"
+        "                                        ^\n"
+    )
+
+
+def test_findings_come_as_json_too(run: Run) -> None:
+    Path("r.rules").write_text("1: Contains(S, 'zebra') -> Label(S, 'spam')\n")
+    Path("l.csv").write_text(LABELS)
+    Path("i.csv").write_text(ITEMS)
+
+    done = run("rules", "check", "r.rules", "--labels", "l.csv", "--items", "i.csv", "--json")
+
+    assert done.code == 1
+    assert json.loads(done.out) == [
+        {
+            "severity": "warning",
+            "place": "r.rules:1:1",
+            "message": "this rule never grounds: nothing in the items makes its body true.",
+        }
+    ]
+
+
+def test_a_rule_that_cannot_be_read_is_exit_code_2_with_a_caret(run: Run) -> None:
+    Path("r.rules").write_text("1: Contains(S, 'prize' -> Label(S, 'spam')\n")
+
+    done = run("rules", "check", "r.rules")
+
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        "crowdlogic: r.rules:1:24: unexpected '->'; expected ')' or ','.\n"
+        "    1: Contains(S, 'prize' -> Label(S, 'spam')\n"
+        "                           ^\n"
+    )
+
+
+def test_ready_made_sets_print_as_ordinary_rules(run: Run) -> None:
+    Path("r.rules").write_text("include bio('PER')\n")
+
+    done = run("rules", "check", "r.rules", "--show")
+
+    assert done.code == 0
+    assert done.out == (
+        "1.0: Label(T, 'I-PER') & Previous(T, P) -> Label(P, 'B-PER') | Label(P, 'I-PER')\n"
+        "1.0: First(T) -> !Label(T, 'I-PER')\n"
+    )
+
+
+def test_facts_come_from_a_table(run: Run) -> None:
+    Path("r.rules").write_text("1: Similar(A, B) & Label(A, C) -> Label(B, C)\n")
+    Path("s.csv").write_text("a,b,truth\nd1,d3,0.5\n")
+    Path("l.csv").write_text(LABELS)
+
+    done = run("rules", "check", "r.rules", "--labels", "l.csv", "--table", "Similar=s.csv")
+    wrong = run("rules", "check", "r.rules", "--labels", "l.csv", "--table", "Similar")
+
+    assert done.code == 0
+    assert (wrong.code, wrong.err) == (
+        2,
+        "crowdlogic: --table 'Similar': write Name=file, such as Similar=similar.csv.\n",
+    )
+
+
+def test_the_audit_tells_good_from_bad(run: Run) -> None:
+    Path("r.rules").write_text(
+        "1: Contains(S, 'prize') -> Label(S, 'spam')\n1: Contains(S, 'bill') -> Label(S, 'spam')\n"
+        "1: Label(S, C) & After(S, 'a', B) -> Predicted(B, C)\n"
+    )
+    Path("l.csv").write_text(LABELS)
+    Path("i.csv").write_text(ITEMS)
+
+    done = run("rules", "audit", "r.rules", "l.csv", "--items", "i.csv", "--method", "majority", "--json")
+    table = run("rules", "audit", "r.rules", "l.csv", "--items", "i.csv", "--method", "majority")
+
+    good, bad = json.loads(done.out)
+    assert done.code == 0
+    assert done.err == (
+        "r.rules:3:1: this rule asks a classifier (Predicted), so it is audited in training, not here.\n"
+    )
+    assert (good["groundings"], bad["groundings"]) == (20, 20)
+    assert 0.6 < good["satisfaction"] < 0.7
+    assert bad["verdict"] == "contradicts the crowd"
+    assert bad["flipped_wrong"] == bad["flipped"] == 20
+    assert "contradicts" in table.out
+
+
+def test_conll_labels_bring_their_tokens(run: Run) -> None:
+    Path("l.conll").write_text("EU B-ORG B-ORG\nrejects O I-ORG\n\nParis I-ORG B-ORG\n")
+    Path("r.rules").write_text("include bio\n")
+
+    done = run("rules", "audit", "r.rules", "l.conll", "--method", "majority", "--json")
+
+    assert done.code == 0
+    assert [one["groundings"] for one in json.loads(done.out)] == [1, 2]

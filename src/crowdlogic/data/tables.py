@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,9 @@ from crowdlogic.data.columns import roles_of
 from crowdlogic.data.intake import Source
 from crowdlogic.data.names import listed
 from crowdlogic.errors import FormatError, MissingDataError, OptionError
+
+LARGE_FILE = 30_000_000
+"""From this many bytes on, a table has so many rows that the compiled kernels will be wanted."""
 
 STANDARD = "-"
 """The path that means standard input or output."""
@@ -109,6 +113,8 @@ def read_delimited(path: str | Path, separator: str | None) -> tuple[pl.DataFram
     plain = str(path) != STANDARD and not _is_gzipped(path)
     content = b"" if plain else read_bytes(path)
     mark = separator or _separator(_first_line(path, content))
+    if plain and existing(path).stat().st_size > LARGE_FILE:
+        Thread(target=_warm_up, daemon=True).start()
     try:
         table = pl.read_csv(path if plain else io.BytesIO(content), infer_schema=False, separator=mark)
     except pl.exceptions.NoDataError:
@@ -121,6 +127,13 @@ def read_delimited(path: str | Path, separator: str | None) -> tuple[pl.DataFram
         return _rows_needed(table, name_of(path)), Source(name_of(path), first_row=2)
     _check_fields(path, content, mark)
     return _without_blanks(table, path)
+
+
+def _warm_up() -> None:
+    """Load the compiled kernels while the file is read: a second that a large table would else wait for."""
+    from crowdlogic.numerics.kernels import warm_up
+
+    warm_up()
 
 
 def _without_blanks(table: pl.DataFrame, path: str | Path) -> tuple[pl.DataFrame, Source]:

@@ -42,3 +42,8 @@ def _code_by_open_addressing(keys, size):  # type: ignore[no-untyped-def]
             found += 1
         codes[row] = slots[at]
     return codes, rows[:found].copy()
+
+
+def warm_up() -> None:
+    """Load the kernel from its cache (or compile it), so that the first large table need not wait."""
+    first_appearance_codes(np.zeros(1, np.uint64))

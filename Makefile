@@ -39,6 +39,8 @@ format: install
 
 bench: install $(PEERS)/.installed
 	$(BIN)/python -m benchmarks.reading
+	$(BIN)/python -m benchmarks.truth_speed
+	$(BIN)/python -m benchmarks.truth_accuracy
 	$(BIN)/python -m benchmarks.agreement
 
 clean:

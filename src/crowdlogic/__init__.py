@@ -1,5 +1,8 @@
 """Noisy crowd labels and the rules people already know, made into clean labels and a verdict on every annotator."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from crowdlogic.data.answers import read_answers, write_estimate
 from crowdlogic.data.benchmarks import load_benchmark
 from crowdlogic.data.corpus import Corpus, align, documents, sentences
@@ -12,16 +15,64 @@ from crowdlogic.data.saving import write_corpus, write_labels
 from crowdlogic.data.vectors import WordVectors, read_vectors
 from crowdlogic.truth.voting import MajorityVote
 
+if TYPE_CHECKING:
+    from crowdlogic.truth.annotators import annotator_table
+    from crowdlogic.truth.bayes import IBCC
+    from crowdlogic.truth.coins import OneCoin
+    from crowdlogic.truth.confusion import DawidSkene
+    from crowdlogic.truth.difficulty import GLAD
+    from crowdlogic.truth.fitting import Fitting
+    from crowdlogic.truth.hidden_markov import HMMCrowd
+    from crowdlogic.truth.keeping import load_estimate, save_estimate
+    from crowdlogic.truth.sequential import BSCSeq
+    from crowdlogic.truth.spamming import MACE
+    from crowdlogic.truth.standing import stand
+    from crowdlogic.truth.subtypes import EBCC
+    from crowdlogic.truth.weighting import CATD, PM, Wawa
+
 __version__ = "0.1.0"
 
+_LATE = {
+    "BSCSeq": "crowdlogic.truth.sequential",
+    "CATD": "crowdlogic.truth.weighting",
+    "DawidSkene": "crowdlogic.truth.confusion",
+    "EBCC": "crowdlogic.truth.subtypes",
+    "Fitting": "crowdlogic.truth.fitting",
+    "GLAD": "crowdlogic.truth.difficulty",
+    "HMMCrowd": "crowdlogic.truth.hidden_markov",
+    "IBCC": "crowdlogic.truth.bayes",
+    "MACE": "crowdlogic.truth.spamming",
+    "OneCoin": "crowdlogic.truth.coins",
+    "PM": "crowdlogic.truth.weighting",
+    "Wawa": "crowdlogic.truth.weighting",
+    "annotator_table": "crowdlogic.truth.annotators",
+    "load_estimate": "crowdlogic.truth.keeping",
+    "save_estimate": "crowdlogic.truth.keeping",
+    "stand": "crowdlogic.truth.standing",
+}
+"""Where to find what is loaded only when asked for, so that importing crowdlogic is quick."""
+
 __all__ = [
+    "CATD",
+    "EBCC",
+    "GLAD",
+    "IBCC",
+    "MACE",
+    "PM",
+    "BSCSeq",
     "Beliefs",
     "Corpus",
     "CrowdLabels",
+    "DawidSkene",
     "Estimate",
+    "Fitting",
+    "HMMCrowd",
     "MajorityVote",
+    "OneCoin",
+    "Wawa",
     "WordVectors",
     "align",
+    "annotator_table",
     "concatenate",
     "documents",
     "from_arrays",
@@ -31,13 +82,22 @@ __all__ = [
     "from_sequences",
     "from_wide",
     "load_benchmark",
+    "load_estimate",
     "read_answers",
     "read_corpus",
     "read_crowd",
     "read_labels",
     "read_vectors",
+    "save_estimate",
     "sentences",
+    "stand",
     "write_corpus",
     "write_estimate",
     "write_labels",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATE:
+        return getattr(import_module(_LATE[name]), name)
+    raise AttributeError(f"module 'crowdlogic' has no attribute {name!r}")

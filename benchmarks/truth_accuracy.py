@@ -1,0 +1,213 @@
+"""The accuracy of every truth method on the public sets, beside crowd-kit's and published figures.
+
+    python -m benchmarks.truth_accuracy [--peers PYTHON] [--fresh]
+
+Needs CROWDLOGIC_DATA. Writes its tables into docs/truth.md; figures are kept in benchmarks/results/, so a run that was
+stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import tempfile
+import time
+import warnings
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from benchmarks.machine import PEERS, described
+from benchmarks.truth_tables import Figures, Store, markdown, put_between
+from crowdlogic.data.benchmarks import Benchmark, load_benchmark
+from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.saving import label_table
+from crowdlogic.metrics.scores import TieCredit, accuracy, score
+from crowdlogic.metrics.spans import span_scores
+from crowdlogic.truth.confusion import DawidSkene
+from crowdlogic.truth.methods import METHODS, SEQUENCE_METHODS, TruthMethod
+from crowdlogic.truth.voting import MajorityVote
+
+SETS = (
+    "sentiment_mturk", "truth/bluebird", "truth/dog", "truth/rte", "truth/temp", "truth/trec", "truth/weather_amt",
+    "truth/sp_amt", "truth/music_genre", "truth/labelme", "truth/adult2",
+)  # fmt: skip
+PAGE = Path("docs/truth.md")
+RESULTS = Path("benchmarks/results/truth_accuracy.json")
+UNSMOOTHED = DawidSkene(smoothing=0, trust=0, max_iterations=100, tolerance=0)
+CROWD_KIT = {"majority": "MajorityVote", "dawid-skene": "DawidSkene", "glad": "GLAD", "mace": "MACE"}
+"""crowd-kit 1.4.2's Wawa cannot predict beside scikit-learn 1.6 or later, so it is not here."""
+PUBLISHED_EBCC = {
+    "truth/bluebird": 86.11, "truth/dog": 84.01, "truth/rte": 93.12, "truth/trec": 70.37, "truth/sp_amt": 94.40,
+    "truth/adult2": 74.77,
+}  # fmt: skip
+"""What the authors' notebook in yuan-li/truth-inference-at-scale prints: the best bound of 40 starts; it drops repeated
+labels, which we keep."""
+PAPER_ORDER = ("I-MISC", "I-ORG", "B-ORG", "I-PER", "B-PER", "I-LOC", "B-LOC", "B-MISC", "O")
+"""How the majority vote of the published file decides ties."""
+PEER_LIMIT = 300
+"""Seconds a peer may take."""
+
+
+def figures_of(estimate: Estimate, data: Benchmark) -> Figures:
+    """Accuracy with ties counted half, and calibration."""
+    gold = np.asarray(data.corpus.gold)
+    scores = score(gold, estimate.answer, estimate.beliefs, ties=TieCredit.half)
+    return {
+        "accuracy": round(100 * scores.accuracy, 2),
+        "calibration_error": None if scores.calibration_error is None else round(100 * scores.calibration_error, 1),
+        "log_loss": None if scores.log_loss is None else round(scores.log_loss, 3),
+        "iterations": len(estimate.trace),
+    }
+
+
+def measured(method: TruthMethod, data: Benchmark) -> Figures:
+    """One method on one set."""
+    begin = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        estimate = method.infer(data.labels)
+    return {**figures_of(estimate, data), "seconds": round(time.perf_counter() - begin, 2)}
+
+
+def peer_answers(peer: str, method: str, data: Benchmark, iterations: int, tolerance: float) -> pl.DataFrame | None:
+    """The probabilities that crowd-kit gives; None when it took too long."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder) / "labels.csv", Path(folder) / "out.csv"
+        label_table(data.labels).select("item", "annotator", "label").write_csv(source)
+        words = [peer, "benchmarks/truth_peer.py", method, source, target, iterations, tolerance]
+        try:
+            subprocess.run(list(map(str, words)), check=True, timeout=PEER_LIMIT, capture_output=True)
+        except subprocess.TimeoutExpired:
+            return None
+        return pl.read_csv(target, infer_schema_length=0)
+
+
+def peer_beliefs(table: pl.DataFrame, data: Benchmark) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """Those probabilities in the order of our items and classes."""
+    names = [str(name) for name in data.labels.classes]
+    order = pl.DataFrame({"item": data.labels.items.cast(pl.String)})
+    missing = [pl.lit("0").alias(name) for name in names if name not in table.columns]
+    joined = order.join(table.with_columns(missing), on="item", how="left", maintain_order="left")
+    return joined.select(pl.col(names).cast(pl.Float64).fill_null(0.0)).to_numpy()
+
+
+def peer_figures(peer: str, name: str, data: Benchmark) -> Figures:
+    """Crowd-kit's accuracy with its defaults; for Dawid-Skene also what 100 iterations without stopping answer."""
+    table = peer_answers(peer, CROWD_KIT[name], data, 100 if name != "mace" else 50, 1e-5)
+    if table is None:
+        return {"accuracy": None}
+    beliefs = peer_beliefs(table, data)
+    gold = np.asarray(data.corpus.gold)
+    right = accuracy(gold, beliefs.argmax(axis=1), beliefs=beliefs, ties=TieCredit.half)
+    found: Figures = {"accuracy": round(100 * right, 2)}
+    if name == "dawid-skene":
+        full = peer_answers(peer, "DawidSkene", data, 100, -1e9)
+        theirs = peer_beliefs(full, data) if full is not None else beliefs
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ours = UNSMOOTHED.infer(data.labels)
+        differ = np.flatnonzero(theirs.argmax(axis=1) != ours.answer)
+        ranked = np.sort(theirs, axis=1)
+        found["accuracy_100"] = round(
+            100 * accuracy(gold, theirs.argmax(axis=1), beliefs=theirs, ties=TieCredit.half), 2
+        )
+        found["differ"] = len(differ)
+        found["differ_beyond_ties"] = int((ranked[differ, -1] - ranked[differ, -2] > 1e-6).sum())
+    return found
+
+
+def spans_of(name: str, data: Benchmark) -> Figures:
+    """Span F1 of one method on the NER set, both schemes; the sequence methods with and without the words."""
+    plain = name.removesuffix(" without words")
+    method = MajorityVote(ties="order", order=PAPER_ORDER) if plain == "majority" else METHODS[plain]
+    words = data.corpus if plain in SEQUENCE_METHODS and plain == name else None
+    begin = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        estimate = method.infer(data.labels, words)
+    gold, offsets = np.asarray(data.corpus.gold), np.asarray(data.labels.offsets)
+    found: Figures = {"seconds": round(time.perf_counter() - begin, 1), "iterations": len(estimate.trace)}
+    for scheme in ("conll", "strict"):
+        one = span_scores(gold, estimate.answer, offsets, data.labels.classes, scheme=scheme)
+        found[scheme] = [round(100 * value, 2) for value in (one.precision, one.recall, one.f1)]
+    return found
+
+
+def accuracy_table(store: Store, peer: str | None) -> str:
+    """One row per method, one column per set."""
+    names = [name for name in METHODS if name not in SEQUENCE_METHODS]
+    rows: dict[str, list[object]] = {name: [] for name in names}
+    rows |= {"dawid-skene, no smoothing, 100 iterations": []}
+    theirs: dict[str, list[object]] = {name: [] for name in CROWD_KIT} if peer else {}
+    theirs |= {"dawid-skene, 100 iterations": [], "answers that differ from ours": []} if peer else {}
+    for each in SETS:
+        data = load_benchmark(each)
+        for name in names:
+            method = MajorityVote(ties="soft") if name == "majority" else METHODS[name]
+            key = f"{each} {name}"
+            rows[name].append(store.get(key, partial(measured, method, data))["accuracy"])
+        key = f"{each} unsmoothed"
+        found = store.get(key, partial(measured, UNSMOOTHED, data))
+        rows["dawid-skene, no smoothing, 100 iterations"].append(found["accuracy"])
+        for name in CROWD_KIT if peer else ():
+            found = store.get(f"{each} crowd-kit {name}", partial(peer_figures, str(peer), name, data))
+            theirs[name].append(found["accuracy"] if found["accuracy"] is not None else "> 5 min")
+            if name == "dawid-skene":
+                theirs["dawid-skene, 100 iterations"].append(found["accuracy_100"])
+                theirs["answers that differ from ours"].append(f"{found['differ_beyond_ties']}")
+    short = [each.removeprefix("truth/").removesuffix("_mturk") for each in SETS]
+    lines: list[tuple[object, ...]] = [(name, *_marked(name, values, rows)) for name, values in rows.items()]
+    lines += [("*ebcc, authors' notebook*", *(PUBLISHED_EBCC.get(each, "") for each in SETS))]
+    lines += [(f"*crowd-kit {name}*", *values) for name, values in theirs.items()]
+    return markdown(["method", *short], lines)
+
+
+def _marked(name: str, values: list[object], rows: dict[str, list[object]]) -> list[str]:
+    """Figures; those of IBCC and EBCC that fall short of Dawid-Skene's (by its defaults) are marked."""
+    base = rows["dawid-skene"]
+    short = [name in ("ibcc", "ebcc") and float(str(v)) < float(str(b)) for v, b in zip(values, base, strict=True)]
+    return [f"{value:.2f}{' ↓' if mark else ''}" for value, mark in zip(values, short, strict=True)]
+
+
+def calibration_table(store: Store) -> str:
+    """Expected calibration error and log loss, averaged over the sets."""
+    rows = []
+    for name in (name for name in METHODS if name not in SEQUENCE_METHODS):
+        found = [store.figures[f"{each} {name}"] for each in SETS]
+        errors = [one["calibration_error"] for one in found]
+        losses = [one["log_loss"] for one in found]
+        rows.append((name, f"{np.mean(errors):.1f}", f"{max(errors):.1f}", f"{np.mean(losses):.3f}"))
+    return markdown(["method", "calibration error, mean (%)", "worst set (%)", "log loss, mean (nats)"], rows)
+
+
+def span_table(store: Store) -> str:
+    """Precision, recall and F1 of spans on the NER set."""
+    data = load_benchmark("ner_conll_mturk")
+    names = [*METHODS, *(f"{name} without words" for name in SEQUENCE_METHODS)]
+    rows = []
+    for name in names:
+        found = store.get(f"ner {name}", partial(spans_of, name, data))
+        cells = [" / ".join(f"{value:.2f}" for value in found[scheme]) for scheme in ("conll", "strict")]
+        rows.append((name, *cells, found["iterations"], found["seconds"]))
+    return markdown(["method", "conlleval P / R / F1", "strict P / R / F1", "iterations", "seconds"], rows)
+
+
+def main() -> None:
+    """Measure what is not yet known and write the tables."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--peers", default=str(PEERS) if PEERS.is_file() else None, help="A python with crowd-kit.")
+    options.add_argument("--fresh", action="store_true", help="Forget earlier figures.")
+    chosen = options.parse_args()
+    store = Store(RESULTS, fresh=chosen.fresh)
+    put_between(PAGE, "accuracy", f"{accuracy_table(store, chosen.peers)}\n\nMeasured {described()}.")
+    put_between(PAGE, "calibration", calibration_table(store))
+    put_between(PAGE, "spans", span_table(store))
+    print(json.dumps({"figures": len(store.figures), "page": str(PAGE)}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""One run of a peer, in the peers' environment: `python truth_peer.py MODEL LABELS.csv OUT.csv ITERATIONS TOLERANCE`.
+
+MODEL is a class of crowd-kit (DawidSkene, GLAD, MACE, ...), peerannot.DawidSkene or snorkel.LabelModel. Reads item,
+annotator, label; writes each item's probabilities unless OUT is -; prints one JSON line with the seconds that fitting
+took and the iterations it made. Imports nothing of ours, so that it runs where ours is not installed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import sys
+import time
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+
+def crowd_kit(name: str, table: pd.DataFrame, iterations: int, tolerance: float) -> tuple[float, int, Any]:
+    """Seconds, iterations and probabilities of a crowd-kit aggregator."""
+    kind = getattr(importlib.import_module("crowdkit.aggregation"), name)
+    named = inspect.signature(kind).parameters
+    wanted = {"n_iter": iterations, "tol": tolerance, "n_restarts": 1}
+    model = kind(**{option: value for option, value in wanted.items() if option in named})
+    begin = time.perf_counter()
+    model.fit(table)
+    seconds = time.perf_counter() - begin
+    return seconds, len(getattr(model, "loss_history_", [])) or iterations, model.probas_
+
+
+def peerannot(table: pd.DataFrame, iterations: int) -> tuple[float, int, Any]:
+    """Seconds and iterations of peerannot's Dawid-Skene; making its dense tensor is not counted."""
+    kind = importlib.import_module("peerannot.models.aggregation.dawid_skene").DawidSkene
+    codes = [pd.factorize(table[column])[0].tolist() for column in ("task", "worker", "label")]
+    answers: dict[int, dict[int, int]] = {}
+    for task, worker, label in zip(*codes, strict=True):
+        answers.setdefault(task, {})[worker] = label
+    model = kind(answers, max(codes[1]) + 1, max(codes[2]) + 1)
+    begin = time.perf_counter()
+    made = model.run(epsilon=0.0, maxiter=iterations)[1]
+    return time.perf_counter() - begin, made, None
+
+
+def snorkel(table: pd.DataFrame, iterations: int) -> tuple[float, int, Any]:
+    """Seconds of so many epochs of Snorkel's LabelModel; making its dense matrix is not counted."""
+    kind = importlib.import_module("snorkel.labeling.model").LabelModel
+    task, worker, label = (pd.factorize(table[column])[0] for column in ("task", "worker", "label"))
+    matrix = np.full((task.max() + 1, worker.max() + 1), -1)
+    matrix[task, worker] = label
+    model = kind(cardinality=int(label.max()) + 1, verbose=False)
+    begin = time.perf_counter()
+    model.fit(matrix, n_epochs=iterations, seed=0, progress_bar=False)
+    return time.perf_counter() - begin, iterations, None
+
+
+def main() -> None:
+    """Fit and write."""
+    model, source, target, count, tolerance = sys.argv[1:6]
+    table = pd.read_csv(source, dtype=str)
+    table.columns = pd.Index(["task", "worker", "label", *table.columns[3:]])
+    if model == "peerannot.DawidSkene":
+        seconds, made, probabilities = peerannot(table, int(count))
+    elif model == "snorkel.LabelModel":
+        seconds, made, probabilities = snorkel(table, int(count))
+    else:
+        seconds, made, probabilities = crowd_kit(model, table, int(count), float(tolerance))
+    if target != "-":
+        probabilities.fillna(0.0).to_csv(target, index_label="item")
+    print(json.dumps({"seconds": seconds, "iterations": made}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""The speed of Dawid-Skene, GLAD and MACE per iteration, and their memory, beside crowd-kit, peerannot and Snorkel.
+
+    python -m benchmarks.truth_speed [--sizes 1e4,1e5,1e6,1e7] [--repeats 3] [--peers PYTHON] [--more PYTHON] [--fresh]
+
+5 classes, 5 labels an item, at most 1,000 annotators. Seconds per iteration are the difference between a long and a
+short fit, divided by the difference of their iterations, so that reading, preparing and imports count for nobody; each
+fit runs in a process of its own, on one thread unless said, and the best of the repeats is taken. A peer's run is
+stopped after 5 minutes. Figures are kept in benchmarks/results/, so a run that was stopped goes on where it was; the
+table goes into docs/truth.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from benchmarks.machine import PEERS, described
+from benchmarks.truth_tables import Figures, Store, markdown, put_between
+
+RESULTS = Path("benchmarks/results/truth_speed.json")
+PAGE = Path("docs/truth.md")
+LIMIT = 300
+MORE = ("peerannot.DawidSkene", "snorkel.LabelModel")
+METHODS = {"dawid-skene": "DawidSkene", "glad": "GLAD", "mace": "MACE"}
+OURS = """
+import json, os, resource, sys, threading, time, warnings
+import numpy as np, polars as pl
+from dataclasses import replace
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.truth.fitting import Fitting
+from crowdlogic.truth.methods import METHODS
+warnings.simplefilter("ignore")
+with np.load(sys.argv[1]) as arrays:
+    columns = {name: arrays[name] for name in ("unit", "annotator", "label")}
+def table(columns):
+    names = {"items": columns["unit"], "annotators": columns["annotator"]}
+    names = {name: pl.Series(np.arange(int(codes.max()) + 1)) for name, codes in names.items()}
+    return CrowdLabels(**columns, **names, classes=tuple(range(5)))
+labels = table(columns)
+columns = {name: getattr(labels, name) for name in columns}
+method, iterations, threads = METHODS[sys.argv[2]], int(sys.argv[3]), int(sys.argv[4])
+method = replace(method, tolerance=0.0)
+first = {name: column[:100_000] for name, column in columns.items()}
+warm = table({name: np.concatenate([column] * 1) for name, column in first.items()})
+replace(method, max_iterations=2).infer(warm, fitting=Fitting(threads=threads))
+page = os.sysconf("SC_PAGE_SIZE")
+resident = lambda: int(open("/proc/self/statm").read().split()[1]) * page
+peak, running = [resident()], [True]
+def watch():
+    while running[0]:
+        peak[0] = max(peak[0], resident())
+        time.sleep(0.002)
+base = resident()
+watcher = threading.Thread(target=watch)
+watcher.start()
+begin = time.perf_counter()
+made = len(replace(method, max_iterations=iterations).infer(labels, fitting=Fitting(threads=threads)).trace)
+seconds = time.perf_counter() - begin
+running[0] = False
+watcher.join()
+print(json.dumps({"seconds": seconds, "iterations": made, "bytes": (peak[0] - base) / labels.n_labels}))
+"""
+
+
+def write_labels(folder: Path, count: int) -> tuple[Path, Path]:
+    """Labels of annotators who are right 4 to 9 times in 10, as codes for us and as csv for peers."""
+    rng = np.random.default_rng(0)
+    people = max(min(1000, count // 100), 5)
+    unit = np.repeat(np.arange(count // 5, dtype=np.int32), 5)
+    annotator = rng.integers(people, size=len(unit)).astype(np.int32)
+    truth = rng.integers(5, size=count // 5)[unit]
+    right = rng.random(len(unit)) < rng.uniform(0.4, 0.9, size=people)[annotator]
+    label = np.where(right, truth, rng.integers(5, size=len(unit))).astype(np.int32)
+    codes, table = folder / f"{count}.npz", folder / f"{count}.csv"
+    if not codes.exists():
+        np.savez(codes, unit=unit, annotator=annotator, label=label)
+        pl.DataFrame({"item": unit, "annotator": annotator, "label": label}).write_csv(table)
+    return codes, table
+
+
+def run(words: list[str], *, threads: int = 1) -> Figures | None:
+    """The JSON line that a process prints; None when it was stopped or failed."""
+    own = {"OMP_NUM_THREADS": str(threads), "NUMBA_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads)}
+    try:
+        done = subprocess.run(
+            words, capture_output=True, text=True, timeout=LIMIT, check=True, env={**os.environ, **own}
+        )
+    except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
+        return None
+    found: Figures = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def ours(codes: Path, method: str, repeats: int, threads: int, count: int) -> Figures:
+    """Seconds per iteration, per label, and the peak of memory."""
+    spans = (2, 12) if count >= 10**6 else (2, 42)
+    runs = [
+        [run([sys.executable, "-c", OURS, str(codes), method, str(n), str(threads)], threads=threads) for n in spans]
+        for _ in range(repeats)
+    ]
+    fine = [(short, long) for short, long in runs if short and long]
+    each = min(
+        (long["seconds"] - short["seconds"]) / (long["iterations"] - short["iterations"]) for short, long in fine
+    )
+    return {
+        "seconds": each,
+        "nanoseconds per label": round(each / count * 1e9, 1),
+        "whole fit, seconds": round(min(long["seconds"] for _, long in fine), 3),
+        "bytes per label": round(min(long["bytes"] for _, long in fine), 1),
+        "measured": described(),
+    }
+
+
+def theirs(peer: str, table: Path, model: str, repeats: int, count: int) -> Figures:
+    """Seconds per iteration of a peer, or that it took too long or failed."""
+    short_run, long_run = (1, 3) if model == "GLAD" or count >= 10**6 else (2, 7)
+    best: float | None = None
+    for _ in range(repeats if count < 10**6 and model != "GLAD" else 1):
+        found = [
+            run([peer, "benchmarks/truth_peer.py", model, str(table), "-", str(n), "-1e9"])
+            for n in (short_run, long_run)
+        ]
+        if found[0] is None:
+            return {"seconds": None, "why": f"failed or took more than {LIMIT} s", "measured": described()}
+        if found[1] is None:
+            return {
+                "seconds": found[0]["seconds"],
+                "why": "one iteration, with its preparation",
+                "measured": described(),
+            }
+        each = (found[1]["seconds"] - found[0]["seconds"]) / (found[1]["iterations"] - found[0]["iterations"])
+        best = each if best is None else min(best, each)
+    return {"seconds": best, "measured": described()}
+
+
+def rows_of(store: Store, sizes: list[int]) -> list[tuple[object, ...]]:
+    """One row per method and size."""
+    rows = []
+    for method, model in METHODS.items():
+        peers = [f"crowd-kit {model}", *(MORE if model == "DawidSkene" else ("", ""))]
+        for count in sizes:
+            mine = store.figures.get(f"{method} {count} 1")
+            if mine is None:
+                continue
+            two = store.figures.get(f"{method} {count} 2", mine)
+            seconds = [store.figures.get(f"{name} {count}", {}).get("seconds") for name in peers]
+            rows.append((
+                method, f"{count:.0e}".replace("e+0", "e"), mine["nanoseconds per label"],
+                f"{mine['seconds'] / two['seconds']:.2f}x", mine["bytes per label"],
+                *(_peer(one, mine["seconds"], count) for one in seconds),
+            ))  # fmt: skip
+    return rows
+
+
+def _peer(seconds: float | None, mine: float, count: int) -> str:
+    return "" if seconds is None else f"{seconds / count * 1e9:,.0f} ns ({seconds / mine:,.0f}x)"
+
+
+def measure(store: Store, folder: Path, sizes: list[int], repeats: int, peer: str | None, more: str | None) -> None:
+    """Fill the store."""
+    for count in sizes:
+        codes, table = write_labels(folder, count)
+        for method, model in METHODS.items():
+            for threads in (1, 2):
+                key = f"{method} {count} {threads}"
+                store.get(key, partial(ours, codes, method, repeats, threads, count))
+            if peer and (model != "GLAD" or count <= 10**5):
+                store.get(f"crowd-kit {model} {count}", partial(theirs, peer, table, model, repeats, count))
+        for model in MORE if more and count <= 10**5 else ():
+            store.get(f"{model} {count}", partial(theirs, str(more), table, model, 1, count))
+
+
+def main() -> None:
+    """Measure what is not yet known and write the table."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--sizes", default="1e4,1e5,1e6,1e7")
+    options.add_argument("--repeats", type=int, default=3)
+    options.add_argument("--peers", default=str(PEERS) if PEERS.is_file() else None, help="A python with crowd-kit.")
+    options.add_argument("--more", default=None, help="A python with peerannot and Snorkel.")
+    options.add_argument("--fresh", action="store_true", help="Forget earlier figures.")
+    chosen = options.parse_args()
+    sizes = [int(float(size)) for size in chosen.sizes.split(",")]
+    store = Store(RESULTS, fresh=chosen.fresh)
+    with tempfile.TemporaryDirectory() as folder:
+        measure(store, Path(folder), sizes, chosen.repeats, chosen.peers, chosen.more)
+    columns = ["method", "labels", "ns per label and iteration", "two threads", "bytes per label beyond the table",
+               "crowd-kit 1.4.2", "peerannot", "Snorkel (an epoch)"]  # fmt: skip
+    put_between(PAGE, "speed", f"{markdown(columns, rows_of(store, sizes))}\n\nMeasured {described()}.")
+
+
+if __name__ == "__main__":
+    main()

@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 PEERS := .venv-peers
+PSL := .venv-psl
 BIN := $(VENV)/bin
 
 .PHONY: install demo test test-all check format bench clean
@@ -18,14 +19,19 @@ $(PEERS)/.installed: requirements/peers.txt
 	$(PEERS)/bin/pip install --quiet --disable-pip-version-check --requirement requirements/peers.txt
 	touch $@
 
+$(PSL)/.installed: requirements/psl.txt
+	$(PYTHON) -m venv $(PSL)
+	$(PSL)/bin/pip install --quiet --disable-pip-version-check --requirement requirements/psl.txt
+	touch $@
+
 demo: install
 	$(BIN)/crowdlogic demo
 
 test: install
 	$(BIN)/python -m pytest -n 2 -m "not heavy"
 
-test-all: install
-	$(BIN)/python -m pytest -n 2
+test-all: install $(PSL)/.installed
+	CROWDLOGIC_PSL_PYTHON=$(CURDIR)/$(PSL)/bin/python $(BIN)/python -m pytest -n 2
 
 check: install
 	$(BIN)/ruff format --check --quiet .
@@ -37,11 +43,12 @@ format: install
 	$(BIN)/ruff check --fix --quiet .
 	$(BIN)/ruff format --quiet .
 
-bench: install $(PEERS)/.installed
+bench: install $(PEERS)/.installed $(PSL)/.installed
 	$(BIN)/python -m benchmarks.reading
 	$(BIN)/python -m benchmarks.truth_speed
 	$(BIN)/python -m benchmarks.truth_accuracy
 	$(BIN)/python -m benchmarks.agreement
+	$(BIN)/python -m benchmarks.rules_speed --psl $(PSL)/bin/python
 
 clean:
-	rm -rf $(VENV) $(PEERS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEERS) $(PSL) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

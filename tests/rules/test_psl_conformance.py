@@ -1,7 +1,7 @@
 """Conformance with the PSL engine itself: the same groundings, and the same distance to satisfaction.
 
 Needs a Python that has pslpython 2.4.1 (which carries the engine), and Java. It is looked for in the variable
-CROWDLOGIC_PSL_PYTHON, in this environment and in .venv-peers.
+CROWDLOGIC_PSL_PYTHON, in this environment and in .venv-psl.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ def psl_python() -> str | None:
     """A Python that can import pslpython, or None."""
     if shutil.which("java") is None:
         return None
-    peers = Path(__file__).parents[2] / ".venv-peers" / "bin" / "python"
-    for candidate in (os.environ.get("CROWDLOGIC_PSL_PYTHON"), sys.executable, str(peers)):
+    beside = Path(__file__).parents[2] / ".venv-psl" / "bin" / "python"
+    for candidate in (os.environ.get("CROWDLOGIC_PSL_PYTHON"), sys.executable, str(beside)):
         if candidate and Path(candidate).exists():
             done = subprocess.run([candidate, "-c", "import pslpython.model"], capture_output=True, check=False)
             if done.returncode == 0:

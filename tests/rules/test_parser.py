@@ -185,6 +185,14 @@ def test_a_file_that_includes_itself_is_refused(tmp_path: Path) -> None:
     )
 
 
+def test_a_file_that_includes_itself_by_another_path_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "more").mkdir()
+    (tmp_path / "a.rules").write_text("include 'more/../a.rules'")
+
+    with pytest.raises(RuleError, match="includes itself"):
+        read_rules(tmp_path / "a.rules")
+
+
 def test_an_included_file_must_be_there(tmp_path: Path) -> None:
     (tmp_path / "a.rules").write_text("include 'none.rules'")
 

@@ -113,6 +113,26 @@ def test_a_rule_over_pairs_equals_enumeration_on_a_tree(text: str) -> None:
     assert "forest" in methods
 
 
+def test_a_variable_that_stands_twice_in_an_atom_is_one_thing() -> None:
+    compare(["W: Similar(A, A) & Label(A, 'x') -> Label(A, 'y')"], 0, 2, [(0, 0), (0, 1), (1, 0)])
+
+
+@pytest.mark.parametrize("truth", [1.0, 0.9])
+def test_groundings_that_meet_at_one_pair_add_up(truth: float) -> None:
+    shared = {("u0", "v"): 1.0, ("u1", "v"): 1.0, ("u0", "w"): truth, ("u1", "w"): 1.0}
+    ground = ground_rules(
+        parse_rules("1: Noted(A, W) & Noted(B, W) & Label(A, 'x') & A != B -> Label(B, 'x')"),
+        documents(["u0", "u1"], ["t", "t"]), CLASSES, vocabulary=vocabulary_of({"Noted": shared}),
+    )  # fmt: skip
+
+    found = project(np.full((2, 3), 1 / 3), ground, strength=1.0).q_b
+
+    # Two words, so two groundings each way: x beside another class costs 1 + truth, from either side.
+    cost = np.exp(-(1 + truth))
+    joint = np.array([[1, cost, cost], [cost, 1, 1], [cost, 1, 1]])
+    np.testing.assert_allclose(found[0], joint.sum(axis=1) / joint.sum(), rtol=0, atol=1e-12)
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(UNIT_RULES), min_size=1, max_size=4), st.integers(0, 2**32 - 1))
 def test_single_units_equal_enumeration(texts: list[str], seed: int) -> None:
@@ -140,6 +160,7 @@ def test_forests_equal_enumeration(pair_rules: list[str], unit_rules: list[str],
 CHAIN_RULES = [
     "W: Label(T, 'x') & Previous(T, P) -> Label(P, 'y') | Label(P, 'x')",
     "W: Label(T, C) & Next(T, N) -> Label(N, C) ^2",
+    "W: Label(T, 'x') & Next(T, N) -> Label(N, 'y')",
     "W: First(T) -> !Label(T, 'x')",
     "W: Last(T) & Label(T, C) -> Predicted(T, C)",
     "W: Label(T, 'x') & Previous(T, P) & Predicted(P, 'y') -> Label(P, 'y')",
@@ -248,6 +269,23 @@ def test_belief_propagation_says_when_it_did_not_settle() -> None:
     assert not found.converged
     assert found.residual > 1e-6
     assert found.iterations == 2
+
+
+def test_damping_settles_what_oscillates() -> None:
+    pairs = [(a, b) for a in range(6) for b in range(a)]
+    frame = pl.DataFrame({"a": [f"u{a}" for a, _ in pairs], "b": [f"u{b}" for _, b in pairs]})
+    ground = ground_rules(
+        parse_rules("1: Similar(A, B) & Label(A, C) -> !Label(B, C)"), documents([f"u{i}" for i in range(6)], ["t"] * 6),
+        ("x", "y"), vocabulary=Vocabulary().table("Similar", frame),
+    )  # fmt: skip
+    beliefs = np.tile([[0.6, 0.4]], (6, 1))
+
+    with pytest.warns(ConvergenceWarning):
+        undamped = project(beliefs, ground, strength=1.0, settling=Settling(damping=0.0))
+    damped = project(beliefs, ground, strength=1.0, settling=Settling(damping=0.5))
+
+    assert not undamped.converged
+    assert damped.converged
 
 
 def test_a_loopy_component_leaves_a_tree_beside_it_exact() -> None:
@@ -484,6 +522,17 @@ def test_projecting_again_with_another_classifier_grounds_nothing_again() -> Non
     assert np.abs(first - second).max() > 1e-3
     fresh = ground_rules(parse_rules("include bio\n0.5: Label(T, C) -> Predicted(T, C)"), corpus, BIO)
     np.testing.assert_array_equal(second, project(crowd, fresh, classifier=other).q_b)
+
+
+def test_what_the_classifier_has_no_say_in_is_added_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    ground = bio_ground([["a", "b", "c"]])
+    beliefs = np.full((3, 3), 1 / 3)
+    first = project(beliefs, ground).q_b
+
+    monkeypatch.setattr("crowdlogic.rules.potentials.distances", None)
+    again = project(beliefs, ground).q_b
+
+    np.testing.assert_array_equal(again, first)
 
 
 def test_the_order_of_rules_and_of_classes_changes_nothing() -> None:

@@ -67,6 +67,18 @@ def test_functions_of_derived_texts_see_the_derived_text() -> None:
     assert (found.count, none.count, without.count) == (2, 0, 0)
 
 
+def test_only_the_texts_that_are_asked_about_are_predicted() -> None:
+    corpus = documents(["a", "b", "c"], ["x but plain", "x but bad", "x but so bad"])
+    rule = "1: Label(S, C) & After(S, 'but', B) & Contains(B, 'bad') -> Predicted(B, C)"
+
+    found = ground_rules(parse_rules(rule), corpus, CLASSES)
+    q_b = project(np.full((3, 2), 0.5), found, predict=lambda texts: np.array([[0.9, 0.1], [0.2, 0.8]])).q_b
+
+    assert found.texts == ("bad", "so bad")
+    assert q_b.argmax(axis=1).tolist() == [0, 0, 1]
+    np.testing.assert_allclose(q_b[0], 0.5)
+
+
 def test_a_clause_of_a_clause() -> None:
     corpus = documents(["a"], ["bad but good however dull"])
 

@@ -66,7 +66,7 @@ PROGRAMS = [
     "1: Label(T, 'x') & Previous(T, P) -> Label(P, 'y') | Label(P, 'x')",
     "1: Label(T, C) & Next(T, N) -> Label(N, C)",
     "1: Label(T, 'x') & Next(T, N) -> Label(N, 'y')",
-    "1: Similar(A, A) & Label(A, 'x') -> Label(A, 'y')",
+    "1: Similar(A, A) -> Label(A, 'x')",
     "1: First(T) -> !Label(T, 'x')",
     "1: Last(T) & Label(T, C) -> Predicted(T, C)",
     "1: SameSequence(A, B) & Label(A, 'x') -> Label(B, 'x')",

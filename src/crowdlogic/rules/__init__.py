@@ -16,6 +16,7 @@ from crowdlogic.rules.kinds import Finding, Severity
 from crowdlogic.rules.parser import parse_rules, read_rules
 from crowdlogic.rules.potentials import PerUnit
 from crowdlogic.rules.project import PRESETS, Preset, Projection, Result, Settling, Start, project
+from crowdlogic.rules.shares import Shares, rule_shares
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import TransitionTable, conll_transitions, estimate_transitions, transition_table
 from crowdlogic.rules.vocabulary import Vocabulary
@@ -34,6 +35,7 @@ __all__ = [
     "RuleSet",
     "Settling",
     "Severity",
+    "Shares",
     "Start",
     "TransitionTable",
     "Verdict",
@@ -48,5 +50,6 @@ __all__ = [
     "parse_rules",
     "project",
     "read_rules",
+    "rule_shares",
     "transition_table",
 ]

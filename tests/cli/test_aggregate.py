@@ -185,6 +185,15 @@ def test_items_below_the_least_confidence_are_written_apart(run: Run) -> None:
     assert f"-> o.csv ({len(sure)} items), o.relabel.csv ({len(unsure)} items to label again, below 0.95)" in done.err
 
 
+def test_an_item_without_an_answer_is_to_be_labelled_again(run: Run) -> None:
+    Path("l.csv").write_text("item,annotator,label\nu,a,x\nu,b,x\nv,a,\n")
+
+    run("aggregate", "l.csv", "-m", "majority", "-o", "o.csv", "--min-confidence", "0.5")
+
+    assert pl.read_csv("o.csv")["item"].to_list() == ["u"]
+    assert pl.read_csv("o.relabel.csv")["item"].to_list() == ["v"]
+
+
 def test_a_sentence_is_as_sure_as_its_least_sure_token(run: Run) -> None:
     write_sentences("a.conll")
 

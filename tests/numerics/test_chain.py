@@ -156,6 +156,29 @@ def test_numbers_too_small_for_scaling_are_not_lost() -> None:
     np.testing.assert_allclose(found.log_partition, -800.0, rtol=1e-12)
 
 
+def test_a_state_that_starts_below_the_smallest_number_comes_back_in_small_steps() -> None:
+    """State 1 starts with e^-800 of the weight, and each of five units prefers it by e^200."""
+    unary = np.array([[0.0, -800.0], *[[-200.0, 0.0]] * 5])
+    stay = np.array([[0.0, -np.inf], [-np.inf, 0.0]])
+
+    found = marginals(unary, stay, np.array([0, 6]), compiled=True)
+
+    np.testing.assert_allclose(found.q[:, 1], 1.0, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.log_partition, -800.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_backward_numbers_may_be_lost_without_harm(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    unary = rng.choice([0.0, -190.0, -60.0], size=(40, 3))
+    pairwise = rng.choice([0.0, -50.0, -np.inf], size=(3, 3), p=[0.5, 0.3, 0.2])
+    ours, theirs = (marginals(unary, pairwise, np.array([0, 15, 40]), compiled=way) for way in (False, True))
+
+    np.testing.assert_allclose(theirs.q, ours.q, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(theirs.transitions, ours.transitions, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(theirs.log_partition, ours.log_partition, rtol=1e-12)
+
+
 @BOTH
 def test_no_sequences_at_all_give_nothing(compiled: bool) -> None:
     found = marginals(np.empty((0, 3)), np.zeros((3, 3)), np.array([0]), compiled=compiled)

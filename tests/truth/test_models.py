@@ -153,6 +153,13 @@ def test_ebcc_without_subtypes_is_variational_bayes_written_out() -> None:
     np.testing.assert_allclose(estimate.confusion, counts / counts.sum(axis=2, keepdims=True), rtol=0, atol=1e-4)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_ebcc_keeps_a_rare_class_on_a_handful_of_labels(seed: int) -> None:
+    labels = from_arrays(["u", "v", "w"], ["a", "a", "a"], ["y", "x", "y"])
+
+    assert EBCC(seed=seed).infer(labels).answer_names() == ["y", "x", "y"]
+
+
 def test_ebcc_uses_subtypes_where_annotators_are_wrong_together() -> None:
     """Three annotators copy one source that is wrong on three items in ten; five work alone."""
     rng = np.random.default_rng(3)

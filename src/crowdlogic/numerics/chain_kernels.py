@@ -1,9 +1,10 @@
 """The linear chain compiled: forward-backward and Viterbi, sequence by sequence.
 
 Forward-backward runs on probabilities scaled to sum to one at each unit, which is several times quicker than log space.
-It is exact as long as no number that is not zero gets too small to be kept. So every number is watched: potentials and
+It is exact as long as no forward number that is not zero gets too small to be kept. So they are watched: potentials and
 scaled probabilities must be 0 or at least SMALLEST, since then no product of three of them is lost. A sequence that
-breaks this is done again in log space.
+breaks this is done again in log space. Backward numbers need no watch: one that is lost belongs to taggings whose whole
+probability is below the smallest float.
 
 Nothing imports this module at the top: numba takes a third of a second to load.
 """
@@ -61,7 +62,7 @@ def _all_sequences(unary, tables, scaled, peak, safe, table, offsets, q, counts,
 def _scaled_pass(unary, scaled, peak, table, begin, end, q, counts, log_partition, s, local, norm, back):  # type: ignore[no-untyped-def]
     """One sequence on scaled probabilities. False, with nothing counted, when a number got too small."""
     total = _scaled_forward(unary, scaled, peak, table, begin, end, q, local, norm)
-    if not np.isfinite(total) or not _backward_is_safe(scaled, table, begin, end, local, back):
+    if not np.isfinite(total):
         return False
     log_partition[s] = total
     n_tags = unary.shape[1]
@@ -126,30 +127,6 @@ def _scaled_forward(unary, scaled, peak, table, begin, end, q, local, norm):  # 
         if i > begin:
             total += peak[table[i]]
     return total
-
-
-@njit(cache=True, nogil=True)
-def _backward_is_safe(scaled, table, begin, end, local, back):  # type: ignore[no-untyped-def]
-    """Whether the backward messages, scaled to a peak of one, keep every number that is not zero."""
-    n_tags = local.shape[1]
-    now, before = back[0], back[1]
-    now[:] = 1.0
-    for i in range(end - 1, begin, -1):
-        top = 0.0
-        for k in range(n_tags):
-            out = 0.0
-            for n in range(n_tags):
-                out += scaled[table[i], k, n] * local[i - begin, n] * now[n]
-            before[k] = out
-            top = max(top, out)
-        if top < SMALLEST:
-            return False
-        for k in range(n_tags):
-            before[k] /= top
-            if before[k] != 0.0 and before[k] < SMALLEST:
-                return False
-        now, before = before, now
-    return True
 
 
 @njit(cache=True, nogil=True)

@@ -167,6 +167,17 @@ def test_a_state_that_starts_below_the_smallest_number_comes_back_in_small_steps
     np.testing.assert_allclose(found.log_partition, -800.0, rtol=1e-12)
 
 
+def test_a_state_that_is_lost_in_small_steps_comes_back_in_small_steps() -> None:
+    """Five units prefer state 0 by e^200 each, which no float can hold together, then six prefer state 1."""
+    unary = np.array([[0.0, -200.0]] * 5 + [[-200.0, 0.0]] * 6)
+    stay = np.array([[0.0, -np.inf], [-np.inf, 0.0]])
+
+    found = marginals(unary, stay, np.array([0, 11]), compiled=True)
+
+    np.testing.assert_allclose(found.q[:, 1], 1.0, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.log_partition, -1000.0, rtol=1e-12)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_backward_numbers_may_be_lost_without_harm(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -103,43 +103,44 @@ def run(words: list[str], *, threads: int = 1) -> Figures | None:
 def ours(codes: Path, method: str, repeats: int, threads: int, count: int) -> Figures:
     """Seconds per iteration, per label, and the peak of memory."""
     spans = (2, 12) if count >= 10**6 else (2, 42)
-    runs = [
-        [run([sys.executable, "-c", OURS, str(codes), method, str(n), str(threads)], threads=threads) for n in spans]
-        for _ in range(repeats)
-    ]
-    fine = [(short, long) for short, long in runs if short and long]
-    each = min(
-        (long["seconds"] - short["seconds"]) / (long["iterations"] - short["iterations"]) for short, long in fine
+    short, long = (
+        [
+            run([sys.executable, "-c", OURS, str(codes), method, str(n), str(threads)], threads=threads)
+            for _ in range(repeats)
+        ]
+        for n in spans
     )
+    each = per_iteration(short, long)
+    fits = [one for one in long if one]
     return {
         "seconds": each,
         "nanoseconds per label": round(each / count * 1e9, 1),
-        "whole fit, seconds": round(min(long["seconds"] for _, long in fine), 3),
-        "bytes per label": round(min(long["bytes"] for _, long in fine), 1),
+        "whole fit, seconds": round(min(one["seconds"] for one in fits), 3),
+        "bytes per label": round(min(one["bytes"] for one in fits), 1),
         "measured": described(),
     }
 
 
+def per_iteration(short: list[Figures | None], long: list[Figures | None]) -> float:
+    """The best long run less the best short one, over the iterations between them: noise can only add to either."""
+    least, most = (min((one for one in runs if one), key=lambda one: float(one["seconds"])) for runs in (short, long))
+    return float((most["seconds"] - least["seconds"]) / (most["iterations"] - least["iterations"]))
+
+
 def theirs(peer: str, table: Path, model: str, repeats: int, count: int) -> Figures:
     """Seconds per iteration of a peer, or that it took too long or failed."""
-    short_run, long_run = (1, 3) if model == "GLAD" or count >= 10**6 else (2, 7)
-    best: float | None = None
-    for _ in range(repeats if count < 10**6 and model != "GLAD" else 1):
-        found = [
-            run([peer, "benchmarks/truth_peer.py", model, str(table), "-", str(n), "-1e9"])
-            for n in (short_run, long_run)
-        ]
-        if found[0] is None:
-            return {"seconds": None, "why": f"failed or took more than {LIMIT} s", "measured": described()}
-        if found[1] is None:
-            return {
-                "seconds": found[0]["seconds"],
-                "why": "one iteration, with its preparation",
-                "measured": described(),
-            }
-        each = (found[1]["seconds"] - found[0]["seconds"]) / (found[1]["iterations"] - found[0]["iterations"])
-        best = each if best is None else min(best, each)
-    return {"seconds": best, "measured": described()}
+    spans = (1, 3) if model == "GLAD" or count >= 10**6 else (2, 22)
+    repeats = repeats if count < 10**7 and model != "GLAD" else 1
+    short, long = (
+        [run([peer, "benchmarks/truth_peer.py", model, str(table), "-", str(n), "-1e9"]) for _ in range(repeats)]
+        for n in spans
+    )
+    if not any(short):
+        return {"seconds": None, "why": f"failed or took more than {LIMIT} s", "measured": described()}
+    if not any(long):
+        whole = min(float(one["seconds"]) for one in short if one)
+        return {"seconds": whole, "why": "one iteration, with its preparation", "measured": described()}
+    return {"seconds": per_iteration(short, long), "measured": described()}
 
 
 def rows_of(store: Store, sizes: list[int]) -> list[tuple[object, ...]]:

@@ -210,9 +210,9 @@ def test_a_sentence_is_as_sure_as_its_least_sure_token(run: Run) -> None:
         (["l.csv"], "Say where to write with -o FILE, or compare methods with --methods all.\n"),
         (["l.csv", "-o", "o.csv", "--methods", "all"], "Say where to write with -o FILE, or compare methods with --methods all.\n"),
         (["l.csv", "--methods", "glda"], "No method is called 'glda'. Did you mean 'glad'? There are majority, wawa, dawid-skene, one-coin, ibcc, ebcc, glad, mace, pm, catd, hmm-crowd, bsc-seq.\n"),
-        (["l.csv", "-m", "ibcc", "--ties", "first", "-o", "o.csv"], "--ties is for majority; ibcc weighs the labels and has hardly any ties.\n"),
+        (["l.csv", "-m", "ibcc", "--ties", "first", "-o", "o.csv"], "--ties and --order are for majority; ibcc weighs the labels and has hardly any ties.\n"),
         (["l.csv", "-m", "ibcc", "-o", "-", "--min-confidence", "0.5"], "--min-confidence writes two files; name one with -o FILE.\n"),
-        (["l.csv", "-m", "ibcc", "-o", "o.csv", "--min-confidence", "2"], "The least confidence must lie between 0 and 1, not at 2.0.\n"),
+        (["l.csv", "-m", "ibcc", "-o", "o.csv", "--min-confidence", "2"], "--min-confidence: 2 is no probability. Give one from 0 to 1.\n"),
         (["l.csv", "-m", "ibcc", "-o", "o.csv", "--annotators", "no/a.csv"], "no/a.csv: the folder no does not exist. Make it first.\n"),
     ],
 )  # fmt: skip
@@ -246,3 +246,61 @@ def test_threads_and_a_checkpoint_change_nothing(run: Run) -> None:
     one, two = (pl.read_csv(name) for name in ("one.csv", "two.csv"))
     np.testing.assert_allclose(one["confidence"], two["confidence"], rtol=1e-6)
     assert not Path("fit.safetensors").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["-o", "l.csv"], "crowdlogic: l.csv: is used twice, and would be written over. Name another file.\n"),
+        (["-o", "o.csv", "--annotators", "o.csv"], "crowdlogic: o.csv: is used twice, and would be written over. Name another file.\n"),
+        (["-o", "o.csv", "--annotators", "o.relabel.csv"], "crowdlogic: o.relabel.csv: is used twice, and would be written over. Name another file.\n"),
+        (["--methods", "all", "--annotators", "a.csv"], "crowdlogic: --annotators and --min-confidence go with one method (-m) and -o FILE, not with --methods.\n"),
+        (["--methods", ""], "crowdlogic: --methods: no method is named. Write all, or names separated by commas.\n"),
+        (["-o", "o.csv", "--json"], "crowdlogic: --json prints scores: it goes with --methods, or with --gold and -o FILE.\n"),
+        (["-o", "-", "--json", "--gold", "g.csv"], "crowdlogic: --json prints scores: it goes with --methods, or with --gold and -o FILE.\n"),
+        (["-o", "o.csv", "--min-confidence", "90"], "crowdlogic: --min-confidence: 90 is no probability. Give one from 0 to 1.\n"),
+        (["-o", "-", "--min-confidence", "0.9"], "crowdlogic: --min-confidence writes two files; name one with -o FILE.\n"),
+        (["-o", "o.csv", "-m", "dawid-skene", "--order", "x,y"], "crowdlogic: --ties and --order are for majority; dawid-skene weighs the labels and has hardly any ties.\n"),
+        (["-o", "o.csv", "--checkpoint", "."], "crowdlogic: .: is a folder. Name a file for the checkpoint.\n"),
+        (["-o", "o.csv", "--anchors", "g.csv"], "crowdlogic: g.csv: nobody labelled item 'zz' (1 such items). Leave them out.\n"),
+        (["-o", "o.csv", "--gold", "z.csv"], "crowdlogic: z.csv: no item is among the labelled ones (u, v, ...).\n"),
+    ],
+)  # fmt: skip
+def test_options_that_would_be_ignored_or_lose_data_are_refused(run: Run, words: list[str], line: str) -> None:
+    labels = "item,annotator,label\nu,a,x\nu,b,x\nv,a,y\nv,b,x\n"
+    Path("l.csv").write_text(labels)
+    Path("g.csv").write_text("item,label\nu,x\nzz,y\n")
+    Path("z.csv").write_text("item,label\nzz,y\n")
+
+    done = run("aggregate", "l.csv", *words)
+
+    assert (done.code, done.out, done.err) == (2, "", line)
+    assert Path("l.csv").read_text() == labels
+    assert sorted(p.name for p in Path().iterdir()) == ["g.csv", "l.csv", "z.csv"]
+
+
+def test_with_anchors_a_method_is_chosen_that_can_use_them(run: Run) -> None:
+    Path("l.csv").write_text("item,annotator,label\nu,a,x\nu,b,y\nv,a,y\nv,b,x\n")
+    Path("g.csv").write_text("item,label\nu,y\n")
+
+    done = run("aggregate", "l.csv", "-o", "o.csv", "--anchors", "g.csv")
+
+    assert done.code == 0
+    assert done.err.startswith("dawid-skene (chosen for anchors): ")
+
+
+@pytest.mark.parametrize(
+    ("out", "apart"),
+    [
+        ("o.csv", "o.relabel.csv"),
+        ("v1.2.csv", "v1.2.relabel.csv"),
+        (".x.csv", ".x.relabel.csv"),
+        ("o.csv.gz", "o.relabel.csv.gz"),
+    ],
+)
+def test_items_to_label_again_go_beside_the_answers(run: Run, out: str, apart: str) -> None:
+    Path("l.csv").write_text("item,annotator,label\nu,a,x\nu,b,x\nv,a,y\nv,b,x\n")
+
+    run("aggregate", "l.csv", "-m", "majority", "-o", out, "--min-confidence", "0.9")
+
+    assert {out, apart} < {p.name for p in Path().iterdir()}

@@ -192,7 +192,7 @@ def test_a_checkpoint_of_another_fit_is_refused(tmp_path: Path) -> None:
         DawidSkene().infer(planted(8).labels, fitting=Fitting(checkpoint=path, every=1, progress=give_up))
 
     for method, seed in ((DawidSkene(trust=2.0), 8), (DawidSkene(), 9)):
-        with pytest.raises(OptionError, match="belongs to another fit: the method, its options or the labels differ"):
+        with pytest.raises(OptionError, match="belongs to another fit: its method, options, labels or words differ"):
             method.infer(planted(seed).labels, fitting=Fitting(checkpoint=path))
 
 

@@ -31,13 +31,14 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.intake import Duplicates
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import find, listed
 from crowdlogic.data.reading import Crowd, read_crowd
 from crowdlogic.data.tables import STANDARD, Format, format_of
 from crowdlogic.data.writing import write_table
-from crowdlogic.errors import ConvergenceWarning, OptionError
+from crowdlogic.errors import ConvergenceWarning, DataError, OptionError
 from crowdlogic.truth.annotators import annotator_table
 from crowdlogic.truth.comparison import agreement_between, compare, methods_for, scored
-from crowdlogic.truth.fitting import Fitting
+from crowdlogic.truth.fitting import WITHOUT_ANCHORS, Fitting
 from crowdlogic.truth.methods import TruthMethod, method_named, suited_method
 from crowdlogic.truth.relabelling import sure_and_unsure, take_items
 from crowdlogic.truth.ties import Ties
@@ -113,19 +114,20 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Estimate the true label of every item."""
-    if (out is None) == (methods is None):
-        raise OptionError("Say where to write with -o FILE, or compare methods with --methods all.")
+    _check_options(out, methods, min_confidence, gold=gold, annotators=annotators, as_json=json)
+    _check_places(labels, out=(out, to), annotators=(annotators, None), checkpoint=checkpoint, read=(anchors, gold))
     crowd = read_crowd(
         labels, format=format, columns=columns_of(column), classes=list_of(classes), duplicates=duplicates,
         wide=wide, abstain=abstain,
     )  # fmt: skip
     truth = None if gold is None else read_answers(gold)
-    fitting = Fitting(anchors=_anchors(anchors), checkpoint=checkpoint, threads=threads)
+    fitting = Fitting(anchors=_anchors(anchors, crowd.labels), checkpoint=checkpoint, threads=threads)
+    if truth is not None and (find(truth.items, crowd.labels.items) < 0).all():
+        raise DataError(f"{gold}: no item is among the labelled ones ({listed(crowd.labels.items[:3])}, ...).")
     if methods is not None:
         _compare(crowd, methods, truth, fitting, seed=seed, as_json=json)
         return
-    chosen, why = _chosen(crowd.labels, method, ties, list_of(order), seed)
-    _check_outputs((out, to), (annotators, None))
+    chosen, why = _chosen(crowd.labels, method, ties, list_of(order), seed, anchored=anchors is not None)
     estimate, remarks = _inferred(chosen, crowd, fitting)
     written = _write(str(out), estimate, crowd.corpus, min_confidence, to)
     if annotators is not None:
@@ -137,11 +139,15 @@ def command(
     say(f"{chosen.name}{why}: {describe(estimate)} -> {written}")
 
 
-def _anchors(path: str | None) -> dict[Any, Any] | None:
+def _anchors(path: str | None, labels: CrowdLabels) -> dict[Any, Any] | None:
     """The truth of some items by name, a class or a list of tags, from a file of answers."""
     if path is None:
         return None
     known = read_answers(path)
+    lost = np.flatnonzero(find(known.items, labels.items) < 0)
+    if len(lost):
+        name = known.items[int(lost[0])]
+        raise DataError(f"{path}: nobody labelled item {name!r} ({len(lost):,} such items). Leave them out.")
     names = [*known.classes, None]
     tags = [names[code] for code in known.answer]
     if known.offsets is None:
@@ -151,27 +157,72 @@ def _anchors(path: str | None) -> dict[Any, Any] | None:
 
 
 def _chosen(
-    labels: CrowdLabels, method: Method | None, ties: Ties | None, order: list[str] | None, seed: int
+    labels: CrowdLabels, method: Method | None, ties: Ties | None, order: list[str] | None, seed: int, *, anchored: bool
 ) -> tuple[TruthMethod, str]:
     """The method asked for, or the one that suits the labels and why; --ties asks for votes."""
     name, why = ("majority", "") if method is None else (str(method), "")
     if method is None and ties is None:
         name, reason = suited_method(labels)
+        if anchored and name in WITHOUT_ANCHORS:
+            name, reason = "dawid-skene", "anchors"
         why = f" (chosen for {reason})"
     if name == "majority":
         return MajorityVote(ties=ties or Ties.random, order=order, seed=seed), why
-    if ties is not None:
-        raise OptionError(f"--ties is for majority; {name} weighs the labels and has hardly any ties.")
+    if ties is not None or order is not None:
+        raise OptionError(f"--ties and --order are for majority; {name} weighs the labels and has hardly any ties.")
     return _seeded(method_named(name), seed), why
 
 
-def _check_outputs(*places: tuple[str | None, Format | None]) -> None:
-    """Refuse a place that cannot be written to before the work, not after it."""
-    for path, layout in places:
+def _check_options(
+    out: str | None,
+    methods: str | None,
+    least: float | None,
+    *,
+    gold: str | None,
+    annotators: str | None,
+    as_json: bool,
+) -> None:
+    """Refuse options that do not go together, before any work."""
+    if (out is None) == (methods is None):
+        raise OptionError("Say where to write with -o FILE, or compare methods with --methods all.")
+    if methods is not None and (annotators is not None or least is not None):
+        raise OptionError("--annotators and --min-confidence go with one method (-m) and -o FILE, not with --methods.")
+    if as_json and methods is None and (gold is None or out == STANDARD):
+        raise OptionError("--json prints scores: it goes with --methods, or with --gold and -o FILE.")
+    if least is not None and not 0 <= least <= 1:
+        raise OptionError(f"--min-confidence: {least:g} is no probability. Give one from 0 to 1.")
+    if least is not None and out == STANDARD:
+        raise OptionError("--min-confidence writes two files; name one with -o FILE.")
+
+
+def _check_places(
+    labels: str,
+    *,
+    out: tuple[str | None, Format | None],
+    annotators: tuple[str | None, Format | None],
+    checkpoint: str | None,
+    read: tuple[str | None, ...],
+) -> None:
+    """Refuse a place that cannot be written to, or that would be written over, before the work and not after it."""
+    for path, layout in (out, annotators):
         if path is not None and path != STANDARD:
             format_of(path, layout)
             if not Path(path).parent.is_dir():
                 raise OptionError(f"{path}: the folder {Path(path).parent} does not exist. Make it first.")
+    taken = {Path(path).resolve() for path in (labels, *read) if path is not None and path != STANDARD}
+    written = [
+        out[0],
+        annotators[0],
+        checkpoint,
+        None if out[0] in (None, STANDARD) else str(relabel_path(str(out[0]))),
+    ]
+    for path in written:
+        if path is None:
+            continue
+        place = Path(path).resolve()
+        if place in taken:
+            raise OptionError(f"{path}: is used twice, and would be written over. Name another file.")
+        taken.add(place)
 
 
 def _seeded(method: Any, seed: int) -> TruthMethod:
@@ -194,21 +245,28 @@ def _write(out: str, estimate: Estimate, corpus: Corpus | None, least: float | N
     if least is None:
         write_estimate(out, estimate, corpus=corpus, format=to)
         return out
-    if out == STANDARD:
-        raise OptionError("--min-confidence writes two files; name one with -o FILE.")
     sure, unsure = sure_and_unsure(estimate, least)
-    path = Path(out)
-    apart = path.with_name(f"{path.name.split('.')[0]}.relabel{''.join(path.suffixes)}")
+    path, apart = Path(out), relabel_path(out)
     for file, items in ((apart, unsure), (path, sure)):
         part = None if corpus is None else corpus.take_items(items)
         write_estimate(file, take_items(estimate, items), corpus=part, format=to)
     return f"{path} ({len(sure):,} items), {apart} ({len(unsure):,} items to label again, below {least:g})"
 
 
+def relabel_path(out: str) -> Path:
+    """Where the items to label again go: OUT with .relabel before its suffix (and before .gz)."""
+    path = Path(out)
+    zipped = ".gz" if path.suffix == ".gz" else ""
+    bare = path.with_suffix("") if zipped else path
+    return bare.with_name(f"{bare.stem}.relabel{bare.suffix}{zipped}")
+
+
 def _compare(crowd: Crowd, names: str, gold: Answers | None, fitting: Fitting, *, seed: int, as_json: bool) -> None:
-    wanted = methods_for(crowd.labels) if names == "all" else list_of(names) or []
+    wanted = methods_for(crowd.labels) if names == "all" else list(dict.fromkeys(list_of(names) or []))
+    if not wanted:
+        raise OptionError("--methods: no method is named. Write all, or names separated by commas.")
     if fitting.anchors and names == "all":
-        wanted = [name for name in wanted if name not in ("majority", "wawa", "pm", "catd")]
+        wanted = [name for name in wanted if name not in WITHOUT_ANCHORS]
     found = compare(
         [_seeded(method_named(name), seed) for name in wanted], crowd.labels, crowd.corpus, gold=gold, fitting=fitting
     )

@@ -156,6 +156,29 @@ def align(labels: CrowdLabels, corpus: Corpus) -> tuple[CrowdLabels, Corpus]:
     return _over(labels.with_classes(classes), corpus, where), corpus.with_classes(classes)
 
 
+def extended(known: Corpus | None, more: Corpus | None) -> Corpus | None:
+    """The items of both, those of one name taken from the first; texts, tokens and features where both have them."""
+    if known is None or more is None:
+        return more if known is None else known
+    if known.is_sequential != more.is_sequential:
+        raise CorpusError("One corpus holds documents and the other sequences. Give both of one kind.")
+    fresh = more.take_items(np.flatnonzero(find(more.items, known.items) < 0))
+    classes = sort_classes({str(name): name for name in (*known.classes, *fresh.classes)}.values())
+    parts = [part.with_classes(classes) for part in (known, fresh)]
+    features = [part.features for part in parts if part.features is not None]
+    gold = [np.full(part.n_units, UNKNOWN) if part.gold is None else part.gold for part in parts]
+    lengths = [np.diff(part.offsets) for part in parts if part.offsets is not None]
+    return Corpus(
+        pl.concat([part.items for part in parts]),
+        texts=None if known.texts is None or fresh.texts is None else known.texts + fresh.texts,
+        tokens=None if known.tokens is None or fresh.tokens is None else known.tokens + fresh.tokens,
+        offsets=np.concatenate([[0], np.cumsum(np.concatenate(lengths))]) if lengths else None,
+        features=np.concatenate(features) if len(features) == len(parts) else None,
+        classes=classes,
+        gold=None if known.gold is None and fresh.gold is None else np.concatenate(gold),
+    )
+
+
 def _check_lengths(labels: CrowdLabels, corpus: Corpus, where: Ints) -> None:
     if labels.offsets is None or corpus.offsets is None:
         return

@@ -130,7 +130,8 @@ def answered_by(
     """
     chosen = beliefs.argmax(axis=1).astype(np.int32) if answer is None else answer
     if not answer_all:
-        chosen = np.where(labels.labels_per_unit() > 0, chosen, NO_ANSWER).astype(np.int32)
+        heard = labels.votes().sum(axis=1) > 0 if labels.weight is not None else labels.labels_per_unit() > 0
+        chosen = np.where(heard, chosen, NO_ANSWER).astype(np.int32)
     return Estimate(
         method, beliefs, chosen, labels.items, labels.classes, labels.offsets, labels.annotators,
         confusion=confusion, reliability=reliability, prior=prior,

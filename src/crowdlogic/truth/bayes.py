@@ -24,7 +24,16 @@ from crowdlogic.data.estimate import Estimate, answered_by
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.truth.confusion import check_size
-from crowdlogic.truth.fitting import ALONE, Fitting, Patience, settle, sharded, starting_beliefs, unanswered
+from crowdlogic.truth.fitting import (
+    ALONE,
+    Fitting,
+    Patience,
+    check_counts,
+    settle,
+    sharded,
+    starting_beliefs,
+    unanswered,
+)
 from crowdlogic.truth.sweeps import table_sweep, tally
 
 
@@ -49,6 +58,9 @@ class IBCC:
     answer_all: bool = False
 
     name = "ibcc"
+
+    def __post_init__(self) -> None:
+        check_counts(self, positive=("diagonal", "off_diagonal", "class_count"))
 
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = ALONE) -> Estimate:  # noqa: ARG002 (no text needed)
         """Iterate the updates until the bound settles."""

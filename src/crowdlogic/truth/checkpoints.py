@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import FormatError, OptionError
@@ -54,7 +55,7 @@ class Checkpoint:
             raise FormatError(f"{self.path} is no checkpoint: {problem}. Remove it to start over.") from problem
         if owner != self.owner:
             raise OptionError(
-                f"The checkpoint {self.path} belongs to another fit: the method, its options or the labels differ. "
+                f"The checkpoint {self.path} belongs to another fit: its method, options, labels or words differ. "
                 f"Name another file, or remove it to start over."
             )
         trace = arrays.pop("trace").tolist()
@@ -65,11 +66,18 @@ class Checkpoint:
         self.path.unlink(missing_ok=True)
 
 
-def fingerprint(method: Any, labels: CrowdLabels, start: Estimate | None, anchors: Mapping[Any, Any] | None) -> str:
+def fingerprint(
+    method: Any,
+    labels: CrowdLabels,
+    start: Estimate | None,
+    anchors: Mapping[Any, Any] | None,
+    corpus: Corpus | None = None,
+) -> str:
     """What a fit depends on, in short: two fits with the same fingerprint take the same steps."""
     digest = hashlib.blake2b(repr(method).encode(), digest_size=16)
     digest.update(json.dumps([str(name) for name in labels.classes]).encode())
     digest.update(repr(sorted((str(item), str(truth)) for item, truth in (anchors or {}).items())).encode())
+    digest.update(json.dumps(None if corpus is None else corpus.tokens).encode())
     columns = [labels.unit, labels.annotator, labels.label, labels.weight, labels.offsets]
     for column in [*columns, None if start is None else start.beliefs]:
         digest.update(b"none" if column is None else np.ascontiguousarray(column).data)

@@ -20,7 +20,16 @@ from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.logspace import safe_log
 from crowdlogic.numerics.sums import sum_by
 from crowdlogic.truth.confusion import FLOOR, normalised
-from crowdlogic.truth.fitting import ALONE, Fitting, Patience, settle, sharded, starting_beliefs, unanswered
+from crowdlogic.truth.fitting import (
+    ALONE,
+    Fitting,
+    Patience,
+    check_counts,
+    settle,
+    sharded,
+    starting_beliefs,
+    unanswered,
+)
 from crowdlogic.truth.shards import Shards
 from crowdlogic.truth.sweeps import Sweep, hits_of, match_sweep
 
@@ -44,6 +53,9 @@ class OneCoin:
     answer_all: bool = False
 
     name = "one-coin"
+
+    def __post_init__(self) -> None:
+        check_counts(self, whole=("smoothing", "trust"))
 
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = ALONE) -> Estimate:  # noqa: ARG002 (no text needed)
         """Iterate E- and M-steps until the log posterior settles."""

@@ -24,7 +24,16 @@ from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.logspace import safe_log
 from crowdlogic.truth.checkpoints import State
-from crowdlogic.truth.fitting import ALONE, Fitting, Patience, settle, sharded, starting_beliefs, unanswered
+from crowdlogic.truth.fitting import (
+    ALONE,
+    Fitting,
+    Patience,
+    check_counts,
+    settle,
+    sharded,
+    starting_beliefs,
+    unanswered,
+)
 from crowdlogic.truth.shards import Shards, shards_of
 from crowdlogic.truth.sweeps import table_sweep, tally
 
@@ -54,6 +63,9 @@ class DawidSkene:
     answer_all: bool = False
 
     name = "dawid-skene"
+
+    def __post_init__(self) -> None:
+        check_counts(self, whole=("smoothing", "trust"))
 
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = ALONE) -> Estimate:  # noqa: ARG002 (no text needed)
         """Iterate E- and M-steps until the log posterior settles."""

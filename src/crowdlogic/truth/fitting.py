@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import NO_ANSWER, Beliefs, Estimate, answered_by, shares
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import find
@@ -65,6 +66,16 @@ class Fitting:
     every: int = 10
     threads: int = 1
 
+    def __post_init__(self) -> None:
+        for name in ("every", "threads"):
+            if getattr(self, name) < 1:
+                raise OptionError(f"{name} must be 1 or more, not {getattr(self, name)}.")
+        if self.checkpoint is not None and Path(self.checkpoint).is_dir():
+            raise OptionError(f"{self.checkpoint}: is a folder. Name a file for the checkpoint.")
+
+
+WITHOUT_ANCHORS = ("majority", "wawa", "pm", "catd")
+"""The methods that have no place for items whose truth is known."""
 
 ALONE = Fitting()
 """A fit with the labels and nothing else."""
@@ -94,15 +105,19 @@ class Patience:
 
 
 def settle(
-    method: Any, labels: CrowdLabels, initial: Callable[[], State], step: Step, patience: Patience, fitting: Fitting
-) -> Settled:
+    method: Any, labels: CrowdLabels, initial: Callable[[], State], step: Step, patience: Patience, fitting: Fitting,
+    corpus: Corpus | None = None,
+) -> Settled:  # fmt: skip
     """Iterate `step` from the initial state (or a checkpoint's) until the objective settles.
 
+    A method that looks at the corpus gives it, so that a checkpoint of other words is refused.
     The state returned is the one whose objective ends the trace: the caller's last E-step belongs to it.
     """
     checkpoint = None
     if fitting.checkpoint is not None:
-        checkpoint = Checkpoint(Path(fitting.checkpoint), fingerprint(method, labels, fitting.start, fitting.anchors))
+        checkpoint = Checkpoint(
+            Path(fitting.checkpoint), fingerprint(method, labels, fitting.start, fitting.anchors, corpus)
+        )
     state, trace = (checkpoint.read() if checkpoint else None) or (initial(), [])
     converged = False
     while True:
@@ -122,6 +137,15 @@ def settle(
     if not converged:
         warn_unsettled(method.name, len(trace), gain, patience.tolerance)
     return Settled(state, np.array(trace), converged)
+
+
+def check_counts(method: Any, *, whole: tuple[str, ...] = (), positive: tuple[str, ...] = ()) -> None:
+    """Refuse a method's prior counts that are negative (`whole`), or that must not be zero either (`positive`)."""
+    for name in (*whole, *positive):
+        value = getattr(method, name)
+        if not np.isfinite(value) or value < 0 or (value == 0 and name in positive):
+            least = "more than 0" if name in positive else "0 or more"
+            raise OptionError(f"{method.name}: {name} must be {least}, not {value}.")
 
 
 def warn_unsettled(name: str, iterations: int, gain: float, tolerance: float) -> None:

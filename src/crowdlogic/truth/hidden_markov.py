@@ -24,7 +24,16 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.truth.checkpoints import State
 from crowdlogic.truth.confusion import DawidSkene
-from crowdlogic.truth.fitting import ALONE, Fitting, Patience, settle, sharded, starting_beliefs, unanswered
+from crowdlogic.truth.fitting import (
+    ALONE,
+    Fitting,
+    Patience,
+    check_counts,
+    settle,
+    sharded,
+    starting_beliefs,
+    unanswered,
+)
 from crowdlogic.truth.sweeps import evidence, tally
 from crowdlogic.truth.transitions import TagChain, grammar_of, sequences_only, shares_of, words_of
 
@@ -55,6 +64,9 @@ class HMMCrowd:
 
     name = "hmm-crowd"
 
+    def __post_init__(self) -> None:
+        check_counts(self, whole=("smoothing", "trust"), positive=("transition_count", "word_count"))
+
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = ALONE) -> Estimate:
         """Iterate forward-backward and the updates until the bound settles, then take the best valid path."""
         chain = TagChain(grammar_of(labels.classes), sequences_only(self.name, labels), self.transition_count)
@@ -82,7 +94,7 @@ class HMMCrowd:
             bound -= chain.divergence(state) + words.divergence(state, self.word_count)
             return parameters(found.q, chain.posterior(found.transitions, found.q)), bound
 
-        settled = settle(self, labels, initial, step, Patience(self.max_iterations, self.tolerance), fitting)
+        settled = settle(self, labels, initial, step, Patience(self.max_iterations, self.tolerance), fitting, corpus)
         state = settled.state
         last = unary(state)
         return answered_by(

@@ -28,7 +28,16 @@ from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.truth.bayes import IBCC, divergence, expected_log
 from crowdlogic.truth.checkpoints import State
 from crowdlogic.truth.confusion import check_size
-from crowdlogic.truth.fitting import ALONE, Fitting, Patience, settle, sharded, starting_beliefs, unanswered
+from crowdlogic.truth.fitting import (
+    ALONE,
+    Fitting,
+    Patience,
+    check_counts,
+    settle,
+    sharded,
+    starting_beliefs,
+    unanswered,
+)
 from crowdlogic.truth.sweeps import evidence, tally
 from crowdlogic.truth.transitions import TagChain, grammar_of, sequences_only, shares_of, words_of
 
@@ -62,6 +71,9 @@ class BSCSeq:
 
     name = "bsc-seq"
 
+    def __post_init__(self) -> None:
+        check_counts(self, positive=("diagonal", "spread", "transition_count", "word_count"))
+
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = ALONE) -> Estimate:
         """Iterate forward-backward and the updates until the bound settles, then take the best valid path."""
         chain = TagChain(grammar_of(labels.classes), sequences_only(self.name, labels), self.transition_count)
@@ -91,7 +103,7 @@ class BSCSeq:
             bound -= chain.divergence(state) + words.divergence(state, self.word_count)
             return parameters(found.q, chain.posterior(found.transitions, found.q)), bound
 
-        settled = settle(self, labels, initial, step, Patience(self.max_iterations, self.tolerance), fitting)
+        settled = settle(self, labels, initial, step, Patience(self.max_iterations, self.tolerance), fitting, corpus)
         state = settled.state
         last = unary(state)
         tables = state["table"].reshape(-1, n_tags, n_tags, n_tags)

@@ -127,9 +127,12 @@ def fixed_classes(labels: CrowdLabels, anchors: Mapping[Any, Any] | None) -> Int
         names = [given] if labels.offsets is None else list(given)
         if len(names) != end - begin:
             raise LabelError(
-                f"The anchor of {labels.items[int(item)]!r} has {len(names)} tags for {end - begin} tokens."
+                f"The anchor of {labels.items[int(item)]!r} has {len(names)} tags for {end - begin} tokens. "
+                f"Give one tag per token."
             )
         for at, name in zip(range(begin, end), names, strict=True):
+            if name is None:  # a token whose truth is not known
+                continue
             if name not in class_code:
                 raise LabelError(
                     f"The anchor of item {labels.items[int(item)]!r} is {name!r}, which is not among the classes "

@@ -20,7 +20,16 @@ from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.sums import sum_by
 from crowdlogic.truth.bayes import divergence, expected_log
 from crowdlogic.truth.confusion import FLOOR
-from crowdlogic.truth.fitting import ALONE, Fitting, Patience, settle, sharded, starting_beliefs, unanswered
+from crowdlogic.truth.fitting import (
+    ALONE,
+    Fitting,
+    Patience,
+    check_counts,
+    settle,
+    sharded,
+    starting_beliefs,
+    unanswered,
+)
 from crowdlogic.truth.sweeps import Sweep, hits_of, match_sweep
 
 
@@ -43,6 +52,9 @@ class MACE:
     answer_all: bool = False
 
     name = "mace"
+
+    def __post_init__(self) -> None:
+        check_counts(self, positive=("knowing_count", "strategy_count"))
 
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = ALONE) -> Estimate:  # noqa: ARG002 (no text needed)
         """Iterate the updates until the bound settles."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.corpus import Corpus, align, extended
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.intake import Duplicates
 from crowdlogic.data.joining import concatenate
@@ -30,18 +30,27 @@ class Standing:
     corpus: Corpus | None = None
 
     def update(
-        self, labels: CrowdLabels, *, duplicates: Duplicates | str = Duplicates.error, fitting: Fitting = ALONE
+        self,
+        labels: CrowdLabels,
+        corpus: Corpus | None = None,
+        *,
+        duplicates: Duplicates | str = Duplicates.error,
+        fitting: Fitting = ALONE,
     ) -> Standing:
         """Fold new labels in: the fit goes on from the present beliefs, over all labels.
 
         Args:
             labels: The new labels; items and annotators of a known name are the known ones.
+            corpus: The items that are new, for the methods that look at them.
             duplicates: What to do when an annotator labels an item again: error, first, last or keep.
             fitting: Anchors, progress and the like; its start is the present estimate.
         """
         together = concatenate([self.labels, labels], duplicates=duplicates)
-        estimate = self.method.infer(together, self.corpus, fitting=replace(fitting, start=self.estimate))
-        return replace(self, labels=together, estimate=estimate)
+        items = extended(self.corpus, corpus)
+        if items is not None:
+            together, items = align(together, items)
+        estimate = self.method.infer(together, items, fitting=replace(fitting, start=self.estimate))
+        return replace(self, labels=together, estimate=estimate, corpus=items)
 
 
 def stand(

@@ -22,6 +22,7 @@ from crowdlogic.data.writing import write_table
 from crowdlogic.errors import FormatError
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.truth.confusion import DawidSkene
+from crowdlogic.truth.fitting import warn_unsettled
 from crowdlogic.truth.shards import Shard, Shards
 
 ROWS = 1_000_000
@@ -55,6 +56,7 @@ def fit_shards(method: DawidSkene, shards: Shards) -> tuple[Floats, Floats, Floa
     """Dawid-Skene over shards: confusion[j, m, n], prior[k] and the trace of the objective."""
     state = method.first_state(shards)
     trace: list[float] = []
+    gain = np.inf
     for _ in range(method.max_iterations):
         following, objective = method.step(shards, state)
         gain = (objective - trace[-1]) / max(shards.n_labels, 1) if trace else np.inf
@@ -62,6 +64,8 @@ def fit_shards(method: DawidSkene, shards: Shards) -> tuple[Floats, Floats, Floa
         if gain <= method.tolerance:
             break
         state = following
+    if gain > method.tolerance:
+        warn_unsettled(method.name, len(trace), gain, method.tolerance)
     return state["table"].transpose(0, 2, 1), state["prior"], np.array(trace)
 
 

@@ -29,7 +29,17 @@ from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.sums import sum_by
 from crowdlogic.truth.bayes import divergence, expected_log
 from crowdlogic.truth.confusion import check_size
-from crowdlogic.truth.fitting import ALONE, Fitting, Patience, Settled, settle, sharded, starting_beliefs, unanswered
+from crowdlogic.truth.fitting import (
+    ALONE,
+    Fitting,
+    Patience,
+    Settled,
+    check_counts,
+    settle,
+    sharded,
+    starting_beliefs,
+    unanswered,
+)
 from crowdlogic.truth.shards import Shards
 from crowdlogic.truth.sweeps import Sweep, table_sweep, tally
 
@@ -61,6 +71,9 @@ class EBCC:
     answer_all: bool = False
 
     name = "ebcc"
+
+    def __post_init__(self) -> None:
+        check_counts(self, positive=("subtype_count", "diagonal", "off_diagonal"))
 
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = ALONE) -> Estimate:  # noqa: ARG002 (no text needed)
         """Iterate the updates from several starts, and take the one with the best bound."""

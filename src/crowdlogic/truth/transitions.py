@@ -13,7 +13,7 @@ from scipy.special import digamma, gammaln
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes, Names
-from crowdlogic.data.tagging import BEGIN, END, INSIDE, is_span_tag_set, tag_set
+from crowdlogic.data.tagging import BEGIN, END, INSIDE, SINGLE, is_span_tag_set, tag_set
 from crowdlogic.errors import CorpusError, LabelError, OptionError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.chain import ChainMarginals, best_path, marginals
@@ -31,12 +31,16 @@ class Grammar:
 
 
 def grammar_of(classes: Classes) -> Grammar:
-    """The grammar of span tags: I- and E- go on with a span of their own type. Other tag sets have none."""
+    """The grammar of span tags: I- and E- go on with a span of their own type. Other tag sets have none.
+
+    A type that has no B- or S- among the tags (as in IO tagging) has nothing else to begin with, so there I- may.
+    """
     n_tags = len(classes)
     if not is_span_tag_set(classes):
         return Grammar(np.ones((n_tags, n_tags), dtype=bool), np.ones(n_tags, dtype=bool))
     tags = tag_set(classes)
-    goes_on = np.isin(tags.prefix, (INSIDE, END))
+    begins = np.isin(tags.kind, tags.kind[np.isin(tags.prefix, (BEGIN, SINGLE))])
+    goes_on = np.isin(tags.prefix, (INSIDE, END)) & begins
     open_span = np.isin(tags.prefix, (BEGIN, INSIDE))
     same = (tags.kind[:, None] == tags.kind) & open_span[:, None]
     allowed = ~goes_on | same

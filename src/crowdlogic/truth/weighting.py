@@ -27,7 +27,15 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.sums import sum_by
-from crowdlogic.truth.fitting import ALONE, Fitting, refuse_anchors, starting_beliefs, unanswered, warn_unsettled
+from crowdlogic.truth.fitting import (
+    ALONE,
+    Fitting,
+    Patience,
+    refuse_anchors,
+    starting_beliefs,
+    unanswered,
+    warn_unsettled,
+)
 from crowdlogic.truth.ties import best_classes
 
 Weigh = Callable[[Floats, Floats], Floats]
@@ -49,6 +57,9 @@ class PM:
     answer_all: bool = False
 
     name = "pm"
+
+    def __post_init__(self) -> None:
+        Patience(self.max_iterations, 0.0)
 
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = ALONE) -> Estimate:  # noqa: ARG002 (no text needed)
         """Weigh and vote until the answers stay."""
@@ -78,6 +89,9 @@ class CATD:
     answer_all: bool = False
 
     name = "catd"
+
+    def __post_init__(self) -> None:
+        Patience(self.max_iterations, 0.0)
 
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = ALONE) -> Estimate:  # noqa: ARG002 (no text needed)
         """Weigh and vote until the answers stay."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from crowdlogic.data.corpus import documents
 from crowdlogic.errors import RuleError
 from crowdlogic.rules.expanding import expand
+from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.project import project
 
 BIO = ("B-PER", "I-PER", "B-LOC", "O")
 BIOES = ("B-X", "I-X", "E-X", "S-X", "O")
@@ -35,6 +39,39 @@ def test_a_negated_group_is_none_of_these() -> None:
         "P(X) -> !Label(X, 'a') .",
         "P(X) -> !Label(X, 'b') .",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Label(S, C) -> C == $G .", [0.5, 0.3, 0.0]),
+        ("Label(S, C) -> C != $G .", [0.0, 0.0, 1.0]),
+        ("Label(S, C) -> !(C == $G) .", [0.0, 0.0, 1.0]),
+        ("Label(S, C) & C != $G -> Label(S, 'a') .", [0.5, 0.3, 0.0]),
+        ("Label(S, C) & $G != C -> Label(S, 'a') .", [0.5, 0.3, 0.0]),
+        ("Label(S, C) & !(C == $G) -> Label(S, 'a') .", [0.5, 0.3, 0.0]),
+        ("Label(S, C) & C == $G -> Label(S, 'a') .", [0.5, 0.0, 0.2]),
+        ("Label(S, C) & C == $G -> Label(S, 'c') .", [0.0, 0.0, 1.0]),
+    ],
+)
+def test_a_comparison_with_a_group_is_one_or_none_of_these(text: str, expected: list[float]) -> None:
+    ground = ground_rules(parse_rules("$G = {'a', 'b'} " + text), documents(["d"], ["t"]), ("a", "b", "c"))
+
+    found = project(np.array([[0.5, 0.3, 0.2]]), ground).q_b
+
+    np.testing.assert_allclose(found[0], np.array(expected) / sum(expected), rtol=0, atol=1e-12)
+
+
+def test_a_body_group_of_labels_counts_once_and_of_words_for_each_that_stands() -> None:
+    text = "$G = {'a', 'b'} 1: Label(S, $G) & Contains(S, 'x') -> Label(S, 'c')"
+    words = "$W = {'x', 'y'} 1: Contains(S, $W) -> Label(S, 'c')"
+    corpus, classes, even = documents(["d"], ["x y"]), ("a", "b", "c"), np.full((1, 3), 1 / 3)
+
+    of_labels = project(even, ground_rules(parse_rules(text), corpus, classes), strength=1.0).q_b
+    of_words = project(even, ground_rules(parse_rules(words), corpus, classes), strength=1.0).q_b
+
+    np.testing.assert_allclose(of_labels[0, 0] / of_labels[0, 2], np.exp(-1), rtol=1e-12)
+    np.testing.assert_allclose(of_words[0, 0] / of_words[0, 2], np.exp(-2), rtol=1e-12)
 
 
 def test_a_group_in_a_sum_is_a_sum() -> None:

@@ -1,8 +1,11 @@
 """Plain rules: ready-made sets written out, and $groups replaced by their constants.
 
 In a clause, a group under an even number of negations is "one of these" and becomes several literals of the same
-rule; under an odd number (a body's atom) it makes one rule per constant. Both say the same as the group, since a
-unit has one class: (a or b) -> c is (a -> c) and (b -> c).
+rule; under an odd number (a body's atom) it makes one rule per constant: (a or b) -> c is (a -> c) and (b -> c).
+C == $G is one of these and C != $G none of these, wherever it stands.
+
+A rule per constant has the weight of the group's rule each. Of Label they never add up, since a unit has one class;
+of other atoms (Contains(S, $WORDS)) they do where several constants hold at once.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.places import refusal
 from crowdlogic.rules.ready import ready_rules
 from crowdlogic.rules.syntax import (
+    UNEQUAL,
     ArithmeticRule,
     Atom,
     Constant,
@@ -56,11 +60,16 @@ def _ungrouped(rule: Rule, groups: Groups) -> Iterator[Rule]:
         summands = (Summand(part.coefficient, atom) for part in rule.summands for atom in _atoms(part.atom, groups))
         yield replace(rule, summands=tuple(summands))
         return
-    bodies = [_choices(literal, groups, widens=literal.negated) for literal in rule.body]
+    bodies = [_choices(literal, groups, widens=_is_denied(literal)) for literal in rule.body]
     heads = [_choices(literal, groups, widens=not literal.negated) for literal in rule.head]
     for choice in product(*bodies, *heads):
         body, head = choice[: len(bodies)], choice[len(bodies) :]
         yield _rule_of(rule, body, head)
+
+
+def _is_denied(literal: Literal) -> bool:
+    """Whether a body's literal says that something is not so; a comparison says it with !=, never with a negation."""
+    return literal.negated or literal.atom.predicate == UNEQUAL
 
 
 def _rule_of(rule: LogicalRule, body: Iterable[list[Literal]], head: Iterable[list[Literal]]) -> LogicalRule:

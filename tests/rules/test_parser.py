@@ -173,6 +173,28 @@ def test_a_file_includes_files_beside_it(tmp_path: Path) -> None:
     assert str(rules) == "$G = {'g'}\n1.0: A(X)\n3.0: B(X)\n4.0: D(X)\n2.0: C(X, $G)\n"
 
 
+def test_two_files_that_give_a_group_other_members_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "main.rules").write_text("include 'a.rules'\ninclude 'b.rules'\n")
+    (tmp_path / "a.rules").write_text("$G = {'x', 'y'}\n1: A(X, $G)\n")
+    (tmp_path / "b.rules").write_text("$G = {'z'}\n1: B(X, $G)\n")
+
+    with pytest.raises(RuleError) as caught:
+        read_rules(tmp_path / "main.rules")
+
+    assert str(caught.value) == (
+        "main.rules:2:1: 'b.rules' gives the group $G other members than it has here already. "
+        "Give one of the two another name.\n    include 'b.rules'\n    ^"
+    )
+
+
+def test_two_files_may_give_a_group_the_same_members(tmp_path: Path) -> None:
+    (tmp_path / "main.rules").write_text("include 'a.rules'\ninclude 'b.rules'\n")
+    (tmp_path / "a.rules").write_text("$G = {'x', 'y'}\n1: A(X, $G)\n")
+    (tmp_path / "b.rules").write_text("$G = {'y', 'x'}\n1: B(X, $G)\n")
+
+    assert len(read_rules(tmp_path / "main.rules")) == 2
+
+
 def test_a_file_that_includes_itself_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.rules").write_text("include 'b.rules'")
     (tmp_path / "b.rules").write_text("1: A(X)\ninclude 'a.rules'")

@@ -132,6 +132,7 @@ def _assembled(statements: list[Statement], source: str, folder: Path | None, wi
         if isinstance(statement, Inclusion):
             other = _included(statement, folder, within)
             found.extend(other.statements)
+            _refuse_other_meaning(statement, other.groups, groups)
             groups.update(other.groups)
         elif isinstance(statement, tuple):
             name, members, place = statement
@@ -141,6 +142,19 @@ def _assembled(statements: list[Statement], source: str, folder: Path | None, wi
         else:
             found.append(statement)
     return RuleSet(tuple(found), groups, source)
+
+
+def _refuse_other_meaning(
+    statement: Inclusion, theirs: dict[str, tuple[Constant, ...]], ours: dict[str, tuple[Constant, ...]]
+) -> None:
+    """Groups hold for all files together, so two meanings of a name would change the rules of one of them."""
+    for name, members in theirs.items():
+        if name in ours and set(members) != set(ours[name]):
+            raise refusal(
+                statement.place,
+                f"{statement.path!r} gives the group ${name} other members than it has here already. "
+                f"Give one of the two another name.",
+            )
 
 
 def _included(statement: Inclusion, folder: Path | None, within: tuple[Path, ...]) -> RuleSet:

@@ -80,6 +80,38 @@ def test_a_group_in_a_sum_is_a_sum() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "atoms"),
+    [
+        ("1: A(X, $G) & B(X, $G) & C(X, $G) -> Label(X, 'c')", "4,000,000"),
+        ("1: P(X) -> Label(X, 'a') | Q($G, $G, $G)", "1,000,002"),
+        ("1: A(X, $G) & B(X, $G) -> C(X, $G)", "1,020,000"),
+        ("1: A($G, $G, $G) <= 1", "1,000,000"),
+        ("1: " + " & ".join(["A(X, $G)"] * 3000) + " -> Label(X, 'c')", "over 10^15"),
+    ],
+    ids=["bodies", "head", "both", "sum", "thousands"],
+)
+def test_groups_that_multiply_are_counted_and_refused_before_they_are_written_out(text: str, atoms: str) -> None:
+    group = "$G = {" + ", ".join(f"'{n}'" for n in range(100)) + "}\n"
+
+    with pytest.raises(RuleError) as caught:
+        printed(group + text)
+
+    assert str(caught.value) == (
+        f"the rules:2:1: with this rule, the groups come to {atoms} atoms written out, and the limit is 100,000. "
+        f"Use fewer or smaller groups in one rule, or a table of facts.\n    {text}\n    ^"
+    )
+
+
+def test_the_atoms_of_all_rules_count_together() -> None:
+    group = "$G = {" + ", ".join(f"'{n}'" for n in range(100)) + "}\n"
+    rule = "1: A(X, $G) & B(X, $G) -> Label(X, 'c')\n"
+
+    assert len(printed(group + 3 * rule)) == 30_000
+    with pytest.raises(RuleError, match=r"^the rules:5:1: with this rule, the groups come to 120,000 atoms"):
+        printed(group + 4 * rule)
+
+
 def test_an_unknown_group_names_the_nearest() -> None:
     with pytest.raises(RuleError) as caught:
         printed("$BEGIN = {'a'}\n1: Label(X, $BEGN)")

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
+from math import prod
 
 from crowdlogic.data.names import Classes, nearest
 from crowdlogic.rules.parser import parse_rules
@@ -34,6 +35,9 @@ from crowdlogic.rules.syntax import (
 
 Groups = Mapping[str, tuple[Constant, ...]]
 
+MOST_ATOMS = 100_000
+"""The most atoms that the groups of a rule set may be written out to; a few groups in one rule multiply."""
+
 
 def expand(rules: RuleSet, classes: Classes | None = None) -> RuleSet:
     """The same rules without ready-made sets and groups.
@@ -43,9 +47,13 @@ def expand(rules: RuleSet, classes: Classes | None = None) -> RuleSet:
         classes: The classes of the task, which `bio` and `bioes` need unless they name the types.
     """
     found: list[Rule] = []
+    written = 0
     for statement in rules.statements:
         plain = _written_out(statement, classes) if isinstance(statement, Ready) else (statement,)
         for rule in plain:
+            written += _atoms_of(rule, rules.groups)
+            if written > MOST_ATOMS:
+                raise refusal(rule.place, _too_many(written))
             found.extend(_ungrouped(rule, rules.groups))
     return RuleSet(tuple(found), {}, rules.source)
 
@@ -53,6 +61,31 @@ def expand(rules: RuleSet, classes: Classes | None = None) -> RuleSet:
 def _written_out(ready: Ready, classes: Classes | None) -> tuple[Rule, ...]:
     source = f"{ready.place.source}:{ready.place.line} (include {ready.name})"
     return parse_rules(ready_rules(ready, classes), source=source).rules
+
+
+def _too_many(atoms: int) -> str:
+    # Python refuses to print the largest numbers that a rule file can come to.
+    count = f"{atoms:,}" if atoms < 10**15 else "over 10^15"
+    return (
+        f"with this rule, the groups come to {count} atoms written out, and the limit is {MOST_ATOMS:,}. "
+        f"Use fewer or smaller groups in one rule, or a table of facts."
+    )
+
+
+def _atoms_of(rule: Rule, groups: Groups) -> int:
+    """How many atoms a rule with groups comes to, counted before any is made; 0 for a rule without groups."""
+    sizes = [_size(atom, groups) for atom in rule.atoms]
+    if not any(isinstance(term, GroupName) for atom in rule.atoms for term in atom.terms):
+        return 0
+    if isinstance(rule, ArithmeticRule):
+        return sum(sizes)
+    widens = [*map(_is_denied, rule.body), *(not literal.negated for literal in rule.head)]
+    copies = prod(size for size, wide in zip(sizes, widens, strict=True) if not wide)
+    return copies * sum(size if wide else 1 for size, wide in zip(sizes, widens, strict=True))
+
+
+def _size(atom: Atom, groups: Groups) -> int:
+    return prod(len(_members(term, groups)) for term in atom.terms if isinstance(term, GroupName))
 
 
 def _ungrouped(rule: Rule, groups: Groups) -> Iterator[Rule]:

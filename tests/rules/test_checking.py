@@ -7,6 +7,7 @@ import pytest
 
 from crowdlogic.data.corpus import Corpus, documents, sentences
 from crowdlogic.errors import RuleError
+from crowdlogic.rules import checking
 from crowdlogic.rules.checking import check
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
@@ -112,6 +113,26 @@ def test_rules_that_differ_are_no_duplicates() -> None:
     )
 
     assert said(text) == []
+
+
+def test_a_squared_distance_is_another_rule_but_contradicts_all_the_same() -> None:
+    plain = "1: Contains(S, 'a') -> Label(S, 'pos')\n"
+
+    assert said(plain + "1: Contains(S, 'a') -> Label(S, 'pos') ^2") == []
+    assert said("1: Label(S, 'pos') <= 0.5\n1: Label(S, 'pos') <= 0.5 ^2") == []
+    assert said(plain + "1: Contains(S, 'a') -> !Label(S, 'pos') ^2")[0].startswith(
+        "r:2:1: warning: this contradicts the rule at r:1:1"
+    )
+
+
+def test_many_rules_are_compared_by_their_form_and_not_pair_by_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    formed = []
+    form = checking._form
+    monkeypatch.setattr(checking, "_form", lambda rule: formed.append(1) or form(rule))
+    rules = parse_rules("".join(f"1: Contains(S, 'w{n}') -> Label(S, 'pos')\n" for n in range(60)))
+
+    assert check(rules, classes=CLASSES) == []
+    assert len(formed) == 120
 
 
 def test_grounding_refuses_rules_with_errors_and_counts_them() -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations
 
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.names import Classes
@@ -121,13 +120,18 @@ def _holds_always(rule: ArithmeticRule) -> bool:
 def _between(rules: Sequence[Rule]) -> Iterator[Finding]:
     """Duplicates and contradictions: pairs of rules that are the same up to the names of variables and the order."""
     by_form: dict[object, Rule] = {}
+    by_opposite: dict[object, Rule] = {}
     for rule in rules:
-        earlier = by_form.setdefault(_form(rule), rule)
-        if earlier is not rule:
-            yield warning(rule.place, f"this says the same as the rule at {earlier.place}, so it counts twice.")
-    for one, other in combinations([rule for rule in rules if isinstance(rule, LogicalRule)], 2):
-        if len(one.head) == len(other.head) == 1 and _form(_negated(one)) == _form(replace(other, weight=one.weight)):
-            yield warning(other.place, f"this contradicts the rule at {one.place}: the same body, the opposite head.")
+        form = _form(rule)
+        same = by_form.setdefault((form, rule.squared), rule)
+        if same is not rule:
+            yield warning(rule.place, f"this says the same as the rule at {same.place}, so it counts twice.")
+        if not isinstance(rule, LogicalRule) or len(rule.head) != 1:
+            continue
+        other = by_opposite.get(form)
+        if other is not None:
+            yield warning(rule.place, f"this contradicts the rule at {other.place}: the same body, the opposite head.")
+        by_opposite.setdefault(_form(_negated(rule)), rule)
 
 
 def _negated(rule: LogicalRule) -> LogicalRule:
@@ -136,7 +140,7 @@ def _negated(rule: LogicalRule) -> LogicalRule:
 
 
 def _form(rule: Rule) -> object:
-    """A form that is equal for rules that say the same: variables numbered, literals sorted; weights left out."""
+    """Equal for rules that say the same: variables numbered, literals sorted; weight and exponent left out."""
     if isinstance(rule, ArithmeticRule):
         parts = [(f"{part.coefficient}", part.atom) for part in rule.summands]
         return rule.relation, rule.constant, _numbered(sorted(parts, key=_without_names))

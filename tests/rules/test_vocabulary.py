@@ -124,6 +124,16 @@ def test_a_pandas_table_works_and_its_items_are_found_by_name() -> None:
     assert units(ground("1: Liked(S) -> Label(S, 'pos')", vocabulary)) == [0, 2]
 
 
+@pytest.mark.parametrize("column", ["truth", "value", "Truth", "VALUE"])
+def test_the_column_of_truth_values_has_two_names_in_any_case(column: str) -> None:
+    vocabulary = Vocabulary().table("Liked", pl.DataFrame({"item": ["c", "a"], column: [1.0, 0.5]}))
+
+    found = ground("1: Liked(S) -> Label(S, 'pos')", vocabulary)
+
+    q_b = project(np.full((3, 2), 0.5), found, strength=2.0).q_b
+    np.testing.assert_allclose(q_b[:, 0] / q_b[:, 1], np.exp([-1.0, 0.0, -2.0]), rtol=1e-12)
+
+
 def test_facts_about_items_that_are_not_here_are_left_out_and_counted() -> None:
     vocabulary = Vocabulary().table("Liked", pl.DataFrame({"item": ["c", "zz", "yy"]}))
 

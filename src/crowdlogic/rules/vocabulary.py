@@ -130,9 +130,9 @@ class Vocabulary:
 
         Args:
             name: What rules call it.
-            frame: A frame of pandas, polars or pyarrow: one column per place, in order, and a column `truth` with
-                values in [0, 1] when not every row is simply true. An item is given by its name; a token by the name
-                of its item and its number, counted from 1: "s7:3".
+            frame: A frame of pandas, polars or pyarrow: one column per place, in order, and a column `truth` or
+                `value` (in any case) with values in [0, 1] when not every row is simply true. An item is given by its
+                name; a token by the name of its item and its number, counted from 1: "s7:3".
             source: What to call the table in messages.
         """
         origin = source or Source(f"the table of {name}")

@@ -117,6 +117,29 @@ def test_many_class_variables_over_many_classes_are_refused() -> None:
         ground_rules(parse_rules("1: Label(A, C) & Label(B, D) & A != B -> Predicted(A, D)"), corpus, names)
 
 
+@pytest.mark.parametrize(("variables", "cells"), [(20, f"{3**20 * 20:,}"), (9000, "over 10^15")])
+def test_class_variables_are_counted_before_their_assignments_are_made(variables: int, cells: str) -> None:
+    body = " & ".join(f"Label(S, C{n})" for n in range(variables))
+    text = f"1: {body} -> Label(S, 'x')"
+
+    with pytest.raises(RuleError) as caught:
+        ground_rules(parse_rules(text, source="r"), documents(["u"], ["t"]), CLASSES)
+
+    assert str(caught.value).splitlines()[0] == (
+        f"r:1:1: 3 classes make a table of {cells} cells for this rule, and the limit is 20,000,000. "
+        f"Use fewer class variables."
+    )
+
+
+def test_a_single_class_has_one_assignment_of_any_number_of_variables() -> None:
+    text = f"1: {' & '.join(f'Label(S, C{n})' for n in range(70))} & Similar(S, T) -> Label(T, 'x')"
+    vocabulary = Vocabulary().table("Similar", pl.DataFrame({"a": ["u"], "b": ["v"]}))
+
+    found = ground_rules(parse_rules(text), documents(["u", "v"], ["t"] * 2), ("x",), vocabulary=vocabulary)
+
+    assert found.count == 1
+
+
 def test_groundings_that_no_labelling_can_violate_are_left_out() -> None:
     frame = pl.DataFrame({"a": ["u0", "u1", "u2"], "truth": [0.0, 1.0, 0.5]})
     vocabulary = Vocabulary().table("Tagged", frame)

@@ -167,6 +167,7 @@ def _renumbered(block: Block, used: Ints) -> Block:
 def _blocks(bound: Bound, world: World) -> Iterator[Block]:
     """The rows of a rule, parted by which units coincide, in which order they stand, and the classes in the rows."""
     size = len(world.classes)
+    _refuse_large(bound, size, size ** len(bound.axes) * max(len(bound.axes), 1))
     axes = _assignments(bound.axes, size)
     evidence = _evidence(bound, world, axes)
     live = _live(bound, evidence)
@@ -176,12 +177,25 @@ def _blocks(bound: Bound, world: World) -> Iterator[Block]:
                 yield _block(bound, world, chosen, slots, {**axes, **fixed}, evidence)
 
 
+def _refuse_large(bound: Bound, size: int, cells: int) -> None:
+    """Refuse a table before it is made."""
+    if cells > MOST_CELLS:
+        raise refusal(
+            bound.rule.place,
+            f"{size} classes make a table of {_count(cells)} cells for this rule, and the limit is {MOST_CELLS:,}. "
+            f"Use fewer class variables.",
+        )
+
+
+def _count(cells: int) -> str:
+    return f"{cells:,}" if cells < 10**15 else "over 10^15"  # Python refuses to print the largest numbers
+
+
 def _assignments(names: Sequence[str], size: int) -> dict[str, Ints]:
     """The class of each open variable in each assignment: axes[name][c]."""
-    if not names:
-        return {}
-    grid = np.indices((size,) * len(names)).reshape(len(names), -1)
-    return dict(zip(names, grid, strict=True))
+    # Digits of the assignment's number: np.indices would stop at 64 variables, even of a single class.
+    number = np.arange(size ** len(names))
+    return {name: number // size ** (len(names) - 1 - place) % size for place, name in enumerate(names)}
 
 
 def _evidence(bound: Bound, world: World, axes: dict[str, Ints]) -> dict[int, Floats | float]:
@@ -357,13 +371,7 @@ class _FormMaker:
         """table[t, c], and whether an assignment can be violated at labels t."""
         size = len(self.world.classes)
         held = np.indices((size,) * self.n_units).reshape(self.n_units, -1)
-        cells = held.shape[1] * len(self.valid)
-        if cells > MOST_CELLS:
-            raise refusal(
-                self.bound.rule.place,
-                f"{size} classes make a table of {cells:,} cells for this rule, and the limit is {MOST_CELLS:,}. "
-                f"Use fewer class variables.",
-            )
+        _refuse_large(self.bound, size, held.shape[1] * len(self.valid))
         table = np.zeros((held.shape[1], len(self.valid)))
         counted = np.broadcast_to(self.valid, table.shape).copy()
         for term in labels:

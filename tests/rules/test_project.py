@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -451,6 +452,87 @@ def test_a_forbidden_pair_of_documents_names_the_rules() -> None:
 
     with pytest.raises(RuleError, match=r"(?s)Item 'u0': the hard rules.*2 more units.*rules:1:1.*rules:2:1"):
         project(np.full((3, 3), 1 / 3), ground)
+
+
+def same_ground(pairs: list[tuple[int, int]], n: int, text: str, classes: tuple[str, ...] = CLASSES):
+    frame = pl.DataFrame({"a": [f"u{a}" for a, _ in pairs], "b": [f"u{b}" for _, b in pairs]})
+    corpus = documents([f"u{i}" for i in range(n)], ["t"] * n)
+    return ground_rules(parse_rules(text), corpus, classes, vocabulary=Vocabulary().table("Same", frame))
+
+
+TRIANGLE = [(0, 1), (1, 2), (0, 2)]
+SAME = "Same(A, B) & Label(A, C) -> Label(B, C)"
+
+
+def test_hard_rules_that_leave_nothing_on_a_loop_are_an_error_that_names_them() -> None:
+    ground = same_ground(TRIANGLE, 3, f"{SAME} .", ("x", "y"))
+
+    with pytest.raises(RuleError, match=r"(?s)^Item 'u0': the hard rules forbid every class.*2 more units.*rules:1:1"):
+        project(np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]), ground)
+
+
+def test_hard_rules_give_exact_zeros_on_a_loop() -> None:
+    ground = same_ground(TRIANGLE, 3, f"{SAME} .", ("x", "y"))
+
+    found = project(np.array([[1.0, 0.0], [0.5, 0.5], [0.4, 0.6]]), ground)
+
+    assert found.method == "loopy"
+    np.testing.assert_array_equal(found.q_b, [[1.0, 0.0]] * 3)
+
+
+def test_zeros_spread_round_a_long_loop_though_they_take_hardly_any_belief_away() -> None:
+    n = 80
+    ground = same_ground([(i, (i + 1) % n) for i in range(n)], n, f"{SAME} .", ("x", "y"))
+    beliefs = np.tile([[1 - 1e-9, 1e-9]], (n, 1))
+    beliefs[0] = 1.0, 0.0
+
+    found = project(beliefs, ground)
+
+    assert found.converged
+    assert (found.q_b[:, 1] == 0).all()
+
+
+@pytest.mark.parametrize("text", [f"{SAME} .", "Same(A, B) & Label(A, C) -> !Label(B, C) ."])
+@pytest.mark.parametrize("damping", [0.0, 0.5])
+def test_what_is_impossible_on_a_loop_is_impossible_in_truth(text: str, damping: float) -> None:
+    rng = np.random.default_rng(5)
+    ground = same_ground([*TRIANGLE, (2, 3)], 4, text)
+    told = dict.fromkeys(["refused", "zero"], 0)
+
+    for _ in range(60):
+        beliefs = rng.dirichlet(np.ones(3), size=4) * (rng.random((4, 3)) < 0.7)
+        beliefs = np.where(beliefs.sum(axis=1, keepdims=True) > 0, beliefs, 1.0)
+        labellings = np.array(list(np.ndindex(3, 3, 3, 3)))
+        equal = np.array([labellings[:, a] == labellings[:, b] for a, b in [*TRIANGLE, (2, 3)]])
+        allowed = equal.all(axis=0) if "!" not in text else ~equal.any(axis=0)
+        weight = allowed * beliefs[np.arange(4), labellings].prod(axis=1)
+        truth = np.array([[weight[labellings[:, i] == k].sum() for k in range(3)] for i in range(4)])
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                found = project(beliefs, ground, settling=Settling(damping=damping)).q_b
+        except RuleError:
+            assert weight.sum() == 0
+            told["refused"] += 1
+        else:
+            assert (truth[found == 0] == 0).all()
+            told["zero"] += int(((found == 0) & (beliefs > 0)).sum())
+            if "!" not in text:  # sameness is settled from neighbour to neighbour, so nothing else is left
+                assert weight.sum() > 0
+                np.testing.assert_array_equal(found == 0, truth == 0)
+
+    assert min(told.values()) > 0
+
+
+@pytest.mark.parametrize("pairs", [TRIANGLE[:2], TRIANGLE], ids=["forest", "loopy"])
+@pytest.mark.parametrize("damping", [0.0, 0.5])
+def test_a_weight_too_strong_for_a_float_is_still_no_hard_rule(pairs: list[tuple[int, int]], damping: float) -> None:
+    ground = same_ground(pairs, 3, f"1: {SAME}", ("x", "y"))
+    beliefs = np.array([[1.0, 0.0], [0.7, 0.3], [0.0, 1.0]])
+
+    found = project(beliefs, ground, strength=1000.0, settling=Settling(damping=damping))
+
+    np.testing.assert_allclose(found.q_b, beliefs, rtol=0, atol=1e-6)
 
 
 def test_beliefs_of_zero_are_no_fault_of_the_rules() -> None:

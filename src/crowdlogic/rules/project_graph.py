@@ -17,13 +17,16 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
-from crowdlogic.numerics.logspace import LOG_ZERO, normalise, safe_log
+from crowdlogic.numerics.logspace import LOG_ZERO, log_sum_exp, normalise, safe_log
 
 FEW_TABLES = 64
 """Up to this many distinct tables, messages go through them one table at a time, as matrix products."""
 
 CHUNK = 4_000_000
 """How many cells of gathered tables are held at a time."""
+
+TINY = 1e-290
+"""Smaller products of exponentials have lost digits, or all; they are found again in log space."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +84,6 @@ def infer(graph: Graph, *, damping: float = 0.5, tolerance: float = 1e-6, max_it
     """
     in_tree = tree_edges(graph)
     log_q = graph.unary + _into_units(graph.part(in_tree), *sweep(graph.part(in_tree)))
-    report = {"loops": not bool(in_tree.all())}
     if in_tree.all():
         q, log_sum = normalise(log_q)
         return Inferred(q, np.asarray(log_sum == LOG_ZERO))
@@ -89,7 +91,7 @@ def infer(graph: Graph, *, damping: float = 0.5, tolerance: float = 1e-6, max_it
         graph.part(~in_tree), damping=damping, tolerance=tolerance, max_iterations=max_iterations
     )
     q, log_sum = normalise(log_q + _into_units(graph.part(~in_tree), *messages))
-    return Inferred(q, np.asarray(log_sum == LOG_ZERO), report["loops"], residual, residual <= tolerance, iterations)
+    return Inferred(q, np.asarray(log_sum == LOG_ZERO), True, residual, residual <= tolerance, iterations)
 
 
 def tree_edges(graph: Graph) -> Bools:
@@ -186,16 +188,25 @@ def propagate(
             _through(graph, edges, total.without(graph.second, messages[0]), ~forward),
         )
         updated = tuple(_damped(old, new, damping) for old, new in zip(messages, fresh, strict=True))
-        residual = max(float(np.abs(np.exp(new) - np.exp(old)).max(initial=0.0))
-                       for old, new in zip(messages, updated, strict=True))  # fmt: skip
+        residual = max(_change(old, new) for old, new in zip(messages, updated, strict=True))
         messages = (updated[0], updated[1])
         rounds += 1
     return messages, residual, rounds
 
 
 def _damped(old: Floats, new: Floats, damping: float) -> Floats:
-    fresh, _ = normalise(new)
-    return safe_log(damping * np.exp(old) + (1 - damping) * fresh)
+    """A share of the old message and the rest of the new one; what is now impossible is so at once, and for good."""
+    total = log_sum_exp(new, axis=1)[:, None]
+    fresh = new - np.where(total == LOG_ZERO, 0.0, total)
+    kept = np.where(new == LOG_ZERO, LOG_ZERO, old + safe_log(np.asarray(damping)))
+    return np.asarray(np.logaddexp(kept, fresh + np.log1p(-damping)))
+
+
+def _change(old: Floats, new: Floats) -> float:
+    """The largest change of a message; infinite while zeros still spread, however little belief they take away."""
+    if ((new == LOG_ZERO) & (old > LOG_ZERO)).any():
+        return np.inf
+    return float(np.abs(np.exp(new) - np.exp(old)).max(initial=0.0))
 
 
 def _into_units(graph: Graph, onward: Floats, back: Floats) -> Floats:
@@ -251,7 +262,21 @@ def _through(graph: Graph, edges: Ints, sent: Floats, forward: Bools) -> Floats:
         rows = np.flatnonzero(forward == towards)
         tables = np.exp(graph.tables if towards else graph.tables.transpose(0, 2, 1))
         out[rows] = _products(weight[rows], tables, graph.which[edges[rows]])
-    return safe_log(out) + peak
+    message = safe_log(out) + peak
+    if _may_underflow(graph.tables, sent - peak):
+        lost = np.flatnonzero((out < TINY).any(axis=1))
+        step = max(1, CHUNK // graph.tables[0].size)
+        for rows in (lost[start : start + step] for start in range(0, len(lost), step)):
+            tables = graph.tables[graph.which[edges[rows]]]
+            tables = np.where(forward[rows, None, None], tables, tables.transpose(0, 2, 1))
+            message[rows] = log_sum_exp(sent[rows][:, :, None] + tables, axis=1)
+    return message
+
+
+def _may_underflow(tables: Floats, sent: Floats) -> bool:
+    """Whether some product of exponentials could be too small for a float, zeros apart."""
+    lowest = [np.min(part, where=part > LOG_ZERO, initial=0.0) for part in (tables, sent)]
+    return bool(sum(lowest) < np.log(TINY))
 
 
 def _products(weight: Floats, tables: Floats, which: Ints) -> Floats:

@@ -389,6 +389,17 @@ def test_the_released_preset_raises_the_best_path_of_the_classifier() -> None:
     np.testing.assert_allclose(found.q_b, boosted / boosted.sum(axis=1, keepdims=True), rtol=0, atol=1e-12)
 
 
+def test_the_released_preset_raises_the_path_of_rules_over_single_tokens_too() -> None:
+    ground = bio_ground([["a", "b"], ["c"]], "1: First(T) -> Label(T, 'O')")
+    classifier = np.array([[0.5, 0.2, 0.3], [0.5, 0.2, 0.3], [0.9, 0.05, 0.05]])
+
+    found = project(np.full((3, 3), 1 / 3), ground, classifier=classifier, preset="released", strength=2.0)
+
+    assert found.path is not None
+    np.testing.assert_array_equal(found.path, [2, 0, 0])  # 0.3 > 0.5 exp(-2); 0.5; 0.9 exp(-2) > 0.05
+    np.testing.assert_allclose(found.q_b, raised(classifier, found.path, 2.0), rtol=0, atol=1e-12)
+
+
 def test_a_transition_table_holds_beside_rules() -> None:
     corpus = sentences(["s"], [["a", "b"]])
     ground = ground_rules(parse_rules("0.7: Label(T, 'I-PER') & Previous(T, P) -> Label(P, 'B-PER')"), corpus, BIO)

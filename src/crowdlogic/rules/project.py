@@ -137,7 +137,8 @@ def project(
         raise OptionError(f"strength: {strength} is not a number of 0 or more.")
     said = potentials(ground, _predictions(ground, predict, classifier), per_unit=per_unit)
     log_unary = said.applied(safe_log(start), strength)
-    if said.pairs is None and transitions is None:
+    wants_path = reading.result is Result.path and ground.corpus.is_sequential
+    if said.pairs is None and transitions is None and not wants_path:
         return _single(log_unary, start, ground)
     if said.pairs is None or is_chain(said.pairs, ground.corpus):
         return _chain(log_unary, start, said, ground, transitions, strength, reading)

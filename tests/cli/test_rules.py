@@ -26,6 +26,21 @@ def test_good_rules_pass_the_check(run: Run) -> None:
     assert (done.code, done.out, done.err) == (0, "", "r.rules: 1 rules, 0 findings\n")
 
 
+def test_rules_about_texts_pass_the_check_against_labels_alone(run: Run) -> None:
+    Path("r.rules").write_text("1: Contains(S, 'prize') -> Label(S, 'spam')\n")
+    Path("w.rules").write_text("1: Contains(S, 'prize') -> Label(S, 'spm')\n")
+    Path("l.csv").write_text(LABELS)
+
+    good = run("rules", "check", "r.rules", "--labels", "l.csv")
+    wrong = run("rules", "check", "w.rules", "--labels", "l.csv")
+
+    assert (good.code, good.out, good.err) == (0, "", "r.rules: 1 rules, 0 findings\n")
+    assert (wrong.code, wrong.out.splitlines()[0]) == (
+        1,
+        "w.rules:1:37: 'spm' is no class. Did you mean 'spam'? The classes are ham, spam.",
+    )
+
+
 def test_a_finding_is_printed_with_a_caret_and_exit_code_1(run: Run) -> None:
     Path("r.rules").write_text("# a rule\n1: Contains(S, 'prize') -> Label(S, 'spm')\n")
 
@@ -117,6 +132,21 @@ def test_the_audit_tells_good_from_bad(run: Run) -> None:
     assert bad["verdict"] == "contradicts the crowd"
     assert bad["flipped_wrong"] == bad["flipped"] == 20
     assert "contradicts" in table.out
+
+
+def test_what_the_audit_warns_about_is_a_sentence_and_no_source_line(run: Run) -> None:
+    names = [f"d{i}" for i in range(8)]
+    Path("s.csv").write_text("a,b\n" + "".join(f"{a},{b}\n" for a in names for b in names if a < b))
+    Path("r.rules").write_text("1: Similar(A, B) & Label(A, C) -> !Label(B, C)\n" * 2)
+    Path("l.csv").write_text(LABELS)
+    words = ["rules", "audit", "r.rules", "l.csv", "--table", "Similar=s.csv", "--strength", "20"]
+
+    done = run(*words, "--method", "majority", "--json")
+
+    assert done.code == 0
+    (remark,) = done.err.splitlines()
+    assert remark.startswith("Belief propagation did not settle in 500 rounds: the last change was")
+    assert len(json.loads(done.out)) == 2
 
 
 def test_conll_labels_bring_their_tokens(run: Run) -> None:

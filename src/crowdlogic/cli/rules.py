@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict
 from typing import Annotated
 
@@ -14,7 +15,7 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes
 from crowdlogic.data.reading import read_corpus, read_crowd
 from crowdlogic.data.tables import Format, read_table
-from crowdlogic.errors import OptionError
+from crowdlogic.errors import ConvergenceWarning, OptionError
 from crowdlogic.rules.audit import audit
 from crowdlogic.rules.checking import check
 from crowdlogic.rules.expanding import expand
@@ -74,9 +75,13 @@ def audit_command(
 ) -> None:
     """Say of each rule what it touches, how far the crowd agrees, what it flips, and whether it helps."""
     crowd, corpus = _crowd(labels, items, list_of(classes), columns_of(column), format)
-    beliefs = method_named(method).infer(crowd, corpus).beliefs
     ground = _auditable(ground_rules(read_rules(rules), corpus, crowd.classes, vocabulary=_vocabulary(table)))
-    judged = audit(beliefs, ground, strength=strength, gold=corpus.gold)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
+        beliefs = method_named(method).infer(crowd, corpus).beliefs
+        judged = audit(beliefs, ground, strength=strength, gold=corpus.gold)
+    for remark in dict.fromkeys(str(warning.message) for warning in caught):
+        say(remark)
     if json:
         show_json([asdict(one) for one in judged])
         return
@@ -104,11 +109,12 @@ def _vocabulary(tables: list[str] | None) -> Vocabulary:
 def _known(
     labels: str | None, items: str | None, classes: str | None, columns: dict[str, str], format: Format | None
 ) -> tuple[Classes | None, Corpus | None]:
-    """The classes and the items, as far as they were given."""
+    """The classes and the items, as far as they were given: labels alone, without text, tell the classes only."""
     named = list_of(classes)
     if labels is not None:
         crowd, corpus = _crowd(labels, items, named, columns, format)
-        return crowd.classes, corpus
+        is_known = items is not None or corpus.texts is not None or corpus.tokens is not None
+        return crowd.classes, corpus if is_known else None
     if items is None:
         return None if named is None else tuple(named), None
     read = read_corpus(items, columns=columns, format=format)

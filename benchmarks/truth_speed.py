@@ -149,11 +149,11 @@ def rows_of(store: Store, sizes: list[int]) -> list[tuple[object, ...]]:
             mine = store.figures.get(f"{method} {count} 1")
             if mine is None:
                 continue
-            two = store.figures.get(f"{method} {count} 2", mine)
+            two = store.figures.get(f"{method} {count} 2")
             seconds = [store.figures.get(f"{name} {count}", {}).get("seconds") for name in peers]
             rows.append((
                 method, f"{count:.0e}".replace("e+0", "e"), mine["nanoseconds per label"],
-                f"{mine['seconds'] / two['seconds']:.2f}x", mine["bytes per label"],
+                "" if two is None else f"{mine['seconds'] / two['seconds']:.2f}x", mine["bytes per label"],
                 *(_peer(one, mine["seconds"], count) for one in seconds),
             ))  # fmt: skip
     return rows

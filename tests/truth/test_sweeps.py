@@ -54,12 +54,15 @@ def by_hand(
 @BOTH
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("anchors", [{}, ANCHORS], ids=["free", "anchored"])
 @pytest.mark.parametrize("states", [3, 6, 30], ids=lambda n: f"{n} states")
-def test_a_table_sweep_is_the_sum_over_labels(compiled: bool, threads: int, weighted: bool, states: int) -> None:
+def test_a_table_sweep_is_the_sum_over_labels(
+    compiled: bool, threads: int, weighted: bool, anchors: dict[int, str], states: int
+) -> None:
     labels = crowd(1, weighted=weighted)
     table, prior = parameters(labels, states)
-    q, counts, evidence = by_hand(labels, table, prior, {0: 1, 7: 2})
-    shards = shards_of(labels, threads=threads, anchors=ANCHORS, compiled=compiled)
+    q, counts, evidence = by_hand(labels, table, prior, {item: "abc".index(name) for item, name in anchors.items()})
+    shards = shards_of(labels, threads=threads, anchors=anchors, compiled=compiled)
 
     found = table_sweep(shards, safe_log(table), safe_log(prior), keep=True)
 
@@ -72,13 +75,16 @@ def test_a_table_sweep_is_the_sum_over_labels(compiled: bool, threads: int, weig
 @BOTH
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("threads", [1, 3])
-def test_a_match_sweep_is_a_table_sweep_with_one_kind_of_error(compiled: bool, weighted: bool, threads: int) -> None:
+@pytest.mark.parametrize("anchors", [{}, ANCHORS], ids=["free", "anchored"])
+def test_a_match_sweep_is_a_table_sweep_with_one_kind_of_error(
+    compiled: bool, weighted: bool, threads: int, anchors: dict[int, str]
+) -> None:
     labels = crowd(2, weighted=weighted)
     rng = np.random.default_rng(0)
     agree, differ = rng.uniform(0.4, 0.9, size=(2, len(labels.annotators), 3))
     table = np.where(np.eye(3, dtype=bool), agree[:, :, None], differ[:, :, None])
     prior = np.array([0.2, 0.5, 0.3])
-    shards = shards_of(labels, threads=threads, anchors=ANCHORS, compiled=compiled)
+    shards = shards_of(labels, threads=threads, anchors=anchors, compiled=compiled)
     whole = table_sweep(shards, safe_log(table), safe_log(prior), keep=True)
 
     found = match_sweep(shards, safe_log(agree), safe_log(differ), safe_log(prior), keep=True)
@@ -196,3 +202,18 @@ def test_a_state_that_was_nearly_lost_comes_back() -> None:
     found = table_sweep(shards_of(labels, compiled=True), np.log(table), np.log([0.25, 0.75]), keep=True)
 
     np.testing.assert_allclose(found.q, [[0.25, 0.75]], rtol=1e-9)
+
+
+@pytest.mark.parametrize("count", [10, 60, 400])
+def test_many_matches_per_unit_lose_nothing(count: int) -> None:
+    rng = np.random.default_rng(0)
+    labels = from_matrix(rng.integers(3, size=(6, count)))
+    agree, differ = np.log(rng.uniform(1e-9, 1.0, size=(2, count, 3)))
+    ours, theirs = (
+        match_sweep(shards_of(labels, compiled=way), agree, differ, np.log([0.5, 0.3, 0.2]), keep=True)
+        for way in (False, True)
+    )
+
+    np.testing.assert_allclose(theirs.q, ours.q, rtol=1e-9, atol=1e-300)
+    np.testing.assert_allclose(theirs.counts, ours.counts, rtol=1e-9, atol=1e-300)
+    np.testing.assert_allclose(theirs.log_evidence, ours.log_evidence, rtol=1e-12)

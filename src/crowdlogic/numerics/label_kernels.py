@@ -19,11 +19,14 @@ from numba import njit
 UNROLLED = 16
 """Up to this many states the loops are compiled for the number of states."""
 
-BLOCK = 8
-"""So many labels are multiplied before the product is scaled."""
+SAFE_MATH = {"reassoc", "contract", "arcp"}
+"""Sums in any order, fused products, reciprocals; infinities and NaN keep their meaning."""
 
-SMALLEST = 1e-200
-"""A scaled product must not get smaller, so that nothing is lost that a later label could bring back."""
+BLOCK = 64
+"""Units with more labels than this are done with logarithms, of which they need few."""
+
+SMALLEST = 1e-150
+"""A product must not get smaller, so that nothing is lost; nor does the product of two units' sums leave the range."""
 
 
 def states_of(count: int) -> tuple[int, ...]:
@@ -31,7 +34,7 @@ def states_of(count: int) -> tuple[int, ...]:
     return (0,) * count if count <= UNROLLED else ()
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=SAFE_MATH)
 def table_pass(  # type: ignore[no-untyped-def]
     states, starts, annotator, label, weight, fixed, n_labels, table, factors, log_prior, counts, totals, q
 ):
@@ -62,13 +65,19 @@ def table_pass(  # type: ignore[no-untyped-def]
     plain = weight.size == 0 and fixed.size == 0 and log_prior.shape[0] == 1
     prior = np.exp(log_prior[0]) if plain else log_prior[0]
     belief = np.empty(n_states)
-    evidence = 0.0
+    evidence, product = 0.0, 1.0
     for i in range(starts.size - 1):
         begin, end = starts[i], starts[i + 1]
-        log_sum = np.nan
-        if plain:
-            log_sum = _multiplied(states, begin, end, annotator, label, n_labels, factors, prior, belief)
-        if np.isnan(log_sum):
+        total = 0.0
+        if plain and end - begin <= BLOCK:
+            total = _multiplied(states, begin, end, annotator, label, n_labels, factors, prior, belief)
+        if total > 0.0:
+            log_sum = 0.0
+            product *= total if begin < end else 1.0
+            if product < SMALLEST:
+                evidence += np.log(product)
+                product = 1.0
+        else:
             log_sum = _added(states, i, begin, end, annotator, label, weight, fixed, n_labels, table, log_prior, belief)
         if keep:
             for z in range(n_states):
@@ -79,43 +88,39 @@ def table_pass(  # type: ignore[no-untyped-def]
         for z in range(n_states):
             totals[z] += belief[z]
         for row in range(begin, end):
-            cell = annotator[row] * n_labels + label[row]
+            cell = np.uintp(annotator[row]) * np.uintp(n_labels) + np.uintp(label[row])
             if weight.size:
                 for z in range(n_states):
                     counts[cell, z] += weight[row] * belief[z]
             else:
                 for z in range(n_states):
                     counts[cell, z] += belief[z]
-    return evidence
+    return evidence + np.log(product)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=SAFE_MATH, inline="always")
 def _multiplied(states, begin, end, annotator, label, n_labels, factors, prior, belief):  # type: ignore[no-untyped-def]
-    """The beliefs of one unit as a product; the log of their sum, or NaN when a product got too small."""
+    """The beliefs of one unit as a product; their sum before scaling, or 0 when a product got too small.
+
+    Codes become unsigned: a signed index is first asked whether it counts from the end, and that costs.
+    """
     n_states = factors.shape[1] if len(states) == 0 else len(states)
     for z in range(n_states):
         belief[z] = prior[z]
-    log_scale = 0.0
-    row = begin
-    while True:
-        stop = min(row + BLOCK, end)
-        for at in range(row, stop):
-            cell = annotator[at] * n_labels + label[at]
-            for z in range(n_states):
-                belief[z] *= factors[cell, z]
-        total = 0.0
-        least = np.inf
+    for row in range(begin, end):
+        cell = np.uintp(annotator[row]) * np.uintp(n_labels) + np.uintp(label[row])
         for z in range(n_states):
-            total += belief[z]
-            least = min(least, belief[z])
-        if not least > SMALLEST:
-            return np.nan
-        for z in range(n_states):
-            belief[z] /= total
-        log_scale += np.log(total)
-        row = stop
-        if row == end:
-            return log_scale
+            belief[z] *= factors[cell, z]
+    total, least = 0.0, np.inf
+    for z in range(n_states):
+        total += belief[z]
+        least = min(least, belief[z])
+    if not least > SMALLEST:
+        return 0.0
+    scale = 1.0 / total
+    for z in range(n_states):
+        belief[z] *= scale
+    return total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -185,7 +190,7 @@ def evidence_pass(states, starts, annotator, label, weight, n_labels, table, tot
                     total[i, z] += scale * table[cell, z]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=SAFE_MATH)
 def match_pass(states, starts, annotator, label, weight, fixed, agree, differ, log_prior, hits, totals, q):  # type: ignore[no-untyped-def]
     """E-step of the models in which a label says only "this class" or "another", and how often annotators were right.
 
@@ -207,35 +212,84 @@ def match_pass(states, starts, annotator, label, weight, fixed, agree, differ, l
         The sum of the log evidence of all units that have labels.
     """
     n_states = agree.shape[1] if len(states) == 0 else len(states)
-    step = 1 if log_prior.shape[0] > 1 else 0
-    keep, known, weighted = q.shape[0] > 0, fixed.size > 0, weight.size > 0
+    keep, weighted = q.shape[0] > 0, weight.size > 0
+    plain = len(states) > 0 and not weighted and fixed.size == 0 and log_prior.shape[0] == 1
+    prior = np.exp(log_prior[0]) if plain else log_prior[0]
+    right, wrong = (np.exp(agree), np.exp(differ)) if plain else (agree, differ)
     belief = np.empty(n_states)
-    evidence = 0.0
+    evidence, product = 0.0, 1.0
     for i in range(starts.size - 1):
         begin, end = starts[i], starts[i + 1]
-        for z in range(n_states):
-            belief[z] = log_prior[i * step, z]
-            if known and fixed[i] >= 0 and z != fixed[i]:
-                belief[z] = -np.inf
-        base = 0.0
-        for row in range(begin, end):
-            scale = weight[row] if weighted else 1.0
-            if scale > 0.0:
-                base += scale * differ[annotator[row], label[row]]
-                belief[label[row]] += scale * (agree[annotator[row], label[row]] - differ[annotator[row], label[row]])
-        log_sum = _normalise(states, belief)
+        total = 0.0
+        if plain and end - begin <= BLOCK:
+            total = _matched(states, begin, end, annotator, label, right, wrong, prior, belief)
+        if total > 0.0:
+            log_sum = 0.0
+            product *= total if begin < end else 1.0
+            if product < SMALLEST:
+                evidence += np.log(product)
+                product = 1.0
+        else:
+            log_sum = _compared(
+                states, i, begin, end, annotator, label, weight, fixed, agree, differ, log_prior, belief
+            )
         if keep:
             for z in range(n_states):
                 q[i, z] = belief[z]
         if begin == end:
             continue
-        evidence += log_sum + base
+        evidence += log_sum
         for z in range(n_states):
             totals[z] += belief[z]
         for row in range(begin, end):
             scale = weight[row] if weighted else 1.0
-            hits[annotator[row], label[row]] += scale * belief[label[row]]
-    return evidence
+            hits[np.uintp(annotator[row]), np.uintp(label[row])] += scale * belief[np.uintp(label[row])]
+    return evidence + np.log(product)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=SAFE_MATH, inline="always")
+def _matched(states, begin, end, annotator, label, right, wrong, prior, belief):  # type: ignore[no-untyped-def]
+    """`_multiplied` for labels that say only "this class" or "another"."""
+    n_states = len(states)
+    for z in range(n_states):
+        belief[z] = prior[z]
+    for row in range(begin, end):
+        j, n = np.uintp(annotator[row]), np.uintp(label[row])
+        own = belief[n] * right[j, n]
+        other = wrong[j, n]
+        for z in range(n_states):
+            belief[z] *= other
+        belief[n] = own
+    total, least = 0.0, np.inf
+    for z in range(n_states):
+        total += belief[z]
+        least = min(least, belief[z])
+    if not least > SMALLEST:
+        return 0.0
+    scale = 1.0 / total
+    for z in range(n_states):
+        belief[z] *= scale
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _compared(  # type: ignore[no-untyped-def]
+    states, i, begin, end, annotator, label, weight, fixed, agree, differ, log_prior, belief
+):
+    """`_added` for labels that say only "this class" or "another"."""
+    n_states = agree.shape[1] if len(states) == 0 else len(states)
+    step = 1 if log_prior.shape[0] > 1 else 0
+    for z in range(n_states):
+        belief[z] = log_prior[i * step, z]
+        if fixed.size and fixed[i] >= 0 and z != fixed[i]:
+            belief[z] = -np.inf
+    base = 0.0
+    for row in range(begin, end):
+        scale = weight[row] if weight.size else 1.0
+        if scale > 0.0:
+            base += scale * differ[annotator[row], label[row]]
+            belief[label[row]] += scale * (agree[annotator[row], label[row]] - differ[annotator[row], label[row]])
+    return _normalise(states, belief) + base
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

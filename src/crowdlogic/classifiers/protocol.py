@@ -1,0 +1,99 @@
+"""What a classifier is: something that learns from soft targets one epoch at a time, and predicts beliefs.
+
+An Architecture is a frozen dataclass of options; `build` makes a Classifier for a corpus and its classes. A Classifier
+is the one thing here that changes: `fit_epoch` moves its weights. All that it knows can be taken out as named arrays
+and put back, so that a fit can be stopped and go on, and a run directory needs nothing but arrays and options.
+
+Axes: i unit (a document or a token), k class.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.data.names import Classes
+from crowdlogic.errors import CorpusError, OptionError
+from crowdlogic.numerics.arrays import Floats
+
+Arrays: TypeAlias = dict[str, NDArray[Any]]
+"""Named arrays: what a classifier knows. `fixed.` ones never change after `build`, `progress.` ones (an optimiser's
+memory, the state of chance) are needed to go on learning but not to predict."""
+
+FIXED, PROGRESS = "fixed.", "progress."
+
+
+@runtime_checkable
+class Classifier(Protocol):
+    """Learns one epoch at a time."""
+
+    def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:
+        """One pass over the corpus towards targets[i, k], unit i counting weights[i]; the mean loss of the pass."""
+
+    def predict_proba(self, corpus: Corpus) -> Beliefs:
+        """p[i, k] of every unit."""
+
+    def arrays(self) -> Arrays:
+        """All that it knows."""
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take over what `arrays` gave."""
+
+
+@runtime_checkable
+class Architecture(Protocol):
+    """The options of a classifier, and how one is made of them."""
+
+    @property
+    def name(self) -> str:
+        """As the command line calls it."""
+
+    def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> Classifier:
+        """A new classifier for the words (or features) of a corpus and its classes."""
+
+    def load(self, arrays: Arrays, classes: Classes) -> Classifier:
+        """A classifier from what an earlier one knew."""
+
+
+def predict_texts(classifier: Classifier, texts: Sequence[str]) -> Beliefs:
+    """p[i, k] of texts that are no items of a corpus, such as the clause that a rule cut out."""
+    return classifier.predict_proba(Corpus(pl.Series(range(len(texts))), texts=tuple(texts)))
+
+
+def needed(corpus: Corpus, what: str, name: str) -> Any:
+    """A part of a corpus that a classifier looks at: texts, tokens or features."""
+    found = getattr(corpus, what)
+    if found is None:
+        held = [part for part in ("texts", "tokens", "features") if getattr(corpus, part) is not None]
+        raise CorpusError(f"{name} looks at {what}; the items have {' and '.join(held) or 'none'}. Choose another model.")
+    return found
+
+
+def check_targets(corpus: Corpus, targets: Beliefs, weights: Floats | None) -> None:
+    """Refuse targets or weights that are not one per unit."""
+    for name, array in (("targets", targets), ("weights", weights)):
+        if array is not None and len(array) != corpus.n_units:
+            raise OptionError(f"{name} has {len(array):,} rows for {corpus.n_units:,} units.")
+
+
+def packed(value: Any) -> NDArray[np.uint8]:
+    """Names or a state of chance as bytes, so that they can stand among arrays."""
+    return np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)
+
+
+def unpacked(array: NDArray[np.uint8]) -> Any:
+    """What `packed` packed."""
+    return json.loads(np.asarray(array).tobytes())
+
+
+def seed_of(seed: int, purpose: str) -> int:
+    """A seed for one purpose, so that what is drawn for one never shifts what is drawn for another."""
+    return int.from_bytes(hashlib.blake2b(f"{seed} {purpose}".encode(), digest_size=7).digest(), "little")

@@ -1,0 +1,102 @@
+"""Words as a network sees them: tokens, a vocabulary, and a vector for each word.
+
+[KIM14] Kim, "Convolutional neural networks for sentence classification", 2014: its cleaning of English sentences.
+
+The vocabulary of a network is the words of its training corpus, first, and behind them every other word that has a
+vector, so that words of new texts are known too. The words of the training corpus may be trained; the rest have their
+given vectors for good, as they would have anyway, since nothing ever moves the vector of a word that is not seen.
+
+Axes: s sequence, i place in the text of all sequences, v word, d dimension.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.vectors import WordVectors
+from crowdlogic.errors import OptionError
+from crowdlogic.numerics.arrays import Ints
+
+CLITICS = re.compile(r"('s|'ve|n't|'re|'d|'ll)(?![a-z])")
+OTHER = re.compile(r"[^a-z0-9(),!?'`]")
+MARKS = re.compile(r"([,!()?])")
+
+
+def kim_words(text: str) -> list[str]:
+    """The words of a sentence as [KIM14] cleans them: lower case, clitics and marks apart, the rest dropped."""
+    kept = OTHER.sub(" ", text.lower())
+    return MARKS.sub(r" \1 ", CLITICS.sub(r" \1", kept)).split()
+
+
+def plain_words(text: str) -> list[str]:
+    """Words and marks of a text in any alphabet, in lower case."""
+    return re.findall(r"\w+|[^\w\s]", text.lower())
+
+
+WORDS = {"kim": kim_words, "plain": plain_words}
+
+
+@dataclass(frozen=True, eq=False)
+class Running:
+    """Running text as words: words[i] of all sequences one after the other, and where each begins."""
+
+    words: tuple[str, ...]
+    offsets: Ints
+
+    @property
+    def lengths(self) -> Ints:
+        """How many words each sequence has."""
+        return np.diff(self.offsets)
+
+
+def running(corpus: Corpus, *, split: str = "kim") -> Running:
+    """The words of a corpus: its tokens as they are, or its texts cut into words."""
+    if corpus.tokens is not None and corpus.offsets is not None:
+        return Running(corpus.tokens, corpus.offsets)
+    if split not in WORDS:
+        raise OptionError(f"words: {split!r} is none of {', '.join(WORDS)}.")
+    cut = [WORDS[split](text) for text in corpus.texts or ()]
+    offsets = np.concatenate([[0], np.cumsum([len(words) for words in cut], dtype=np.int64)])
+    return Running(tuple(word for words in cut for word in words), offsets)
+
+
+class Lexicon:
+    """Words and their rows. Row 0 is padding, row 1 a word that nobody knows."""
+
+    PADDING, UNKNOWN = 0, 1
+
+    def __init__(self, words: Sequence[str], *, exact: bool = False) -> None:
+        self.words = tuple(words)
+        self.exact = exact
+        self._row = {word: row for row, word in enumerate(self.words, start=2)}
+
+    def rows(self, words: Iterable[str]) -> Ints:
+        """The row of each word: as it is, then in lower case (unless look-up is exact), then UNKNOWN."""
+        find = self._row.get
+        if self.exact:
+            return np.array([find(word, self.UNKNOWN) for word in words], dtype=np.int64)
+        return np.array([find(word) or find(word.lower(), self.UNKNOWN) for word in words], dtype=np.int64)
+
+
+def lexicon_of(words: Iterable[str], vectors: WordVectors | None, *, exact: bool) -> tuple[Lexicon, int]:
+    """The words of the corpus, then all others with a vector; and how many rows are the corpus' own, padding and all."""
+    own = dict.fromkeys(words)
+    more = () if vectors is None else (word for word in vectors.words if word not in own)
+    return Lexicon((*own, *more), exact=exact), len(own) + 2
+
+
+def word_matrix(
+    lexicon: Lexicon, vectors: WordVectors | None, *, size: int, spread: float, rng: np.random.Generator
+) -> NDArray[np.float32]:
+    """vectors[v, d]: given ones where there are, else uniform within the spread; zeros for padding and the unknown."""
+    matrix = rng.uniform(-spread, spread, (len(lexicon.words) + 2, size)).astype(np.float32)
+    matrix[:2] = 0.0
+    if vectors is not None:
+        matrix[2:] = vectors.matrix(lexicon.words, exact=lexicon.exact, unknown=matrix[2:])
+    return matrix

@@ -1,0 +1,183 @@
+"""The course of a fit: epoch after epoch until the stopping score has not risen for a while; the best epoch is kept.
+
+What an epoch does is the method's business (`step`): Algorithm 1 for Logic-LNCL, fixed targets for two stages. Here is
+what all have in common: scores, patience, progress, and a checkpoint after every epoch.
+
+Axes: i unit, j annotator, k class, m true class, n given label.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+from crowdlogic.classifiers.protocol import Arrays, Classifier
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.learning.scoring import is_scorable, score
+from crowdlogic.learning.stopping import held_out_likelihood
+from crowdlogic.learning.task import Task
+from crowdlogic.learning.teacher import Teacher
+from crowdlogic.numerics.arrays import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Epoch:
+    """What an epoch leaves behind, on the training items.
+
+    Attributes:
+        loss: The classifier's mean loss.
+        k: The imitation.
+        p: p[i, k], the classifier.
+        q_a: q_a[i, k], classifier and crowd (eq. 13).
+        q_b: q_b[i, k], what the rules make of it (eq. 15).
+        q_f: q_f[i, k], both mixed (eq. 9): the next epoch's targets.
+        confusion: confusion[j, m, n] (eq. 12).
+    """
+
+    loss: float
+    k: float
+    p: Beliefs
+    q_a: Beliefs
+    q_b: Beliefs
+    q_f: Beliefs
+    confusion: Floats
+
+
+BELIEFS = ("p", "q_a", "q_b", "q_f", "confusion")
+
+Step: TypeAlias = Callable[[int, Beliefs], Epoch]
+"""An epoch, counted from 1, from the q_f before it."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the history.
+
+    Attributes:
+        epoch: Counted from 1.
+        loss: The classifier's mean loss.
+        k: The imitation.
+        stopping: The stopping score.
+        change: The share of training units whose answer changed.
+        seconds: How long it took.
+        em_seconds: How long of that the annotators' steps (eq. 12 and 13) took.
+        scores: Other scores by name: inference, dev student, test teacher, ...
+    """
+
+    epoch: int
+    loss: float
+    k: float
+    stopping: float
+    change: float
+    seconds: float
+    em_seconds: float = 0.0
+    scores: Mapping[str, float] = field(default_factory=dict)
+
+
+Progress: TypeAlias = Callable[[Row, int], None]
+"""Hears of every epoch, and of how many there can be."""
+
+
+class Keeper(Protocol):
+    """Keeps a fit on disk while it runs."""
+
+    def save(self, last: Arrays, best: Arrays, note: Mapping[str, Any]) -> None:
+        """Replace the checkpoint."""
+
+    def load(self) -> tuple[Arrays, Arrays, Mapping[str, Any]] | None:
+        """The last epoch, the best one and what was noted; None when there is nothing yet."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """At most so many epochs, and so many without a better stopping score."""
+
+    epochs: int
+    patience: int
+
+
+@dataclass(eq=False)
+class Course:
+    """A fit under way: what the last epoch left, the best one, and the history."""
+
+    task: Task
+    teacher: Teacher
+    classifier: Classifier
+    q_f: Beliefs
+    history: list[Row] = field(default_factory=list)
+    best: Epoch | None = None
+    best_arrays: Arrays = field(default_factory=dict)
+    best_epoch: int = 0
+
+    def run(self, step: Step, limits: Limits, *, keeper: Keeper | None, progress: Progress | None) -> None:
+        """Epochs until the limits; afterwards the classifier is that of the best one."""
+        self._resume(keeper)
+        while len(self.history) < limits.epochs and not self._is_stale(limits.patience):
+            self._advance(step)
+            if keeper is not None:
+                keeper.save(self._last(), self._best(), self._note())
+            if progress is not None:
+                progress(self.history[-1], limits.epochs)
+        self.classifier.restore(self.best_arrays)
+
+    def _advance(self, step: Step) -> None:
+        begin = time.perf_counter()
+        epoch = step(len(self.history) + 1, self.q_f)
+        stopping, scores = self._judged(epoch)
+        changed = float((epoch.q_f.argmax(axis=1) != self.q_f.argmax(axis=1)).mean())
+        self.q_f = epoch.q_f
+        seconds = time.perf_counter() - begin
+        row = Row(len(self.history) + 1, epoch.loss, epoch.k, stopping, changed, seconds, scores=scores)
+        if self.best is None or stopping > self.history[self.best_epoch - 1].stopping:
+            self.best, self.best_epoch, self.best_arrays = epoch, row.epoch, self.classifier.arrays()
+        self.history.append(row)
+
+    def _is_stale(self, patience: int) -> bool:
+        return self.best is not None and len(self.history) - self.best_epoch >= patience
+
+    def _judged(self, epoch: Epoch) -> tuple[float, dict[str, float]]:
+        """The stopping score, and all others: those are only looked at."""
+        scores = {} if not is_scorable(self.task.corpus) else {"inference": score(self.task.corpus, epoch.q_f)}
+        watched = dict(self.task.watched) | ({} if self.task.dev is None else {"dev": self.task.dev})
+        for name, corpus in watched.items():
+            student = self.classifier.predict_proba(corpus)
+            scores[f"{name} student"] = score(corpus, student)
+            if not self.teacher.is_idle:
+                scores[f"{name} teacher"] = score(corpus, self.teacher.predict(corpus, self.classifier, student))
+        if self.task.dev is not None:
+            return scores["dev student"], scores
+        if self.task.held is not None:
+            return held_out_likelihood(self.task.held, epoch.confusion, epoch.p), scores
+        return float(len(self.history)), scores
+
+    def _last(self) -> Arrays:
+        return {f"classifier.{name}": array for name, array in self.classifier.arrays().items()} | {"q_f": self.q_f}
+
+    def _best(self) -> Arrays:
+        left = {} if self.best is None else {name: getattr(self.best, name) for name in BELIEFS}
+        return {f"classifier.{name}": array for name, array in self.best_arrays.items()} | left
+
+    def _note(self) -> dict[str, Any]:
+        best = {} if self.best is None else {"loss": self.best.loss, "k": self.best.k}
+        return {"best_epoch": self.best_epoch, "best": best, "history": [asdict(row) for row in self.history]}
+
+    def _resume(self, keeper: Keeper | None) -> None:
+        """Go on from a checkpoint, when there is one."""
+        found = None if keeper is None else keeper.load()
+        if found is None:
+            return
+        last, best, note = found
+        self.classifier.restore(_classifier_arrays(last))
+        self.q_f = np.asarray(last["q_f"])
+        self.history = [Row(**row) for row in note["history"]]
+        self.best_epoch, self.best_arrays = note["best_epoch"], _classifier_arrays(best)
+        self.best = Epoch(note["best"]["loss"], note["best"]["k"], *(np.asarray(best[name]) for name in BELIEFS))
+
+
+def _classifier_arrays(arrays: Arrays) -> Arrays:
+    mark = "classifier."
+    return {name.removeprefix(mark): array for name, array in arrays.items() if name.startswith(mark)}

@@ -1,0 +1,54 @@
+"""Learned: what a fit leaves: answers for the training items, a classifier, its teacher, and how it came about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from crowdlogic.classifiers.protocol import Classifier
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Beliefs, Estimate, answered_by
+from crowdlogic.learning.course import Course, Epoch, Row
+from crowdlogic.learning.task import Task
+from crowdlogic.learning.teacher import Teacher
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """The outcome of a fit.
+
+    Attributes:
+        estimate: The answers for the training items (q_f) and the annotators' confusion matrices.
+        epoch: What the chosen epoch left: p, q_a, q_b, q_f.
+        chosen: Which epoch that was, counted from 1.
+        history: All epochs.
+        classifier: The student.
+        teacher: The rules, for predictions.
+        task: What it was given.
+    """
+
+    estimate: Estimate
+    epoch: Epoch
+    chosen: int
+    history: tuple[Row, ...]
+    classifier: Classifier
+    teacher: Teacher
+    task: Task
+
+    def predict(self, corpus: Corpus, *, student: bool = False) -> Beliefs:
+        """Beliefs on new items: the teacher's (eq. 15 with p in place of q_a), or the student's alone."""
+        p = self.classifier.predict_proba(corpus)
+        return p if student else self.teacher.predict(corpus, self.classifier, p)
+
+
+def learned_from(method: str, course: Course, epoch: Epoch) -> Learned:
+    """Put together what a course left."""
+    task = course.task
+    estimate = answered_by(
+        task.labels, method, epoch.q_f, confusion=epoch.confusion, answer_all=True,
+        trace=np.array([row.stopping for row in course.history]),
+    )  # fmt: skip
+    return Learned(
+        estimate, epoch, course.best_epoch, tuple(course.history), course.classifier, course.teacher, task
+    )

@@ -1,0 +1,190 @@
+"""Logic-LNCL: classifier, annotators and truth learnt together, with rules to guide them (Algorithm 1).
+
+[LNCL] "Learning from Noisy Crowd Labels with Logics". An epoch:
+
+    confusion = m_step(labels, q_f)                                 # eq. 12
+    classifier.fit_epoch(corpus, q_f, weights)                      # eq. 8 or 10
+    q_a = e_step(labels, confusion, classifier.predict_proba())     # eq. 13
+    q_b = project(q_a, rules)                                       # eq. 15
+    q_f = (1 - k) q_a + k q_b                                       # eq. 9
+
+Without rules this is AggNet; with the linear classifier, Raykar's; with the class prior for one, Dawid-Skene.
+
+Axes: i unit, j annotator, k class, m true class, n given label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+
+from crowdlogic.classifiers.linear import Linear
+from crowdlogic.classifiers.protocol import Architecture, Classifier
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Beliefs, shares
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.errors import OptionError
+from crowdlogic.learning.course import Course, Epoch, Keeper, Limits, Progress
+from crowdlogic.learning.learned import Learned, learned_from
+from crowdlogic.learning.schedules import Growing, Imitation, imitation_at
+from crowdlogic.learning.stopping import HeldOut
+from crowdlogic.learning.task import Task, annotator_weights, task_of
+from crowdlogic.learning.teacher import Teacher
+from crowdlogic.numerics.arrays import Floats
+from crowdlogic.rules.potentials import PerUnit
+from crowdlogic.rules.project import Preset
+from crowdlogic.rules.syntax import RuleSet
+from crowdlogic.rules.transitions import TransitionTable
+from crowdlogic.rules.vocabulary import Vocabulary
+from crowdlogic.truth.confusion import e_step, m_step
+from crowdlogic.truth.ties import Ties
+from crowdlogic.truth.voting import MajorityVote
+
+
+class Loss(StrEnum):
+    """How much a unit counts in the classifier's loss."""
+
+    plain = "plain"
+    """All alike (eq. 8)."""
+    annotators = "annotators"
+    """By how many annotators its item had (eq. 10)."""
+
+
+@dataclass(frozen=True)
+class LogicLNCL:
+    """Algorithm 1.
+
+    Attributes:
+        classifier: What learns: Linear, KimCNN, CNNGRU, MLP, ...
+        imitation: k(t): Growing, Constant, or any function of the epoch, counted from 1.
+        strength: C, how strongly the rules pull.
+        preset: The projection: paper (from q_a), released or transitions (both from the classifier).
+        transitions: A table of transitions beside the rules, for tags.
+        per_unit: Whether groundings of a rule add up at a unit, or are averaged.
+        loss: plain (eq. 8) or annotators (eq. 10).
+        start: The first targets, a majority vote; its `ties` are `soft` for the shares of the votes.
+        smoothing: Labels added to every cell of a confusion matrix.
+        trust: Labels added to each diagonal cell beyond that.
+        epochs: The most epochs.
+        patience: Epochs without a better stopping score before stopping.
+        held_out: The labels to stop by when there is no dev gold; None runs all epochs and keeps the last.
+        seed: Where all chance comes from.
+    """
+
+    classifier: Architecture = Linear()
+    imitation: Imitation = Growing()
+    strength: float = 5.0
+    preset: Preset | str = "paper"
+    transitions: TransitionTable | None = None
+    per_unit: PerUnit | str = PerUnit.sum
+    loss: Loss | str = Loss.plain
+    start: MajorityVote = MajorityVote(ties=Ties.soft)
+    smoothing: float = 0.01
+    trust: float = 1.0
+    epochs: int = 30
+    patience: int = 5
+    held_out: HeldOut | None = HeldOut()
+    seed: int = 0
+
+    name = "logic-lncl"
+
+    def __post_init__(self) -> None:
+        if self.epochs < 1 or self.patience < 1:
+            raise OptionError(f"epochs and patience must be 1 or more, not {self.epochs} and {self.patience}.")
+        if self.loss not in list(Loss):
+            raise OptionError(f"loss: {self.loss!r} is none of {', '.join(Loss)}.")
+
+    def fit(
+        self,
+        corpus: Corpus,
+        labels: CrowdLabels,
+        *,
+        rules: RuleSet | None = None,
+        vocabulary: Vocabulary | None = None,
+        dev: Corpus | None = None,
+        watched: Mapping[str, Corpus] | None = None,
+        keeper: Keeper | None = None,
+        progress: Progress | None = None,
+    ) -> Learned:
+        """Learn from crowd labels and rules.
+
+        Args:
+            corpus: The items.
+            labels: Their labels.
+            rules: What is known of them.
+            vocabulary: The predicates that the rules use beyond the built-in ones.
+            dev: Items with gold to stop by. Without any, labels are kept apart for it (`held_out`).
+            watched: Items with gold that are scored after every epoch and never learnt from.
+            keeper: Where to keep a checkpoint after every epoch, and to go on from.
+            progress: Hears of every epoch.
+        """
+        task = task_of(corpus, labels, dev=dev, watched=watched, held_out=self.held_out, seed=self.seed)
+        teacher = self.teacher(task, rules, vocabulary)
+        classifier = self.classifier.build(task.corpus, task.labels.classes, seed=self.seed)
+        weights = annotator_weights(task) if self.loss == Loss.annotators else task.counted
+        course = Course(task, teacher, classifier, first_targets(task.learnt, self.start))
+
+        course.run(
+            lambda t, q_f: self.epoch(task, teacher, classifier, weights, q_f, t),
+            Limits(self.epochs, self.patience), keeper=keeper, progress=progress,
+        )  # fmt: skip
+        return learned_from(self.name, course, self.finished(task, teacher, classifier, course))
+
+    def epoch(
+        self, task: Task, teacher: Teacher, classifier: Classifier, weights: Floats, q_f: Beliefs, t: int
+    ) -> Epoch:
+        """One round of Algorithm 1."""
+        confusion = self.m_step(task.learnt, q_f)
+        loss = classifier.fit_epoch(task.corpus, q_f, weights)
+        k = imitation_at(self.imitation, t)
+        return self.e_step(task.learnt, task, teacher, classifier, confusion, k=k, loss=loss)
+
+    def m_step(self, labels: CrowdLabels, q_f: Beliefs) -> Floats:
+        """confusion[j, m, n] (eq. 12)."""
+        return m_step(labels, q_f, smoothing=self.smoothing, trust=self.trust)
+
+    def e_step(
+        self, labels: CrowdLabels, task: Task, teacher: Teacher, classifier: Classifier, confusion: Floats, *,
+        k: float, loss: float,
+    ) -> Epoch:  # fmt: skip
+        """Eq. 13, 15 and 9."""
+        p = classifier.predict_proba(task.corpus)
+        q_a, _ = e_step(labels, confusion, p)
+        q_b = teacher.corrected(task.corpus, q_a, p, classifier)
+        q_f = q_a if teacher.is_idle else (1.0 - k) * q_a + k * q_b
+        return Epoch(loss, k, p, q_a, q_b, q_f, confusion)
+
+    def finished(self, task: Task, teacher: Teacher, classifier: Classifier, course: Course) -> Epoch:
+        """The best epoch; with the labels that were kept apart back in, for the answers that users get."""
+        if course.best is None:
+            raise OptionError("No epoch was run.")
+        if task.held is None:
+            return course.best
+        confusion = self.m_step(task.labels, course.best.q_f)
+        return self.e_step(
+            task.labels, task, teacher, classifier, confusion, k=course.best.k, loss=course.best.loss
+        )  # fmt: skip
+
+    def teacher(self, task: Task, rules: RuleSet | None, vocabulary: Vocabulary | None) -> Teacher:
+        """The rules as this method obeys them."""
+        return Teacher(
+            task.labels.classes, rules, vocabulary, self.transitions, self.preset, self.strength, self.per_unit
+        )
+
+
+def first_targets(labels: CrowdLabels, start: MajorityVote) -> Beliefs:
+    """The first q_f: the shares of the votes, or the winner alone. Uniform where nobody said anything."""
+    votes = shares(labels.votes(weighted=start.weighted))
+    if Ties.named(start.ties) is Ties.soft:
+        return votes
+    winner = start.infer(labels).answer
+    hard = np.eye(labels.n_classes)[winner]
+    return np.where((winner >= 0)[:, None], hard, votes)
+
+
+def agg_net(classifier: Architecture, **options: object) -> LogicLNCL:
+    """[AGG] AggNet (Albarqouni et al. 2016): no rules, eq. 6's loss. Give `fit` no rules either."""
+    return replace(LogicLNCL(classifier=classifier, loss=Loss.plain, transitions=None), **options)  # type: ignore[arg-type]

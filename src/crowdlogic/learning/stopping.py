@@ -1,0 +1,71 @@
+"""When to stop: by the gold of a dev set, or with no gold at all by crowd labels that were kept apart.
+
+Held-out labels are scored by their likelihood: how well the classifier's view of an item, seen through each annotator's
+confusion matrix, foretells what that annotator said.
+
+Axes: i unit, j annotator, k class, m true class, n given label.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.errors import OptionError
+from crowdlogic.numerics.arrays import Bools, Floats
+from crowdlogic.truth.confusion import e_step
+
+
+class Apart(StrEnum):
+    """What is kept apart as a whole."""
+
+    items = "items"
+    """All labels of some items: the classifier learns nothing of them, so they stand in for new data."""
+    annotations = "annotations"
+    """Some of the labels of many items: (item, annotator) pairs."""
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Crowd labels kept apart to stop by.
+
+    Attributes:
+        share: How much is kept apart.
+        apart: Whether whole items or single annotations are.
+    """
+
+    share: float = 0.1
+    apart: Apart | str = Apart.items
+
+    def __post_init__(self) -> None:
+        if not 0 < self.share < 1:
+            raise OptionError(f"held-out share: {self.share} does not lie between 0 and 1.")
+        if self.apart not in list(Apart):
+            raise OptionError(f"held-out apart: {self.apart!r} is none of {', '.join(Apart)}.")
+
+    def split(self, labels: CrowdLabels, *, seed: int) -> tuple[CrowdLabels, CrowdLabels]:
+        """The labels to learn from, and those kept apart. Every annotation is in one of them."""
+        apart = self._chosen(labels, np.random.default_rng(seed))
+        if not apart.any() or apart.all():
+            raise OptionError(
+                f"{labels.n_labels:,} labels are too few to keep {self.share:.0%} apart. Give a dev set with gold, "
+                f"or stop after a fixed number of epochs (stopping = none)."
+            )
+        return labels.take(~apart), labels.take(apart)
+
+    def _chosen(self, labels: CrowdLabels, rng: np.random.Generator) -> Bools:
+        """Which labels are kept apart."""
+        item, _, pair_of_label = labels.annotations()
+        group = np.unique(item, return_inverse=True)[1] if self.apart == Apart.items else np.arange(len(item))
+        drawn = np.zeros(int(group.max(initial=-1)) + 1, dtype=bool)
+        drawn[rng.choice(len(drawn), round(self.share * len(drawn)), replace=False)] = True
+        return np.asarray(drawn[group][pair_of_label])
+
+
+def held_out_likelihood(held: CrowdLabels, confusion: Floats, view: Beliefs) -> float:
+    """The mean log likelihood of labels that were not learnt from, given a view[i, k] of their units."""
+    return e_step(held, confusion, view)[1] / max(held.n_labels, 1)

@@ -1,0 +1,92 @@
+"""What a fit is given, made ready: labels and corpora over the same items and classes, rules, and what is kept apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from crowdlogic.classifiers.protocol import seed_of
+from crowdlogic.data.corpus import UNKNOWN, Corpus, align
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import Classes, sort_classes
+from crowdlogic.errors import CorpusError
+from crowdlogic.learning.scoring import is_scorable
+from crowdlogic.learning.stopping import HeldOut
+from crowdlogic.numerics.arrays import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Everything a fit looks at.
+
+    Attributes:
+        corpus: The training items.
+        labels: All labels.
+        learnt: The labels to learn from.
+        held: The labels kept apart, when stopping looks at them.
+        dev: Items with gold to stop by.
+        watched: Items that are only scored, by name.
+    """
+
+    corpus: Corpus
+    labels: CrowdLabels
+    learnt: CrowdLabels
+    held: CrowdLabels | None = None
+    dev: Corpus | None = None
+    watched: Mapping[str, Corpus] = field(default_factory=dict)
+
+    @property
+    def counted(self) -> Floats:
+        """weight[i]: 1 for a unit that somebody labelled, else 0: nothing is learnt from an item nobody looked at."""
+        return (self.learnt.labels_per_unit() > 0).astype(np.float64)
+
+
+def task_of(
+    corpus: Corpus, labels: CrowdLabels, *, dev: Corpus | None, watched: Mapping[str, Corpus] | None,
+    held_out: HeldOut | None, seed: int,
+) -> Task:  # fmt: skip
+    """Align everything, and keep labels apart when there is no dev gold."""
+    labels, corpus = align(labels, corpus)
+    if not labels.n_labels:
+        raise CorpusError("There are no labels to learn from. Bring a table of item, annotator, label.")
+    if labels.n_classes < 2:
+        raise CorpusError(f"There is nothing to learn: all labels are {labels.classes[0]!r}. Bring two classes or more.")
+    classes = _all_classes(labels, corpus, dev, watched)
+    labels, corpus = labels.with_classes(classes), corpus.with_classes(classes)
+    dev = None if dev is None else _checked(dev, corpus, "dev")
+    learnt, held = labels, None
+    if dev is None and held_out is not None:
+        learnt, held = held_out.split(labels, seed=seed_of(seed, "held out"))
+    others = {name: _checked(other, corpus, name) for name, other in (watched or {}).items()}
+    return Task(corpus, labels, learnt, held, dev, others)
+
+
+def _all_classes(
+    labels: CrowdLabels, corpus: Corpus, dev: Corpus | None, watched: Mapping[str, Corpus] | None
+) -> Classes:
+    """The classes of the labels, and those that only gold has."""
+    known = {str(name): name for name in labels.classes}
+    for other in (corpus, dev, *(watched or {}).values()):
+        if other is not None and other.gold is not None:
+            used = np.unique(other.gold[other.gold != UNKNOWN])
+            known = {str(other.classes[k]): other.classes[k] for k in used} | known
+    fresh = [name for text, name in known.items() if text not in {str(own) for own in labels.classes}]
+    return sort_classes([*labels.classes, *fresh]) if fresh else labels.classes
+
+
+def _checked(other: Corpus, corpus: Corpus, name: str) -> Corpus:
+    if other.is_sequential != corpus.is_sequential:
+        raise CorpusError(f"The {name} items are of another kind than the training items: documents beside sequences.")
+    if not is_scorable(other):
+        raise CorpusError(f"The {name} items have no gold. Give gold with them, or leave them out.")
+    return other.with_classes(corpus.classes)
+
+
+def annotator_weights(task: Task) -> Floats:
+    """weight[i], the number of annotators of a unit's item over the mean number ([LNCL] eq. 10); 0 where none."""
+    item, _, _ = task.learnt.annotations()
+    count = np.bincount(item, minlength=len(task.learnt.items)).astype(np.float64)
+    mean = count[count > 0].mean()
+    return np.asarray((count / mean)[task.learnt.item_of_unit] * task.counted)

@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 PEERS := .venv-peers
+SNORKEL := .venv-snorkel
 PSL := .venv-psl
 BIN := $(VENV)/bin
 
@@ -17,6 +18,11 @@ $(VENV)/.installed: pyproject.toml requirements/constraints.txt
 $(PEERS)/.installed: requirements/peers.txt
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/pip install --quiet --disable-pip-version-check --requirement requirements/peers.txt
+	touch $@
+
+$(SNORKEL)/.installed: requirements/snorkel.txt
+	$(PYTHON) -m venv $(SNORKEL)
+	$(SNORKEL)/bin/pip install --quiet --disable-pip-version-check --requirement requirements/snorkel.txt
 	touch $@
 
 $(PSL)/.installed: requirements/psl.txt
@@ -43,7 +49,7 @@ format: install
 	$(BIN)/ruff check --fix --quiet .
 	$(BIN)/ruff format --quiet .
 
-bench: install $(PEERS)/.installed $(PSL)/.installed
+bench: install $(PEERS)/.installed $(SNORKEL)/.installed $(PSL)/.installed
 	$(BIN)/python -m benchmarks.reading
 	$(BIN)/python -m benchmarks.truth_speed
 	$(BIN)/python -m benchmarks.truth_accuracy
@@ -51,4 +57,4 @@ bench: install $(PEERS)/.installed $(PSL)/.installed
 	$(BIN)/python -m benchmarks.rules_speed --psl $(PSL)/bin/python
 
 clean:
-	rm -rf $(VENV) $(PEERS) $(PSL) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEERS) $(SNORKEL) $(PSL) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

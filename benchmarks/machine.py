@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PEERS = Path(".venv-peers/bin/python")
+SNORKEL = Path(".venv-snorkel/bin/python")
 MEASURE = """
 import json, resource, sys, time
 {setup}

@@ -1,6 +1,6 @@
 """One run of a peer, in the peers' environment: `python truth_peer.py MODEL LABELS.csv OUT.csv ITERATIONS TOLERANCE`.
 
-MODEL is a class of crowd-kit (DawidSkene, GLAD, MACE, ...), peerannot.DawidSkene or snorkel.LabelModel. Reads item,
+MODEL is a class of crowd-kit (DawidSkene, GLAD, MACE, ...) or snorkel.LabelModel. Reads item,
 annotator, label; writes each item's probabilities unless OUT is -; prints one JSON line with the seconds that fitting
 took and the iterations it made. Imports nothing of ours, so that it runs where ours is not installed.
 """
@@ -30,19 +30,6 @@ def crowd_kit(name: str, table: pd.DataFrame, iterations: int, tolerance: float)
     return seconds, len(getattr(model, "loss_history_", [])) or iterations, model.probas_
 
 
-def peerannot(table: pd.DataFrame, iterations: int) -> tuple[float, int, Any]:
-    """Seconds and iterations of peerannot's Dawid-Skene; making its dense tensor is not counted."""
-    kind = importlib.import_module("peerannot.models.aggregation.dawid_skene").DawidSkene
-    codes = [pd.factorize(table[column])[0].tolist() for column in ("task", "worker", "label")]
-    answers: dict[int, dict[int, int]] = {}
-    for task, worker, label in zip(*codes, strict=True):
-        answers.setdefault(task, {})[worker] = label
-    model = kind(answers, max(codes[1]) + 1, max(codes[2]) + 1)
-    begin = time.perf_counter()
-    made = model.run(epsilon=0.0, maxiter=iterations)[1]
-    return time.perf_counter() - begin, made, None
-
-
 def snorkel(table: pd.DataFrame, iterations: int) -> tuple[float, int, Any]:
     """Seconds of so many epochs of Snorkel's LabelModel; making its dense matrix is not counted."""
     kind = importlib.import_module("snorkel.labeling.model").LabelModel
@@ -60,9 +47,7 @@ def main() -> None:
     model, source, target, count, tolerance = sys.argv[1:6]
     table = pd.read_csv(source, dtype=str)
     table.columns = pd.Index(["task", "worker", "label", *table.columns[3:]])
-    if model == "peerannot.DawidSkene":
-        seconds, made, probabilities = peerannot(table, int(count))
-    elif model == "snorkel.LabelModel":
+    if model == "snorkel.LabelModel":
         seconds, made, probabilities = snorkel(table, int(count))
     else:
         seconds, made, probabilities = crowd_kit(model, table, int(count), float(tolerance))

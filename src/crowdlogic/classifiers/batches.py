@@ -18,9 +18,7 @@ POOL = 32
 """Batches that are sorted together. More means less padding; fewer, more mixing."""
 
 
-def shuffled_batches(
-    lengths: Ints, size: int, rng: np.random.Generator, *, among: Ints | None = None
-) -> list[Ints]:
+def shuffled_batches(lengths: Ints, size: int, rng: np.random.Generator, *, among: Ints | None = None) -> list[Ints]:
     """Every sequence (or every one `among` them) once, in batches of `size` of like length, in random order."""
     order = rng.permutation(np.arange(len(lengths)) if among is None else among)
     batches: list[Ints] = []

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from crowdlogic.classifiers.dropout import Dropout
 from crowdlogic.classifiers.embedding import Embedding
 from crowdlogic.classifiers.network import Batch, Inputs, Network, NeuralClassifier, Training
 from crowdlogic.classifiers.protocol import FIXED, Arrays, needed, packed, seed_of, unpacked
@@ -113,7 +114,7 @@ class TaggerNetwork(Network):
         self.embedding, self.n_classes, self.width = embedding, n_classes, options.width
         self.shapes = nn.Embedding(N_SHAPES, options.shapes, padding_idx=0) if options.shapes else None
         self.convolution = nn.Conv1d(embedding.size + options.shapes, options.filters, options.width)
-        self.dropout = nn.Dropout(options.dropout)
+        self.dropout = Dropout(options.dropout)
         self.gru = nn.GRU(options.filters, options.units, batch_first=True, bidirectional=options.bidirectional)
         self.output = nn.Linear(options.units * (2 if options.bidirectional else 1), n_classes)
 

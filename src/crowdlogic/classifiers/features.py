@@ -8,7 +8,6 @@ Axes: i unit, f feature (column).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
 from zlib import crc32
 
 import numpy as np
@@ -17,7 +16,7 @@ from scipy import sparse
 from crowdlogic.classifiers.shapes import SHAPES, shape_of
 from crowdlogic.classifiers.words import plain_words, running
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.arrays import Ints
 
 REACH = 2
 """How many neighbours of a token are looked at on either side."""

@@ -14,14 +14,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from crowdlogic.classifiers.dropout import Dropout
 from crowdlogic.classifiers.embedding import Embedding
 from crowdlogic.classifiers.network import Batch, Inputs, Network, NeuralClassifier, Training
-from crowdlogic.classifiers.protocol import FIXED, PROGRESS, Arrays, needed, packed, seed_of, unpacked
+from crowdlogic.classifiers.protocol import FIXED, Arrays, needed, packed, seed_of, unpacked
 from crowdlogic.classifiers.words import Lexicon, lexicon_of, running, word_matrix
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.names import Classes
@@ -117,7 +119,7 @@ class KimNetwork(Network):
         self.convolutions = nn.ModuleList(
             nn.Conv1d(embedding.size, options.filters, width) for width in options.windows
         )
-        self.dropout = nn.Dropout(options.dropout)
+        self.dropout = Dropout(options.dropout)
         self.output = nn.Linear(len(options.windows) * options.filters, n_classes)
         self.norm = options.norm
 
@@ -126,7 +128,8 @@ class KimNetwork(Network):
         if batch.rows is None or batch.real is None:
             raise OptionError("kim-cnn looks at words.")
         products = self.products(batch.rows[0])
-        pooled = self.pooled(products, batch.lengths)
+        bias = torch.cat([conv.bias for conv in self.convolutions])
+        pooled = torch.relu(SlidingMax.apply(products, batch.lengths, self.windows, self.filters) + bias)
         return self.output(self.dropout(pooled))
 
     def products(self, rows: Tensor) -> Tensor:
@@ -135,24 +138,53 @@ class KimNetwork(Network):
         different, place = torch.unique(rows, return_inverse=True)
         return nn.functional.embedding(place, self.embedding(different) @ weight.T)
 
-    def pooled(self, products: Tensor, lengths: Tensor) -> Tensor:
-        """The greatest answer of each filter over a sentence with w - 1 empty places on either side."""
-        reach = max(self.windows) - 1
-        padded = nn.functional.pad(products, (0, 0, reach, reach))
-        begin, pooled = 0, []
-        for width, conv in zip(self.windows, self.convolutions, strict=True):
-            places = padded.shape[1] - width + 1
-            answer = conv.bias.expand(len(products), places, -1)
-            for under in range(width):
-                part = padded[:, under : under + places, begin : begin + self.filters]
-                answer = answer + part
-                begin += self.filters
-            inside = torch.arange(places, device=lengths.device) < (lengths + 2 * reach - width + 1)[:, None]
-            pooled.append(answer.masked_fill(~inside[:, :, None], -torch.inf).amax(dim=1))
-        return torch.relu(torch.cat(pooled, dim=1))
-
     def after_step(self) -> None:
         """Scale back the output weights of a class whose norm is too great ([KIM14] section 2.1)."""
         if self.norm:
             with torch.no_grad():
                 self.output.weight.copy_(torch.renorm(self.output.weight, 2, 0, self.norm))
+
+
+class SlidingMax(torch.autograd.Function):
+    """The greatest sum under each filter's sliding window, over a sentence with w - 1 empty places on either side.
+
+    Only the place of the greatest sum has a gradient, so the way back writes few numbers instead of all windows.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, products: Tensor, lengths: Tensor, windows: tuple[int, ...], filters: int) -> Tensor:
+        """pooled[s, (width, f)]."""
+        reach = max(windows) - 1
+        around = nn.functional.pad(products, (0, 0, reach, reach))
+        begin, greatest, places = 0, [], []
+        for width in windows:
+            count = around.shape[1] - width + 1
+            answer = around[:, :count, begin : begin + filters].clone()
+            for under in range(1, width):
+                first = begin + under * filters
+                answer += around[:, under : under + count, first : first + filters]
+            begin += width * filters
+            outside = torch.arange(count, device=lengths.device) >= (lengths + 2 * reach - width + 1)[:, None]
+            value, place = answer.masked_fill_(outside[:, :, None], -torch.inf).max(dim=1)
+            greatest.append(value)
+            places.append(place)
+        ctx.save_for_backward(torch.stack(places))
+        ctx.windows, ctx.filters, ctx.shape = windows, filters, products.shape
+        return torch.cat(greatest, dim=1)
+
+    @staticmethod
+    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor, None, None, None]:  # type: ignore[override]
+        """Each slope goes to the w products whose sum was the greatest."""
+        (places,) = ctx.saved_tensors
+        windows, filters, reach = ctx.windows, ctx.filters, max(ctx.windows) - 1
+        back = slope.new_zeros(ctx.shape)
+        begin = 0
+        for number, (width, place) in enumerate(zip(windows, places, strict=True)):
+            own = slope[:, number * filters : (number + 1) * filters]
+            for under in range(width):
+                at = place + (under - reach)
+                inside = (at >= 0) & (at < ctx.shape[1])  # an empty place learns nothing
+                part = back[:, :, begin : begin + filters]
+                part.scatter_(1, at.clamp(0, ctx.shape[1] - 1)[:, None], (own * inside)[:, None])
+                begin += filters
+        return back, None, None, None

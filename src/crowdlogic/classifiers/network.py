@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from crowdlogic.classifiers.batches import padded, shuffled_batches, sorted_batches
-from crowdlogic.classifiers.protocol import FIXED, PROGRESS, Arrays, check_targets, seed_of
+from crowdlogic.classifiers.protocol import PROGRESS, Arrays, check_targets, seed_of
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.errors import FormatError, OptionError
@@ -254,7 +254,9 @@ class Goal:
 
 def goal_of(targets: Beliefs, weights: Floats | None) -> Goal:
     """Targets and weights, ones when there are none."""
-    return Goal(targets.astype(np.float32), np.ones(len(targets), np.float32) if weights is None else weights.astype(np.float32))
+    return Goal(
+        targets.astype(np.float32), np.ones(len(targets), np.float32) if weights is None else weights.astype(np.float32)
+    )
 
 
 def counting_sequences(inputs: Inputs, goal: Goal) -> Ints:

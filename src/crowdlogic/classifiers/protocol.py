@@ -73,7 +73,9 @@ def needed(corpus: Corpus, what: str, name: str) -> Any:
     found = getattr(corpus, what)
     if found is None:
         held = [part for part in ("texts", "tokens", "features") if getattr(corpus, part) is not None]
-        raise CorpusError(f"{name} looks at {what}; the items have {' and '.join(held) or 'none'}. Choose another model.")
+        raise CorpusError(
+            f"{name} looks at {what}; the items have {' and '.join(held) or 'none'}. Choose another model."
+        )
     return found
 
 

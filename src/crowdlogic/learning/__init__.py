@@ -1,0 +1,6 @@
+"""Learning: classifier, annotators and truth together, with rules to guide them.
+
+learned = LogicLNCL(KimCNN(vectors)).fit(corpus, labels, rules=read_rules("sentiment.rules"))
+learned.estimate                    # clean labels and annotators
+learned.predict(new_items)          # the teacher; student=True for the classifier alone
+"""

@@ -36,6 +36,8 @@ class Epoch:
         q_b: q_b[i, k], what the rules make of it (eq. 15).
         q_f: q_f[i, k], both mixed (eq. 9): the next epoch's targets.
         confusion: confusion[j, m, n] (eq. 12).
+        objective: The log evidence of the labels under classifier and annotators, per label; NaN when not computed.
+        factors: factors[l], what the weights of the rules were multiplied with; None when they are not learnt.
     """
 
     loss: float
@@ -45,12 +47,14 @@ class Epoch:
     q_b: Beliefs
     q_f: Beliefs
     confusion: Floats
+    objective: float = float("nan")
+    factors: Floats | None = None
 
 
 BELIEFS = ("p", "q_a", "q_b", "q_f", "confusion")
 
-Step: TypeAlias = Callable[[int, Beliefs], Epoch]
-"""An epoch, counted from 1, from the q_f before it."""
+Step: TypeAlias = Callable[[int, Beliefs, Floats | None], Epoch]
+"""An epoch, counted from 1, from the q_f before it and the factors of the rules' weights."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +67,8 @@ class Row:
         k: The imitation.
         stopping: The stopping score.
         change: The share of training units whose answer changed.
+        objective: The log evidence of the labels, per label.
         seconds: How long it took.
-        em_seconds: How long of that the annotators' steps (eq. 12 and 13) took.
         scores: Other scores by name: inference, dev student, test teacher, ...
     """
 
@@ -73,8 +77,8 @@ class Row:
     k: float
     stopping: float
     change: float
+    objective: float
     seconds: float
-    em_seconds: float = 0.0
     scores: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -108,6 +112,7 @@ class Course:
     teacher: Teacher
     classifier: Classifier
     q_f: Beliefs
+    factors: Floats | None = None
     history: list[Row] = field(default_factory=list)
     best: Epoch | None = None
     best_arrays: Arrays = field(default_factory=dict)
@@ -126,12 +131,12 @@ class Course:
 
     def _advance(self, step: Step) -> None:
         begin = time.perf_counter()
-        epoch = step(len(self.history) + 1, self.q_f)
+        epoch = step(len(self.history) + 1, self.q_f, self.factors)
         stopping, scores = self._judged(epoch)
         changed = float((epoch.q_f.argmax(axis=1) != self.q_f.argmax(axis=1)).mean())
-        self.q_f = epoch.q_f
+        self.q_f, self.factors = epoch.q_f, epoch.factors
         seconds = time.perf_counter() - begin
-        row = Row(len(self.history) + 1, epoch.loss, epoch.k, stopping, changed, seconds, scores=scores)
+        row = Row(len(self.history) + 1, epoch.loss, epoch.k, stopping, changed, epoch.objective, seconds, scores)
         if self.best is None or stopping > self.history[self.best_epoch - 1].stopping:
             self.best, self.best_epoch, self.best_arrays = epoch, row.epoch, self.classifier.arrays()
         self.history.append(row)
@@ -142,12 +147,13 @@ class Course:
     def _judged(self, epoch: Epoch) -> tuple[float, dict[str, float]]:
         """The stopping score, and all others: those are only looked at."""
         scores = {} if not is_scorable(self.task.corpus) else {"inference": score(self.task.corpus, epoch.q_f)}
+        teacher = self.teacher.weighted(epoch.factors)
         watched = dict(self.task.watched) | ({} if self.task.dev is None else {"dev": self.task.dev})
         for name, corpus in watched.items():
             student = self.classifier.predict_proba(corpus)
             scores[f"{name} student"] = score(corpus, student)
-            if not self.teacher.is_idle:
-                scores[f"{name} teacher"] = score(corpus, self.teacher.predict(corpus, self.classifier, student))
+            if name != "dev" and not teacher.is_idle:
+                scores[f"{name} teacher"] = score(corpus, teacher.predict(corpus, self.classifier, student))
         if self.task.dev is not None:
             return scores["dev student"], scores
         if self.task.held is not None:
@@ -155,14 +161,16 @@ class Course:
         return float(len(self.history)), scores
 
     def _last(self) -> Arrays:
-        return {f"classifier.{name}": array for name, array in self.classifier.arrays().items()} | {"q_f": self.q_f}
+        kept = {"q_f": self.q_f} | ({} if self.factors is None else {"factors": self.factors})
+        return {f"classifier.{name}": array for name, array in self.classifier.arrays().items()} | kept
 
     def _best(self) -> Arrays:
         left = {} if self.best is None else {name: getattr(self.best, name) for name in BELIEFS}
+        left |= {} if self.best is None or self.best.factors is None else {"factors": self.best.factors}
         return {f"classifier.{name}": array for name, array in self.best_arrays.items()} | left
 
     def _note(self) -> dict[str, Any]:
-        best = {} if self.best is None else {"loss": self.best.loss, "k": self.best.k}
+        best = {} if self.best is None else {name: getattr(self.best, name) for name in ("loss", "k", "objective")}
         return {"best_epoch": self.best_epoch, "best": best, "history": [asdict(row) for row in self.history]}
 
     def _resume(self, keeper: Keeper | None) -> None:
@@ -172,10 +180,11 @@ class Course:
             return
         last, best, note = found
         self.classifier.restore(_classifier_arrays(last))
-        self.q_f = np.asarray(last["q_f"])
+        self.q_f, self.factors = np.asarray(last["q_f"]), last.get("factors")
         self.history = [Row(**row) for row in note["history"]]
         self.best_epoch, self.best_arrays = note["best_epoch"], _classifier_arrays(best)
-        self.best = Epoch(note["best"]["loss"], note["best"]["k"], *(np.asarray(best[name]) for name in BELIEFS))
+        left: dict[str, Any] = {name: np.asarray(best[name]) for name in BELIEFS}
+        self.best = Epoch(**note["best"], **left, factors=best.get("factors"))
 
 
 def _classifier_arrays(arrays: Arrays) -> Arrays:

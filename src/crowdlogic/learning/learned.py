@@ -50,5 +50,11 @@ def learned_from(method: str, course: Course, epoch: Epoch) -> Learned:
         trace=np.array([row.stopping for row in course.history]),
     )  # fmt: skip
     return Learned(
-        estimate, epoch, course.best_epoch, tuple(course.history), course.classifier, course.teacher, task
+        estimate,
+        epoch,
+        course.best_epoch,
+        tuple(course.history),
+        course.classifier,
+        course.teacher.weighted(epoch.factors),
+        task,
     )

@@ -29,10 +29,11 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.course import Course, Epoch, Keeper, Limits, Progress
 from crowdlogic.learning.learned import Learned, learned_from
+from crowdlogic.learning.rule_weights import is_time, learnt_factors
 from crowdlogic.learning.schedules import Growing, Imitation, imitation_at
 from crowdlogic.learning.stopping import HeldOut
 from crowdlogic.learning.task import Task, annotator_weights, task_of
-from crowdlogic.learning.teacher import Teacher
+from crowdlogic.learning.teacher import Teacher, transitions_of
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.rules.potentials import PerUnit
 from crowdlogic.rules.project import Preset
@@ -42,6 +43,12 @@ from crowdlogic.rules.vocabulary import Vocabulary
 from crowdlogic.truth.confusion import e_step, m_step
 from crowdlogic.truth.ties import Ties
 from crowdlogic.truth.voting import MajorityVote
+
+SINGLE_DOUBT = 0.3
+"""Votes added to every class when units have one label each."""
+
+FEW = 1.5
+"""Labels per unit below which most units have only one."""
 
 
 class Loss(StrEnum):
@@ -62,15 +69,18 @@ class LogicLNCL:
         imitation: k(t): Growing, Constant, or any function of the epoch, counted from 1.
         strength: C, how strongly the rules pull.
         preset: The projection: paper (from q_a), released or transitions (both from the classifier).
-        transitions: A table of transitions beside the rules, for tags.
+        transitions: A table of transitions beside the rules, for tags; `estimated` counts them in the first targets.
         per_unit: Whether groundings of a rule add up at a unit, or are averaged.
         loss: plain (eq. 8) or annotators (eq. 10).
         start: The first targets, a majority vote; its `ties` are `soft` for the shares of the votes.
+        doubt: Votes added to every class in the first targets when they are shares. None adds SINGLE_DOUBT where most
+            units have one label: else a label would be its own proof, and every annotator would seem perfect.
         smoothing: Labels added to every cell of a confusion matrix.
         trust: Labels added to each diagonal cell beyond that.
         epochs: The most epochs.
         patience: Epochs without a better stopping score before stopping.
         held_out: The labels to stop by when there is no dev gold; None runs all epochs and keeps the last.
+        learn_weights: Whether the rules' weights are learnt, too, by the likelihood of labels that are kept apart.
         seed: Where all chance comes from.
     """
 
@@ -78,15 +88,17 @@ class LogicLNCL:
     imitation: Imitation = Growing()
     strength: float = 5.0
     preset: Preset | str = "paper"
-    transitions: TransitionTable | None = None
+    transitions: TransitionTable | str | None = None
     per_unit: PerUnit | str = PerUnit.sum
     loss: Loss | str = Loss.plain
     start: MajorityVote = MajorityVote(ties=Ties.soft)
+    doubt: float | None = None
     smoothing: float = 0.01
     trust: float = 1.0
     epochs: int = 30
     patience: int = 5
     held_out: HeldOut | None = HeldOut()
+    learn_weights: bool = False
     seed: int = 0
 
     name = "logic-lncl"
@@ -121,26 +133,34 @@ class LogicLNCL:
             keeper: Where to keep a checkpoint after every epoch, and to go on from.
             progress: Hears of every epoch.
         """
-        task = task_of(corpus, labels, dev=dev, watched=watched, held_out=self.held_out, seed=self.seed)
+        task = task_of(
+            corpus, labels, dev=dev, watched=watched, held_out=self.held_out, seed=self.seed, keep=self.learn_weights
+        )
         teacher = self.teacher(task, rules, vocabulary)
         classifier = self.classifier.build(task.corpus, task.labels.classes, seed=self.seed)
         weights = annotator_weights(task) if self.loss == Loss.annotators else task.counted
-        course = Course(task, teacher, classifier, first_targets(task.learnt, self.start))
+        factors = np.ones(teacher.n_rules) if self.learn_weights else None
+        course = Course(task, teacher, classifier, first_targets(task.learnt, self.start, doubt=self.doubt), factors)
 
         course.run(
-            lambda t, q_f: self.epoch(task, teacher, classifier, weights, q_f, t),
+            lambda t, q_f, factors: self.epoch(task, teacher, classifier, weights, q_f, t, factors),
             Limits(self.epochs, self.patience), keeper=keeper, progress=progress,
         )  # fmt: skip
         return learned_from(self.name, course, self.finished(task, teacher, classifier, course))
 
     def epoch(
-        self, task: Task, teacher: Teacher, classifier: Classifier, weights: Floats, q_f: Beliefs, t: int
-    ) -> Epoch:
+        self, task: Task, teacher: Teacher, classifier: Classifier, weights: Floats, q_f: Beliefs, t: int,
+        factors: Floats | None = None,
+    ) -> Epoch:  # fmt: skip
         """One round of Algorithm 1."""
         confusion = self.m_step(task.learnt, q_f)
         loss = classifier.fit_epoch(task.corpus, q_f, weights)
         k = imitation_at(self.imitation, t)
-        return self.e_step(task.learnt, task, teacher, classifier, confusion, k=k, loss=loss)
+        done = self.e_step(task.learnt, task, teacher.weighted(factors), classifier, confusion, k=k, loss=loss)
+        if factors is None or task.held is None or not is_time(t):
+            return replace(done, factors=factors)
+        found = learnt_factors(task, teacher, classifier, done.q_a, done.p, confusion, task.held, factors)
+        return replace(done, factors=found)
 
     def m_step(self, labels: CrowdLabels, q_f: Beliefs) -> Floats:
         """confusion[j, m, n] (eq. 12)."""
@@ -152,10 +172,10 @@ class LogicLNCL:
     ) -> Epoch:  # fmt: skip
         """Eq. 13, 15 and 9."""
         p = classifier.predict_proba(task.corpus)
-        q_a, _ = e_step(labels, confusion, p)
+        q_a, log_evidence = e_step(labels, confusion, p)
         q_b = teacher.corrected(task.corpus, q_a, p, classifier)
         q_f = q_a if teacher.is_idle else (1.0 - k) * q_a + k * q_b
-        return Epoch(loss, k, p, q_a, q_b, q_f, confusion)
+        return Epoch(loss, k, p, q_a, q_b, q_f, confusion, log_evidence / labels.n_labels)
 
     def finished(self, task: Task, teacher: Teacher, classifier: Classifier, course: Course) -> Epoch:
         """The best epoch; with the labels that were kept apart back in, for the answers that users get."""
@@ -163,28 +183,31 @@ class LogicLNCL:
             raise OptionError("No epoch was run.")
         if task.held is None:
             return course.best
-        confusion = self.m_step(task.labels, course.best.q_f)
-        return self.e_step(
-            task.labels, task, teacher, classifier, confusion, k=course.best.k, loss=course.best.loss
-        )  # fmt: skip
+        best = course.best
+        confusion = self.m_step(task.labels, best.q_f)
+        told = teacher.weighted(best.factors)
+        last = self.e_step(task.labels, task, told, classifier, confusion, k=best.k, loss=best.loss)
+        return replace(last, factors=best.factors)
 
     def teacher(self, task: Task, rules: RuleSet | None, vocabulary: Vocabulary | None) -> Teacher:
         """The rules as this method obeys them."""
-        return Teacher(
-            task.labels.classes, rules, vocabulary, self.transitions, self.preset, self.strength, self.per_unit
-        )
+        first = first_targets(task.learnt, self.start)
+        table = transitions_of(self.transitions, task, first)
+        return Teacher(task.labels.classes, rules, vocabulary, table, self.preset, self.strength, self.per_unit)
 
 
-def first_targets(labels: CrowdLabels, start: MajorityVote) -> Beliefs:
+def first_targets(labels: CrowdLabels, start: MajorityVote, *, doubt: float | None = 0.0) -> Beliefs:
     """The first q_f: the shares of the votes, or the winner alone. Uniform where nobody said anything."""
-    votes = shares(labels.votes(weighted=start.weighted))
+    votes = labels.votes(weighted=start.weighted)
     if Ties.named(start.ties) is Ties.soft:
-        return votes
+        return shares(votes + (_usual_doubt(labels) if doubt is None else doubt))
+    votes = shares(votes)
     winner = start.infer(labels).answer
     hard = np.eye(labels.n_classes)[winner]
     return np.where((winner >= 0)[:, None], hard, votes)
 
 
-def agg_net(classifier: Architecture, **options: object) -> LogicLNCL:
-    """[AGG] AggNet (Albarqouni et al. 2016): no rules, eq. 6's loss. Give `fit` no rules either."""
-    return replace(LogicLNCL(classifier=classifier, loss=Loss.plain, transitions=None), **options)  # type: ignore[arg-type]
+def _usual_doubt(labels: CrowdLabels) -> float:
+    """None where units have several labels to compare."""
+    heard = labels.labels_per_unit()
+    return SINGLE_DOUBT if heard[heard > 0].mean() < FEW else 0.0

@@ -26,6 +26,7 @@ class Growing:
             raise OptionError(f"imitation: base and most lie between 0 and 1, not at {self.base} and {self.most}.")
 
     def __call__(self, epoch: int) -> float:
+        """The imitation of an epoch."""
         return min(self.most, 1.0 - self.base**epoch)
 
 
@@ -40,11 +41,12 @@ class Constant:
             raise OptionError(f"imitation: k lies between 0 and 1, not at {self.k}.")
 
     def __call__(self, epoch: int) -> float:  # noqa: ARG002 (every epoch is alike)
+        """The imitation of an epoch."""
         return self.k
 
 
 def imitation_at(schedule: Imitation, epoch: int) -> float:
-    """k of an epoch, checked: a callable of the user's may say anything."""
+    """K of an epoch, checked: a callable of the user's may say anything."""
     k = float(schedule(epoch))
     if not 0 <= k <= 1:
         raise OptionError(f"imitation: epoch {epoch} has k = {k}; it must lie between 0 and 1.")

@@ -1,4 +1,4 @@
-"""What a fit is given, made ready: labels and corpora over the same items and classes, rules, and what is kept apart."""
+"""What a fit is given, made ready: labels and corpora over the same items and classes, and what is kept apart."""
 
 from __future__ import annotations
 
@@ -45,19 +45,21 @@ class Task:
 
 def task_of(
     corpus: Corpus, labels: CrowdLabels, *, dev: Corpus | None, watched: Mapping[str, Corpus] | None,
-    held_out: HeldOut | None, seed: int,
+    held_out: HeldOut | None, seed: int, keep: bool = False,
 ) -> Task:  # fmt: skip
-    """Align everything, and keep labels apart when there is no dev gold."""
+    """Align everything, and keep labels apart when there is no dev gold (or when they are needed anyway: `keep`)."""
     labels, corpus = align(labels, corpus)
     if not labels.n_labels:
         raise CorpusError("There are no labels to learn from. Bring a table of item, annotator, label.")
     if labels.n_classes < 2:
-        raise CorpusError(f"There is nothing to learn: all labels are {labels.classes[0]!r}. Bring two classes or more.")
+        raise CorpusError(
+            f"There is nothing to learn: all labels are {labels.classes[0]!r}. Bring two classes or more."
+        )
     classes = _all_classes(labels, corpus, dev, watched)
     labels, corpus = labels.with_classes(classes), corpus.with_classes(classes)
     dev = None if dev is None else _checked(dev, corpus, "dev")
     learnt, held = labels, None
-    if dev is None and held_out is not None:
+    if held_out is not None and (dev is None or keep):
         learnt, held = held_out.split(labels, seed=seed_of(seed, "held out"))
     others = {name: _checked(other, corpus, name) for name, other in (watched or {}).items()}
     return Task(corpus, labels, learnt, held, dev, others)

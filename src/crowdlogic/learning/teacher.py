@@ -5,21 +5,28 @@ Axes: i unit, k class.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from weakref import WeakKeyDictionary
 
 from crowdlogic.classifiers.protocol import Classifier, predict_texts
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.names import Classes
+from crowdlogic.errors import OptionError
+from crowdlogic.learning.task import Task
+from crowdlogic.numerics.arrays import Floats
+from crowdlogic.rules.expanding import expand
 from crowdlogic.rules.grounding import GroundRules, ground_rules
 from crowdlogic.rules.potentials import PerUnit
 from crowdlogic.rules.project import Preset, Settling, project
 from crowdlogic.rules.syntax import RuleSet
-from crowdlogic.rules.transitions import TransitionTable
+from crowdlogic.rules.transitions import TransitionTable, estimate_transitions
 from crowdlogic.rules.vocabulary import Vocabulary
 
 NO_RULES = RuleSet(())
+
+ESTIMATED = "estimated"
+"""Transitions as they are in the first targets."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +42,7 @@ class Teacher:
         strength: C.
         per_unit: Whether groundings add up at a unit, or are averaged.
         settling: When belief propagation on a graph has settled.
+        factors: factors[l], what the weight of each rule (written out) is multiplied with; None for ones.
     """
 
     classes: Classes
@@ -45,18 +53,35 @@ class Teacher:
     strength: float = 5.0
     per_unit: PerUnit | str = PerUnit.sum
     settling: Settling | None = None
+    factors: Floats | None = None
     _ground: WeakKeyDictionary[Corpus, GroundRules] = field(default_factory=WeakKeyDictionary, repr=False)
 
     @property
     def is_idle(self) -> bool:
         """Whether there is nothing to teach: no rule and no transition."""
-        return (self.rules is None or not self.rules.rules) and self.transitions is None
+        return (self.rules is None or not self.rules.statements) and self.transitions is None
 
     def grounded(self, corpus: Corpus) -> GroundRules:
         """The rules over a corpus, grounded once."""
         if corpus not in self._ground:
-            self._ground[corpus] = ground_rules(self.rules or NO_RULES, corpus, self.classes, self.vocabulary)
+            made = ground_rules(self.rules or NO_RULES, corpus, self.classes, vocabulary=self.vocabulary)
+            self._ground[corpus] = made if self.factors is None else made.weighted(self.factors)
         return self._ground[corpus]
+
+    @property
+    def n_rules(self) -> int:
+        """How many rules there are, ready-made sets written out."""
+        return 0 if self.rules is None else len(expand(self.rules, self.classes).rules)
+
+    def weighted(self, factors: Floats | None) -> Teacher:
+        """The same teacher with other weights; what was grounded is not grounded again."""
+        if factors is None:
+            return self
+        bare = replace(self, factors=None, _ground=WeakKeyDictionary()) if self.factors is not None else self
+        made = replace(bare, factors=factors, _ground=WeakKeyDictionary())
+        for corpus, ground in bare._ground.items():
+            made._ground[corpus] = ground.weighted(factors)
+        return made
 
     def corrected(self, corpus: Corpus, q_a: Beliefs, p: Beliefs, classifier: Classifier) -> Beliefs:
         """q_b of q_a, the classifier's own p at hand (eq. 15)."""
@@ -72,3 +97,14 @@ class Teacher:
         """Eq. 15 with the classifier's p in place of q_a: how new items are answered."""
         student = classifier.predict_proba(corpus) if p is None else p
         return self.corrected(corpus, student, student, classifier)
+
+
+def transitions_of(given: TransitionTable | str | None, task: Task, targets: Beliefs) -> TransitionTable | None:
+    """The table that was given, or one with the shares that neighbouring tags have in the targets."""
+    if not isinstance(given, str):
+        return given
+    if given != ESTIMATED:
+        raise OptionError(f"transitions: {given!r} is neither a table nor {ESTIMATED!r}.")
+    if task.corpus.offsets is None:
+        raise OptionError("transitions are for sequences; the items here are documents.")
+    return estimate_transitions(targets, task.corpus.offsets, task.labels.classes, given="current")

@@ -103,6 +103,14 @@ class GroundRules:
             kept={},
         )
 
+    def weighted(self, factors: Floats) -> GroundRules:
+        """The same groundings with the weight of rule l times factors[l]; hard rules stay hard."""
+        rules = tuple(
+            rule if rule.rule.weight is None else replace(rule, rule=replace(rule.rule, weight=rule.rule.weight * f))
+            for rule, f in zip(self.rules, map(float, factors), strict=True)
+        )
+        return replace(self, rules=rules, kept={})
+
 
 def ground_rules(
     rules: RuleSet,

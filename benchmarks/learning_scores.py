@@ -1,0 +1,66 @@
+"""Scores of learning on the paper's two tasks: run the grid (resumable), then write the tables of docs/learning.md.
+
+    python -m benchmarks.learning_scores run [--only ner] [--rows "aggnet;logic-lncl, paper"] [--seeds 5] [--jobs 2]
+    python -m benchmarks.learning_scores tables
+
+Each finished run is a file in benchmarks/results/learning; what is there is not run again. Needs CROWDLOGIC_DATA.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from benchmarks.learning_tables import write_tables
+from crowdlogic.experiments.jobs import Job, run_jobs
+from crowdlogic.experiments.rows import run
+from crowdlogic.learning.presets import READINGS
+
+RESULTS = Path("benchmarks/results/learning")
+NER = ("gold", "majority", "dawid-skene", "aggnet", "without rules", *(f"logic-lncl, {name}" for name in READINGS))
+FREE = ("gold-free items", "gold-free annotations")
+GRID = {
+    "ner": (*NER, *FREE),
+    "sentiment": ("gold", "majority", "dawid-skene", "glad", "aggnet", "logic-lncl", *FREE),
+    "sentiment-published": ("gold", "majority", "aggnet", "logic-lncl"),
+}
+SEEDS = {"ner": 5, "sentiment": 10, "sentiment-published": 10}
+
+
+def jobs(only: str | None, rows: str | None, seeds: int | None) -> list[Job]:
+    """The grid, seed by seed, so that a run that was stopped has all rows of the first seeds."""
+    chosen = [task for task in GRID if only is None or task in only.split(",")]
+    wanted = None if rows is None else rows.split(";")
+    found = [
+        Job(task, row, seed)
+        for task in chosen
+        for seed in range(seeds or SEEDS[task])
+        for row in GRID[task]
+        if wanted is None or row in wanted
+    ]
+    return sorted(found, key=lambda job: job.seed)
+
+
+def hear(job: Job, done: int, todo: int) -> None:
+    """Say that a run is done."""
+    print(f"{done}/{todo} {job.task}: {job.row}, seed {job.seed}", flush=True)
+
+
+def main() -> None:
+    """Run, or write the tables."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("what", choices=("run", "tables"))
+    options.add_argument("--only", default=None, help="Tasks, separated by commas.")
+    options.add_argument("--rows", default=None, help="Rows, separated by semicolons.")
+    options.add_argument("--seeds", type=int, default=None)
+    options.add_argument("--jobs", type=int, default=2)
+    chosen = options.parse_args()
+    if chosen.what == "tables":
+        write_tables(RESULTS, GRID, SEEDS)
+        sys.exit()
+    run_jobs(jobs(chosen.only, chosen.rows, chosen.seeds), run, RESULTS, processes=chosen.jobs, hear=hear)
+
+
+if __name__ == "__main__":
+    main()

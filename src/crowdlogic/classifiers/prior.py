@@ -1,0 +1,61 @@
+"""The classifier that does not look: every unit has the mean of the targets. With it, Algorithm 1 is Dawid-Skene.
+
+Axes: i unit, k class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from crowdlogic.classifiers.protocol import Arrays, check_targets
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.data.names import Classes
+from crowdlogic.numerics.arrays import Floats
+
+PRIOR = "model.prior"
+
+
+@dataclass(frozen=True)
+class ClassPrior:
+    """How often each class is, and nothing else: what a classifier must beat."""
+
+    name = "prior"
+
+    def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> PriorClassifier:  # noqa: ARG002 (it looks at nothing)
+        """Every class alike."""
+        return PriorClassifier(np.full(len(classes), 1.0 / len(classes)))
+
+    def load(self, arrays: Arrays, classes: Classes) -> PriorClassifier:  # noqa: ARG002 (the arrays say it)
+        """The classifier that these arrays were taken from."""
+        return PriorClassifier(np.asarray(arrays[PRIOR]))
+
+
+class PriorClassifier:
+    """prior[k]."""
+
+    def __init__(self, prior: Floats) -> None:
+        self.prior = prior
+
+    def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:
+        """The weighted mean of the targets, which has the least loss of all constants."""
+        check_targets(corpus, targets, weights)
+        share = np.ones(len(targets)) if weights is None else weights
+        if share.sum() > 0:
+            self.prior = share @ targets / share.sum()
+        seen = self.prior > 0
+        return float(-(self.prior[seen] * np.log(self.prior[seen])).sum())
+
+    def predict_proba(self, corpus: Corpus) -> Beliefs:
+        """The same for every unit."""
+        return np.tile(self.prior, (corpus.n_units, 1))
+
+    def arrays(self) -> Arrays:
+        """The prior."""
+        return {PRIOR: self.prior.copy()}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take over a prior."""
+        self.prior = np.asarray(arrays[PRIOR]).copy()

@@ -1,0 +1,1 @@
+"""The paper's experiments: rows of its tables, run over seeds."""

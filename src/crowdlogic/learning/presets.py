@@ -1,0 +1,85 @@
+"""The configurations of the paper's Table 2, and the choices its text leaves open, by name.
+
+`sentiment` and `ner` are what wins on the dev scores (docs/decisions says why); the readings of the paper and of its
+authors' program are options of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from crowdlogic.data.names import Classes
+from crowdlogic.data.vectors import WordVectors
+from crowdlogic.errors import OptionError
+from crowdlogic.learning.logic_lncl import LogicLNCL, Loss
+from crowdlogic.learning.schedules import Growing
+from crowdlogic.learning.teacher import ESTIMATED
+from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.project import Preset, Result, Start
+from crowdlogic.rules.syntax import RuleSet
+from crowdlogic.rules.transitions import TransitionTable, conll_transitions
+from crowdlogic.truth.ties import Ties
+from crowdlogic.truth.voting import MajorityVote
+
+CONLL_TIES = ("I-MISC", "I-ORG", "B-ORG", "I-PER", "B-PER", "I-LOC", "B-LOC", "B-MISC", "O")
+"""The order in which ties of the majority vote are decided in the paper's file."""
+
+
+@dataclass(frozen=True)
+class Configured:
+    """A method and the rules that go with it."""
+
+    method: LogicLNCL
+    rules: RuleSet | None
+
+
+def sentiment(vectors: WordVectors | None = None, *, seed: int = 0, word: str = "but") -> Configured:
+    """Kim-CNN and "A but B"; k(t) = 1 - 0.94^t, C = 5, eq. 8."""
+    from crowdlogic.classifiers.kim_cnn import KimCNN
+
+    method = LogicLNCL(
+        classifier=KimCNN(vectors=vectors), imitation=Growing(0.94), strength=5.0, preset="paper", loss=Loss.plain,
+        start=MajorityVote(ties=Ties.soft), seed=seed,
+    )  # fmt: skip
+    return Configured(method, parse_rules(f"1.0: include contrast('{word}')", source="the preset sentiment"))
+
+
+READINGS = {
+    "transitions": Preset(Start.classifier, Result.marginals),
+    "released": Preset(Start.classifier, Result.path),
+    "estimated": Preset(Start.classifier, Result.marginals),
+    "released from the crowd": Preset(Start.crowd, Result.path),
+    "paper": Preset(Start.crowd, Result.marginals),
+    "paper from the classifier": Preset(Start.classifier, Result.marginals),
+}
+"""How the rules are read: as the rules of BIO, or as transitions (the authors' table, or `estimated` from the vote)."""
+
+
+def ner(
+    classes: Classes, vectors: WordVectors | None = None, *, seed: int = 0, reading: str = "transitions"
+) -> Configured:
+    """CNN-GRU and the grammar of BIO tags; k(t) = min(0.8, 1 - 0.9^t), C = 5, eq. 10."""
+    from crowdlogic.classifiers.cnn_gru import CNNGRU
+
+    if reading not in READINGS:
+        raise OptionError(f"reading: {reading!r} is none of {', '.join(READINGS)}.")
+    by_rules = reading.startswith("paper")
+    method = LogicLNCL(
+        classifier=CNNGRU(vectors=vectors), imitation=Growing(0.90, most=0.8), strength=5.0, loss=Loss.annotators,
+        start=_conll_vote(classes), preset=READINGS[reading], seed=seed,
+        transitions=_transitions(reading, classes),
+    )  # fmt: skip
+    return Configured(method, parse_rules("1.0: include bio", source="the preset ner") if by_rules else None)
+
+
+def _transitions(reading: str, classes: Classes) -> TransitionTable | str | None:
+    if reading.startswith("paper"):
+        return None
+    return ESTIMATED if reading == "estimated" else conll_transitions(classes)
+
+
+def _conll_vote(classes: Classes) -> MajorityVote:
+    """The hard majority vote, with the paper's order for the tags of CoNLL."""
+    if {str(name) for name in classes} == set(CONLL_TIES):
+        return MajorityVote(ties=Ties.order, order=CONLL_TIES)
+    return MajorityVote(ties=Ties.random)

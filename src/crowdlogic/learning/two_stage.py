@@ -1,0 +1,151 @@
+"""Two stages: first decide what is true, then teach a classifier that. And the upper bound: teach it the gold.
+
+Rules, when given, correct the classifier's predictions only (the rows "MV-t" of the paper's Table 5).
+
+Axes: i unit, j annotator, k class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from crowdlogic.classifiers.linear import Linear
+from crowdlogic.classifiers.protocol import Architecture, Classifier
+from crowdlogic.data.corpus import UNKNOWN, Corpus
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.errors import CorpusError, OptionError
+from crowdlogic.learning.course import Course, Epoch, Keeper, Limits, Progress
+from crowdlogic.learning.learned import Learned, learned_from
+from crowdlogic.learning.scoring import is_scorable
+from crowdlogic.learning.stopping import HeldOut
+from crowdlogic.learning.task import Task, task_of
+from crowdlogic.learning.teacher import Teacher, transitions_of
+from crowdlogic.numerics.arrays import Floats
+from crowdlogic.rules.project import Preset
+from crowdlogic.rules.syntax import RuleSet
+from crowdlogic.rules.transitions import TransitionTable
+from crowdlogic.rules.vocabulary import Vocabulary
+from crowdlogic.truth.confusion import m_step
+from crowdlogic.truth.methods import TruthMethod
+from crowdlogic.truth.voting import MajorityVote
+
+
+@dataclass(frozen=True)
+class TwoStage:
+    """A truth method, then a classifier.
+
+    Attributes:
+        truth: What decides the targets: MajorityVote(), DawidSkene(), GLAD(), ...
+        classifier: What learns them.
+        hard: Whether it learns the answers, or the beliefs.
+        strength: C of the teacher.
+        preset: The teacher's projection.
+        transitions: The teacher's table of transitions, for tags.
+        epochs: The most epochs.
+        patience: Epochs without a better stopping score before stopping.
+        held_out: The labels to stop by when there is no dev gold; None runs all epochs and keeps the last.
+        seed: Where all chance comes from.
+    """
+
+    truth: TruthMethod = MajorityVote()
+    classifier: Architecture = Linear()
+    hard: bool = False
+    strength: float = 5.0
+    preset: Preset | str = "paper"
+    transitions: TransitionTable | str | None = None
+    epochs: int = 30
+    patience: int = 5
+    held_out: HeldOut | None = HeldOut()
+    seed: int = 0
+
+    @property
+    def name(self) -> str:
+        """As tables call it."""
+        return f"{self.truth.name} + {self.classifier.name}"
+
+    def fit(
+        self, corpus: Corpus, labels: CrowdLabels, *, rules: RuleSet | None = None,
+        vocabulary: Vocabulary | None = None, dev: Corpus | None = None, watched: Mapping[str, Corpus] | None = None,
+        keeper: Keeper | None = None, progress: Progress | None = None,
+    ) -> Learned:  # fmt: skip
+        """Infer the truth, then learn it; see LogicLNCL.fit."""
+        task = task_of(corpus, labels, dev=dev, watched=watched, held_out=self.held_out, seed=self.seed)
+        targets = self.targets(task)
+        table = transitions_of(self.transitions, task, targets)
+        teacher = Teacher(task.labels.classes, rules, vocabulary, table, self.preset, self.strength)
+        limits = Limits(self.epochs, self.patience)
+        learner = self.classifier.build(task.corpus, task.labels.classes, seed=self.seed)
+        return _taught(self.name, task, teacher, learner, targets, task.counted, limits, keeper, progress)
+
+    def targets(self, task: Task) -> Beliefs:
+        """What the truth method believes of the labels to learn from; its answers alone when hard."""
+        estimate = self.truth.infer(task.learnt, task.corpus)
+        if not self.hard:
+            return estimate.beliefs
+        hard = np.eye(task.labels.n_classes)[estimate.answer]
+        return np.where(estimate.answered[:, None], hard, estimate.beliefs)
+
+
+@dataclass(frozen=True)
+class Gold:
+    """The upper bound: a classifier that learns the gold. The labels are only looked at to judge annotators.
+
+    Attributes:
+        classifier: What learns.
+        strength: C of the teacher.
+        preset: The teacher's projection.
+        transitions: The teacher's table of transitions, for tags.
+        epochs: The most epochs.
+        patience: Epochs without a better stopping score before stopping.
+        seed: Where all chance comes from.
+    """
+
+    classifier: Architecture = Linear()
+    strength: float = 5.0
+    preset: Preset | str = "paper"
+    transitions: TransitionTable | str | None = None
+    epochs: int = 30
+    patience: int = 5
+    seed: int = 0
+
+    name = "gold"
+
+    def fit(
+        self, corpus: Corpus, labels: CrowdLabels, *, rules: RuleSet | None = None,
+        vocabulary: Vocabulary | None = None, dev: Corpus | None = None, watched: Mapping[str, Corpus] | None = None,
+        keeper: Keeper | None = None, progress: Progress | None = None,
+    ) -> Learned:  # fmt: skip
+        """Learn the gold; without a dev set, for all epochs. See LogicLNCL.fit."""
+        task = task_of(corpus, labels, dev=dev, watched=watched, held_out=None, seed=self.seed)
+        if not is_scorable(task.corpus):
+            raise CorpusError("The items have no gold to learn. Give gold, or choose another method.")
+        gold = np.asarray(task.corpus.gold)
+        targets = np.eye(task.labels.n_classes)[gold]
+        table = transitions_of(self.transitions, task, targets)
+        teacher = Teacher(task.labels.classes, rules, vocabulary, table, self.preset, self.strength)
+        limits = Limits(self.epochs, self.patience)
+        learner = self.classifier.build(task.corpus, task.labels.classes, seed=self.seed)
+        known = (gold != UNKNOWN).astype(np.float64)
+        return _taught(self.name, task, teacher, learner, targets, known, limits, keeper, progress)
+
+
+def _taught(
+    name: str, task: Task, teacher: Teacher, classifier: Classifier, targets: Beliefs, weights: Floats,
+    limits: Limits, keeper: Keeper | None, progress: Progress | None,
+) -> Learned:  # fmt: skip
+    """Teach a classifier the same targets, epoch after epoch."""
+    confusion = m_step(task.labels, targets, smoothing=0.01, trust=1.0)
+
+    def step(_: int, q_f: Beliefs, __: Floats | None) -> Epoch:
+        loss = classifier.fit_epoch(task.corpus, q_f, weights)
+        return Epoch(loss, 0.0, classifier.predict_proba(task.corpus), q_f, q_f, q_f, confusion)
+
+    course = Course(task, teacher, classifier, targets)
+    course.run(step, limits, keeper=keeper, progress=progress)
+    if course.best is None:
+        raise OptionError("No epoch was run.")
+    return learned_from(name, course, course.best)

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from crowdlogic.classifiers.linear import Linear
+from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
+from crowdlogic.errors import CorpusError
+from crowdlogic.learning.two_stage import Gold, TwoStage
+from crowdlogic.rules.parser import parse_rules
+from crowdlogic.truth.confusion import DawidSkene
+from crowdlogic.truth.voting import MajorityVote
+
+BUT = parse_rules("1.0: include contrast('but')")
+
+
+@pytest.mark.parametrize("hard", [True, False])
+def test_the_classifier_learns_what_the_truth_method_says(hard: bool) -> None:
+    made = simulate_sentiment(0, items=150, annotators=8)
+    truth = DawidSkene()
+
+    learned = TwoStage(truth, hard=hard, epochs=3, held_out=None).fit(made.corpus, made.labels)
+
+    said = truth.infer(made.labels)
+    by_hand = Linear().build(made.corpus, made.labels.classes, seed=0)
+    targets = np.eye(2)[said.answer] if hard else said.beliefs
+    for _ in range(3):
+        by_hand.fit_epoch(made.corpus, targets)
+    np.testing.assert_allclose(learned.epoch.p, by_hand.predict_proba(made.corpus), rtol=1e-6)
+    np.testing.assert_array_equal(learned.estimate.answer, said.answer)
+
+
+def test_gold_learns_the_gold_whatever_the_crowd_says() -> None:
+    made = simulate_sentiment(0, items=400, test_items=300, annotators=8)
+    test = made.test.with_classes(made.labels.classes)
+
+    right = {
+        name: (method.fit(made.corpus, made.labels).predict(test).argmax(axis=1) == test.gold).mean()
+        for name, method in (("gold", Gold(epochs=10)), ("vote", TwoStage(MajorityVote(), epochs=10, held_out=None)))
+    }
+
+    assert right["gold"] > right["vote"]
+
+
+def test_gold_without_gold_is_refused() -> None:
+    made = simulate_sentiment(0, items=30, annotators=8)
+    corpus = type(made.corpus)(made.corpus.items, texts=made.corpus.texts)
+
+    with pytest.raises(CorpusError, match=r"The items have no gold to learn. Give gold, or choose another method."):
+        Gold().fit(corpus, made.labels)
+
+
+def test_rules_correct_predictions_only() -> None:
+    made = simulate_sentiment(0, items=200, test_items=100, annotators=8)
+    method = TwoStage(epochs=3, held_out=None)
+
+    with_rules, without = (method.fit(made.corpus, made.labels, rules=rules) for rules in (BUT, None))
+
+    np.testing.assert_array_equal(with_rules.epoch.p, without.epoch.p)
+    np.testing.assert_array_equal(with_rules.predict(made.test, student=True), without.predict(made.test))
+    assert np.abs(with_rules.predict(made.test) - without.predict(made.test)).max() > 0.01
+
+
+def test_tags_of_any_set_can_be_learnt() -> None:
+    made = simulate_ner(0, items=200, test_items=100)
+
+    learned = TwoStage(DawidSkene(), epochs=5).fit(made.corpus, made.labels, dev=made.test)
+
+    assert learned.history[-1].scores["dev student"] > 0.5

@@ -101,9 +101,9 @@ class Network(nn.Module):
 def batch_of(inputs: Inputs, sequences: Ints, device: torch.device) -> tuple[Batch, Ints]:
     """Some sequences as tensors, and which units they hold, in the order of the network's logits."""
     at, real = places_of(inputs.offsets, sequences)
-    rows = np.zeros((0, *at.shape), dtype=np.int64)
-    if inputs.rows is not None:
-        rows = np.where(real, inputs.rows[:, at] if inputs.rows.shape[1] else 0, 0)
+    rows = np.zeros((0 if inputs.rows is None else len(inputs.rows), *at.shape), dtype=np.int64)
+    if inputs.rows is not None and inputs.rows.size:
+        rows = np.where(real, inputs.rows[:, at], 0)
     features = inputs.features[at[:, 0]] if inputs.features is not None else np.zeros((0, 0), dtype=np.float32)
     places, units = None, sequences
     if inputs.units is not None:

@@ -16,7 +16,10 @@ def planted(seed: int):
     """Texts in which `sun` always means yes, and `fog` says nothing; two careless annotators an item."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(2, size=500)
-    words = [f"{'sun' if t and rng.random() < 0.6 else 'sea'} {'fog' if rng.random() < 0.5 else 'hill'} w{rng.integers(400)}" for t in truth]
+    words = [
+        f"{'sun' if t and rng.random() < 0.6 else 'sea'} {'fog' if rng.random() < 0.5 else 'hill'} w{rng.integers(400)}"
+        for t in truth
+    ]
     right = rng.random((500, 2)) < 0.65
     said = np.where(right, truth[:, None], 1 - truth[:, None])
     items = np.repeat(np.arange(500), 2)

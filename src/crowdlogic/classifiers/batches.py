@@ -3,7 +3,7 @@
 The order is drawn anew, cut into pools of many batches, and each pool is sorted by length; batches then come in random
 order. So a batch holds sequences of nearly one length, and which ones are together changes from epoch to epoch.
 
-Axes: s sequence, t place within a sequence.
+Axes: s sequence, t place within a sequence, i place in the text of all sequences.
 """
 
 from __future__ import annotations
@@ -30,29 +30,24 @@ def shuffled_batches(lengths: Ints, size: int, rng: np.random.Generator, *, amon
 
 
 def sorted_batches(lengths: Ints, cells: int) -> Iterator[Ints]:
-    """Every sequence once, shortest first, in batches of at most about `cells` places with their padding."""
+    """Every sequence once, shortest first, in batches of at most `cells` places with their padding (or of one)."""
     order = np.argsort(lengths, kind="stable")
+    width = np.maximum(lengths[order], 1)
     begin = 0
     while begin < len(order):
-        # sorted, so the last one of a batch is its longest
-        end = begin + 1
-        while end < len(order) and (end + 1 - begin) * max(int(lengths[order[end]]), 1) <= cells:
-            end += 1
+        # Sorted, so the last sequence of a batch is its longest, and its size grows with every one that joins.
+        size = np.arange(1, min(len(order) - begin, cells) + 1) * width[begin : begin + cells]
+        end = begin + max(int(np.searchsorted(size, cells, side="right")), 1)
         yield order[begin:end]
         begin = end
 
 
-def padded(rows: Ints, offsets: Ints, sequences: Ints, *, least: int = 1) -> tuple[Ints, Bools]:
-    """rows[s, t] of some sequences and which places are real; what is not holds 0.
+def places_of(offsets: Ints, sequences: Ints) -> tuple[Ints, Bools]:
+    """at[s, t], where each place of some sequences stands in the text of all, and which places are real.
 
-    Args:
-        rows: rows[i], a whole number for every unit.
-        offsets: Where each sequence begins.
-        sequences: Which sequences.
-        least: The least number of places, for a network that needs some.
+    There is one place at least, and one that is not real is at 0: an index that is always good when there is any text.
     """
     lengths = offsets[sequences + 1] - offsets[sequences]
-    place = np.arange(max(int(lengths.max(initial=0)), least))
+    place = np.arange(max(int(lengths.max(initial=0)), 1))
     real = place < lengths[:, None]
-    unit = np.minimum(offsets[sequences][:, None] + place, max(len(rows) - 1, 0))
-    return np.where(real, rows[unit] if len(rows) else 0, 0), real
+    return np.where(real, offsets[sequences][:, None] + place, 0), real

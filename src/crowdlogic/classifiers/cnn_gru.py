@@ -10,7 +10,6 @@ Axes: s sentence, t token, d dimension, f filter, k class.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 import torch
@@ -18,16 +17,19 @@ from torch import Tensor, nn
 
 from crowdlogic.classifiers.dropout import Dropout
 from crowdlogic.classifiers.embedding import Embedding
-from crowdlogic.classifiers.network import Batch, Inputs, Network, NeuralClassifier, Training
-from crowdlogic.classifiers.protocol import FIXED, Arrays, needed, packed, seed_of, unpacked
+from crowdlogic.classifiers.network import Batch, Inputs, Network
+from crowdlogic.classifiers.neural import NeuralClassifier
+from crowdlogic.classifiers.protocol import Arrays
 from crowdlogic.classifiers.shapes import N_SHAPES, shape_codes
-from crowdlogic.classifiers.words import Lexicon, lexicon_of, running, word_matrix
+from crowdlogic.classifiers.training import Training
+from crowdlogic.classifiers.word_network import built, loaded
+from crowdlogic.classifiers.words import Lexicon, Running, running_tokens
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.names import Classes
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError
 
-WORDS = FIXED + "words"
+PAPER = Training(optimiser="adam", rate=1e-3, batch=64)
 
 
 @dataclass(frozen=True)
@@ -58,52 +60,47 @@ class CNNGRU:
     tuned: bool = True
     size: int = 100
     exact: bool = False
-    training: Training = Training(optimiser="adam", rate=1e-3, batch=64)
+    training: Training = PAPER
 
     name = "cnn-gru"
+    unknown_spread = 0.0
+    """As in the paper's program: words without a vector start at zero."""
 
     def __post_init__(self) -> None:
         if self.width < 1 or self.width % 2 == 0:
             raise OptionError(f"{self.name}: width must be odd, not {self.width}.")
-        if min(self.filters, self.units) < 1 or self.shapes < 0:
-            raise OptionError(f"{self.name}: filters and units must be 1 or more, and shapes 0 or more.")
+        if min(self.filters, self.units, self.size) < 1 or self.shapes < 0:
+            raise OptionError(f"{self.name}: filters, units and size must be 1 or more, and shapes 0 or more.")
         if not 0 <= self.dropout < 1:
             raise OptionError(f"{self.name}: dropout must lie from 0 to below 1, not {self.dropout}.")
 
+    @property
+    def is_tuned(self) -> bool:
+        """Whether the vectors of the training words are trained."""
+        return self.tuned
+
     def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> NeuralClassifier:
         """A new network for the words of a corpus."""
-        needed(corpus, "tokens", self.name)
-        lexicon, n_own = lexicon_of(running(corpus).words, self.vectors, exact=self.exact)
-        size = self.size if self.vectors is None else self.vectors.size
-        rng = np.random.default_rng(seed_of(seed, "words"))
-        spread = 0.0 if self.vectors is not None else 0.25
-        matrix = word_matrix(lexicon, self.vectors, size=size, spread=spread, rng=rng)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed_of(seed, "weights"))
-            network = TaggerNetwork(Embedding(matrix, n_own, tuned=self.tuned), len(classes), self)
-        return self._classifier(network, lexicon, seed)
+        return built(self, corpus, classes, seed=seed)
 
     def load(self, arrays: Arrays, classes: Classes) -> NeuralClassifier:
         """The network that these arrays were taken from."""
-        lexicon = Lexicon(unpacked(arrays[WORDS]), exact=self.exact)
-        parts = [np.asarray(arrays[f"model.embedding.{part}"]) for part in ("own", "rest")]
-        embedding = Embedding(np.concatenate(parts), len(parts[0]), tuned=self.tuned)
-        made = self._classifier(TaggerNetwork(embedding, len(classes), self), lexicon, 0)
-        made.restore(arrays)
-        return made
+        return loaded(self, arrays, classes)
 
-    def _classifier(self, network: TaggerNetwork, lexicon: Lexicon, seed: int) -> NeuralClassifier:
-        read = partial(_read, lexicon, self)
-        return NeuralClassifier(network, read, self.training, seed=seed, fixed={WORDS: packed(lexicon.words)})
+    def said(self, corpus: Corpus) -> Running:
+        """The tokens."""
+        return running_tokens(corpus, self.name)
 
+    def inputs(self, said: Running, lexicon: Lexicon) -> Inputs:
+        """Rows of words, and of what they look like; each token is a unit."""
+        rows = [lexicon.rows(said.words)]
+        if self.shapes:
+            rows.append(shape_codes(said.words))
+        return Inputs(said.offsets, rows=np.stack(rows), units=np.arange(len(said.words)))
 
-def _read(lexicon: Lexicon, options: CNNGRU, corpus: Corpus) -> Inputs:
-    needed(corpus, "tokens", options.name)
-    said = running(corpus)
-    rows = [lexicon.rows(said.words)]
-    if options.shapes:
-        rows.append(shape_codes(said.words))
-    return Inputs(said.offsets, rows=np.stack(rows), targets_per_place=True)
+    def network(self, embedding: Embedding, n_classes: int) -> TaggerNetwork:
+        """A new network over word vectors."""
+        return TaggerNetwork(embedding, n_classes, self)
 
 
 class TaggerNetwork(Network):
@@ -113,33 +110,39 @@ class TaggerNetwork(Network):
         super().__init__()
         self.embedding, self.n_classes, self.width = embedding, n_classes, options.width
         self.shapes = nn.Embedding(N_SHAPES, options.shapes, padding_idx=0) if options.shapes else None
-        self.convolution = nn.Conv1d(embedding.size + options.shapes, options.filters, options.width)
+        # A convolution is a linear map of the words under the window, and so it starts: uniform in the same bounds.
+        self.convolution = nn.Linear(options.width * (embedding.size + options.shapes), options.filters)
         self.dropout = Dropout(options.dropout)
         self.gru = nn.GRU(options.filters, options.units, batch_first=True, bidirectional=options.bidirectional)
         self.output = nn.Linear(options.units * (2 if options.bidirectional else 1), n_classes)
 
     def logits(self, batch: Batch) -> Tensor:
-        """logits[s, t, k]."""
-        if batch.rows is None or batch.real is None:
-            raise OptionError("cnn-gru looks at tokens.")
+        """logits[u, k]."""
         words = self.embedding(batch.rows[0])
         if self.shapes is not None:
             words = torch.cat([words, self.shapes(batch.rows[1])], dim=2)
         answers = self.dropout(torch.relu(self.convolved(words)))
-        return self.output(self.recurrent(answers, batch.lengths))
+        hidden = self.recurrent(answers, batch.lengths)
+        logits: Tensor = self.output(batch.at_units(hidden))
+        return logits
 
     def convolved(self, words: Tensor) -> Tensor:
         """answers[s, t, f]: the words under the window side by side, times all filters at once."""
         reach = self.width // 2
         around = nn.functional.pad(words, (0, 0, reach, reach))
         beside = torch.cat([around[:, under : under + words.shape[1]] for under in range(self.width)], dim=2)
-        weight = self.convolution.weight.permute(0, 2, 1).flatten(1)
-        return nn.functional.linear(beside, weight, self.convolution.bias)
+        answers: Tensor = self.convolution(beside)
+        return answers
 
     def recurrent(self, answers: Tensor, lengths: Tensor) -> Tensor:
         """hidden[s, t, d]. From left to right, padding comes after all that counts; the other way it must be cut."""
+        hidden: Tensor
         if not self.gru.bidirectional:
-            return self.gru(answers)[0]
-        ragged = nn.utils.rnn.pack_padded_sequence(answers, lengths.cpu(), batch_first=True, enforce_sorted=False)
-        hidden, _ = nn.utils.rnn.pad_packed_sequence(self.gru(ragged)[0], batch_first=True)
+            hidden, _ = self.gru(answers)
+            return hidden
+        # A sentence without a token has no unit, but torch wants every sequence to have a place.
+        cut = nn.utils.rnn.pack_padded_sequence(
+            answers, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
+        )
+        hidden, _ = nn.utils.rnn.pad_packed_sequence(self.gru(cut)[0], batch_first=True, total_length=answers.shape[1])
         return hidden

@@ -1,4 +1,4 @@
-"""Dropout by random bytes: one byte of chance for each number, where torch draws a float, which takes ten times as long.
+"""Dropout by random bytes: a byte of chance for each number, where torch draws a float, which takes ten times as long.
 
 The share left out is a multiple of 1/256, the nearest to what was asked; what is kept is scaled by exactly that.
 """

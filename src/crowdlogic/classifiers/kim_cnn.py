@@ -4,8 +4,8 @@
 windows of 3, 4 and 5 words with 100 filters each, dropout 0.5 on the pooled features, Adadelta.
 
 A filter of width w at place t is a sum of w products, one for each place under it. All filters' products at a place
-are one row of a matrix product of the word vectors with all weights, so the sliding windows are sums of shifted rows.
-Without training, a word's row is the same wherever it stands and is computed once.
+are one row of a matrix product of the word vectors with all weights, so the sliding windows are sums of shifted rows,
+and a word's row is the same wherever it stands: it is computed once in a batch.
 
 Axes: s sentence, t place, d dimension, f filter.
 """
@@ -13,26 +13,25 @@ Axes: s sentence, t place, d dimension, f filter.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from crowdlogic.classifiers.dropout import Dropout
 from crowdlogic.classifiers.embedding import Embedding
-from crowdlogic.classifiers.network import Batch, Inputs, Network, NeuralClassifier, Training
-from crowdlogic.classifiers.protocol import FIXED, Arrays, needed, packed, seed_of, unpacked
-from crowdlogic.classifiers.words import Lexicon, lexicon_of, running, word_matrix
+from crowdlogic.classifiers.network import Batch, Inputs, Network
+from crowdlogic.classifiers.neural import NeuralClassifier
+from crowdlogic.classifiers.protocol import Arrays
+from crowdlogic.classifiers.training import Training
+from crowdlogic.classifiers.word_network import built, loaded
+from crowdlogic.classifiers.words import CUTTERS, Lexicon, Running, running_texts
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.names import Classes
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError
 
-WORDS = FIXED + "words"
-SPREAD = 0.01
-"""Words without a vector start uniform within this, as in the paper's program; [KIM14] has 0.25."""
+PAPER = Training(optimiser="adadelta", rate=1.0, halve_every=5, batch=50, clip=3.0)
 
 
 @dataclass(frozen=True)
@@ -62,81 +61,87 @@ class KimCNN:
     norm: float = 0.0
     words: str = "kim"
     exact: bool = False
-    training: Training = Training(optimiser="adadelta", rate=1.0, halve_every=5, batch=50, clip=3.0)
+    training: Training = PAPER
 
     name = "kim-cnn"
+    unknown_spread = 0.01
+    """As in the paper's program; [KIM14] has 0.25."""
 
     def __post_init__(self) -> None:
-        if not self.windows or min(self.windows) < 1 or self.filters < 1:
-            raise OptionError(f"{self.name}: windows and filters must be 1 or more.")
-        if not 0 <= self.dropout < 1:
-            raise OptionError(f"{self.name}: dropout must lie from 0 to below 1, not {self.dropout}.")
+        if not self.windows or min(*self.windows, self.filters, self.size) < 1:
+            raise OptionError(f"{self.name}: windows, filters and size must be 1 or more.")
+        if not 0 <= self.dropout < 1 or not self.norm >= 0:
+            raise OptionError(f"{self.name}: dropout must lie from 0 to below 1, and norm be 0 or more.")
+        if self.words not in CUTTERS:
+            raise OptionError(f"{self.name}: words: {self.words!r} is none of {', '.join(CUTTERS)}.")
+
+    @property
+    def is_tuned(self) -> bool:
+        """Whether the vectors of the training words are trained."""
+        return self.vectors is None if self.tuned is None else self.tuned
 
     def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> NeuralClassifier:
         """A new network for the words of a corpus."""
-        needed(corpus, "texts", self.name)
-        lexicon, n_own = lexicon_of(running(corpus, split=self.words).words, self.vectors, exact=self.exact)
-        size = self.size if self.vectors is None else self.vectors.size
-        rng = np.random.default_rng(seed_of(seed, "words"))
-        spread = SPREAD if self.vectors is not None else 0.25
-        matrix = word_matrix(lexicon, self.vectors, size=size, spread=spread, rng=rng)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed_of(seed, "weights"))
-            network = KimNetwork(Embedding(matrix, n_own, tuned=self._is_tuned), len(classes), self)
-        return self._classifier(network, lexicon, seed)
+        return built(self, corpus, classes, seed=seed)
 
     def load(self, arrays: Arrays, classes: Classes) -> NeuralClassifier:
         """The network that these arrays were taken from."""
-        lexicon = Lexicon(unpacked(arrays[WORDS]), exact=self.exact)
-        parts = [np.asarray(arrays[f"model.embedding.{part}"]) for part in ("own", "rest")]
-        embedding = Embedding(np.concatenate(parts), len(parts[0]), tuned=self._is_tuned)
-        made = self._classifier(KimNetwork(embedding, len(classes), self), lexicon, 0)
-        made.restore(arrays)
-        return made
+        return loaded(self, arrays, classes)
 
-    @property
-    def _is_tuned(self) -> bool:
-        return self.vectors is None if self.tuned is None else self.tuned
+    def said(self, corpus: Corpus) -> Running:
+        """The words of the texts."""
+        return running_texts(corpus, self.name, cut=self.words)
 
-    def _classifier(self, network: KimNetwork, lexicon: Lexicon, seed: int) -> NeuralClassifier:
-        read = partial(_read, lexicon, self)
-        return NeuralClassifier(network, read, self.training, seed=seed, fixed={WORDS: packed(lexicon.words)})
+    def inputs(self, said: Running, lexicon: Lexicon) -> Inputs:
+        """Rows of words; each text is a unit."""
+        return Inputs(said.offsets, rows=lexicon.rows(said.words)[None, :])
 
-
-def _read(lexicon: Lexicon, options: KimCNN, corpus: Corpus) -> Inputs:
-    needed(corpus, "texts", options.name)
-    said = running(corpus, split=options.words)
-    return Inputs(said.offsets, rows=lexicon.rows(said.words)[None, :])
+    def network(self, embedding: Embedding, n_classes: int) -> KimNetwork:
+        """A new network over word vectors."""
+        return KimNetwork(embedding, n_classes, self)
 
 
 class KimNetwork(Network):
-    """[KIM14] figure 1."""
+    """[KIM14] figure 1.
+
+    weight[(width, place under the filter, f), d] holds all filters, bias[(width, f)] their thresholds.
+    """
 
     def __init__(self, embedding: Embedding, n_classes: int, options: KimCNN) -> None:
         super().__init__()
         self.embedding = embedding
         self.windows, self.filters, self.n_classes = options.windows, options.filters, n_classes
-        self.convolutions = nn.ModuleList(
-            nn.Conv1d(embedding.size, options.filters, width) for width in options.windows
-        )
+        self.weight = nn.Parameter(torch.empty(sum(options.windows) * options.filters, embedding.size))
+        self.bias = nn.Parameter(torch.empty(len(options.windows) * options.filters))
         self.dropout = Dropout(options.dropout)
         self.output = nn.Linear(len(options.windows) * options.filters, n_classes)
         self.norm = options.norm
+        self._start()
+
+    @torch.no_grad()
+    def _start(self) -> None:
+        """Start the filters as torch's own convolutions start: uniform within one over the root of their size."""
+        weights = self.weight.split([width * self.filters for width in self.windows])
+        for width, weight, bias in zip(self.windows, weights, self.bias.split(self.filters), strict=True):
+            bound = (width * self.embedding.size) ** -0.5
+            nn.init.uniform_(weight, -bound, bound)
+            nn.init.uniform_(bias, -bound, bound)
 
     def logits(self, batch: Batch) -> Tensor:
         """logits[s, k]."""
-        if batch.rows is None or batch.real is None:
-            raise OptionError("kim-cnn looks at words.")
         products = self.products(batch.rows[0])
-        bias = torch.cat([conv.bias for conv in self.convolutions])
-        pooled = torch.relu(SlidingMax.apply(products, batch.lengths, self.windows, self.filters) + bias)
-        return self.output(self.dropout(pooled))
+        logits: Tensor = self.output(self.dropout(self.pooled(products, batch.lengths)))
+        return logits
 
     def products(self, rows: Tensor) -> Tensor:
         """products[s, t, (width, place under it, f)]: each word with each slice of each filter; a word at a time."""
-        weight = torch.cat([conv.weight.permute(2, 0, 1).flatten(0, 1) for conv in self.convolutions])
         different, place = torch.unique(rows, return_inverse=True)
-        return nn.functional.embedding(place, self.embedding(different) @ weight.T)
+        return nn.functional.embedding(place, self.embedding(different) @ self.weight.T)
+
+    def pooled(self, products: Tensor, lengths: Tensor) -> Tensor:
+        """The greatest answer of each filter over a sentence with (widest - 1) empty places on either side."""
+        greatest: Tensor = SlidingMax.apply(products, lengths, self.windows, self.filters)
+        return torch.relu(greatest + self.bias)
 
     def after_step(self) -> None:
         """Scale back the output weights of a class whose norm is too great ([KIM14] section 2.1)."""
@@ -173,7 +178,7 @@ class SlidingMax(torch.autograd.Function):
         return torch.cat(greatest, dim=1)
 
     @staticmethod
-    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor, None, None, None]:  # type: ignore[override]
+    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor, None, None, None]:
         """Each slope goes to the w products whose sum was the greatest."""
         (places,) = ctx.saved_tensors
         windows, filters, reach = ctx.windows, ctx.filters, max(ctx.windows) - 1

@@ -10,33 +10,33 @@ Axes: i unit, f feature, k class.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
-from scipy import optimize, sparse
+from scipy import optimize
 
-from crowdlogic.classifiers.features import document_features, token_features
-from crowdlogic.classifiers.protocol import FIXED, Arrays, check_targets, needed
+from crowdlogic.classifiers.features import Columns, Features, columns_in, kept_columns, unit_features
+from crowdlogic.classifiers.protocol import MODEL, Arrays, check_targets
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.names import Classes
 from crowdlogic.errors import FormatError, OptionError
-from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.logspace import normalise
 
-WEIGHTS, BIAS, COLUMNS = "model.weights", "model.bias", FIXED + "columns"
+WEIGHTS, BIAS = MODEL + "weights", MODEL + "bias"
 
 
 @dataclass(frozen=True)
 class Linear:
-    """Multinomial regression on the words of texts, the neighbourhood of tokens, or given features.
+    """Multinomial regression on given features, the neighbourhood of tokens, or the words of texts.
 
     Attributes:
-        ridge: How strongly weights are drawn to zero.
+        ridge: How strongly weights are drawn to zero: half of it times their squares is added to the mean loss.
         steps: Steps of L-BFGS in an epoch.
         grams: The longest run of words that is a feature of a text.
-        bits: Features are hashed to 2^bits columns.
+        bits: Features of words are hashed to 2^bits columns.
     """
 
     ridge: float = 1e-4
@@ -47,88 +47,87 @@ class Linear:
     name = "linear"
 
     def __post_init__(self) -> None:
-        if not (self.ridge >= 0 and self.steps >= 1 and self.grams >= 1 and 1 <= self.bits <= 30):
+        if not (0 <= self.ridge < math.inf and self.steps >= 1 and self.grams >= 1 and 1 <= self.bits <= 30):
             raise OptionError(f"{self.name}: ridge must be 0 or more, steps and grams 1 or more, bits from 1 to 30.")
 
-    def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> LinearClassifier:  # noqa: ARG002 (no chance enters)
+    def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> LinearClassifier:  # noqa: ARG002 (no chance)
         """Zero weights for the features that the corpus has."""
-        found = self.features(corpus)
-        columns = np.unique(found.indices).astype(np.int64)
+        columns = columns_in(corpus, self.features)
         return LinearClassifier(self, columns, np.zeros((len(columns), len(classes))), np.zeros(len(classes)))
 
     def load(self, arrays: Arrays, classes: Classes) -> LinearClassifier:
         """The classifier that these arrays were taken from."""
-        if any(name not in arrays for name in (COLUMNS, WEIGHTS, BIAS)) or len(arrays[BIAS]) != len(classes):
-            raise FormatError("These arrays are not of a linear classifier with these classes.")
-        return LinearClassifier(self, *(np.asarray(arrays[name]) for name in (COLUMNS, WEIGHTS, BIAS)))
+        columns = kept_columns(arrays, self.features)
+        made = LinearClassifier(self, columns, np.zeros((len(columns), len(classes))), np.zeros(len(classes)))
+        made.restore(arrays)
+        return made
 
-    def features(self, corpus: Corpus) -> sparse.csr_array:
+    def features(self, corpus: Corpus) -> Features:
         """features[i, f] of every unit: those given, else those of its words."""
-        if corpus.features is not None:
-            return sparse.csr_array(corpus.features)
-        if corpus.tokens is not None:
-            return token_features(corpus, bits=self.bits)
-        needed(corpus, "texts", self.name)
-        return document_features(corpus, grams=self.grams, bits=self.bits)
+        return unit_features(corpus, grams=self.grams, bits=self.bits, name=self.name)
 
 
 class LinearClassifier:
-    """weights[f, k] of the features that the training corpus has; others count for nothing."""
+    """weights[f, k] and bias[k]."""
 
-    def __init__(self, options: Linear, columns: Ints, weights: Floats, bias: Floats) -> None:
+    def __init__(self, options: Linear, columns: Columns, weights: Floats, bias: Floats) -> None:
         self.options, self.columns, self.weights, self.bias = options, columns, weights, bias
-        self._seen: WeakKeyDictionary[Corpus, sparse.csr_array] = WeakKeyDictionary()
 
     def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:
-        """A few steps of L-BFGS towards the targets; the mean loss where they end."""
-        check_targets(corpus, targets, weights)
+        """A few steps of L-BFGS towards the targets; the loss where they end."""
+        check_targets(corpus, targets, weights, len(self.bias))
         counting = np.ones(corpus.n_units) if weights is None else weights
         rows = np.flatnonzero(counting)
         if not len(rows):
             return 0.0
-        features, goal, share = self._features(corpus)[rows], targets[rows], counting[rows] / counting.sum()
-        found = optimize.minimize(
-            lambda flat: self._objective(flat, features, goal, share), self._flat(), jac=True, method="L-BFGS-B",
-            options={"maxiter": self.options.steps},
-        )  # fmt: skip
+        features, goal = self.columns.of(corpus)[rows], targets[rows]
+        share = counting[rows] / counting.sum()
+
+        def lost(flat: Floats) -> tuple[float, Floats]:
+            return objective(self._unflat(flat), features, goal, share, self.options.ridge)
+
+        start: Floats = np.concatenate([self.weights.ravel(), self.bias])
+        found = optimize.minimize(lost, start, jac=True, method="L-BFGS-B", options={"maxiter": self.options.steps})
         self.weights, self.bias = self._unflat(found.x)
         return float(found.fun)
 
     def predict_proba(self, corpus: Corpus) -> Beliefs:
         """p[i, k] of every unit."""
-        return normalise(np.asarray(self._features(corpus) @ self.weights) + self.bias)[0]
+        return normalise(scores(self.columns.of(corpus), self.weights, self.bias))[0]
 
     def arrays(self) -> Arrays:
         """Weights and the columns they belong to."""
-        return {COLUMNS: self.columns, WEIGHTS: self.weights.copy(), BIAS: self.bias.copy()}
+        return self.columns.arrays() | {WEIGHTS: self.weights.copy(), BIAS: self.bias.copy()}
 
     def restore(self, arrays: Arrays) -> None:
         """Go on where `arrays` was taken."""
-        self.weights, self.bias = np.asarray(arrays[WEIGHTS]).copy(), np.asarray(arrays[BIAS]).copy()
-
-    def _objective(
-        self, flat: Floats, features: sparse.csr_array, goal: Beliefs, share: Floats
-    ) -> tuple[float, Floats]:
-        """The loss and its gradient."""
-        weights, bias = self._unflat(flat)
-        scores = np.asarray(features @ weights) + bias
-        p, log_sum = normalise(scores)
-        loss = share @ (log_sum * goal.sum(axis=1) - (goal * scores).sum(axis=1))
-        slope = share[:, None] * (p * goal.sum(axis=1, keepdims=True) - goal)
-        ridge = self.options.ridge
-        gradient = np.asarray(features.T @ slope) + ridge * weights
-        total = float(loss) + 0.5 * ridge * float((weights**2).sum())
-        return total, np.concatenate([gradient.ravel(), slope.sum(axis=0)])
-
-    def _flat(self) -> Floats:
-        return np.concatenate([self.weights.ravel(), self.bias])
+        for name, own in ((WEIGHTS, self.weights), (BIAS, self.bias)):
+            found = arrays[name].shape if name in arrays else "missing"
+            if found != own.shape:
+                raise FormatError(
+                    f"These weights are of another linear classifier: {name} is {found} where {own.shape} is expected."
+                )
+        self.weights, self.bias = np.array(arrays[WEIGHTS]), np.array(arrays[BIAS])
 
     def _unflat(self, flat: Floats) -> tuple[Floats, Floats]:
         cut = self.weights.size
         return flat[:cut].reshape(self.weights.shape), flat[cut:]
 
-    def _features(self, corpus: Corpus) -> sparse.csr_array:
-        """The features that have weights, computed once for a corpus."""
-        if corpus not in self._seen:
-            self._seen[corpus] = self.options.features(corpus)[:, self.columns]
-        return self._seen[corpus]
+
+def scores(features: Features, weights: Floats, bias: Floats) -> Floats:
+    """scores[i, k]."""
+    return np.asarray(features @ weights) + bias
+
+
+def objective(
+    model: tuple[Floats, Floats], features: Features, targets: Beliefs, share: Floats, ridge: float
+) -> tuple[float, Floats]:
+    """The mean cross-entropy with its ridge, unit i counting share[i], and the gradient in weights, then bias."""
+    weights, bias = model
+    score = scores(features, weights, bias)
+    p, log_sum = normalise(score)
+    mass = targets.sum(axis=1)
+    loss = float(share @ (log_sum * mass - (targets * score).sum(axis=1))) + 0.5 * ridge * float((weights**2).sum())
+    slope = share[:, None] * (p * mass[:, None] - targets)
+    gradient = np.asarray(features.T @ slope) + ridge * weights
+    return loss, np.concatenate([gradient.ravel(), slope.sum(axis=0)])

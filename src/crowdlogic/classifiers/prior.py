@@ -41,7 +41,7 @@ class PriorClassifier:
 
     def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:
         """The weighted mean of the targets, which has the least loss of all constants."""
-        check_targets(corpus, targets, weights)
+        check_targets(corpus, targets, weights, len(self.prior))
         share = np.ones(len(targets)) if weights is None else weights
         if share.sum() > 0:
             self.prior = share @ targets / share.sum()

@@ -25,10 +25,11 @@ from crowdlogic.errors import CorpusError, OptionError
 from crowdlogic.numerics.arrays import Floats
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
-"""Named arrays: what a classifier knows. `fixed.` ones never change after `build`, `progress.` ones (an optimiser's
-memory, the state of chance) are needed to go on learning but not to predict."""
+"""Named arrays: what a classifier knows. `model.` ones are learnt; `fixed.` ones never change after `build`, and are
+handed out without a copy; `progress.` ones (an optimiser's memory, the state of chance) are needed to go on learning
+but not to predict."""
 
-FIXED, PROGRESS = "fixed.", "progress."
+MODEL, FIXED, PROGRESS = "model.", "fixed.", "progress."
 
 
 @runtime_checkable
@@ -36,7 +37,10 @@ class Classifier(Protocol):
     """Learns one epoch at a time."""
 
     def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:
-        """One pass over the corpus towards targets[i, k], unit i counting weights[i]; the mean loss of the pass."""
+        """One pass over the corpus towards targets[i, k], unit i counting weights[i]; the mean loss of the pass.
+
+        Nothing is learnt from a unit whose weight is 0.
+        """
 
     def predict_proba(self, corpus: Corpus) -> Beliefs:
         """p[i, k] of every unit."""
@@ -65,7 +69,7 @@ class Architecture(Protocol):
 
 def predict_texts(classifier: Classifier, texts: Sequence[str]) -> Beliefs:
     """p[i, k] of texts that are no items of a corpus, such as the clause that a rule cut out."""
-    return classifier.predict_proba(Corpus(pl.Series(range(len(texts))), texts=tuple(texts)))
+    return classifier.predict_proba(Corpus(pl.Series(range(len(texts)), dtype=pl.Int64), texts=tuple(texts)))
 
 
 def needed(corpus: Corpus, what: str, name: str) -> Any:
@@ -79,11 +83,18 @@ def needed(corpus: Corpus, what: str, name: str) -> Any:
     return found
 
 
-def check_targets(corpus: Corpus, targets: Beliefs, weights: Floats | None) -> None:
-    """Refuse targets or weights that are not one per unit."""
-    for name, array in (("targets", targets), ("weights", weights)):
-        if array is not None and len(array) != corpus.n_units:
-            raise OptionError(f"{name} has {len(array):,} rows for {corpus.n_units:,} units.")
+def check_targets(corpus: Corpus, targets: Beliefs, weights: Floats | None, n_classes: int) -> None:
+    """Refuse targets or weights that are not one per unit, or that nothing can be learnt from."""
+    if targets.shape != (corpus.n_units, n_classes):
+        raise OptionError(f"targets are {targets.shape} where ({corpus.n_units}, {n_classes}) is expected.")
+    if not (np.isfinite(targets).all() and (targets >= 0).all()):
+        raise OptionError("targets must be 0 or more and finite. Look for units without beliefs.")
+    if weights is None:
+        return
+    if weights.shape != (corpus.n_units,):
+        raise OptionError(f"weights are {weights.shape} where ({corpus.n_units},) is expected.")
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise OptionError("weights must be 0 or more and finite. Use 0 for a unit that is not to be learnt from.")
 
 
 def packed(value: Any) -> NDArray[np.uint8]:

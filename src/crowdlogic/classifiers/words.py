@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.vectors import WordVectors
-from crowdlogic.errors import OptionError
+from crowdlogic.errors import CorpusError
 from crowdlogic.numerics.arrays import Ints
 
-CLITICS = re.compile(r"('s|'ve|n't|'re|'d|'ll)(?![a-z])")
+CLITICS = re.compile(r"('s|'ve|n't|'re|'d|'ll)")
 OTHER = re.compile(r"[^a-z0-9(),!?'`]")
 MARKS = re.compile(r"([,!()?])")
 
@@ -39,7 +39,8 @@ def plain_words(text: str) -> list[str]:
     return re.findall(r"\w+|[^\w\s]", text.lower())
 
 
-WORDS = {"kim": kim_words, "plain": plain_words}
+CUTTERS = {"kim": kim_words, "plain": plain_words}
+"""The ways to cut a text into words."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,21 +50,22 @@ class Running:
     words: tuple[str, ...]
     offsets: Ints
 
-    @property
-    def lengths(self) -> Ints:
-        """How many words each sequence has."""
-        return np.diff(self.offsets)
+
+def running_tokens(corpus: Corpus, name: str) -> Running:
+    """The tokens of a corpus of sequences, as they are."""
+    if corpus.tokens is None or corpus.offsets is None:
+        raise CorpusError(f"{name} tags the tokens of sequences; these items have none. Choose a model for documents.")
+    return Running(corpus.tokens, corpus.offsets)
 
 
-def running(corpus: Corpus, *, split: str = "kim") -> Running:
-    """The words of a corpus: its tokens as they are, or its texts cut into words."""
-    if corpus.tokens is not None and corpus.offsets is not None:
-        return Running(corpus.tokens, corpus.offsets)
-    if split not in WORDS:
-        raise OptionError(f"words: {split!r} is none of {', '.join(WORDS)}.")
-    cut = [WORDS[split](text) for text in corpus.texts or ()]
-    offsets = np.concatenate([[0], np.cumsum([len(words) for words in cut], dtype=np.int64)])
-    return Running(tuple(word for words in cut for word in words), offsets)
+def running_texts(corpus: Corpus, name: str, *, cut: str) -> Running:
+    """The texts of a corpus of documents, cut into words."""
+    if corpus.texts is None or corpus.is_sequential:
+        kind = "sequences of tokens" if corpus.is_sequential else "items without texts"
+        raise CorpusError(f"{name} looks at the texts of documents; these are {kind}. Choose another model.")
+    words = [CUTTERS[cut](text) for text in corpus.texts]
+    offsets = np.concatenate([[0], np.cumsum([len(text) for text in words], dtype=np.int64)])
+    return Running(tuple(word for text in words for word in text), offsets)
 
 
 class Lexicon:
@@ -76,6 +78,9 @@ class Lexicon:
         self.exact = exact
         self._row = {word: row for row, word in enumerate(self.words, start=2)}
 
+    def __len__(self) -> int:
+        return len(self.words) + 2
+
     def rows(self, words: Iterable[str]) -> Ints:
         """The row of each word: as it is, then in lower case (unless look-up is exact), then UNKNOWN."""
         find = self._row.get
@@ -85,9 +90,9 @@ class Lexicon:
 
 
 def lexicon_of(words: Iterable[str], vectors: WordVectors | None, *, exact: bool) -> tuple[Lexicon, int]:
-    """The words of the corpus, then all others with a vector; and how many rows are the corpus' own, padding and all."""
+    """The corpus' words, then all others with a vector; and how many rows are the corpus' own, padding and all."""
     own = dict.fromkeys(words)
-    more = () if vectors is None else (word for word in vectors.words if word not in own)
+    more = () if vectors is None else (word for word in dict.fromkeys(vectors.words) if word not in own)
     return Lexicon((*own, *more), exact=exact), len(own) + 2
 
 
@@ -95,7 +100,7 @@ def word_matrix(
     lexicon: Lexicon, vectors: WordVectors | None, *, size: int, spread: float, rng: np.random.Generator
 ) -> NDArray[np.float32]:
     """vectors[v, d]: given ones where there are, else uniform within the spread; zeros for padding and the unknown."""
-    matrix = rng.uniform(-spread, spread, (len(lexicon.words) + 2, size)).astype(np.float32)
+    matrix = rng.uniform(-spread, spread, (len(lexicon), size)).astype(np.float32)
     matrix[:2] = 0.0
     if vectors is not None:
         matrix[2:] = vectors.matrix(lexicon.words, exact=lexicon.exact, unknown=matrix[2:])

@@ -1,0 +1,46 @@
+"""How a network is trained: the options alone, so that they can be read and written without torch."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from crowdlogic.errors import OptionError
+
+OPTIMISERS = ("adam", "adamw", "adadelta")
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a network is trained.
+
+    Attributes:
+        optimiser: adam, adamw or adadelta.
+        rate: The learning rate.
+        halve_every: Epochs after which the rate is halved, again and again; 0 keeps it.
+        batch: Sequences (or documents, or rows of features) in a mini-batch.
+        clip: The greatest norm of the gradient; 0 does not clip.
+        decay: Weight decay.
+        device: auto (a GPU if torch sees one), cpu, cuda, ...
+    """
+
+    optimiser: str = "adam"
+    rate: float = 1e-3
+    halve_every: int = 0
+    batch: int = 50
+    clip: float = 0.0
+    decay: float = 0.0
+    device: str = "auto"
+
+    def __post_init__(self) -> None:
+        if self.optimiser not in OPTIMISERS:
+            raise OptionError(f"optimiser: {self.optimiser!r} is none of {', '.join(OPTIMISERS)}.")
+        if self.batch < 1 or not 0 < self.rate < math.inf:
+            raise OptionError(f"batch must be 1 or more and rate more than 0, not {self.batch} and {self.rate}.")
+        for name in ("halve_every", "clip", "decay"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise OptionError(f"{name} must be 0 or more, not {getattr(self, name)}.")
+
+    def rate_at(self, epoch: int) -> float:
+        """The learning rate of an epoch, counted from 0."""
+        return self.rate * 0.5 ** (epoch // self.halve_every if self.halve_every else 0)

@@ -1,0 +1,92 @@
+"""A corpus as a network sees it, in batches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
+
+from crowdlogic.classifiers.embedding import Embedding  # noqa: E402
+from crowdlogic.classifiers.network import NO_UNIT, Inputs, batch_of  # noqa: E402
+
+CPU = torch.device("cpu")
+OFFSETS = np.array([0, 3, 3, 7, 8])
+ROWS = np.stack([np.arange(10, 18), np.arange(20, 28)])
+
+
+def test_a_batch_holds_the_rows_of_its_sequences_padded_with_zero() -> None:
+    batch, units = batch_of(Inputs(OFFSETS, rows=ROWS), np.array([3, 0, 1]), CPU)
+
+    np.testing.assert_array_equal(batch.rows[0], [[17, 0, 0], [10, 11, 12], [0, 0, 0]])
+    np.testing.assert_array_equal(batch.rows[1], [[27, 0, 0], [20, 21, 22], [0, 0, 0]])
+    np.testing.assert_array_equal(batch.lengths, [1, 3, 0])
+    np.testing.assert_array_equal(batch.real, [[1, 0, 0], [1, 1, 1], [0, 0, 0]])
+    np.testing.assert_array_equal(units, [3, 0, 1])
+    assert batch.places is None
+
+
+def test_units_are_at_their_places() -> None:
+    units_of_places = np.array([0, NO_UNIT, 1, 2, NO_UNIT, NO_UNIT, 4, 3])
+
+    batch, units = batch_of(Inputs(OFFSETS, rows=ROWS, units=units_of_places), np.array([2, 0]), CPU)
+
+    np.testing.assert_array_equal(units, [2, 4, 0, 1])
+    values = batch.rows.permute(1, 2, 0)  # what stands at each place
+    np.testing.assert_array_equal(batch.at_units(values), [[13, 23], [16, 26], [10, 20], [12, 22]])
+
+
+def test_rows_of_features_are_taken_as_they_are() -> None:
+    features = np.arange(8, dtype=np.float32).reshape(4, 2)
+
+    batch, units = batch_of(Inputs(np.arange(5), features=features), np.array([2, 0]), CPU)
+
+    np.testing.assert_array_equal(batch.features, [[4, 5], [0, 1]])
+    np.testing.assert_array_equal(units, [2, 0])
+
+
+def test_empty_texts_alone_make_a_batch() -> None:
+    batch, _ = batch_of(Inputs(np.zeros(3, dtype=np.int64), rows=np.zeros((1, 0), dtype=np.int64)), np.arange(2), CPU)
+
+    np.testing.assert_array_equal(batch.rows, np.zeros((1, 2, 1)))
+    np.testing.assert_array_equal(batch.lengths, [0, 0])
+
+
+def test_only_sequences_with_a_unit_that_counts_are_looked_at() -> None:
+    places = Inputs(OFFSETS, rows=ROWS, units=np.array([0, NO_UNIT, 1, 2, NO_UNIT, 3, 4, 5]))
+    counting = np.array([False, True, False, False, False, True])
+
+    np.testing.assert_array_equal(places.sequences_with(counting), [0, 3])
+    np.testing.assert_array_equal(Inputs(OFFSETS, rows=ROWS).sequences_with(np.array([0, 1, 1, 0], bool)), [1, 2])
+
+
+@pytest.mark.parametrize("tuned", [True, False])
+def test_vectors_are_those_of_the_rows_own_or_not(tuned: bool) -> None:
+    vectors = np.random.default_rng(0).normal(size=(7, 3)).astype(np.float32)
+    embedding = Embedding(vectors[:4], vectors[4:], tuned=tuned)
+    rows = torch.tensor([[1, 6, 4], [3, 2, 5]])
+
+    found = embedding(rows)
+
+    np.testing.assert_array_equal(found.detach().numpy(), vectors[rows.numpy()])
+    np.testing.assert_array_equal(embedding(torch.tensor([3, 1])).detach().numpy(), vectors[[3, 1]])
+
+
+def test_no_gradient_reaches_padding_nor_words_that_are_not_own() -> None:
+    vectors = np.ones((5, 2), dtype=np.float32)
+    embedding = Embedding(vectors[:3], vectors[3:], tuned=True)
+
+    embedding(torch.tensor([0, 0, 1, 4, 2, 2])).sum().backward()
+
+    np.testing.assert_array_equal(embedding.own.grad, [[0, 0], [1, 1], [2, 2]])
+
+
+def test_an_embedding_does_not_write_into_the_vectors_it_was_given() -> None:
+    vectors = np.ones((4, 2), dtype=np.float32)
+    vectors.flags.writeable = False
+    embedding = Embedding(vectors[:3], vectors[3:], tuned=True)
+
+    with torch.no_grad():
+        embedding.own.add_(1.0)
+
+    np.testing.assert_array_equal(vectors, 1.0)

@@ -12,7 +12,7 @@ from crowdlogic.data.frames import from_arrays, from_sequences
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.errors import CorpusError, OptionError
-from crowdlogic.learning.logic_lncl import LogicLNCL, first_targets
+from crowdlogic.learning.logic_lncl import LogicLNCL, first_targets, usual_trust
 from crowdlogic.learning.schedules import Constant, Growing
 from crowdlogic.learning.special import AggNet, Raykar
 from crowdlogic.learning.task import annotator_weights, task_of
@@ -304,3 +304,32 @@ def test_a_resumed_course_ends_where_an_uninterrupted_one_does() -> None:
     np.testing.assert_array_equal(resumed.epoch.q_f, whole.epoch.q_f)
     assert [row.epoch for row in resumed.history] == [row.epoch for row in whole.history]
     assert resumed.chosen == whole.chosen
+
+
+def test_labelling_functions_that_only_say_one_class_are_believed() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=800)
+    words = [
+        f"{'win' if t else 'hello'} {'prize' if rng.random() < (0.7 if t else 0.2) else 'tea'} w{rng.integers(500)}"
+        for t in truth
+    ]
+    rows = []
+    for i, t in enumerate(truth):
+        rows += [(i, "says_spam", 1)] if rng.random() < (0.7 if t else 0.15) else []
+        rows += [(i, "says_spam_too", 1)] if rng.random() < (0.5 if t else 0.1) else []
+        rows += [(i, "says_ham", 0)] if rng.random() < (0.2 if t else 0.8) else []
+    labels = from_arrays(*(list(column) for column in zip(*rows, strict=True)))
+
+    learned = LogicLNCL(epochs=10, held_out=None).fit(documents(range(800), words), labels)
+    doubted = LogicLNCL(epochs=10, held_out=None, trust=0.0).fit(documents(range(800), words), labels)
+
+    right = (learned.estimate.answer == truth).mean()
+    vote = (first_targets(learned.task.labels, MajorityVote(ties="soft")).argmax(axis=1) == truth).mean()
+    assert right > vote
+    assert right > (doubted.estimate.answer == truth).mean()
+
+
+def test_people_who_happened_to_say_one_class_are_no_labelling_functions() -> None:
+    made = simulate_sentiment(0, items=100, annotators=8)
+
+    assert usual_trust(made.labels).tolist() == [1.0] * 8

@@ -21,7 +21,7 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate, answered_by
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
-from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.arrays import Bools, Floats
 from crowdlogic.numerics.logspace import safe_log
 from crowdlogic.truth.checkpoints import State
 from crowdlogic.truth.fitting import (
@@ -126,18 +126,33 @@ def e_step(labels: CrowdLabels, confusion: Floats, prior: Floats, *, threads: in
     return np.asarray(found.q), found.log_evidence
 
 
-def m_step(labels: CrowdLabels, q: Beliefs, *, smoothing: float = 0.0, trust: float = 0.0, threads: int = 1) -> Floats:
-    """confusion[j, m, n] from beliefs ([DS79] eq. 2.3; [LNCL] eq. 12)."""
+def m_step(
+    labels: CrowdLabels, q: Beliefs, *, smoothing: float = 0.0, trust: float | Floats = 0.0, threads: int = 1
+) -> Floats:
+    """confusion[j, m, n] from beliefs ([DS79] eq. 2.3; [LNCL] eq. 12); trust is one number, or one per annotator."""
     counts = tally(shards_of(labels, threads=threads), np.asarray(q, dtype=np.float64)).counts
     return np.asarray(confusion_table(counts, smoothing=smoothing, trust=trust).transpose(0, 2, 1))
 
 
-def confusion_table(counts: Floats, *, smoothing: float = 0.0, trust: float = 0.0) -> Floats:
+def confusion_table(counts: Floats, *, smoothing: float = 0.0, trust: float | Floats = 0.0) -> Floats:
     """table[j, n, m], the share of label n among what j says of class m, from counts[j, n, m]."""
     padded = np.maximum(counts, FLOOR) if smoothing == 0 else counts + smoothing
-    if trust:
-        padded = padded + trust * np.eye(counts.shape[1])
+    if np.any(trust):
+        padded = padded + np.reshape(trust, (-1, 1, 1)) * np.eye(counts.shape[1])
     return np.asarray(padded / padded.sum(axis=1, keepdims=True))
+
+
+def labelling_functions(labels: CrowdLabels) -> Bools:
+    """one_sided[j], for annotators who only ever give one class, where such ones gave most labels; else nobody.
+
+    A function that says `spam` or nothing answers the same whatever the truth, as far as a confusion matrix can see:
+    how much it knows is in when it speaks. A few people who happened to give one label are another matter.
+    """
+    given = np.zeros((len(labels.annotators), labels.n_classes), dtype=bool)
+    given[labels.annotator, labels.label] = True
+    one_sided = given.sum(axis=1) == 1
+    share = one_sided[labels.annotator].mean() if labels.n_labels else 0.0
+    return np.asarray(one_sided & (share > 0.5))
 
 
 def normalised(weights: Floats) -> Floats:

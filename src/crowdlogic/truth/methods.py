@@ -12,7 +12,7 @@ from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.errors import OptionError
 from crowdlogic.truth.bayes import IBCC
 from crowdlogic.truth.coins import OneCoin
-from crowdlogic.truth.confusion import MOST_CELLS, DawidSkene
+from crowdlogic.truth.confusion import MOST_CELLS, DawidSkene, labelling_functions
 from crowdlogic.truth.difficulty import GLAD
 from crowdlogic.truth.fitting import ALONE, Fitting
 from crowdlogic.truth.hidden_markov import HMMCrowd
@@ -70,7 +70,8 @@ def suited_method(labels: CrowdLabels) -> tuple[str, str]:
 
     The rule looks at the labels per annotator and class, c = labels / (annotators x classes): with c of 15 or more a
     confusion matrix per annotator can be estimated (dawid-skene; bsc-seq for the tags of sentences); with less, a few
-    numbers (mace; hmm-crowd); with less than 2, nothing (majority). Where confusion matrices would be too large, mace.
+    numbers (mace; hmm-crowd); with less than 2, nothing (majority). Where confusion matrices would be too large, mace;
+    and also where most labels come from annotators who only ever give one class, such as labelling functions.
     """
     size = len(labels.annotators) * labels.n_classes
     each = labels.n_labels / max(size, 1)
@@ -80,6 +81,8 @@ def suited_method(labels: CrowdLabels) -> tuple[str, str]:
         return "majority", why
     if size * labels.n_classes * (labels.n_classes if spans else 1) > MOST_CELLS:
         return "mace", f"{labels.n_classes:,} classes"
+    if labelling_functions(labels).any():
+        return "mace", "most labels are of annotators who only ever give one class"
     if spans:
         return ("bsc-seq" if each >= ENOUGH else "hmm-crowd"), why
     return ("dawid-skene" if each >= ENOUGH else "mace"), why

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -65,6 +65,13 @@ def blob_task(seed: int = 0, count: int = 60) -> SmallTask:
     centres = 4.0 * np.eye(3, 5)
     features = (centres[truth] + rng.normal(size=(count, 5))) * np.array([1.0, 50.0, 0.1, 1.0, 1.0]) + 7.0
     return SmallTask(Corpus(pl.Series(range(count)), features=features), ("a", "b", "c"), truth)
+
+
+def scaled_blobs(seed: int = 0, count: int = 60) -> SmallTask:
+    """The same clouds on one scale."""
+    task = blob_task(seed, count)
+    features = (np.asarray(task.corpus.features) - 7.0) / np.array([1.0, 50.0, 0.1, 1.0, 1.0])
+    return replace(task, corpus=replace(task.corpus, features=features))
 
 
 def random_vectors(words: tuple[str, ...], size: int, seed: int = 0) -> WordVectors:

@@ -157,4 +157,6 @@ def _unit_rows(columns: Ints, lengths: Ints, width: int) -> sparse.csr_array:
     """A sparse matrix with lengths[i] equal entries in each row, whose squares add up to 1."""
     entries = np.repeat(1.0 / np.sqrt(np.maximum(lengths, 1)), lengths)
     pointers = np.concatenate([[0], np.cumsum(lengths)])
-    return sparse.csr_array((entries, columns, pointers), shape=(len(lengths), width))
+    # 32 bits, since some of scikit-learn's estimators know no other sparse matrices.
+    narrow = (entries, columns.astype(np.int32), pointers.astype(np.int32))
+    return sparse.csr_array(narrow, shape=(len(lengths), width))

@@ -1,0 +1,136 @@
+"""The pass down the loss: what differs between epochs, what dropout and clipping do, what counts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.classifiers.tasks import OTHERS, random_vectors, review_task, tag_task
+
+torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
+
+from crowdlogic.classifiers.cnn_gru import CNNGRU  # noqa: E402
+from crowdlogic.classifiers.kim_cnn import KimCNN  # noqa: E402
+from crowdlogic.classifiers.neural import soft_cross_entropy  # noqa: E402
+from crowdlogic.classifiers.training import Training  # noqa: E402
+from crowdlogic.data.corpus import sentences  # noqa: E402
+
+CPU = torch.device("cpu")
+
+
+def test_the_loss_is_the_weighted_mean_over_the_units_that_count() -> None:
+    rng = np.random.default_rng(0)
+    targets, weights = rng.dirichlet(np.ones(3), size=6), np.array([1.0, 0, 2, 0.5, 0, 3])
+    logits, units = rng.normal(size=(4, 3)), np.array([5, 1, 0, 3])
+
+    mean, counted = soft_cross_entropy(targets, weights, CPU)(torch.from_numpy(logits), units)
+
+    log_p = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    each = -(targets[units] * log_p).sum(axis=1)
+    assert counted == 3
+    np.testing.assert_allclose(float(mean), (weights[units] * each).sum() / 3, rtol=1e-6)
+
+
+def test_tokens_of_weight_zero_do_not_thin_the_loss_of_the_others() -> None:
+    corpus = sentences([0], [["a", "of", "the", "film"]])
+    options = CNNGRU(size=4, filters=3, units=3, dropout=0.0)
+    targets = np.eye(2)[[0, 1, 0, 1]]
+    made = options.build(corpus, ("O", "X"), seed=0)
+    expected = -np.log(made.predict_proba(corpus)[1, 1])
+
+    loss = made.fit_epoch(corpus, targets, np.array([0.0, 1.0, 0.0, 0.0]))
+
+    np.testing.assert_allclose(loss, expected, rtol=1e-5)
+
+
+def batches_of_an_epoch(made, corpus) -> list[tuple[int, ...]]:
+    seen: list[tuple[int, ...]] = []
+
+    def watching(logits, units):
+        seen.append(tuple(units.tolist()))
+        return logits.sum() * 0.0, len(units)
+
+    made.descend(corpus, watching, np.ones(corpus.n_units, dtype=bool))
+    return seen
+
+
+def test_batches_differ_from_epoch_to_epoch_and_hold_every_unit() -> None:
+    task = review_task()
+    made = KimCNN(size=4, filters=2, training=Training(batch=7)).build(task.corpus, task.classes, seed=0)
+
+    first, second = (batches_of_an_epoch(made, task.corpus) for _ in range(2))
+
+    assert first != second
+    for batches in (first, second):
+        assert sorted(unit for batch in batches for unit in batch) == list(range(60))
+        assert max(map(len, batches)) == 7
+
+
+def test_dropout_differs_from_epoch_to_epoch_and_is_at_work_after_a_prediction() -> None:
+    """With nothing learnt between, epochs over one batch differ by dropout alone, and one is not as predicted."""
+    task = review_task()
+    options = KimCNN(size=4, filters=20, training=Training(rate=1e-30, batch=100))
+    made = options.build(task.corpus, task.classes, seed=0)
+    p = made.predict_proba(task.corpus)
+
+    losses = [made.fit_epoch(task.corpus, task.targets) for _ in range(2)]
+
+    predicted = -np.log(p[np.arange(60), task.truth]).mean()
+    assert abs(losses[0] - losses[1]) > 1e-6
+    assert min(abs(loss - predicted) for loss in losses) > 1e-6
+
+
+def test_the_gradient_is_clipped_to_its_norm() -> None:
+    """Adam forgets the scale of a gradient; weight by weight the first step of Adadelta does not."""
+    task = tag_task()
+    options = CNNGRU(size=4, filters=3, units=3, dropout=0.0, training=Training("adadelta", rate=1.0, batch=1000))
+    free, clipped = (
+        replace(options, training=replace(options.training, clip=clip)).build(task.corpus, task.classes, seed=0)
+        for clip in (0.0, 1e-3)
+    )
+
+    for made in (free, clipped):
+        made.fit_epoch(task.corpus, task.targets)
+
+    norms = [
+        torch.cat([tensor.grad.ravel() for tensor in made.network.parameters()]).norm().item()
+        for made in (free, clipped)
+    ]
+    assert norms[0] > 1e-2
+    np.testing.assert_allclose(norms[1], 1e-3, rtol=1e-3)
+
+
+@pytest.mark.parametrize("tuned", [True, False])
+def test_a_network_is_loaded_without_the_vectors_it_was_built_with(tuned: bool) -> None:
+    """The arrays hold all vectors; whether they were trained is seen from them, not from the options."""
+    task = review_task()
+    options = KimCNN(vectors=random_vectors(OTHERS, 6), filters=4, tuned=tuned)
+    made = options.build(task.corpus, task.classes, seed=0)
+    made.fit_epoch(task.corpus, task.targets)
+
+    bare = replace(options, vectors=None, tuned=None).load(made.arrays(), task.classes)
+
+    np.testing.assert_array_equal(bare.predict_proba(task.corpus), made.predict_proba(task.corpus))
+    assert bare.fit_epoch(task.corpus, task.targets) == made.fit_epoch(task.corpus, task.targets)
+    assert bare.arrays().keys() == made.arrays().keys()
+
+
+def test_given_vectors_are_handed_out_without_a_copy() -> None:
+    task = review_task()
+    made = KimCNN(vectors=random_vectors(OTHERS, 6), filters=4).build(task.corpus, task.classes, seed=0)
+
+    one, two = made.arrays(), made.arrays()
+
+    fixed = [name for name in one if name.startswith("fixed.")]
+    assert sorted(fixed) == ["fixed.model.embedding.own", "fixed.model.embedding.rest", "fixed.words"]
+    assert all(one[name] is two[name] for name in fixed)
+    assert not any(one[name].flags.writeable for name in fixed)
+
+
+def test_seeds_of_words_and_weights_both_follow_the_seed() -> None:
+    task = review_task()
+    one, two = (KimCNN(size=6, filters=4).build(task.corpus, task.classes, seed=seed).network for seed in (0, 1))
+
+    assert not torch.equal(one.embedding.own, two.embedding.own)
+    assert not torch.equal(one.weight, two.weight)

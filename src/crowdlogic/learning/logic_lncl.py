@@ -40,15 +40,12 @@ from crowdlogic.rules.project import Preset
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import TransitionTable
 from crowdlogic.rules.vocabulary import Vocabulary
-from crowdlogic.truth.confusion import e_step, labelling_functions, m_step
+from crowdlogic.truth.confusion import e_step, labelling_functions, m_step, speaking_step
 from crowdlogic.truth.ties import Ties
 from crowdlogic.truth.voting import MajorityVote
 
 SINGLE_DOUBT = 0.3
 """Votes added to every class when units have one label each."""
-
-FUNCTION_TRUST = 100.0
-"""Labels added to the diagonal of annotators who only ever give one class, where these are most."""
 
 FEW = 1.5
 """Labels per unit below which most units have only one."""
@@ -79,8 +76,9 @@ class LogicLNCL:
         doubt: Votes added to every class in the first targets when they are shares. None adds SINGLE_DOUBT where most
             units have one label: else a label would be its own proof, and every annotator would seem perfect.
         smoothing: Labels added to every cell of a confusion matrix.
-        trust: Labels added to each diagonal cell beyond that. None adds 1; to labelling functions, which only ever give
-            one class, FUNCTION_TRUST, since their matrices cannot be learnt.
+        trust: Labels added to each diagonal cell beyond that.
+        silence: Whether annotators look at everything and mostly say nothing, as labelling functions do: their matrices
+            then say how often they speak of each class. None: where most labels are of annotators of one class.
         epochs: The most epochs.
         patience: Epochs without a better stopping score before stopping.
         held_out: The labels to stop by when there is no dev gold; None runs all epochs and keeps the last.
@@ -98,7 +96,8 @@ class LogicLNCL:
     start: MajorityVote = MajorityVote(ties=Ties.soft)
     doubt: float | None = None
     smoothing: float = 0.01
-    trust: float | None = None
+    trust: float = 1.0
+    silence: bool | None = None
     epochs: int = 30
     patience: int = 5
     held_out: HeldOut | None = HeldOut()
@@ -168,8 +167,8 @@ class LogicLNCL:
 
     def m_step(self, labels: CrowdLabels, q_f: Beliefs) -> Floats:
         """confusion[j, m, n] (eq. 12)."""
-        trust = usual_trust(labels) if self.trust is None else self.trust
-        return m_step(labels, q_f, smoothing=self.smoothing, trust=trust)
+        silent = bool(labelling_functions(labels).any()) if self.silence is None else self.silence
+        return (speaking_step if silent else m_step)(labels, q_f, smoothing=self.smoothing, trust=self.trust)
 
     def e_step(
         self, labels: CrowdLabels, task: Task, teacher: Teacher, classifier: Classifier, confusion: Floats, *,
@@ -210,11 +209,6 @@ def first_targets(labels: CrowdLabels, start: MajorityVote, *, doubt: float | No
     winner = start.infer(labels).answer
     hard = np.eye(labels.n_classes)[winner]
     return np.where((winner >= 0)[:, None], hard, votes)
-
-
-def usual_trust(labels: CrowdLabels) -> Floats:
-    """trust[j]: 1, and FUNCTION_TRUST for labelling functions."""
-    return np.where(labelling_functions(labels), FUNCTION_TRUST, 1.0)
 
 
 def _usual_doubt(labels: CrowdLabels) -> float:

@@ -126,19 +126,30 @@ def e_step(labels: CrowdLabels, confusion: Floats, prior: Floats, *, threads: in
     return np.asarray(found.q), found.log_evidence
 
 
-def m_step(
-    labels: CrowdLabels, q: Beliefs, *, smoothing: float = 0.0, trust: float | Floats = 0.0, threads: int = 1
-) -> Floats:
-    """confusion[j, m, n] from beliefs ([DS79] eq. 2.3; [LNCL] eq. 12); trust is one number, or one per annotator."""
+def m_step(labels: CrowdLabels, q: Beliefs, *, smoothing: float = 0.0, trust: float = 0.0, threads: int = 1) -> Floats:
+    """confusion[j, m, n] from beliefs ([DS79] eq. 2.3; [LNCL] eq. 12)."""
     counts = tally(shards_of(labels, threads=threads), np.asarray(q, dtype=np.float64)).counts
     return np.asarray(confusion_table(counts, smoothing=smoothing, trust=trust).transpose(0, 2, 1))
 
 
-def confusion_table(counts: Floats, *, smoothing: float = 0.0, trust: float | Floats = 0.0) -> Floats:
+def speaking_step(labels: CrowdLabels, q: Beliefs, *, smoothing: float = 0.0, trust: float = 0.0) -> Floats:
+    """confusion[j, m, n] for annotators who look at everything and mostly say nothing: how often they say n of class m.
+
+    A row's shares are of all units of class m, so what is missing to one is silence. For a function that only ever
+    says one class the usual matrix knows nothing, since it divides by what was said; this one knows that `spam` comes
+    up more often where there is spam.
+    """
+    counts = tally(shards_of(labels), np.asarray(q, dtype=np.float64)).counts.transpose(0, 2, 1)
+    size = labels.n_classes
+    padded = np.maximum(counts, FLOOR) + smoothing + trust * np.eye(size)
+    return np.asarray(padded / (q.sum(axis=0) + size * smoothing + trust + FLOOR)[:, None])
+
+
+def confusion_table(counts: Floats, *, smoothing: float = 0.0, trust: float = 0.0) -> Floats:
     """table[j, n, m], the share of label n among what j says of class m, from counts[j, n, m]."""
     padded = np.maximum(counts, FLOOR) if smoothing == 0 else counts + smoothing
-    if np.any(trust):
-        padded = padded + np.reshape(trust, (-1, 1, 1)) * np.eye(counts.shape[1])
+    if trust:
+        padded = padded + trust * np.eye(counts.shape[1])
     return np.asarray(padded / padded.sum(axis=1, keepdims=True))
 
 

@@ -17,7 +17,7 @@ from crowdlogic.learning.schedules import Constant, Growing
 from crowdlogic.learning.special import AggNet, Raykar
 from crowdlogic.learning.task import annotator_weights, task_of
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.truth.confusion import DawidSkene, labelling_functions, speaking_step
+from crowdlogic.truth.confusion import DawidSkene, speaking_step
 from crowdlogic.truth.voting import MajorityVote
 
 BUT = parse_rules("1.0: include contrast('but')")
@@ -306,26 +306,6 @@ def test_a_resumed_course_ends_where_an_uninterrupted_one_does() -> None:
     assert resumed.chosen == whole.chosen
 
 
-def test_labelling_functions_that_only_say_one_class_are_believed() -> None:
-    rng = np.random.default_rng(0)
-    truth = rng.integers(2, size=800)
-    words = [f"{'prize' if rng.random() < (0.8 if t else 0.2) else 'tea'} w{rng.integers(50)}" for t in truth]
-    rows = []
-    for i, t in enumerate(truth):
-        rows += [(i, "says_spam", 1)] if rng.random() < (0.7 if t else 0.15) else []
-        rows += [(i, "says_spam_too", 1)] if rng.random() < (0.5 if t else 0.1) else []
-        rows += [(i, "says_ham", 0)] if rng.random() < (0.2 if t else 0.8) else []
-    labels = from_arrays(*(list(column) for column in zip(*rows, strict=True)))
-
-    learned = LogicLNCL(epochs=10, held_out=None).fit(documents(range(800), words), labels)
-    deaf = LogicLNCL(epochs=10, held_out=None, silence=False).fit(documents(range(800), words), labels)
-
-    right, usual = ((fit.estimate.answer == truth).mean() for fit in (learned, deaf))
-    vote = (first_targets(learned.task.labels, MajorityVote(ties="soft")).argmax(axis=1) == truth).mean()
-    assert right > vote + 0.02
-    assert right > usual + 0.02
-
-
 def test_what_is_missing_to_one_is_silence() -> None:
     labels = from_arrays(["a", "b", "c"], ["f", "f", "g"], [1, 1, 0]).take_items(np.array([0, 1, 2]))
     q = np.array([[0.5, 0.5], [0.0, 1.0], [1.0, 0.0]])
@@ -336,7 +316,13 @@ def test_what_is_missing_to_one_is_silence() -> None:
     np.testing.assert_allclose(found[1], [[1.0 / 1.5, 0.0], [0.0, 0.0]], atol=1e-9)
 
 
-def test_people_who_happened_to_say_one_class_are_no_labelling_functions() -> None:
-    made = simulate_sentiment(0, items=100, annotators=8)
+def test_annotators_who_keep_silence_are_read_by_how_often_they_speak() -> None:
+    made = simulate_sentiment(3, items=120, annotators=8)
+    method = LogicLNCL(epochs=2, held_out=None, silence=True)
 
-    assert not labelling_functions(made.labels).any()
+    learned = method.fit(made.corpus, made.labels)
+
+    before = list(epochs_of(method, made.corpus, made.labels, count=2))[-1]
+    np.testing.assert_array_equal(
+        learned.estimate.confusion, speaking_step(made.labels, before[3], smoothing=0.01, trust=1.0)
+    )

@@ -67,6 +67,11 @@ def _agg_net(base: Configured, seed: int) -> Made:
     return plain, None
 
 
+def _silence(base: Configured, seed: int) -> Made:
+    own = base.method
+    return AggNet(classifier=own.classifier, start=own.start, silence=True, seed=seed), None
+
+
 def _without_rules(base: Configured, seed: int) -> Made:
     return replace(base.method, transitions=None, seed=seed), None
 
@@ -79,7 +84,7 @@ def _gold_free(apart: str) -> Maker:
     """All epochs, labels kept apart: what stopping by them would have chosen is read from the history."""
 
     def make(base: Configured, seed: int) -> Made:
-        return replace(base.method, held_out=HeldOut(apart=apart), patience=1000, seed=seed), base.rules
+        return replace(base.method, held_out=HeldOut(apart=apart), patience=6, seed=seed), base.rules
 
     return make
 
@@ -94,6 +99,7 @@ ROWS: dict[str, Maker] = {
     "dawid-skene": _two_stage(DawidSkene()),
     "glad": _two_stage(GLAD()),
     "aggnet": _agg_net,
+    "aggnet with silence": _silence,
     "without rules": _without_rules,
     "logic-lncl": _logic,
     "all epochs": _all_epochs,
@@ -137,7 +143,7 @@ def _weak(job: Job, model: str) -> tuple[Benchmark, Configured]:
     """Labelling functions for annotators; the model is linear, or kim-cnn with the vectors of the sentiment task."""
     data = extra_task(f"weak/{job.task.partition('-')[2]}")
     if model == "kim-cnn":
-        return data, Configured(replace(sentiment(sentiment_task("clean")[1]).method), None)
+        return data, Configured(sentiment(sentiment_task("clean")[1]).method, None)
     return data, Configured(LogicLNCL(Linear()), None)
 
 
@@ -164,7 +170,7 @@ def run(job: Job) -> dict[str, Any]:
     method, rules = make(base, job.seed)
     begin = time.perf_counter()
     gold_free = job.row.startswith("gold-free")
-    parts = {"test": data.test, "dev gold": data.dev} if gold_free else {}
+    parts = {"test": data.test, "dev gold": data.dev} if gold_free or job.row == "all epochs" else {}
     watched = {name: corpus for name, corpus in parts.items() if corpus is not None}
     learned = method.fit(data.corpus, data.labels, rules=rules, dev=None if gold_free else data.dev, watched=watched)
     seconds = time.perf_counter() - begin

@@ -40,7 +40,7 @@ from crowdlogic.rules.project import Preset
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import TransitionTable
 from crowdlogic.rules.vocabulary import Vocabulary
-from crowdlogic.truth.confusion import e_step, labelling_functions, m_step, speaking_step
+from crowdlogic.truth.confusion import e_step, m_step, speaking_step
 from crowdlogic.truth.ties import Ties
 from crowdlogic.truth.voting import MajorityVote
 
@@ -78,7 +78,7 @@ class LogicLNCL:
         smoothing: Labels added to every cell of a confusion matrix.
         trust: Labels added to each diagonal cell beyond that.
         silence: Whether annotators look at everything and mostly say nothing, as labelling functions do: their matrices
-            then say how often they speak of each class. None: where most labels are of annotators of one class.
+            then say how often they speak of each class.
         epochs: The most epochs.
         patience: Epochs without a better stopping score before stopping.
         held_out: The labels to stop by when there is no dev gold; None runs all epochs and keeps the last.
@@ -97,7 +97,7 @@ class LogicLNCL:
     doubt: float | None = None
     smoothing: float = 0.01
     trust: float = 1.0
-    silence: bool | None = None
+    silence: bool = False
     epochs: int = 30
     patience: int = 5
     held_out: HeldOut | None = HeldOut()
@@ -167,8 +167,7 @@ class LogicLNCL:
 
     def m_step(self, labels: CrowdLabels, q_f: Beliefs) -> Floats:
         """confusion[j, m, n] (eq. 12)."""
-        silent = bool(labelling_functions(labels).any()) if self.silence is None else self.silence
-        return (speaking_step if silent else m_step)(labels, q_f, smoothing=self.smoothing, trust=self.trust)
+        return (speaking_step if self.silence else m_step)(labels, q_f, smoothing=self.smoothing, trust=self.trust)
 
     def e_step(
         self, labels: CrowdLabels, task: Task, teacher: Teacher, classifier: Classifier, confusion: Floats, *,

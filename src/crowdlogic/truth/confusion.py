@@ -137,7 +137,7 @@ def speaking_step(labels: CrowdLabels, q: Beliefs, *, smoothing: float = 0.0, tr
 
     A row's shares are of all units of class m, so what is missing to one is silence. For a function that only ever
     says one class the usual matrix knows nothing, since it divides by what was said; this one knows that `spam` comes
-    up more often where there is spam.
+    up more often where there is spam. Silence itself is no evidence: functions keep silent together.
     """
     counts = tally(shards_of(labels), np.asarray(q, dtype=np.float64)).counts.transpose(0, 2, 1)
     size = labels.n_classes

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from crowdlogic import __version__
+from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.vectors import WordVectors
@@ -34,6 +35,10 @@ class Method(Protocol):
     @property
     def name(self) -> str:
         """As the command line calls it."""
+
+    @property
+    def classifier(self) -> Architecture:
+        """What learns."""
 
     @property
     def seed(self) -> int:
@@ -124,7 +129,7 @@ def _released(home: Path) -> Iterator[None]:
 
 def owner_of(method: Method, given: Given) -> dict[str, str]:
     """What a fit depends on, part by part, so that a checkpoint of another one can be told apart and named."""
-    vectors = getattr(getattr(method, "classifier", None), "vectors", None)
+    vectors = getattr(method.classifier, "vectors", None)
     tables = {} if given.vocabulary is None else given.vocabulary.tables
     facts = [part for name in sorted(tables) for part in (name, *tables[name].arguments, tables[name].truth)]
     return {

@@ -215,10 +215,38 @@ def test_the_demo_shows_a_crowd_on_which_majority_vote_fails(run: Run) -> None:
     assert "simulated" in figures["simulated"]
 
 
-def test_the_demo_writes_its_data_when_asked(run: Run) -> None:
-    run("demo", "--items", 50, "-o", "out")
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_demo_shows_what_the_classifier_and_the_rule_buy(run: Run, seed: int) -> None:
+    figures = json.loads(run("demo", "--seed", seed, "--json").out)
 
-    assert {"labels.csv", "gold.csv", "majority.csv"} <= {p.name for p in Path("out").iterdir()}
+    by = {row["method"]: row for row in figures["methods"]}
+    with_rule, without = by["logic-lncl"], by["logic-lncl without rules"]
+    assert by["dawid-skene"]["new"] is None
+    assert figures["bought"]["classifier"] == without["accuracy"] - by["dawid-skene"]["accuracy"] > 0.02
+    assert figures["bought"]["rule"] == with_rule["accuracy"] - without["accuracy"] > 0
+    assert figures["bought"]["rule_on_new"] == with_rule["new"] - without["new"] > 0.02
+
+
+def test_the_demo_says_in_words_what_its_table_shows(run: Run) -> None:
+    done = run("demo", "--items", 300)
+
+    lines = done.err.splitlines()
+    assert "logic-lncl without rules" in done.out
+    assert [line.split(":")[0] for line in lines[-3:]] == [
+        "A model of the annotators (dawid-skene over majority)",
+        "A classifier that reads the reviews beside it",
+        "The rule that in 'A but B' B decides",
+    ]
+
+
+def test_the_demo_writes_its_data_and_a_run_when_asked(run: Run) -> None:
+    done = run("demo", "--items", 50, "-o", "out")
+
+    names = {p.name for p in Path("out").iterdir()}
+    assert {"labels.csv", "gold.csv", "majority.csv", "contrast.rules", "run"} <= names
+    assert "next: crowdlogic explain out/run r01" in done.err
+    assert run("explain", "out/run", "r01").code == 0
+    assert run("demo", "-o", "out").err == "crowdlogic: out: holds a run already. Name another folder, or remove it.\n"
 
 
 def test_the_module_runs_as_a_command() -> None:

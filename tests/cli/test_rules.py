@@ -125,7 +125,7 @@ def test_the_audit_tells_good_from_bad(run: Run) -> None:
     good, bad = json.loads(done.out)
     assert done.code == 0
     assert done.err == (
-        "r.rules:3:1: this rule asks a classifier (Predicted), so it is audited in training, not here.\n"
+        "r.rules:3:1: this rule asks a classifier (Predicted) and is left out. Give one with --run RUN.\n"
     )
     assert (good["groundings"], bad["groundings"]) == (20, 20)
     assert 0.6 < good["satisfaction"] < 0.7
@@ -157,3 +157,33 @@ def test_conll_labels_bring_their_tokens(run: Run) -> None:
 
     assert done.code == 0
     assert [one["groundings"] for one in json.loads(done.out)] == [1, 2]
+
+
+def test_a_trained_run_answers_for_rules_that_ask_a_classifier(run: Run) -> None:
+    Path("r.rules").write_text(
+        "1: Predicted(S, C) -> Label(S, C)\n1: Label(S, C) & After(S, 'a', B) -> Predicted(B, C)\n"
+    )
+    Path("l.csv").write_text(LABELS)
+    Path("i.csv").write_text(ITEMS)
+    run("train", "--labels", "l.csv", "--items", "i.csv", "--epochs", 4, "-o", "model")
+
+    done = run("rules", "audit", "r.rules", "l.csv", "--items", "i.csv", "--run", "model", "--json")
+
+    own, clause = json.loads(done.out)
+    assert (done.code, done.err) == (0, "")
+    assert (own["groundings"], clause["groundings"]) == (80, 40)
+    assert own["satisfaction"] > 0.9
+    assert clause["satisfaction"] > 0.5
+
+
+def test_a_run_of_other_classes_cannot_answer(run: Run) -> None:
+    Path("r.rules").write_text("1: Predicted(S, C) -> Label(S, C)\n")
+    Path("l.csv").write_text(LABELS)
+    Path("i.csv").write_text(ITEMS)
+    run("train", "--labels", "l.csv", "--items", "i.csv", "--epochs", 1, "-o", "model")
+    Path("o.csv").write_text(LABELS.replace("spam", "junk"))
+    Path("n.csv").write_text(ITEMS.replace("spam", "junk"))
+
+    done = run("rules", "audit", "r.rules", "o.csv", "--items", "n.csv", "--run", "model")
+
+    assert (done.code, done.err) == (2, "crowdlogic: model knows no class 'junk': its classes are ham, spam.\n")

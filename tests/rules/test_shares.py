@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 
 from crowdlogic.data.corpus import documents, sentences
@@ -10,6 +11,8 @@ from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.project import project
 from crowdlogic.rules.shares import rule_shares
+from crowdlogic.rules.transitions import TransitionTable
+from crowdlogic.rules.vocabulary import Vocabulary
 
 CLASSES = ("neg", "pos")
 TEXTS = documents(["a", "b"], ["bad but good", "fine"])
@@ -79,3 +82,58 @@ def test_no_rules_have_no_shares() -> None:
 
     assert found.share.shape == (0, 2, 2)
     np.testing.assert_allclose(found.residual, 0.0, rtol=0, atol=1e-12)
+
+
+TAGS = ("B", "I", "O")
+SENTENCE = sentences(["s", "t"], [["a", "b", "c"], ["d", "e"]])
+CHAIN = "1: Label(T, 'I') & Previous(T, P) -> Label(P, 'B') | Label(P, 'I')\n0.5: First(T) -> !Label(T, 'I')"
+
+
+def chain_case() -> tuple[np.ndarray, np.ndarray, TransitionTable]:
+    rng = np.random.default_rng(3)
+    q_a, p = rng.dirichlet(np.ones(3), size=5), rng.dirichlet(np.ones(3), size=5)
+    return q_a, p, TransitionTable(TAGS, rng.dirichlet(np.ones(3), size=3), rng.dirichlet(np.ones(3)), strength=0.7)
+
+
+@pytest.mark.parametrize("preset", ["paper", "released", "transitions"])
+@pytest.mark.parametrize("has_table", [False, True])
+def test_shares_and_residual_add_up_to_what_the_projection_changed(preset: str, has_table: bool) -> None:
+    q_a, p, table = chain_case()
+    ground = ground_rules(parse_rules(CHAIN), SENTENCE, TAGS)
+
+    found = rule_shares(
+        q_a, ground, classifier=p, strength=2.0, preset=preset, transitions=table if has_table else None
+    )
+
+    start = q_a if preset == "paper" else p
+    q_b = project(q_a, ground, classifier=p, strength=2.0, preset=preset, transitions=table if has_table else None).q_b
+    assert found.from_classifier is (preset != "paper")
+    np.testing.assert_array_equal(found.start, start)
+    np.testing.assert_array_equal(found.projection.q_b, q_b)
+    whole = np.log(q_b) - np.log(start)
+    explained = found.share.sum(axis=0) + found.residual + (found.transitions if has_table else 0.0)
+    np.testing.assert_allclose(explained, whole - whole.mean(axis=1, keepdims=True), rtol=0, atol=1e-12)
+
+
+def test_a_table_of_transitions_is_credited_with_what_is_lost_without_it() -> None:
+    q_a, p, table = chain_case()
+    ground = ground_rules(parse_rules(CHAIN), SENTENCE, TAGS)
+
+    found = rule_shares(q_a, ground, classifier=p, preset="transitions", transitions=table)
+
+    without = project(q_a, ground, classifier=p, preset="transitions").q_b
+    lost = np.log(found.projection.q_b) - np.log(without)
+    np.testing.assert_allclose(found.transitions, lost - lost.mean(axis=1, keepdims=True), rtol=0, atol=1e-12)
+
+
+def test_averaged_groundings_have_averaged_shares() -> None:
+    near = Vocabulary().table("Word", pl.DataFrame({"s": ["a", "a", "a", "a"], "w": ["1", "2", "3", "4"]}))
+    ground = ground_rules(parse_rules("1: Word(S, W) -> Label(S, 'neg')"), TEXTS, CLASSES, vocabulary=near)
+    q_a = np.array([[0.7, 0.3], [0.4, 0.6]])
+
+    summed = rule_shares(q_a, ground, strength=1.0)
+    averaged = rule_shares(q_a, ground, strength=1.0, per_unit="mean")
+
+    np.testing.assert_allclose(summed.share[0], 4 * averaged.share[0], rtol=0, atol=1e-12)
+    assert averaged.share[0, 0, 0] - averaged.share[0, 0, 1] == pytest.approx(1.0, abs=1e-12)
+    np.testing.assert_allclose(averaged.residual, 0.0, rtol=0, atol=1e-12)

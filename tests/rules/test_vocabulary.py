@@ -221,3 +221,13 @@ def test_a_bad_pattern_is_pointed_at() -> None:
         "the rules:1:4: the pattern '(a' cannot be used: unclosed group.\n"
         "    1: Matches(S, '(a') -> Label(S, 'pos')\n       ^"
     )
+
+
+def test_a_copy_is_added_to_alone() -> None:
+    first = Vocabulary().table("Near", pl.DataFrame({"a": ["x"]}))
+
+    other = first.copy().table("Far", pl.DataFrame({"a": ["y"]}))
+
+    assert first.find("Far") is None
+    assert other.find("Near") == first.find("Near")
+    assert set(other.tables) == {"near", "far"}

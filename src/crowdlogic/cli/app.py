@@ -8,7 +8,19 @@ import sys
 import typer
 
 from crowdlogic import __version__
-from crowdlogic.cli import aggregate, agreement, convert, datasets, demo, evaluate, rules, simulate
+from crowdlogic.cli import (
+    aggregate,
+    agreement,
+    convert,
+    datasets,
+    demo,
+    evaluate,
+    explain,
+    predict,
+    rules,
+    simulate,
+    train,
+)
 from crowdlogic.cli.console import complain, point
 from crowdlogic.errors import CrowdLogicError, RuleError
 
@@ -27,6 +39,9 @@ app = typer.Typer(
 app.command("demo")(demo.command)
 app.command("simulate")(simulate.command)
 app.command("aggregate")(aggregate.command)
+app.command("train")(train.command)
+app.command("predict")(predict.command)
+app.command("explain")(explain.command)
 app.command("evaluate")(evaluate.command)
 app.command("agreement")(agreement.command)
 app.command("convert")(convert.command)

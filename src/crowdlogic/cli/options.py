@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
 from crowdlogic.data.intake import Duplicates
-from crowdlogic.data.tables import Format
+from crowdlogic.data.tables import Format, read_table
 from crowdlogic.errors import OptionError
+from crowdlogic.rules.vocabulary import Vocabulary
 
 LabelsFile = Annotated[
     str, typer.Argument(metavar="LABELS", help="Labels: csv, tsv, parquet, jsonl or CoNLL; - for standard input.")
@@ -30,6 +32,9 @@ AbstainOption = Annotated[
 ]
 ToOption = Annotated[Format | None, typer.Option("--to", help="The layout to write, when the suffix does not say.")]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The seed of whatever is random.")]
+TablesOption = Annotated[
+    list[str] | None, typer.Option("--table", help="Facts for a predicate, as Name=file. May repeat.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 
 
@@ -47,3 +52,15 @@ def columns_of(given: list[str] | None) -> dict[str, str]:
 def list_of(text: str | None) -> list[str] | None:
     """Names separated by commas."""
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def vocabulary_of(tables: Iterable[str] | None) -> Vocabulary:
+    """The built-in predicates, and those whose facts are in tables, from Name=file texts."""
+    vocabulary = Vocabulary()
+    for text in tables or ():
+        name, equals, path = text.partition("=")
+        if not equals or not name or not path:
+            raise OptionError(f"--table {text!r}: write Name=file, such as Similar=similar.csv.")
+        frame, source = read_table(path)
+        vocabulary.table(name.strip(), frame, source=source)
+    return vocabulary

@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Annotated
 
 import typer
 
+from crowdlogic.classifiers.protocol import predict_texts
 from crowdlogic.cli.console import percent, say, show_json, show_lines, show_table
-from crowdlogic.cli.options import ClassesOption, ColumnsOption, FormatOption, JsonOption, columns_of, list_of
+from crowdlogic.cli.options import (
+    ClassesOption,
+    ColumnsOption,
+    FormatOption,
+    JsonOption,
+    TablesOption,
+    columns_of,
+    list_of,
+    vocabulary_of,
+)
 from crowdlogic.data.corpus import Corpus, align
+from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.names import Classes
+from crowdlogic.data.names import Classes, listed
 from crowdlogic.data.reading import read_corpus, read_crowd
-from crowdlogic.data.tables import Format, read_table
+from crowdlogic.data.tables import Format
 from crowdlogic.errors import ConvergenceWarning, OptionError
 from crowdlogic.rules.audit import audit
 from crowdlogic.rules.checking import check
 from crowdlogic.rules.expanding import expand
 from crowdlogic.rules.grounding import GroundRules, ground_rules
 from crowdlogic.rules.parser import read_rules
-from crowdlogic.rules.vocabulary import Vocabulary
+from crowdlogic.rules.project import Predict
 from crowdlogic.truth.methods import method_named
 
 app = typer.Typer(no_args_is_help=True, help="Check rules, and audit what each one does.")
@@ -29,9 +40,6 @@ app = typer.Typer(no_args_is_help=True, help="Check rules, and audit what each o
 RulesFile = Annotated[str, typer.Argument(metavar="RULES", help="A rule file.")]
 ItemsOption = Annotated[
     str | None, typer.Option("--items", help="The items: item and text (and label, where gold is known), or sentences.")
-]
-TablesOption = Annotated[
-    list[str] | None, typer.Option("--table", help="Facts for a predicate, as Name=file. May repeat.")
 ]
 
 
@@ -50,7 +58,7 @@ def check_command(
     """Check a rule file: names, arities, classes, contradictions, duplicates, rules that never ground."""
     read = read_rules(rules)
     names, corpus = _known(labels, items, classes, columns_of(column), format)
-    found = check(read, classes=names, vocabulary=_vocabulary(table), corpus=corpus)
+    found = check(read, classes=names, vocabulary=vocabulary_of(table), corpus=corpus)
     if json:
         show_json([{"severity": one.severity, "place": str(one.place), "message": one.what} for one in found])
     else:
@@ -67,6 +75,9 @@ def audit_command(
     items: ItemsOption = None,
     method: Annotated[str, typer.Option("--method", "-m", help="How the crowd's posterior is found.")] = "dawid-skene",
     strength: Annotated[float, typer.Option("--strength", min=0, help="How strongly rules pull (C).")] = 5.0,
+    run: Annotated[
+        str | None, typer.Option("--run", metavar="RUN", help="A trained run, for rules that ask a classifier.")
+    ] = None,
     table: TablesOption = None,
     classes: ClassesOption = None,
     column: ColumnsOption = None,
@@ -75,11 +86,19 @@ def audit_command(
 ) -> None:
     """Say of each rule what it touches, how far the crowd agrees, what it flips, and whether it helps."""
     crowd, corpus = _crowd(labels, items, list_of(classes), columns_of(column), format)
-    ground = _auditable(ground_rules(read_rules(rules), corpus, crowd.classes, vocabulary=_vocabulary(table)))
+    asked = _Asked() if run is None else _of_run(run, crowd, corpus)
+    crowd = crowd.with_classes(asked.classes or crowd.classes)
+    corpus = corpus.with_classes(crowd.classes)
+    ground = ground_rules(read_rules(rules), corpus, crowd.classes, vocabulary=vocabulary_of(table))
+    ground = _auditable(ground) if run is None else ground
+    for notice in ground.notices:
+        say(notice)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         beliefs = method_named(method).infer(crowd, corpus).beliefs
-        judged = audit(beliefs, ground, strength=strength, gold=corpus.gold)
+        judged = audit(
+            beliefs, ground, predict=asked.predict, classifier=asked.units, strength=strength, gold=corpus.gold
+        )
     for remark in dict.fromkeys(str(warning.message) for warning in caught):
         say(remark)
     if json:
@@ -93,17 +112,6 @@ def audit_command(
     ]  # fmt: skip
     names = ["rule", "groundings", "coverage", "holds", "95 %", "nats", "flips", "right", "wrong", "verdict"]
     show_table(f"{rules} on {labels} ({method})", names, rows)
-
-
-def _vocabulary(tables: list[str] | None) -> Vocabulary:
-    vocabulary = Vocabulary()
-    for text in tables or []:
-        name, equals, path = text.partition("=")
-        if not equals or not name or not path:
-            raise OptionError(f"--table {text!r}: write Name=file, such as Similar=similar.csv.")
-        frame, source = read_table(path)
-        vocabulary.table(name.strip(), frame, source=source)
-    return vocabulary
 
 
 def _known(
@@ -136,7 +144,26 @@ def _auditable(ground: GroundRules) -> GroundRules:
     kept = [place for place, rule in enumerate(ground.rules) if rule.is_static]
     for rule in ground.rules:
         if not rule.is_static:
-            say(f"{rule.rule.place}: this rule asks a classifier (Predicted), so it is audited in training, not here.")
-    for notice in ground.notices:
-        say(notice)
+            say(f"{rule.rule.place}: this rule asks a classifier (Predicted) and is left out. Give one with --run RUN.")
     return ground.only(kept)
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What a run's classifier says: of derived texts, and of the items; over its own classes."""
+
+    predict: Predict | None = None
+    units: Beliefs | None = None
+    classes: Classes = ()
+
+
+def _of_run(folder: str, crowd: CrowdLabels, corpus: Corpus) -> _Asked:
+    from crowdlogic.learning.restoring import load_run
+
+    run = load_run(folder)
+    unknown = [name for name in crowd.classes if str(name) not in {str(own) for own in run.estimate.classes}]
+    if unknown:
+        raise OptionError(f"{folder} knows no class {unknown[0]!r}: its classes are {listed(run.estimate.classes)}.")
+    return _Asked(
+        lambda texts: predict_texts(run.classifier, texts), run.classifier.predict_proba(corpus), run.estimate.classes
+    )

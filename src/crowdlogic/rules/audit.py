@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from scipy.stats import binomtest
 
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import Beliefs
@@ -214,4 +213,6 @@ def _odds(share: float) -> float:
 
 
 def _one_sided(right: int, wrong: int) -> bool:
+    from scipy.stats import binomtest  # takes half a second, and is seldom asked
+
     return bool(binomtest(right, right + wrong).pvalue < LEVEL)

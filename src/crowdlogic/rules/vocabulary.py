@@ -171,6 +171,12 @@ class Vocabulary:
 
         return register
 
+    def copy(self) -> Vocabulary:
+        """The same predicates, to which others can be added."""
+        other = Vocabulary()
+        other._added, other.tables, other.functions = dict(self._added), dict(self.tables), dict(self.functions)
+        return other
+
     def find(self, name: str) -> Signature | None:
         """The predicate of a name, whatever its case, as in PSL."""
         key = name.casefold()

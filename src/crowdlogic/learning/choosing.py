@@ -1,0 +1,114 @@
+"""Which method to fit: by name, from a preset of the paper, with a model, word vectors and changes to any option."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from enum import StrEnum
+from importlib import import_module
+from typing import Any
+
+from crowdlogic.data.names import Classes
+from crowdlogic.data.vectors import WordVectors
+from crowdlogic.errors import MissingExtraError, OptionError
+from crowdlogic.learning.configuring import architecture_named, configured
+from crowdlogic.learning.logic_lncl import LogicLNCL
+from crowdlogic.learning.running import Method
+from crowdlogic.learning.special import AggNet, Raykar
+from crowdlogic.learning.two_stage import Gold, TwoStage
+from crowdlogic.rules.syntax import RuleSet
+
+
+class MethodName(StrEnum):
+    """The methods, as the command line names them."""
+
+    logic_lncl = "logic-lncl"
+    aggnet = "aggnet"
+    raykar = "raykar"
+    two_stage = "two-stage"
+    gold = "gold"
+
+
+class PresetName(StrEnum):
+    """The configurations of the paper."""
+
+    sentiment = "sentiment"
+    ner = "ner"
+
+
+KINDS: dict[MethodName, type] = {
+    MethodName.logic_lncl: LogicLNCL,
+    MethodName.aggnet: AggNet,
+    MethodName.raykar: Raykar,
+    MethodName.two_stage: TwoStage,
+    MethodName.gold: Gold,
+}
+WITHOUT_RULES = (MethodName.aggnet, MethodName.raykar)
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What to fit.
+
+    Attributes:
+        method: Its name.
+        preset: The configuration of the paper to start from; None for the defaults.
+        model: The classifier's name; None for the method's or the preset's own.
+        vectors: Word vectors for a classifier that takes them.
+        changes: Options to change, nested; what `configured` takes.
+        device: Where a neural classifier is trained.
+    """
+
+    method: MethodName = MethodName.logic_lncl
+    preset: PresetName | None = None
+    model: str | None = None
+    vectors: WordVectors | None = None
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    device: str | None = None
+
+
+def method_of(choice: Choice, classes: Classes) -> tuple[Method, RuleSet | None]:
+    """The method with all its options, and the rules that a preset brings."""
+    base, rules = _from_preset(choice, classes)
+    kind = KINDS[choice.method]
+    known = {one.name for one in fields(kind)}
+    options = {one.name: getattr(base, one.name) for one in fields(base) if one.name in known}
+    if choice.method in WITHOUT_RULES:
+        options["transitions"], rules = None, None
+    options["classifier"] = _classifier(choice, options["classifier"])
+    made = configured(kind(**options), choice.changes)
+    return _with_vectors(made, choice), rules
+
+
+def _from_preset(choice: Choice, classes: Classes) -> tuple[LogicLNCL, RuleSet | None]:
+    if choice.preset is None:
+        return LogicLNCL(), None
+    try:
+        presets: Any = import_module("crowdlogic.learning.presets")
+        made = presets.sentiment() if choice.preset is PresetName.sentiment else presets.ner(classes)
+    except ModuleNotFoundError as problem:
+        raise MissingExtraError(
+            f"The preset {choice.preset} needs {problem.name}, which is not installed. Install crowdlogic[torch]."
+        ) from problem
+    return made.method, made.rules
+
+
+def _classifier(choice: Choice, present: Any) -> Any:
+    """The model asked for; the one that is there keeps its options when it is of that name."""
+    if choice.method is MethodName.raykar and choice.model is None:
+        return architecture_named("linear")
+    return present if choice.model in (None, present.name) else architecture_named(str(choice.model))
+
+
+def _with_vectors(method: Any, choice: Choice) -> Method:
+    """The method with its classifier's vectors and device, which are no plain options."""
+    model = method.classifier
+    known = {one.name for one in fields(model)} if is_dataclass(model) else set()
+    if choice.vectors is not None:
+        if "vectors" not in known:
+            raise OptionError(f"--vectors: the {model.name} model takes no word vectors. Choose kim-cnn or cnn-gru.")
+        model = replace(model, vectors=choice.vectors)
+    if choice.device is not None and "training" in known:
+        model = replace(model, training=replace(model.training, device=choice.device))
+    made: Method = replace(method, classifier=model)
+    return made

@@ -1,0 +1,201 @@
+"""Why an item got its answer: what the classifier, each annotator and each rule said, in bits.
+
+    log2 q_a(t) = log2 p(t|x) + sum over annotators j of log2 pi_j[t, y_j] - normaliser              ([LNCL] eq. 13)
+    log2 q_b(t) = base(t) + sum over rules l of share_l(t) + residual(t) - normaliser                ([LNCL] eq. 15)
+    q_f = (1 - k) q_a + k q_b                                                                        ([LNCL] eq. 9)
+
+The first line is exact. In the second, base is log2 q_a, or log2 p where the projection starts from the classifier;
+the shares are exact where rules are about single units, and elsewhere what is lost without each rule, with what these
+do not account for as the residual. One bit more for a class doubles its odds.
+
+[LNCL] "Learning from Noisy Crowd Labels with Logics". Axes: i unit of the item, k class, l rule, n label of the item.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from crowdlogic.classifiers.protocol import predict_texts
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.data.labels import CrowdLabels, codes_of
+from crowdlogic.data.names import Classes
+from crowdlogic.errors import OptionError
+from crowdlogic.learning.learned import Learned
+from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.numerics.logspace import log_sum_exp, safe_log
+from crowdlogic.rules.grounding import GroundRules
+from crowdlogic.rules.reach import stay_within_items
+from crowdlogic.rules.shares import Shares, rule_shares
+
+BIT = float(np.log(2.0))
+
+CLOSE = 1e-6
+"""How far q_a may be from what its terms add up to before they are taken to be no explanation of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class CrowdEvidence:
+    """What the labels of an item say: a row for each label.
+
+    Attributes:
+        unit: unit[n], which unit of the item the label is of.
+        annotator: annotator[n], by name.
+        label: label[n], the class that was given.
+        term: term[n, k], log2 pi_j[k, label], times the label's weight.
+    """
+
+    unit: Ints
+    annotator: tuple[Any, ...]
+    label: Ints
+    term: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class RuleEvidence:
+    """What the rules made of the beliefs that they started from.
+
+    Attributes:
+        base: base[i, k], log2 of the beliefs that the projection starts from.
+        from_classifier: Whether these are the classifier's p; else they are q_a.
+        rules: The rules that have a say in the item, as text.
+        share: share[l, i, k] of each.
+        transitions: transitions[i, k], the share of the table of transitions; None without one.
+        residual: residual[i, k], what the shares do not account for.
+        normaliser: normaliser[i].
+        is_exact: Whether the shares add up by themselves; else each is what is lost without its rule.
+    """
+
+    base: Floats
+    from_classifier: bool
+    rules: tuple[str, ...]
+    share: Floats
+    transitions: Floats | None
+    residual: Floats
+    normaliser: Floats
+    is_exact: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Why the units of an item got their answers, in bits.
+
+    Attributes:
+        item: Its name.
+        words: Its tokens, or its text alone.
+        classes: The classes.
+        classifier: classifier[i, k], log2 p.
+        crowd: What the labels say.
+        normaliser: normaliser[i] of q_a.
+        rules: What the rules made of it; None without any.
+        k: The imitation.
+        q_a: q_a[i, k].
+        q_b: q_b[i, k].
+        q_f: q_f[i, k], the answer.
+    """
+
+    item: Any
+    words: tuple[str, ...]
+    classes: Classes
+    classifier: Floats
+    crowd: CrowdEvidence
+    normaliser: Floats
+    rules: RuleEvidence | None
+    k: float
+    q_a: Beliefs
+    q_b: Beliefs
+    q_f: Beliefs
+
+    @property
+    def answer(self) -> Ints:
+        """answer[i]."""
+        return np.asarray(self.q_f.argmax(axis=1))
+
+
+def explain(learned: Learned, item: Any) -> Evidence:
+    """The evidence behind the answers of one training item.
+
+    Args:
+        learned: What a fit left, or `load_run(folder).learned`.
+        item: The item's name.
+    """
+    task, epoch = learned.task, learned.epoch
+    (s,) = codes_of([item], task.corpus.items, "item")
+    units = np.arange(s, s + 1) if task.corpus.offsets is None else np.arange(*task.corpus.offsets[s : s + 2])
+    crowd = crowd_evidence(task.labels.take_items(np.array([s])), epoch.confusion)
+    classifier = safe_log(epoch.p[units]) / BIT
+    q_a, q_b, q_f = (beliefs[units] for beliefs in (epoch.q_a, epoch.q_b, epoch.q_f))
+    together = classifier + summed(crowd, len(units), len(task.labels.classes))
+    normaliser = log_sum_exp(together * BIT, axis=1) / BIT
+    _check(q_a, together - normaliser[:, None], learned.estimate.method)
+    rules = None if learned.teacher.is_idle else rule_evidence(learned, np.array([s]), units)
+    corpus = task.corpus
+    words = corpus.sentence(int(s)) if corpus.tokens is not None else (corpus.texts[s],) if corpus.texts else ()
+    return Evidence(
+        corpus.items[int(s)], words, task.labels.classes, classifier, crowd, normaliser, rules, epoch.k, q_a, q_b, q_f
+    )  # fmt: skip
+
+
+def crowd_evidence(labels: CrowdLabels, confusion: Floats) -> CrowdEvidence:
+    """log2 pi_j[k, y] of every label; a label of weight 0 says nothing."""
+    log_confusion = safe_log(confusion[labels.annotator, :, labels.label]) / BIT
+    weight = labels.weights[:, None]
+    term = np.where(weight > 0, log_confusion, 0.0) * weight
+    names = labels.annotators.gather(labels.annotator).to_list()
+    return CrowdEvidence(labels.unit, tuple(names), labels.label, term)
+
+
+def summed(crowd: CrowdEvidence, n_units: int, n_classes: int) -> Floats:
+    """What all labels of each unit say together: sum[i, k]."""
+    total = np.zeros((n_units, n_classes))
+    np.add.at(total, crowd.unit, crowd.term)
+    return total
+
+
+def _check(q_a: Beliefs, log_q_a: Floats, method: str) -> None:
+    if np.abs(q_a - np.exp2(log_q_a)).max(initial=0.0) > CLOSE:
+        raise OptionError(
+            f"{method}: its answers are not the classifier's and the annotators' terms added up, so they cannot be "
+            f"explained that way. Explain a run of logic-lncl, aggnet or raykar."
+        )
+
+
+def rule_evidence(learned: Learned, item: Ints, units: Ints) -> RuleEvidence:
+    """What each rule added to the units of an item, from the projection of that item alone where that will do."""
+    task, epoch, teacher = learned.task, learned.epoch, learned.teacher
+    alone = teacher.rules is None or stay_within_items(teacher.rules, teacher.classes, teacher.vocabulary)
+    corpus = task.corpus.take_items(item) if alone else task.corpus
+    seen, mine = (units, np.arange(len(units))) if alone else (np.arange(task.corpus.n_units), units)
+    shares = rule_shares(
+        epoch.q_a[seen], teacher.grounded(corpus), predict=lambda texts: predict_texts(learned.classifier, texts),
+        classifier=epoch.p[seen], strength=teacher.strength, preset=teacher.preset, transitions=teacher.transitions,
+        per_unit=teacher.per_unit, settling=teacher.settling,
+    )  # fmt: skip
+    return _in_bits(shares, teacher.grounded(corpus), mine, epoch.q_b[units])
+
+
+def _in_bits(shares: Shares, ground: GroundRules, mine: Ints, q_b: Beliefs) -> RuleEvidence:
+    """The rows of the item's units, the rules that touch them, and what is left over."""
+    share = shares.share[:, mine] / BIT
+    touching = [place for place in range(len(share)) if (np.abs(share[place]) > 0).any()]
+    rules = tuple(str(ground.rules[place].rule) for place in touching)
+    table = None if shares.transitions is None else shares.transitions[mine] / BIT
+    base = safe_log(shares.start[mine]) / BIT
+    explained = base + share.sum(axis=0) + (0.0 if table is None else table)
+    residual, normaliser = left_over(explained, safe_log(q_b) / BIT)
+    return RuleEvidence(
+        base, shares.from_classifier, rules, share[touching], table, residual, normaliser, shares.is_exact
+    )  # fmt: skip
+
+
+def left_over(explained: Floats, log_q_b: Floats) -> tuple[Floats, Floats]:
+    """The residual[i, k] and the normaliser[i] that make what is explained add up to log2 q_b.
+
+    Classes that either side takes to be impossible have no residual: their sum is minus infinity as it is.
+    """
+    possible: Bools = np.isfinite(explained) & np.isfinite(log_q_b)
+    gap = np.where(possible, log_q_b, 0.0) - np.where(possible, explained, 0.0)
+    mean = gap.sum(axis=1) / np.maximum(possible.sum(axis=1), 1)
+    return np.where(possible, gap - mean[:, None], 0.0), -mean

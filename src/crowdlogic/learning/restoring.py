@@ -1,0 +1,144 @@
+"""A fit kept as a run, and a run made into what the fit left: it predicts and explains as it did then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from crowdlogic.classifiers.protocol import Classifier, predict_texts
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Beliefs, Estimate
+from crowdlogic.learning.configuring import architecture_named, configured, plain_options
+from crowdlogic.learning.course import Epoch, Row
+from crowdlogic.learning.evidence import Evidence, explain
+from crowdlogic.learning.learned import Learned
+from crowdlogic.learning.task import Task
+from crowdlogic.learning.teacher import Teacher
+from crowdlogic.numerics.arrays import Floats
+from crowdlogic.rules.audit import RuleAudit, audit
+from crowdlogic.rules.syntax import RuleSet
+from crowdlogic.rules.vocabulary import Vocabulary
+from crowdlogic.runs.carried import carried_rules, carry_rules
+from crowdlogic.runs.kept import Kept, read_run
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A run that is done.
+
+    Attributes:
+        folder: Where it lies.
+        kept: What it keeps, as plain data.
+        learned: The same as what the fit left.
+    """
+
+    folder: Path
+    kept: Kept
+    learned: Learned
+
+    @property
+    def estimate(self) -> Estimate:
+        """The answers for the training items."""
+        return self.learned.estimate
+
+    @property
+    def classifier(self) -> Classifier:
+        """The student."""
+        return self.learned.classifier
+
+    @property
+    def teacher(self) -> Teacher:
+        """The rules, for predictions."""
+        return self.learned.teacher
+
+    @property
+    def history(self) -> tuple[Row, ...]:
+        """All epochs."""
+        return self.learned.history
+
+    def predict(self, corpus: Corpus, *, student: bool = False) -> Beliefs:
+        """Beliefs on new items: the teacher's, or the student's alone."""
+        return self.learned.predict(corpus, student=student)
+
+    def explain(self, item: Any) -> Evidence:
+        """Why a training item got its answer."""
+        return explain(self.learned, item)
+
+
+def kept_of(learned: Learned, config: Mapping[str, Any]) -> Kept:
+    """What a fit left, as plain data."""
+    epoch, task = learned.epoch, learned.task
+    numbers = {one.name: getattr(epoch, one.name) for one in fields(epoch) if one.type == "float"}
+    outcome = {"chosen": learned.chosen, "epoch": numbers}
+    known = {"classes": list(task.labels.classes), "sequential": task.labels.is_sequential, "outcome": outcome}
+    return Kept(
+        {**config, **known, "teacher": _teacher(learned.teacher)}, task.labels, task.corpus, learned.estimate,
+        {"p": epoch.p, "q_a": epoch.q_a, "q_b": epoch.q_b, "q_f": epoch.q_f}, learned.classifier.arrays(),
+        tuple(asdict(row) for row in learned.history), audited(learned),
+    )  # fmt: skip
+
+
+NO_OPTIONS = ("classes", "rules", "vocabulary", "_ground")
+"""What of a teacher is no option: kept elsewhere, or made anew."""
+
+
+def _teacher(teacher: Teacher) -> dict[str, Any]:
+    names = [one.name for one in fields(teacher) if one.name not in NO_OPTIONS]
+    return {name: plain_options(getattr(teacher, name)) for name in names}
+
+
+def carried(folder: Path, rules: RuleSet | None, vocabulary: Vocabulary | None) -> dict[str, Any] | None:
+    """The rules, written into the run; None without any."""
+    return None if rules is None else carry_rules(folder, rules, vocabulary or Vocabulary())
+
+
+def audited(learned: Learned) -> tuple[RuleAudit, ...]:
+    """What each rule does to the crowd's beliefs, alone."""
+    teacher, epoch = learned.teacher, learned.epoch
+    if teacher.rules is None:
+        return ()
+    return audit(
+        epoch.q_a, teacher.grounded(learned.task.corpus),
+        predict=lambda texts: predict_texts(learned.classifier, texts), classifier=epoch.p, strength=teacher.strength,
+        gold=learned.task.corpus.gold, settling=teacher.settling,
+    )  # fmt: skip
+
+
+def load_run(folder: str | Path, *, vocabulary: Vocabulary | None = None) -> Run:
+    """Read a run, ready to predict and to explain.
+
+    Args:
+        folder: The run.
+        vocabulary: Predicates that the run cannot carry because they were registered from Python, or tables of facts
+            about new items to use in place of the run's own.
+    """
+    home, kept = Path(folder), read_run(folder)
+    config = kept.config
+    rules, words = (None, vocabulary) if config["rules"] is None else carried_rules(home, config["rules"], vocabulary)
+    options = config["method"]["classifier"]
+    architecture = configured(architecture_named(options["name"]), options)
+    teacher = configured(Teacher(kept.labels.classes, rules, words), config["teacher"])
+    outcome = config["outcome"]
+    epoch = Epoch(
+        **_numbers(outcome["epoch"]), p=kept.views["p"], q_a=kept.views["q_a"], q_b=kept.views["q_b"],
+        q_f=kept.views["q_f"], confusion=_confusion(kept), factors=teacher.factors,
+    )  # fmt: skip
+    learned = Learned(
+        kept.estimate, epoch, outcome["chosen"], tuple(Row(**_numbers(row)) for row in kept.history),
+        architecture.load(kept.model, kept.labels.classes), teacher, Task(kept.corpus, kept.labels, kept.labels),
+    )  # fmt: skip
+    return Run(home, kept, learned)
+
+
+def _numbers(noted: Mapping[str, Any]) -> dict[str, Any]:
+    """What JSON had no number for, as what is not a number."""
+    return {name: float("nan") if value is None else value for name, value in noted.items()}
+
+
+def _confusion(kept: Kept) -> Floats:
+    size = (len(kept.labels.annotators), kept.labels.n_classes, kept.labels.n_classes)
+    return np.full(size, np.nan) if kept.estimate.confusion is None else kept.estimate.confusion

@@ -1,0 +1,109 @@
+"""Rules that a run carries with it: their text, the tables of facts and the word lists that they speak of.
+
+Included files are part of the text. A word list is copied into the run and the rule names the copy, so that nothing
+outside the run is needed, wherever it is moved. Predicates registered from Python are code and cannot be kept: whoever
+loads such a run brings them along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from crowdlogic.data.intake import Source
+from crowdlogic.errors import OptionError
+from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.syntax import ArithmeticRule, Atom, Constant, LogicalRule, Ready, Rule, RuleSet
+from crowdlogic.rules.vocabulary import Kind, Table, Vocabulary
+from crowdlogic.runs.files import TABLES, WORDS, get_table, put, put_table
+
+TRUTH = "truth"
+
+
+def carry_rules(folder: Path, rules: RuleSet, vocabulary: Vocabulary) -> dict[str, Any]:
+    """Write what rules need into the run; what config.json says of them."""
+    lists: dict[Path, str] = {}
+    found = replace(rules, statements=tuple(_with_copies(one, vocabulary, lists) for one in rules.statements))
+    tables = {}
+    for name, table in vocabulary.tables.items():
+        signature = vocabulary.find(name)
+        shown = name if signature is None else signature.name
+        (folder / TABLES).mkdir(exist_ok=True)
+        put_table(folder / TABLES / f"{shown}.parquet", _frame(table))
+        tables[shown] = table.source.name
+    for path, name in lists.items():
+        (folder / WORDS).mkdir(exist_ok=True)
+        put(folder / name, path.read_bytes())
+    functions = [signature.name for name in vocabulary.functions if (signature := vocabulary.find(name)) is not None]
+    return {"source": rules.source, "text": str(found), "tables": tables, "functions": functions}
+
+
+def carried_rules(
+    folder: Path, noted: Mapping[str, Any], vocabulary: Vocabulary | None = None
+) -> tuple[RuleSet, Vocabulary]:
+    """The rules of a run, and their vocabulary.
+
+    Args:
+        folder: The run.
+        noted: What config.json says of the rules.
+        vocabulary: Predicates to use beside (or instead of) those that the run carries.
+    """
+    words = Vocabulary() if vocabulary is None else vocabulary.copy()
+    for name, source in noted["tables"].items():
+        if words.find(name) is None:
+            words.table(name, get_table(folder / TABLES / f"{name}.parquet"), source=Source(source))
+    missing = [name for name in noted["functions"] if words.find(name) is None]
+    if missing:
+        raise OptionError(
+            f"{folder}: its rules speak of {missing[0]}, which was registered from Python. Load the run from Python "
+            f"with a vocabulary that has it."
+        )
+    return parse_rules(noted["text"], source=noted["source"], folder=folder), words
+
+
+def _frame(table: Table) -> pl.DataFrame:
+    """Facts as a table: a column per place, and the truth when it is not always 1."""
+    columns = {f"{place}": series for place, series in enumerate(table.arguments, start=1)}
+    return pl.DataFrame(columns if table.truth is None else {**columns, TRUTH: table.truth})
+
+
+def _with_copies(statement: Rule | Ready, vocabulary: Vocabulary, lists: dict[Path, str]) -> Rule | Ready:
+    """The same rule, naming the run's copies of its word lists."""
+    if isinstance(statement, LogicalRule):
+        body, head = (
+            tuple(replace(literal, atom=_copied(literal.atom, vocabulary, lists)) for literal in side)
+            for side in (statement.body, statement.head)
+        )
+        return replace(statement, body=body, head=head)
+    if isinstance(statement, ArithmeticRule):
+        summands = (replace(one, atom=_copied(one.atom, vocabulary, lists)) for one in statement.summands)
+        return replace(statement, summands=tuple(summands))
+    return statement
+
+
+def _copied(atom: Atom, vocabulary: Vocabulary, lists: dict[Path, str]) -> Atom:
+    signature = None if atom.is_comparison else vocabulary.find(atom.predicate)
+    if signature is None or Kind.file not in signature.kinds or atom.place.folder is None:
+        return atom
+    terms = tuple(
+        replace(term, value=_copy_of((atom.place.folder / term.value).resolve(), lists))
+        if kind is Kind.file and isinstance(term, Constant)
+        else term
+        for term, kind in zip(atom.terms, signature.kinds, strict=True)
+    )
+    return replace(atom, terms=terms)
+
+
+def _copy_of(path: Path, lists: dict[Path, str]) -> str:
+    """Where the run keeps a word list: under its own name, or a numbered one when that is taken."""
+    if path not in lists:
+        name, number = f"{WORDS}/{path.name}", 1
+        while name in lists.values():
+            number += 1
+            name = f"{WORDS}/{path.stem}-{number}{path.suffix}"
+        lists[path] = name
+    return lists[path]

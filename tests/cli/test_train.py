@@ -1,0 +1,379 @@
+"""`train`, as a user would call it, kill it and go on with it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.cli.conftest import Result
+
+from crowdlogic.cli.epochs import HELD_OUT, epochs_shown, line_of, seconds, table_of
+from crowdlogic.cli.settings import Settings
+from crowdlogic.data.saving import write_corpus, write_labels
+from crowdlogic.data.simulate import Simulation, simulate_ner, simulate_sentiment
+from crowdlogic.errors import OptionError
+from crowdlogic.learning.course import Row
+
+Run = Callable[..., Result]
+
+BUT = "1.0: Label(S, C) & After(S, 'but', B) -> Predicted(B, C)\n"
+
+
+def written(made: Simulation) -> None:
+    """Labels, items without gold, and a test set, in the present folder."""
+    suffix = "conll" if made.corpus.is_sequential else "csv"
+    write_labels(f"labels.{suffix}", made.labels, corpus=made.corpus)
+    write_corpus(f"gold.{suffix}", made.corpus)
+    write_corpus(f"test.{suffix}", made.test)
+    if suffix == "csv":
+        pl.read_csv("gold.csv").drop("label").write_csv("items.csv")
+    Path("but.rules").write_text(BUT)
+    Path("bio.rules").write_text("include bio\n")
+
+
+@pytest.fixture
+def reviews(run: Run) -> Simulation:
+    made = simulate_sentiment(2, items=150, test_items=40, annotators=12, labels_per_item=3)
+    written(made)
+    return made
+
+
+WORDS = ("train", "--labels", "labels.csv", "--items", "items.csv")
+
+
+def test_a_run_is_trained_and_told_of(run: Run, reviews: Simulation) -> None:
+    done = run(*WORDS, "--rules", "but.rules", "--test", "test.csv", "-o", "out", "--epochs", 3)
+
+    lines = done.err.splitlines()
+    assert done.code == 0
+    assert lines[:3] == [
+        f"labels.csv: {reviews.labels.n_labels} labels of 150 items by 12 annotators; classes negative, positive.",
+        "No dev items: the labels of 10% of the items are kept apart to stop by.",
+        "but.rules: 1 rules.",
+    ]
+    assert [line.split(":")[0] for line in lines[3:6]] == [f"epoch {t} of at most 3" for t in (1, 2, 3)]
+    assert "held-out log likelihood -0." in lines[3]
+    assert lines[-1].startswith("logic-lncl: 150 items, 12 annotators, epoch ")
+    assert lines[-1].endswith(" of 3 chosen -> out")
+    assert "test teacher" in done.out
+    answers = pl.read_parquet("out/labels.parquet").join(pl.read_csv("gold.csv"), on="item")
+    votes = (reviews.labels.votes().argmax(axis=1) == reviews.corpus.gold).mean()
+    assert (answers["answer"] == answers["label"]).mean() > votes + 0.05
+    assert json.loads(Path("out/config.json").read_text())["inputs"] == {
+        "labels": "labels.csv", "items": "items.csv", "test": "test.csv", "rules": "but.rules", "epochs": 3,
+    }  # fmt: skip
+
+
+def test_a_dev_set_stops_it_and_json_prints_the_figures(run: Run, reviews: Simulation) -> None:
+    done = run(*WORDS, "--dev", "test.csv", "-o", "out", "--patience", 2, "--json")
+
+    figures = json.loads(done.out)
+    history = [json.loads(line) for line in Path("out/history.jsonl").read_text().splitlines()]
+    assert "test.csv: 40 dev items to stop by." in done.err.splitlines()
+    assert "dev accuracy" in done.err
+    assert figures["epochs"] == len(history) == figures["epoch"] + 2
+    assert figures["stopping"] == max(row["stopping"] for row in history) == figures["scores"]["dev student"]
+
+
+def test_training_items_among_the_dev_items_are_told_of(run: Run, reviews: Simulation) -> None:
+    done = run(*WORDS, "--dev", "gold.csv", "-o", "out", "--epochs", 1)
+
+    assert "150 of the dev items are training items, too: their score is too good." in done.err.splitlines()
+
+
+def test_conll_labels_bring_their_own_tokens(run: Run) -> None:
+    written(simulate_ner(2, items=40, test_items=10, annotators=8, labels_per_item=3))
+
+    done = run("train", "--labels", "labels.conll", "--rules", "bio.rules", "-o", "out", "--epochs", 2)
+
+    config = json.loads(Path("out/config.json").read_text())
+    assert done.code == 0
+    assert (config["sequential"], config["status"]) == (True, "done")
+    assert "bio.rules: 8 rules." in done.err.splitlines()
+    assert pl.read_parquet("out/labels.parquet").columns[:4] == ["item", "token", "answer", "confidence"]
+
+
+def test_options_come_from_flags_over_a_file(run: Run, reviews: Simulation) -> None:
+    Path("run.toml").write_text(
+        'labels = "labels.csv"\nitems = "items.csv"\nseed = 5\nepochs = 9\n\n'
+        '[set]\nstrength = 2\nclassifier.ridge = 0.5\nimitation = {name = "constant", k = 0.25}\n'
+    )
+
+    done = run("train", "--config", "run.toml", "--epochs", 2, "--set", "classifier.ridge=0.01", "-o", "out")
+
+    method = json.loads(Path("out/config.json").read_text())["method"]
+    assert done.code == 0
+    assert (method["seed"], method["epochs"], method["strength"]) == (5, 2, 2.0)
+    assert method["classifier"]["ridge"] == 0.01
+    assert method["imitation"] == {"name": "constant", "k": 0.25}
+
+
+@pytest.mark.parametrize("method", ["aggnet", "raykar", "two-stage", "gold"])
+def test_every_method_makes_a_run(run: Run, reviews: Simulation, method: str) -> None:
+    items = "gold.csv" if method == "gold" else "items.csv"
+
+    done = run("train", "--labels", "labels.csv", "--items", items, "-m", method, "--epochs", 2, "-o", "out")
+    predicted = run("predict", "out", "test.csv", "-o", "p.csv")
+
+    assert (done.code, predicted.code) == (0, 0)
+    assert len(pl.read_csv("p.csv")) == 40
+
+
+def test_a_rule_that_the_crowd_contradicts_is_named(run: Run, reviews: Simulation) -> None:
+    Path("bad.rules").write_text("0.2: Contains(S, 'the') -> !Label(S, 'positive')\n0.2: Contains(S, 'the') -> Label(S, 'positive')\n"
+                                 "0.1: Predicted(S, C) -> !Label(S, C)\n")  # fmt: skip
+
+    done = run(*WORDS, "--rules", "bad.rules", "--epochs", 3, "-o", "out")
+
+    assert done.code == 0
+    assert [line for line in done.err.splitlines() if line.startswith("bad.rules:3:1: this rule contradicts the crowd")]
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["--labels", "labels.csv"], "labels.csv holds labels and no texts. Give the items: --items FILE."),
+        (["--items", "items.csv"], "Give the labels: --labels FILE."),
+        (["--resume"], "out: there is no run to go on with. Give the labels: --labels FILE."),
+        ([*WORDS[1:], "--rules", "no.rules"], "no.rules: there is no such rule file."),
+        ([*WORDS[1:], "--model", "bert"], "No model is called 'bert'. There are linear, kim-cnn, cnn-gru, mlp, prior."),
+        ([*WORDS[1:], "--set", "epoch=3"], "epoch: there is no such option. Did you mean 'epochs'?"),
+        ([*WORDS[1:], "--set", "strength"], "--set 'strength': write name=value, such as strength=4 or classifier.filters=50."),
+        ([*WORDS[1:], "-m", "aggnet", "--rules", "but.rules"], "aggnet has no place for rules or transitions. Use logic-lncl, or leave them out."),
+        ([*WORDS[1:], "-m", "gold"], "The items have no gold to learn. Give gold, or choose another method."),
+        ([*WORDS[1:], "--dev", "items.csv"], "The dev items have no gold. Give gold with them, or leave them out."),
+        ([*WORDS[1:], "--vectors", "no.txt"], "no.txt: no such file."),
+        (["--config", "odd.toml"], "odd.toml: label: there is no such option. Did you mean 'labels'?"),
+        ([*WORDS[1:], "-o", "no/out"], "no/out: the folder no does not exist. Make it first."),
+        ([*WORDS[1:], "-o", "other"], "other: holds other files and no run. Name a new or an empty folder."),
+        ([*WORDS[1:], "--table", "Near"], "--table 'Near': write Name=file, such as Similar=similar.csv."),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_line_and_nothing_is_written(
+    run: Run, reviews: Simulation, words: list[str], line: str
+) -> None:
+    Path("other").mkdir()
+    Path("other/mine.txt").write_text("mine")
+    Path("odd.toml").write_text('label = "labels.csv"\n')
+    before = sorted(map(str, Path().rglob("*")))
+
+    done = run("train", *words, *([] if "-o" in words else ["-o", "out"]))
+
+    assert (done.code, done.out) == (2, "")
+    (last,) = [said for said in done.err.splitlines() if said.startswith("crowdlogic: ")]
+    assert last.startswith(f"crowdlogic: {line}")
+    assert sorted(map(str, Path().rglob("*"))) == before
+
+
+def test_a_broken_rule_points_with_a_caret(run: Run, reviews: Simulation) -> None:
+    Path("bad.rules").write_text("1: Contains(S, 'x') -> Label(S, 'positve')\n")
+
+    done = run(*WORDS, "--rules", "bad.rules", "-o", "out")
+
+    assert done.code == 2
+    assert done.err.splitlines()[-3:] == [
+        "crowdlogic: bad.rules:1:33: 'positve' is no class. Did you mean 'positive'? The classes are negative, positive.",
+        "    1: Contains(S, 'x') -> Label(S, 'positve')",
+        "                                    ^",
+    ]
+    assert not Path("out").exists()
+
+
+def test_a_folder_that_holds_a_run_is_not_written_over(run: Run, reviews: Simulation) -> None:
+    run(*WORDS, "-o", "out", "--epochs", 1)
+    before = {file: file.read_bytes() for file in Path("out").iterdir()}
+
+    again = run(*WORDS, "-o", "out")
+    resumed = run("train", "--resume", "-o", "out")
+
+    line = "crowdlogic: out: holds a run that is done. Name another folder, or remove this one first.\n"
+    assert (again.code, again.err) == (resumed.code, resumed.err) == (2, line)
+    assert {file: file.read_bytes() for file in Path("out").iterdir()} == before
+
+
+SLOW = ("--rules", "but.rules", "--epochs", "4", "--seed", "3", "--set", "classifier.steps=150", "--set", "classifier.ridge=1e-9")  # fmt: skip
+"""An epoch of a second or so, so that there is time to kill it."""
+
+
+@pytest.fixture
+def many(run: Run) -> None:
+    written(simulate_sentiment(4, items=2000, test_items=5, annotators=25, labels_per_item=4))
+
+
+def begun(folder: str) -> subprocess.Popen[str]:
+    """A training in a process of its own, with an epoch or two behind it."""
+    words = [sys.executable, "-m", "crowdlogic", *WORDS, *SLOW, "-o", folder]
+    return subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ})
+
+
+def wait_for(epochs: int, folder: str, process: subprocess.Popen[str]) -> None:
+    """Until that many epochs are done."""
+    history, deadline = Path(folder) / "history.jsonl", time.monotonic() + 120
+    while time.monotonic() < deadline and process.poll() is None:
+        if history.exists() and len(history.read_text().splitlines()) >= epochs:
+            return
+        time.sleep(0.005)
+    raise AssertionError(f"no {epochs} epochs were seen: {process.communicate()}")
+
+
+def answers(folder: str) -> pl.DataFrame:
+    return pl.read_parquet(f"{folder}/labels.parquet")
+
+
+def test_a_run_killed_in_an_epoch_goes_on_and_ends_the_same(run: Run, many: None) -> None:
+    assert run(*WORDS, *SLOW, "-o", "whole").code == 0
+    process = begun("killed")
+    wait_for(2, "killed", process)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    config = json.loads(Path("killed/config.json").read_text())
+    refused = run(*WORDS, *SLOW, "-o", "killed")
+    unfinished = run("predict", "killed", "test.csv", "-o", "p.csv")
+
+    resumed = run("train", "--resume", "-o", "killed")
+
+    assert (process.returncode, config["status"]) == (-signal.SIGKILL, "running")
+    assert refused.code == 2
+    assert refused.err == (
+        "crowdlogic: killed: holds a run that stopped after epoch 2. Go on with it: crowdlogic train --resume -o killed; "
+        "or name another folder.\n"
+    )
+    assert unfinished.err == (
+        "crowdlogic: killed: the run is not done (running). Finish it: crowdlogic train --resume -o killed\n"
+    )
+    assert resumed.code == 0
+    assert [line.split(" of")[0] for line in resumed.err.splitlines() if line.startswith("epoch")] == [
+        "epoch 3",
+        "epoch 4",
+    ]
+    assert answers("killed").equals(answers("whole"))  # answers and beliefs, to the last bit
+    for part in ("confusion.safetensors", "model.safetensors", "rules.json"):
+        assert Path("killed", part).read_bytes() == Path("whole", part).read_bytes()
+    assert not Path("killed/checkpoint").exists()
+
+
+def test_ctrl_c_leaves_a_run_that_can_be_gone_on_with(run: Run, many: None) -> None:
+    process = begun("out")
+    wait_for(1, "out", process)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    config = json.loads(Path("out/config.json").read_text())
+    done = len(Path("out/history.jsonl").read_text().splitlines())
+
+    resumed = run("train", "--resume", "-o", "out", "--epochs", 4)
+    whole = run(*WORDS, *SLOW, "-o", "whole")
+
+    assert process.returncode == 130
+    assert err.splitlines()[-1] == (
+        f"crowdlogic: interrupted after epoch {done}. Go on with it: crowdlogic train --resume -o out"
+    )
+    assert "Traceback" not in err
+    assert config["status"] == "interrupted"
+    assert (resumed.code, whole.code) == (0, 0)
+    assert answers("out").equals(answers("whole"))
+
+
+def test_a_run_is_not_gone_on_with_other_options(run: Run, many: None) -> None:
+    process = begun("out")
+    wait_for(1, "out", process)
+    process.kill()
+    process.communicate()
+
+    done = run("train", "--resume", "-o", "out", "--set", "strength=1", "--items", "gold.csv")
+
+    assert done.code == 2
+    assert done.err.splitlines()[-1] == (
+        "crowdlogic: out: its checkpoint is of another fit: not the same items, options. Give what the run was begun "
+        "with, or name another folder."
+    )
+
+
+def test_resuming_where_there_is_nothing_begins(run: Run, reviews: Simulation) -> None:
+    done = run(*WORDS, "--resume", "-o", "out", "--epochs", 1)
+
+    assert done.code == 0
+    assert Path("out/labels.parquet").exists()
+
+
+def test_nothing_needs_torch_for_the_linear_model(run: Run, reviews: Simulation) -> None:
+    code = "import sys; sys.modules['torch'] = None; from crowdlogic.cli.app import main; main()"
+    words = [sys.executable, "-c", code, *WORDS, "--rules", "but.rules", "--epochs", "1", "-o", "out"]
+
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env={**os.environ})
+    asked = subprocess.run([*words[:-1], "cnn", "--model", "kim-cnn"], capture_output=True, text=True, check=False, env={**os.environ})  # fmt: skip
+
+    assert (done.returncode, Path("out/labels.parquet").exists()) == (0, True)
+    assert (asked.returncode, asked.stderr) == (
+        2, "crowdlogic: kim-cnn needs torch, which is not installed. Install crowdlogic[torch], or use the linear model.\n",
+    )  # fmt: skip
+
+
+ROW = Row(3, 0.25, 0.5, 0.75, 0.125, -0.5, 2.0, {})
+
+
+def test_an_epoch_in_a_line() -> None:
+    assert line_of(ROW, 10, "dev accuracy") == (
+        "epoch 3 of at most 10: loss 0.2500, dev accuracy 75.00 %, 12.50 % of answers changed, k 0.50, 2.0 s, at most "
+        "14.0 s left"
+    )
+    assert "held-out log likelihood 0.7500, " in line_of(ROW, 10, HELD_OUT)
+    assert line_of(ROW, 3, "").startswith("epoch 3 of at most 3: loss 0.2500, 12.50 % of answers changed")
+    assert [seconds(t) for t in (0.04, 99.0, 600.0, 36000.0)] == ["0.0 s", "99.0 s", "10 min", "10.0 h"]
+
+
+def test_a_table_on_a_terminal_marks_the_best_epoch(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [Row(t, 1.0 / t, 0.1 * t, score, 0.1, -0.5, 1.0, {}) for t, score in enumerate((0.5, 0.75, 0.625), start=1)]
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "100")
+
+    table = table_of(rows, 10, "dev accuracy")
+    with epochs_shown("dev accuracy") as show:
+        for row in rows:
+            show(row, 10)
+
+    assert [row.style for row in table.rows] == [None, "bold", None]
+    shown = capsys.readouterr().err
+    assert "75.00 %" in shown
+    assert "epoch 3 of at most 10, at most 7.0 s left" in shown
+
+
+def test_settings_know_what_was_asked_for() -> None:
+    asked = Settings(labels="l.csv", vectors=("v.txt",), set={"strength": 2, "classifier": {"ridge": 1.0}})
+
+    merged = asked.over({"labels": "other.csv", "seed": 4, "set": {"classifier": {"steps": 3}}}, where="x: ")
+
+    assert asked.plain() == {
+        "labels": "l.csv",
+        "vectors": ["v.txt"],
+        "set": {"strength": 2, "classifier": {"ridge": 1.0}},
+    }
+    assert merged == Settings(
+        labels="l.csv", vectors=("v.txt",), seed=4, set={"strength": 2, "classifier": {"ridge": 1.0, "steps": 3}}
+    )
+    assert merged.changes == {"strength": 2, "classifier": {"ridge": 1.0, "steps": 3}, "seed": 4}
+    with pytest.raises(
+        OptionError, match=r"x: method: 'magic' is none of logic-lncl, aggnet, raykar, two-stage, gold."
+    ):
+        asked.over({"method": "magic"}, where="x: ")
+
+
+def test_weak_labels_of_unlabelled_items_are_told_of(run: Run, reviews: Simulation) -> None:
+    kept = pl.read_csv("labels.csv")
+    kept.filter(pl.col("item") != kept["item"][0]).write_csv("labels.csv")
+
+    done = run(*WORDS, "-o", "out", "--epochs", 1)
+
+    assert "1 items have no labels: they are answered, and not learnt from." in done.err.splitlines()
+    assert len(answers("out")) == 150
+    assert np.isfinite(answers("out")["p_positive"].to_numpy()).all()

@@ -1,0 +1,186 @@
+"""Options as plain data and back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from crowdlogic.classifiers.linear import Linear
+from crowdlogic.data.vectors import WordVectors
+from crowdlogic.errors import FormatError, MissingDataError, OptionError
+from crowdlogic.learning.configuring import (
+    architecture_named,
+    configured,
+    dotted,
+    merged,
+    plain_options,
+    read_toml,
+)
+from crowdlogic.learning.logic_lncl import LogicLNCL, Loss
+from crowdlogic.learning.schedules import Constant, Growing
+from crowdlogic.learning.special import AggNet
+from crowdlogic.learning.stopping import HeldOut
+from crowdlogic.learning.two_stage import Gold, TwoStage
+from crowdlogic.rules.potentials import PerUnit
+from crowdlogic.rules.project import Preset, Result, Start
+from crowdlogic.rules.transitions import transition_table
+from crowdlogic.truth.confusion import DawidSkene
+from crowdlogic.truth.voting import MajorityVote
+
+TABLE = transition_table({("O", "B"): 0.25, ("B", "O"): 1.0}, ("O", "B"), start={"O": 1.0}, strength=0.3)
+
+OPTIONS = ", ".join(one.name for one in fields(LogicLNCL))
+
+METHODS = [
+    LogicLNCL(),
+    LogicLNCL(
+        classifier=Linear(ridge=0.25, grams=3), imitation=Growing(0.9, most=0.8), strength=2.5, preset="released",
+        per_unit=PerUnit.mean, loss=Loss.annotators, start=MajorityVote(ties="order", order=("b", "a")), epochs=7,
+        held_out=HeldOut(0.25, apart="annotations"), learn_weights=True, seed=11,
+    ),
+    LogicLNCL(imitation=Constant(0.5), held_out=None, transitions="estimated", preset=Preset(Start.classifier, Result.path)),
+    AggNet(epochs=3),
+    TwoStage(truth=DawidSkene(smoothing=0.5, trust=2.0), hard=True),
+    Gold(patience=2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("method", METHODS, ids=range(len(METHODS)))
+def test_options_survive_json(method: Any) -> None:
+    plain = json.loads(json.dumps(plain_options(method)))
+
+    assert configured(type(method)(), plain) == method
+
+
+def test_a_table_of_transitions_survives_json() -> None:
+    plain = json.loads(json.dumps(plain_options(LogicLNCL(transitions=TABLE))))
+
+    found = configured(LogicLNCL(), plain).transitions
+
+    assert found.classes == TABLE.classes
+    np.testing.assert_array_equal(found.probability, TABLE.probability)
+    np.testing.assert_array_equal(found.start, TABLE.start)
+    assert (found.strength, found.floor) == (0.3, TABLE.floor)
+
+
+def test_a_table_of_transitions_may_be_changed_in_part_or_as_a_whole() -> None:
+    base = LogicLNCL(transitions=TABLE)
+
+    stronger = configured(base, {"transitions": {"strength": 1}}).transitions
+    other = configured(base, {"transitions": plain_options(TABLE) | {"start": [0.5, 0.5]}}).transitions
+    none = configured(base, {"transitions": "none"}).transitions
+
+    assert stronger.strength == 1.0
+    np.testing.assert_array_equal(stronger.probability, TABLE.probability)
+    np.testing.assert_array_equal(other.start, [0.5, 0.5])
+    assert none is None
+
+
+def test_every_truth_method_can_be_the_first_stage() -> None:
+    found = configured(TwoStage(), {"truth": {"name": "glad"}, "classifier": "prior"})
+
+    assert found.name == "glad + prior"
+
+
+def test_word_vectors_are_data_and_no_option() -> None:
+    pytest.importorskip("torch")
+    from crowdlogic.classifiers.kim_cnn import KimCNN
+
+    plain = plain_options(KimCNN(vectors=WordVectors(("a",), np.zeros((1, 2), np.float32)), windows=(2, 3)))
+
+    assert "vectors" not in plain
+    assert configured(KimCNN(), json.loads(json.dumps(plain))) == KimCNN(windows=(2, 3))
+
+
+def test_a_function_of_python_is_noted_and_not_read() -> None:
+    plain = plain_options(LogicLNCL(imitation=lambda epoch: 0.1))
+
+    assert plain["imitation"] == {"name": "a function of Python"}
+    with pytest.raises(OptionError, match=r"No imitation is called 'a function of Python'"):
+        configured(LogicLNCL(), plain)
+
+
+def test_what_is_nested_is_changed_in_place_and_another_name_starts_anew() -> None:
+    base = LogicLNCL(classifier=Linear(ridge=0.5), imitation=Growing(0.8, most=0.7))
+
+    kept = configured(base, {"classifier": {"steps": 3}, "imitation": {"base": 0.5}})
+    new = configured(base, {"imitation": {"name": "constant", "k": 1}, "held_out": {"share": 0.5}})
+
+    assert (kept.classifier, kept.imitation) == (Linear(ridge=0.5, steps=3), Growing(0.5, most=0.7))
+    assert (new.imitation, new.held_out) == (Constant(1.0), HeldOut(0.5))
+    assert base.classifier == Linear(ridge=0.5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"epoch": 3}, f"epoch: there is no such option. Did you mean 'epochs'? There are {OPTIONS}."),
+        ({"classifier": {"ridges": 3}}, "classifier.ridges: there is no such option. Did you mean 'ridge'? There are ridge, steps, grams, bits."),
+        ({"classifier": {"ridge": "much"}}, "classifier.ridge: 'much' given where a number is expected."),
+        ({"classifier": {"steps": 1.5}}, "classifier.steps: 1.5 given where a whole number is expected."),
+        ({"classifier": {"steps": True}}, "classifier.steps: True given where a whole number is expected."),
+        ({"classifier": 3}, "classifier: 3 given where a name, or a table with a name, is expected."),
+        ({"classifier": "liner"}, "No model is called 'liner'. Did you mean 'linear'? There are linear, kim-cnn, cnn-gru, mlp, prior."),
+        ({"loss": "annotator"}, "loss: 'annotator' is none of plain, annotators. Did you mean 'annotators'?"),
+        ({"learn_weights": "yes"}, "learn_weights: 'yes' given where true or false is expected."),
+        ({"held_out": 0.1}, "held_out: 0.1 given where a table or none is expected."),
+        ({"strength": None}, "strength: None given where a number is expected."),
+        ({"transitions": {"classes": ["a"]}}, "transitions: a table of transitions has classes, probability and start ('probability')."),
+        ({"held_out": {"share": 2.0}}, "held-out share: 2.0 does not lie between 0 and 1."),
+    ],
+)  # fmt: skip
+def test_a_wrong_option_is_named_with_its_path(changes: dict[str, Any], line: str) -> None:
+    with pytest.raises(OptionError) as refused:
+        configured(LogicLNCL(), changes)
+
+    assert str(refused.value) == line
+
+
+def test_dotted_texts_are_nested_changes() -> None:
+    found = dotted(["strength=4", "classifier=linear", "classifier.ridge = 0.5", "loss=annotators", "imitation.base=.9",
+                    "start.order=['a', 'b']", "held_out=none", 'preset="paper"'])  # fmt: skip
+
+    assert found == {
+        "strength": 4, "classifier": {"name": "linear", "ridge": 0.5}, "loss": "annotators",
+        "imitation": {"base": 0.9}, "start": {"order": ["a", "b"]}, "held_out": "none", "preset": "paper",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["strength", "=4", "classifier.=3", ".x=3"])
+def test_a_text_without_a_name_is_refused(text: str) -> None:
+    with pytest.raises(OptionError) as refused:
+        dotted([text])
+
+    assert str(refused.value) == f"--set {text!r}: write name=value, such as strength=4 or classifier.filters=50."
+
+
+def test_changes_are_merged_and_the_second_wins() -> None:
+    first = {"a": 1, "classifier": {"name": "linear", "ridge": 1.0}, "imitation": {"base": 0.5}}
+    second = {"a": 2, "classifier": {"name": "kim-cnn"}, "imitation": {"most": 0.5}}
+
+    assert merged(first, second) == {
+        "a": 2, "classifier": {"name": "kim-cnn"}, "imitation": {"base": 0.5, "most": 0.5},
+    }  # fmt: skip
+
+
+def test_a_toml_file_is_read_or_refused(tmp_path: Path) -> None:
+    (tmp_path / "run.toml").write_text("seed = 3\n[set]\nclassifier.ridge = 0.5\n")
+    (tmp_path / "bad.toml").write_text("seed = \n")
+
+    assert read_toml(tmp_path / "run.toml") == {"seed": 3, "set": {"classifier": {"ridge": 0.5}}}
+    with pytest.raises(FormatError, match=r"bad.toml: is no TOML \(Invalid value"):
+        read_toml(tmp_path / "bad.toml")
+    with pytest.raises(MissingDataError, match=r"no.toml: no such file."):
+        read_toml(tmp_path / "no.toml")
+
+
+def test_every_classifier_can_be_asked_for_by_name() -> None:
+    pytest.importorskip("torch")
+
+    for name in ("linear", "kim-cnn", "cnn-gru", "prior"):
+        assert architecture_named(name).name == name

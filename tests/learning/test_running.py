@@ -1,0 +1,238 @@
+"""A fit that keeps itself: interrupted and gone on with it ends as it would have, and a run works wherever it lies."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from crowdlogic.classifiers.linear import Linear
+from crowdlogic.data.corpus import documents
+from crowdlogic.data.frames import from_arrays
+from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
+from crowdlogic.data.vectors import WordVectors
+from crowdlogic.errors import OptionError, RuleError
+from crowdlogic.learning.course import Row
+from crowdlogic.learning.logic_lncl import LogicLNCL
+from crowdlogic.learning.restoring import Run, load_run
+from crowdlogic.learning.running import Given, train_run
+from crowdlogic.learning.two_stage import Gold, TwoStage
+from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.vocabulary import Vocabulary
+from crowdlogic.truth.annotators import annotator_table
+
+REVIEWS = simulate_sentiment(5, items=90, test_items=30, annotators=12, labels_per_item=3)
+SENTENCES = simulate_ner(5, items=40, test_items=10, annotators=6, labels_per_item=3)
+BUT, BIO = parse_rules("1.0: include contrast('but')"), parse_rules("1.0: include bio")
+
+
+def reviews(**more: Any) -> Given:
+    return replace(Given(REVIEWS.corpus, REVIEWS.labels, BUT), **more)
+
+
+def sentences(**more: Any) -> Given:
+    return replace(Given(SENTENCES.corpus, SENTENCES.labels, BIO, watched={"test": SENTENCES.test}), **more)
+
+
+def small_cnn(kind: str) -> Any:
+    pytest.importorskip("torch")
+    from crowdlogic.classifiers.cnn_gru import CNNGRU
+    from crowdlogic.classifiers.kim_cnn import KimCNN
+
+    rng = np.random.default_rng(0)
+    words = sorted({word for text in REVIEWS.corpus.texts for word in text.split()} | set(SENTENCES.corpus.tokens))
+    vectors = WordVectors(tuple(words[::2]), rng.normal(size=(len(words[::2]), 6)).astype(np.float32))
+    if kind == "kim-cnn":
+        return KimCNN(vectors=vectors, windows=(2, 3), filters=4)
+    return CNNGRU(vectors=vectors, filters=5, units=4)
+
+
+class StopError(Exception):
+    """Something went wrong in the middle."""
+
+
+def stopping_after(epoch: int, how: type[BaseException]) -> Any:
+    def hear(row: Row, most: int) -> None:
+        if row.epoch == epoch:
+            raise how
+
+    return hear
+
+
+CASES = {
+    "linear": (LogicLNCL(epochs=6, patience=6), reviews()),
+    "linear tagger with learnt weights": (LogicLNCL(epochs=5, learn_weights=True, loss="annotators"), sentences()),
+    "kim-cnn": (LogicLNCL(classifier="kim-cnn", epochs=4, seed=3), reviews(dev=REVIEWS.test)),
+    "cnn-gru": (LogicLNCL(classifier="cnn-gru", epochs=4, transitions="estimated", preset="transitions"), sentences()),
+    "two stages": (TwoStage(epochs=4), reviews()),
+    "gold": (Gold(epochs=4), reviews()),
+}
+
+
+def case(name: str) -> tuple[Any, Given]:
+    method, given = CASES[name]
+    return (
+        replace(method, classifier=small_cnn(method.classifier)) if isinstance(method.classifier, str) else method
+    ), given
+
+
+def same(one: Run, other: Run) -> None:
+    """Whether two runs are the same to the bit, but for how long they took."""
+    for view, beliefs in one.kept.views.items():
+        np.testing.assert_array_equal(other.kept.views[view], beliefs)
+    np.testing.assert_array_equal(one.estimate.answer, other.estimate.answer)
+    np.testing.assert_array_equal(one.learned.epoch.confusion, other.learned.epoch.confusion)
+    rows = [[repr(replace(row, seconds=0)) for row in run.history] for run in (one, other)]  # as text: nan is not nan
+    assert rows[0] == rows[1]
+    assert one.learned.chosen == other.learned.chosen
+    assert one.kept.model.keys() == other.kept.model.keys()
+    for name, array in one.kept.model.items():
+        np.testing.assert_array_equal(other.kept.model[name], array)
+
+
+@pytest.mark.parametrize(("name", "how"), [("linear", KeyboardInterrupt), *((name, StopError) for name in CASES)])
+def test_a_run_that_was_stopped_ends_as_it_would_have(tmp_path: Path, name: str, how: type[BaseException]) -> None:
+    method, given = case(name)
+    train_run(tmp_path / "whole", method, given)
+
+    with pytest.raises(how):
+        train_run(tmp_path / "stopped", method, given, progress=stopping_after(2, how))
+    status = json.loads((tmp_path / "stopped" / "config.json").read_text())["status"]
+    train_run(tmp_path / "stopped", method, given, resume=True)
+
+    assert status == "interrupted"
+    same(load_run(tmp_path / "whole"), load_run(tmp_path / "stopped"))
+    assert not (tmp_path / "stopped" / "checkpoint").exists()
+
+
+@pytest.mark.parametrize("name", ["linear", "linear tagger with learnt weights", "kim-cnn", "cnn-gru"])
+def test_a_run_that_was_moved_predicts_and_explains_as_the_fit_did(tmp_path: Path, name: str) -> None:
+    method, given = case(name)
+    made = REVIEWS if given.corpus.offsets is None else SENTENCES
+    fitted = train_run(tmp_path / "run", method, given)
+    (tmp_path / "run").rename(tmp_path / "elsewhere")
+
+    moved = load_run(tmp_path / "elsewhere")
+
+    for student in (True, False):
+        np.testing.assert_allclose(
+            moved.predict(made.test, student=student), fitted.predict(made.test, student=student), rtol=0, atol=1e-12
+        )
+    assert np.abs(moved.predict(made.test) - moved.predict(made.test, student=True)).max() > 1e-3  # rules have a say
+    item = made.corpus.items[7]
+    before, after = fitted.explain(item), moved.explain(item)
+    for part in ("classifier", "normaliser", "q_a", "q_b", "q_f"):
+        np.testing.assert_array_equal(getattr(before, part), getattr(after, part))
+    assert before.rules is not None
+    assert after.rules is not None
+    np.testing.assert_allclose(before.rules.share, after.rules.share, rtol=0, atol=1e-6)
+
+
+def test_a_run_holds_what_the_brief_reader_looks_for(tmp_path: Path) -> None:
+    run = train_run(tmp_path / "run", LogicLNCL(epochs=3), reviews(inputs={"labels": "l.csv"}))
+
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    answers = pl.read_parquet(tmp_path / "run" / "labels.parquet")
+    people = pl.read_parquet(tmp_path / "run" / "annotators.parquet")
+
+    assert (config["status"], config["seed"], config["classes"]) == ("done", 0, ["negative", "positive"])
+    assert config["inputs"] == {"labels": "l.csv"}
+    assert config["method"]["classifier"]["name"] == "linear"
+    assert config["rules"]["text"] == "1.0: include contrast('but')\n"
+    np.testing.assert_array_equal(answers["p_positive"].to_numpy(), run.learned.epoch.q_f[:, 1])
+    np.testing.assert_array_equal(answers["crowd_positive"].to_numpy(), run.learned.epoch.q_a[:, 1])
+    assert people.equals(annotator_table(run.learned.task.labels, run.estimate))
+    assert len(run.kept.audit) == 1
+    assert len((tmp_path / "run" / "history.jsonl").read_text().splitlines()) == len(run.history)
+
+
+def test_facts_and_word_lists_are_in_the_run(tmp_path: Path) -> None:
+    names = REVIEWS.corpus.items.to_list()
+    words = Vocabulary().table("Near", pl.DataFrame({"a": names[:20], "b": names[20:40], "truth": [0.5] * 20}))
+    rules = parse_rules("1: Near(A, B) & Label(A, C) -> Label(B, C)")
+    run = train_run(tmp_path / "run", LogicLNCL(epochs=2), reviews(rules=rules, vocabulary=words))
+    (tmp_path / "run").rename(tmp_path / "moved")
+
+    again = load_run(tmp_path / "moved").explain(names[3]).rules
+
+    before = run.explain(names[3]).rules
+    assert again is not None
+    assert before is not None
+    np.testing.assert_allclose(again.share, before.share, rtol=0, atol=1e-12)
+    assert np.abs(again.share).max() > 0.01
+
+
+def test_a_fit_that_fails_before_its_first_epoch_is_over_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(RuleError):
+        train_run(tmp_path / "run", LogicLNCL(), reviews(rules=parse_rules("1: Contains(S, 'x') -> Label(S, 'no')")))
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupt_in_the_first_epoch_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(self: LogicLNCL, *given: Any, **options: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(LogicLNCL, "e_step", interrupted)
+
+    with pytest.raises(KeyboardInterrupt):
+        train_run(tmp_path / "run", LogicLNCL(), reviews())
+
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ({"labels": REVIEWS.labels.take(np.arange(REVIEWS.labels.n_labels - 1))}, "labels"),
+        ({"rules": parse_rules("2.0: include contrast('but')")}, "rules"),
+        ({"dev": REVIEWS.test}, "dev items"),
+        ({"corpus": replace(REVIEWS.corpus, texts=("new", *REVIEWS.corpus.texts[1:]))}, "items"),
+        ({"vocabulary": Vocabulary().table("Near", pl.DataFrame({"a": ["x"]}))}, "rules"),
+        ({"method": LogicLNCL(epochs=6, strength=4.0)}, "options"),
+        ({"method": LogicLNCL(epochs=6, seed=1)}, "options"),
+        ({"method": LogicLNCL(epochs=6, classifier=Linear(ridge=1.0))}, "options"),
+    ],
+)
+def test_a_run_is_not_gone_on_with_something_else(tmp_path: Path, change: dict[str, Any], what: str) -> None:
+    with pytest.raises(StopError):
+        train_run(tmp_path / "run", LogicLNCL(epochs=6), reviews(), progress=stopping_after(1, StopError))
+    method = change.pop("method", LogicLNCL(epochs=6))
+
+    with pytest.raises(OptionError) as refused:
+        train_run(tmp_path / "run", method, reviews(**change), resume=True)
+
+    assert str(refused.value) == (
+        f"{tmp_path / 'run'}: its checkpoint is of another fit: not the same {what}. Give what the run was begun with, "
+        f"or name another folder."
+    )
+
+
+def test_a_run_may_be_gone_on_with_for_longer(tmp_path: Path) -> None:
+    train_run(tmp_path / "long", LogicLNCL(epochs=5, patience=9), reviews())
+    with pytest.raises(StopError):
+        train_run(tmp_path / "run", LogicLNCL(epochs=2), reviews(), progress=stopping_after(2, StopError))
+
+    train_run(tmp_path / "run", LogicLNCL(epochs=5, patience=9), reviews(), resume=True)
+
+    same(load_run(tmp_path / "long"), load_run(tmp_path / "run"))
+
+
+def test_a_run_over_rows_of_features_explains_and_predicts(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=60)
+    corpus = documents([f"d{i}" for i in range(60)], features=rng.normal(size=(60, 3)) + truth[:, None])
+    rows = [(f"d{i}", f"a{j}", int(truth[i] ^ (rng.random() < 0.2))) for i in range(60) for j in range(4)]
+    labels = from_arrays(*map(list, zip(*rows, strict=True)))
+    run = train_run(tmp_path / "run", LogicLNCL(epochs=3), Given(corpus, labels))
+
+    again = load_run(tmp_path / "run")
+
+    np.testing.assert_array_equal(again.predict(corpus), run.predict(corpus))
+    np.testing.assert_array_equal(again.explain("d7").crowd.term, run.explain("d7").crowd.term)
+    assert (again.estimate.answer == truth).mean() > 0.85

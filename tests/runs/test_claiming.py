@@ -1,0 +1,82 @@
+"""A run takes new folders and its own, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from crowdlogic.errors import OptionError
+from crowdlogic.runs.claiming import Status, claim, read_config, release, set_status
+from crowdlogic.runs.files import VERSION, put_json, put_lines
+
+
+def begun(folder: Path, status: Status, epochs: int = 3) -> None:
+    folder.mkdir(exist_ok=True)
+    put_json(folder / "config.json", {"version": VERSION, "status": status})
+    put_lines(folder / "history.jsonl", [{"epoch": t} for t in range(epochs)])
+
+
+@pytest.mark.parametrize("resume", [True, False])
+def test_a_new_or_an_empty_folder_may_be_taken(tmp_path: Path, resume: bool) -> None:
+    claim(tmp_path / "new", resume=resume)
+    claim(tmp_path / "new", resume=resume)
+
+    assert (tmp_path / "new").is_dir()
+
+
+def test_a_run_that_stopped_is_gone_on_with_when_asked(tmp_path: Path) -> None:
+    for status in (Status.running, Status.interrupted):
+        begun(tmp_path / status, status)
+
+        claim(tmp_path / status, resume=True)
+        with pytest.raises(OptionError) as refused:
+            claim(tmp_path / status, resume=False)
+
+        assert str(refused.value) == (
+            f"{tmp_path / status}: holds a run that stopped after epoch 3. Go on with it: crowdlogic train --resume "
+            f"-o {tmp_path / status}; or name another folder."
+        )
+
+
+@pytest.mark.parametrize("resume", [True, False])
+def test_what_is_someone_elses_is_refused(tmp_path: Path, resume: bool) -> None:
+    begun(tmp_path / "done", Status.done)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "thesis.tex").write_text("mine")
+    (tmp_path / "file").write_text("mine")
+
+    said = {}
+    for name in ("done", "other", "file", "no/run"):
+        with pytest.raises(OptionError) as refused:
+            claim(tmp_path / name, resume=resume)
+        said[name] = str(refused.value).removeprefix(f"{tmp_path}/")
+
+    assert said == {
+        "done": "done: holds a run that is done. Name another folder, or remove this one first.",
+        "other": "other: holds other files and no run. Name a new or an empty folder.",
+        "file": "file: is a file. Name a folder for the run.",
+        "no/run": f"no/run: the folder {tmp_path}/no does not exist. Make it first.",
+    }
+    assert (tmp_path / "other" / "thesis.tex").read_text() == "mine"
+
+
+def test_the_status_changes_and_nothing_else(tmp_path: Path) -> None:
+    begun(tmp_path, Status.running)
+
+    set_status(tmp_path, Status.interrupted)
+
+    assert read_config(tmp_path) == {"version": VERSION, "status": "interrupted"}
+
+
+def test_a_run_without_an_epoch_vanishes_and_one_with_epochs_is_interrupted(tmp_path: Path) -> None:
+    claim(tmp_path / "early", resume=False)
+    (tmp_path / "early" / "checkpoint").mkdir()
+    (tmp_path / "early" / "checkpoint" / "fixed.safetensors").write_bytes(b"")
+    begun(tmp_path / "late", Status.running)
+
+    release(tmp_path / "early")
+    release(tmp_path / "late")
+
+    assert not (tmp_path / "early").exists()
+    assert read_config(tmp_path / "late")["status"] == "interrupted"

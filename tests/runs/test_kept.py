@@ -1,0 +1,177 @@
+"""What a run keeps is what it was given, for documents, sentences and rows of features."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from crowdlogic.data.corpus import Corpus, documents, sentences
+from crowdlogic.data.estimate import Estimate, answered_by
+from crowdlogic.data.frames import from_arrays
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.errors import FormatError, MissingDataError, OptionError
+from crowdlogic.rules.audit import RuleAudit, Verdict
+from crowdlogic.runs.files import VERSION, put_json
+from crowdlogic.runs.kept import Kept, read_run, write_run
+from crowdlogic.truth.annotators import annotator_table
+
+
+def kept_of(labels: CrowdLabels, corpus: Corpus) -> Kept:
+    rng = np.random.default_rng(0)
+    views = {name: rng.dirichlet(np.ones(labels.n_classes), size=labels.n_units) for name in ("p", "q_a", "q_b", "q_f")}
+    confusion = rng.dirichlet(np.ones(labels.n_classes), size=(len(labels.annotators), labels.n_classes))
+    history = ({"epoch": 1, "stopping": -0.5, "scores": {}}, {"epoch": 2, "stopping": -0.25, "scores": {"dev": 0.75}})
+    estimate = answered_by(
+        labels, "logic-lncl", views["q_f"], confusion=confusion, answer_all=True, trace=np.array([-0.5, -0.25])
+    )
+    config = {
+        "version": VERSION,
+        "status": "running",
+        "method": {"name": "logic-lncl"},
+        "classes": list(labels.classes),
+    }
+    model = {"model.w": rng.normal(size=(3, 2)).astype(np.float32), "progress.m": np.ones(2), "fixed.c": np.arange(3)}
+    judged = RuleAudit(
+        "1.0: r", "f:1:1", 3, 2, 0.5, 1.25, float("nan"), float("nan"), float("nan"), 0.25, 0.5, 1, None, 2,
+        Verdict.neutral,
+    )  # fmt: skip
+    return Kept(config, labels, corpus, estimate, views, model, history, (judged,))
+
+
+def texts() -> Kept:
+    labels = from_arrays(["a", "a", "b", "b"], [7, 9, 7, 9], [True, False, True, True])
+    labels = replace(
+        labels, weight=np.array([0.5, 1.0, 2.0, 0.0]), time=np.array([1.0, np.nan, 3.0, 4.0]), kind=("llm", "human")
+    )
+    corpus = documents(["a", "b", "c"], ["née, 'x'\n", "", "y"], gold=[True, None, False])
+    return kept_of(replace(labels, items=corpus.items), corpus)
+
+
+def tags() -> Kept:
+    corpus = sentences([3, 4, 5], [["EU", "left"], [], ["Ann"]], gold=[["B", "O"], [], ["B"]])
+    labels = CrowdLabels(
+        np.array([0, 1, 2]), np.array([0, 0, 1]), np.array([0, 1, 1]), corpus.items, pl.Series(["u", "v"]), ("B", "O"),
+        corpus.offsets,
+    )  # fmt: skip
+    return kept_of(labels, corpus)
+
+
+def features() -> Kept:
+    corpus = documents(["a", "b"], features=np.array([[0.5, 1.5], [2.0, -1.0]]))
+    return kept_of(from_arrays(["a", "b"], ["u", "u"], ["x", "y"]), corpus.with_classes(("x", "y")))
+
+
+@pytest.mark.parametrize("make", [texts, tags, features])
+def test_a_run_read_is_the_run_written(tmp_path: Path, make: Any) -> None:
+    given = make()
+    write_run(tmp_path, given)
+
+    found = read_run(tmp_path)
+
+    for name in ("unit", "annotator", "label", "weight", "time", "offsets"):
+        np.testing.assert_array_equal(getattr(found.labels, name), getattr(given.labels, name))
+    for name in ("items", "annotators"):
+        assert getattr(found.labels, name).to_list() == getattr(given.labels, name).to_list()
+    assert (found.labels.classes, found.labels.kind) == (given.labels.classes, given.labels.kind)
+    for name in ("texts", "tokens"):
+        assert getattr(found.corpus, name) == getattr(given.corpus, name)
+    for name in ("offsets", "features", "gold"):
+        np.testing.assert_array_equal(getattr(found.corpus, name), getattr(given.corpus, name))
+    for name in ("beliefs", "answer", "confusion", "trace"):
+        np.testing.assert_array_equal(getattr(found.estimate, name), getattr(given.estimate, name))
+    for name, beliefs in given.views.items():
+        np.testing.assert_array_equal(found.views[name], beliefs)
+    assert found.history == given.history
+    assert {**found.config, "status": "running"} == given.config
+    assert repr(found.audit) == repr(given.audit)
+
+
+def test_the_optimisers_memory_stays_behind(tmp_path: Path) -> None:
+    given = texts()
+    write_run(tmp_path, given)
+
+    model = read_run(tmp_path).model
+
+    assert set(model) == {"model.w", "fixed.c"}
+    np.testing.assert_array_equal(model["model.w"], given.model["model.w"])
+    assert model["model.w"].dtype == np.float32
+
+
+def test_the_tables_of_a_run_can_be_read_by_anyone(tmp_path: Path) -> None:
+    given = tags()
+    write_run(tmp_path, given)
+
+    answers = pl.read_parquet(tmp_path / "labels.parquet")
+    people = pl.read_parquet(tmp_path / "annotators.parquet")
+
+    assert answers.columns[:6] == ["item", "token", "answer", "confidence", "p_B", "p_O"]
+    assert answers["item"].to_list() == [3, 3, 5]
+    assert answers["token"].to_list() == [1, 2, 1]
+    assert answers["answer"].to_list() == ["BO"[k] for k in given.views["q_f"].argmax(axis=1)]
+    np.testing.assert_array_equal(answers["classifier_O"].to_numpy(), given.views["p"][:, 1])
+    np.testing.assert_array_equal(answers["crowd_O"].to_numpy(), given.views["q_a"][:, 1])
+    np.testing.assert_array_equal(answers["rules_O"].to_numpy(), given.views["q_b"][:, 1])
+    assert people.equals(annotator_table(given.labels, given.estimate))
+    assert json.loads((tmp_path / "rules.json").read_text())[0]["satisfaction"] is None
+
+
+def test_config_says_done_only_when_all_else_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    order = []
+    rename = Path.replace
+
+    def replace_noted(self: Path, target: Path) -> Path:
+        order.append(Path(target).name)
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "replace", replace_noted)
+    write_run(tmp_path, tags())
+
+    assert order[-1] == "config.json"
+    assert sorted(order) == sorted(file.name for file in tmp_path.iterdir())
+
+
+def test_a_run_that_is_not_done_or_none_at_all_is_one_line(tmp_path: Path) -> None:
+    write_run(tmp_path, texts())
+    config = json.loads((tmp_path / "config.json").read_text())
+
+    put_json(tmp_path / "config.json", {**config, "status": "interrupted"})
+    with pytest.raises(OptionError) as running:
+        read_run(tmp_path)
+    put_json(tmp_path / "config.json", {**config, "version": 99})
+    with pytest.raises(FormatError) as other:
+        read_run(tmp_path)
+    (tmp_path / "config.json").unlink()
+    with pytest.raises(MissingDataError) as nothing:
+        read_run(tmp_path)
+
+    assert str(running.value) == (
+        f"{tmp_path}: the run is not done (interrupted). Finish it: crowdlogic train --resume -o {tmp_path}"
+    )
+    assert str(other.value) == f"{tmp_path}/config.json: is no run of version 1. Train it again with this version."
+    assert str(nothing.value) == f"{tmp_path}: no config.json in it, so it is no run. Name a folder that `train` wrote."
+
+
+@pytest.mark.parametrize(
+    "file", ["model.safetensors", "labels.parquet", "crowd.parquet", "rules.json", "history.jsonl"]
+)
+def test_a_damaged_file_is_named(tmp_path: Path, file: str) -> None:
+    write_run(tmp_path, texts())
+    (tmp_path / file).write_bytes(b"{nonsense")
+
+    with pytest.raises(FormatError, match=rf"{file}: .* The run is damaged\."):
+        read_run(tmp_path)
+
+
+def test_an_estimate_has_the_name_of_its_method(tmp_path: Path) -> None:
+    write_run(tmp_path, texts())
+
+    found = read_run(tmp_path).estimate
+
+    assert isinstance(found, Estimate)
+    assert found.method == "logic-lncl"

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 
 import numpy as np
 import pytest
@@ -12,6 +17,7 @@ from tests.classifiers.tasks import (
     GOOD,
     NAMES,
     OTHERS,
+    VERBS,
     SmallTask,
     blob_task,
     random_vectors,
@@ -20,6 +26,7 @@ from tests.classifiers.tasks import (
     shuffled,
     tag_task,
 )
+from tests.classifiers.tiny_bert import write_tiny_bert
 
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.protocol import FIXED, MODEL, PROGRESS, Architecture, Arrays, Classifier
@@ -32,6 +39,7 @@ from crowdlogic.classifiers.cnn_gru import CNNGRU  # noqa: E402
 from crowdlogic.classifiers.kim_cnn import KimCNN  # noqa: E402
 from crowdlogic.classifiers.mlp import MLP  # noqa: E402
 from crowdlogic.classifiers.training import Training  # noqa: E402
+from crowdlogic.classifiers.transformer import Transformer  # noqa: E402
 
 
 @dataclass(frozen=True)
@@ -43,6 +51,8 @@ class Case:
     task: Callable[..., SmallTask]
     epochs: int = 10
     neural: bool = True
+    bound: bool = True
+    """Whether what it knows is bound to the corpus that it was built for."""
 
 
 WORDS, NAMED = random_vectors((*OTHERS, *GOOD, *BAD), 10), random_vectors((*OTHERS, *NAMES), 10)
@@ -70,6 +80,15 @@ CASES = [
         tag_task,
     ),
 ]
+if find_spec("transformers"):
+    FOLDER = write_tiny_bert(Path(mkdtemp()), (*OTHERS, *GOOD, *BAD, *VERBS, *(name.lower() for name in NAMES)))
+    atexit.register(rmtree, FOLDER)
+    keen = replace(QUICK, rate=3e-3)
+    CASES += [
+        Case("transformer-texts", Transformer(FOLDER, training=keen), review_task, epochs=12, bound=False),
+        Case("transformer-tokens", Transformer(FOLDER, length=9, training=keen), tag_task, bound=False),
+        Case("transformer-mean", Transformer(FOLDER, pool="mean", training=keen), review_task, epochs=12, bound=False),
+    ]
 NEURAL = [case for case in CASES if case.neural]
 each = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 each_neural = pytest.mark.parametrize("case", NEURAL, ids=lambda case: case.name)
@@ -312,7 +331,7 @@ def test_arrays_of_other_classes_are_refused(case: Case) -> None:
         case.options.load(made.arrays(), (*task.classes, "one more"))
 
 
-@each_neural
+@pytest.mark.parametrize("case", [case for case in NEURAL if case.bound], ids=lambda case: case.name)
 def test_arrays_of_another_corpus_are_refused(case: Case) -> None:
     task, other = case.task(), case.task(seed=4, count=7)
 

@@ -16,6 +16,8 @@ from crowdlogic.numerics.arrays import Bools, Ints
 
 POOL = 32
 """Batches that are sorted together. More means less padding; fewer, more mixing."""
+NO_UNIT = -1
+"""The unit of a place that is none: a mark that a network wants, or a word's second piece."""
 
 
 def shuffled_batches(lengths: Ints, size: int, rng: np.random.Generator, *, among: Ints | None = None) -> list[Ints]:

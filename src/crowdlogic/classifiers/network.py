@@ -13,11 +13,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from crowdlogic.classifiers.batches import places_of
+from crowdlogic.classifiers.batches import NO_UNIT, places_of
 from crowdlogic.numerics.arrays import Bools, Ints
-
-NO_UNIT = -1
-"""The unit of a place that is none: a mark that a network wants, or a word's second piece."""
 
 
 @dataclass(frozen=True, eq=False)

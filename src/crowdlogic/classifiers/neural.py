@@ -197,6 +197,17 @@ def _unlearnt(network: nn.Module) -> Arrays:
     }
 
 
+def take_unlearnt(network: nn.Module, arrays: Arrays) -> None:
+    """Put back what `arrays` gave of a network beside its trained parameters."""
+    state = network.state_dict()
+    with torch.no_grad():
+        for name in _unlearnt(network):
+            kept, tensor = arrays.get(name), state[name.removeprefix(FIXED + MODEL)]
+            if kept is None or kept.shape != tuple(tensor.shape):
+                raise FormatError(f"These are the weights of another network: {name} is missing or of another shape.")
+            tensor.copy_(torch.from_numpy(np.array(kept)))
+
+
 def _weights(arrays: Arrays, name: str, shape: tuple[int, ...]) -> Floats:
     """The kept weights of a parameter."""
     kept = arrays.get(MODEL + name)

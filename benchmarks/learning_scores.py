@@ -19,13 +19,17 @@ from crowdlogic.learning.presets import READINGS
 
 RESULTS = Path("benchmarks/results/learning")
 NER = ("gold", "majority", "dawid-skene", "aggnet", "without rules", *(f"logic-lncl, {name}" for name in READINGS))
-FREE = ("gold-free items", "gold-free annotations")
+FREE = ("gold-free items", "gold-free annotations", "all epochs")
+WEAK = ("gold", "majority", "dawid-skene", "aggnet", "aggnet with silence")
 GRID = {
     "ner": (*NER, *FREE),
     "sentiment": ("gold", "majority", "dawid-skene", "glad", "aggnet", "logic-lncl", *FREE),
     "sentiment-published": ("gold", "majority", "aggnet", "logic-lncl"),
+    "weak-youtube": (*WEAK, *(f"{row}, kim-cnn" for row in WEAK)),
+    "weak-sms": (*WEAK, *(f"{row}, kim-cnn" for row in WEAK)),
+    "labelme": ("gold", "majority", "dawid-skene", "aggnet"),
 }
-SEEDS = {"ner": 5, "sentiment": 10, "sentiment-published": 10}
+SEEDS = {"ner": 5, "sentiment": 10, "sentiment-published": 10, "weak-youtube": 10, "weak-sms": 10, "labelme": 10}
 
 
 def jobs(only: str | None, rows: str | None, seeds: int | None) -> list[Job]:

@@ -85,28 +85,28 @@ def differences(folder: Path, task: str, seeds: int) -> str:
     return markdown(["", "against", "seeds", "difference", "t", "p (one-sided)"], lines)
 
 
-def stopping(folder: Path, task: str, rows: Sequence[str], seeds: int, patience: int = 5) -> str:
-    """What stopping without gold gives: the teacher's test score at the epoch that each way of stopping takes."""
-    lines = []
-    for row in rows:
-        runs = [run for run in results(folder, task, row, range(seeds)) if row.startswith("gold-free")]
-        if not runs:
-            continue
-        ways: dict[str, list[float]] = {"labels kept apart": [], "dev gold": [], "last epoch": [], "random epoch": []}
-        for run in runs:
-            scores = [100 * epoch["scores"]["test teacher"] for epoch in run["history"]]
-            ways["labels kept apart"].append(scores[stopped([e["stopping"] for e in run["history"]], patience)])
-            dev = [e["scores"]["dev gold student"] for e in run["history"]]
-            ways["dev gold"].append(scores[stopped(dev, patience)])
-            ways["last epoch"].append(scores[-1])
-            ways["random epoch"].append(sum(scores) / len(scores))
-        lines.append((row, len(runs), *(cell(mean_of(found)) for found in ways.values())))
-    columns = ["kept apart", "seeds", "by labels kept apart", "by dev gold", "last epoch", "random epoch"]
-    return markdown(columns, lines)
+def stopping(folder: Path, task: str, seeds: int) -> str:
+    """What stopping without gold costs: the teacher's test score at the epoch that each way of stopping keeps."""
+    whole = results(folder, task, "all epochs", range(seeds))
+    if not whole:
+        return ""
+    scores = [[100 * row["scores"]["test teacher"] for row in run["history"]] for run in whole]
+    dev = [[row["stopping"] for row in run["history"]] for run in whole]
+    ways = {
+        "dev gold, patience 5": [own[kept(said, 5)] for own, said in zip(scores, dev, strict=True)],
+        "the last of 30 epochs": [own[-1] for own in scores],
+        "a random epoch (mean of all)": [sum(own) / len(own) for own in scores],
+    }
+    free = {"items": "gold-free items", "annotations": "gold-free annotations"}
+    for apart, row in free.items():
+        runs = results(folder, task, row, range(seeds))
+        ways |= {f"no gold, {apart} kept apart": values(runs, "teacher", headline(task))} if runs else {}
+    lines = [(way, len(found), cell(mean_of(found))) for way, found in ways.items()]
+    return markdown(["stopped by", "seeds", "teacher on test"], lines)
 
 
-def stopped(scores: Sequence[float], patience: int) -> int:
-    """The epoch (from 0) that patience would have kept."""
+def kept(scores: Sequence[float], patience: int) -> int:
+    """The epoch (from 0) that patience keeps."""
     best = 0
     for epoch, score in enumerate(scores):
         if score > scores[best]:
@@ -116,12 +116,26 @@ def stopped(scores: Sequence[float], patience: int) -> int:
     return best
 
 
+def weak(folder: Path, task: str, rows: Sequence[str], seeds: int) -> str:
+    """One line per method: accuracy and F1 of the second class, on test and by inference."""
+    lines = []
+    for row in rows:
+        runs = results(folder, task, row, range(seeds))
+        if runs:
+            parts = [("student", "accuracy"), ("student", "f1"), ("inference", "accuracy"), ("inference", "f1")]
+            lines.append((row, len(runs), *(cell(mean_of(values(runs, *part))) for part in parts)))
+    return markdown(["method", "seeds", "accuracy", "F1", "inference accuracy", "inference F1"], lines)
+
+
 def write_tables(folder: Path, grid: Mapping[str, Sequence[str]], seeds: Mapping[str, int]) -> None:
     """Put every table into its place."""
     for task, rows in grid.items():
+        if task.startswith(("weak", "labelme")):
+            put_between(PAGE, task, weak(folder, task, rows, seeds[task]))
+            continue
+        shown = [row for row in rows if not row.startswith(("gold-free", "all"))]
         parts = [
-            table(folder, task, [row for row in rows if not row.startswith("gold-free")], seeds[task]),
-            differences(folder, task, seeds[task]),
-            stopping(folder, task, rows, seeds[task]),
-        ]
+            table(folder, task, shown, seeds[task]), differences(folder, task, seeds[task]),
+            stopping(folder, task, seeds[task]),
+        ]  # fmt: skip
         put_between(PAGE, task, "\n\n".join(part for part in parts if part.count("\n") > 1))

@@ -16,6 +16,16 @@ from crowdlogic.data.vectors import WordVectors, read_vectors
 from crowdlogic.truth.voting import MajorityVote
 
 if TYPE_CHECKING:
+    from crowdlogic.classifiers.cnn_gru import CNNGRU
+    from crowdlogic.classifiers.kim_cnn import KimCNN
+    from crowdlogic.classifiers.linear import Linear
+    from crowdlogic.classifiers.mlp import MLP
+    from crowdlogic.learning.learned import Learned
+    from crowdlogic.learning.logic_lncl import LogicLNCL
+    from crowdlogic.learning.special import AggNet, Raykar
+    from crowdlogic.learning.stopping import HeldOut
+    from crowdlogic.learning.two_stage import Gold, TwoStage
+    from crowdlogic.rules.parser import parse_rules, read_rules
     from crowdlogic.truth.annotators import annotator_table
     from crowdlogic.truth.bayes import IBCC
     from crowdlogic.truth.coins import OneCoin
@@ -33,20 +43,33 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _LATE = {
+    "AggNet": "crowdlogic.learning.special",
     "BSCSeq": "crowdlogic.truth.sequential",
     "CATD": "crowdlogic.truth.weighting",
+    "CNNGRU": "crowdlogic.classifiers.cnn_gru",
     "DawidSkene": "crowdlogic.truth.confusion",
     "EBCC": "crowdlogic.truth.subtypes",
     "Fitting": "crowdlogic.truth.fitting",
     "GLAD": "crowdlogic.truth.difficulty",
+    "Gold": "crowdlogic.learning.two_stage",
     "HMMCrowd": "crowdlogic.truth.hidden_markov",
+    "HeldOut": "crowdlogic.learning.stopping",
     "IBCC": "crowdlogic.truth.bayes",
+    "KimCNN": "crowdlogic.classifiers.kim_cnn",
+    "Learned": "crowdlogic.learning.learned",
+    "Linear": "crowdlogic.classifiers.linear",
+    "LogicLNCL": "crowdlogic.learning.logic_lncl",
     "MACE": "crowdlogic.truth.spamming",
+    "MLP": "crowdlogic.classifiers.mlp",
     "OneCoin": "crowdlogic.truth.coins",
     "PM": "crowdlogic.truth.weighting",
+    "Raykar": "crowdlogic.learning.special",
+    "TwoStage": "crowdlogic.learning.two_stage",
     "Wawa": "crowdlogic.truth.weighting",
     "annotator_table": "crowdlogic.truth.annotators",
     "load_estimate": "crowdlogic.truth.keeping",
+    "parse_rules": "crowdlogic.rules.parser",
+    "read_rules": "crowdlogic.rules.parser",
     "save_estimate": "crowdlogic.truth.keeping",
     "stand": "crowdlogic.truth.standing",
 }
@@ -54,11 +77,14 @@ _LATE = {
 
 __all__ = [
     "CATD",
+    "CNNGRU",
     "EBCC",
     "GLAD",
     "IBCC",
     "MACE",
+    "MLP",
     "PM",
+    "AggNet",
     "BSCSeq",
     "Beliefs",
     "Corpus",
@@ -66,9 +92,17 @@ __all__ = [
     "DawidSkene",
     "Estimate",
     "Fitting",
+    "Gold",
     "HMMCrowd",
+    "HeldOut",
+    "KimCNN",
+    "Learned",
+    "Linear",
+    "LogicLNCL",
     "MajorityVote",
     "OneCoin",
+    "Raykar",
+    "TwoStage",
     "Wawa",
     "WordVectors",
     "align",
@@ -83,10 +117,12 @@ __all__ = [
     "from_wide",
     "load_benchmark",
     "load_estimate",
+    "parse_rules",
     "read_answers",
     "read_corpus",
     "read_crowd",
     "read_labels",
+    "read_rules",
     "read_vectors",
     "save_estimate",
     "sentences",

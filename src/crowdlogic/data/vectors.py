@@ -72,6 +72,11 @@ class WordVectors:
         filled[known] = self.vectors[rows[known]]
         return filled
 
+    def unit(self) -> WordVectors:
+        """The same words with vectors of length 1; a vector of zeros stays."""
+        length = np.linalg.norm(self.vectors, axis=1, keepdims=True)
+        return WordVectors(self.words, self.vectors / np.where(length > 0, length, 1.0).astype(self.vectors.dtype))
+
     def coverage(self, words: Sequence[str], *, exact: bool = False) -> float:
         """The share of the words that have a vector."""
         return float((self.rows(words, exact=exact) >= 0).mean()) if len(words) else 0.0
@@ -80,10 +85,17 @@ class WordVectors:
         return f"WordVectors({len(self.words):,} words, {self.size} dimensions)"
 
 
-def beside(*sets: WordVectors) -> WordVectors:
-    """Several sets of vectors side by side: a word has all its vectors in a row, zeros where a set lacks it."""
+def beside(*sets: WordVectors, unit: bool = True) -> WordVectors:
+    """Several sets of vectors side by side: a word has all its vectors in a row, zeros where a set lacks it.
+
+    Args:
+        sets: The sets.
+        unit: Whether each vector is first brought to length 1, so that no set drowns another: GloVe's are five times
+            as long as normalised word2vec's, which as they are costs a sentence classifier two points.
+    """
     words = tuple(dict.fromkeys(word for vectors in sets for word in vectors.words))
-    return WordVectors(words, np.concatenate([vectors.matrix(words) for vectors in sets], axis=1))
+    parts = [(vectors.unit() if unit else vectors).matrix(words) for vectors in sets]
+    return WordVectors(words, np.concatenate(parts, axis=1))
 
 
 def read_vectors(path: str | Path, *, vocabulary: Iterable[str] | None = None) -> WordVectors:

@@ -151,6 +151,28 @@ def test_a_run_holds_what_the_brief_reader_looks_for(tmp_path: Path) -> None:
     assert len((tmp_path / "run" / "history.jsonl").read_text().splitlines()) == len(run.history)
 
 
+def test_learnt_weights_of_rules_are_in_the_run(tmp_path: Path) -> None:
+    rules = parse_rules("1: Contains(S, 'the') -> Label(S, 'positive')\n1: include contrast('but')")
+    run = train_run(tmp_path / "run", LogicLNCL(epochs=5, learn_weights=True), reviews(rules=rules, dev=REVIEWS.test))
+
+    again = load_run(tmp_path / "run")
+
+    assert run.teacher.factors is not None
+    assert (run.teacher.factors != 1).any()
+    np.testing.assert_array_equal(again.teacher.factors, run.teacher.factors)
+    np.testing.assert_array_equal(again.predict(REVIEWS.test), run.predict(REVIEWS.test))
+
+
+def test_what_was_never_computed_is_no_number_after_reading_either(tmp_path: Path) -> None:
+    run = train_run(tmp_path / "run", TwoStage(epochs=2), reviews())
+
+    again = load_run(tmp_path / "run")
+
+    assert [repr(row) for row in again.history] == [repr(row) for row in run.history]
+    assert np.isnan(again.history[0].objective)
+    assert np.isnan(again.learned.epoch.objective)
+
+
 def test_facts_and_word_lists_are_in_the_run(tmp_path: Path) -> None:
     names = REVIEWS.corpus.items.to_list()
     words = Vocabulary().table("Near", pl.DataFrame({"a": names[:20], "b": names[20:40], "truth": [0.5] * 20}))

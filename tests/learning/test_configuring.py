@@ -14,10 +14,12 @@ from crowdlogic.classifiers.linear import Linear
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import FormatError, MissingDataError, OptionError
 from crowdlogic.learning.configuring import (
+    ARCHITECTURES,
     architecture_named,
     configured,
     dotted,
     merged,
+    of_python,
     plain_options,
     read_toml,
 )
@@ -100,8 +102,10 @@ def test_word_vectors_are_data_and_no_option() -> None:
 def test_a_function_of_python_is_noted_and_not_read() -> None:
     plain = plain_options(LogicLNCL(imitation=lambda epoch: 0.1))
 
-    assert plain["imitation"] == {"name": "a function of Python"}
-    with pytest.raises(OptionError, match=r"No imitation is called 'a function of Python'"):
+    assert plain["imitation"] == {"name": "function of Python"}
+    assert of_python(plain) == "function"
+    assert of_python(plain_options(LogicLNCL())) is None
+    with pytest.raises(OptionError, match=r"No imitation is called 'function of Python'"):
         configured(LogicLNCL(), plain)
 
 
@@ -125,7 +129,7 @@ def test_what_is_nested_is_changed_in_place_and_another_name_starts_anew() -> No
         ({"classifier": {"steps": 1.5}}, "classifier.steps: 1.5 given where a whole number is expected."),
         ({"classifier": {"steps": True}}, "classifier.steps: True given where a whole number is expected."),
         ({"classifier": 3}, "classifier: 3 given where a name, or a table with a name, is expected."),
-        ({"classifier": "liner"}, "No model is called 'liner'. Did you mean 'linear'? There are linear, kim-cnn, cnn-gru, mlp, prior."),
+        ({"classifier": "liner"}, "No model is called 'liner'. Did you mean 'linear'? There are linear, kim-cnn, cnn-gru, mlp, transformer, scikit, prior."),
         ({"loss": "annotator"}, "loss: 'annotator' is none of plain, annotators. Did you mean 'annotators'?"),
         ({"learn_weights": "yes"}, "learn_weights: 'yes' given where true or false is expected."),
         ({"held_out": 0.1}, "held_out: 0.1 given where a table or none is expected."),
@@ -182,5 +186,5 @@ def test_a_toml_file_is_read_or_refused(tmp_path: Path) -> None:
 def test_every_classifier_can_be_asked_for_by_name() -> None:
     pytest.importorskip("torch")
 
-    for name in ("linear", "kim-cnn", "cnn-gru", "prior"):
+    for name in ARCHITECTURES:
         assert architecture_named(name).name == name

@@ -230,6 +230,14 @@ def test_weights_of_labels_scale_what_they_say() -> None:
                for s, found in enumerate(everything))  # fmt: skip
 
 
+def test_annotators_who_mostly_say_nothing_are_explained_by_how_often_they_speak() -> None:
+    learned = fitted(REVIEWS, BUT, silence=True)
+
+    check_all(learned)
+
+    assert (learned.epoch.confusion.sum(axis=2) < 0.9).any()  # what is missing to one is silence
+
+
 def test_learnt_weights_of_rules_are_the_ones_explained() -> None:
     learned = fitted(REVIEWS, BUT, learn_weights=True)
 

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from crowdlogic.classifiers.linear import Linear
+from crowdlogic.classifiers.scikit import Scikit
 from crowdlogic.data.corpus import documents
 from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
@@ -43,10 +44,13 @@ def small_cnn(kind: str) -> Any:
     pytest.importorskip("torch")
     from crowdlogic.classifiers.cnn_gru import CNNGRU
     from crowdlogic.classifiers.kim_cnn import KimCNN
+    from crowdlogic.classifiers.mlp import MLP
 
     rng = np.random.default_rng(0)
     words = sorted({word for text in REVIEWS.corpus.texts for word in text.split()} | set(SENTENCES.corpus.tokens))
     vectors = WordVectors(tuple(words[::2]), rng.normal(size=(len(words[::2]), 6)).astype(np.float32))
+    if kind == "mlp":
+        return MLP(hidden=4)
     if kind == "kim-cnn":
         return KimCNN(vectors=vectors, windows=(2, 3), filters=4)
     return CNNGRU(vectors=vectors, filters=5, units=4)
@@ -64,11 +68,24 @@ def stopping_after(epoch: int, how: type[BaseException]) -> Any:
     return hear
 
 
+def rows_of_features() -> Given:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=60)
+    corpus = documents([f"d{i}" for i in range(60)], features=rng.normal(size=(60, 3)) + truth[:, None])
+    rows = [(f"d{i}", f"a{j}", int(truth[i] ^ (rng.random() < 0.2))) for i in range(60) for j in range(4)]
+    return Given(corpus, from_arrays(*map(list, zip(*rows, strict=True))))
+
+
 CASES = {
     "linear": (LogicLNCL(epochs=6, patience=6), reviews()),
     "linear tagger with learnt weights": (LogicLNCL(epochs=5, learn_weights=True, loss="annotators"), sentences()),
     "kim-cnn": (LogicLNCL(classifier="kim-cnn", epochs=4, seed=3), reviews(dev=REVIEWS.test)),
     "cnn-gru": (LogicLNCL(classifier="cnn-gru", epochs=4, transitions="estimated", preset="transitions"), sentences()),
+    "mlp": (LogicLNCL(classifier="mlp", epochs=4), rows_of_features()),
+    "a forest": (
+        LogicLNCL(classifier=Scikit("RandomForestClassifier", {"n_estimators": 5}), epochs=4),
+        rows_of_features(),
+    ),
     "two stages": (TwoStage(epochs=4), reviews()),
     "gold": (Gold(epochs=4), reviews()),
 }
@@ -151,6 +168,28 @@ def test_a_run_holds_what_the_brief_reader_looks_for(tmp_path: Path) -> None:
     assert len((tmp_path / "run" / "history.jsonl").read_text().splitlines()) == len(run.history)
 
 
+def test_learnt_weights_of_rules_are_in_the_run(tmp_path: Path) -> None:
+    rules = parse_rules("1: Contains(S, 'the') -> Label(S, 'positive')\n1: include contrast('but')")
+    run = train_run(tmp_path / "run", LogicLNCL(epochs=5, learn_weights=True), reviews(rules=rules, dev=REVIEWS.test))
+
+    again = load_run(tmp_path / "run")
+
+    assert run.teacher.factors is not None
+    assert (run.teacher.factors != 1).any()
+    np.testing.assert_array_equal(again.teacher.factors, run.teacher.factors)
+    np.testing.assert_array_equal(again.predict(REVIEWS.test), run.predict(REVIEWS.test))
+
+
+def test_what_was_never_computed_is_no_number_after_reading_either(tmp_path: Path) -> None:
+    run = train_run(tmp_path / "run", TwoStage(epochs=2), reviews())
+
+    again = load_run(tmp_path / "run")
+
+    assert [repr(row) for row in again.history] == [repr(row) for row in run.history]
+    assert np.isnan(again.history[0].objective)
+    assert np.isnan(again.learned.epoch.objective)
+
+
 def test_facts_and_word_lists_are_in_the_run(tmp_path: Path) -> None:
     names = REVIEWS.corpus.items.to_list()
     words = Vocabulary().table("Near", pl.DataFrame({"a": names[:20], "b": names[20:40], "truth": [0.5] * 20}))
@@ -224,15 +263,30 @@ def test_a_run_may_be_gone_on_with_for_longer(tmp_path: Path) -> None:
 
 
 def test_a_run_over_rows_of_features_explains_and_predicts(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    truth = rng.integers(2, size=60)
-    corpus = documents([f"d{i}" for i in range(60)], features=rng.normal(size=(60, 3)) + truth[:, None])
-    rows = [(f"d{i}", f"a{j}", int(truth[i] ^ (rng.random() < 0.2))) for i in range(60) for j in range(4)]
-    labels = from_arrays(*map(list, zip(*rows, strict=True)))
-    run = train_run(tmp_path / "run", LogicLNCL(epochs=3), Given(corpus, labels))
+    given = rows_of_features()
+    run = train_run(tmp_path / "run", LogicLNCL(epochs=3), given)
 
     again = load_run(tmp_path / "run")
 
-    np.testing.assert_array_equal(again.predict(corpus), run.predict(corpus))
+    np.testing.assert_array_equal(again.predict(given.corpus), run.predict(given.corpus))
     np.testing.assert_array_equal(again.explain("d7").crowd.term, run.explain("d7").crowd.term)
-    assert (again.estimate.answer == truth).mean() > 0.85
+
+
+def test_a_classifier_that_python_made_must_be_brought_along(tmp_path: Path) -> None:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    scikit = Scikit(make_pipeline(StandardScaler(), LogisticRegression()))
+    given = rows_of_features()
+    run = train_run(tmp_path / "run", LogicLNCL(classifier=scikit, epochs=2), given)
+
+    with pytest.raises(OptionError) as refused:
+        load_run(tmp_path / "run")
+    again = load_run(tmp_path / "run", classifier=scikit)
+
+    assert str(refused.value) == (
+        f"{tmp_path / 'run'}: its classifier holds a Pipeline that was made in Python. Load the run from Python with the "
+        f"same `classifier`."
+    )
+    np.testing.assert_allclose(again.predict(given.corpus), run.predict(given.corpus), rtol=0, atol=1e-9)

@@ -59,7 +59,7 @@ def command(
     if out is not None:
         _write(Path(out), made, estimates)
         train_run(Path(out) / "run", method, given)
-        say(f"data, answers and a run -> {out}; next: crowdlogic explain {Path(out) / 'run'} {made.corpus.items[0]}")
+        say(f"data, answers and a run -> {out}; next: crowdlogic explain {Path(out) / 'run'} {turned(learned[WITH])}")
     if json:
         show_json({"simulated": made.description, "agreement": agreed(made), "methods": rows, "bought": bought(rows)})
         return
@@ -120,6 +120,12 @@ def _write(folder: Path, made: Simulation, estimates: list[Estimate]) -> None:
     write_bytes(folder / "contrast.rules", RULES.encode())
     for estimate in estimates:
         write_estimate(folder / f"{estimate.method}.csv", estimate)
+
+
+def turned(learned: Learned) -> Any:
+    """An item whose answer the rule turned, if there is one: something to look into."""
+    changed = learned.epoch.q_a.argmax(axis=1) != learned.epoch.q_f.argmax(axis=1)
+    return learned.task.corpus.items[int(changed.argmax())]
 
 
 def agreed(made: Simulation) -> dict[str, float]:

@@ -18,11 +18,11 @@ from crowdlogic.learning.restoring import load_run
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import safe_log
 
-MOST = 9
-"""How many classes a table shows; of more, the most probable ones."""
+MOST = 4
+"""How many classes a table shows, the most probable ones; --json has all."""
 
 SLIGHT = 5e-3
-"""A residual below this many bits would show as 0.00 and is left out."""
+"""What is below this many bits for every class would show as 0.00 and is left out."""
 
 
 def command(
@@ -109,7 +109,7 @@ def _rule_lines(found: Evidence, rules: RuleEvidence, i: int) -> Iterator[Line]:
     if rules.from_classifier:
         yield Line("rules start from the classifier", rules.base[i])
     for text, share in zip(rules.rules, rules.share, strict=True):
-        if np.abs(share[i]).max() > 0:
+        if np.abs(share[i]).max() > SLIGHT:
             yield Line(text, share[i])
     if rules.transitions is not None:
         yield Line("transitions", rules.transitions[i])

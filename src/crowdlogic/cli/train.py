@@ -51,7 +51,9 @@ def command(
     preset: Annotated[
         PresetName | None, typer.Option("--preset", help="A configuration of the paper to start from.")
     ] = None,
-    model: Annotated[str | None, typer.Option("--model", help="linear, kim-cnn, cnn-gru or mlp.")] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", help="linear, kim-cnn, cnn-gru, mlp, transformer, scikit.")
+    ] = None,
     vectors: Annotated[
         list[str] | None, typer.Option("--vectors", help="Word vectors. May repeat: side by side.")
     ] = None,

@@ -40,9 +40,17 @@ ARCHITECTURES = {
     "kim-cnn": "crowdlogic.classifiers.kim_cnn.KimCNN",
     "cnn-gru": "crowdlogic.classifiers.cnn_gru.CNNGRU",
     "mlp": "crowdlogic.classifiers.mlp.MLP",
+    "transformer": "crowdlogic.classifiers.transformer.Transformer",
+    "scikit": "crowdlogic.classifiers.scikit.Scikit",
     "prior": "crowdlogic.classifiers.prior.ClassPrior",
 }
 """Every classifier by the name that the command line has for it; imported when asked for, since most need torch."""
+
+NEEDED = {"transformer": {"folder": ""}}
+"""Options without a default, open until they are set."""
+
+OF_PYTHON = " of Python"
+"""How the plain form of a thing ends that only Python can make."""
 
 IMITATIONS = {"growing": Growing, "constant": Constant}
 
@@ -55,7 +63,7 @@ def architecture_named(name: str) -> Any:
         )
     module, _, kind = ARCHITECTURES[name].rpartition(".")
     try:
-        return getattr(import_module(module), kind)()
+        return getattr(import_module(module), kind)(**NEEDED.get(name, {}))
     except ModuleNotFoundError as problem:
         if (problem.name or "").partition(".")[0] == "crowdlogic":
             raise
@@ -87,7 +95,20 @@ def plain_options(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, tuple | list):
         return [plain_options(entry) for entry in value]
-    return {"name": "a function of Python"} if callable(value) else value
+    if isinstance(value, Mapping):
+        return {str(name): plain_options(entry) for name, entry in value.items()}
+    is_plain = value is None or isinstance(value, bool | int | float | str)
+    return value if is_plain else {"name": f"{type(value).__name__}{OF_PYTHON}"}
+
+
+def of_python(options: Any) -> str | None:
+    """The first thing among plain options that only Python can make, such as an estimator of another package."""
+    if not isinstance(options, Mapping):
+        return None
+    name = options.get("name")
+    if isinstance(name, str) and name.endswith(OF_PYTHON):
+        return name.removesuffix(OF_PYTHON)
+    return next((found for value in options.values() if (found := of_python(value)) is not None), None)
 
 
 def _name_of(value: Any) -> str | None:

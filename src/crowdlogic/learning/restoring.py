@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from crowdlogic.classifiers.protocol import Classifier, predict_texts
+from crowdlogic.classifiers.protocol import Architecture, Classifier, predict_texts
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate
-from crowdlogic.learning.configuring import architecture_named, configured, plain_options
+from crowdlogic.errors import OptionError
+from crowdlogic.learning.configuring import architecture_named, configured, of_python, plain_options
 from crowdlogic.learning.course import Epoch, Row
 from crowdlogic.learning.evidence import Evidence, explain
 from crowdlogic.learning.learned import Learned
@@ -108,19 +109,21 @@ def audited(learned: Learned) -> tuple[RuleAudit, ...]:
     )  # fmt: skip
 
 
-def load_run(folder: str | Path, *, vocabulary: Vocabulary | None = None) -> Run:
+def load_run(
+    folder: str | Path, *, vocabulary: Vocabulary | None = None, classifier: Architecture | None = None
+) -> Run:
     """Read a run, ready to predict and to explain.
 
     Args:
         folder: The run.
         vocabulary: Predicates that the run cannot carry because they were registered from Python, or tables of facts
             about new items to use in place of the run's own.
+        classifier: The classifier's options, where the run cannot carry them because Python made a part of them.
     """
     home, kept = Path(folder), read_run(folder)
     config = kept.config
     rules, words = (None, vocabulary) if config["rules"] is None else carried_rules(home, config["rules"], vocabulary)
-    options = config["method"]["classifier"]
-    architecture = configured(architecture_named(options["name"]), options)
+    architecture = _architecture(home, config) if classifier is None else classifier
     teacher = configured(Teacher(kept.labels.classes, rules, words), config["teacher"])
     outcome = config["outcome"]
     epoch = Epoch(
@@ -132,6 +135,19 @@ def load_run(folder: str | Path, *, vocabulary: Vocabulary | None = None) -> Run
         architecture.load(kept.model, kept.labels.classes), teacher, Task(kept.corpus, kept.labels, kept.labels),
     )  # fmt: skip
     return Run(home, kept, learned)
+
+
+def _architecture(home: Path, config: Mapping[str, Any]) -> Architecture:
+    """The classifier's options, as the run notes them."""
+    options = config["method"]["classifier"]
+    foreign = of_python(options)
+    if foreign is not None:
+        raise OptionError(
+            f"{home}: its classifier holds a {foreign} that was made in Python. Load the run from Python with the same "
+            f"`classifier`."
+        )
+    made: Architecture = configured(architecture_named(options["name"]), options)
+    return made
 
 
 def _numbers(noted: Mapping[str, Any]) -> dict[str, Any]:

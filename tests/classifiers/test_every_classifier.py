@@ -29,6 +29,7 @@ from tests.classifiers.tasks import (
 from tests.classifiers.tiny_bert import write_tiny_bert
 
 from crowdlogic.classifiers.linear import Linear
+from crowdlogic.classifiers.prior import ClassPrior
 from crowdlogic.classifiers.protocol import FIXED, MODEL, PROGRESS, Architecture, Arrays, Classifier
 from crowdlogic.classifiers.scikit import Scikit
 from crowdlogic.errors import FormatError, OptionError
@@ -55,10 +56,17 @@ class Case:
     """Whether what it knows is bound to the corpus that it was built for."""
 
 
+def lopsided_task(seed: int = 0, count: int = 60) -> SmallTask:
+    """Nearly all is of one class: even one that does not look learns it."""
+    task = review_task(seed, count)
+    return replace(task, truth=np.arange(count) % 20 // 19)
+
+
 WORDS, NAMED = random_vectors((*OTHERS, *GOOD, *BAD), 10), random_vectors((*OTHERS, *NAMES), 10)
 QUICK = Training(rate=1e-2, batch=16)
 SMALL = Training(optimiser="adadelta", rate=1.0, batch=10, clip=3.0)
 CASES = [
+    Case("prior", ClassPrior(), lopsided_task, neural=False),
     Case("linear-texts", Linear(steps=5), review_task, neural=False),
     Case("linear-tokens", Linear(steps=5), tag_task, neural=False),
     Case("linear-features", Linear(steps=20), blob_task, neural=False),
@@ -110,7 +118,7 @@ def test_a_planted_task_is_learnt(case: Case) -> None:
     losses = [made.fit_epoch(task.corpus, task.targets) for _ in range(case.epochs)]
 
     right = made.predict_proba(fresh.corpus).argmax(axis=1) == fresh.truth
-    assert losses[-1] < losses[0] or case.epochs == 1
+    assert losses[-1] < losses[0] or case.name.startswith(("prior", "scikit"))  # done in one epoch
     assert right.mean() > 0.93
 
 

@@ -14,7 +14,7 @@ class Dropout(nn.Module):
 
     def __init__(self, share: float) -> None:
         super().__init__()
-        self.out_of_256 = round(share * 256)
+        self.out_of_256 = min(round(share * 256), 255)
 
     def forward(self, x: Tensor) -> Tensor:
         """The same as it is given when not training."""

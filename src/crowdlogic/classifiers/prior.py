@@ -9,13 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdlogic.classifiers.protocol import Arrays, check_targets
+from crowdlogic.classifiers.protocol import MODEL, Arrays, check_targets
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.names import Classes
+from crowdlogic.errors import FormatError
 from crowdlogic.numerics.arrays import Floats
 
-PRIOR = "model.prior"
+PRIOR = MODEL + "prior"
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,11 @@ class ClassPrior:
         """Every class alike."""
         return PriorClassifier(np.full(len(classes), 1.0 / len(classes)))
 
-    def load(self, arrays: Arrays, classes: Classes) -> PriorClassifier:  # noqa: ARG002 (the arrays say it)
+    def load(self, arrays: Arrays, classes: Classes) -> PriorClassifier:
         """The classifier that these arrays were taken from."""
-        return PriorClassifier(np.asarray(arrays[PRIOR]))
+        made = PriorClassifier(np.zeros(len(classes)))
+        made.restore(arrays)
+        return made
 
 
 class PriorClassifier:
@@ -43,8 +46,9 @@ class PriorClassifier:
         """The weighted mean of the targets, which has the least loss of all constants."""
         check_targets(corpus, targets, weights, len(self.prior))
         share = np.ones(len(targets)) if weights is None else weights
-        if share.sum() > 0:
-            self.prior = share @ targets / share.sum()
+        if not share.any():
+            return 0.0
+        self.prior = share @ targets / share.sum()
         seen = self.prior > 0
         return float(-(self.prior[seen] * np.log(self.prior[seen])).sum())
 
@@ -58,4 +62,7 @@ class PriorClassifier:
 
     def restore(self, arrays: Arrays) -> None:
         """Take over a prior."""
-        self.prior = np.asarray(arrays[PRIOR]).copy()
+        found = arrays[PRIOR].shape if PRIOR in arrays else "missing"
+        if found != self.prior.shape:
+            raise FormatError(f"These arrays are of other classes: {PRIOR} is {found}, not {self.prior.shape}.")
+        self.prior = np.array(arrays[PRIOR])

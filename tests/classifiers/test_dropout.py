@@ -1,0 +1,50 @@
+"""Dropout by random bytes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
+
+from crowdlogic.classifiers.dropout import Dropout  # noqa: E402
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.75, 0.999])
+def test_a_share_is_left_out_and_the_mean_is_kept(share: float) -> None:
+    dropout = Dropout(share)
+    exact = min(round(share * 256), 255) / 256
+    torch.manual_seed(0)
+
+    out = dropout(torch.ones(1000, 333)).numpy()
+
+    assert set(np.unique(out)) == {0.0, np.float32(1 / (1 - exact))}
+    np.testing.assert_allclose((out == 0).mean(), share, atol=0.005)
+    np.testing.assert_allclose(out.mean(), 1.0, atol=5 / np.sqrt(out.size * (1 - exact)) * 2)
+
+
+def test_places_are_left_out_independently() -> None:
+    torch.manual_seed(0)
+
+    kept = Dropout(0.5)(torch.ones(4000, 24)).numpy() > 0
+
+    correlation = np.corrcoef(kept.T.astype(float)) - np.eye(24)
+    assert np.abs(correlation).max() < 0.07
+    assert np.abs(kept[1:].mean(axis=0) - 0.5).max() < 0.05
+
+
+def test_what_is_left_out_has_no_gradient_and_the_rest_is_scaled() -> None:
+    torch.manual_seed(0)
+    x = torch.ones(50, requires_grad=True)
+
+    out = Dropout(0.5)(x)
+    out.sum().backward()
+
+    np.testing.assert_array_equal(x.grad, out.detach())
+
+
+@pytest.mark.parametrize(("share", "training"), [(0.5, False), (0.0, True)])
+def test_all_is_kept_when_not_training_or_when_nothing_is_left_out(share: float, training: bool) -> None:
+    x = torch.ones(7)
+
+    assert Dropout(share).train(training)(x) is x

@@ -89,6 +89,15 @@ def test_two_sets_stand_side_by_side() -> None:
     np.testing.assert_array_equal(joined.matrix(["a", "b", "c"]), np.array([[0.5, -1.25, 0, 0], [3, 4.5, 1e-3, 2e3], [0, 0, 7, 8]], dtype=np.float32))  # fmt: skip
 
 
+def test_sets_side_by_side_are_brought_to_length_one_so_that_none_drowns_another() -> None:
+    long = WordVectors(("a", "b"), np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32))
+    short = WordVectors(("a",), np.array([[0.0, 0.5]], dtype=np.float32))
+
+    both = beside(long, short)
+
+    np.testing.assert_allclose(both.vectors, [[0.6, 0.8, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0]], rtol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -103,15 +112,6 @@ def test_two_sets_stand_side_by_side() -> None:
         (b"PK\x03\x04junk", None),
     ],
 )
-def test_sets_side_by_side_are_brought_to_length_one_so_that_none_drowns_another() -> None:
-    long = WordVectors(("a", "b"), np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32))
-    short = WordVectors(("a",), np.array([[0.0, 0.5]], dtype=np.float32))
-
-    both = beside(long, short)
-
-    np.testing.assert_allclose(both.vectors, [[0.6, 0.8, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0]], rtol=1e-6)
-
-
 def test_bad_vectors_get_one_clear_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, message: str | None
 ) -> None:

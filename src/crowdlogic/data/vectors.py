@@ -74,8 +74,8 @@ class WordVectors:
 
     def unit(self) -> WordVectors:
         """The same words with vectors of length 1; a vector of zeros stays."""
-        length = np.linalg.norm(self.vectors, axis=1, keepdims=True)
-        return WordVectors(self.words, self.vectors / np.where(length > 0, length, 1.0).astype(self.vectors.dtype))
+        length = np.sqrt(np.square(self.vectors).sum(axis=1, keepdims=True))
+        return WordVectors(self.words, self.vectors / np.where(length > 0, length, np.float32(1.0)))
 
     def coverage(self, words: Sequence[str], *, exact: bool = False) -> float:
         """The share of the words that have a vector."""

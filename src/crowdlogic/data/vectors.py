@@ -75,7 +75,7 @@ class WordVectors:
     def unit(self) -> WordVectors:
         """The same words with vectors of length 1; a vector of zeros stays."""
         length = np.sqrt(np.square(self.vectors).sum(axis=1, keepdims=True))
-        return WordVectors(self.words, self.vectors / np.where(length > 0, length, np.float32(1.0)))
+        return WordVectors(self.words, (self.vectors / np.where(length > 0, length, 1.0)).astype(np.float32))
 
     def coverage(self, words: Sequence[str], *, exact: bool = False) -> float:
         """The share of the words that have a vector."""

@@ -42,3 +42,10 @@ def test_every_reading_has_rules_or_transitions(reading: str) -> None:
 def test_an_unknown_reading_is_refused() -> None:
     with pytest.raises(OptionError, match="reading: 'literal' is none of"):
         ner(TAGS, reading="literal")
+
+
+def test_tags_of_other_types_take_their_transitions_from_the_vote() -> None:
+    found = ner(("B-GENE", "I-GENE", "O"))
+
+    assert found.method.transitions == "estimated"
+    assert found.rules is None

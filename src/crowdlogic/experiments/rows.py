@@ -20,7 +20,7 @@ from crowdlogic.errors import OptionError
 from crowdlogic.experiments.jobs import Job
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.logic_lncl import LogicLNCL, Loss
-from crowdlogic.learning.presets import READINGS, Configured, ner, sentiment
+from crowdlogic.learning.presets import Configured, ner, sentiment
 from crowdlogic.learning.scoring import score
 from crowdlogic.learning.special import AggNet
 from crowdlogic.learning.stopping import HeldOut
@@ -136,7 +136,7 @@ def _sentiment(job: Job, _: str) -> tuple[Benchmark, Configured]:
 
 def _ner(_: Job, reading: str) -> tuple[Benchmark, Configured]:
     data, vectors = ner_task()
-    return data, ner(data.labels.classes, vectors, reading=reading or next(iter(READINGS)))
+    return data, ner(data.labels.classes, vectors, reading=reading or None)
 
 
 def _weak(job: Job, model: str) -> tuple[Benchmark, Configured]:

@@ -56,11 +56,19 @@ READINGS = {
 
 
 def ner(
-    classes: Classes, vectors: WordVectors | None = None, *, seed: int = 0, reading: str = "transitions"
+    classes: Classes, vectors: WordVectors | None = None, *, seed: int = 0, reading: str | None = None
 ) -> Configured:
-    """CNN-GRU and the grammar of BIO tags; k(t) = min(0.8, 1 - 0.9^t), C = 5, eq. 10."""
+    """CNN-GRU and the grammar of BIO tags; k(t) = min(0.8, 1 - 0.9^t), C = 5, eq. 10.
+
+    Args:
+        classes: The tags.
+        vectors: Word vectors.
+        seed: Where all chance comes from.
+        reading: One of READINGS; if not given, `transitions` for the tags of CoNLL and `estimated` for others.
+    """
     from crowdlogic.classifiers.cnn_gru import CNNGRU
 
+    reading = reading or ("transitions" if _is_conll(classes) else "estimated")
     if reading not in READINGS:
         raise OptionError(f"reading: {reading!r} is none of {', '.join(READINGS)}.")
     by_rules = reading.startswith("paper")
@@ -80,6 +88,10 @@ def _transitions(reading: str, classes: Classes) -> TransitionTable | str | None
 
 def _conll_vote(classes: Classes) -> MajorityVote:
     """The hard majority vote, with the paper's order for the tags of CoNLL."""
-    if {str(name) for name in classes} == set(CONLL_TIES):
+    if _is_conll(classes):
         return MajorityVote(ties=Ties.order, order=CONLL_TIES)
     return MajorityVote(ties=Ties.random)
+
+
+def _is_conll(classes: Classes) -> bool:
+    return {str(name) for name in classes} == set(CONLL_TIES)

@@ -52,7 +52,7 @@ def test_forward_is_that_of_torch_s_modules_on_single_sentences(variant: dict[st
 
     p = made.predict_proba(corpus)
 
-    inputs = made._inputs(corpus)
+    inputs = made.inputs(corpus)
     for s, words in enumerate(SAID):
         if words:
             here = slice(int(inputs.offsets[s]), int(inputs.offsets[s + 1]))
@@ -82,7 +82,7 @@ def gradients(made, corpus, targets, batches) -> dict[str, np.ndarray]:
     made.network.train()
     made.network.zero_grad()
     for sequences in batches:
-        batch, units = batch_of(made._inputs(corpus), sequences, made.device)
+        batch, units = batch_of(made.inputs(corpus), sequences, made.device)
         goal = torch.from_numpy(targets[units].astype(np.float32))
         (-(goal * torch.log_softmax(made.network(batch), dim=1)).sum()).backward()
     return {name: tensor.grad.numpy().copy() for name, tensor in made.network.named_parameters()}
@@ -135,7 +135,7 @@ def test_looks_tell_words_with_one_vector_apart() -> None:
 
     assert np.ptp(same, axis=0).max() == 0
     assert (np.abs(different[[0, 0, 1]] - different[[1, 2, 2]]).max(axis=1) > 1e-6).all()
-    np.testing.assert_array_equal(seeing._inputs(corpus).rows[1], shape_codes(["Ann", "ann", "ANN"]))
+    np.testing.assert_array_equal(seeing.inputs(corpus).rows[1], shape_codes(["Ann", "ann", "ANN"]))
 
 
 def test_capitals_have_no_vector_when_look_up_is_exact() -> None:

@@ -56,7 +56,7 @@ def test_forward_is_that_of_plain_convolutions_on_single_sentences(windows: tupl
 
     p = made.predict_proba(corpus)
 
-    said = made._inputs(corpus)
+    said = made.inputs(corpus)
     for s in range(len(TEXTS)):
         rows = said.rows[0, said.offsets[s] : said.offsets[s + 1]].tolist()
         expected = torch.softmax(slow_logits(made.network, rows), dim=0).detach().numpy()
@@ -67,7 +67,7 @@ def test_gradients_are_those_of_plain_convolutions() -> None:
     corpus = documents(range(len(TEXTS)), TEXTS)
     options = KimCNN(vectors=random_vectors(OTHERS, 6), filters=4, tuned=True, dropout=0.0)
     made = options.build(corpus, ("neg", "pos"), seed=0)
-    said = made._inputs(corpus)
+    said = made.inputs(corpus)
     sentence = [said.rows[0, said.offsets[s] : said.offsets[s + 1]].tolist() for s in range(len(TEXTS))]
     network = made.network
     logits, _ = _logits(made, corpus)
@@ -85,7 +85,7 @@ def test_gradients_are_those_of_plain_convolutions() -> None:
 def _logits(made, corpus):
     from crowdlogic.classifiers.network import batch_of
 
-    inputs = made._inputs(corpus)
+    inputs = made.inputs(corpus)
     batch, units = batch_of(inputs, np.arange(len(inputs.offsets) - 1), made.device)
     made.network.train()
     logits = made.network(batch)

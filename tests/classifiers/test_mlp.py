@@ -56,7 +56,7 @@ def test_features_are_left_as_they_are_when_asked() -> None:
 
     made = MLP(standardise=False).build(task.corpus, task.classes, seed=0)
 
-    np.testing.assert_array_equal(made._inputs(task.corpus).features, task.corpus.features.astype(np.float32))
+    np.testing.assert_array_equal(made.inputs(task.corpus).features, task.corpus.features.astype(np.float32))
 
 
 def test_a_feature_that_never_varies_says_nothing() -> None:

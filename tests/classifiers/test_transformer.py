@@ -130,7 +130,7 @@ def test_a_long_sentence_is_read_in_parts_between_its_tokens(folder: Path) -> No
     corpus = sentences([0], [words])
     made = Transformer(folder, length=6).build(corpus, ("O", "X"), seed=0)
 
-    inputs = made._inputs(corpus)
+    inputs = made.inputs(corpus)
     p = made.predict_proba(corpus)
 
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)

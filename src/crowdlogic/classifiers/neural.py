@@ -55,7 +55,7 @@ class NeuralClassifier:
 
     def descend(self, corpus: Corpus, loss: BatchLoss, counting: Bools) -> float:
         """One pass of mini-batches down any loss, over the sequences with a unit that counts; its mean."""
-        inputs = self._inputs(corpus)
+        inputs = self.inputs(corpus)
         for group in self.optimiser.param_groups:
             group["lr"] = self.training.rate_at(self.epoch)
         rng = np.random.default_rng(seed_of(self.seed, f"batches {self.epoch}"))
@@ -92,7 +92,7 @@ class NeuralClassifier:
         p = np.empty((corpus.n_units, self.network.n_classes))
         if not corpus.n_units:
             return p
-        inputs = self._inputs(corpus)
+        inputs = self.inputs(corpus)
         self.network.eval()
         with torch.inference_mode():
             for sequences in sorted_batches(inputs.lengths, self.network.cells):
@@ -129,7 +129,7 @@ class NeuralClassifier:
         self.epoch = int(arrays.get(PROGRESS + "epoch", np.array(self.epoch)))
         self.seed = int(arrays.get(PROGRESS + "seed", np.array(self.seed)))
 
-    def _inputs(self, corpus: Corpus) -> Inputs:
+    def inputs(self, corpus: Corpus) -> Inputs:
         """The corpus as the network sees it, read once."""
         if corpus not in self._seen:
             self._seen[corpus] = self._read(corpus)

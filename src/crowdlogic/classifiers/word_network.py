@@ -57,7 +57,7 @@ class WordArchitecture(Protocol):
     def said(self, corpus: Corpus) -> Running:
         """The words of a corpus."""
 
-    def inputs(self, said: Running, rows: Lexicon) -> Inputs:
+    def inputs(self, said: Running, lexicon: Lexicon) -> Inputs:
         """What the network sees of them."""
 
     def network(self, embedding: Embedding, n_classes: int) -> Network:

@@ -1,0 +1,109 @@
+"""The paper's two networks in the ordinary way: torch's own modules, random batches, padding to the longest sentence.
+
+What `epoch_speed` compares with. The layers, optimisers, batch sizes and loss are those of our classifiers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from crowdlogic.classifiers.training import Training
+from crowdlogic.numerics.arrays import Floats, Ints
+
+
+class PlainKim(nn.Module):
+    """Convolutions over vectors that stay as they are, the greatest answer over time, a softmax."""
+
+    def __init__(self, vectors: NDArray[np.float32], n_classes: int, windows: tuple[int, ...], filters: int) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding.from_pretrained(torch.from_numpy(vectors), freeze=True, padding_idx=0)
+        self.convolutions = nn.ModuleList(
+            nn.Conv1d(vectors.shape[1], filters, width, padding=max(windows) - 1) for width in windows
+        )
+        self.dropout = nn.Dropout(0.5)
+        self.output = nn.Linear(len(windows) * filters, n_classes)
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """logits[s, k] of rows[s, t]."""
+        words = self.embedding(rows).transpose(1, 2)
+        pooled = [torch.relu(convolution(words)).amax(dim=2) for convolution in self.convolutions]
+        logits: Tensor = self.output(self.dropout(torch.cat(pooled, dim=1)))
+        return logits
+
+
+class PlainTagger(nn.Module):
+    """A convolution and a recurrent layer over vectors that are trained, a softmax at each token."""
+
+    def __init__(self, vectors: NDArray[np.float32], n_classes: int, filters: int, width: int, units: int) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding.from_pretrained(torch.from_numpy(vectors.copy()), freeze=False, padding_idx=0)
+        self.convolution = nn.Conv1d(vectors.shape[1], filters, width, padding="same")
+        self.dropout = nn.Dropout(0.5)
+        self.gru = nn.GRU(filters, units, batch_first=True)
+        self.output = nn.Linear(units, n_classes)
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """logits[s, t, k] of rows[s, t]."""
+        answers = torch.relu(self.convolution(self.embedding(rows).transpose(1, 2)))
+        logits: Tensor = self.output(self.gru(self.dropout(answers).transpose(1, 2))[0])
+        return logits
+
+
+@dataclass(frozen=True, eq=False)
+class PlainData:
+    """rows[s, t] padded to the longest sentence, and targets[s, k] or targets[s, t, k] with zeros where it ended."""
+
+    rows: Tensor
+    targets: Tensor
+
+
+def padded_data(rows: Ints, offsets: Ints, targets: Floats, *, tokens: bool) -> PlainData:
+    """All sentences in one table."""
+    lengths = np.diff(offsets)
+    real = np.arange(lengths.max()) < lengths[:, None]
+    table = np.zeros(real.shape, dtype=np.int64)
+    table[real] = rows
+    goal = targets.astype(np.float32)
+    if tokens:
+        goal = np.zeros((*real.shape, targets.shape[1]), dtype=np.float32)
+        goal[real] = targets
+    return PlainData(torch.from_numpy(table), torch.from_numpy(goal))
+
+
+def plain_optimiser(network: nn.Module, training: Training) -> torch.optim.Optimizer:
+    """As programs make it, with torch's own choice of implementation."""
+    trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
+    if training.optimiser == "adadelta":
+        return torch.optim.Adadelta(trained, lr=training.rate, rho=0.95, eps=1e-6)
+    return torch.optim.Adam(trained, lr=training.rate)
+
+
+def plain_epoch(
+    network: nn.Module, optimiser: torch.optim.Optimizer, data: PlainData, training: Training, rng: np.random.Generator
+) -> float:
+    """One pass of random batches; the mean loss."""
+    network.train()
+    lost = 0.0
+    order = torch.from_numpy(rng.permutation(len(data.rows)))
+    for chosen in order.split(training.batch):
+        goal = data.targets[chosen]
+        loss = -(goal * torch.log_softmax(network(data.rows[chosen]), dim=-1)).sum() / goal.sum()
+        optimiser.zero_grad()
+        loss.backward()
+        if training.clip:
+            nn.utils.clip_grad_norm_(network.parameters(), training.clip)
+        optimiser.step()
+        lost += loss.item() * len(chosen)
+    return lost / len(data.rows)
+
+
+def plain_prediction(network: nn.Module, data: PlainData, batch: int) -> list[Tensor]:
+    """p of every place, in batches in file order."""
+    network.eval()
+    with torch.no_grad():
+        return [torch.softmax(network(rows), dim=-1) for rows in data.rows.split(batch)]

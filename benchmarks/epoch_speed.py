@@ -1,0 +1,167 @@
+"""Seconds of an epoch of the paper's two networks: ours, and the same network in the ordinary way (epoch_plain).
+
+    python -m benchmarks.epoch_speed            # on the paper's data, from CROWDLOGIC_DATA; else on simulated data
+
+An epoch is what Algorithm 1 needs of a classifier: a pass of training over the corpus, then its predictions on it.
+Times are CPU seconds of one thread, the best of some epochs, so that other programs on the machine matter little.
+The bars: 5 times as quick for cnn-gru on the NER data with GloVe vectors, 2 times for kim-cnn on the sentiment data
+with both sets of vectors side by side.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from benchmarks.epoch_plain import (
+    PlainKim,
+    PlainTagger,
+    padded_data,
+    plain_epoch,
+    plain_optimiser,
+    plain_prediction,
+)
+from benchmarks.machine import described
+from crowdlogic.classifiers.cnn_gru import CNNGRU
+from crowdlogic.classifiers.kim_cnn import KimCNN
+from crowdlogic.classifiers.neural import NeuralClassifier
+from crowdlogic.data.benchmarks import data_folder, load_benchmark
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
+from crowdlogic.data.vectors import WordVectors, beside, read_vectors
+from crowdlogic.errors import MissingDataError
+
+GLOVE, WORD2VEC = "glove_wink_100d_subset.npz", "word2vec_googlenews_300d_bolukbasi_subset.npz"
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """A corpus with vectors for its words, and the bar."""
+
+    name: str
+    corpus: Corpus
+    vectors: WordVectors
+    bar: float
+
+
+def sentiment() -> Setting:
+    """The sentences of the paper's sentiment data."""
+    try:
+        vectors = beside(*(read_vectors(data_folder() / "vectors" / name) for name in (GLOVE, WORD2VEC)))
+        return Setting("kim-cnn on sentiment_mturk", load_benchmark("sentiment_mturk").corpus, vectors, 2.0)
+    except MissingDataError:
+        corpus = simulate_sentiment(0, items=5000, test_items=0).corpus
+        words = tuple({word for text in corpus.texts or () for word in text.lower().split()})
+        return Setting("kim-cnn on simulated reviews", corpus, random_vectors(words, 400), 2.0)
+
+
+def named_entities() -> Setting:
+    """The sentences of the paper's NER data."""
+    try:
+        vectors = read_vectors(data_folder() / "vectors" / GLOVE)
+        return Setting("cnn-gru on ner_conll_mturk", load_benchmark("ner_conll_mturk").corpus, vectors, 5.0)
+    except MissingDataError:
+        corpus = simulate_ner(0, items=6000, test_items=0).corpus
+        return Setting(
+            "cnn-gru on simulated sentences", corpus, random_vectors(tuple(set(corpus.tokens or ())), 100), 5.0
+        )
+
+
+def random_vectors(words: tuple[str, ...], size: int) -> WordVectors:
+    """For simulated words."""
+    return WordVectors(words, np.random.default_rng(0).normal(size=(len(words), size)).astype(np.float32))
+
+
+@dataclass(frozen=True)
+class Times:
+    """CPU seconds of the best epoch's parts."""
+
+    learning: float
+    predicting: float
+
+    @property
+    def epoch(self) -> float:
+        """Both."""
+        return self.learning + self.predicting
+
+
+def timed(learn: Callable[[], object], predict: Callable[[], object], repeats: int) -> Times:
+    """The best of some epochs, after one that warms up."""
+    best = []
+    for run in (learn, predict):
+        run()
+        seconds = []
+        for _ in range(repeats):
+            began = time.process_time()
+            run()
+            seconds.append(time.process_time() - began)
+        best.append(min(seconds))
+    return Times(*best)
+
+
+def ours(setting: Setting, made: NeuralClassifier, repeats: int) -> Times:
+    """Our classifier."""
+    goal = targets_of(setting.corpus)
+    return timed(
+        lambda: made.fit_epoch(setting.corpus, goal), lambda: made.predict_proba(setting.corpus), repeats
+    )  # fmt: skip
+
+
+def targets_of(corpus: Corpus) -> np.ndarray:
+    """Soft targets around the gold."""
+    return np.asarray(0.8 * np.eye(len(corpus.classes))[corpus.gold] + 0.2 / len(corpus.classes))
+
+
+def plain(setting: Setting, made: NeuralClassifier, options: KimCNN | CNNGRU, repeats: int) -> Times:
+    """The same network in the ordinary way."""
+    inputs, n_classes = made.inputs(setting.corpus), len(setting.corpus.classes)
+    vectors = made.network.embedding.own.detach().numpy()  # type: ignore[union-attr, operator]
+    is_tagger = isinstance(options, CNNGRU)
+    data = padded_data(inputs.rows[0], inputs.offsets, targets_of(setting.corpus), tokens=is_tagger)  # type: ignore[index]
+    network: torch.nn.Module = (
+        PlainTagger(vectors, n_classes, options.filters, options.width, options.units)
+        if isinstance(options, CNNGRU)
+        else PlainKim(vectors, n_classes, options.windows, options.filters)
+    )
+    optimiser, rng = plain_optimiser(network, options.training), np.random.default_rng(0)
+    return timed(
+        lambda: plain_epoch(network, optimiser, data, options.training, rng),
+        lambda: plain_prediction(network, data, options.training.batch), repeats,
+    )  # fmt: skip
+
+
+def compare(setting: Setting, options: KimCNN | CNNGRU, repeats: int) -> None:
+    """Measure and print."""
+    made = options.build(setting.corpus, setting.corpus.classes, seed=0)
+    lengths = made.inputs(setting.corpus).lengths
+    print(f"{setting.name}: {len(lengths):,} sentences, mean length {lengths.mean():.1f}, longest {lengths.max()}")
+    quick, ordinary = ours(setting, made, repeats), plain(setting, made, options, repeats)
+    print(f"  {'':10} {'learning':>9} {'predicting':>11} {'epoch':>8}   (CPU seconds, one thread, best of {repeats})")
+    for name, times in (("ours", quick), ("ordinary", ordinary)):
+        print(f"  {name:10} {times.learning:9.2f} {times.predicting:11.2f} {times.epoch:8.2f}")
+    ratios = [a / b for a, b in (
+        (ordinary.learning, quick.learning), (ordinary.predicting, quick.predicting), (ordinary.epoch, quick.epoch)
+    )]  # fmt: skip
+    verdict = "met" if ratios[2] >= setting.bar else "missed"
+    print(f"  {'times':10} {ratios[0]:9.2f} {ratios[1]:11.2f} {ratios[2]:8.2f}   bar {setting.bar:g}: {verdict}")
+
+
+def main() -> None:
+    """Measure both networks."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--repeats", type=int, default=3)
+    chosen = parser.parse_args()
+    torch.set_num_threads(1)
+    print(f"{described()}, torch {torch.__version__}")
+    tags, reviews = named_entities(), sentiment()
+    compare(tags, CNNGRU(vectors=tags.vectors), chosen.repeats)
+    compare(reviews, KimCNN(vectors=reviews.vectors), chosen.repeats)
+
+
+if __name__ == "__main__":
+    main()

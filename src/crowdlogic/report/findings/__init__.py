@@ -15,13 +15,79 @@ hostile: whoever shows it escapes it. Long tables are cut, and say of how many. 
 Axes: i unit, j annotator, k class, m true class, n given label, l rule.
 """
 
-from crowdlogic.report.findings.annotators import AnnotatorFindings, AnnotatorRow, Confused, Drift, Flag, FlagKind, PairAgreement, SpanMistakes, TimeBin
+from crowdlogic.report.findings.annotators import (
+    AnnotatorFindings,
+    AnnotatorRow,
+    Confused,
+    Drift,
+    Flag,
+    FlagKind,
+    PairAgreement,
+    SpanMistakes,
+    TimeBin,
+)
 from crowdlogic.report.findings.basics import Figure, Finding, Histogram, Page, Setting, Severity, Summary, Task
 from crowdlogic.report.findings.comparison import ComparisonFindings, MethodRow
-from crowdlogic.report.findings.labels import Belief, Evidence, LabelFindings, Reading, ShownItem, Source, Span, TaggedSentence, Term, Threshold, Vote
+from crowdlogic.report.findings.labels import (
+    Belief,
+    Evidence,
+    LabelFindings,
+    Reading,
+    ShownItem,
+    Source,
+    Span,
+    TaggedSentence,
+    Term,
+    Threshold,
+    Vote,
+)
 from crowdlogic.report.findings.overview import CalibrationBin, ClassShare, Coefficient, Overview, Score
 from crowdlogic.report.findings.report import Report
 from crowdlogic.report.findings.rules import Flip, RuleFindings, RuleRow
 from crowdlogic.report.findings.training import EpochRow, StudentTeacher, TrainingFindings, ViewScore
 
-__all__ = ["AnnotatorFindings", "AnnotatorRow", "Belief", "CalibrationBin", "ClassShare", "Coefficient", "ComparisonFindings", "Confused", "Drift", "EpochRow", "Evidence", "Figure", "Finding", "Flag", "FlagKind", "Flip", "Histogram", "LabelFindings", "MethodRow", "Overview", "Page", "PairAgreement", "Reading", "Report", "RuleFindings", "RuleRow", "Score", "Setting", "Severity", "ShownItem", "Source", "Span", "SpanMistakes", "StudentTeacher", "Summary", "TaggedSentence", "Task", "Term", "Threshold", "TimeBin", "TrainingFindings", "ViewScore", "Vote"]
+__all__ = [
+    "AnnotatorFindings",
+    "AnnotatorRow",
+    "Belief",
+    "CalibrationBin",
+    "ClassShare",
+    "Coefficient",
+    "ComparisonFindings",
+    "Confused",
+    "Drift",
+    "EpochRow",
+    "Evidence",
+    "Figure",
+    "Finding",
+    "Flag",
+    "FlagKind",
+    "Flip",
+    "Histogram",
+    "LabelFindings",
+    "MethodRow",
+    "Overview",
+    "Page",
+    "PairAgreement",
+    "Reading",
+    "Report",
+    "RuleFindings",
+    "RuleRow",
+    "Score",
+    "Setting",
+    "Severity",
+    "ShownItem",
+    "Source",
+    "Span",
+    "SpanMistakes",
+    "StudentTeacher",
+    "Summary",
+    "TaggedSentence",
+    "Task",
+    "Term",
+    "Threshold",
+    "TimeBin",
+    "TrainingFindings",
+    "ViewScore",
+    "Vote",
+]

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-
 class Task(StrEnum):
     """What carries a label."""
 

@@ -95,8 +95,8 @@ class AnnotatorRow:
         expected_accuracy: How often they would be right if classes came as often as believed; None if not computed.
         gold_accuracy: The share of right labels by gold, with its interval, and over how many: n_gold.
         n_gold: Labels whose gold is known.
-        skill: How far their labels agree with the answers beyond what their own habits would by chance, with its interval:
-            1 for always right, 0 for guessing or always saying the same, below 0 for worse than chance.
+        skill: How far their labels agree with the answers beyond what their own habits would by chance, with its
+            interval: 1 for always right, 0 for guessing or always saying the same, below 0 for worse than chance.
         spam_score: 0 for who answers the same whatever the truth, 1 for who is perfect; None if not computed.
         confusions: What they mix up most, at most three.
         matrix: matrix[m][n], expected counts of labels n where the truth is m; None with too many classes.

@@ -14,7 +14,7 @@ import numpy as np
 
 from crowdlogic.data.answers import Answers
 from crowdlogic.data.corpus import UNKNOWN, Corpus, align
-from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes, as_text, find, nearest
 from crowdlogic.data.tagging import is_span_tag_set
@@ -58,6 +58,14 @@ class Material:
         return np.zeros(self.labels.n_units, dtype=bool) if self.gold is None else np.asarray(self.gold != UNKNOWN)
 
     @property
+    def views(self) -> Mapping[str, Beliefs]:
+        """What classifier, crowd and rules of a run believe, over the same classes; empty without a run."""
+        if self.kept is None:
+            return {}
+        more = self.labels.n_classes - len(self.kept.estimate.classes)
+        return {name: np.pad(view, ((0, 0), (0, more))) for name, view in self.kept.views.items()}
+
+    @property
     def class_names(self) -> tuple[str, ...]:
         """The classes as text."""
         return tuple(str(name) for name in self.labels.classes)
@@ -99,6 +107,7 @@ def of_estimate(
     if labels.is_sequential != (estimate.offsets is not None):
         kinds = ("sentences", "documents") if labels.is_sequential else ("documents", "sentences")
         raise DataError(f"The labels are of {kinds[0]} and the estimate is of {kinds[1]}. Give what it was made from.")
+    _refuse_strangers(labels, estimate)
     whole = Corpus(estimate.items, offsets=estimate.offsets)
     placed, _ = align(labels.with_classes(_both(labels.classes, estimate.classes)), whole)
     placed = _over_annotators(placed, estimate)
@@ -115,6 +124,17 @@ def _both(first: Classes, second: Classes) -> Classes:
     """The second classes in their order, and after them those that only the first have."""
     known = {str(name) for name in second}
     return (*second, *(name for name in first if str(name) not in known))
+
+
+def _refuse_strangers(labels: CrowdLabels, estimate: Estimate) -> None:
+    heard = np.zeros(len(labels.items), dtype=bool)
+    heard[labels.item_of_unit[labels.unit]] = True
+    strange = np.flatnonzero((find(labels.items, estimate.items) < 0) & heard)
+    if len(strange):
+        raise DataError(
+            f"Item {labels.items[int(strange[0])]!r} has labels and is not in the estimate ({len(strange):,} such "
+            f"items). Give the labels that it was made from."
+        )
 
 
 def _over_annotators(labels: CrowdLabels, estimate: Estimate) -> CrowdLabels:

@@ -213,9 +213,10 @@ def _about_balance(classes: tuple[ClassShare, ...]) -> Iterator[Finding]:
     gaps: Floats = np.array([abs((one.vote_share or 0.0) - (one.posterior_share or 0.0)) for one in classes])
     if len(gaps) and gaps.max() > SKEW and classes[0].posterior_share is not None:
         one = classes[int(gaps.argmax())]
+        way = "to" if (one.vote_share or 0.0) > (one.posterior_share or 0.0) else "away from"
         text = (
             f"{short(one.name)} is {percent(one.vote_share)} of the labels and {percent(one.posterior_share)} of what "
-            f"is believed: some annotators lean {'to' if (one.vote_share or 0) > (one.posterior_share or 0) else 'away from'} it."
+            f"is believed: some annotators lean {way} it."
         )
         yield Finding(text, Severity.know, Page.overview, short(one.name), 20)
     unused = [one.name for one in classes if not one.votes]

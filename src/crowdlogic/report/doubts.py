@@ -147,6 +147,7 @@ def _expected(n: int, total: float, thresholds: tuple[Threshold, ...], one: str)
     worth = next((row for row in thresholds if (row.share_found or 0.0) >= WORTH), None)
     if worth is not None and worth.n_below < n:
         which = "the one" if worth.n_below == 1 else f"the {worth.n_below:,}"
-        text += f": check {which} below {percent(worth.confidence)} confidence, and find {percent(worth.share_found)} of these"
+        found = percent(worth.share_found)
+        text += f": check {which} below {percent(worth.confidence)} confidence, and find {found} of these"
     severity = Severity.act if total > MANY * n else Severity.look
     return Finding(f"{text}.", severity, Page.labels, importance=80)

@@ -60,10 +60,10 @@ def sentence_of(made: Material, item: int, token: int, tags: Tags, reliability: 
     words = corpus.tokens[window] if known else [f"token {i + 1}" for i in range(shown)]  # type: ignore[index, union-attr]
     gold = None if made.gold is None or (made.gold[window] == UNKNOWN).all() else tags.read(made.gold[window])
     readings, n_readings = readings_of(made, begin, shown, tags, reliability)
-    return TaggedSentence(
-        tuple(words), end - begin, tuple(map(number, made.estimate.confidence[window])),
-        tags.read(made.estimate.answer[window]), readings, n_readings, gold,
-    )  # fmt: skip
+    answer = made.estimate.answer[window]
+    belief = made.estimate.beliefs[np.arange(begin, begin + shown), answer]
+    confidence = tuple(map(number, np.where(answer == NO_ANSWER, np.nan, belief)))
+    return TaggedSentence(tuple(words), end - begin, confidence, tags.read(answer), readings, n_readings, gold)
 
 
 def readings_of(

@@ -115,7 +115,7 @@ def _in_time(labels: CrowdLabels, beliefs: Beliefs) -> tuple[Ints, Floats, Float
 
 
 def falling(annotator: Ints, x: Floats, y: Floats, size: int) -> Floats:
-    """p[j] of the one-sided t-test that y falls with x, in each annotator's annotations; NaN where it cannot be done."""
+    """p[j] of the one-sided t-test that y falls with x among each annotator's annotations; NaN where it cannot be."""
     from scipy.special import stdtr
 
     n = sum_by(annotator, size)

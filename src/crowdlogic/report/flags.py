@@ -169,10 +169,10 @@ def biased(habits: Habits) -> tuple[Ints, Bools]:
     if n_classes < 2:
         return np.zeros((size, 2), dtype=np.int64), np.zeros(size, dtype=bool)
     truth = np.broadcast_to(habits.counts.sum(axis=2, keepdims=True), habits.counts.shape)
-    low, _ = credible_interval(habits.counts, truth, habits.level)
-    share = habits.counts / np.maximum(truth, 1e-300)
-    off = ~np.eye(n_classes, dtype=bool)
-    often = off & (share >= SWAPPED) & (low >= AT_LEAST)
+    often = ~np.eye(n_classes, dtype=bool) & (habits.counts >= SWAPPED * truth) & (truth > 0)
+    low: Floats = np.full(often.shape, -1.0)
+    low[often] = credible_interval(habits.counts[often], truth[often], habits.level)[0]
+    often &= low >= AT_LEAST
     best = np.where(often, low, -1.0).reshape(size, -1).argmax(axis=1)
     return np.stack([best // n_classes, best % n_classes], axis=1), np.asarray(often.any(axis=(1, 2)))
 
@@ -185,8 +185,9 @@ def reason(habits: Habits, found: Flagged, j: int) -> str:
     if kind is FlagKind.few:
         return f"{who} gave {labels}: too few to judge."
     if kind is FlagKind.adversary:
+        guess = percent(habits.chance[j])
         return (
-            f"{who} is worse than chance: {right} of {labels} right where guessing would be {percent(habits.chance[j])}; "
+            f"{who} is worse than chance: {right} of {labels} right where guessing would be {guess}; "
             f"{_worst(habits, j)}."
         )
     if kind in (FlagKind.one_class, FlagKind.spammer):
@@ -222,7 +223,7 @@ def _takes(habits: Habits, j: int, m: int, n: int) -> str:
     truth = float(habits.counts[j, m].sum())
     share = percent(_share(habits.counts[j, m, n], truth))
     return (
-        f"takes {short(habits.classes[m])} for {short(habits.classes[n])} in {share} of the {about(truth)} labels "
+        f"takes {short(habits.classes[m])} for {short(habits.classes[n])} in {share} of {about(truth)} labels "
         f"where the truth is {short(habits.classes[m])}"
     )
 

@@ -70,8 +70,8 @@ class Showing:
         is_cut |= sentence is not None and len(sentence.tokens) < sentence.n_tokens
         confidence = number(made.estimate.beliefs[i, answer]) if answer >= 0 else None
         return ShownItem(
-            str(made.labels.items[s]), text, is_cut, names[answer] if token is None and answer >= 0 else None, confidence,
-            round(wrong, 6), self._beliefs(i), token, votes, n_votes, gold, sentence, evidence,
+            str(made.labels.items[s]), text, is_cut, names[answer] if token is None and answer >= 0 else None,
+            confidence, round(wrong, 6), self._beliefs(i), token, votes, n_votes, gold, sentence, evidence,
         )  # fmt: skip
 
     def text(self, s: int) -> tuple[str | None, bool]:

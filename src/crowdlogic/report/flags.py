@@ -22,6 +22,7 @@ Axes: j annotator, m true class, n given label.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -71,30 +72,35 @@ class Habits:
     least: int
     level: float
 
-    @property
+    @cached_property
     def given(self) -> Floats:
         """given[j], the weight of all labels of j."""
         return np.asarray(self.counts.sum(axis=(1, 2)))
 
-    @property
+    @cached_property
     def right(self) -> Floats:
         """right[j], the expected weight of the right ones."""
         return np.asarray(np.einsum("jmm->j", self.counts))
 
-    @property
+    @cached_property
     def label_share(self) -> Floats:
         """share[j, n], how often each label is given."""
         return np.asarray(self.counts.sum(axis=1) / np.maximum(self.given, 1e-300)[:, None])
 
-    @property
+    @cached_property
     def truth_share(self) -> Floats:
         """share[j, m], how common each class is among what j labelled."""
         return np.asarray(self.counts.sum(axis=2) / np.maximum(self.given, 1e-300)[:, None])
 
-    @property
+    @cached_property
     def chance(self) -> Floats:
         """chance[j], how often labels given as often, without looking, would be right."""
         return np.asarray((self.label_share * self.truth_share).sum(axis=1))
+
+    @cached_property
+    def usual(self) -> tuple[Floats, Floats, Floats]:
+        """The skill with its interval at the usual level."""
+        return self.skill(self.level)
 
     def skill(self, level: float) -> tuple[Floats, Floats, Floats]:
         """skill[j] ([COHEN60]) and its interval; NaN where chance leaves no room, or nothing was labelled."""
@@ -132,7 +138,7 @@ KINDS = (
 
 def flagged(habits: Habits) -> Flagged:
     """Flag every annotator who deserves it."""
-    skill, low, high = habits.skill(habits.level)
+    skill, low, high = habits.usual
     few = habits.n_items < habits.least
     judged = ~few & np.isfinite(skill)
     median = float(np.median(skill[judged])) if judged.any() else float("nan")
@@ -195,7 +201,7 @@ def reason(habits: Habits, found: Flagged, j: int) -> str:
     if kind is FlagKind.biased:
         return f"{who} {_takes(habits, j, *found.swap[j].tolist())}."
     usual = percent(found.median)
-    skill = percent(max(float(habits.skill(habits.level)[0][j]), 0.0))
+    skill = percent(max(float(habits.usual[0][j]), 0.0))
     return (
         f"{who} is often wrong: {right} of {labels} right, a skill of {skill} where the median annotator has {usual}."
     )

@@ -44,6 +44,8 @@ BINS = 20
 MOST_IN_MATRIX = 12
 """With more classes a matrix cannot be read, and the most common confusions must do."""
 MOST_CONFUSIONS = 3
+MOST_SENTENCES = 50
+"""Flagged annotators who get a sentence of their own among the findings; their rows have it, too."""
 BUSIEST = 20
 """Annotators in the table of pairs."""
 
@@ -167,7 +169,7 @@ def _row(made: Material, people: People, j: int) -> AnnotatorRow:
     habits, n_labels = people.habits, int(row["labels"])
     has_matrix = 0 < habits.counts.shape[1] <= MOST_IN_MATRIX and n_labels > 0
     matrix = tuple(tuple(round(c, 2) for c in line) for line in habits.counts[j].tolist()) if has_matrix else None
-    skill = tuple(number(part[j]) for part in habits.skill(LEVEL))
+    skill = tuple(number(part[j]) for part in habits.usual)
     favourite = int(habits.label_share[j].argmax()) if habits.counts.shape[1] and habits.given[j] > 0 else None
     kind = made.labels.kind
     reliability = Figure(*(number(row[f"reliability{end}"]) for end in ("", "_low", "_high")))
@@ -277,18 +279,17 @@ def _distrust(people: People, distrusted: list[int], n: int) -> Finding:
     names = named([people.habits.names[j] for j in distrusted])
     labels = int(people.habits.n_labels[distrusted].sum())
     share = percent(labels / max(int(people.habits.n_labels.sum()), 1))
-    verb = "is" if len(distrusted) == 1 else "are"
     text = (
-        f"{counted(len(distrusted), 'annotator')} of {n:,} should not be trusted: {names}. "
-        f"{share} of the labels {verb} theirs: they answer without looking, or worse than chance."
+        f"{counted(len(distrusted), 'annotator')} of {n:,} should not be trusted, with {share} of the labels: {names} "
+        f"{'answers' if len(distrusted) == 1 else 'answer'} without looking, or worse than chance."
     )
-    return Finding(text.replace(f"labels {verb} theirs", "labels are theirs"), Severity.act, Page.annotators, None, 90)
+    return Finding(text, Severity.act, Page.annotators, importance=90)
 
 
 def _each(people: People, order: list[int]) -> Iterator[Finding]:
-    """A sentence per flagged annotator, but for those with too few labels; the busiest of the worst first."""
+    """A sentence for each of the first flagged annotators, but for those with too few labels."""
     total = max(int(people.habits.n_labels.sum()), 1)
-    for j in order:
+    for j in order[:MOST_SENTENCES]:
         for kind in people.kinds(j):
             if kind is FlagKind.few:
                 continue

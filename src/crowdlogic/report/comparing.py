@@ -8,7 +8,7 @@ import numpy as np
 
 from crowdlogic.numerics.arrays import Bools, Floats
 from crowdlogic.report.findings import ComparisonFindings, Finding, MethodRow, Page, Severity
-from crowdlogic.report.wording import counted, number, percent
+from crowdlogic.report.wording import by_importance, counted, number, percent
 from crowdlogic.truth.comparison import Compared, agreement_between
 
 CLOSE = 0.005
@@ -35,7 +35,7 @@ def comparison_of(compared: Sequence[Compared], method: str) -> ComparisonFindin
     disputed = disputed_units(compared)
     return ComparisonFindings(
         rows, tuple(names), tuple(tuple(round(float(between[a, b]), 6) for b in order) for a in order),
-        int(disputed.sum()), tuple(_findings(rows, names, disputed, method)),
+        int(disputed.sum()), by_importance(_findings(rows, names, disputed, method)),
     )  # fmt: skip
 
 

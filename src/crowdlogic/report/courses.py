@@ -21,7 +21,7 @@ from crowdlogic.report.findings import (
     ViewScore,
 )
 from crowdlogic.report.material import Material
-from crowdlogic.report.wording import counted, number
+from crowdlogic.report.wording import by_importance, counted, number
 from crowdlogic.runs.kept import Kept
 
 TITLES = {
@@ -46,10 +46,11 @@ def training_of(made: Material) -> TrainingFindings | None:
     seconds = [row.get("seconds") for row in kept.history]
     total = sum(s for s in seconds if s is not None) if any(s is not None for s in seconds) else None
     views, watched = views_of(made), watched_at(kept, chosen)
+    epochs = tuple(_epoch(row, names, scored=rule is not None) for row in kept.history)
+    score_name = "span F1" if made.task is Task.spans else "accuracy"
     return TrainingFindings(
-        tuple(_epoch(row, names, scored=rule is not None) for row in kept.history), chosen, rule or "nothing to stop by",
-        stopped(kept, chosen, rule), tuple(names), "span F1" if made.task is Task.spans else "accuracy", number(total),
-        views, watched, tuple(_findings(kept, chosen, rule, views, watched)),
+        epochs, chosen, rule or "nothing to stop by", stopped(kept, chosen, rule), tuple(names), score_name,
+        number(total), views, watched, by_importance(_findings(kept, chosen, rule, views, watched)),
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from crowdlogic.numerics.sums import sum_by
 from crowdlogic.report.findings import Finding, Histogram, LabelFindings, Page, Severity, Task, Threshold
 from crowdlogic.report.material import Material
 from crowdlogic.report.shown import Showing
-from crowdlogic.report.wording import about, counted, number, percent
+from crowdlogic.report.wording import about, by_importance, counted, number, percent
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 SURE = 0.95
@@ -52,7 +52,7 @@ def labels_of(made: Material, showing: Showing, *, most: int) -> LabelFindings:
         n, int((~answered).sum()), n_tied, round(total, 6), number(share), histogram(confidence[answered], BINS),
         thresholds, showing.items(units[:most], doubt[:most]), len(units),
         showing.items(suspects[:most], wrong[suspects[:most]]), len(suspects), SURE, showing.text_length,
-        tuple(_findings(made, n, total, thresholds, n_tied, len(suspects))),
+        by_importance(_findings(made, n, total, thresholds, n_tied, len(suspects))),
     )  # fmt: skip
 
 
@@ -134,7 +134,7 @@ def _findings(
     silent = len(made.estimate.answer) - n
     if silent:
         text = f"{counted(silent, 'item' if one == 'label' else 'token')} got no answer, for want of labels."
-        yield Finding(text, Severity.look, Page.labels, importance=38)
+        yield Finding(text, Severity.know, Page.labels, importance=5)
 
 
 def _expected(n: int, total: float, thresholds: tuple[Threshold, ...], one: str) -> Finding:

@@ -8,7 +8,7 @@ of the share of right labels, so the flags become careful by themselves where la
 One flag of character at most, the first that fits:
 
 - too few labels: fewer annotated items than can be judged by;
-- adversary: worse than chance, and surely so;
+- adversary: worse than chance, and surely so, or in a way that tells much of the truth;
 - one class: nearly always the same answer, where the truth varies;
 - spammer: no better than chance, and surely not good;
 - biased: takes one class for another about as often as not;
@@ -29,7 +29,7 @@ import numpy as np
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.report.findings import FlagKind
 from crowdlogic.report.wording import about, counted, percent, short
-from crowdlogic.truth.annotators import credible_interval
+from crowdlogic.truth.annotators import credible_interval, spam_scores
 
 FEW_ITEMS = 10
 """Fewer annotated items than this say too little of anybody."""
@@ -43,9 +43,11 @@ NO_SKILL, LITTLE_SKILL = 0.1, 0.3
 """A spammer's skill is below the first, and surely below the second."""
 BACKWARDS = -0.1
 """An adversary's skill is below this, and surely below 0."""
+TELLING = 0.3
+"""Or the skill is below 0, surely small, and yet the labels tell much of the truth: the spam score is above this."""
 SURELY = 0.998
 """The level of the adversary's interval: a grave thing to say of one in many annotators."""
-SWAPPED, AT_LEAST = 0.4, 0.3
+SWAPPED, AT_LEAST = 0.45, 0.35
 """A biased annotator takes a class for another with at least the first share, and surely with the second."""
 HALF = 0.5
 
@@ -97,6 +99,12 @@ class Habits:
         """chance[j], how often labels given as often, without looking, would be right."""
         return np.asarray((self.label_share * self.truth_share).sum(axis=1))
 
+    @property
+    def smoothed(self) -> Floats:
+        """confusion[j, m, n], with half a label over each row."""
+        counts = self.counts + HALF / max(self.counts.shape[1], 1)
+        return np.asarray(counts / counts.sum(axis=2, keepdims=True))
+
     @cached_property
     def usual(self) -> tuple[Floats, Floats, Floats]:
         """The skill with its interval at the usual level."""
@@ -143,10 +151,12 @@ def flagged(habits: Habits) -> Flagged:
     judged = ~few & np.isfinite(skill)
     median = float(np.median(skill[judged])) if judged.any() else float("nan")
     swap, is_biased = biased(habits)
+    telling = spam_scores(habits.smoothed) if habits.counts.shape[1] else np.zeros(len(few))
     with np.errstate(invalid="ignore"):
+        backwards = (skill < BACKWARDS) & (habits.skill(SURELY)[2] < 0)
         tests: dict[FlagKind, Bools] = {
             FlagKind.few: few & (habits.n_labels > 0),
-            FlagKind.adversary: judged & (skill < BACKWARDS) & (habits.skill(SURELY)[2] < 0),
+            FlagKind.adversary: judged & (backwards | ((skill < 0) & (high < LITTLE_SKILL) & (telling > TELLING))),
             FlagKind.one_class: judged & same_answer(habits) & (low <= NO_SKILL),
             FlagKind.spammer: judged & (skill < NO_SKILL) & (low <= 0) & (high < LITTLE_SKILL),
             FlagKind.biased: judged & is_biased,

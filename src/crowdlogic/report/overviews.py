@@ -29,7 +29,7 @@ from crowdlogic.report.findings import (
     Task,
 )
 from crowdlogic.report.material import Material
-from crowdlogic.report.wording import counted, number, percent, short
+from crowdlogic.report.wording import by_importance, counted, number, percent, short
 from crowdlogic.truth.annotators import credible_interval
 from crowdlogic.truth.voting import MajorityVote
 
@@ -63,7 +63,7 @@ def overview_of(made: Material, *, seed: int = 0) -> Overview:
         classes=classes, n_classes=labels.n_classes, agreement=coefficients, intake=tuple(labels.intake.sentences()),
         method=estimate.method, settings=made.settings, converged=estimate.converged, iterations=len(estimate.trace),
         scores=scores, n_gold=int(made.known.sum()), calibration=calibration_of(made), calibration_error=number(error),
-        findings=tuple(_findings(made, per_item, coefficients, classes, scores, number(error))),
+        findings=by_importance(_findings(made, per_item, coefficients, classes, scores, number(error))),
     )  # fmt: skip
 
 

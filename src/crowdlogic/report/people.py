@@ -33,7 +33,7 @@ from crowdlogic.report.findings import (
 )
 from crowdlogic.report.flags import FEW_ITEMS, FEW_SENTENCES, KINDS, Flagged, Habits, flagged, reason
 from crowdlogic.report.material import Material
-from crowdlogic.report.wording import counted, named, number, percent, short
+from crowdlogic.report.wording import by_importance, counted, named, number, percent, short
 from crowdlogic.truth.annotators import annotator_table, credible_interval
 from crowdlogic.truth.confusion import MOST_CELLS
 from crowdlogic.truth.shards import shards_of
@@ -145,7 +145,7 @@ def annotators_of(made: Material, people: People, *, most: int) -> AnnotatorFind
         tuple(_row(made, people, j) for j in order[:most]), len(order), _numbers(people),
         made.class_names if 0 < len(made.class_names) <= MOST_IN_MATRIX else (), LEVEL,
         histogram(people.reliability[given], BINS), _chance(made), pairs_of(made), bool(made.known.any()),
-        people.drifts is not None, tuple(_findings(people, order)),
+        people.drifts is not None, by_importance(_findings(people, order)),
     )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from crowdlogic.report.overviews import overview_of
 from crowdlogic.report.people import annotators_of, people_of
 from crowdlogic.report.rulings import rules_of
 from crowdlogic.report.shown import Explain, Showing, unexplained
+from crowdlogic.report.wording import by_importance
 from crowdlogic.runs.files import plain
 from crowdlogic.truth.comparison import Compared
 
@@ -83,7 +84,7 @@ def report_of(
 
 def summary_of(findings: Sequence[Finding]) -> Summary:
     """The most important findings; of single annotators and of single rules only the first few each."""
-    ordered = sorted(findings, key=lambda finding: -finding.importance)
+    ordered = by_importance(findings)
     chosen: list[Finding] = []
     for finding in ordered:
         alike = sum(one.page == finding.page and one.about is not None for one in chosen)

@@ -14,7 +14,7 @@ from crowdlogic.numerics.arrays import Ints
 from crowdlogic.report.findings import Evidence, Figure, Finding, Flip, Page, RuleFindings, RuleRow, Severity, Source
 from crowdlogic.report.material import Material
 from crowdlogic.report.shown import Showing
-from crowdlogic.report.wording import counted, number, percent, short
+from crowdlogic.report.wording import by_importance, counted, number, percent, short
 from crowdlogic.rules.audit import RuleAudit, Verdict, kl
 
 MOST_FLIPS = 60
@@ -42,7 +42,7 @@ def rules_of(made: Material, showing: Showing, *, most: int) -> RuleFindings | N
     rows = tuple(_row(one, [flip for flip in flips if flip.rule == one.rule][:MOST_EXAMPLES]) for one in audits[:most])
     return RuleFindings(
         rows, len(audits), made.labels.n_units, flips, len(changed), right, wrong,
-        tuple(_findings(audits, len(changed), right, wrong)),
+        by_importance(_findings(audits, len(changed), right, wrong)),
     )  # fmt: skip
 
 

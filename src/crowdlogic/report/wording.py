@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+from crowdlogic.report.findings import Finding
 
 NAME_LENGTH = 60
 """Names longer than this are cut in sentences; tables have them whole."""
@@ -52,3 +54,8 @@ def number(value: object) -> float | None:
         return None
     found = float(value)  # type: ignore[arg-type]
     return round(found, 6) if math.isfinite(found) else None
+
+
+def by_importance(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The most important first; equal ones in the order they come."""
+    return tuple(sorted(findings, key=lambda finding: -finding.importance))

@@ -24,7 +24,9 @@ LETTER = 6.6
 
 def tag(name: str, *children: object, **attributes: object) -> Markup:
     """One element: children and attribute values are escaped, `class_` is class, `font_size` is font-size."""
-    parts = [f'{key.rstrip("_").replace("_", "-")}="{_value(one)}"' for key, one in attributes.items() if one is not None]
+    parts = [
+        f'{key.rstrip("_").replace("_", "-")}="{_value(one)}"' for key, one in attributes.items() if one is not None
+    ]
     inside = Markup("").join(escape(child) for child in children)
     opening = " ".join([name, *parts])
     return Markup(f"<{opening}>{inside}</{name}>" if inside else f"<{opening}/>")  # noqa: S704 (both parts are escaped)
@@ -168,7 +170,10 @@ def left_axis(frame: Frame, scale: Scale, name: str, show: Callable[[float], str
     marks = []
     for tick in scale.ticks():
         y = scale(tick)
-        marks += [rule(frame.left, y, frame.width - frame.right, y), text(frame.left - 7, y + 4, show(tick), anchor="end")]
+        marks += [
+            rule(frame.left, y, frame.width - frame.right, y),
+            text(frame.left - 7, y + 4, show(tick), anchor="end"),
+        ]
     middle = (frame.top + frame.height - frame.bottom) / 2
     return [*marks, text(12, middle, name, class_="name", transform=f"rotate(-90 12 {middle:g})")]
 

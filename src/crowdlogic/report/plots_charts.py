@@ -27,8 +27,8 @@ from crowdlogic.report.plots import (
     title,
 )
 
-STRONG = 0.55
-"""From this share on, a heat map's cell is dark enough for light figures."""
+STRONG = 0.62
+"""From this share on a heat map's figures take the other ink: in both schemes the contrast is 4.5 there, either way."""
 
 DASHES = ("", "6 4", "2 3", "9 3 2 3", "12 4", "4 2 1 2")
 """Lines differ by their dashes too, so that nobody needs the colours."""
@@ -65,48 +65,71 @@ class Stack:
 
 
 @dataclass(frozen=True)
-class Span:
-    """A figure with its interval, on a line of its own."""
+class Mark:
+    """A figure, with its interval where there is one."""
 
-    name: str
-    value: float
+    value: float | None
     low: float | None = None
     high: float | None = None
-    marked: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of a dot plot: a name and a mark of every kind."""
+
+    name: str
+    marks: Sequence[Mark]
 
 
 def histogram(
-    name: str, heading: str, edges: Sequence[float], counts: Sequence[int], *, x: str, y: str, weak_below: float | None = None
-) -> Plot:
+    name: str, heading: str, edges: Sequence[float], counts: Sequence[int], *, x: str, y: str,
+    weak_below: float | None = None, show: Callable[[float], str] = percent,
+) -> Plot:  # fmt: skip
     """Bars over the ranges between edges; those below `weak_below` are hatched as well as coloured."""
     frame = Frame()
-    across, up = frame.across(edges[0], edges[-1]), frame.up(0, max([*counts, 1]) * 1.06)
-    total = max(sum(counts), 1)
-    says = f"{heading}: {sum(counts):,} in {len(counts)} ranges; most, {max(counts, default=0):,}, lie in {_fullest(edges, counts)}."
-    marks = [_hatch(), *left_axis(frame, up, y), *bottom_axis(frame, across, x, percent)]
+    across, up = frame.across(edges[0], edges[-1]), frame.up(0, max([*counts, 1]) * 1.1)
+    says = f"{heading}: {sum(counts):,} in all; most, {max(counts, default=0):,}, at {_fullest(edges, counts, show)}."
+    marks = [_hatch(name), *left_axis(frame, up, y), *bottom_axis(frame, across, x, show)]
     for low, high, count in zip(edges, edges[1:], counts, strict=False):
         weak = weak_below is not None and high <= weak_below + 1e-9
-        note = f"{percent(low)} to {percent(high)}: {count:,} ({percent(count / total)})"
-        box = {"x": across(low) + 1, "y": up(count), "width": max(across(high) - across(low) - 2, 1.0), "height": up(0) - up(count)}
-        marks.append(tag("rect", title(note), class_="mark c6" if weak else "mark c1", **box))
-        if weak and count:
-            marks.append(tag("rect", fill="url(#hatch)", class_="quiet", **box))
+        marks += _column(name, (across(low), across(high)), up, count, weak, f"{show(low)} to {show(high)}: {count:,}")
     legend = (("c1", "sure enough"), ("c6 hatched", f"below {percent(weak_below)}")) if weak_below is not None else ()
     return Plot(name, heading, says, picture(says, marks), legend)
 
 
-def _fullest(edges: Sequence[float], counts: Sequence[int]) -> str:
+def _column(name: str, ends: tuple[float, float], up: Scale, count: int, weak: bool, note: str) -> list[Markup]:
+    """One bar, never too low to be seen, and its figure above it where there is room."""
+    tall = max(up(0) - up(count), 1.5) if count else 0.0
+    box = {"x": ends[0] + 1, "y": up(0) - tall, "width": max(ends[1] - ends[0] - 2, 1.0), "height": tall}
+    marks = [tag("rect", title(note), class_="mark c6" if weak else "mark c1", **box)]
+    if weak and count:
+        marks.append(tag("rect", fill=f"url(#hatch-{name})", class_="quiet", **box))
+    figure = short(count) if count < 1000 or count >= 10000 else f"{count / 1000:.1f}k"
+    if count and len(figure) * 5.4 < ends[1] - ends[0]:
+        marks.append(text((ends[0] + ends[1]) / 2, up(0) - tall - 4, figure, class_="note"))
+    return marks
+
+
+def _fullest(edges: Sequence[float], counts: Sequence[int], show: Callable[[float], str]) -> str:
     best = max(range(len(counts)), key=lambda n: counts[n]) if counts else 0
-    return f"{percent(edges[best])} to {percent(edges[best + 1])}"
+    return f"{show(edges[best])} to {show(edges[best + 1])}"
 
 
-def _hatch() -> Markup:
+def _hatch(name: str) -> Markup:
     line = tag("path", d="M0 6 L6 0", class_="hatch")
-    return tag("defs", tag("pattern", line, id="hatch", width=6, height=6, patternUnits="userSpaceOnUse"))
+    return tag("defs", tag("pattern", line, id=f"hatch-{name}", width=6, height=6, patternUnits="userSpaceOnUse"))
 
 
 def scatter(
-    name: str, heading: str, points: Sequence[Point], *, x: str, y: str, marked: str, unmarked: str, chance: float | None = None
+    name: str,
+    heading: str,
+    points: Sequence[Point],
+    *,
+    x: str,
+    y: str,
+    marked: str,
+    unmarked: str,
+    chance: float | None = None,
 ) -> Plot:
     """Points with their intervals; marked ones are diamonds of another colour with their names beside them."""
     frame = Frame(height=340)
@@ -167,13 +190,24 @@ def lines(
     xs = [place for line in series for place, _ in line.points] or [0.0]
     ys = [figure for line in series for _, figure in line.points if math.isfinite(figure)] or [0.0, 1.0]
     room = (max(ys) - min(ys)) * 0.08 or abs(max(ys)) * 0.05 or 0.5
-    across, up = frame.across(min(xs), max(xs) if max(xs) > min(xs) else min(xs) + 1), frame.up(min(ys) - room, max(ys) + room)
+    across, up = (
+        frame.across(min(xs), max(xs) if max(xs) > min(xs) else min(xs) + 1),
+        frame.up(min(ys) - room, max(ys) + room),
+    )
     says = f"{heading}: " + "; ".join(_course(line, show) for line in series) + "."
     marks = [*left_axis(frame, up, y, show), *bottom_axis(frame, across, x, x_show)]
     if chosen is not None:
         side = "end" if across(chosen) > frame.width * 0.7 else "start"
         marks += [rule(across(chosen), frame.top, across(chosen), up.start, "chosen")]
-        marks += [text(across(chosen) + (-6 if side == "end" else 6), frame.top + 9, f"chosen: {x_show(chosen)}", anchor=side, class_="label")]
+        marks += [
+            text(
+                across(chosen) + (-6 if side == "end" else 6),
+                frame.top + 9,
+                f"chosen: {x_show(chosen)}",
+                anchor=side,
+                class_="label",
+            )
+        ]
     for place, line in enumerate(series):
         marks += _course_marks(line, place, across, up, show, x_show)
     legend = tuple((f"c{_colour(place)} line d{place % len(DASHES)}", line.name) for place, line in enumerate(series))
@@ -208,10 +242,10 @@ def _course_marks(
 def heat_map(
     name: str, heading: str, rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float]], *,
     row_name: str, column_name: str, show: Callable[[float], str] = percent, says: str | None = None,
-    weights: Sequence[Sequence[float]] | None = None, cell: float | None = None,
+    notes: Callable[[int, int], str] | None = None,
 ) -> Plot:  # fmt: skip
     """Shaded cells, each with its figure where there is room; NaN is an empty cell."""
-    side = cell if cell is not None else max(13.0, min(64.0, 300.0 / max(len(columns), 1)))
+    side = max(13.0, min(64.0, 300.0 / max(len(columns), 1)))
     longest = max([len(row) for row in rows] or [1])
     left = 20 + min(longest, 14) * LETTER
     turned = max([len(column) for column in columns] or [1]) * LETTER > side - 4
@@ -226,8 +260,8 @@ def heat_map(
         y = top + side * m
         marks.append(text(left - 6, y + side / 2 + 4, fitted(row, 14 * LETTER), anchor="end"))
         for n, column in enumerate(columns):
-            count = f", {weights[m][n]:,.1f} labels" if weights is not None else ""
-            marks.append(_cell(left + side * n, y, side, values[m][n], f"{row} → {column}{count}", show))
+            note = f"{row} → {column}" if notes is None else notes(m, n)
+            marks.append(_cell(left + side * n, y, side, values[m][n], note, show))
     slant = 20 if turned else 4
     size = (left + side * len(columns) + slant, top + side * len(rows) + 4)
     return Plot(name, heading, spoken, picture(spoken, marks, *size))
@@ -246,7 +280,9 @@ def _cell(x: float, y: float, side: float, value: float, note: str, show: Callab
     shade = min(max(value, 0.0), 1.0)
     marks = [
         tag("rect", x=x + 0.75, y=y + 0.75, width=side - 1.5, height=side - 1.5, rx=2, class_="cell"),
-        tag("rect", x=x + 0.75, y=y + 0.75, width=side - 1.5, height=side - 1.5, rx=2, class_="mark c1", fill_opacity=shade),
+        tag(
+            "rect", x=x + 0.75, y=y + 0.75, width=side - 1.5, height=side - 1.5, rx=2, class_="heat", fill_opacity=shade
+        ),
     ]
     if side >= 26:
         size = 12 if side >= 38 else 9.5
@@ -277,7 +313,15 @@ def _bar(one: Stack, parts: Sequence[str], y: float, across: Scale, frame: Frame
         if size > 0:
             wide = across(start + size) - across(start)
             note = title(f"{one.name}, {part}: {percent(size)}" + (f" ({one.note})" if one.note else ""))
-            box = tag("rect", note, x=across(start), y=y + 3, width=max(wide - 1, 0.5), height=17, class_=f"mark c{_colour(place)}")
+            box = tag(
+                "rect",
+                note,
+                x=across(start),
+                y=y + 3,
+                width=max(wide - 1, 0.5),
+                height=17,
+                class_=f"mark c{_colour(place)}",
+            )
             marks.append(box)
             if wide > 46:
                 marks.append(text(across(start) + wide / 2, y + 16, percent(size), class_=f"in-c{_colour(place)}"))
@@ -285,32 +329,94 @@ def _bar(one: Stack, parts: Sequence[str], y: float, across: Scale, frame: Frame
     return marks
 
 
-def intervals(name: str, heading: str, spans: Sequence[Span], *, x: str, show: Callable[[float], str] = percent) -> Plot:
-    """Figures with their intervals, one line each, in the order given; marked ones are diamonds."""
-    longest = max([len(one.name) for one in spans] or [4])
-    frame = Frame(height=54 + 24 * len(spans), left=16 + min(longest, 24) * LETTER, right=46, top=6)
-    ends = [v for one in spans for v in (one.value, one.low, one.high) if v is not None and math.isfinite(v)] or [0.0, 1.0]
+SHAPES = (("c1", "dot"), ("c6", "diamond"), ("c3", "ring"))
+"""The marks of a dot plot, by kind."""
+
+
+def dots(
+    name: str, heading: str, rows: Sequence[Row], kinds: Sequence[str], *, x: str, show: Callable[[float], str] = percent,
+    from_zero: bool = False,
+) -> Plot:  # fmt: skip
+    """Figures with their intervals, one line each, in the order given; kinds differ by shape as well as by colour."""
+    longest = max([len(row.name) for row in rows] or [4])
+    frame = Frame(height=54 + 26 * len(rows), left=16 + min(longest, 24) * LETTER, right=50, top=6)
+    ends = [
+        v
+        for row in rows
+        for one in row.marks
+        for v in (one.value, one.low, one.high)
+        if v is not None and math.isfinite(v)
+    ]
+    ends = [*ends, *([0.0] if from_zero or not ends else []), *([] if ends else [1.0])]
     room = (max(ends) - min(ends)) * 0.06 or 0.05
-    across = frame.across(min(ends) - room, max(ends) + room)
-    says = f"{heading}: " + "; ".join(f"{isolated(one.name)} {show(one.value)}" for one in spans[:12]) + "."
+    across = frame.across(min(ends) - (0 if min(ends) == 0 else room), max(ends) + room)
+    says = f"{heading}: " + "; ".join(_said(row, kinds, show) for row in rows[:12]) + "."
     marks = [*bottom_axis(frame, across, x, show)]
-    for place, one in enumerate(spans):
-        y = frame.top + 24 * place + 12
-        marks += [rule(frame.left, y, frame.width - frame.right, y), text(frame.left - 8, y + 4, fitted(one.name, 24 * LETTER), anchor="end")]
-        marks.append(_interval(one, across, y, show))
-        marks.append(text(frame.width - frame.right + 6, y + 4, show(one.value), anchor="start", class_="label"))
-    return Plot(name, heading, says, picture(says, marks, frame.width, frame.height))
+    for place, row in enumerate(rows):
+        marks += _dot_row(row, kinds, frame.top + 26 * place + 13, across, frame, show)
+    legend = (
+        tuple((" ".join(shape), kind) for shape, kind in zip(SHAPES, kinds, strict=False)) if len(kinds) > 1 else ()
+    )
+    return Plot(name, heading, says, picture(says, marks, frame.width, frame.height), legend)
 
 
-def _interval(one: Span, across: Scale, y: float, show: Callable[[float], str]) -> Markup:
-    colour = "c6" if one.marked else "c1"
-    inside = [title(f"{one.name}: {show(one.value)}" + (f" ({show(one.low)} to {show(one.high or one.value)})" if one.low is not None else ""))]
+def _said(row: Row, kinds: Sequence[str], show: Callable[[float], str]) -> str:
+    figures = (f"{kind} {show(one.value)}" for kind, one in zip(kinds, row.marks, strict=True) if one.value is not None)
+    return f"{isolated(row.name)} {', '.join(figures)}"
+
+
+def _dot_row(
+    row: Row, kinds: Sequence[str], y: float, across: Scale, frame: Frame, show: Callable[[float], str]
+) -> list[Markup]:
+    marks = [rule(frame.left, y, frame.width - frame.right, y)]
+    marks.append(text(frame.left - 8, y + 4, fitted(row.name, 24 * LETTER), anchor="end"))
+    known = [one for one in row.marks if one.value is not None]
+    if not known:
+        return [*marks, text(frame.left + 6, y + 4, "not defined", anchor="start", class_="note")]
+    for place, (kind, one) in reversed(list(enumerate(zip(kinds, row.marks, strict=True)))):
+        if one.value is not None and math.isfinite(one.value):
+            marks.append(_shape(one, f"{row.name}, {kind}", SHAPES[place], across, y, show))
+    return [
+        *marks,
+        text(frame.width - frame.right + 6, y + 4, show(known[0].value or 0.0), anchor="start", class_="label"),
+    ]
+
+
+def _shape(
+    one: Mark, note: str, shape: tuple[str, str], across: Scale, y: float, show: Callable[[float], str]
+) -> Markup:
+    colour, kind = shape
+    value = one.value or 0.0
+    inside = [title(f"{note}: {show(value)}")]
     if one.low is not None and one.high is not None:
+        inside = [title(f"{note}: {show(value)} ({show(one.low)} to {show(one.high)})")]
         inside.append(rule(across(one.low), y, across(one.high), y, f"whisker {colour}"))
-    x = across(one.value)
-    shape = f"M{x:.1f} {y - 6:.1f}l6 6l-6 6l-6 -6z"
-    inside.append(tag("path", d=shape, class_=f"mark {colour}") if one.marked else tag("circle", cx=x, cy=y, r=4.5, class_=f"mark {colour}"))
-    return tag("g", *inside)
+    x = across(value)
+    drawn = {
+        "dot": tag("circle", cx=x, cy=y, r=4.5, class_=f"mark {colour}"),
+        "diamond": tag("path", d=f"M{x:.1f} {y - 6:.1f}l6 6l-6 6l-6 -6z", class_=f"mark {colour}"),
+        "ring": tag("circle", cx=x, cy=y, r=6, class_=f"ring {colour}"),
+    }
+    return tag("g", *inside, drawn[kind])
+
+
+def calibration(name: str, heading: str, bins: Sequence[tuple[float, float, int]], *, x: str, y: str) -> Plot:
+    """(confidence, accuracy, how many) of every range: on the diagonal the confidence is as good as its word."""
+    frame = Frame(height=340)
+    low = math.floor(10 * min([0.5, *(min(confidence, right) for confidence, right, _ in bins)])) / 10
+    across, up = frame.across(low, 1.0), frame.up(low, 1.02)
+    most = max([n for _, _, n in bins] or [1])
+    gaps = "; ".join(f"said {percent(confidence)}, right {percent(right)}" for confidence, right, _ in bins)
+    says = f"{heading}: {gaps}."
+    marks = [*left_axis(frame, up, y, percent), *bottom_axis(frame, across, x, percent)]
+    marks.append(rule(across(low), up(low), across(1.0), up(1.0), "chance"))
+    for confidence, right, n in bins:
+        note = title(f"{n:,} answers: confidence {percent(confidence)}, right {percent(right)}")
+        marks.append(rule(across(confidence), up(confidence), across(confidence), up(right), "whisker c1"))
+        marks.append(
+            tag("circle", note, cx=across(confidence), cy=up(right), r=3.5 + 7 * math.sqrt(n / most), class_="mark c1")
+        )
+    return Plot(name, heading, says, picture(says, marks, frame.width, frame.height))
 
 
 def _some(names: Sequence[str], most: int = 5) -> str:

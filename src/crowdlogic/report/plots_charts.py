@@ -82,9 +82,16 @@ class Row:
 
 
 def histogram(
-    name: str, heading: str, edges: Sequence[float], counts: Sequence[int], *, x: str, y: str,
-    weak_below: float | None = None, show: Callable[[float], str] = percent,
-) -> Plot:  # fmt: skip
+    name: str,
+    heading: str,
+    edges: Sequence[float],
+    counts: Sequence[int],
+    *,
+    x: str,
+    y: str,
+    weak_below: float | None = None,
+    show: Callable[[float], str] = percent,
+) -> Plot:
     """Bars over the ranges between edges; those below `weak_below` are hatched as well as coloured."""
     frame = Frame()
     across, up = frame.across(edges[0], edges[-1]), frame.up(0, max([*counts, 1]) * 1.1)
@@ -182,9 +189,16 @@ def _overlap(a: tuple[float, float, float, float], b: tuple[float, float, float,
 
 
 def lines(
-    name: str, heading: str, series: Sequence[Line], *, x: str, y: str, chosen: float | None = None,
-    show: Callable[[float], str] = percent, x_show: Callable[[float], str] = short,
-) -> Plot:  # fmt: skip
+    name: str,
+    heading: str,
+    series: Sequence[Line],
+    *,
+    x: str,
+    y: str,
+    chosen: float | None = None,
+    show: Callable[[float], str] = percent,
+    x_show: Callable[[float], str] = short,
+) -> Plot:
     """Lines that differ by colour, dashes and a name at their end; the chosen x is a marked vertical."""
     frame = Frame(right=14)
     xs = [place for line in series for place, _ in line.points] or [0.0]
@@ -240,10 +254,18 @@ def _course_marks(
 
 
 def heat_map(
-    name: str, heading: str, rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float]], *,
-    row_name: str, column_name: str, show: Callable[[float], str] = percent, says: str | None = None,
+    name: str,
+    heading: str,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    values: Sequence[Sequence[float]],
+    *,
+    row_name: str,
+    column_name: str,
+    show: Callable[[float], str] = percent,
+    says: str | None = None,
     notes: Callable[[int, int], str] | None = None,
-) -> Plot:  # fmt: skip
+) -> Plot:
     """Shaded cells, each with its figure where there is room; NaN is an empty cell."""
     side = max(13.0, min(64.0, 300.0 / max(len(columns), 1)))
     longest = max([len(row) for row in rows] or [1])
@@ -334,9 +356,15 @@ SHAPES = (("c1", "dot"), ("c6", "diamond"), ("c3", "ring"))
 
 
 def dots(
-    name: str, heading: str, rows: Sequence[Row], kinds: Sequence[str], *, x: str, show: Callable[[float], str] = percent,
+    name: str,
+    heading: str,
+    rows: Sequence[Row],
+    kinds: Sequence[str],
+    *,
+    x: str,
+    show: Callable[[float], str] = percent,
     from_zero: bool = False,
-) -> Plot:  # fmt: skip
+) -> Plot:
     """Figures with their intervals, one line each, in the order given; kinds differ by shape as well as by colour."""
     longest = max([len(row.name) for row in rows] or [4])
     frame = Frame(height=54 + 26 * len(rows), left=16 + min(longest, 24) * LETTER, right=50, top=6)

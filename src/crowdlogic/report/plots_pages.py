@@ -69,12 +69,30 @@ def _overview(overview: Overview) -> list[Plot]:
     ]
     if agreement:
         level = percent(overview.agreement[0].level)
-        made.append(charts.dots("agreement", "How far annotators agree", agreement, ["agreement"], x=f"coefficient, with {level} interval",
-                                show=lambda v: f"{v:.2f}", from_zero=True))  # fmt: skip
+        made.append(
+            charts.dots(
+                "agreement",
+                "How far annotators agree",
+                agreement,
+                ["agreement"],
+                x=f"coefficient, with {level} interval",
+                show=lambda v: f"{v:.2f}",
+                from_zero=True,
+            )
+        )
     per_item = overview.labels_per_item
     if len(per_item.edges) > 1:
-        made.append(charts.histogram("labels-per-item", "How many annotators an item has", per_item.edges, per_item.counts,
-                                     x="annotators", y="items", show=short))  # fmt: skip
+        made.append(
+            charts.histogram(
+                "labels-per-item",
+                "How many annotators an item has",
+                per_item.edges,
+                per_item.counts,
+                x="annotators",
+                y="items",
+                show=short,
+            )
+        )
     bins = [
         (b.confidence, b.accuracy, b.n)
         for b in overview.calibration
@@ -93,13 +111,29 @@ def _labels(labels: LabelFindings, task: Task) -> list[Plot]:
     units = "items" if task is Task.documents else "tokens"
     made = []
     if len(labels.confidence.edges) > 1:
-        made.append(charts.histogram("confidence", "How sure the answers are", labels.confidence.edges, labels.confidence.counts,
-                                     x="confidence in the answer", y=units, weak_below=CHECKED))  # fmt: skip
+        made.append(
+            charts.histogram(
+                "confidence",
+                "How sure the answers are",
+                labels.confidence.edges,
+                labels.confidence.counts,
+                x="confidence in the answer",
+                y=units,
+                weak_below=CHECKED,
+            )
+        )
     found = [(t.n_below, t.share_found) for t in labels.thresholds if t.share_found is not None]
     if len(found) > 1:
         line = charts.Line("mistakes found", found)
-        made.append(charts.lines("checking", "What checking the least sure answers would find", [line],
-                                 x=f"{units} checked, the least sure first", y="of expected mistakes"))  # fmt: skip
+        made.append(
+            charts.lines(
+                "checking",
+                "What checking the least sure answers would find",
+                [line],
+                x=f"{units} checked, the least sure first",
+                y="of expected mistakes",
+            )
+        )
     return made
 
 
@@ -111,16 +145,27 @@ def _annotators(found: AnnotatorFindings) -> list[Plot]:
 def _reliability(found: AnnotatorFindings) -> Plot:
     points = [
         charts.Point(
-            row.name, row.n_labels, row.reliability.value, _or(row.reliability.low, row.reliability.value),
-            _or(row.reliability.high, row.reliability.value), bool(row.flags), "; ".join(flag.kind for flag in row.flags),
+            row.name,
+            row.n_labels,
+            row.reliability.value,
+            _or(row.reliability.low, row.reliability.value),
+            _or(row.reliability.high, row.reliability.value),
+            bool(row.flags),
+            "; ".join(flag.kind for flag in row.flags),
         )
         for row in found.rows[:MOST_POINTS]
         if row.reliability.value is not None and row.n_labels
-    ]  # fmt: skip
+    ]
     return charts.scatter(
-        "reliability", "Whom to trust: reliability against volume", points, x="labels given (log scale)",
-        y=f"right, with {percent(found.level)} interval", marked="flagged", unmarked="not flagged", chance=found.chance,
-    )  # fmt: skip
+        "reliability",
+        "Whom to trust: reliability against volume",
+        points,
+        x="labels given (log scale)",
+        y=f"right, with {percent(found.level)} interval",
+        marked="flagged",
+        unmarked="not flagged",
+        chance=found.chance,
+    )
 
 
 def _or(one: float | None, other: float) -> float:
@@ -154,18 +199,31 @@ def _drift(rows: Sequence[AnnotatorRow]) -> list[Plot]:
 def _mistakes(found: AnnotatorFindings) -> list[Plot]:
     rows = [row for row in found.rows if row.mistakes is not None and row.mistakes.n_true]
     stacks = [
-        charts.Stack(row.name, [part / row.mistakes.n_true for part in (row.mistakes.ignored, row.mistakes.boundary, row.mistakes.wrong_type)],
-                     f"{row.mistakes.n_true:,} spans met")
+        charts.Stack(
+            row.name,
+            [
+                part / row.mistakes.n_true
+                for part in (row.mistakes.ignored, row.mistakes.boundary, row.mistakes.wrong_type)
+            ],
+            f"{row.mistakes.n_true:,} spans met",
+        )
         for row in sorted(rows, key=lambda row: -row.mistakes.n_true if row.mistakes else 0)[:MOST_ROWS]
         if row.mistakes is not None
-    ]  # fmt: skip
+    ]
     if not stacks:
         return []
     stacks.sort(key=lambda one: -sum(one.parts))
     against = "gold" if found.against_gold else "the consensus"
     some = f", the {len(stacks)} busiest" if len(rows) > len(stacks) else ""
-    return [charts.stacked("span-mistakes", f"What became of true spans{some}", stacks, ["ignored", "wrong boundary", "wrong type"],
-                           x=f"share of the spans of {against} that were met")]  # fmt: skip
+    return [
+        charts.stacked(
+            "span-mistakes",
+            f"What became of true spans{some}",
+            stacks,
+            ["ignored", "wrong boundary", "wrong type"],
+            x=f"share of the spans of {against} that were met",
+        )
+    ]
 
 
 def _pairs(pairs: PairAgreement) -> Plot:
@@ -212,9 +270,16 @@ def _matrix(place: int, row: AnnotatorRow, classes: Sequence[str]) -> Plot:
     right = sum(counts[m][m] for m in range(len(counts))) / max(sum(map(sum, counts)), 1e-9)
     says = f"Confusion matrix of {isolated(cut(row.name, 60))}: {percent(right)} on the diagonal."
     return charts.heat_map(
-        f"confusion-{place + 1}", row.name, classes, classes, shares, row_name="truth", column_name="label given", says=says,
+        f"confusion-{place + 1}",
+        row.name,
+        classes,
+        classes,
+        shares,
+        row_name="truth",
+        column_name="label given",
+        says=says,
         notes=lambda m, n: f"truth {classes[m]}, said {classes[n]}, about {counts[m][n]:.1f} labels",
-    )  # fmt: skip
+    )
 
 
 def _rules(found: RuleFindings) -> list[Plot]:
@@ -227,8 +292,16 @@ def _rules(found: RuleFindings) -> list[Plot]:
     ]
     if not rows:
         return []
-    return [charts.dots("rules", "How far the crowd agrees with each rule", rows, ["holds where it applies", "at random"],
-                        x="share of applications", from_zero=True)]  # fmt: skip
+    return [
+        charts.dots(
+            "rules",
+            "How far the crowd agrees with each rule",
+            rows,
+            ["holds where it applies", "at random"],
+            x="share of applications",
+            from_zero=True,
+        )
+    ]
 
 
 def _training(found: TrainingFindings) -> list[Plot]:
@@ -242,8 +315,17 @@ def _training(found: TrainingFindings) -> list[Plot]:
         made.append(charts.lines("scores", "Scores by epoch", scored, x="epoch", y="score", chosen=found.chosen))
     losses = [(e.epoch, e.loss) for e in found.epochs if e.loss is not None]
     if losses:
-        made.append(charts.lines("loss", "The classifier's loss by epoch", [charts.Line("loss", losses)], x="epoch", y="mean loss",
-                                 chosen=found.chosen, show=lambda v: f"{v:.3g}"))  # fmt: skip
+        made.append(
+            charts.lines(
+                "loss",
+                "The classifier's loss by epoch",
+                [charts.Line("loss", losses)],
+                x="epoch",
+                y="mean loss",
+                chosen=found.chosen,
+                show=lambda v: f"{v:.3g}",
+            )
+        )
     moving = [
         charts.Line("answers that changed", [(e.epoch, e.change) for e in found.epochs if e.change is not None]),
         charts.Line("weight of the rules' side", [(e.epoch, e.k) for e in found.epochs if e.k is not None]),
@@ -266,8 +348,15 @@ def _training(found: TrainingFindings) -> list[Plot]:
         )
     watched = [charts.Row(one.name, [charts.Mark(one.student), charts.Mark(one.teacher)]) for one in found.watched]
     if watched:
-        made.append(charts.dots("student-teacher", "Student against teacher", watched,
-                                ["student: the classifier", "teacher: put right by the rules"], x=found.score_name))  # fmt: skip
+        made.append(
+            charts.dots(
+                "student-teacher",
+                "Student against teacher",
+                watched,
+                ["student: the classifier", "teacher: put right by the rules"],
+                x=found.score_name,
+            )
+        )
     return made
 
 

@@ -53,14 +53,14 @@ from crowdlogic.report.findings import (
 HOSTILE = (
     "<script>window.pwned=1</script>",
     "</script><script>window.pwned=2</script>",
-    "<img src=x onerror=\"window.pwned=3\">",
+    '<img src=x onerror="window.pwned=3">',
     "<!--<script>window.pwned=4</script>",
     "\u202egnp.exe \u2066\u2028\u2029\x00\x1b[31m",
     "'\"><svg onload=window.pwned=5>",
     "{{ 7 * 7 }} {% raw %} ${window.pwned=6}",
     "javascript:window.pwned=7",
     "https://example.org/beacon.png",
-    "=HYPERLINK(\"https://example.org\")",
+    '=HYPERLINK("https://example.org")',
 )
 
 CLASSES = ("negative", "neutral", "positive")
@@ -76,7 +76,14 @@ def finding(text: str, page: Page, severity: Severity = Severity.look, about: st
 
 def overview(items: int, annotators: int, task: Task, classes: tuple[str, ...], gold: bool) -> Overview:
     shares = tuple(
-        ClassShare(name, 3 * items // len(classes), 1 / len(classes), items // len(classes), 1 / len(classes), 0.3 if gold else None)
+        ClassShare(
+            name,
+            3 * items // len(classes),
+            1 / len(classes),
+            items // len(classes),
+            1 / len(classes),
+            0.3 if gold else None,
+        )
         for name in classes
     )
     return Overview(
@@ -99,7 +106,11 @@ def overview(items: int, annotators: int, task: Task, classes: tuple[str, ...], 
 
 
 def evidence(token: int | None, answer: str, rival: str) -> Evidence:
-    crowd = (Term(Source.classifier, "", None, 1.2), Term(Source.annotator, "w7", rival, -2.4), Term(Source.annotator, hostile(0), answer, 2.0))
+    crowd = (
+        Term(Source.classifier, "", None, 1.2),
+        Term(Source.annotator, "w7", rival, -2.4),
+        Term(Source.annotator, hostile(0), answer, 2.0),
+    )
     rules = (Term(Source.rule, "Label(S, C) & After(S, 'but', B) -> Predicted(B, C)", None, 0.7),)
     return Evidence(token, answer, rival, crowd, 0.8, rules, False, 1.5, 0.5, 1.1, True)
 
@@ -119,8 +130,14 @@ def document(place: int, rng: np.random.Generator, text: str | None = None) -> S
 def sentence(place: int) -> ShownItem:
     tokens = ("EU", "rejects", "German", "call", "to", "boycott", hostile(place), "lamb", ".")
     org, misc, per = Span(0, 1, "ORG"), Span(2, 3, "MISC"), Span(6, 8, "PER")
-    readings = (Reading("w1", (org, misc), 0.9), Reading("w2", (Span(0, 2, "LOC"),), 0.5), Reading("w3", (org, misc, per), None))
-    shown = TaggedSentence(tokens, 9, (0.99, 0.8, 0.5, 1.0, 1.0, 1.0, 0.6, 0.6, None), (org, misc), readings, 3, (org, misc))
+    readings = (
+        Reading("w1", (org, misc), 0.9),
+        Reading("w2", (Span(0, 2, "LOC"),), 0.5),
+        Reading("w3", (org, misc, per), None),
+    )
+    shown = TaggedSentence(
+        tokens, 9, (0.99, 0.8, 0.5, 1.0, 1.0, 1.0, 0.6, 0.6, None), (org, misc), readings, 3, (org, misc)
+    )
     return ShownItem(
         f"sentence_{place}", "", False, None, 0.5, 1.7, (Belief("B-MISC", 0.5), Belief("O", 0.4), Belief("B-LOC", 0.1)), 2,
         (Vote("w1", "B-MISC", 1.0, 0.9), Vote("w2", "O", 1.0, 0.5), Vote("w3", "B-MISC", 1.0, None)), 3, "B-MISC", shown,
@@ -131,7 +148,9 @@ def sentence(place: int) -> ShownItem:
 def labels(shown: tuple[ShownItem, ...], items: int, mistakes: tuple[ShownItem, ...] = ()) -> LabelFindings:
     edges = tuple(n / 20 for n in range(21))
     counts = tuple(0 if n < 7 else items * (n - 6) ** 2 // 1015 for n in range(20))
-    steps = tuple(Threshold(t, int(items * t / 5), items * t / 20, min(1.0, t)) for t in (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99))
+    steps = tuple(
+        Threshold(t, int(items * t / 5), items * t / 20, min(1.0, t)) for t in (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+    )
     return LabelFindings(
         n_answered=items, n_unanswered=2, n_tied=3, expected_wrong=items * 0.06, expected_wrong_share=0.06,
         confidence=Histogram(edges, counts), thresholds=steps, doubts=shown, n_doubts=items // 2,
@@ -147,9 +166,13 @@ def annotator(place: int, classes: tuple[str, ...], rng: np.random.Generator, sp
     right = 0.3 if place == 0 else float(0.6 + 0.38 * rng.random())
     n = int(10 ** (1 + 2.4 * rng.random()))
     off = (1 - right) / max(len(classes) - 1, 1)
-    matrix = tuple(tuple(n / len(classes) * (right if m == k else off) for k in range(len(classes))) for m in range(len(classes)))
+    matrix = tuple(
+        tuple(n / len(classes) * (right if m == k else off) for k in range(len(classes))) for m in range(len(classes))
+    )
     half = 1 / np.sqrt(n)
-    bins = tuple(TimeBin(1e9 + b, 1e9 + b + 1, n // 5, Figure(right - 0.04 * b, right - 0.04 * b - 0.1, right)) for b in range(5))
+    bins = tuple(
+        TimeBin(1e9 + b, 1e9 + b + 1, n // 5, Figure(right - 0.04 * b, right - 0.04 * b - 0.1, right)) for b in range(5)
+    )
     return AnnotatorRow(
         name=hostile(place) if place % 9 == 4 else f"w{place}", kind="human" if place % 3 else "llm", n_labels=n, n_items=n,
         reliability=Figure(right, max(right - half, 0.0), min(right + half, 1.0)), expected_accuracy=right,
@@ -164,7 +187,9 @@ def annotators(n: int, classes: tuple[str, ...], spans: bool) -> AnnotatorFindin
     rng = np.random.default_rng(1)
     rows = tuple(annotator(place, classes, rng, spans) for place in range(n))
     names = tuple(row.name for row in rows[:12])
-    square = tuple(tuple(None if (a + b) % 5 == 4 else 1 - abs(a - b) / 20 for b in range(len(names))) for a in range(len(names)))
+    square = tuple(
+        tuple(None if (a + b) % 5 == 4 else 1 - abs(a - b) / 20 for b in range(len(names))) for a in range(len(names))
+    )
     shared = tuple(tuple(0 if (a + b) % 5 == 4 else 10 + a + b for b in range(len(names))) for a in range(len(names)))
     return AnnotatorFindings(
         rows=rows, n_annotators=n, n_flagged={"adversary": 1, "spammer": 1}, classes=classes, level=0.95,
@@ -175,7 +200,20 @@ def annotators(n: int, classes: tuple[str, ...], spans: bool) -> AnnotatorFindin
 
 
 def rules() -> RuleFindings:
-    flips = tuple(Flip(f"review_{n}", f"Slow, but grand. {hostile(n)}", None, "negative", "positive", "positive", "positive", "r", 2.5) for n in range(3))
+    flips = tuple(
+        Flip(
+            f"review_{n}",
+            f"Slow, but grand. {hostile(n)}",
+            None,
+            "negative",
+            "positive",
+            "positive",
+            "positive",
+            "r",
+            2.5,
+        )
+        for n in range(3)
+    )
     row = RuleRow("1.0: Label(S, C) & After(S, 'but', B) -> Predicted(B, C)", "contrast.rules:2", 400, 200, 0.2, 180.0, Figure(0.9, 0.85, 0.93), 0.5,
                   22.5, 12, 9, 3, "helps", "Keep it: it holds in 90 % of its 180 applications.", flips)  # fmt: skip
     bad = RuleRow(f"1.0: Label(S, '{hostile(0)}') -> Label(S, 'negative')", "contrast.rules:3", 10, 10, 0.01, 9.0, Figure(0.2, 0.1, 0.4), 0.5,
@@ -184,21 +222,44 @@ def rules() -> RuleFindings:
 
 
 def training() -> TrainingFindings:
-    epochs = tuple(EpochRow(e, 0.7 / e, 1 - 0.94**e, 0.7 + 0.02 * e - 0.0015 * e * e, 0.1 / e, -0.6 + 0.01 * e, 0.2, (0.68 + 0.01 * e,)) for e in range(1, 13))
-    views = (ViewScore("classifier", "the classifier", 0.78), ViewScore("crowd", "with the crowd", 0.91), ViewScore("answer", "the answer", 0.92))
+    epochs = tuple(
+        EpochRow(
+            e, 0.7 / e, 1 - 0.94**e, 0.7 + 0.02 * e - 0.0015 * e * e, 0.1 / e, -0.6 + 0.01 * e, 0.2, (0.68 + 0.01 * e,)
+        )
+        for e in range(1, 13)
+    )
+    views = (
+        ViewScore("classifier", "the classifier", 0.78),
+        ViewScore("crowd", "with the crowd", 0.91),
+        ViewScore("answer", "the answer", 0.92),
+    )
     return TrainingFindings(epochs, 7, "dev accuracy", "It stopped after 12 epochs: 5 without a better score.", ("test accuracy",), "accuracy", 2.4,
                             views, (StudentTeacher("test", 0.78, 0.80), StudentTeacher("dev", 0.77, None)), ())  # fmt: skip
 
 
 def comparison() -> ComparisonFindings:
-    methods = (MethodRow("dawid-skene", (0.91,), 0.2, 20, True, 0.95), MethodRow("majority", (0.88,), 0.01, 1, True, 0.94))
-    return ComparisonFindings(methods, ("accuracy",), ((1.0, 0.94), (0.94, 1.0)), 60, (finding("They differ on 60.", Page.comparison, Severity.know),))
+    methods = (
+        MethodRow("dawid-skene", (0.91,), 0.2, 20, True, 0.95),
+        MethodRow("majority", (0.88,), 0.01, 1, True, 0.94),
+    )
+    return ComparisonFindings(
+        methods,
+        ("accuracy",),
+        ((1.0, 0.94), (0.94, 1.0)),
+        60,
+        (finding("They differ on 60.", Page.comparison, Severity.know),),
+    )
 
 
 def summary() -> Summary:
     return Summary(
         (
-            finding("w0 is wrong more often than chance: leave their labels out, or turn them round.", Page.annotators, Severity.act, "w0"),
+            finding(
+                "w0 is wrong more often than chance: leave their labels out, or turn them round.",
+                Page.annotators,
+                Severity.act,
+                "w0",
+            ),
             finding(f"Hostile words do nothing: {' '.join(HOSTILE)}", Page.labels, Severity.look, "review_3"),
             finding("The rule helps: keep it.", Page.rules, Severity.know),
         ),

@@ -17,7 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from crowdlogic.report.findings import Figure, Report, Task
 from crowdlogic.report.page_items import embedded, items_of
-from crowdlogic.report.plain_text import shortened
+from crowdlogic.report.plain_text import LONGEST, shortened
 from crowdlogic.report.plots import percent, short, tag
 from crowdlogic.report.plots_colours import DARK, LIGHT, PLOT_CSS, variables
 from crowdlogic.report.plots_pages import plots_of
@@ -46,6 +46,7 @@ def render(report: Report) -> str:
         data=embedded(shown),
         left_out=left_out,
         most_annotators=MOST_ANNOTATORS,
+        longest=LONGEST,
         style=style,
         theme=theme,
         script=script,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-LONGEST = 600
+LONGEST = 1000
 """How many characters of one text the page holds: enough to judge a label by."""
 
 STEERING = {
     **{code: f"⟨U+{code:04X}⟩" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C)},
-    **{code: chr(0x2400 + code) for code in range(0x20) if code not in (0x09, 0x0A, 0x0D)},
+    **{code: f"⟨U+{code:04X}⟩" for code in range(0x20) if code not in (0x09, 0x0A, 0x0D)},
     **{code: f"⟨U+{code:04X}⟩" for code in range(0x7F, 0xA0)},
     0xFEFF: "⟨U+FEFF⟩",
     0x2028: " ",

@@ -109,7 +109,7 @@ class Frame:
     width: float = WIDTH
     height: float = HEIGHT
     left: float = 48
-    right: float = 14
+    right: float = 22
     top: float = 12
     bottom: float = 42
 
@@ -188,4 +188,4 @@ def picture(says: str, marks: Sequence[Markup], width: float = WIDTH, height: fl
 
 def fitted(words: str, room: float) -> str:
     """Words cut so that they fit into so much room."""
-    return cut(words, max(int(room / LETTER), 3))
+    return cut(isolated(words), max(int(room / LETTER), 3))

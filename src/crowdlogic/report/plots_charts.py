@@ -90,16 +90,22 @@ def histogram(
     x: str,
     y: str,
     weak_below: float | None = None,
-    show: Callable[[float], str] = percent,
+    whole: bool = False,
 ) -> Plot:
-    """Bars over the ranges between edges; those below `weak_below` are hatched as well as coloured."""
+    """Bars over the ranges between edges; those below `weak_below` are hatched as well as coloured.
+
+    Of whole numbers, each bar stands over its own number.
+    """
+    show = short if whole else percent
     frame = Frame()
-    across, up = frame.across(edges[0], edges[-1]), frame.up(0, max([*counts, 1]) * 1.1)
-    says = f"{heading}: {sum(counts):,} in all; most, {max(counts, default=0):,}, at {_fullest(edges, counts, show)}."
+    shift = 0.5 if whole else 0.0
+    across, up = frame.across(edges[0] - shift, edges[-1] - shift), frame.up(0, max([*counts, 1]) * 1.1)
+    says = f"{heading}: {sum(counts):,} in all; most, {max(counts, default=0):,}, at {_fullest(edges, counts, whole)}."
     marks = [_hatch(name), *left_axis(frame, up, y), *bottom_axis(frame, across, x, show)]
     for low, high, count in zip(edges, edges[1:], counts, strict=False):
         weak = weak_below is not None and high <= weak_below + 1e-9
-        marks += _column(name, (across(low), across(high)), up, count, weak, f"{show(low)} to {show(high)}: {count:,}")
+        note = f"{_range(low, high, whole)}: {count:,}"
+        marks += _column(name, (across(low - shift), across(high - shift)), up, count, weak, note)
     legend = (("c1", "sure enough"), ("c6 hatched", f"below {percent(weak_below)}")) if weak_below is not None else ()
     return Plot(name, heading, says, picture(says, marks), legend)
 
@@ -117,9 +123,15 @@ def _column(name: str, ends: tuple[float, float], up: Scale, count: int, weak: b
     return marks
 
 
-def _fullest(edges: Sequence[float], counts: Sequence[int], show: Callable[[float], str]) -> str:
+def _fullest(edges: Sequence[float], counts: Sequence[int], whole: bool) -> str:
     best = max(range(len(counts)), key=lambda n: counts[n]) if counts else 0
-    return f"{show(edges[best])} to {show(edges[best + 1])}"
+    return _range(edges[best], edges[best + 1], whole)
+
+
+def _range(low: float, high: float, whole: bool) -> str:
+    if not whole:
+        return f"{percent(low)} to {percent(high)}"
+    return short(low) if high - low <= 1 else f"{short(low)} to {short(high - 1)}"
 
 
 def _hatch(name: str) -> Markup:
@@ -200,7 +212,7 @@ def lines(
     x_show: Callable[[float], str] = short,
 ) -> Plot:
     """Lines that differ by colour, dashes and a name at their end; the chosen x is a marked vertical."""
-    frame = Frame(right=14)
+    frame = Frame()
     xs = [place for line in series for place, _ in line.points] or [0.0]
     ys = [figure for line in series for _, figure in line.points if math.isfinite(figure)] or [0.0, 1.0]
     room = (max(ys) - min(ys)) * 0.08 or abs(max(ys)) * 0.05 or 0.5

@@ -20,7 +20,7 @@ from crowdlogic.report.findings import (
     TrainingFindings,
 )
 from crowdlogic.report.plain_text import cut, isolated
-from crowdlogic.report.plots import Plot, percent, short
+from crowdlogic.report.plots import Plot, percent
 
 CHECKED = 0.8
 """Answers below this confidence are drawn as those to check."""
@@ -28,7 +28,7 @@ CHECKED = 0.8
 MOST_POINTS, MOST_ROWS, MOST_CLASSES = 2000, 30, 24
 """Beyond these many, a plot says less than a table."""
 
-MOST_CELLS, MOST_MATRICES = 2600, 24
+MOST_CELLS, MOST_MATRICES = 1500, 24
 """How much of the page small matrices may take."""
 
 MOST_LINES = 6
@@ -90,7 +90,7 @@ def _overview(overview: Overview) -> list[Plot]:
                 per_item.counts,
                 x="annotators",
                 y="items",
-                show=short,
+                whole=True,
             )
         )
     bins = [
@@ -124,7 +124,7 @@ def _labels(labels: LabelFindings, task: Task) -> list[Plot]:
         )
     found = [(t.n_below, t.share_found) for t in labels.thresholds if t.share_found is not None]
     if len(found) > 1:
-        line = charts.Line("mistakes found", found)
+        line = charts.Line("mistakes found", [(0, 0.0), *found])
         made.append(
             charts.lines(
                 "checking",

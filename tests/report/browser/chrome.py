@@ -90,7 +90,7 @@ class Chrome:
         self.events.clear()
         began = time.monotonic()
         self.send("Page.navigate", url=path.resolve().as_uri())
-        while not self.evaluate("document.documentElement.dataset.ready === 'true'"):
+        while not self.evaluate("document.documentElement?.dataset.ready === 'true'"):
             if time.monotonic() - began > 30:
                 raise TimeoutError(f"The page did not become ready: {self.complaints()}")
             time.sleep(0.02)
@@ -98,11 +98,15 @@ class Chrome:
 
     def resize(self, width: int, height: int = 900) -> None:
         """Make the window so large."""
-        self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
+        self.send(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
+        )
 
     def picture(self, *, whole: bool = True) -> bytes:
         """A PNG of the page, the whole of it or what is seen."""
-        found = self.send("Page.captureScreenshot", captureBeyondViewport=whole, **({} if not whole else {"clip": self._all()}))
+        found = self.send(
+            "Page.captureScreenshot", captureBeyondViewport=whole, **({} if not whole else {"clip": self._all()})
+        )
         return base64.b64decode(found["data"])
 
     def _all(self) -> dict[str, float]:

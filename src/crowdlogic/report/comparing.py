@@ -42,7 +42,7 @@ def comparison_of(compared: Sequence[Compared], method: str) -> ComparisonFindin
 def _row(one: Compared, names: Sequence[str], mean: Floats | float) -> MethodRow:
     scores = tuple(number(one.scores[name]) for name in names)
     estimate = one.estimate
-    return MethodRow(one.name, scores, round(one.seconds, 4), len(estimate.trace), estimate.converged, number(mean))
+    return MethodRow(one.name, scores, number(one.seconds), len(estimate.trace), estimate.converged, number(mean))
 
 
 def disputed_units(compared: Sequence[Compared]) -> Bools:

@@ -73,7 +73,8 @@ class Drifts:
             )
             for b in range(BINS)
         )  # fmt: skip
-        return Drift(bins, float(round(self.change[j], 6)), number(self.p_value[j]), bool(self.falls[j]))
+        p_value = float(self.p_value[j]) if np.isfinite(self.p_value[j]) else None
+        return Drift(bins, float(round(self.change[j], 6)), p_value, bool(self.falls[j]))
 
 
 def drifts_of(labels: CrowdLabels, beliefs: Beliefs, level: float) -> Drifts | None:

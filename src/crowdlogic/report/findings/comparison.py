@@ -14,7 +14,7 @@ class MethodRow:
     Attributes:
         name: The method.
         scores: In the order of `score_names`; empty without gold.
-        seconds: How long it took.
+        seconds: How long it took; None when it is not known.
         iterations: How many iterations.
         converged: Whether it settled.
         mean_agreement: The mean share of units on which it agrees with each other method; None for a single one.
@@ -22,7 +22,7 @@ class MethodRow:
 
     name: str
     scores: tuple[float | None, ...]
-    seconds: float
+    seconds: float | None
     iterations: int
     converged: bool
     mean_agreement: float | None

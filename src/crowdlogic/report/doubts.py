@@ -27,6 +27,8 @@ ANY_DOUBT = 1e-6
 BINS = 20
 WORTH = 0.5
 """The summary names the threshold below which at least half of the wrong answers are expected."""
+TOO_SURE = 2.0
+"""Sure answers that contradict the gold this many times as often as they should: the method is too sure of itself."""
 MANY = 0.05
 """A share of wrong answers from which on they call for action."""
 
@@ -116,14 +118,9 @@ def _findings(
     if not n:
         yield Finding("No item has an answer: there are no labels.", Severity.act, Page.labels, importance=100)
         return
-    yield _expected(n, total, thresholds, one)
+    yield _expected(made, n, total, thresholds, one)
     if n_suspects:
-        it = "it" if n_suspects == 1 else "them"
-        text = (
-            f"The gold of {counted(n_suspects, 'item')} is probably wrong, unless the crowd errs together: the answer "
-            f"is another with {percent(SURE)} confidence or more. Check {it}."
-        )
-        yield Finding(text, Severity.act, Page.labels, importance=65)
+        yield _suspected(made, n_suspects)
     if n_tied:
         text = (
             f"{counted(n_tied, f'{one} is', f'{one}s are')} a mere tie between classes: another vote would decide "
@@ -137,17 +134,40 @@ def _findings(
         yield Finding(text, Severity.know, Page.labels, importance=5)
 
 
-def _expected(n: int, total: float, thresholds: tuple[Threshold, ...], one: str) -> Finding:
-    """How many are wrong, and what it takes to find half of them."""
+def _suspected(made: Material, n_suspects: int) -> Finding:
+    """Gold that is denied: either side may be wrong, and where the method is too sure it is more often the method."""
+    estimate, gold = made.estimate, np.asarray(made.gold)
+    sure = made.known & estimate.answered & (estimate.confidence >= SURE)
+    denied = float((estimate.answer[sure] != gold[sure]).mean())
+    text = (
+        f"Check the gold of {counted(n_suspects, 'item')}: the answer contradicts it with {percent(SURE)} confidence "
+        f"or more, so either the gold or the crowd is wrong there."
+    )
+    if denied > TOO_SURE * (1 - SURE):
+        text += f" At {percent(denied)} of such sure answers, many will be the method's own mistakes."
+    return Finding(text, Severity.look, Page.labels, importance=58)
+
+
+def _expected(made: Material, n: int, total: float, thresholds: tuple[Threshold, ...], one: str) -> Finding:
+    """How many are wrong, by the beliefs and by gold, and what it takes to find half of them."""
     of = f"of {counted(n, one)}"
+    by_gold = _by_gold(made)
     if total <= ANY_DOUBT:
-        text = f"By the method's own beliefs none {of} is wrong; it sees nothing to doubt."
+        text = f"By the method's own beliefs none {of} is wrong: it sees nothing to doubt{by_gold}."
         return Finding(text, Severity.know, Page.labels, importance=80)
-    text = f"{about(total).capitalize()} {of} should be expected to be wrong"
+    text = f"{about(total).capitalize()} {of} should be wrong by the method's own beliefs{by_gold}"
     worth = next((row for row in thresholds if (row.share_found or 0.0) >= WORTH), None)
     if worth is not None and worth.n_below < n:
         which = "the one" if worth.n_below == 1 else f"the {worth.n_below:,}"
         found = percent(worth.share_found)
-        text += f": check {which} below {percent(worth.confidence)} confidence, and find {found} of these"
+        text += f". Check {which} below {percent(worth.confidence)} confidence: {found} of the mistakes should be there"
     severity = Severity.act if total > MANY * n else Severity.look
     return Finding(f"{text}.", severity, Page.labels, importance=80)
+
+
+def _by_gold(made: Material) -> str:
+    judged = made.known & made.estimate.answered
+    if made.gold is None or not judged.any():
+        return ""
+    wrong = int((made.estimate.answer[judged] != made.gold[judged]).sum())
+    return f" (by gold {wrong:,} of {int(judged.sum()):,} {'is' if wrong == 1 else 'are'})"

@@ -48,7 +48,7 @@ TELLING = 0.3
 SURELY = 0.998
 """The level of the adversary's interval: a grave thing to say of one in many annotators."""
 SWAPPED, AT_LEAST = 0.45, 0.35
-"""A biased annotator takes a class for another with at least the first share, and surely with the second."""
+"""A biased annotator takes a class, met often enough, for another with the first share, and surely with the second."""
 HALF = 0.5
 
 
@@ -185,7 +185,7 @@ def biased(habits: Habits) -> tuple[Ints, Bools]:
     if n_classes < 2:
         return np.zeros((size, 2), dtype=np.int64), np.zeros(size, dtype=bool)
     truth = np.broadcast_to(habits.counts.sum(axis=2, keepdims=True), habits.counts.shape)
-    often = ~np.eye(n_classes, dtype=bool) & (habits.counts >= SWAPPED * truth) & (truth > 0)
+    often = ~np.eye(n_classes, dtype=bool) & (habits.counts >= SWAPPED * truth) & (truth >= FEW_ITEMS)
     low: Floats = np.full(often.shape, -1.0)
     low[often] = credible_interval(habits.counts[often], truth[often], habits.level)[0]
     often &= low >= AT_LEAST

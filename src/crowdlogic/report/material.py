@@ -109,10 +109,10 @@ def of_estimate(
         raise DataError(f"The labels are of {kinds[0]} and the estimate is of {kinds[1]}. Give what it was made from.")
     _refuse_strangers(labels, estimate)
     whole = Corpus(estimate.items, offsets=estimate.offsets)
-    placed, _ = align(labels.with_classes(_both(labels.classes, estimate.classes)), whole)
+    placed, _ = align(labels.with_classes(_extended(estimate.classes, labels.classes)), whole)
     placed = _over_annotators(placed, estimate)
     known = None if corpus is None else _over_items(corpus, estimate)
-    classes = placed.classes if known is None or known.gold is None else _both(placed.classes, known.classes)
+    classes = placed.classes if known is None or known.gold is None else _extended(placed.classes, known.classes)
     made = Material(placed.with_classes(classes), widened(estimate, classes), known)
     if known is not None and known.gold is not None:
         known = known.with_classes(classes)
@@ -120,10 +120,10 @@ def of_estimate(
     return _judged(made, gold)
 
 
-def _both(first: Classes, second: Classes) -> Classes:
-    """The second classes in their order, and after them those that only the first have."""
-    known = {str(name) for name in second}
-    return (*second, *(name for name in first if str(name) not in known))
+def _extended(classes: Classes, more: Classes) -> Classes:
+    """The classes in their order, and after them further ones that are not among them, compared as text."""
+    known = {str(name) for name in classes}
+    return (*classes, *(name for name in more if str(name) not in known))
 
 
 def _refuse_strangers(labels: CrowdLabels, estimate: Estimate) -> None:
@@ -175,7 +175,7 @@ def _judged(made: Material, gold: Answers | None) -> Material:
     """The same with gold from a file."""
     if gold is None:
         return made
-    classes = _both(gold.classes, made.labels.classes)
+    classes = _extended(made.labels.classes, gold.classes)
     codes = gold_codes(gold, made.estimate, classes)
     if not (codes != UNKNOWN).any():
         raise DataError(

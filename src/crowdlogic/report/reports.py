@@ -73,7 +73,7 @@ def report_of(
     annotators = annotators_of(made, people, most=held.annotators)
     rules = rules_of(made, showing, most=held.rules)
     training = training_of(made)
-    comparison = comparison_of(compared, made.estimate.method)
+    comparison = comparison_of(compared, made.estimate.method, overview.n_gold)
     pages = (overview, labels, annotators, rules, training, comparison)
     findings = [finding for page in pages if page is not None for finding in page.findings]
     return Report(

@@ -170,7 +170,7 @@ def _chosen(
         return MajorityVote(ties=ties or Ties.random, order=order, seed=seed), why
     if ties is not None or order is not None:
         raise OptionError(f"--ties and --order are for majority; {name} weighs the labels and has hardly any ties.")
-    return _seeded(method_named(name), seed), why
+    return seeded(method_named(name), seed), why
 
 
 def _check_options(
@@ -225,11 +225,11 @@ def _check_places(
         taken.add(place)
 
 
-def _seeded(method: Any, seed: int) -> TruthMethod:
+def seeded(method: Any, seed: int) -> TruthMethod:
     """The same method with that seed, if it has any use for one."""
     named = {field.name for field in fields(method)}
-    seeded: TruthMethod = replace(method, seed=seed) if "seed" in named else method
-    return seeded
+    changed: TruthMethod = replace(method, seed=seed) if "seed" in named else method
+    return changed
 
 
 def _inferred(method: TruthMethod, crowd: Crowd, fitting: Fitting) -> tuple[Estimate, list[str]]:
@@ -268,7 +268,7 @@ def _compare(crowd: Crowd, names: str, gold: Answers | None, fitting: Fitting, *
     if fitting.anchors and names == "all":
         wanted = [name for name in wanted if name not in WITHOUT_ANCHORS]
     found = compare(
-        [_seeded(method_named(name), seed) for name in wanted], crowd.labels, crowd.corpus, gold=gold, fitting=fitting
+        [seeded(method_named(name), seed) for name in wanted], crowd.labels, crowd.corpus, gold=gold, fitting=fitting
     )
     for sentence in crowd.labels.intake.sentences():
         say(sentence)

@@ -17,6 +17,7 @@ from crowdlogic.cli import (
     evaluate,
     explain,
     predict,
+    report,
     rules,
     simulate,
     train,
@@ -42,6 +43,7 @@ app.command("aggregate")(aggregate.command)
 app.command("train")(train.command)
 app.command("predict")(predict.command)
 app.command("explain")(explain.command)
+app.command("report")(report.command)
 app.command("evaluate")(evaluate.command)
 app.command("agreement")(agreement.command)
 app.command("convert")(convert.command)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,18 +11,24 @@ import typer
 
 from crowdlogic.cli.console import percent, say, show_json, show_table
 from crowdlogic.cli.options import JsonOption, SeedOption
+from crowdlogic.cli.report import now, own, write_report
+from crowdlogic.cli.reported_evidence import explainer
 from crowdlogic.cli.simulate import write_simulation
-from crowdlogic.data.answers import write_estimate
+from crowdlogic.data.answers import Answers, write_estimate
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.simulate import Simulation, simulate_sentiment
 from crowdlogic.data.writing import write_bytes
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.logic_lncl import LogicLNCL
+from crowdlogic.learning.restoring import Run
 from crowdlogic.learning.running import Given, train_run
 from crowdlogic.metrics.agreement import agreement
 from crowdlogic.metrics.scores import TieCredit, accuracy, calibration_error
+from crowdlogic.report.material import of_run
+from crowdlogic.report.reports import report_of
 from crowdlogic.rules.parser import parse_rules
+from crowdlogic.truth.comparison import Compared, compare
 from crowdlogic.truth.methods import METHODS
 
 SHOWN = ("majority", "wawa", "glad", "one-coin", "dawid-skene", "ebcc")
@@ -32,43 +39,71 @@ RULES = "# In \"A but B\", the clause B decides.\n1.0: Label(S, C) & After(S, 'b
 FEW, MIXED = 3, 0.4
 """Three labels a review, as budgets go, and four reviews in ten of two minds: what the rule is about."""
 
+FOLDER = "crowdlogic-demo"
+"""Where the demo goes when nobody says."""
+
 WITHOUT, WITH = "logic-lncl without rules", "logic-lncl"
 
 
 def command(
     out: Annotated[
-        str | None, typer.Option("--out", "-o", help="A folder for the data, the answers and a run.")
+        str | None,
+        typer.Option(
+            "--out", "-o", help="A folder for the data, the answers, a run and a report on it; a new one here."
+        ),
     ] = None,
     items: Annotated[int, typer.Option("--items", help="How many reviews.")] = 1000,
     seed: SeedOption = 0,
     json: JsonOption = False,
 ) -> None:
     """Simulate a crowd on which majority vote fails; see what modelling annotators, a classifier and a rule buy."""
-    if out is not None and (Path(out) / "run").exists():
+    folder = Path(out) if out is not None else free_folder(Path(FOLDER))
+    if (folder / "run").exists():
         raise OptionError(f"{out}: holds a run already. Name another folder, or remove it.")
     made = simulate_sentiment(seed, items=items, labels_per_item=FEW, contrast=MIXED)
-    estimates = [METHODS[name].infer(made.labels) for name in SHOWN]
+    compared = compare([METHODS[name] for name in SHOWN], made.labels, gold=_gold(made))
     given = Given(made.corpus, made.labels, parse_rules(RULES, source="contrast.rules"))
     method = LogicLNCL(seed=seed)
-    learned = {
-        WITHOUT: method.fit(given.corpus, given.labels),
-        WITH: method.fit(given.corpus, given.labels, rules=given.rules),
-    }
-    rows = [row_of(estimate, made) for estimate in estimates]
-    rows += [learned_row(name, one, made) for name, one in learned.items()]
-    if out is not None:
-        _write(Path(out), made, estimates)
-        train_run(Path(out) / "run", method, given)
-        say(f"data, answers and a run -> {out}; next: crowdlogic explain {Path(out) / 'run'} {turned(learned[WITH])}")
+    without = method.fit(given.corpus, given.labels)
+    _write(folder, made, [one.estimate for one in compared])
+    run = train_run(folder / "run", method, given)
+    rows = [row_of(one.estimate, made) for one in compared]
+    rows += [learned_row(name, one, made) for name, one in ((WITHOUT, without), (WITH, run.learned))]
+    page = _report(folder, run, compared)
     if json:
         show_json({"simulated": made.description, "agreement": agreed(made), "methods": rows, "bought": bought(rows)})
-        return
+    else:
+        _show(made, rows)
+    say(f"data, answers and a run -> {folder}; next: crowdlogic explain {folder / 'run'} {turned(run.learned)}")
+    say(f"whom to trust, which labels to check, which rules to keep -> {page}")
+
+
+def _show(made: Simulation, rows: list[dict[str, Any]]) -> None:
     say(f"{made.description}.")
     say(f"Krippendorff's alpha is {agreed(made)['value']:.3f}: {people(made)}.")
     cells = [(row["method"], *(percent(row[name]) for name in FIGURES)) for row in rows]
     show_table("against the planted truth (simulated data)", ["method", *FIGURES.values()], cells)
     for sentence in verdict(bought(rows)):
         say(sentence)
+
+
+def free_folder(wanted: Path) -> Path:
+    """The folder of that name, or with the first number behind it that is still free."""
+    names = (wanted.with_name(f"{wanted.name}-{n}") for n in count(2))
+    return wanted if not wanted.exists() else next(name for name in names if not name.exists())
+
+
+def _gold(made: Simulation) -> Answers:
+    return Answers(made.corpus.items, made.corpus.classes, np.asarray(made.corpus.gold), source="the planted truth")
+
+
+def _report(folder: Path, run: Run, compared: list[Compared]) -> str:
+    material = of_run(run.kept)
+    others = [*compared, *own(material, set())]
+    report = report_of(
+        material, title="demo", made_at=now(), explain=explainer(run.learned), compared=others
+    )  # fmt: skip
+    return write_report(folder / "report.html", report)
 
 
 FIGURES = {"accuracy": "accuracy", "calibration_error": "calibration error", "new": "on new reviews"}

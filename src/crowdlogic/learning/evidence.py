@@ -13,6 +13,7 @@ do not account for as the residual. One bit more for a class doubles its odds.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +26,7 @@ from crowdlogic.data.names import Classes
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.learned import Learned
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
-from crowdlogic.numerics.logspace import log_sum_exp, safe_log
+from crowdlogic.numerics.logspace import log_sum_exp, normalise, safe_log
 from crowdlogic.rules.grounding import GroundRules
 from crowdlogic.rules.reach import stay_within_items
 from crowdlogic.rules.shares import Shares, rule_shares
@@ -121,30 +122,63 @@ def explain(learned: Learned, item: Any) -> Evidence:
         learned: What a fit left, or `load_run(folder).learned`.
         item: The item's name.
     """
-    task, epoch = learned.task, learned.epoch
-    (s,) = codes_of([item], task.corpus.items, "item")
-    units = np.arange(s, s + 1) if task.corpus.offsets is None else np.arange(*task.corpus.offsets[s : s + 2])
+    return explain_all(learned, [item])[0]
+
+
+def explain_all(learned: Learned, items: Sequence[Any]) -> list[Evidence]:
+    """The evidence behind the answers of several training items; the rules are grounded and projected once for all.
+
+    Args:
+        learned: What a fit left, or `load_run(folder).learned`.
+        items: The items' names, each once.
+    """
+    chosen = codes_of(items, learned.task.corpus.items, "item")
+    if not len(chosen):
+        return []
+    units = [_units(learned, int(s)) for s in chosen]
+    rules = [None] * len(units) if learned.teacher.is_idle else rule_evidence(learned, chosen, units)
+    return [_explained(learned, int(s), mine, one) for s, mine, one in zip(chosen, units, rules, strict=True)]
+
+
+def is_explicable(learned: Learned) -> bool:
+    """Whether the answers are the classifier's and the annotators' terms added up, so that `explain` can say why."""
+    labels, epoch = learned.task.labels, learned.epoch
+    terms = crowd_terms(labels, epoch.confusion)
+    total = np.stack([np.bincount(labels.unit, weights=term, minlength=len(epoch.p)) for term in terms.T], axis=1)
+    q_a, _ = normalise((safe_log(epoch.p) / BIT + total) * BIT)
+    return bool(np.abs(q_a - epoch.q_a).max(initial=0.0) <= CLOSE)
+
+
+def _units(learned: Learned, s: int) -> Ints:
+    offsets = learned.task.corpus.offsets
+    return np.arange(s, s + 1) if offsets is None else np.arange(*offsets[s : s + 2])
+
+
+def _explained(learned: Learned, s: int, units: Ints, rules: RuleEvidence | None) -> Evidence:
+    task, epoch, corpus = learned.task, learned.epoch, learned.task.corpus
     crowd = crowd_evidence(task.labels.take_items(np.array([s])), epoch.confusion)
     classifier = safe_log(epoch.p[units]) / BIT
     q_a, q_b, q_f = (beliefs[units] for beliefs in (epoch.q_a, epoch.q_b, epoch.q_f))
     together = classifier + summed(crowd, len(units), len(task.labels.classes))
     normaliser = log_sum_exp(together * BIT, axis=1) / BIT
     _check(q_a, together - normaliser[:, None], learned.estimate.method)
-    rules = None if learned.teacher.is_idle else rule_evidence(learned, np.array([s]), units)
-    corpus = task.corpus
-    words = corpus.sentence(int(s)) if corpus.tokens is not None else (corpus.texts[s],) if corpus.texts else ()
+    words = corpus.sentence(s) if corpus.tokens is not None else (corpus.texts[s],) if corpus.texts else ()
     return Evidence(
-        corpus.items[int(s)], words, task.labels.classes, classifier, crowd, normaliser, rules, epoch.k, q_a, q_b, q_f
+        corpus.items[s], words, task.labels.classes, classifier, crowd, normaliser, rules, epoch.k, q_a, q_b, q_f
     )  # fmt: skip
 
 
 def crowd_evidence(labels: CrowdLabels, confusion: Floats) -> CrowdEvidence:
-    """log2 pi_j[k, y] of every label; a label of weight 0 says nothing."""
+    """What every label says."""
+    names = labels.annotators.gather(labels.annotator).to_list()
+    return CrowdEvidence(labels.unit, tuple(names), labels.label, crowd_terms(labels, confusion))
+
+
+def crowd_terms(labels: CrowdLabels, confusion: Floats) -> Floats:
+    """term[n, k], log2 pi_j[k, y] of every label; a label of weight 0 says nothing."""
     log_confusion = safe_log(confusion[labels.annotator, :, labels.label]) / BIT
     weight = labels.weights[:, None]
-    term = np.where(weight > 0, log_confusion, 0.0) * weight
-    names = labels.annotators.gather(labels.annotator).to_list()
-    return CrowdEvidence(labels.unit, tuple(names), labels.label, term)
+    return np.where(weight > 0, log_confusion, 0.0) * weight
 
 
 def summed(crowd: CrowdEvidence, n_units: int, n_classes: int) -> Floats:
@@ -162,18 +196,21 @@ def _check(q_a: Beliefs, log_q_a: Floats, method: str) -> None:
         )
 
 
-def rule_evidence(learned: Learned, item: Ints, units: Ints) -> RuleEvidence:
-    """What each rule added to the units of an item, from the projection of that item alone where that will do."""
+def rule_evidence(learned: Learned, items: Ints, units: Sequence[Ints]) -> list[RuleEvidence]:
+    """What each rule added to the units of some items, from the projection of these alone where that will do."""
     task, epoch, teacher = learned.task, learned.epoch, learned.teacher
     alone = teacher.rules is None or stay_within_items(teacher.rules, teacher.classes, teacher.vocabulary)
-    corpus = task.corpus.take_items(item) if alone else task.corpus
-    seen, mine = (units, np.arange(len(units))) if alone else (np.arange(task.corpus.n_units), units)
+    corpus = task.corpus.take_items(items) if alone else task.corpus
+    seen = np.concatenate(units) if alone else np.arange(task.corpus.n_units)
+    ends = np.cumsum([len(mine) for mine in units])
+    places = [np.arange(end - len(mine), end) for mine, end in zip(units, ends, strict=True)] if alone else units
+    ground = teacher.grounded(corpus)
     shares = rule_shares(
-        epoch.q_a[seen], teacher.grounded(corpus), predict=lambda texts: predict_texts(learned.classifier, texts),
+        epoch.q_a[seen], ground, predict=lambda texts: predict_texts(learned.classifier, texts),
         classifier=epoch.p[seen], strength=teacher.strength, preset=teacher.preset, transitions=teacher.transitions,
         per_unit=teacher.per_unit, settling=teacher.settling,
     )  # fmt: skip
-    return _in_bits(shares, teacher.grounded(corpus), mine, epoch.q_b[units])
+    return [_in_bits(shares, ground, place, epoch.q_b[mine]) for place, mine in zip(places, units, strict=True)]
 
 
 def _in_bits(shares: Shares, ground: GroundRules, mine: Ints, q_b: Beliefs) -> RuleEvidence:

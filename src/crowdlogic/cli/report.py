@@ -1,0 +1,160 @@
+"""`crowdlogic report`: one page on whom to trust, which labels to check and which rules to keep."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from crowdlogic.cli.aggregate import seeded
+from crowdlogic.cli.console import say
+from crowdlogic.cli.options import (
+    AbstainOption,
+    ClassesOption,
+    ColumnsOption,
+    DuplicatesOption,
+    FormatOption,
+    SeedOption,
+    WideOption,
+    columns_of,
+    list_of,
+)  # fmt: skip
+from crowdlogic.cli.reported_evidence import explainer
+from crowdlogic.data.answers import Answers, read_answers
+from crowdlogic.data.intake import Duplicates
+from crowdlogic.data.reading import read_corpus, read_crowd
+from crowdlogic.data.writing import write_bytes
+from crowdlogic.errors import MissingDataError, OptionError
+from crowdlogic.learning.restoring import load_run
+from crowdlogic.report.findings import Report
+from crowdlogic.report.material import Material, of_estimate, of_run
+from crowdlogic.report.page import render
+from crowdlogic.report.reports import Limits, as_json, report_of
+from crowdlogic.report.shown import Explain, unexplained
+from crowdlogic.runs.claiming import is_run
+from crowdlogic.runs.kept import read_run
+from crowdlogic.truth.comparison import Compared, compare, methods_for, scored
+from crowdlogic.truth.keeping import NAMES, load_estimate
+from crowdlogic.truth.methods import method_named
+
+SourceFolder = Annotated[
+    str, typer.Argument(metavar="FOLDER", help="A run that `train` wrote, or an estimate that `save_estimate` did.")
+]
+PageFile = Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="The page; its figures go beside it.")]
+
+
+def command(
+    folder: SourceFolder,
+    out: PageFile = "report.html",
+    labels: Annotated[
+        str | None, typer.Option("--labels", metavar="FILE", help="For an estimate: the labels it was made from.")
+    ] = None,
+    items: Annotated[
+        str | None, typer.Option("--items", metavar="FILE", help="For an estimate: the items, to show their texts.")
+    ] = None,
+    gold: Annotated[
+        str | None, typer.Option("--gold", metavar="FILE", help="The truth of some items, to judge all by.")
+    ] = None,
+    methods: Annotated[
+        str | None, typer.Option("--compare", metavar="METHODS", help="Also run: all, or names with commas between.")
+    ] = None,
+    evidence: Annotated[
+        bool, typer.Option("--evidence/--no-evidence", help="For a run: say why doubtful items got their answers.")
+    ] = True,
+    most: Annotated[int, typer.Option("--most", min=0, help="How many doubtful items to show.")] = 500,
+    seed: SeedOption = 0,
+    classes: ClassesOption = None,
+    duplicates: DuplicatesOption = Duplicates.error,
+    wide: WideOption = False,
+    abstain: AbstainOption = None,
+    column: ColumnsOption = None,
+    format: FormatOption = None,
+) -> None:
+    """Write one page: whom to trust, which labels to check, which rules to keep."""
+    check_place(out)
+    home, truth = Path(folder), None if gold is None else read_answers(gold)
+    if is_run(home):
+        made, explain = _of_run(home, truth, labels=labels, items=items, evidence=evidence)
+    else:
+        refuse_strange(home, labels)
+        crowd = read_crowd(
+            str(labels), format=format, columns=columns_of(column), classes=list_of(classes), duplicates=duplicates,
+            wide=wide, abstain=abstain,
+        )  # fmt: skip
+        corpus = crowd.corpus if items is None else read_corpus(items, columns=columns_of(column))
+        made, explain = of_estimate(load_estimate(home), crowd.labels, corpus, truth), unexplained
+    compared = () if methods is None else compared_with(made, methods, seed)
+    report = report_of(
+        made, title=home.resolve().name, made_at=now(), explain=explain, compared=compared,
+        limits=Limits(items=most), seed=seed,
+    )  # fmt: skip
+    say(f"{report.summary.findings[0].text} -> {write_report(out, report)}")
+
+
+def check_place(out: str) -> None:
+    """Refuse a place that cannot hold the page and its figures, before the work and not after it."""
+    path = Path(out)
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise OptionError(f"{out}: a report is a page with its figures beside it. Name an .html file.")
+    if not path.parent.is_dir():
+        raise OptionError(f"{out}: the folder {path.parent} does not exist. Make it first.")
+
+
+def refuse_strange(home: Path, labels: str | None) -> None:
+    """Refuse what is neither a run nor an estimate with its labels."""
+    if not (home / NAMES).is_file():
+        raise MissingDataError(f"{home}: holds neither a run nor an estimate. Name a folder that `train` wrote.")
+    if labels is None:
+        raise OptionError(f"{home}: an estimate has no votes in it. Give the labels it was made from: --labels FILE.")
+
+
+def _of_run(
+    home: Path, gold: Answers | None, *, labels: str | None, items: str | None, evidence: bool
+) -> tuple[Material, Explain]:
+    if labels is not None or items is not None:
+        raise OptionError(f"{home}: a run has its labels and items in it. Leave --labels and --items out.")
+    if not evidence:
+        return of_run(read_run(home), gold), unexplained
+    run = load_run(home)
+    return of_run(run.kept, gold), explainer(run.learned)
+
+
+def compared_with(made: Material, names: str, seed: int) -> list[Compared]:
+    """Other methods on the same labels, and what the report is about among them."""
+    wanted = methods_for(made.labels) if names == "all" else list(dict.fromkeys(list_of(names) or []))
+    if not wanted:
+        raise OptionError("--compare: no method is named. Write all, or names separated by commas.")
+    gold = gold_of(made)
+    found = compare([seeded(method_named(name), seed) for name in wanted], made.labels, made.corpus, gold=gold)
+    return [*found, *own(made, {one.name for one in found})]
+
+
+def own(made: Material, known: set[str]) -> list[Compared]:
+    """What the report is about, as one method among others, unless it is there already."""
+    name, gold = made.estimate.method, gold_of(made)
+    seconds = [row.get("seconds") for row in made.kept.history] if made.kept is not None else []
+    total = sum(s for s in seconds if s is not None) if seconds else float("nan")
+    scores = {} if gold is None else scored(made.estimate, gold)
+    return [] if name in known else [Compared(name, made.estimate, total, scores)]
+
+
+def gold_of(made: Material) -> Answers | None:
+    """The gold of the material as answers; None without any."""
+    if made.gold is None or not made.known.any():
+        return None
+    return Answers(made.labels.items, made.labels.classes, made.gold, offsets=made.labels.offsets, source="the gold")
+
+
+def write_report(out: str | Path, report: Report) -> str:
+    """Write the page, and its figures beside it; say where."""
+    page, figures = Path(out), Path(out).with_suffix(".json")
+    write_bytes(figures, as_json(report).encode("utf-8", "backslashreplace"))
+    write_bytes(page, render(report).encode("utf-8", "backslashreplace"))
+    return f"{page} ({figures.name} beside it)"
+
+
+def now() -> str:
+    """The time, to the second, in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,76 @@
+"""The evidence of a run as a report shows it: for the answer against its rival, in bits.
+
+Learning explains, report shows, and neither knows the other (see docs/decisions/0004): here the one is handed over to
+the other. Axes: i unit, k class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from crowdlogic.learning.evidence import BIT, RuleEvidence, explain_all, is_explicable
+from crowdlogic.learning.evidence import Evidence as Learnt
+from crowdlogic.learning.learned import Learned
+from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.logspace import safe_log
+from crowdlogic.report.findings import Evidence, Source, Term
+from crowdlogic.report.shown import Explain, unexplained
+
+SLIGHT = 5e-3
+"""A remainder below this many bits would show as 0.00 and is left out."""
+
+
+def explainer(learned: Learned) -> Explain:
+    """Why units of a run got their answers; nothing where its method cannot say."""
+    if not is_explicable(learned):
+        return unexplained
+    corpus = learned.task.corpus
+    item_of_unit = learned.task.labels.item_of_unit
+    begins = np.arange(corpus.n_units) if corpus.offsets is None else corpus.offsets[item_of_unit]
+
+    def explain(units: Ints) -> Sequence[Evidence | None]:
+        items, at = np.unique(item_of_unit[units], return_inverse=True)
+        found = explain_all(learned, corpus.items.gather(items).to_list())
+        places = (units - begins[units]).tolist()
+        return [of_unit(found[n], i, is_token=corpus.is_sequential) for n, i in zip(at, places, strict=True)]
+
+    return explain
+
+
+def of_unit(found: Learnt, i: int, *, is_token: bool) -> Evidence | None:
+    """The evidence of unit i of an item, for its answer against the class that comes next; None with a single class."""
+    if len(found.classes) < 2:
+        return None
+    answer, rival = (int(k) for k in np.argsort(-found.q_f[i], kind="stable")[:2])
+
+    def odds(term: Floats) -> float | None:
+        """What a term says for the answer against its rival; None where that is no finite number."""
+        pair = term[[answer, rival]]
+        return round(float(pair[0] - pair[1]), 6) if np.isfinite(pair).all() else None
+
+    crowd = [Term(Source.classifier, "", None, odds(found.classifier[i]))]
+    for n in np.flatnonzero(found.crowd.unit == i):
+        said = str(found.classes[int(found.crowd.label[n])])
+        crowd.append(Term(Source.annotator, str(found.crowd.annotator[n]), said, odds(found.crowd.term[n])))
+    rules = found.rules
+    return Evidence(
+        i if is_token else None, str(found.classes[answer]), str(found.classes[rival]), tuple(crowd),
+        odds(safe_log(found.q_a[i]) / BIT),
+        () if rules is None else tuple(Term(kind, name, None, odds(term)) for kind, name, term in _rules(rules, i)),
+        rules is not None and rules.from_classifier,
+        None if rules is None else odds(safe_log(found.q_b[i]) / BIT), found.k, odds(safe_log(found.q_f[i]) / BIT),
+        rules is None or rules.is_exact,
+    )  # fmt: skip
+
+
+def _rules(rules: RuleEvidence, i: int) -> Iterator[tuple[Source, str, Floats]]:
+    """What the rules say of unit i, those that say anything."""
+    for text, share in zip(rules.rules, rules.share, strict=True):
+        if np.abs(share[i]).max() > 0:
+            yield Source.rule, text, share[i]
+    if rules.transitions is not None:
+        yield Source.transitions, "", rules.transitions[i]
+    if np.abs(rules.residual[i]).max() > SLIGHT:
+        yield Source.rest, "", rules.residual[i]

@@ -1,0 +1,137 @@
+"""How a fit went: its history, why it stopped, and what each source would have answered. Axes: i unit, k class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.metrics.scores import TieCredit, accuracy
+from crowdlogic.metrics.spans import span_scores
+from crowdlogic.report.findings import (
+    EpochRow,
+    Finding,
+    Page,
+    Severity,
+    StudentTeacher,
+    Task,
+    TrainingFindings,
+    ViewScore,
+)
+from crowdlogic.report.material import Material
+from crowdlogic.report.wording import by_importance, counted, number
+from crowdlogic.runs.kept import Kept
+
+TITLES = {
+    "p": "the classifier alone",
+    "q_a": "classifier and crowd",
+    "q_b": "put right by the rules",
+    "q_f": "the answers",
+}
+DEV = "dev student"
+LATE = 0.9
+"""A best epoch in the last tenth of all that were allowed was perhaps not the best there is."""
+
+
+def training_of(made: Material) -> TrainingFindings | None:
+    """The history of a run; None without one."""
+    kept = made.kept
+    if kept is None:
+        return None
+    names = list(dict.fromkeys(name for row in kept.history for name in row.get("scores") or {}))
+    chosen = int(kept.config["outcome"]["chosen"])
+    rule = stopping_rule(kept)
+    seconds = [row.get("seconds") for row in kept.history]
+    total = sum(s for s in seconds if s is not None) if any(s is not None for s in seconds) else None
+    views, watched = views_of(made), watched_at(kept, chosen)
+    epochs = tuple(_epoch(row, names, scored=rule is not None) for row in kept.history)
+    score_name = "span F1" if made.task is Task.spans else "accuracy"
+    return TrainingFindings(
+        epochs, chosen, rule or "nothing to stop by", stopped(kept, chosen, rule), tuple(names), score_name,
+        number(total), views, watched, by_importance(_findings(kept, chosen, rule, views, watched)),
+    )  # fmt: skip
+
+
+def _epoch(row: Mapping[str, Any], names: Sequence[str], *, scored: bool) -> EpochRow:
+    """A line of the history; without a stopping rule its score is a mere counter, and is left out."""
+    figures = [number(row.get(name)) for name in ("loss", "k", "stopping", "change", "objective", "seconds")]
+    if not scored:
+        figures[2] = None
+    scores = row.get("scores") or {}
+    return EpochRow(int(row["epoch"]), *figures, tuple(number(scores.get(name)) for name in names))
+
+
+def stopping_rule(kept: Kept) -> str | None:
+    """What the stopping score measures; None where the fit had nothing to stop by."""
+    if any(DEV in (row.get("scores") or {}) for row in kept.history):
+        return "the score of the classifier on the dev items"
+    if kept.config["method"].get("held_out") is not None:
+        return "the log likelihood of the labels kept apart"
+    return None
+
+
+def stopped(kept: Kept, chosen: int, rule: str | None) -> str:
+    """Why the fit stopped, as a sentence."""
+    done, most = len(kept.history), kept.config["method"].get("epochs")
+    if rule is None:
+        return f"There was nothing to stop by: all {counted(done, 'epoch')} were run, and the last one is kept."
+    kept_one = f"epoch {chosen} had the best score and is kept"
+    if most is not None and done >= most:
+        return f"All {counted(done, 'epoch')} that were allowed were run; {kept_one}."
+    waited = counted(done - chosen, "epoch")
+    return f"It stopped after epoch {done}, since {rule} had not risen for {waited}; {kept_one}."
+
+
+def views_of(made: Material) -> tuple[ViewScore, ...]:
+    """Each view of the training items against gold; empty without gold."""
+    if made.gold is None or not made.known.any():
+        return ()
+    return tuple(ViewScore(name, title, number(_score(made, made.views[name]))) for name, title in TITLES.items())
+
+
+def _score(made: Material, beliefs: Beliefs) -> float:
+    gold, answer = np.asarray(made.gold), beliefs.argmax(axis=1).astype(np.int32)
+    if made.task is Task.spans:
+        return float(span_scores(gold, answer, np.asarray(made.labels.offsets), made.labels.classes).f1)
+    return float(accuracy(gold, answer, beliefs=beliefs, ties=TieCredit.half))
+
+
+def watched_at(kept: Kept, chosen: int) -> tuple[StudentTeacher, ...]:
+    """The scores of student and teacher on the watched items, at the chosen epoch."""
+    row = next((row for row in kept.history if row["epoch"] == chosen), {})
+    scores = row.get("scores") or {}
+    names = dict.fromkeys(
+        name.rpartition(" ")[0] for name in scores if name.rpartition(" ")[2] in ("student", "teacher")
+    )
+    return tuple(
+        StudentTeacher(name, number(scores.get(f"{name} student")), number(scores.get(f"{name} teacher")))
+        for name in names
+    )
+
+
+def _findings(
+    kept: Kept, chosen: int, rule: str | None, views: tuple[ViewScore, ...], watched: tuple[StudentTeacher, ...]
+) -> Iterator[Finding]:
+    most = kept.config["method"].get("epochs")
+    if rule is not None and most is not None and len(kept.history) >= most and chosen > LATE * most:
+        text = f"The best of {counted(most, 'epoch')} was number {chosen}: more epochs may do better."
+        yield Finding(text, Severity.look, Page.training, importance=33)
+    by = {view.name: view.score for view in views}
+    alone, final = by.get("p"), by.get("q_f")
+    if alone is not None and final is not None:
+        text = (
+            f"On the labelled items the classifier alone scores {100 * alone:.1f} % by gold, with the crowd"
+            f"{' and the rules' if kept.audit else ''} {100 * final:.1f} %."
+        )
+        yield Finding(text, Severity.know, Page.training, importance=27)
+    for one in watched:
+        if one.student is not None and one.teacher is not None:
+            points = 100 * (one.teacher - one.student)
+            text = (
+                f"On {one.name} items the rules change the classifier's score by {points:+.1f} points, to "
+                f"{100 * one.teacher:.1f} %."
+            )
+            severity = Severity.look if points < -0.05 else Severity.know
+            yield Finding(text, severity, Page.training, one.name, 26)

@@ -1,0 +1,79 @@
+"""How a fit went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from crowdlogic.report.findings.basics import Finding
+
+
+@dataclass(frozen=True)
+class EpochRow:
+    """An epoch of the history; None where a figure was not computed.
+
+    Attributes:
+        epoch: Counted from 1.
+        loss: The classifier's mean loss.
+        k: The imitation: the weight of the rules' side.
+        stopping: The stopping score; None where there was nothing to stop by.
+        change: The share of training units whose answer changed.
+        objective: The log evidence of the labels, per label.
+        seconds: How long it took.
+        scores: In the order of `score_names`.
+    """
+
+    epoch: int
+    loss: float | None
+    k: float | None
+    stopping: float | None
+    change: float | None
+    objective: float | None
+    seconds: float | None
+    scores: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class ViewScore:
+    """A view of the training items against gold: the classifier, with the crowd, with the rules, the answer."""
+
+    name: str
+    title: str
+    score: float | None
+
+
+@dataclass(frozen=True)
+class StudentTeacher:
+    """A watched set of items at the chosen epoch: the classifier alone, and put right by the rules."""
+
+    name: str
+    student: float | None
+    teacher: float | None
+
+
+@dataclass(frozen=True)
+class TrainingFindings:
+    """How the fit went.
+
+    Attributes:
+        epochs: The history.
+        chosen: The epoch that was kept.
+        stopping_name: What the stopping score is, in words.
+        stopped: Why it stopped: a whole sentence.
+        score_names: The names of the other scores.
+        score_name: What scores are: accuracy, or F1.
+        seconds: How long all epochs took; None when not known.
+        views: What each source would have answered, against gold; empty without gold.
+        watched: Student against teacher.
+        findings: The sentences of this page.
+    """
+
+    epochs: tuple[EpochRow, ...]
+    chosen: int
+    stopping_name: str
+    stopped: str
+    score_names: tuple[str, ...]
+    score_name: str
+    seconds: float | None
+    views: tuple[ViewScore, ...]
+    watched: tuple[StudentTeacher, ...]
+    findings: tuple[Finding, ...]

@@ -1,0 +1,36 @@
+"""Text from data, made fit to be shown: cut when long, and with the characters that steer a line made visible."""
+
+from __future__ import annotations
+
+LONGEST = 1000
+"""How many characters of one text the page holds: enough to judge a label by."""
+
+STEERING = {
+    **{code: f"⟨U+{code:04X}⟩" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C)},
+    **{code: f"⟨U+{code:04X}⟩" for code in range(0x20) if code not in (0x09, 0x0A, 0x0D)},
+    **{code: f"⟨U+{code:04X}⟩" for code in range(0x7F, 0xA0)},
+    0xFEFF: "⟨U+FEFF⟩",
+    0x2028: " ",
+    0x2029: " ",
+}
+"""Direction overrides and isolates, control characters, line separators: what stands there instead.
+
+A text that holds U+202E would otherwise read backwards, and take what follows it along.
+"""
+
+
+def isolated(words: str) -> str:
+    """The words with steering characters as visible marks, and lone surrogates replaced."""
+    return words.encode("utf-8", "replace").decode("utf-8").translate(STEERING)
+
+
+def cut(words: str, longest: int = LONGEST) -> str:
+    """The words, or their beginning and an ellipsis."""
+    return words if len(words) <= longest else words[: longest - 1].rstrip() + "…"
+
+
+def shortened(words: str, longest: int = LONGEST) -> str:
+    """A text for the page: cut with a note of how much was left out, then made safe to show."""
+    if len(words) <= longest:
+        return isolated(words)
+    return f"{isolated(words[:longest].rstrip())}… [cut: {len(words) - longest:,} more characters]"

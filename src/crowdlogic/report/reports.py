@@ -1,0 +1,100 @@
+"""From labels, beliefs and a run to a Report, and from a Report to JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from crowdlogic import __version__
+from crowdlogic.errors import OptionError
+from crowdlogic.report.comparing import comparison_of
+from crowdlogic.report.courses import training_of
+from crowdlogic.report.doubts import labels_of
+from crowdlogic.report.findings import Finding, Report, Severity, Summary
+from crowdlogic.report.material import Material
+from crowdlogic.report.overviews import overview_of
+from crowdlogic.report.people import annotators_of, people_of
+from crowdlogic.report.rulings import rules_of
+from crowdlogic.report.shown import Explain, Showing, unexplained
+from crowdlogic.report.wording import by_importance
+from crowdlogic.runs.files import plain
+from crowdlogic.truth.comparison import Compared
+
+HEADLINES = 8
+"""Sentences of the summary."""
+ALIKE = 2
+"""Of these, at most so many about single annotators, or single rules: the rest is on their pages."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much of a long table a report holds; what is left out is counted.
+
+    Attributes:
+        items: Items in doubt, and likely mistakes in the gold.
+        annotators: Rows of annotators.
+        rules: Rows of rules.
+        text: Characters of a text.
+    """
+
+    items: int = 500
+    annotators: int = 200
+    rules: int = 200
+    text: int = 600
+
+    def __post_init__(self) -> None:
+        for name, least in (("items", 0), ("annotators", 0), ("rules", 0), ("text", 1)):
+            if getattr(self, name) < least:
+                raise OptionError(f"{name}: {getattr(self, name)} asked for. Give {least} or more.")
+
+
+def report_of(
+    made: Material, *, title: str, made_at: str, explain: Explain = unexplained, compared: Sequence[Compared] = (),
+    limits: Limits | None = None, seed: int = 0,
+) -> Report:  # fmt: skip
+    """Everything that there is to say.
+
+    Args:
+        made: The material.
+        title: What to call it.
+        made_at: When, as ISO 8601.
+        explain: Why units got their answers, for the few that are shown.
+        compared: Other methods on the same labels.
+        limits: How long tables may be.
+        seed: The seed of the intervals' resamples.
+    """
+    held = limits or Limits()
+    people = people_of(made)
+    showing = Showing(made, people.reliability, held.text, explain)
+    overview = overview_of(made, seed=seed)
+    labels = labels_of(made, showing, most=held.items)
+    annotators = annotators_of(made, people, most=held.annotators)
+    rules = rules_of(made, showing, most=held.rules)
+    training = training_of(made)
+    comparison = comparison_of(compared, made.estimate.method, overview.n_gold)
+    pages = (overview, labels, annotators, rules, training, comparison)
+    findings = [finding for page in pages if page is not None for finding in page.findings]
+    return Report(
+        title, made_at, __version__, made.class_names, summary_of(findings), overview, labels, annotators, rules,
+        training, comparison,
+    )  # fmt: skip
+
+
+def summary_of(findings: Sequence[Finding]) -> Summary:
+    """The most important findings; of single annotators and of single rules only the first few each."""
+    ordered = by_importance(findings)
+    chosen: list[Finding] = []
+    for finding in ordered:
+        alike = sum(one.page == finding.page and one.about is not None for one in chosen)
+        if len(chosen) < HEADLINES and (finding.about is None or alike < ALIKE):
+            chosen.append(finding)
+    others = sum(one.severity is not Severity.know for one in ordered if one not in chosen)
+    return Summary(tuple(chosen), others)
+
+
+def as_json(report: Report) -> str:
+    """The report as one JSON object; what is not a number is null."""
+    figures: dict[str, Any] = plain(asdict(report))
+    return json.dumps(figures, ensure_ascii=False, allow_nan=False)

@@ -1,0 +1,163 @@
+"""Which rules to keep: the audit of a run in words, and the answers that the rules changed.
+
+Axes: i unit, k class, l rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from crowdlogic.data.corpus import UNKNOWN
+from crowdlogic.numerics.arrays import Ints
+from crowdlogic.report.findings import Evidence, Figure, Finding, Flip, Page, RuleFindings, RuleRow, Severity, Source
+from crowdlogic.report.material import Material
+from crowdlogic.report.shown import Showing
+from crowdlogic.report.wording import by_importance, counted, number, percent, short
+from crowdlogic.rules.audit import RuleAudit, Verdict, kl
+
+MOST_FLIPS = 60
+"""Changed answers that are shown."""
+MOST_EXAMPLES = 5
+"""Of these, examples for each rule."""
+ORDER = (Verdict.contradicts, Verdict.helps, Verdict.neutral)
+
+
+def rules_of(made: Material, showing: Showing, *, most: int) -> RuleFindings | None:
+    """The rules of a run; None where there are none.
+
+    Args:
+        made: The material.
+        showing: How items are shown.
+        most: The most rows.
+    """
+    kept = made.kept
+    if kept is None or not kept.audit:
+        return None
+    changed = changed_units(made)
+    flips = flips_of(made, showing, changed[:MOST_FLIPS], kept.audit)
+    audits = sorted(kept.audit, key=lambda one: (ORDER.index(one.verdict), -one.flipped, -one.units))
+    right, wrong = _judged(made, changed)
+    rows = tuple(_row(one, [flip for flip in flips if flip.rule == one.rule][:MOST_EXAMPLES]) for one in audits[:most])
+    return RuleFindings(
+        rows, len(audits), made.labels.n_units, flips, len(changed), right, wrong,
+        by_importance(_findings(audits, len(changed), right, wrong)),
+    )  # fmt: skip
+
+
+def changed_units(made: Material) -> Ints:
+    """The units whose most probable class the rules changed, those moved furthest first."""
+    q_a, q_b = made.views["q_a"], made.views["q_b"]
+    if not q_a.shape[1]:
+        return np.zeros(0, dtype=np.int64)
+    units = np.flatnonzero(q_a.argmax(axis=1) != q_b.argmax(axis=1))
+    return units[np.argsort(-kl(q_b[units], q_a[units]), kind="stable")]
+
+
+def _judged(made: Material, changed: Ints) -> tuple[int | None, int | None]:
+    """Of the changed answers, how many gold calls made right, and made wrong."""
+    if made.gold is None:
+        return None, None
+    gold = made.gold[changed]
+    before, after = (made.views[view][changed].argmax(axis=1) for view in ("q_a", "q_b"))
+    known = gold != UNKNOWN
+    return int((known & (after == gold)).sum()), int((known & (before == gold)).sum())
+
+
+def flips_of(made: Material, showing: Showing, units: Ints, audits: Sequence[RuleAudit]) -> tuple[Flip, ...]:
+    """Changed answers in detail."""
+    names, offsets = made.class_names, made.labels.offsets
+    item_of_unit = made.labels.item_of_unit
+    found = []
+    for i, evidence in zip(units.tolist(), showing.explain(units), strict=True):
+        s = int(item_of_unit[i])
+        before, after = (int(made.views[view][i].argmax()) for view in ("q_a", "q_b"))
+        answer = int(made.estimate.answer[i])
+        rule, bits = pushed(evidence, names[before], names[after], audits)
+        gold = None if made.gold is None or made.gold[i] == UNKNOWN else names[made.gold[i]]
+        found.append(Flip(
+            str(made.labels.items[s]), _text(made, showing, i, s), None if offsets is None else i - int(offsets[s]),
+            names[before], names[after], names[answer] if answer >= 0 else None, gold, rule, bits,
+        ))  # fmt: skip
+    return tuple(found)
+
+
+def _text(made: Material, showing: Showing, i: int, s: int) -> str | None:
+    if made.corpus is not None and made.corpus.tokens is not None:
+        return made.corpus.tokens[i]
+    return showing.text(s)[0]
+
+
+def pushed(
+    evidence: Evidence | None, before: str, after: str, audits: Sequence[RuleAudit]
+) -> tuple[str | None, float | None]:
+    """The rule that pushed most from one class to another, and by how many bits, as far as that is known."""
+    if len(audits) == 1 and evidence is None:
+        return audits[0].rule, None
+    if evidence is None or {evidence.answer, evidence.rival} != {before, after}:
+        return (audits[0].rule if len(audits) == 1 else None), None
+    sign = 1.0 if evidence.answer == after else -1.0
+    terms = [(sign * term.bits, term.name) for term in evidence.rules if term.source is Source.rule and term.bits]
+    bits, rule = max(terms, default=(0.0, ""))
+    return (rule, round(bits, 6)) if bits > 0 else (None, None)
+
+
+def _row(one: RuleAudit, examples: list[Flip]) -> RuleRow:
+    return RuleRow(
+        one.rule, one.place, one.groundings, one.units, round(one.coverage, 6), round(one.applications, 6),
+        Figure(number(one.satisfaction), number(one.low), number(one.high)), number(one.chance), round(one.moved, 6),
+        one.flipped, one.flipped_right, one.flipped_wrong, str(one.verdict), verdict_in_words(one), tuple(examples),
+    )  # fmt: skip
+
+
+def verdict_in_words(one: RuleAudit) -> str:
+    """Whether to keep the rule, and why."""
+    if not one.groundings:
+        return "It says nothing here: no item meets its conditions. Check its words, or leave it out."
+    if np.isnan(one.satisfaction):
+        return "It never applies here: the crowd nowhere believes its conditions. Nothing speaks for or against it."
+    chance = "" if np.isnan(one.chance) else f" ({percent(one.chance)} by chance)"
+    holds = f"it holds in {percent(one.satisfaction)} of the cases where it applies{chance}"
+    flips = f"and {_flips(one)}"
+    if one.verdict is Verdict.helps:
+        return f"Keep it: {holds}, {flips}."
+    if one.verdict is Verdict.contradicts:
+        return f"Drop it, or mend it: {holds}, {flips}."
+    if not one.flipped:
+        return f"It makes no difference here: {holds}, {flips}."
+    return f"Neither supported nor contradicted: {holds}, {flips}. Look at what it changes before you rely on it."
+
+
+def _flips(one: RuleAudit) -> str:
+    if not one.flipped:
+        return "changes no answer"
+    text = f"changes {counted(one.flipped, 'answer')}"
+    if one.flipped_right is None or one.flipped_wrong is None:
+        return text
+    return f"{text}, by gold {one.flipped_right:,} to the truth and {one.flipped_wrong:,} away from it"
+
+
+def _findings(audits: Sequence[RuleAudit], n_flips: int, right: int | None, wrong: int | None) -> Iterator[Finding]:
+    for one in audits:
+        if one.verdict is Verdict.contradicts:
+            text = f"The rule {short(one.rule)} contradicts the crowd. {verdict_in_words(one)}"
+            yield Finding(text, Severity.act, Page.rules, one.rule, 85)
+    helpful = [one for one in audits if one.verdict is Verdict.helps]
+    if helpful:
+        which = f"The rule {short(helpful[0].rule)} helps" if len(audits) == 1 else _many(len(helpful), len(audits))
+        text = f"{which}. {verdict_in_words(helpful[0])}" if len(audits) == 1 else f"{which}: keep them."
+        yield Finding(text, Severity.know, Page.rules, helpful[0].rule if len(audits) == 1 else None, 55)
+    idle = [one for one in audits if one.verdict is Verdict.neutral and not one.flipped]
+    if idle:
+        verb = "makes" if len(idle) == 1 else "make"
+        text = f"{counted(len(idle), 'rule')} of {len(audits):,} {verb} no difference here."
+        yield Finding(text, Severity.know, Page.rules, importance=22)
+    if n_flips and len(audits) > 1:
+        judged = "" if right is None else f": by gold {right:,} to the truth and {wrong:,} away from it"
+        text = f"Together the rules change {counted(n_flips, 'answer')}{judged}."
+        yield Finding(text, Severity.know, Page.rules, importance=28)
+
+
+def _many(helpful: int, rules: int) -> str:
+    return f"{counted(helpful, 'rule helps', 'rules help')} of {rules:,}"

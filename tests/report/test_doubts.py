@@ -1,0 +1,108 @@
+"""Which labels to check: counts by hand, orders by brute force."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from crowdlogic.data.corpus import sentences
+from crowdlogic.data.frames import from_sequences
+from crowdlogic.data.simulate import simulate_ner
+from crowdlogic.report.doubts import histogram, labels_of, thresholds_of
+from crowdlogic.report.findings import Belief, Span, Vote
+from crowdlogic.report.material import Material, of_estimate
+from crowdlogic.report.shown import Showing
+from crowdlogic.truth.methods import METHODS
+
+from .small import believed, material
+
+
+def shown(made: Material, **options: object) -> Showing:
+    return Showing(made, np.full(len(made.labels.annotators), 0.5), **{"text_length": 600, **options})  # type: ignore[arg-type]
+
+
+def test_expected_mistakes_are_the_missing_confidence() -> None:
+    found = labels_of(material(), shown(material()), most=10)
+
+    assert (found.n_answered, found.n_unanswered, found.n_tied) == (4, 0, 1)
+    assert found.expected_wrong == pytest.approx(0.01 + 0.2 + 0.1 + 0.5)
+    assert found.expected_wrong_share == pytest.approx(0.81 / 4, abs=1e-6)
+
+
+def test_thresholds_say_what_checking_below_them_finds() -> None:
+    rows = {row.confidence: row for row in thresholds_of(np.array([0.99, 0.8, 0.9, 0.5]))}
+
+    assert (rows[0.5].n_below, rows[0.5].share_found) == (0, 0.0)
+    assert (rows[0.8].n_below, rows[0.8].expected_wrong) == (1, 0.5)
+    assert (rows[0.9].n_below, rows[0.9].expected_wrong) == (2, pytest.approx(0.7))
+    assert rows[0.99].share_found == pytest.approx(0.8 / 0.81, abs=1e-6)
+
+
+def test_a_value_on_an_edge_is_counted_once_and_above_it() -> None:
+    found = histogram(np.array([0.0, 0.05, 0.35, 0.95, 1.0]), 20)
+
+    assert sum(found.counts) == 5
+    assert [place for place, count in enumerate(found.counts) for _ in range(count)] == [0, 1, 7, 19, 19]
+
+
+def test_the_most_doubtful_item_comes_first_with_its_votes() -> None:
+    made = material(["x", "x", "y", "y"])
+
+    found = labels_of(made, shown(made, text_length=2), most=2)
+
+    assert ([one.name for one in found.doubts], found.n_doubts) == (["u4", "u2"], 4)
+    second = found.doubts[1]
+    assert (second.answer, second.confidence, second.expected_wrong, second.gold) == ("x", 0.8, 0.2, "x")
+    assert second.votes == (Vote("ann", "x", 1.0, 0.5), Vote("bob", "y", 1.0, 0.5), Vote("cat", "x", 1.0, 0.5))
+    assert second.beliefs == (Belief("x", 0.8), Belief("y", 0.2))
+    assert (second.text, second.is_cut) == ("tw", True)
+
+
+def test_gold_is_doubted_only_where_the_answer_is_sure_of_another() -> None:
+    made = material(["y", "y", "y", "y"])
+
+    found = labels_of(made, shown(made), most=10)
+
+    # u1 is x with 0.99; u2 is x with 0.8 only.
+    assert [(one.name, one.answer, one.gold) for one in found.gold_mistakes] == [("u1", "x", "y")]
+    assert any(one.text.startswith("Check the gold of 1 item: ") for one in found.findings)
+
+
+def test_a_sentence_is_as_doubtful_as_its_tokens_together() -> None:
+    made = simulate_ner(2, items=30, annotators=5)
+    estimate = METHODS["dawid-skene"].infer(made.labels)
+    material = of_estimate(estimate, made.labels, made.corpus)
+
+    found = labels_of(material, shown(material), most=30)
+
+    wrong = 1 - estimate.beliefs.max(axis=1)
+    sums = {
+        str(n): wrong[a:b].sum() for n, (a, b) in zip(made.labels.items, pairwise(made.labels.offsets), strict=True)
+    }
+    assert [one.name for one in found.doubts] == sorted((n for n in sums if sums[n] > 1e-6), key=lambda n: -sums[n])
+    for one in found.doubts:
+        begin = made.labels.offsets[made.labels.items.to_list().index(one.name)]
+        length = one.sentence.n_tokens
+        assert one.expected_wrong == pytest.approx(sums[one.name], abs=1e-6)
+        assert wrong[begin + one.token] == wrong[begin : begin + length].max()
+
+
+def test_everybodys_spans_of_a_sentence_are_shown() -> None:
+    corpus = sentences(["s"], [["Ann", "met", "New", "York"]], gold=[["B-PER", "O", "B-LOC", "I-LOC"]])
+    labels = from_sequences(
+        [("s", "a", ["B-PER", "O", "B-LOC", "I-LOC"]), ("s", "b", ["O", "O", "O", "B-LOC"])],
+        classes=["B-LOC", "B-PER", "I-LOC", "O"],
+    )
+    beliefs = np.eye(4)[[1, 3, 0, 2]] * 0.7 + 0.075
+    made = of_estimate(believed(labels, beliefs), labels, corpus)
+
+    (one,) = labels_of(made, shown(made), most=5).doubts
+
+    assert one.sentence.tokens == ("Ann", "met", "New", "York")
+    assert one.sentence.consensus == one.sentence.gold == (Span(0, 1, "PER"), Span(2, 4, "LOC"))
+    assert [(r.annotator, r.spans) for r in one.sentence.readings] == [
+        ("a", (Span(0, 1, "PER"), Span(2, 4, "LOC"))), ("b", (Span(3, 4, "LOC"),)),
+    ]  # fmt: skip
+    assert one.sentence.confidence == (0.775, 0.775, 0.775, 0.775)

@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 from crowdlogic.report.plain_text import cut, isolated
 
-WIDTH, HEIGHT = 440, 280
+WIDTH, HEIGHT = 460, 280
 """Wide enough for half a desktop page, and still readable when a phone shrinks it."""
 
 LETTER = 6.6
@@ -160,7 +160,7 @@ def bottom_axis(frame: Frame, scale: Scale, name: str, show: Callable[[float], s
     """Ticks and their figures under the plot, and the axis' name."""
     y = frame.height - frame.bottom
     marks = [rule(frame.left, y, frame.width - frame.right, y, "axis")]
-    for tick in scale.ticks():
+    for tick in scale.ticks(7):
         marks += [rule(scale(tick), y, scale(tick), y + 4, "axis"), text(scale(tick), y + 17, show(tick))]
     return [*marks, text((frame.left + frame.width - frame.right) / 2, frame.height - 5, name, class_="name")]
 

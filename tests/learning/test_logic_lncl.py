@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from crowdlogic.learning.schedules import Constant, Growing
 from crowdlogic.learning.special import AggNet, Raykar
 from crowdlogic.learning.task import annotator_weights, task_of
 from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.transitions import TransitionTable
 from crowdlogic.truth.confusion import DawidSkene, speaking_step
 from crowdlogic.truth.voting import MajorityVote
 
@@ -326,3 +328,56 @@ def test_annotators_who_keep_silence_are_read_by_how_often_they_speak() -> None:
     np.testing.assert_array_equal(
         learned.estimate.confusion, speaking_step(made.labels, before[3], smoothing=0.01, trust=1.0)
     )
+
+
+@pytest.mark.parametrize("loss", ["plain", "annotators"])
+def test_a_label_of_weight_0_is_as_good_as_not_there(loss: str) -> None:
+    made = simulate_sentiment(0, items=60, annotators=8)
+    keep = np.random.default_rng(0).random(made.labels.n_labels) < 0.6
+    method = LogicLNCL(epochs=2, held_out=None, loss=loss)
+
+    weighed = method.fit(made.corpus, replace(made.labels, weight=keep.astype(float)))
+    taken = method.fit(made.corpus, made.labels.take(keep))
+
+    np.testing.assert_allclose(weighed.epoch.q_f, taken.epoch.q_f, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "options", [{"smoothing": -5.0}, {"trust": float("nan")}, {"doubt": -1.0}, {"strength": -1.0}, {"seed": -1}]
+)
+def test_senseless_counts_are_refused(options: dict) -> None:
+    with pytest.raises(OptionError, match=f"logic-lncl: {next(iter(options))} must be 0 or more"):
+        LogicLNCL(**options)
+
+
+def test_weights_cannot_be_learnt_without_labels_kept_apart() -> None:
+    with pytest.raises(OptionError, match="learn_weights needs labels that are kept apart"):
+        LogicLNCL(learn_weights=True, held_out=None)
+
+
+def test_gold_with_another_class_widens_tie_order_and_transitions() -> None:
+    made = simulate_ner(0, items=60, test_items=20)
+    order = tuple(reversed(made.labels.classes))
+    names = (*made.test.classes, "B-NEW")
+    gold = np.array(made.test.gold)
+    gold[0] = len(names) - 1
+    dev = replace(made.test, classes=names, gold=gold)
+    table = TransitionTable(made.labels.classes, np.full((9, 9), 0.5), np.full(9, 0.5))
+    method = LogicLNCL(epochs=1, start=MajorityVote(ties="order", order=order), transitions=table, preset="transitions")
+
+    learned = method.fit(made.corpus, made.labels, dev=dev)
+
+    assert "B-NEW" in learned.task.labels.classes
+    assert learned.teacher.transitions.probability[learned.task.labels.classes.index("B-NEW")].sum() == 0
+
+
+def test_a_chosen_order_of_classes_is_kept_when_gold_has_more() -> None:
+    made = simulate_sentiment(0, items=40, annotators=6)
+    labels = made.labels.with_classes(("positive", "negative"))
+    gold = np.array(made.test.gold)
+    gold[0] = 2
+    dev = replace(made.test, classes=(*made.test.classes, "neutral"), gold=gold)
+
+    learned = LogicLNCL(epochs=1).fit(made.corpus, labels, dev=dev)
+
+    assert learned.estimate.classes == ("positive", "negative", "neutral")

@@ -84,7 +84,7 @@ def test_too_few_labels_to_keep_any_apart_is_said() -> None:
 
     with pytest.raises(
         OptionError,
-        match=r"2 labels are too few to keep 10% apart. Give a dev set with gold, or stop after a fixed number of epochs",
+        match=r"2 labels are too few to keep 10% apart. Give a dev set with gold, or run all epochs \(held_out = none\).",
     ):
         HeldOut().split(labels, seed=0)
 

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
-from crowdlogic.errors import CorpusError
+from crowdlogic.errors import CorpusError, OptionError
 from crowdlogic.learning.two_stage import Gold, TwoStage
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.truth.confusion import DawidSkene
+from crowdlogic.truth.confusion import DawidSkene, m_step
 from crowdlogic.truth.voting import MajorityVote
 
 BUT = parse_rules("1.0: include contrast('but')")
@@ -67,3 +69,39 @@ def test_tags_of_any_set_can_be_learnt() -> None:
     learned = TwoStage(DawidSkene(), epochs=5).fit(made.corpus, made.labels, dev=made.test)
 
     assert learned.history[-1].scores["dev student"] > 0.5
+
+
+def test_labels_kept_apart_are_in_the_answers() -> None:
+    made = simulate_sentiment(0, items=60, annotators=8)
+
+    learned = TwoStage(DawidSkene(), epochs=2).fit(made.corpus, made.labels)
+
+    assert learned.task.held is not None
+    np.testing.assert_array_equal(learned.epoch.q_f, DawidSkene().infer(made.labels).beliefs)
+
+
+def test_items_that_nobody_labelled_are_answered_by_the_classifier() -> None:
+    made = simulate_sentiment(0, items=60, annotators=8)
+
+    learned = TwoStage(epochs=2).fit(made.corpus, made.labels.take(made.labels.unit >= 5), dev=made.test)
+
+    np.testing.assert_array_equal(learned.epoch.q_f[:5], learned.epoch.p[:5])
+
+
+def test_where_gold_is_unknown_nothing_is_made_up() -> None:
+    made = simulate_sentiment(0, items=90, annotators=8)
+    gold = np.array(made.corpus.gold)
+    gold[::3] = -1
+    known = gold >= 0
+
+    learned = Gold(epochs=2).fit(replace(made.corpus, gold=gold), made.labels)
+
+    np.testing.assert_array_equal(learned.epoch.q_f[~known], learned.epoch.p[~known])
+    exact = m_step(made.labels.take(known[made.labels.unit]), np.eye(2)[gold], smoothing=0.01, trust=1.0)
+    np.testing.assert_allclose(learned.estimate.confusion, exact, rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", [TwoStage, Gold])
+def test_no_epochs_at_all_are_refused(method: type) -> None:
+    with pytest.raises(OptionError, match=r"epochs and patience must be 1 or more, not 0 and 5."):
+        method(epochs=0)

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.labels import CrowdLabels, codes_of, split_codes
-from crowdlogic.data.names import Classes, Names, find, listed, sort_classes
+from crowdlogic.data.names import Classes, Names, find, listed, sort_classes, widened
 from crowdlogic.errors import CorpusError
 from crowdlogic.numerics.arrays import Floats, Ints, frozen
 
@@ -150,9 +150,7 @@ def align(labels: CrowdLabels, corpus: Corpus) -> tuple[CrowdLabels, Corpus]:
         kinds = ("sequences", "documents") if labels.is_sequential else ("documents", "sequences")
         raise CorpusError(f"The labels are of {kinds[0]}, the corpus holds {kinds[1]}. Give both of one kind.")
     _check_lengths(labels, corpus, where)
-    given = {str(name) for name in labels.classes}
-    known = [name for name in corpus.classes if str(name) not in given] if corpus.gold is not None else []
-    classes = sort_classes([*labels.classes, *known]) if known else labels.classes
+    classes = widened(labels.classes, corpus.classes if corpus.gold is not None else ())
     return _over(labels.with_classes(classes), corpus, where), corpus.with_classes(classes)
 
 

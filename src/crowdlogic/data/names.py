@@ -71,6 +71,15 @@ def sort_classes(names: Iterable[ClassName]) -> Classes:
     return tuple(sorted(distinct, key=lambda name: (isinstance(name, str), name)))
 
 
+def widened(classes: Classes, more: Iterable[ClassName]) -> Classes:
+    """Classes with others added: sorted in when they were sorted, else behind them, since their order was chosen."""
+    known = {str(name) for name in classes}
+    fresh = [name for name in dict.fromkeys(more) if str(name) not in known]
+    if not fresh:
+        return classes
+    return sort_classes([*classes, *fresh]) if classes == sort_classes(classes) else (*classes, *sort_classes(fresh))
+
+
 def is_whole_number(text: str) -> bool:
     """Whether the text is a whole number written in ASCII digits."""
     digits = text.removeprefix("-")

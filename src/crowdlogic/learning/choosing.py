@@ -12,7 +12,7 @@ from crowdlogic.data.names import Classes
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import MissingExtraError, OptionError
 from crowdlogic.learning.configuring import architecture_named, configured
-from crowdlogic.learning.logic_lncl import LogicLNCL
+from crowdlogic.learning.logic_lncl import LogicLNCL, Loss
 from crowdlogic.learning.running import Method
 from crowdlogic.learning.special import AggNet, Raykar
 from crowdlogic.learning.two_stage import Gold, TwoStage
@@ -74,7 +74,7 @@ def method_of(choice: Choice, classes: Classes) -> tuple[Method, RuleSet | None]
     known = {one.name for one in fields(kind)}
     options = {one.name: getattr(base, one.name) for one in fields(base) if one.name in known}
     if choice.method in WITHOUT_RULES:
-        options["transitions"], rules = None, None
+        options["transitions"], options["loss"], rules = None, Loss.plain, None
     options["classifier"] = _classifier(choice, options["classifier"])
     made = configured(kind(**options), choice.changes)
     return _with_vectors(made, choice), rules

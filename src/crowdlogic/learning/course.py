@@ -17,6 +17,7 @@ import numpy as np
 
 from crowdlogic.classifiers.protocol import Arrays, Classifier
 from crowdlogic.data.estimate import Beliefs
+from crowdlogic.errors import OptionError
 from crowdlogic.learning.scoring import is_scorable, score
 from crowdlogic.learning.stopping import held_out_likelihood
 from crowdlogic.learning.task import Task
@@ -102,6 +103,10 @@ class Limits:
 
     epochs: int
     patience: int
+
+    def __post_init__(self) -> None:
+        if self.epochs < 1 or self.patience < 1:
+            raise OptionError(f"epochs and patience must be 1 or more, not {self.epochs} and {self.patience}.")
 
 
 @dataclass(eq=False)

@@ -41,6 +41,7 @@ from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import TransitionTable
 from crowdlogic.rules.vocabulary import Vocabulary
 from crowdlogic.truth.confusion import e_step, m_step, speaking_step
+from crowdlogic.truth.fitting import check_counts
 from crowdlogic.truth.ties import Ties
 from crowdlogic.truth.voting import MajorityVote
 
@@ -107,8 +108,12 @@ class LogicLNCL:
     name = "logic-lncl"
 
     def __post_init__(self) -> None:
-        if self.epochs < 1 or self.patience < 1:
-            raise OptionError(f"epochs and patience must be 1 or more, not {self.epochs} and {self.patience}.")
+        check_counts(self, whole=("smoothing", "trust", "strength", "seed"))
+        if self.doubt is not None:
+            check_counts(self, whole=("doubt",))
+        Limits(self.epochs, self.patience)
+        if self.learn_weights and self.held_out is None:
+            raise OptionError("learn_weights needs labels that are kept apart: give held_out, or leave the weights.")
         if self.loss not in list(Loss):
             raise OptionError(f"loss: {self.loss!r} is none of {', '.join(Loss)}.")
 
@@ -205,7 +210,8 @@ def first_targets(labels: CrowdLabels, start: MajorityVote, *, doubt: float | No
     if Ties.named(start.ties) is Ties.soft:
         return shares(votes + (_usual_doubt(labels) if doubt is None else doubt))
     votes = shares(votes)
-    winner = start.infer(labels).answer
+    order = None if start.order is None else [*start.order, *(set(labels.classes) - set(start.order))]
+    winner = replace(start, order=order).infer(labels).answer  # a class beyond the order has no votes
     hard = np.eye(labels.n_classes)[winner]
     return np.where((winner >= 0)[:, None], hard, votes)
 

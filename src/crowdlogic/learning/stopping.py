@@ -53,7 +53,7 @@ class HeldOut:
         if not apart.any() or apart.all():
             raise OptionError(
                 f"{labels.n_labels:,} labels are too few to keep {self.share:.0%} apart. Give a dev set with gold, "
-                f"or stop after a fixed number of epochs (stopping = none)."
+                f"or run all epochs (held_out = none)."
             )
         return labels.take(~apart), labels.take(apart)
 

@@ -10,7 +10,7 @@ import numpy as np
 from crowdlogic.classifiers.protocol import seed_of
 from crowdlogic.data.corpus import UNKNOWN, Corpus, align
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.names import Classes, sort_classes
+from crowdlogic.data.names import Classes, ClassName, widened
 from crowdlogic.errors import CorpusError
 from crowdlogic.learning.scoring import is_scorable
 from crowdlogic.learning.stopping import HeldOut
@@ -49,6 +49,8 @@ def task_of(
 ) -> Task:  # fmt: skip
     """Align everything, and keep labels apart when there is no dev gold (or when they are needed anyway: `keep`)."""
     labels, corpus = align(labels, corpus)
+    if labels.weight is not None:
+        labels = labels.take(labels.weight > 0)  # a label of weight 0 says nothing
     if not labels.n_labels:
         raise CorpusError("There are no labels to learn from. Bring a table of item, annotator, label.")
     if labels.n_classes < 2:
@@ -69,13 +71,11 @@ def _all_classes(
     labels: CrowdLabels, corpus: Corpus, dev: Corpus | None, watched: Mapping[str, Corpus] | None
 ) -> Classes:
     """The classes of the labels, and those that only gold has."""
-    known = {str(name): name for name in labels.classes}
+    used: list[ClassName] = []
     for other in (corpus, dev, *(watched or {}).values()):
         if other is not None and other.gold is not None:
-            used = np.unique(other.gold[other.gold != UNKNOWN])
-            known = {str(other.classes[k]): other.classes[k] for k in used} | known
-    fresh = [name for text, name in known.items() if text not in {str(own) for own in labels.classes}]
-    return sort_classes([*labels.classes, *fresh]) if fresh else labels.classes
+            used += [other.classes[k] for k in np.unique(other.gold[other.gold != UNKNOWN])]
+    return widened(labels.classes, used)
 
 
 def _checked(other: Corpus, corpus: Corpus, name: str) -> Corpus:

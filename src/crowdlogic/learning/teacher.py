@@ -6,7 +6,6 @@ Axes: i unit, k class.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from weakref import WeakKeyDictionary
 
 from crowdlogic.classifiers.protocol import Classifier, predict_texts
 from crowdlogic.data.corpus import Corpus
@@ -24,6 +23,9 @@ from crowdlogic.rules.transitions import TransitionTable, estimate_transitions
 from crowdlogic.rules.vocabulary import Vocabulary
 
 NO_RULES = RuleSet(())
+
+REMEMBERED = 8
+"""Corpora that rules stay grounded over: the training items, dev, and those that are watched."""
 
 ESTIMATED = "estimated"
 """Transitions as they are in the first targets."""
@@ -54,7 +56,7 @@ class Teacher:
     per_unit: PerUnit | str = PerUnit.sum
     settling: Settling | None = None
     factors: Floats | None = None
-    _ground: WeakKeyDictionary[Corpus, GroundRules] = field(default_factory=WeakKeyDictionary, repr=False)
+    _ground: dict[Corpus, GroundRules] = field(default_factory=dict, repr=False)
 
     @property
     def is_idle(self) -> bool:
@@ -64,6 +66,8 @@ class Teacher:
     def grounded(self, corpus: Corpus) -> GroundRules:
         """The rules over a corpus, grounded once."""
         if corpus not in self._ground:
+            while len(self._ground) >= REMEMBERED:
+                self._ground.pop(next(iter(self._ground)))
             made = ground_rules(self.rules or NO_RULES, corpus, self.classes, vocabulary=self.vocabulary)
             self._ground[corpus] = made if self.factors is None else made.weighted(self.factors)
         return self._ground[corpus]
@@ -77,8 +81,8 @@ class Teacher:
         """The same teacher with other weights; what was grounded is not grounded again."""
         if factors is None:
             return self
-        bare = replace(self, factors=None, _ground=WeakKeyDictionary()) if self.factors is not None else self
-        made = replace(bare, factors=factors, _ground=WeakKeyDictionary())
+        bare = replace(self, factors=None, _ground={}) if self.factors is not None else self
+        made = replace(bare, factors=factors, _ground={})
         for corpus, ground in bare._ground.items():
             made._ground[corpus] = ground.weighted(factors)
         return made
@@ -102,7 +106,7 @@ class Teacher:
 def transitions_of(given: TransitionTable | str | None, task: Task, targets: Beliefs) -> TransitionTable | None:
     """The table that was given, or one with the shares that neighbouring tags have in the targets."""
     if not isinstance(given, str):
-        return given
+        return None if given is None else given.over(task.labels.classes)
     if given != ESTIMATED:
         raise OptionError(f"transitions: {given!r} is neither a table nor {ESTIMATED!r}.")
     if task.corpus.offsets is None:

@@ -8,7 +8,7 @@ Axes: i unit, j annotator, k class.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from crowdlogic.learning.scoring import is_scorable
 from crowdlogic.learning.stopping import HeldOut
 from crowdlogic.learning.task import Task, task_of
 from crowdlogic.learning.teacher import Teacher, transitions_of
-from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.arrays import Bools, Floats
 from crowdlogic.rules.project import Preset
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import TransitionTable
@@ -32,6 +32,9 @@ from crowdlogic.rules.vocabulary import Vocabulary
 from crowdlogic.truth.confusion import m_step
 from crowdlogic.truth.methods import TruthMethod
 from crowdlogic.truth.voting import MajorityVote
+
+SMOOTHING, TRUST = 0.01, 1.0
+"""Labels added to every cell of a confusion matrix, and to its diagonal."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,9 @@ class TwoStage:
     held_out: HeldOut | None = HeldOut()
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        Limits(self.epochs, self.patience)
+
     @property
     def name(self) -> str:
         """As tables call it."""
@@ -79,7 +85,10 @@ class TwoStage:
         teacher = Teacher(task.labels.classes, rules, vocabulary, table, self.preset, self.strength)
         limits = Limits(self.epochs, self.patience)
         learner = self.classifier.build(task.corpus, task.labels.classes, seed=self.seed)
-        return _taught(self.name, task, teacher, learner, targets, task.counted, limits, keeper, progress)
+        course = _taught(task, teacher, learner, targets, task.counted, limits, keeper, progress)
+        believed = targets if task.held is None else self.truth.infer(task.labels, task.corpus).beliefs
+        heard = task.labels.labels_per_unit() > 0
+        return _learned(self.name, course, believed, heard, task.labels)
 
     def targets(self, task: Task) -> Beliefs:
         """What the truth method believes of the labels to learn from; its answers alone when hard."""
@@ -114,6 +123,9 @@ class Gold:
 
     name = "gold"
 
+    def __post_init__(self) -> None:
+        Limits(self.epochs, self.patience)
+
     def fit(
         self, corpus: Corpus, labels: CrowdLabels, *, rules: RuleSet | None = None,
         vocabulary: Vocabulary | None = None, dev: Corpus | None = None, watched: Mapping[str, Corpus] | None = None,
@@ -124,21 +136,23 @@ class Gold:
         if not is_scorable(task.corpus):
             raise CorpusError("The items have no gold to learn. Give gold, or choose another method.")
         gold = np.asarray(task.corpus.gold)
-        targets = np.eye(task.labels.n_classes)[gold]
+        known = gold != UNKNOWN
+        size = task.labels.n_classes
+        targets = np.where(known[:, None], np.eye(size)[gold], 1.0 / size)
         table = transitions_of(self.transitions, task, targets)
         teacher = Teacher(task.labels.classes, rules, vocabulary, table, self.preset, self.strength)
         limits = Limits(self.epochs, self.patience)
         learner = self.classifier.build(task.corpus, task.labels.classes, seed=self.seed)
-        known = (gold != UNKNOWN).astype(np.float64)
-        return _taught(self.name, task, teacher, learner, targets, known, limits, keeper, progress)
+        course = _taught(task, teacher, learner, targets, known.astype(np.float64), limits, keeper, progress)
+        return _learned(self.name, course, targets, known, task.labels.take(known[task.labels.unit]))
 
 
 def _taught(
-    name: str, task: Task, teacher: Teacher, classifier: Classifier, targets: Beliefs, weights: Floats,
-    limits: Limits, keeper: Keeper | None, progress: Progress | None,
-) -> Learned:  # fmt: skip
+    task: Task, teacher: Teacher, classifier: Classifier, targets: Beliefs, weights: Floats, limits: Limits,
+    keeper: Keeper | None, progress: Progress | None,
+) -> Course:  # fmt: skip
     """Teach a classifier the same targets, epoch after epoch."""
-    confusion = m_step(task.labels, targets, smoothing=0.01, trust=1.0)
+    confusion = m_step(task.learnt, targets, smoothing=SMOOTHING, trust=TRUST)
 
     def step(_: int, q_f: Beliefs, __: Floats | None) -> Epoch:
         loss = classifier.fit_epoch(task.corpus, q_f, weights)
@@ -146,6 +160,21 @@ def _taught(
 
     course = Course(task, teacher, classifier, targets)
     course.run(step, limits, keeper=keeper, progress=progress)
+    return course
+
+
+def _learned(method: str, course: Course, believed: Beliefs, known: Bools, judged: CrowdLabels) -> Learned:
+    """The answers: what is believed of known units, and the classifier's view of the others.
+
+    Args:
+        method: The method's name.
+        course: How the classifier learnt.
+        believed: What the first stage believes, all labels in.
+        known: Which units it has something to say of.
+        judged: The labels that annotators are judged by.
+    """
     if course.best is None:
         raise OptionError("No epoch was run.")
-    return learned_from(name, course, course.best)
+    q = np.where(known[:, None], believed, course.best.p)
+    confusion = m_step(judged, q, smoothing=SMOOTHING, trust=TRUST)
+    return learned_from(method, course, replace(course.best, q_a=q, q_b=q, q_f=q, confusion=confusion))

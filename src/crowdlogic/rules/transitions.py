@@ -52,6 +52,14 @@ class TransitionTable:
             if not ((values >= 0) & (values <= 1)).all():
                 raise OptionError("The probabilities of a transition table lie between 0 and 1.")
 
+    def over(self, classes: Classes) -> TransitionTable:
+        """The same table over more classes, or in another order; what it does not list is all but impossible."""
+        position = {str(name): k for k, name in enumerate(classes)}
+        at = np.array([_code(name, position) for name in self.classes])
+        probability, start = np.zeros((len(classes), len(classes))), np.zeros(len(classes))
+        probability[np.ix_(at, at)], start[at] = self.probability, self.start
+        return TransitionTable(classes, probability, start, self.strength, self.floor)
+
     @property
     def log_pairwise(self) -> Floats:
         """log[k, k'], the log potential of tag k' after k."""

@@ -232,11 +232,12 @@ def test_the_demo_says_in_words_what_its_table_shows(run: Run) -> None:
 
     lines = done.err.splitlines()
     assert "logic-lncl without rules" in done.out
-    assert [line.split(":")[0] for line in lines[-3:]] == [
+    assert [line.split(":")[0] for line in lines[-5:-2]] == [
         "A model of the annotators (dawid-skene over majority)",
         "A classifier that reads the reviews beside it",
         "The rule that in 'A but B' B decides",
     ]
+    assert lines[-1].endswith("-> crowdlogic-demo/report.html (report.json beside it)")
 
 
 def test_the_demo_writes_its_data_and_a_run_when_asked(run: Run) -> None:

@@ -16,7 +16,7 @@ from crowdlogic.data.corpus import sentences
 from crowdlogic.data.frames import from_sequences
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.errors import LabelError, OptionError
-from crowdlogic.learning.evidence import Evidence, explain
+from crowdlogic.learning.evidence import Evidence, explain, explain_all, is_explicable
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.logic_lncl import LogicLNCL
 from crowdlogic.learning.schedules import Constant
@@ -261,3 +261,28 @@ def test_an_answer_that_is_no_such_sum_is_not_explained_as_one() -> None:
 def test_an_unknown_item_is_named_with_the_nearest() -> None:
     with pytest.raises(LabelError, match=r"No item is called 'r013'. Did you mean 'r13'\?"):
         explain(fitted(REVIEWS, None), "r013")
+
+
+@pytest.mark.parametrize("joining", [False, True])
+def test_several_items_at_once_are_explained_as_each_alone(joining: bool) -> None:
+    rules = BUT + ("\n1: Near(A, B) & Label(A, C) -> Label(B, C)" if joining else "")
+    learned = fitted(REVIEWS, rules, vocabulary=near() if joining else None)
+    names = learned.task.corpus.items.to_list()[30:0:-7]
+
+    together = explain_all(learned, names)
+
+    assert [found.item for found in together] == names
+    for one, alone in zip(together, (explain(learned, name) for name in names), strict=True):
+        assert one.rules is not None
+        assert alone.rules is not None
+        assert one.rules.rules == alone.rules.rules
+        np.testing.assert_allclose(one.rules.share, alone.rules.share, rtol=0, atol=1e-12)
+        np.testing.assert_array_equal(one.crowd.term, alone.crowd.term)
+        np.testing.assert_array_equal(one.q_b, alone.q_b)
+    assert explain_all(learned, []) == []
+
+
+def test_what_can_be_explained_is_known_beforehand() -> None:
+    assert is_explicable(fitted(REVIEWS, BUT))
+    assert is_explicable(fitted(SENTENCES, None))
+    assert not is_explicable(TwoStage(epochs=2).fit(REVIEWS.corpus, REVIEWS.labels))

@@ -56,11 +56,12 @@ def training_of(made: Material) -> TrainingFindings | None:
 
 def _epoch(row: Mapping[str, Any], names: Sequence[str], *, scored: bool) -> EpochRow:
     """A line of the history; without a stopping rule its score is a mere counter, and is left out."""
-    figures = [number(row.get(name)) for name in ("loss", "k", "stopping", "change", "objective", "seconds")]
-    if not scored:
-        figures[2] = None
-    scores = row.get("scores") or {}
-    return EpochRow(int(row["epoch"]), *figures, tuple(number(scores.get(name)) for name in names))
+    loss, k, stopping, change, objective, seconds = (
+        number(row.get(name)) for name in ("loss", "k", "stopping", "change", "objective", "seconds")
+    )
+    others = row.get("scores") or {}
+    scores = tuple(number(others.get(name)) for name in names)
+    return EpochRow(int(row["epoch"]), loss, k, stopping if scored else None, change, objective, seconds, scores)
 
 
 def stopping_rule(kept: Kept) -> str | None:

@@ -222,12 +222,12 @@ def _reason(people: People, kind: FlagKind, j: int) -> str:
 def _mistakes(found: Mistakes | None, j: int) -> SpanMistakes | None:
     if found is None or not found.n_sequences[j]:
         return None
-    columns = ("n_sequences", "n_gold", "n_marked", "correct", "boundary", "wrong_type", "ignored", "spurious")
-    counts = [int(getattr(found, name)[j]) for name in columns]
-    some = counts[1] + counts[2] > 0
+    n_true, n_marked = int(found.n_gold[j]), int(found.n_marked[j])
     return SpanMistakes(
-        *counts, number(found.precision[j]) if counts[2] else None, number(found.recall[j]) if counts[1] else None,
-        number(found.f1[j]) if some else None,
+        int(found.n_sequences[j]), n_true, n_marked, int(found.correct[j]), int(found.boundary[j]),
+        int(found.wrong_type[j]), int(found.ignored[j]), int(found.spurious[j]),
+        number(found.precision[j]) if n_marked else None, number(found.recall[j]) if n_true else None,
+        number(found.f1[j]) if n_true + n_marked else None,
     )  # fmt: skip
 
 

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from crowdlogic.data.reading import read_labels
+from crowdlogic.truth.keeping import save_estimate
+from crowdlogic.truth.methods import METHODS
+
+Run = Callable[..., object]
+
+
+@pytest.fixture
+def estimate(run: Run) -> Path:
+    """An estimate in a folder, with labels, items and gold beside it, as files."""
+    run("simulate", "sentiment", "-o", "made", "--items", 60, "--seed", 1)
+    save_estimate("kept", METHODS["dawid-skene"].infer(read_labels("made/labels.csv")))
+    return Path("kept")
+
+
+def test_an_estimate_with_its_labels_becomes_a_page_and_figures(run: Run, estimate: Path) -> None:
+    done = run(
+        "report", estimate, "--labels", "made/labels.csv", "--items", "made/gold.csv", "-o", "r.html",
+        "--compare", "majority,wawa",
+    )  # fmt: skip
+
+    figures = json.loads(Path("r.json").read_text())
+    assert (done.code, done.out) == (0, "")
+    assert done.err.endswith(" -> r.html (r.json beside it)\n")
+    assert done.err.count("\n") == 1
+    assert (figures["title"], figures["overview"]["n_items"], figures["overview"]["n_gold"]) == ("kept", 60, 60)
+    assert {row["name"] for row in figures["comparison"]["methods"]} == {"majority", "wawa", "dawid-skene"}
+    assert figures["labels"]["doubts"][0]["text"]
+    assert Path("r.html").read_text().startswith("<!doctype html>")
+
+
+def test_gold_can_come_by_itself(run: Run, estimate: Path) -> None:
+    gold = pl.read_csv("made/gold.csv").select("item", pl.col("label"))[:7]
+    gold.write_csv("some.csv")
+
+    done = run("report", estimate, "--labels", "made/labels.csv", "--gold", "some.csv", "-o", "r.html")
+
+    figures = json.loads(Path("r.json").read_text())
+    assert done.code == 0
+    assert figures["overview"]["n_gold"] == 7
+    assert figures["labels"]["doubts"][0]["text"] is None
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["report", "kept", "-o", "r.html"], "crowdlogic: kept: an estimate has no votes in it. Give the labels it was made from: --labels FILE.\n"),
+        (["report", "made", "-o", "r.html"], "crowdlogic: made: holds neither a run nor an estimate. Name a folder that `train` wrote.\n"),
+        (["report", "kept", "--labels", "made/labels.csv", "-o", "r.pdf"], "crowdlogic: r.pdf: a report is a page with its figures beside it. Name an .html file.\n"),
+        (["report", "kept", "--labels", "made/labels.csv", "-o", "no/r.html"], "crowdlogic: no/r.html: the folder no does not exist. Make it first.\n"),
+        (["report", "kept", "--labels", "made/labels.csv", "-o", "r.html", "--compare", ","], "crowdlogic: --compare: no method is named. Write all, or names separated by commas.\n"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_line_and_nothing_written(run: Run, estimate: Path, words: list[str], line: str) -> None:
+    done = run(*words)
+
+    assert (done.code, done.out, done.err) == (2, "", line)
+    assert sorted(p.name for p in Path().iterdir()) == ["kept", "made"]
+
+
+def test_the_demo_ends_with_a_report_in_a_folder_of_its_own(run: Run) -> None:
+    first, second = (run("demo", "--items", 80, "--json") for _ in range(2))
+
+    assert (first.code, second.code) == (0, 0)
+    assert "-> crowdlogic-demo/report.html (report.json beside it)" in first.err
+    assert "-> crowdlogic-demo-2/report.html (report.json beside it)" in second.err
+    figures = json.loads(Path("crowdlogic-demo/report.json").read_text())
+    assert figures["rules"]["n_rules"] == 1
+    assert "logic-lncl" in {row["name"] for row in figures["comparison"]["methods"]}
+    again = run("report", "crowdlogic-demo/run", "-o", "again.html", "--no-evidence", "--most", 3)
+    shown = json.loads(Path("again.json").read_text())["labels"]["doubts"]
+    assert again.code == 0
+    assert len(shown) == 3
+    assert shown[0]["evidence"] is None
+    assert figures["labels"]["doubts"][0]["evidence"] is not None
+    refused = run("report", "crowdlogic-demo/run", "--labels", "x.csv", "-o", "again.html")
+    assert refused.err == (
+        "crowdlogic: crowdlogic-demo/run: a run has its labels and items in it. Leave --labels and --items out.\n"
+    )

@@ -1,0 +1,160 @@
+"""The report of a run: rules, training and evidence, checked against what the fit left."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from crowdlogic.cli.reported_evidence import explainer
+from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
+from crowdlogic.learning.logic_lncl import LogicLNCL
+from crowdlogic.learning.restoring import Run, load_run
+from crowdlogic.learning.running import Given, train_run
+from crowdlogic.learning.schedules import Constant
+from crowdlogic.learning.two_stage import TwoStage
+from crowdlogic.report.courses import stopped, stopping_rule
+from crowdlogic.report.findings import Report, Source
+from crowdlogic.report.material import of_run
+from crowdlogic.report.rulings import verdict_in_words
+from crowdlogic.rules.audit import RuleAudit, Verdict
+from crowdlogic.rules.parser import parse_rules
+
+from .small import reported
+
+RULES = "1: include contrast('but')\n2: Contains(S, 'the') -> Label(S, 'negative')"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    made = simulate_sentiment(3, items=120, annotators=10, labels_per_item=3, test_items=40)
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    given = Given(made.corpus, made.labels, parse_rules(RULES), watched={"test": made.test})
+    train_run(folder, LogicLNCL(epochs=4, imitation=Constant(0.4)), given)
+    return load_run(folder)
+
+
+@pytest.fixture(scope="module")
+def report(run: Run) -> Report:
+    return reported(of_run(run.kept), explain=explainer(run.learned))
+
+
+def test_evidence_adds_up_to_the_odds(run: Run, report: Report) -> None:
+    epoch, items = run.learned.epoch, run.learned.task.corpus.items.to_list()
+    names = [str(name) for name in run.estimate.classes]
+
+    for one in report.labels.doubts:
+        found, i = one.evidence, items.index(one.name)
+        answer, rival = names.index(found.answer), names.index(found.rival)
+        assert found.crowd_bits == pytest.approx(sum(term.bits for term in found.crowd), abs=1e-4)
+        assert found.crowd_bits == pytest.approx(np.log2(epoch.q_a[i, answer] / epoch.q_a[i, rival]), abs=1e-4)
+        assert found.rules_bits == pytest.approx(found.crowd_bits + sum(term.bits for term in found.rules), abs=1e-4)
+        assert found.bits == pytest.approx(np.log2(epoch.q_f[i, answer] / epoch.q_f[i, rival]), abs=1e-4)
+        assert [(term.name, term.said) for term in found.crowd[1:]] == [(v.annotator, v.label) for v in one.votes]
+        assert found.crowd[0].source is Source.classifier
+    assert any(one.evidence.rules for one in report.labels.doubts)
+
+
+def test_rules_that_contradict_come_first_and_flips_are_those_of_the_views(run: Run, report: Report) -> None:
+    before, after = (run.kept.views[view].argmax(axis=1) for view in ("q_a", "q_b"))
+    gold = run.kept.corpus.gold
+    flipped = np.flatnonzero(before != after)
+
+    found = report.rules
+
+    assert found.n_flips == len(flipped) > 0
+    assert found.flips_right == int((after[flipped] == gold[flipped]).sum())
+    assert found.flips_wrong == int((before[flipped] == gold[flipped]).sum())
+    assert {flip.item for flip in found.flips} <= {run.kept.corpus.items[int(i)] for i in flipped}
+    order = [Verdict.contradicts, Verdict.helps, Verdict.neutral]
+    places = [order.index(Verdict(row.verdict)) for row in found.rows]
+    assert places == sorted(places)
+    assert {row.rule for row in found.rows} == {one.rule for one in run.kept.audit}
+    for row in found.rows:
+        assert all(flip.rule == row.rule and flip.bits > 0 for flip in row.examples)
+    assert sum(len(row.examples) for row in found.rows) > 0
+
+
+def test_training_is_the_history(run: Run, report: Report) -> None:
+    found = report.training
+
+    assert [row.epoch for row in found.epochs] == [row["epoch"] for row in run.kept.history]
+    assert [row.loss for row in found.epochs] == pytest.approx([row["loss"] for row in run.kept.history], abs=1e-6)
+    assert found.chosen == run.learned.chosen
+    chosen = run.kept.history[found.chosen - 1]["scores"]
+    (watched,) = found.watched
+    assert (watched.name, watched.student, watched.teacher) == (
+        "test", pytest.approx(chosen["test student"]), pytest.approx(chosen["test teacher"]),
+    )  # fmt: skip
+    views = {view.name: view.score for view in found.views}
+    for name, beliefs in run.kept.views.items():
+        assert views[name] == pytest.approx((beliefs.argmax(axis=1) == run.kept.corpus.gold).mean(), abs=1e-6)
+
+
+def test_why_it_stopped_is_said(run: Run) -> None:
+    kept = run.kept
+
+    def after(epochs: int, most: int, chosen: int, **method: object) -> str:
+        config = {**kept.config, "method": {**kept.config["method"], "epochs": most, **method}}
+        other = replace(kept, config=config, history=kept.history[:1] * epochs)
+        return stopped(other, chosen, stopping_rule(other))
+
+    assert after(9, 30, 4) == (
+        "It stopped after epoch 9, since the log likelihood of the labels kept apart had not risen for 5 epochs; epoch 4 "
+        "had the best score and is kept."
+    )
+    assert after(30, 30, 28) == ("All 30 epochs that were allowed were run; epoch 28 had the best score and is kept.")
+    assert after(1, 1, 1, held_out=None) == (
+        "There was nothing to stop by: all 1 epoch were run, and the last one is kept."
+    )
+
+
+def test_a_method_that_cannot_be_explained_is_reported_without_evidence(tmp_path: Path) -> None:
+    made = simulate_sentiment(3, items=40, annotators=6, labels_per_item=3)
+    run = train_run(tmp_path / "run", TwoStage(epochs=2), Given(made.corpus, made.labels))
+
+    report = reported(of_run(run.kept), explain=explainer(run.learned))
+
+    assert report.rules is None
+    assert all(one.evidence is None for one in report.labels.doubts)
+
+
+def test_the_evidence_of_a_sentence_is_that_of_its_least_sure_token(tmp_path: Path) -> None:
+    made = simulate_ner(3, items=30, annotators=5, labels_per_item=3)
+    given = Given(made.corpus, made.labels, parse_rules("1: include bio"))
+    run = train_run(tmp_path / "run", LogicLNCL(epochs=2, imitation=Constant(0.4)), given)
+
+    report = reported(of_run(run.kept), explain=explainer(run.learned))
+
+    for one in report.labels.doubts:
+        assert one.evidence.token == one.token
+        assert one.evidence.answer == one.beliefs[0].name
+        assert one.evidence.rival == one.beliefs[1].name
+        if one.evidence.rules_bits is not None and all(term.bits is not None for term in one.evidence.rules):
+            total = one.evidence.crowd_bits + sum(term.bits for term in one.evidence.rules)
+            assert one.evidence.rules_bits == pytest.approx(total, abs=0.02)  # a slight rest is left out
+
+
+def audited(**changes: object) -> RuleAudit:
+    base = RuleAudit("r", "f:1", 10, 10, 0.1, 10.0, 0.9, 0.7, 0.99, 0.5, 3.0, 4, None, None, Verdict.helps)
+    return replace(base, **changes)  # type: ignore[arg-type]
+
+
+def test_verdicts_in_words() -> None:
+    assert verdict_in_words(audited()) == (
+        "Keep it: it holds in 90 % of the cases where it applies (50 % by chance), and changes 4 answers."
+    )
+    assert verdict_in_words(
+        audited(verdict=Verdict.contradicts, satisfaction=0.2, flipped_right=1, flipped_wrong=3)
+    ) == (
+        "Drop it, or mend it: it holds in 20 % of the cases where it applies (50 % by chance), and changes 4 answers, by "
+        "gold 1 to the truth and 3 away from it."
+    )
+    assert verdict_in_words(audited(verdict=Verdict.neutral, flipped=0)) == (
+        "It makes no difference here: it holds in 90 % of the cases where it applies (50 % by chance), and changes no "
+        "answer."
+    )
+    assert verdict_in_words(audited(groundings=0)).startswith("It says nothing here")
+    assert verdict_in_words(audited(satisfaction=float("nan"))).startswith("It never applies here")

@@ -103,7 +103,7 @@ def plain_epoch(
 
 
 def plain_prediction(network: nn.Module, data: PlainData, batch: int) -> list[Tensor]:
-    """p of every place, in batches in file order."""
+    """P of every place, in batches in file order."""
     network.eval()
     with torch.no_grad():
         return [torch.softmax(network(rows), dim=-1) for rows in data.rows.split(batch)]

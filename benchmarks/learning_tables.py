@@ -56,8 +56,8 @@ def table(folder: Path, task: str, rows: Sequence[str], seeds: int) -> str:
 
 PAIRS = {
     "ner": [
-        ("student", "logic-lncl, transitions", "aggnet"), ("teacher", "logic-lncl, transitions", "aggnet"),
-        ("inference", "logic-lncl, transitions", "aggnet"),
+        *((part, f"logic-lncl, {reading}", "aggnet") for reading in ("released", "transitions", "paper")
+          for part in ("student", "teacher", "inference")),
     ],
     "sentiment": [
         ("teacher", "logic-lncl", "student of logic-lncl"), ("student", "logic-lncl", "aggnet"),

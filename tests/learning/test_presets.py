@@ -32,6 +32,10 @@ def test_ner_is_the_papers_table_2() -> None:
     assert (own.classifier.filters, own.classifier.width, own.classifier.units) == (512, 5, 50)
 
 
+def test_the_default_reading_is_the_one_that_wins_on_dev() -> None:
+    assert ner(TAGS).method.preset == READINGS["released"]
+
+
 @pytest.mark.parametrize("reading", READINGS)
 def test_every_reading_has_rules_or_transitions(reading: str) -> None:
     found = ner(TAGS, reading=reading)

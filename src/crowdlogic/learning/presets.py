@@ -45,8 +45,8 @@ def sentiment(vectors: WordVectors | None = None, *, seed: int = 0, word: str = 
 
 
 READINGS = {
-    "transitions": Preset(Start.classifier, Result.marginals),
     "released": Preset(Start.classifier, Result.path),
+    "transitions": Preset(Start.classifier, Result.marginals),
     "estimated": Preset(Start.classifier, Result.marginals),
     "released from the crowd": Preset(Start.crowd, Result.path),
     "paper": Preset(Start.crowd, Result.marginals),
@@ -64,11 +64,12 @@ def ner(
         classes: The tags.
         vectors: Word vectors.
         seed: Where all chance comes from.
-        reading: One of READINGS; if not given, `transitions` for the tags of CoNLL and `estimated` for others.
+        reading: One of READINGS; if not given, `released` for the tags of CoNLL, for which there is a table of
+            transitions, and `estimated` for others.
     """
     from crowdlogic.classifiers.cnn_gru import CNNGRU
 
-    reading = reading or ("transitions" if _is_conll(classes) else "estimated")
+    reading = reading or ("released" if _is_conll(classes) else "estimated")
     if reading not in READINGS:
         raise OptionError(f"reading: {reading!r} is none of {', '.join(READINGS)}.")
     by_rules = reading.startswith("paper")

@@ -245,8 +245,9 @@ def test_the_demo_writes_its_data_and_a_run_when_asked(run: Run) -> None:
 
     names = {p.name for p in Path("out").iterdir()}
     assert {"labels.csv", "gold.csv", "majority.csv", "contrast.rules", "run"} <= names
-    item = done.err.splitlines()[0].split()[-1]
-    assert done.err.splitlines()[0] == f"data, answers and a run -> out; next: crowdlogic explain out/run {item}"
+    said = done.err.splitlines()[-2]
+    item = said.split()[-1]
+    assert said == f"data, answers and a run -> out; next: crowdlogic explain out/run {item}"
     assert run("explain", "out/run", item).code == 0
     assert run("demo", "-o", "out").err == "crowdlogic: out: holds a run already. Name another folder, or remove it.\n"
 

@@ -7,7 +7,7 @@ from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.logic_lncl import LogicLNCL
-from crowdlogic.learning.stopping import HeldOut, held_out_likelihood
+from crowdlogic.learning.stopping import SHARPNESS, HeldOut, held_out_likelihood
 
 
 @pytest.mark.parametrize("apart", ["items", "annotations"])
@@ -50,9 +50,29 @@ def test_the_likelihood_of_held_out_labels_by_hand() -> None:
 
     found = held_out_likelihood(labels, confusion, view)
 
-    item_a = 0.25 * 0.9 * 0.4 + 0.75 * 0.3 * 0.8
-    item_b = 0.5 * 0.1 + 0.5 * 0.7
-    assert found == pytest.approx((np.log(item_a) + np.log(item_b)) / 3)
+    def by_hand(power: float) -> float:
+        first, second = view**power / (view**power).sum(axis=1, keepdims=True)
+        item_a = first[0] * 0.9 * 0.4 + first[1] * 0.3 * 0.8
+        item_b = second[0] * 0.1 + second[1] * 0.7
+        return (np.log(item_a) + np.log(item_b)) / 3
+
+    assert found == pytest.approx(max(by_hand(power) for power in SHARPNESS))
+    assert found > by_hand(1.0)  # here the labels speak against the view, so less of it is more
+
+
+def test_overconfidence_alone_does_not_count_against_a_view() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=600)
+    said = np.where(rng.random(600) < 0.8, truth, 1 - truth)
+    labels = from_arrays(np.arange(600), ["x"] * 600, said)
+    confusion = np.array([[[0.8, 0.2], [0.2, 0.8]]])
+    lean = np.where(rng.random(600) < 0.8, truth, 1 - truth)
+    modest, loud, wrong = (np.where(np.eye(2)[lean] > 0, sure, 1 - sure) for sure in (0.8, 0.9999, 0.2))
+
+    scores = [held_out_likelihood(labels, confusion, view) for view in (modest, loud, wrong)]
+
+    assert scores[1] == pytest.approx(scores[0], abs=0.003)
+    assert scores[2] < scores[0] - 0.01
 
 
 def test_final_answers_look_at_all_labels() -> None:

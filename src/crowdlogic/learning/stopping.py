@@ -17,6 +17,7 @@ from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Bools, Floats
+from crowdlogic.numerics.logspace import normalise, safe_log
 from crowdlogic.truth.confusion import e_step
 
 
@@ -66,6 +67,16 @@ class HeldOut:
         return np.asarray(drawn[group][pair_of_label])
 
 
+SHARPNESS = (0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0, 1.25, 1.5, 2.0)
+"""Powers that a view is tried at: below 1 it becomes less sure of itself, above 1 surer."""
+
+
 def held_out_likelihood(held: CrowdLabels, confusion: Floats, view: Beliefs) -> float:
-    """The mean log likelihood of labels that were not learnt from, given a view[i, k] of their units."""
-    return e_step(held, confusion, view)[1] / max(held.n_labels, 1)
+    """The mean log likelihood of labels that were not learnt from, given a view[i, k] of their units.
+
+    The view is first made as sure of itself as suits the labels best (one number for all units): a network that goes
+    on learning grows overconfident long before its answers get worse, and it is the answers that stopping is about.
+    """
+    log_view = safe_log(view)
+    tried = (normalise(power * log_view)[0] for power in SHARPNESS)
+    return max(e_step(held, confusion, said)[1] for said in tried) / max(held.n_labels, 1)

@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 from crowdlogic.report.plain_text import cut, isolated
 
-WIDTH, HEIGHT = 440, 280
+WIDTH, HEIGHT = 460, 280
 """Wide enough for half a desktop page, and still readable when a phone shrinks it."""
 
 LETTER = 6.6

@@ -30,6 +30,9 @@ from crowdlogic.report.plots import (
 STRONG = 0.62
 """From this share on a heat map's figures take the other ink: in both schemes the contrast is 4.5 there, either way."""
 
+FAINT = 0.005
+"""Small cells with less stay empty: a matrix of noughts hides what matters."""
+
 DASHES = ("", "6 4", "2 3", "9 3 2 3", "12 4", "4 2 1 2")
 """Lines differ by their dashes too, so that nobody needs the colours."""
 
@@ -318,9 +321,9 @@ def _cell(x: float, y: float, side: float, value: float, note: str, show: Callab
             "rect", x=x + 0.75, y=y + 0.75, width=side - 1.5, height=side - 1.5, rx=2, class_="heat", fill_opacity=shade
         ),
     ]
-    if side >= 26:
+    if side >= 26 and (side >= 38 or shade >= FAINT):
         size = 12 if side >= 38 else 9.5
-        figure = show(value) if side >= 38 else show(value).rstrip("%")
+        figure = show(value) if side >= 38 else f"{100 * value:.0f}"
         ink = "on-strong" if shade >= STRONG else "on-pale"
         marks.append(text(x + side / 2, y + side / 2 + 4, figure, class_=ink, font_size=size))
     return tag("g", title(f"{note}: {show(value)}"), *marks)
@@ -329,7 +332,7 @@ def _cell(x: float, y: float, side: float, value: float, note: str, show: Callab
 def stacked(name: str, heading: str, stacks: Sequence[Stack], parts: Sequence[str], *, x: str) -> Plot:
     """Horizontal bars, one per name, of shares that add up; parts differ by colour and by a stripe of the legend."""
     longest = max([len(one.name) for one in stacks] or [4])
-    frame = Frame(width=2 * WIDTH, height=54 + 24 * len(stacks), left=22 + min(longest, 22) * LETTER, top=6)
+    frame = Frame(width=1.4 * WIDTH, height=54 + 24 * len(stacks), left=22 + min(longest, 22) * LETTER, top=6)
     most = max([sum(one.parts) for one in stacks] or [1.0]) or 1.0
     across = frame.across(0, most * 1.02)
     says = f"{heading}: " + "; ".join(f"{isolated(one.name)} {percent(sum(one.parts))}" for one in stacks[:5]) + "."

@@ -160,7 +160,7 @@ def bottom_axis(frame: Frame, scale: Scale, name: str, show: Callable[[float], s
     """Ticks and their figures under the plot, and the axis' name."""
     y = frame.height - frame.bottom
     marks = [rule(frame.left, y, frame.width - frame.right, y, "axis")]
-    for tick in scale.ticks():
+    for tick in scale.ticks(7):
         marks += [rule(scale(tick), y, scale(tick), y + 4, "axis"), text(scale(tick), y + 17, show(tick))]
     return [*marks, text((frame.left + frame.width - frame.right) / 2, frame.height - 5, name, class_="name")]
 

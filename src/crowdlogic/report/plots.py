@@ -108,7 +108,7 @@ class Frame:
 
     width: float = WIDTH
     height: float = HEIGHT
-    left: float = 48
+    left: float = 56
     right: float = 22
     top: float = 12
     bottom: float = 42
@@ -132,6 +132,7 @@ class Plot:
         says: A sentence that says what it shows, for whoever cannot see it.
         svg: The picture.
         legend: (class, text) of every kind of mark, where there are several.
+        size: How wide and how high the picture is.
     """
 
     name: str
@@ -139,6 +140,7 @@ class Plot:
     says: str
     svg: Markup
     legend: tuple[tuple[str, str], ...] = field(default=())
+    size: tuple[float, float] = (WIDTH, HEIGHT)
 
 
 def text(x: float, y: float, words: object, *, anchor: str = "middle", class_: str = "tick", **more: object) -> Markup:
@@ -175,15 +177,25 @@ def left_axis(frame: Frame, scale: Scale, name: str, show: Callable[[float], str
             text(frame.left - 7, y + 4, show(tick), anchor="end"),
         ]
     middle = (frame.top + frame.height - frame.bottom) / 2
-    return [*marks, text(12, middle, name, class_="name", transform=f"rotate(-90 12 {middle:g})")]
+    return [*marks, text(11, middle, name, class_="name", transform=f"rotate(-90 11 {middle:g})")]
 
 
-def picture(says: str, marks: Sequence[Markup], width: float = WIDTH, height: float = HEIGHT) -> Markup:
-    """The SVG: one image to a screen reader, which grows and shrinks with the page."""
-    return tag(
-        "svg", *marks, viewBox=f"0 0 {width:g} {height:g}", class_="plot",
-        role="img", aria_label=isolated(says), width=f"{width:g}", height=f"{height:g}",
+def drawn(
+    name: str,
+    heading: str,
+    says: str,
+    marks: Sequence[Markup],
+    *,
+    size: tuple[float, float] = (WIDTH, HEIGHT),
+    legend: tuple[tuple[str, str], ...] = (),
+) -> Plot:
+    """The finished plot: one image to a screen reader, which shrinks with the page."""
+    width, height = size
+    svg = tag(
+        "svg", *marks, viewBox=f"0 0 {width:g} {height:g}", class_="plot", role="img", aria_label=isolated(says),
+        width=f"{width:g}", height=f"{height:g}",
     )  # fmt: skip
+    return Plot(name, heading, says, svg, legend, size)
 
 
 def fitted(words: str, room: float) -> str:

@@ -16,10 +16,10 @@ from crowdlogic.report.plots import (
     Plot,
     Scale,
     bottom_axis,
+    drawn,
     fitted,
     left_axis,
     percent,
-    picture,
     rule,
     short,
     tag,
@@ -110,7 +110,7 @@ def histogram(
         note = f"{_range(low, high, whole)}: {count:,}"
         marks += _column(name, (across(low - shift), across(high - shift)), up, count, weak, note)
     legend = (("c1", "sure enough"), ("c6 hatched", f"below {percent(weak_below)}")) if weak_below is not None else ()
-    return Plot(name, heading, says, picture(says, marks), legend)
+    return drawn(name, heading, says, marks, legend=legend)
 
 
 def _column(name: str, ends: tuple[float, float], up: Scale, count: int, weak: bool, note: str) -> list[Markup]:
@@ -169,7 +169,7 @@ def scatter(
         marks.append(_dot(point, across(max(point.x, 1.0)), up))
     marks += _names([(point, across(max(point.x, 1.0)), up(point.y)) for point in points if point.marked], frame)
     legend = (("c1 dot", unmarked), ("c6 diamond", marked)) if flagged else ()
-    return Plot(name, heading, says, picture(says, marks, frame.width, frame.height), legend)
+    return drawn(name, heading, says, marks, size=(frame.width, frame.height), legend=legend)
 
 
 def _dot(point: Point, x: float, up: Scale) -> Markup:
@@ -240,7 +240,7 @@ def lines(
     for place, line in enumerate(series):
         marks += _course_marks(line, place, across, up, show, x_show)
     legend = tuple((f"c{_colour(place)} line d{place % len(DASHES)}", line.name) for place, line in enumerate(series))
-    return Plot(name, heading, says, picture(says, marks), legend if len(series) > 1 else ())
+    return drawn(name, heading, says, marks, legend=legend if len(series) > 1 else ())
 
 
 def _colour(place: int) -> int:
@@ -301,7 +301,7 @@ def heat_map(
             marks.append(_cell(left + side * n, y, side, values[m][n], note, show))
     slant = 20 if turned else 4
     size = (left + side * len(columns) + slant, top + side * len(rows) + 4)
-    return Plot(name, heading, spoken, picture(spoken, marks, *size))
+    return drawn(name, heading, spoken, marks, size=size)
 
 
 def _column_name(words: str, x: float, y: float, turned: bool, side: float) -> Markup:
@@ -340,7 +340,7 @@ def stacked(name: str, heading: str, stacks: Sequence[Stack], parts: Sequence[st
     for place, one in enumerate(stacks):
         marks += _bar(one, parts, frame.top + 24 * place, across, frame)
     legend = tuple((f"c{_colour(place)} p{place}", part) for place, part in enumerate(parts))
-    return Plot(name, heading, says, picture(says, marks, frame.width, frame.height), legend)
+    return drawn(name, heading, says, marks, size=(frame.width, frame.height), legend=legend)
 
 
 def _bar(one: Stack, parts: Sequence[str], y: float, across: Scale, frame: Frame) -> list[Markup]:
@@ -400,7 +400,7 @@ def dots(
     legend = (
         tuple((" ".join(shape), kind) for shape, kind in zip(SHAPES, kinds, strict=False)) if len(kinds) > 1 else ()
     )
-    return Plot(name, heading, says, picture(says, marks, frame.width, frame.height), legend)
+    return drawn(name, heading, says, marks, size=(frame.width, frame.height), legend=legend)
 
 
 def _said(row: Row, kinds: Sequence[str], show: Callable[[float], str]) -> str:
@@ -435,12 +435,12 @@ def _shape(
         inside = [title(f"{note}: {show(value)} ({show(one.low)} to {show(one.high)})")]
         inside.append(rule(across(one.low), y, across(one.high), y, f"whisker {colour}"))
     x = across(value)
-    drawn = {
+    shapes = {
         "dot": tag("circle", cx=x, cy=y, r=4.5, class_=f"mark {colour}"),
         "diamond": tag("path", d=f"M{x:.1f} {y - 6:.1f}l6 6l-6 6l-6 -6z", class_=f"mark {colour}"),
         "ring": tag("circle", cx=x, cy=y, r=6, class_=f"ring {colour}"),
     }
-    return tag("g", *inside, drawn[kind])
+    return tag("g", *inside, shapes[kind])
 
 
 def calibration(name: str, heading: str, bins: Sequence[tuple[float, float, int]], *, x: str, y: str) -> Plot:
@@ -459,7 +459,7 @@ def calibration(name: str, heading: str, bins: Sequence[tuple[float, float, int]
         marks.append(
             tag("circle", note, cx=across(confidence), cy=up(right), r=3.5 + 7 * math.sqrt(n / most), class_="mark c1")
         )
-    return Plot(name, heading, says, picture(says, marks, frame.width, frame.height))
+    return drawn(name, heading, says, marks, size=(frame.width, frame.height))
 
 
 def _some(names: Sequence[str], most: int = 5) -> str:

@@ -35,12 +35,16 @@ MOST_LINES = 6
 
 
 def plots_of(report: Report) -> dict[str, tuple[Plot, ...]]:
-    """The plots of every page, by the page's name; `matrices` holds the annotators' small confusion matrices."""
+    """The plots of every page, by the page's name.
+
+    `matrices` holds the annotators' small confusion matrices, `glance` what the overview shows of other pages.
+    """
     made: dict[str, Sequence[Plot]] = {
         Page.overview: _overview(report.overview),
         Page.labels: _labels(report.labels, report.overview.task),
         Page.annotators: _annotators(report.annotators),
         "matrices": _matrices(report.annotators),
+        "glance": _glance(report),
     }
     if report.rules is not None:
         made[Page.rules] = _rules(report.rules)
@@ -49,6 +53,12 @@ def plots_of(report: Report) -> dict[str, tuple[Plot, ...]]:
     if report.comparison is not None:
         made[Page.comparison] = _comparison(report.comparison)
     return {page: tuple(plots) for page, plots in made.items()}
+
+
+def _glance(report: Report) -> list[Plot]:
+    """Whom to trust and how sure the answers are, again, under other names: identifiers are unique in a page."""
+    reliability = [_reliability(report.annotators)] if report.annotators.rows else []
+    return [*reliability, *_confidence("glance-confidence", report.labels, report.overview.task)]
 
 
 def _overview(overview: Overview) -> list[Plot]:
@@ -107,21 +117,29 @@ def _overview(overview: Overview) -> list[Plot]:
     return made
 
 
+def _confidence(name: str, labels: LabelFindings, task: Task) -> list[Plot]:
+    if len(labels.confidence.edges) < 2:
+        return []
+    edges, counts = labels.confidence.edges, labels.confidence.counts
+    # No answer can be less sure than one in as many as there are classes: the empty left side is left out.
+    first = max(0, next((n for n, count in enumerate(counts) if count), 0) - 1)
+    edges, counts = edges[first:], counts[first:]
+    return [
+        charts.histogram(
+            name,
+            "How sure the answers are",
+            edges,
+            counts,
+            x="confidence in the answer",
+            y="items" if task is Task.documents else "tokens",
+            weak_below=CHECKED,
+        )
+    ]
+
+
 def _labels(labels: LabelFindings, task: Task) -> list[Plot]:
     units = "items" if task is Task.documents else "tokens"
-    made = []
-    if len(labels.confidence.edges) > 1:
-        made.append(
-            charts.histogram(
-                "confidence",
-                "How sure the answers are",
-                labels.confidence.edges,
-                labels.confidence.counts,
-                x="confidence in the answer",
-                y=units,
-                weak_below=CHECKED,
-            )
-        )
+    made = _confidence("confidence", labels, task)
     found = [(t.n_below, t.share_found) for t in labels.thresholds if t.share_found is not None]
     if len(found) > 1:
         line = charts.Line("mistakes found", [(0, 0.0), *found])

@@ -201,7 +201,8 @@
       const wide = bits === undefined ? 50 : 50 * Math.abs(bits) / largest;
       fill.style.width = `${wide}%`;
       fill.style.left = bits < 0 ? `${50 - wide}%` : "50%";
-      const figure = bits === undefined ? "∞" : `${bits < 0 ? "−" : "+"}${Math.abs(bits).toFixed(1)}`;
+      const size = Math.abs(bits ?? 0).toFixed(1);
+      const figure = bits === undefined ? "∞" : size === "0.0" ? "0.0" : `${bits < 0 ? "−" : "+"}${size}`;
       list.append(bar(name, make("div", "track", fill), figure, className));
     };
     const named = (one) => `${SOURCES[one.source] ?? ""}${one.name ?? ""}${one.said !== undefined ? `: ${one.said}` : ""}` || one.source;

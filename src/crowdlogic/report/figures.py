@@ -1,0 +1,211 @@
+"""The plots of a report as files: SVG always, PNG where a browser is at hand to draw them.
+
+A figure file stands alone: its title, its legend and its colours are in it. No converter is a dependency; a Chromium
+that is installed anyway draws all pictures in one go, without a window and without a network.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from markupsafe import Markup
+
+from crowdlogic.data.writing import write_bytes
+from crowdlogic.errors import CrowdLogicError
+from crowdlogic.report.findings import Report
+from crowdlogic.report.page_items import embedded
+from crowdlogic.report.plots import LETTER, Plot, tag, text
+from crowdlogic.report.plots_colours import LIGHT, PLOT_CSS, resolved
+from crowdlogic.report.plots_pages import plots_of
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+OPTIONS = (
+    "--headless", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--disable-extensions", "--virtual-time-budget=20000", "--dump-dom",
+)  # fmt: skip
+
+PATIENCE = 120
+"""Seconds that the browser may take for all pictures."""
+
+SHARPNESS = 2
+"""Pixels of a PNG per unit of its plot."""
+
+TOP, LINE = 30, 20
+"""Room for the title, and for a line of the legend."""
+
+DRAWING = """
+(async () => {
+  const drawn = {};
+  for (const [name, svg] of Object.entries(JSON.parse(document.getElementById("data").textContent))) {
+    const picture = new Image();
+    picture.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(svg);
+    await picture.decode();
+    const canvas = document.createElement("canvas");
+    canvas.width = SHARPNESS * picture.width;
+    canvas.height = SHARPNESS * picture.height;
+    canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+    drawn[name] = canvas.toDataURL("image/png").split(",")[1];
+  }
+  document.getElementById("drawn").textContent = JSON.stringify(drawn);
+})();
+"""
+
+
+@dataclass(frozen=True)
+class Written:
+    """The files that were written.
+
+    Attributes:
+        svg: The SVG files.
+        png: The PNG files; empty where no browser could draw them.
+        missing: Why there is no PNG, as a sentence; None when there is.
+    """
+
+    svg: tuple[Path, ...]
+    png: tuple[Path, ...]
+    missing: str | None
+
+
+def write_figures(report: Report, folder: str | Path, *, png: bool = True) -> Written:
+    """Write every plot of a report into a folder.
+
+    Args:
+        report: The report.
+        folder: Where to; made when it is not there.
+        png: Whether to write PNG files, too, where that is possible.
+    """
+    home = Path(folder)
+    home.mkdir(parents=True, exist_ok=True)
+    pictures = {
+        plot.name: standalone(plot) for page, plots in plots_of(report).items() if page != "glance" for plot in plots
+    }
+    svg = tuple(_written(home / f"{name}.svg", picture.encode()) for name, picture in pictures.items())
+    try:
+        drawn = draw(pictures) if png and pictures else {}
+    except DrawingError as problem:
+        return Written(svg, (), str(problem))
+    files = tuple(_written(home / f"{name}.png", data) for name, data in drawn.items())
+    return Written(svg, files, None if png else "PNG was not asked for.")
+
+
+def _written(path: Path, data: bytes) -> Path:
+    write_bytes(path, data)
+    return path
+
+
+def standalone(plot: Plot, scheme: dict[str, str] | None = None) -> str:
+    """A plot as an SVG document with its title, its legend and its colours in it."""
+    colours = LIGHT if scheme is None else scheme
+    width = max(plot.size[0], 14 + 7.6 * min(len(plot.title), 60))
+    rows = _legend_rows(plot.legend, width)
+    height = TOP + plot.size[1] + LINE * len(rows) + 8
+    inside = [
+        tag("style", Markup(resolved(PLOT_CSS, colours))),  # noqa: S704 (our own style sheet)
+        tag("rect", width="100%", height="100%", fill=colours["card"]),
+        text(10, 20, plot.title[:60], anchor="start", class_="label", font_size=14),
+        tag("g", plot.svg, transform=f"translate(0 {TOP})"),
+    ]
+    for place, row in enumerate(rows):
+        inside += _legend_marks(row, TOP + plot.size[1] + LINE * place + 12)
+    return str(
+        tag(
+            "svg", *inside, xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {width:g} {height:g}", class_="plot",
+            width=f"{width:g}", height=f"{height:g}", role="img",
+        )
+    )  # fmt: skip
+
+
+def _legend_rows(legend: tuple[tuple[str, str], ...], width: float) -> list[list[tuple[float, str, str]]]:
+    """The legend broken into rows: (where it begins, class, words)."""
+    rows: list[list[tuple[float, str, str]]] = []
+    x = width
+    for kind, words in legend:
+        shown = words[:40]
+        wide = 40 + len(shown) * LETTER
+        if x + wide > width:
+            rows.append([])
+            x = 14.0
+        rows[-1].append((x, kind, shown))
+        x += wide
+    return rows
+
+
+def _legend_marks(row: list[tuple[float, str, str]], y: float) -> list[Markup]:
+    marks = []
+    for x, kind, words in row:
+        colour, *shape = kind.split()
+        marks += [
+            _key(colour, shape[0] if shape else "", x, y),
+            text(x + 24, y + 4, words, anchor="start", class_="tick"),
+        ]
+    return marks
+
+
+def _key(colour: str, shape: str, x: float, y: float) -> Markup:
+    match shape:
+        case "dot":
+            return tag("circle", cx=x + 9, cy=y, r=5, class_=f"mark {colour}")
+        case "diamond":
+            return tag("path", d=f"M{x + 9:.1f} {y - 6:.1f}l6 6l-6 6l-6 -6z", class_=f"mark {colour}")
+        case "ring":
+            return tag("circle", cx=x + 9, cy=y, r=5, class_=f"ring {colour}")
+        case "line":
+            return tag("path", d=f"M{x:.1f} {y:.1f}h18", class_=f"line {colour}")
+        case _:
+            return tag("rect", x=x + 3, y=y - 6, width=12, height=12, class_=f"mark {colour}")
+
+
+class DrawingError(CrowdLogicError, RuntimeError):
+    """PNG files could not be drawn."""
+
+
+def draw(pictures: Mapping[str, str]) -> dict[str, bytes]:
+    """PNG of every picture, drawn by an installed Chromium.
+
+    Raises:
+        DrawingError: There is none, or it failed.
+    """
+    browser = next((path for path in map(shutil.which, BROWSERS) if path), None)
+    if browser is None:
+        raise DrawingError("There are SVG files only: PNG needs Chromium, and none is installed.")
+    with tempfile.TemporaryDirectory(prefix="crowdlogic-figures-", ignore_cleanup_errors=True) as home:
+        page = Path(home) / "page.html"
+        page.write_text(_drawing_page(pictures), encoding="utf-8")
+        found = re.search(r'<pre id="drawn">(\{[^<]*\})</pre>', _run(browser, page, Path(home) / "profile"))
+    if found is None:
+        raise DrawingError("There are SVG files only: Chromium is installed but did not draw them as PNG.")
+    return {name: base64.b64decode(data) for name, data in json.loads(found[1]).items()}
+
+
+def _drawing_page(pictures: Mapping[str, str]) -> str:
+    script = DRAWING.replace("SHARPNESS", str(SHARPNESS))
+    data = embedded(dict(pictures))
+    return (
+        "<!doctype html><meta charset=utf-8>"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; "
+        "style-src 'unsafe-inline'; img-src data:\">"
+        f'<pre id="drawn"></pre><script type="application/json" id="data">{data}</script><script>{script}</script>'
+    )
+
+
+def _run(browser: str, page: Path, profile: Path) -> str:
+    # Chromium refuses to run as root inside its own sandbox; the page holds nothing but our pictures.
+    root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    command = [browser, *OPTIONS, *root, f"--user-data-dir={profile}", page.as_uri()]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False)  # noqa: S603 (no shell, no data)
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        raise DrawingError(
+            f"There are SVG files only: Chromium did not draw them ({type(problem).__name__})."
+        ) from problem
+    return done.stdout.decode("utf-8", "replace")

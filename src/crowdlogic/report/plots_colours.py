@@ -12,7 +12,7 @@ LIGHT = {
     "paper": "#fdfcfa", "card": "#ffffff", "sunk": "#f4f2ee", "ink": "#1c2126", "muted": "#565e68", "line": "#dedad2",
     "link": "#00568c", "heat": "#002260", "on-pale": "#000000", "on-strong": "#ffffff",
     "c1": "#0072b2", "c2": "#e69f00", "c3": "#009e73", "c4": "#b85a92", "c5": "#3a9bd4", "c6": "#d55e00", "c7": "#8f7f00",
-    "c8": "#6b7280", "in-c1": "#ffffff", "in-c2": "#111111",
+    "c8": "#6b7280", "in-c1": "#ffffff", "in-c2": "#000000",
 }  # fmt: skip
 """Dark ink on warm white."""
 

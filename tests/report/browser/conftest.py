@@ -1,0 +1,34 @@
+"""One browser for all tests here; skipped, and why, where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from crowdlogic.report.page import render
+from tests.report.browser.chrome import Chrome, chrome, installed
+from tests.report.made_up import documents, tagged
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Chrome]:
+    if installed() is None:
+        pytest.skip("there is no chromium; `make browser` installs it as root on Debian")
+    with chrome() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The made-up reports as files: every page there is, with hostile text, and a large one."""
+    home = tmp_path_factory.mktemp("pages")
+    made = {
+        "documents": documents(),
+        "tagged": tagged(),
+        "large": documents(items=100_000, shown=5000, people=3000, texts=("word " * 180,)),
+    }
+    for name, report in made.items():
+        (home / f"{name}.html").write_text(render(report), encoding="utf-8")
+    return {name: home / f"{name}.html" for name in made}

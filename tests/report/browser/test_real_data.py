@@ -1,0 +1,34 @@
+"""Reports of the paper's own data sets, in a real browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from crowdlogic.data.benchmarks import load_benchmark
+from crowdlogic.report.material import of_estimate
+from crowdlogic.report.page import render
+from crowdlogic.report.reports import report_of
+from crowdlogic.truth.methods import METHODS
+from tests.report.browser.chrome import Chrome
+from tests.report.browser.looking import check, turn
+
+pytestmark = [pytest.mark.heavy, pytest.mark.data]
+
+
+@pytest.mark.parametrize("name", ["sentiment_mturk", "ner_conll_mturk"])
+def test_the_report_of_an_estimate_reads_well(browser: Chrome, data_root: Path, tmp_path: Path, name: str) -> None:
+    given = load_benchmark(name, root=data_root)
+    made = of_estimate(METHODS["dawid-skene"].infer(given.labels), given.labels, given.corpus)
+    page = tmp_path / "report.html"
+
+    page.write_text(render(report_of(made, title=name, made_at="2026-01-01T00:00:00+00:00")), encoding="utf-8")
+
+    assert page.stat().st_size < 5_000_000
+    check(browser, page)
+    browser.open(page)
+    turn(browser, "labels")
+    assert browser.evaluate("document.querySelectorAll('#items .item').length") == 10
+    spans = browser.evaluate("document.querySelectorAll('#items .readings .span').length")
+    assert (spans > 10) == (name == "ner_conll_mturk")

@@ -10,12 +10,12 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from tests.report.made_up import HOSTILE, documents, tagged
 
 from crowdlogic.report.findings import Report
 from crowdlogic.report.page import render
 from crowdlogic.report.page_items import BUDGET, embedded, items_of
 from crowdlogic.report.plain_text import LONGEST, isolated, shortened
+from tests.report.made_up import HOSTILE, documents, tagged
 
 
 class Seen(HTMLParser):

@@ -11,6 +11,7 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -25,6 +26,15 @@ OPTIONS = (
     "--disable-component-update", "--disable-sync", "--disable-extensions", "--disable-dev-shm-usage", "--mute-audio",
     "--hide-scrollbars", "--remote-debugging-pipe",
 )  # fmt: skip
+
+MOVING = """
+import fcntl, os, sys
+ends = [fcntl.fcntl(int(one), fcntl.F_DUPFD, 20) for one in sys.argv[1:3]]
+os.dup2(ends[0], 3)
+os.dup2(ends[1], 4)
+os.execvp(sys.argv[3], sys.argv[3:])
+"""
+"""The browser reads from descriptor 3 and writes to 4, whatever numbers our pipes have: put them there, then become it."""
 
 
 def installed() -> str | None:
@@ -140,11 +150,10 @@ def chrome() -> Iterator[Chrome]:
     """Start a browser with an empty profile of its own; end it and remove the profile."""
     profile = tempfile.mkdtemp(prefix="crowdlogic-browser-")
     to_child, from_us = os.pipe()
-    from_child, to_us = os.pipe()[0:2]
-    # The child's ends must become descriptors 3 and 4 exactly; the shell moves them there.
+    from_child, to_us = os.pipe()
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
     command = [installed() or "chromium", *OPTIONS, *sandbox, f"--user-data-dir={profile}", "about:blank"]
-    moved = ["/bin/sh", "-c", f'exec 8<&{to_child} 9>&{to_us}; exec 3<&8 4>&9; exec "$@"', "sh", *command]
+    moved = [sys.executable, "-c", MOVING, str(to_child), str(to_us), *command]
     process = subprocess.Popen(moved, pass_fds=(to_child, to_us), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     os.close(to_child)
     os.close(to_us)

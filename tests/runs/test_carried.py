@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from crowdlogic.data.corpus import documents
-from crowdlogic.errors import OptionError
+from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import read_rules
 from crowdlogic.rules.project import project
@@ -91,3 +91,30 @@ def test_functions_of_python_must_be_brought_along(tmp_path: Path) -> None:
     )
     assert len(rules) == 1
     assert words.find("Shouting") is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "tables", "said"),
+    [
+        ("include '{outside}'\n", {}, "its rules cannot be read"),
+        ("1: InList(S, '{outside}') -> Label(S, 'neg')\n", {}, "which is not in its folder 'words'"),
+        ("1: InList(S, '../secret.txt') -> Label(S, 'neg')\n", {}, "the word list '../secret.txt', which is not in"),
+        ("1: InList(S, 'words/../../secret.txt') -> Label(S, 'neg')\n", {}, "which is not in its folder"),
+        ("1: InList(S, 'words/link.txt') -> Label(S, 'neg')\n", {}, "the word list 'words/link.txt', which is not in"),
+        ("$L = {{'../secret.txt'}}\n1: inlist(S, $L) -> Label(S, 'neg')\n", {}, "which is not in its folder"),
+        ("1: Label(S, 'neg')\n", {"../../secret": "x"}, "'../../secret' cannot name a table"),
+    ],
+)
+def test_nothing_outside_the_run_is_read(tmp_path: Path, text: str, tables: dict[str, str], said: str) -> None:
+    (tmp_path / "secret.txt").write_text("a secret\n")
+    (tmp_path / "run" / "words").mkdir(parents=True)
+    (tmp_path / "run" / "words" / "link.txt").symlink_to(tmp_path / "secret.txt")
+    outside = tmp_path / "secret.txt"
+    noted = {"source": "r", "text": text.format(outside=outside), "tables": tables, "functions": []}
+
+    with pytest.raises(FormatError) as refused:
+        carried_rules(tmp_path / "run", noted)
+
+    assert str(refused.value).startswith(f"{tmp_path / 'run'}: the run is damaged (")
+    assert said in str(refused.value)
+    assert "a secret" not in str(refused.value)

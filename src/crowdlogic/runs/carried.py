@@ -1,13 +1,13 @@
 """Rules that a run carries with it: their text, the tables of facts and the word lists that they speak of.
 
 Included files are part of the text. A word list is copied into the run and the rule names the copy, so that nothing
-outside the run is needed, wherever it is moved. Predicates registered from Python are code and cannot be kept: whoever
+outside the run is needed, wherever it is moved; and nothing outside it is read, whatever its config.json says. Predicates registered from Python are code and cannot be kept: whoever
 loads such a run brings them along.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,9 @@ from typing import Any
 import polars as pl
 
 from crowdlogic.data.intake import Source
-from crowdlogic.errors import OptionError
+from crowdlogic.errors import FormatError, OptionError, RuleError
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.rules.syntax import ArithmeticRule, Atom, Constant, LogicalRule, Ready, Rule, RuleSet
+from crowdlogic.rules.syntax import ArithmeticRule, Atom, Constant, GroupName, LogicalRule, Ready, Rule, RuleSet
 from crowdlogic.rules.vocabulary import Kind, Table, Vocabulary
 from crowdlogic.runs.files import TABLES, WORDS, get_table, put, put_table
 
@@ -54,6 +54,8 @@ def carried_rules(
     """
     words = Vocabulary() if vocabulary is None else vocabulary.copy()
     for name, source in noted["tables"].items():
+        if not (name.isidentifier() and name.isascii()):
+            raise FormatError(f"{folder}: the run is damaged ({name!r} cannot name a table). Train it again.")
         if words.find(name) is None:
             words.table(name, get_table(folder / TABLES / f"{name}.parquet"), source=Source(source))
     missing = [name for name in noted["functions"] if words.find(name) is None]
@@ -62,7 +64,34 @@ def carried_rules(
             f"{folder}: its rules speak of {missing[0]}, which was registered from Python. Load the run from Python "
             f"with a vocabulary that has it."
         )
-    return parse_rules(noted["text"], source=noted["source"], folder=folder), words
+    try:
+        rules = parse_rules(noted["text"], source=noted["source"], folder=folder, includes=False)
+    except RuleError as problem:
+        raise FormatError(f"{folder}: the run is damaged (its rules cannot be read). {problem}") from None
+    _refuse_foreign_lists(folder, rules, words)
+    return rules, words
+
+
+def _refuse_foreign_lists(folder: Path, rules: RuleSet, vocabulary: Vocabulary) -> None:
+    """A run reads its own word lists and no other file."""
+    own = (folder / WORDS).resolve()
+    for constant in _lists_of(rules, vocabulary):
+        if not (folder / constant.value).resolve().is_relative_to(own):
+            raise FormatError(
+                f"{folder}: the run is damaged (its rules name the word list {constant}, which is not in its folder "
+                f"{WORDS!r}). Train it again."
+            )
+
+
+def _lists_of(rules: RuleSet, vocabulary: Vocabulary) -> Iterator[Constant]:
+    """The name of every word list that rules speak of."""
+    for atom in (atom for rule in rules.rules for atom in rule.atoms):
+        signature = vocabulary.find(atom.predicate)
+        for term, kind in zip(atom.terms, () if signature is None else signature.kinds, strict=False):
+            if kind is Kind.file and isinstance(term, Constant):
+                yield term
+            elif kind is Kind.file and isinstance(term, GroupName):
+                yield from rules.groups.get(term.name, ())
 
 
 def _frame(table: Table) -> pl.DataFrame:

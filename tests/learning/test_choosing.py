@@ -60,7 +60,7 @@ def test_a_preset_serves_other_methods_with_what_they_share() -> None:
     assert gold.classifier == expected.classifier
     assert rules == presets.ner(TAGS).rules
     assert aggnet == AggNet(
-        **{name: getattr(expected, name) for name in ("classifier", "imitation", "loss", "start", "preset")}
+        **{name: getattr(expected, name) for name in ("classifier", "imitation", "start", "preset")}
     )
     assert none is None
     assert isinstance(raykar, Raykar)

@@ -60,8 +60,8 @@ def test_a_preset_serves_other_methods_with_what_they_share() -> None:
     assert gold.classifier == expected.classifier
     assert rules == presets.ner(TAGS).rules
     assert aggnet == AggNet(
-        **{name: getattr(expected, name) for name in ("classifier", "imitation", "start", "preset")}, loss="plain"
-    )  # eq. 6, whatever the preset's loss
+        **{name: getattr(expected, name) for name in ("classifier", "imitation", "start", "preset")}
+    )
     assert none is None
     assert isinstance(raykar, Raykar)
     assert raykar.classifier == Linear()

@@ -10,12 +10,12 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from tests.report.made_up import HOSTILE, documents, tagged
 
 from crowdlogic.report.findings import Report
 from crowdlogic.report.page import render
 from crowdlogic.report.page_items import BUDGET, embedded, items_of
 from crowdlogic.report.plain_text import LONGEST, isolated, shortened
-from tests.report.made_up import HOSTILE, documents, tagged
 
 
 class Seen(HTMLParser):
@@ -113,7 +113,9 @@ def test_data_for_the_script_cannot_end_its_element(page: str) -> None:
     assert data["doubts"][0]["text"].endswith(HOSTILE[0])
 
 
-def test_embedded_json_means_the_same(value: object = (*HOSTILE, {"</script>": 0.1})) -> None:
+def test_embedded_json_means_the_same() -> None:
+    value = (*HOSTILE, {"</script>": 0.1})
+
     assert json.loads(embedded(value)) == json.loads(json.dumps(value))
 
 

@@ -12,18 +12,18 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
-from importlib import import_module
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from crowdlogic.classifiers import architecture_class
 from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.data.names import listed, nearest
 from crowdlogic.data.tables import existing
 from crowdlogic.data.vectors import WordVectors
-from crowdlogic.errors import FormatError, MissingExtraError, OptionError
+from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.learning.schedules import Constant, Growing
 from crowdlogic.rules.transitions import TransitionTable
 from crowdlogic.truth.methods import TruthMethod, method_named
@@ -34,17 +34,6 @@ NONE = "none"
 """How a TOML file, which has no null, says that there is none of something."""
 
 NUMBER = re.compile(r"[+-]?\.[0-9]+")
-
-ARCHITECTURES = {
-    "linear": "crowdlogic.classifiers.linear.Linear",
-    "kim-cnn": "crowdlogic.classifiers.kim_cnn.KimCNN",
-    "cnn-gru": "crowdlogic.classifiers.cnn_gru.CNNGRU",
-    "mlp": "crowdlogic.classifiers.mlp.MLP",
-    "transformer": "crowdlogic.classifiers.transformer.Transformer",
-    "scikit": "crowdlogic.classifiers.scikit.Scikit",
-    "prior": "crowdlogic.classifiers.prior.ClassPrior",
-}
-"""Every classifier by the name that the command line has for it; imported when asked for, since most need torch."""
 
 NEEDED = {"transformer": {"folder": ""}}
 """Options without a default, open until they are set."""
@@ -57,19 +46,7 @@ IMITATIONS = {"growing": Growing, "constant": Constant}
 
 def architecture_named(name: str) -> Any:
     """The classifier of that name, with its defaults."""
-    if name not in ARCHITECTURES:
-        raise OptionError(
-            f"No model is called {name!r}.{nearest(name, [*ARCHITECTURES])} There are {listed(ARCHITECTURES)}."
-        )
-    module, _, kind = ARCHITECTURES[name].rpartition(".")
-    try:
-        return getattr(import_module(module), kind)(**NEEDED.get(name, {}))
-    except ModuleNotFoundError as problem:
-        if (problem.name or "").partition(".")[0] == "crowdlogic":
-            raise
-        raise MissingExtraError(
-            f"{name} needs {problem.name}, which is not installed. Install crowdlogic[torch], or use the linear model."
-        ) from problem
+    return architecture_class(name)(**NEEDED.get(name, {}))
 
 
 def imitation_named(name: str) -> Any:

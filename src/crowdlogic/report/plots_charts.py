@@ -187,7 +187,7 @@ def _dot(point: Point, x: float, up: Scale) -> Markup:
 def _names(places: Sequence[tuple[Point, float, float]], frame: Frame, most: int = 12) -> list[Markup]:
     """Names beside the marked points, as long as they do not lie on one another."""
     taken: list[tuple[float, float, float, float]] = []
-    marks = []
+    marks: list[Markup] = []
     for point, x, y in places:
         words = fitted(point.name, 110)
         wide = len(words) * LETTER

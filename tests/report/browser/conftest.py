@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from crowdlogic.report.page import render
 from tests.report.browser.chrome import Chrome, chrome, installed
 from tests.report.made_up import documents, tagged
+
+from crowdlogic.report.page import render
 
 
 @pytest.fixture(scope="session")

@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from crowdlogic.report.figures import write_figures
 from tests.report.browser.chrome import Chrome
 from tests.report.browser.looking import check, each_page, turn
 from tests.report.made_up import documents
+
+from crowdlogic.report.figures import write_figures
 
 pytestmark = pytest.mark.heavy
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.report.browser.chrome import Chrome
+from tests.report.browser.looking import check, turn
 
 from crowdlogic.data.benchmarks import load_benchmark
 from crowdlogic.report.material import of_estimate
 from crowdlogic.report.page import render
 from crowdlogic.report.reports import report_of
 from crowdlogic.truth.methods import METHODS
-from tests.report.browser.chrome import Chrome
-from tests.report.browser.looking import check, turn
 
 pytestmark = [pytest.mark.heavy, pytest.mark.data]
 

@@ -6,7 +6,7 @@ SNORKEL := .venv-snorkel
 PSL := .venv-psl
 BIN := $(VENV)/bin
 
-.PHONY: install demo test test-all check format bench clean
+.PHONY: install demo test test-all browser check format bench clean
 
 install: $(VENV)/.installed
 
@@ -36,7 +36,13 @@ demo: install
 test: install
 	$(BIN)/python -m pytest -n 2 -m "not heavy"
 
-test-all: install $(PSL)/.installed
+# The report is tested in Debian's Chromium; where it cannot be installed, those tests are skipped and say why.
+browser:
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
+		&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
+		|| echo "no Chromium here: the tests in a browser are skipped"
+
+test-all: install browser $(PSL)/.installed
 	CROWDLOGIC_PSL_PYTHON=$(CURDIR)/$(PSL)/bin/python $(BIN)/python -m pytest -n 2
 
 check: install

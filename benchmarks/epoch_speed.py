@@ -30,11 +30,13 @@ from benchmarks.machine import described
 from crowdlogic.classifiers.cnn_gru import CNNGRU
 from crowdlogic.classifiers.kim_cnn import KimCNN
 from crowdlogic.classifiers.neural import NeuralClassifier
-from crowdlogic.data.benchmarks import data_folder, load_benchmark
+from crowdlogic.data.benchmarks import data_folder, is_present, load_benchmark
 from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import shares
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.data.vectors import WordVectors, beside, read_vectors
 from crowdlogic.errors import MissingDataError
+from crowdlogic.truth.confusion import e_step, m_step
 
 GLOVE, WORD2VEC = "glove_wink_100d_subset.npz", "word2vec_googlenews_300d_bolukbasi_subset.npz"
 
@@ -135,8 +137,8 @@ def plain(setting: Setting, made: NeuralClassifier, options: KimCNN | CNNGRU, re
     )  # fmt: skip
 
 
-def compare(setting: Setting, options: KimCNN | CNNGRU, repeats: int) -> None:
-    """Measure and print."""
+def compare(setting: Setting, options: KimCNN | CNNGRU, repeats: int) -> float:
+    """Measure and print; our seconds of an epoch."""
     made = options.build(setting.corpus, setting.corpus.classes, seed=0)
     lengths = made.inputs(setting.corpus).lengths
     print(f"{setting.name}: {len(lengths):,} sentences, mean length {lengths.mean():.1f}, longest {lengths.max()}")
@@ -149,6 +151,22 @@ def compare(setting: Setting, options: KimCNN | CNNGRU, repeats: int) -> None:
     )]  # fmt: skip
     verdict = "met" if ratios[2] >= setting.bar else "missed"
     print(f"  {'times':10} {ratios[0]:9.2f} {ratios[1]:11.2f} {ratios[2]:8.2f}   bar {setting.bar:g}: {verdict}")
+    return quick.epoch
+
+
+def steps_share(name: str, seconds: float) -> None:
+    """How much of an epoch the annotators' steps take (eq. 12 and 13), beside so many seconds of the classifier."""
+    labels = load_benchmark(name).labels
+    q = shares(labels.votes())
+    m_step(labels, q)  # compiles, the first time
+    steps = min(_timed(lambda: e_step(labels, m_step(labels, q), q)) for _ in range(3))
+    print(f"{name}: E- and M-step {1000 * steps:.1f} ms, {steps / (steps + seconds):.2%} of an epoch")
+
+
+def _timed(work: Callable[[], object]) -> float:
+    begin = time.process_time()
+    work()
+    return time.process_time() - begin
 
 
 def main() -> None:
@@ -159,8 +177,13 @@ def main() -> None:
     torch.set_num_threads(1)
     print(f"{described()}, torch {torch.__version__}")
     tags, reviews = named_entities(), sentiment()
-    compare(tags, CNNGRU(vectors=tags.vectors), chosen.repeats)
-    compare(reviews, KimCNN(vectors=reviews.vectors), chosen.repeats)
+    epochs = {
+        "ner_conll_mturk": compare(tags, CNNGRU(vectors=tags.vectors), chosen.repeats),
+        "sentiment_mturk": compare(reviews, KimCNN(vectors=reviews.vectors), chosen.repeats),
+    }
+    for name, seconds in epochs.items():
+        if is_present(name):
+            steps_share(name, seconds)
 
 
 if __name__ == "__main__":

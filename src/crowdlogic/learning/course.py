@@ -17,9 +17,8 @@ import numpy as np
 
 from crowdlogic.classifiers.protocol import Arrays, Classifier
 from crowdlogic.data.estimate import Beliefs
-from crowdlogic.errors import OptionError
 from crowdlogic.learning.scoring import is_scorable, score
-from crowdlogic.learning.stopping import held_out_likelihood
+from crowdlogic.learning.stopping import Limits, held_out_likelihood
 from crowdlogic.learning.task import Task
 from crowdlogic.learning.teacher import Teacher
 from crowdlogic.numerics.arrays import Floats
@@ -95,18 +94,6 @@ class Keeper(Protocol):
 
     def load(self) -> tuple[Arrays, Arrays, Mapping[str, Any]] | None:
         """The last epoch, the best one and what was noted; None when there is nothing yet."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """At most so many epochs, and so many without a better stopping score."""
-
-    epochs: int
-    patience: int
-
-    def __post_init__(self) -> None:
-        if self.epochs < 1 or self.patience < 1:
-            raise OptionError(f"epochs and patience must be 1 or more, not {self.epochs} and {self.patience}.")
 
 
 @dataclass(eq=False)

@@ -27,11 +27,11 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, shares
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
-from crowdlogic.learning.course import Course, Epoch, Keeper, Limits, Progress
+from crowdlogic.learning.course import Course, Epoch, Keeper, Progress
 from crowdlogic.learning.learned import Learned, learned_from
 from crowdlogic.learning.rule_weights import is_time, learnt_factors
 from crowdlogic.learning.schedules import Growing, Imitation, imitation_at
-from crowdlogic.learning.stopping import HeldOut
+from crowdlogic.learning.stopping import HeldOut, Limits
 from crowdlogic.learning.task import Task, annotator_weights, task_of
 from crowdlogic.learning.teacher import Teacher, transitions_of
 from crowdlogic.numerics.arrays import Floats
@@ -152,7 +152,7 @@ class LogicLNCL:
 
         course.run(
             lambda t, q_f, factors: self.epoch(task, teacher, classifier, weights, q_f, t, factors),
-            Limits(self.epochs, self.patience), keeper=keeper, progress=progress,
+            task.limits(self.epochs, self.patience), keeper=keeper, progress=progress,
         )  # fmt: skip
         return learned_from(self.name, course, self.finished(task, teacher, classifier, course))
 

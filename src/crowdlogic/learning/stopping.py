@@ -21,6 +21,18 @@ from crowdlogic.numerics.logspace import normalise, safe_log
 from crowdlogic.truth.confusion import e_step
 
 
+@dataclass(frozen=True)
+class Limits:
+    """At most so many epochs, and so many without a better stopping score."""
+
+    epochs: int
+    patience: int
+
+    def __post_init__(self) -> None:
+        if self.epochs < 1 or self.patience < 1:
+            raise OptionError(f"epochs and patience must be 1 or more, not {self.epochs} and {self.patience}.")
+
+
 class Apart(StrEnum):
     """What is kept apart as a whole."""
 
@@ -37,10 +49,12 @@ class HeldOut:
     Attributes:
         share: How much is kept apart.
         apart: Whether whole items or single annotations are.
+        patience: Epochs without a better likelihood before stopping; more than with gold, since it is noisier.
     """
 
     share: float = 0.1
     apart: Apart | str = Apart.items
+    patience: int = 10
 
     def __post_init__(self) -> None:
         if not 0 < self.share < 1:

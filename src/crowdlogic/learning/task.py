@@ -13,7 +13,7 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes, ClassName, widened
 from crowdlogic.errors import CorpusError
 from crowdlogic.learning.scoring import is_scorable
-from crowdlogic.learning.stopping import HeldOut
+from crowdlogic.learning.stopping import HeldOut, Limits
 from crowdlogic.numerics.arrays import Floats
 
 
@@ -28,6 +28,7 @@ class Task:
         held: The labels kept apart, when stopping looks at them.
         dev: Items with gold to stop by.
         watched: Items that are only scored, by name.
+        held_out: How labels were kept apart; None when none were.
     """
 
     corpus: Corpus
@@ -36,6 +37,12 @@ class Task:
     held: CrowdLabels | None = None
     dev: Corpus | None = None
     watched: Mapping[str, Corpus] = field(default_factory=dict)
+    held_out: HeldOut | None = None
+
+    def limits(self, epochs: int, patience: int) -> Limits:
+        """When to stop: with the patience given when gold decides, else with that of the labels kept apart."""
+        by_labels = self.dev is None and self.held_out is not None
+        return Limits(epochs, self.held_out.patience if by_labels and self.held_out is not None else patience)
 
     @property
     def counted(self) -> Floats:
@@ -64,7 +71,7 @@ def task_of(
     if held_out is not None and (dev is None or keep):
         learnt, held = held_out.split(labels, seed=seed_of(seed, "held out"))
     others = {name: _checked(other, corpus, name) for name, other in (watched or {}).items()}
-    return Task(corpus, labels, learnt, held, dev, others)
+    return Task(corpus, labels, learnt, held, dev, others, None if held is None else held_out)
 
 
 def _all_classes(

@@ -18,10 +18,10 @@ from crowdlogic.data.corpus import UNKNOWN, Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import CorpusError, OptionError
-from crowdlogic.learning.course import Course, Epoch, Keeper, Limits, Progress
+from crowdlogic.learning.course import Course, Epoch, Keeper, Progress
 from crowdlogic.learning.learned import Learned, learned_from
 from crowdlogic.learning.scoring import is_scorable
-from crowdlogic.learning.stopping import HeldOut
+from crowdlogic.learning.stopping import HeldOut, Limits
 from crowdlogic.learning.task import Task, task_of
 from crowdlogic.learning.teacher import Teacher, transitions_of
 from crowdlogic.numerics.arrays import Bools, Floats
@@ -83,7 +83,7 @@ class TwoStage:
         targets = self.targets(task)
         table = transitions_of(self.transitions, task, targets)
         teacher = Teacher(task.labels.classes, rules, vocabulary, table, self.preset, self.strength)
-        limits = Limits(self.epochs, self.patience)
+        limits = task.limits(self.epochs, self.patience)
         learner = self.classifier.build(task.corpus, task.labels.classes, seed=self.seed)
         course = _taught(task, teacher, learner, targets, task.counted, limits, keeper, progress)
         believed = targets if task.held is None else self.truth.infer(task.labels, task.corpus).beliefs
@@ -141,7 +141,7 @@ class Gold:
         targets = np.where(known[:, None], np.eye(size)[gold], 1.0 / size)
         table = transitions_of(self.transitions, task, targets)
         teacher = Teacher(task.labels.classes, rules, vocabulary, table, self.preset, self.strength)
-        limits = Limits(self.epochs, self.patience)
+        limits = task.limits(self.epochs, self.patience)
         learner = self.classifier.build(task.corpus, task.labels.classes, seed=self.seed)
         course = _taught(task, teacher, learner, targets, known.astype(np.float64), limits, keeper, progress)
         return _learned(self.name, course, targets, known, task.labels.take(known[task.labels.unit]))

@@ -6,7 +6,7 @@ SNORKEL := .venv-snorkel
 PSL := .venv-psl
 BIN := $(VENV)/bin
 
-.PHONY: install demo test test-all check format bench clean
+.PHONY: install demo test test-all browser check format bench clean
 
 install: $(VENV)/.installed
 
@@ -36,7 +36,15 @@ demo: install
 test: install
 	$(BIN)/python -m pytest -n 2 -m "not heavy"
 
-test-all: install $(PSL)/.installed
+# A browser for the tests of the report: Debian's, where we may install it; else those tests are skipped and say so.
+browser:
+	@if command -v chromium >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
+			|| echo "chromium could not be installed: the browser tests are skipped"; \
+	else echo "no chromium, and no right to install it: the browser tests are skipped"; fi
+
+test-all: install browser $(PSL)/.installed
 	CROWDLOGIC_PSL_PYTHON=$(CURDIR)/$(PSL)/bin/python $(BIN)/python -m pytest -n 2
 
 check: install

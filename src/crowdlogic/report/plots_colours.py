@@ -11,16 +11,16 @@ from __future__ import annotations
 LIGHT = {
     "paper": "#fdfcfa", "card": "#ffffff", "sunk": "#f4f2ee", "ink": "#1c2126", "muted": "#565e68", "line": "#dedad2",
     "link": "#00568c", "heat": "#002260", "on-pale": "#000000", "on-strong": "#ffffff",
-    "c1": "#0072b2", "c2": "#e69f00", "c3": "#009e73", "c4": "#b85a92", "c5": "#3a9bd4", "c6": "#d55e00", "c7": "#8f7f00",
-    "c8": "#6b7280", "in-c1": "#ffffff", "in-c2": "#000000",
+    "c1": "#0072b2", "c2": "#e69f00", "c3": "#009e73", "c4": "#b85a92", "c5": "#3a9bd4", "c6": "#d55e00",
+    "c7": "#8f7f00", "c8": "#6b7280", "in-c1": "#ffffff", "in-c2": "#000000",
 }  # fmt: skip
 """Dark ink on warm white."""
 
 DARK = {
     "paper": "#14171b", "card": "#1b1f25", "sunk": "#22272e", "ink": "#e8e6e1", "muted": "#a6adb6", "line": "#343b44",
     "link": "#8cc8f5", "heat": "#64b0f0", "on-pale": "#ffffff", "on-strong": "#000000",
-    "c1": "#5aaee8", "c2": "#f0b030", "c3": "#35c49b", "c4": "#e596c3", "c5": "#8ed2fa", "c6": "#ff8c4a", "c7": "#e2d55c",
-    "c8": "#a0a8b3", "in-c1": "#111111", "in-c2": "#111111",
+    "c1": "#5aaee8", "c2": "#f0b030", "c3": "#35c49b", "c4": "#e596c3", "c5": "#8ed2fa", "c6": "#ff8c4a",
+    "c7": "#e2d55c", "c8": "#a0a8b3", "in-c1": "#111111", "in-c2": "#111111",
 }  # fmt: skip
 """Light ink on near black."""
 

@@ -36,11 +36,13 @@ demo: install
 test: install
 	$(BIN)/python -m pytest -n 2 -m "not heavy"
 
-# The report is tested in Debian's Chromium; where it cannot be installed, those tests are skipped and say why.
+# A browser for the tests of the report: Debian's, where we may install it; else those tests are skipped and say so.
 browser:
-	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
-		&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
-		|| echo "no Chromium here: the tests in a browser are skipped"
+	@if command -v chromium >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
+			|| echo "chromium could not be installed: the browser tests are skipped"; \
+	else echo "no chromium, and no right to install it: the browser tests are skipped"; fi
 
 test-all: install browser $(PSL)/.installed
 	CROWDLOGIC_PSL_PYTHON=$(CURDIR)/$(PSL)/bin/python $(BIN)/python -m pytest -n 2

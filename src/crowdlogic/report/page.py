@@ -67,8 +67,8 @@ def stylesheet() -> str:
     """The page's style: both colour schemes, the plots' and its own."""
     schemes = (
         f":root {{ color-scheme: light; {variables(LIGHT)} }}\n"
-        "@media (prefers-color-scheme: dark) { :root:not([data-theme=light]) "
-        f"{{ color-scheme: dark; {variables(DARK)} }} }}\n"
+        "@media (prefers-color-scheme: dark) { "
+        f":root:not([data-theme=light]) {{ color-scheme: dark; {variables(DARK)} }} }}\n"
         f":root[data-theme=dark] {{ color-scheme: dark; {variables(DARK)} }}\n"
         f"@media print {{ :root, :root[data-theme] {{ color-scheme: light; {variables(LIGHT)} }} }}\n"
     )

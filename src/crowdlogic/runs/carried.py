@@ -1,8 +1,8 @@
 """Rules that a run carries with it: their text, the tables of facts and the word lists that they speak of.
 
 Included files are part of the text. A word list is copied into the run and the rule names the copy, so that nothing
-outside the run is needed, wherever it is moved; and nothing outside it is read, whatever its config.json says. Predicates registered from Python are code and cannot be kept: whoever
-loads such a run brings them along.
+outside the run is needed, wherever it is moved; and nothing outside it is read, whatever its config.json says.
+Predicates registered from Python are code and cannot be kept: whoever loads such a run brings them along.
 """
 
 from __future__ import annotations

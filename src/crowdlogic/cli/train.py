@@ -33,6 +33,7 @@ from crowdlogic.learning.running import train_run
 from crowdlogic.learning.scoring import score_name
 from crowdlogic.rules.audit import Verdict
 from crowdlogic.runs.claiming import epochs_done, is_run, read_config, refuse_taken
+from crowdlogic.runs.damage import undamaged
 
 
 def command(
@@ -103,7 +104,8 @@ def _settled(asked: Settings, config: str | None, folder: Path, *, resume: bool)
     """What is asked for, over the TOML file, over what the run that is there was begun with."""
     known = asked if config is None else asked.over(read_toml(config), where=f"{config}: ")
     if resume and is_run(folder):
-        known = known.over(read_config(folder)["inputs"], where=f"{folder}: ")
+        with undamaged(folder):
+            known = known.over(read_config(folder)["inputs"], where=f"{folder}: ")
     if known.labels is None:
         nothing = f"{folder}: there is no run to go on with. " if resume else ""
         raise OptionError(f"{nothing}Give the labels: --labels FILE.")

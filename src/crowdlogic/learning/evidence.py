@@ -189,7 +189,7 @@ def summed(crowd: CrowdEvidence, n_units: int, n_classes: int) -> Floats:
 
 
 def _check(q_a: Beliefs, log_q_a: Floats, method: str) -> None:
-    if np.abs(q_a - np.exp2(log_q_a)).max(initial=0.0) > CLOSE:
+    if not (np.abs(q_a - np.exp2(log_q_a)).max(initial=0.0) <= CLOSE):  # what is not a number is not close
         raise OptionError(
             f"{method}: its answers are not the classifier's and the annotators' terms added up, so they cannot be "
             f"explained that way. Explain a run of logic-lncl, aggnet or raykar."

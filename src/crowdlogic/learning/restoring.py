@@ -19,11 +19,12 @@ from crowdlogic.learning.evidence import Evidence, explain
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.task import Task
 from crowdlogic.learning.teacher import Teacher
-from crowdlogic.numerics.arrays import Floats
 from crowdlogic.rules.audit import RuleAudit, audit
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.vocabulary import Vocabulary
 from crowdlogic.runs.carried import carried_rules, carry_rules
+from crowdlogic.runs.damage import needed, numbers, undamaged
+from crowdlogic.runs.files import MODEL
 from crowdlogic.runs.kept import Kept, read_run
 
 
@@ -121,25 +122,51 @@ def load_run(
         classifier: The classifier's options, where the run cannot carry them because Python made a part of them.
     """
     home, kept = Path(folder), read_run(folder)
+    with undamaged(home):
+        learned = _learned(home, kept, vocabulary, classifier)
+        _check_classifier(learned)
+    return Run(home, kept, learned)
+
+
+def _learned(home: Path, kept: Kept, vocabulary: Vocabulary | None, classifier: Architecture | None) -> Learned:
+    """What the fit left, from plain data."""
     config = kept.config
     rules, words = (None, vocabulary) if config["rules"] is None else carried_rules(home, config["rules"], vocabulary)
     architecture = _architecture(home, config) if classifier is None else classifier
     teacher = configured(Teacher(kept.labels.classes, rules, words), config["teacher"])
-    outcome = config["outcome"]
+    outcome, history = config["outcome"], tuple(row_of(row) for row in kept.history)
+    if needed(outcome["chosen"], int, "the chosen epoch") not in range(1, len(history) + 1):
+        raise ValueError(f"epoch {outcome['chosen']} is chosen, and the history has {len(history)}")
     epoch = Epoch(
-        **_numbers(outcome["epoch"]), p=kept.views["p"], q_a=kept.views["q_a"], q_b=kept.views["q_b"],
-        q_f=kept.views["q_f"], confusion=_confusion(kept), factors=teacher.factors,
+        **numbers(outcome["epoch"], "the outcome"), p=kept.views["p"], q_a=kept.views["q_a"], q_b=kept.views["q_b"],
+        q_f=kept.views["q_f"], confusion=np.asarray(kept.estimate.confusion), factors=teacher.factors,
     )  # fmt: skip
-    learned = Learned(
-        kept.estimate, epoch, outcome["chosen"], tuple(Row(**_numbers(row)) for row in kept.history),
-        architecture.load(kept.model, kept.labels.classes), teacher, Task(kept.corpus, kept.labels, kept.labels),
+    return Learned(
+        kept.estimate, epoch, outcome["chosen"], history, architecture.load(kept.model, kept.labels.classes), teacher,
+        Task(kept.corpus, kept.labels, kept.labels),
     )  # fmt: skip
-    return Run(home, kept, learned)
+
+
+def _check_classifier(learned: Learned) -> None:
+    """Raise unless the classifier can answer: its arrays may fit each other and yet not the items."""
+    corpus = learned.task.corpus
+    sizes = np.ones(len(corpus.items)) if corpus.offsets is None else np.diff(corpus.offsets)
+    some = corpus.take_items(np.flatnonzero(sizes)[:1])
+    found, expected = learned.classifier.predict_proba(some).shape, (some.n_units, learned.task.labels.n_classes)
+    if found != expected:
+        raise ValueError(f"{MODEL}: the classifier's answers are {found} where {expected} is expected")
+
+
+def row_of(noted: Any) -> Row:
+    """A line of the history, as a file has it."""
+    line = dict(needed(noted, Mapping, "a line of the history"))
+    scores = numbers(line.pop("scores"), "scores")
+    return Row(**numbers(line, "a line of the history"), scores=scores)
 
 
 def _architecture(home: Path, config: Mapping[str, Any]) -> Architecture:
     """The classifier's options, as the run notes them."""
-    options = config["method"]["classifier"]
+    options = needed(config["method"]["classifier"], Mapping, "the classifier")
     foreign = of_python(options)
     if foreign is not None:
         raise OptionError(
@@ -148,13 +175,3 @@ def _architecture(home: Path, config: Mapping[str, Any]) -> Architecture:
         )
     made: Architecture = configured(architecture_named(options["name"]), options)
     return made
-
-
-def _numbers(noted: Mapping[str, Any]) -> dict[str, Any]:
-    """What JSON had no number for, as what is not a number."""
-    return {name: float("nan") if value is None else value for name, value in noted.items()}
-
-
-def _confusion(kept: Kept) -> Floats:
-    size = (len(kept.labels.annotators), kept.labels.n_classes, kept.labels.n_classes)
-    return np.full(size, np.nan) if kept.estimate.confusion is None else kept.estimate.confusion

@@ -9,18 +9,19 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from crowdlogic import __version__
-from crowdlogic.classifiers.protocol import Architecture
+from crowdlogic.classifiers.protocol import Architecture, Arrays
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.learning.configuring import plain_options
-from crowdlogic.learning.course import Keeper, Progress
+from crowdlogic.learning.course import BELIEFS, Epoch, Keeper, Progress
 from crowdlogic.learning.learned import Learned
-from crowdlogic.learning.restoring import Run, carried, kept_of
+from crowdlogic.learning.restoring import Run, carried, kept_of, row_of
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.vocabulary import Vocabulary
 from crowdlogic.runs.checkpoint import RunKeeper
 from crowdlogic.runs.claiming import Status, claim, release
+from crowdlogic.runs.damage import needed, numbers
 from crowdlogic.runs.files import CONFIG, VERSION, put_json
 from crowdlogic.runs.fingerprints import corpus_digest, digest_of, labels_digest
 from crowdlogic.runs.kept import write_run
@@ -93,7 +94,10 @@ def train_run(
     home = Path(folder)
     claim(home, resume=resume)
     config = _config(method, given)
-    keeper = RunKeeper(home, owner_of(method, given), lambda: _begin(home, config))
+    keeper = RunKeeper(
+        home, owner_of(method, given), lambda: _begin(home, config),
+        lambda last, best, note: check_checkpoint(last, best, note, given),
+    )  # fmt: skip
     with _released(home):
         learned = method.fit(
             given.corpus, given.labels, rules=given.rules, vocabulary=given.vocabulary, dev=given.dev,
@@ -115,6 +119,21 @@ def _config(method: Method, given: Given) -> dict[str, Any]:
 
 def _begin(home: Path, config: Mapping[str, Any]) -> None:
     put_json(home / CONFIG, config)
+
+
+def check_checkpoint(last: Arrays, best: Arrays, note: Mapping[str, Any], given: Given) -> None:
+    """Raise unless a fit of what is given can go on from a checkpoint: all is of its type and its shape."""
+    rows = [row_of(row) for row in needed(note["history"], list, "history")]
+    if needed(note["best_epoch"], int, "best_epoch") not in range(1, len(rows) + 1):
+        raise ValueError(f"the best epoch is {note['best_epoch']}, and the history has {len(rows)}")
+    left: dict[str, Any] = {name: best[name] for name in BELIEFS}
+    Epoch(**numbers(note["best"], "the best epoch"), **left)
+    n_classes = best["q_f"].shape[-1]
+    beliefs = (given.corpus.n_units, n_classes)
+    sizes = dict.fromkeys(BELIEFS, beliefs) | {"confusion": (len(given.labels.annotators), n_classes, n_classes)}
+    for name, array in [*left.items(), ("q_f", last["q_f"])]:
+        if array.shape != sizes[name]:
+            raise ValueError(f"{name} is {array.shape} where {sizes[name]} is expected")
 
 
 @contextmanager

@@ -2,8 +2,7 @@
 
 Included files are part of the text. A word list is copied into the run and the rule names the copy, so that nothing
 outside the run is needed, wherever it is moved; and nothing outside it is read, whatever its config.json says.
-Predicates registered from Python are code and cannot be kept: whoever
-loads such a run brings them along.
+Predicates registered from Python are code and cannot be kept: whoever loads such a run brings them along.
 """
 
 from __future__ import annotations

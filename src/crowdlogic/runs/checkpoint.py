@@ -10,18 +10,19 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
 from crowdlogic.classifiers.protocol import FIXED
 from crowdlogic.data.names import listed
 from crowdlogic.errors import FormatError, OptionError
+from crowdlogic.runs.damage import needed, undamaged
 from crowdlogic.runs.files import CHECKPOINT, HISTORY, get_arrays, get_json, put, put_arrays, put_lines
 
 STATE, FIXED_FILE = "state.json", "fixed.safetensors"
 
-NamedArrays = dict[str, NDArray[Any]]
+NamedArrays: TypeAlias = dict[str, NDArray[Any]]
 
 
 @dataclass(eq=False)
@@ -32,11 +33,13 @@ class RunKeeper:
         folder: The run.
         owner: What the fit depends on, as a digest for each part by its name: labels, items, options, ...
         begin: Called before the first checkpoint is written, to note what the run is.
+        check: Called with what a checkpoint holds before it is gone on from; raises when that cannot be.
     """
 
     folder: Path
     owner: Mapping[str, str]
     begin: Callable[[], None] | None = None
+    check: Callable[[NamedArrays, NamedArrays, Mapping[str, Any]], None] | None = None
     _begun: bool = field(default=False, init=False)
     _best: str = field(default="", init=False)
 
@@ -67,15 +70,26 @@ class RunKeeper:
         """The last epoch, the best one and what was noted; None when there is nothing yet."""
         if not (self.place / STATE).is_file():
             return None
-        state = get_json(self.place / STATE)
+        with undamaged(self.folder):
+            return self._read(get_json(self.place / STATE))
+
+    def _read(self, state: Any) -> tuple[NamedArrays, NamedArrays, Mapping[str, Any]]:
         try:
-            owner, files, note = state["owner"], state["files"], state["note"]
-        except (KeyError, TypeError):
+            owner, files, note = (needed(state[name], dict, name) for name in ("owner", "files", "note"))
+            names = {name: needed(files[name], str, name) for name in ("last", "best")}
+        except (LookupError, TypeError):
             raise FormatError(f"{self.place / STATE}: is no checkpoint. Remove the run and start over.") from None
         self._refuse_other(owner)
+        for name in names.values():
+            if Path(name).name != name:
+                raise FormatError(
+                    f"{self.place / STATE}: {name!r} is not in its folder. Remove the run and start over."
+                )
         fixed = get_arrays(self.place / FIXED_FILE)
-        last, best = (fixed | get_arrays(self.place / files[name]) for name in ("last", "best"))
-        self._begun, self._best = True, files["best"]
+        last, best = (fixed | get_arrays(self.place / names[name]) for name in ("last", "best"))
+        if self.check is not None:
+            self.check(last, best, note)
+        self._begun, self._best = True, names["best"]
         return last, best, note
 
     def remove(self) -> None:

@@ -81,17 +81,19 @@ def plain(value: Any) -> Any:
 
 def get_json(path: Path) -> Any:
     """What `put_json` wrote."""
+    found = _existing(path)
     try:
-        return json.loads(_existing(path).read_text(encoding="utf-8"))
-    except (ValueError, UnicodeDecodeError) as problem:
+        return json.loads(found.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as problem:
         raise FormatError(f"{path}: is no JSON ({problem}). The run is damaged.") from problem
 
 
 def get_lines(path: Path) -> list[Any]:
     """What `put_lines` wrote."""
+    found = _existing(path)
     try:
-        return [json.loads(line) for line in _existing(path).read_text(encoding="utf-8").splitlines()]
-    except (ValueError, UnicodeDecodeError) as problem:
+        return [json.loads(line) for line in found.read_text(encoding="utf-8").splitlines()]
+    except (ValueError, RecursionError) as problem:
         raise FormatError(f"{path}: a line is no JSON ({problem}). The run is damaged.") from problem
 
 
@@ -100,16 +102,18 @@ def get_arrays(path: Path) -> dict[str, NDArray[Any]]:
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
+    found = _existing(path)
     try:
-        return dict(load_file(_existing(path)))
-    except SafetensorError as problem:
+        return dict(load_file(found))
+    except (SafetensorError, KeyError) as problem:
         raise FormatError(f"{path}: holds no arrays ({problem}). The run is damaged.") from problem
 
 
 def get_table(path: Path) -> pl.DataFrame:
     """What `put_table` wrote."""
+    found = _existing(path)
     try:
-        return pl.read_parquet(_existing(path))
+        return pl.read_parquet(found)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as problem:
         raise FormatError(f"{path}: is no Parquet table ({problem}). The run is damaged.") from problem
 

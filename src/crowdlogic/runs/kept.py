@@ -23,6 +23,7 @@ from crowdlogic.data.names import Classes, as_text, find
 from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.rules.audit import RuleAudit, Verdict
 from crowdlogic.runs.claiming import Status, read_config
+from crowdlogic.runs.damage import needed, undamaged
 from crowdlogic.runs.files import (
     ANNOTATORS,
     ANSWERS,
@@ -86,8 +87,7 @@ def write_run(folder: Path, kept: Kept) -> None:
     put_arrays(folder / MODEL, model)
     put_table(folder / ANSWERS, _answers(kept))
     put_table(folder / ANNOTATORS, kept.annotators)
-    if kept.estimate.confusion is not None:
-        put_arrays(folder / CONFUSION, {"confusion": kept.estimate.confusion})
+    put_arrays(folder / CONFUSION, {"confusion": _confusion(kept)})
     put_table(folder / CROWD, _crowd(kept.labels))
     put_table(folder / ITEMS, _items(kept.corpus))
     if kept.corpus.features is not None:
@@ -105,26 +105,31 @@ def read_run(folder: str | Path) -> Kept:
         raise OptionError(
             f"{home}: the run is not done ({config['status']}). Finish it: crowdlogic train --resume -o {home}"
         )
-    classes: Classes = tuple(config["classes"])
+    with undamaged(home):
+        return _read(home, config)
+
+
+def _read(home: Path, config: Mapping[str, Any]) -> Kept:
+    classes: Classes = tuple(needed(config["classes"], list, "classes"))
     corpus = _read_items(home, classes)
     annotators = get_table(home / ANNOTATORS)
     labels = _read_crowd(home, corpus, annotators, classes)
     answers = get_table(home / ANSWERS)
-    views = {view: _columns(home, answers, prefix, classes) for view, prefix in VIEWS.items()}
-    history = tuple(get_lines(home / HISTORY))
+    _check_answers(home, answers, labels)
+    views = {view: _columns(answers, prefix, classes) for view, prefix in VIEWS.items()}
+    history = tuple(needed(row, dict, f"a line of {HISTORY}") for row in get_lines(home / HISTORY))
     return Kept(
         config, labels, corpus, _read_estimate(home, config, answers, views["q_f"], labels, history), views,
-        get_arrays(home / MODEL), history, tuple(map(_audited, get_json(home / RULES))),
+        get_arrays(home / MODEL), history, tuple(map(_audited, needed(get_json(home / RULES), list, RULES))),
     )  # fmt: skip
 
 
 def _answers(kept: Kept) -> pl.DataFrame:
     """labels.parquet: one row per unit."""
     estimate = kept.estimate
-    columns: dict[str, Any] = {"item": estimate.items}
+    columns: dict[str, Any] = {"item": _item_of_unit(kept.labels)}
     if estimate.offsets is not None:
         lengths = np.diff(estimate.offsets)
-        columns["item"] = estimate.items.gather(np.repeat(np.arange(len(lengths)), lengths))
         columns["token"] = np.arange(len(estimate.answer)) - np.repeat(estimate.offsets[:-1], lengths) + 1
     columns["answer"] = pl.Series(estimate.answer_names())
     columns["confidence"] = pl.Series(estimate.confidence).fill_nan(None)
@@ -134,12 +139,35 @@ def _answers(kept: Kept) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _columns(home: Path, answers: pl.DataFrame, prefix: str, classes: Classes) -> Beliefs:
-    names = [f"{prefix}{name}" for name in classes]
+def _item_of_unit(labels: CrowdLabels) -> pl.Series:
+    return labels.items.gather(labels.item_of_unit)
+
+
+def _check_answers(home: Path, answers: pl.DataFrame, labels: CrowdLabels) -> None:
+    """Raise unless the answers are of the same units and classes as the rest of the run, in the same order."""
+    names = [f"{prefix}{name}" for prefix in VIEWS.values() for name in labels.classes]
     missing = [name for name in names if name not in answers.columns]
     if missing:
         raise FormatError(f"{home / ANSWERS}: no column {missing[0]!r}. The run is damaged.")
-    return answers.select(names).to_numpy().astype(np.float64).reshape(len(answers), len(classes))
+    if answers.columns[-len(names) :] != names:
+        raise FormatError(f"{home}: the run is damaged ({CONFIG} and {ANSWERS} have the classes in different orders).")
+    if answers["item"].to_list() != _item_of_unit(labels).to_list():
+        raise FormatError(f"{home}: the run is damaged ({ANSWERS} and {ITEMS} are not of the same items).")
+
+
+def _columns(answers: pl.DataFrame, prefix: str, classes: Classes) -> Beliefs:
+    found = answers.select([f"{prefix}{name}" for name in classes])
+    odd = [name for name, kind in found.schema.items() if kind != pl.Float64 or found[name].null_count()]
+    if odd:
+        raise TypeError(f"{ANSWERS}: {odd[0]} holds what is no probability")
+    return found.to_numpy().reshape(len(answers), len(classes))
+
+
+def _whole(table: pl.DataFrame, name: str, file: str) -> NDArray[Any]:
+    """A column of whole numbers without gaps."""
+    if not table[name].dtype.is_integer() or table[name].null_count():
+        raise TypeError(f"{file}: {name} holds what is no whole number")
+    return table[name].to_numpy()
 
 
 def _crowd(labels: CrowdLabels) -> pl.DataFrame:
@@ -152,9 +180,10 @@ def _read_crowd(home: Path, corpus: Corpus, annotators: pl.DataFrame, classes: C
     table = get_table(home / CROWD)
     weight, time = (table[name].to_numpy() if name in table.columns else None for name in ("weight", "time"))
     kind = tuple(annotators["kind"].to_list()) if "kind" in annotators.columns else None
+    unit, annotator, label = (_whole(table, name, CROWD) for name in ("unit", "annotator", "label"))
     return CrowdLabels(
-        table["unit"].to_numpy(), table["annotator"].to_numpy(), table["label"].to_numpy(), corpus.items,
-        annotators["annotator"], classes, corpus.offsets, weight=weight, time=time, kind=kind,
+        unit, annotator, label, corpus.items, annotators["annotator"], classes, corpus.offsets,
+        weight=weight, time=time, kind=kind,
     )  # fmt: skip
 
 
@@ -181,9 +210,12 @@ def _read_items(home: Path, classes: Classes) -> Corpus:
     flat = {name: table[name] for name in ("text", "tokens", "gold") if name in table.columns}
     offsets = None
     if "length" in table.columns:
-        offsets = np.concatenate([[0], np.cumsum(table["length"].to_numpy())]).astype(np.int64)
+        offsets = np.concatenate([[0], np.cumsum(_whole(table, "length", ITEMS))]).astype(np.int64)
         filled = table["length"] > 0  # an empty list would explode to a missing value
         flat = {name: series.filter(filled).explode() for name, series in flat.items()}
+    for name, series in flat.items():
+        if series.null_count() or not (series.dtype.is_integer() if name == "gold" else series.dtype == pl.String):
+            raise TypeError(f"{ITEMS}: {name} holds what does not belong there")
     features = get_arrays(home / FEATURES)["features"] if (home / FEATURES).is_file() else None
     return Corpus(
         table["item"], offsets=offsets, features=features, classes=classes,
@@ -197,18 +229,39 @@ def _read_estimate(
     home: Path, config: Mapping[str, Any], answers: pl.DataFrame, q_f: Beliefs, labels: CrowdLabels,
     history: tuple[Mapping[str, Any], ...],
 ) -> Estimate:  # fmt: skip
-    confusion = get_arrays(home / CONFUSION)["confusion"] if (home / CONFUSION).is_file() else None
+    confusion = get_arrays(home / CONFUSION)["confusion"]
+    expected = (len(labels.annotators), labels.n_classes, labels.n_classes)
+    if confusion.shape != expected:
+        raise ValueError(f"{CONFUSION}: confusion is {confusion.shape} where {expected} is expected")
     answer = find(as_text(answers["answer"]), pl.Series([str(name) for name in labels.classes], dtype=pl.String))
-    trace = np.array([np.nan if row["stopping"] is None else row["stopping"] for row in history])
+    if (answer < 0).any():
+        raise ValueError(f"{ANSWERS}: an answer is none of the classes")
+    trace = [_number(row["stopping"]) for row in history]
+    method = needed(config["method"]["name"], str, "the name of the method")
     return Estimate(
-        config["method"]["name"], q_f, answer, labels.items, labels.classes, labels.offsets, labels.annotators,
-        confusion=confusion, trace=trace,
+        method, q_f, answer, labels.items, labels.classes, labels.offsets, labels.annotators,
+        confusion=confusion, trace=np.array(trace),
     )  # fmt: skip
 
 
-def _audited(noted: Mapping[str, Any]) -> RuleAudit:
-    numbers = {one.name for one in fields(RuleAudit) if one.type == "float"}
-    filled: dict[str, Any] = {
-        name: np.nan if value is None and name in numbers else value for name, value in noted.items()
-    }
-    return RuleAudit(**{**filled, "verdict": Verdict(noted["verdict"])})
+def _number(value: Any) -> float:
+    return np.nan if value is None else float(needed(value, (int, float), "stopping"))
+
+
+def _confusion(kept: Kept) -> NDArray[Any]:
+    size = (len(kept.labels.annotators), kept.labels.n_classes, kept.labels.n_classes)
+    return np.full(size, np.nan) if kept.estimate.confusion is None else kept.estimate.confusion
+
+
+KINDS: Mapping[Any, Any] = {"float": (int, float), "int": int, "int | None": int, "str": str, "Verdict": str}
+"""What JSON holds for each type of a RuleAudit's fields."""
+
+
+def _audited(noted: Any) -> RuleAudit:
+    read = {}
+    for one in fields(RuleAudit):
+        value = needed(noted, dict, RULES)[one.name]
+        may_miss = value is None and one.type in ("float", "int | None")
+        read[one.name] = value if may_miss else needed(value, KINDS[one.type], f"{RULES}: {one.name}")
+        read[one.name] = np.nan if may_miss and one.type == "float" else read[one.name]
+    return RuleAudit(**{**read, "verdict": Verdict(read["verdict"])})

@@ -1,0 +1,225 @@
+"""A damaged run is refused in one line that names it, whatever is wrong with its files."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from crowdlogic.data.simulate import simulate_sentiment
+from crowdlogic.errors import CrowdLogicError, FormatError, MissingDataError, OptionError
+from crowdlogic.learning.course import Row
+from crowdlogic.learning.evidence import explain
+from crowdlogic.learning.logic_lncl import LogicLNCL
+from crowdlogic.learning.restoring import load_run
+from crowdlogic.learning.running import Given, train_run
+from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.vocabulary import Vocabulary
+
+MADE = simulate_sentiment(5, items=40, test_items=5, annotators=5, labels_per_item=3)
+RULES = parse_rules("1.0: include contrast('but')\n1: Near(A, B) & Label(A, C) -> Label(B, C)")
+NEAR = pl.DataFrame({"a": [MADE.corpus.items[0]], "b": [MADE.corpus.items[1]]})
+GIVEN = Given(MADE.corpus, MADE.labels, RULES, Vocabulary().table("Near", NEAR))
+METHOD = LogicLNCL(epochs=2)
+
+
+class StopError(Exception):
+    """Something went wrong in the middle."""
+
+
+def stop(row: Row, most: int) -> None:
+    if row.epoch == 2:
+        raise StopError
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    train_run(folder / "done", METHOD, GIVEN)
+    with pytest.raises(StopError):
+        train_run(folder / "stopped", METHOD, GIVEN, progress=stop)
+    return folder
+
+
+Change = Callable[[Any], Any]
+
+
+def edit(run: Path, file: str, change: Change) -> None:
+    """Read a file of a run, change what it holds, and write it back."""
+    path = run / file
+    if path.suffix == ".json":
+        path.write_text(json.dumps(change(json.loads(path.read_text()))))
+    elif path.suffix == ".jsonl":
+        path.write_text(change(path.read_text()))
+    elif path.suffix == ".parquet":
+        change(pl.read_parquet(path)).write_parquet(path)
+    else:
+        save_file({name: np.ascontiguousarray(array) for name, array in change(load_file(path)).items()}, path)
+
+
+def without(*path: str) -> Change:
+    """Whatever stands at the end of the path is taken away."""
+
+    def change(noted: Any) -> Any:
+        inner = noted
+        for name in path[:-1]:
+            inner = inner[name]
+        del inner[path[-1]]
+        return noted
+
+    return change
+
+
+def put(value: Any, *path: str) -> Change:
+    """Something else at the end of the path."""
+
+    def change(noted: Any) -> Any:
+        inner = noted
+        for name in path[:-1]:
+            inner = inner[name]
+        inner[path[-1]] = value
+        return noted
+
+    return change
+
+
+CONFIG = "config.json"
+TOP = ("classes", "rules", "teacher", "outcome", "method")
+PLACES = [*((name,) for name in TOP), ("method", "classifier"), ("method", "name"), ("rules", "tables"), ("rules", "text"),
+          ("rules", "functions"), ("outcome", "epoch"), ("outcome", "chosen"), ("outcome", "epoch", "loss")]  # fmt: skip
+DAMAGES = [
+    *((CONFIG, without(*path)) for path in PLACES),
+    *((CONFIG, put(3.5, *path)) for path in PLACES if path[-1] != "loss"),
+    *((CONFIG, put("x", *path)) for path in PLACES if path not in [("method", "name"), ("rules", "text")]),
+    (CONFIG, put(3, "classes")),
+    (CONFIG, put(["positive", "negative"], "classes")),
+    (CONFIG, put(["negative", "positive", "odd"], "classes")),
+    (CONFIG, put(7, "outcome", "chosen")),
+    (CONFIG, put("much", "teacher", "strength")),
+    (CONFIG, put({"name": "no such"}, "method", "classifier")),
+    (CONFIG, put("1: Label(S", "rules", "text")),
+    *((file, lambda table, n=name: table.drop(n)) for file, name in [
+        ("labels.parquet", "answer"), ("labels.parquet", "item"), ("labels.parquet", "crowd_negative"),
+        ("crowd.parquet", "unit"), ("annotators.parquet", "annotator"), ("items.parquet", "item")]),
+    *((file, lambda table, n=name: table.with_columns(pl.lit("x").alias(n))) for file, name in [
+        ("labels.parquet", "answer"), ("labels.parquet", "p_negative"), ("crowd.parquet", "label"),
+        ("items.parquet", "gold"), ("items.parquet", "item")]),
+    *((file, lambda table, n=name: table.with_columns(pl.lit(None).cast(table[n].dtype).alias(n))) for file, name in [
+        ("labels.parquet", "p_negative"), ("crowd.parquet", "unit"), ("items.parquet", "text")]),
+    *((f"{file}.parquet", lambda table: table.head(3)) for file in ("labels", "items", "annotators")),
+    ("labels.parquet", lambda table: table.reverse()),
+    ("crowd.parquet", lambda table: table.with_columns(unit=pl.col("unit") + 1000)),
+    ("history.jsonl", lambda text: "3\n" + text),
+    ("history.jsonl", lambda text: '{"epoch": 1}\n'),
+    ("history.jsonl", lambda text: text.replace('"epoch": 1', '"epoch": "one"')),
+    ("history.jsonl", lambda text: text.replace('"scores": {', '"scores": [], "x": {')),
+    ("rules.json", lambda noted: {"a": noted}),
+    ("rules.json", lambda noted: [3]),
+    ("rules.json", lambda noted: [{**noted[0], "satisfaction": "x"}]),
+    ("rules.json", lambda noted: [{**noted[0], "verdict": "x"}]),
+    ("confusion.safetensors", lambda arrays: {"other": arrays["confusion"]}),
+    ("confusion.safetensors", lambda arrays: {"confusion": arrays["confusion"][:2]}),
+    ("model.safetensors", lambda arrays: {name: array[:1] if array.ndim else array for name, array in arrays.items()}),
+    ("model.safetensors", lambda arrays: arrays | {"fixed.width": np.ones(3)}),
+    ("model.safetensors", lambda arrays: arrays | {"fixed.columns": arrays["fixed.columns"].astype(np.float64) * 1e9}),
+    ("model.safetensors", lambda arrays: {"x": np.ones(1)}),
+    ("tables/Near.parquet", lambda table: table.select(pl.lit(None).alias("1"))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("file", "change"), DAMAGES)
+def test_a_damaged_run_is_one_line(whole: Path, tmp_path: Path, file: str, change: Change) -> None:
+    run = Path(shutil.copytree(whole / "done", tmp_path / "run"))
+    edit(run, file, change)
+
+    with pytest.raises(CrowdLogicError) as refused:
+        load_run(run)
+
+    assert len(str(refused.value).splitlines()) == 1
+    if "These" not in str(refused.value):  # a classifier that is told apart says so itself
+        assert str(refused.value).startswith(str(run))
+        assert "damaged" in str(refused.value)
+
+
+def test_the_damage_is_named(whole: Path, tmp_path: Path) -> None:
+    said = {}
+    for name, (file, change) in {
+        "missing": (CONFIG, without("rules")),
+        "order": (CONFIG, put(["positive", "negative"], "classes")),
+        "shape": ("confusion.safetensors", lambda arrays: {"confusion": arrays["confusion"][:2]}),
+        "type": ("crowd.parquet", lambda table: table.with_columns(label=pl.lit("x"))),
+    }.items():
+        run = Path(shutil.copytree(whole / "done", tmp_path / name))
+        edit(run, file, change)
+        with pytest.raises(FormatError) as refused:
+            load_run(run)
+        said[name] = str(refused.value).removeprefix(f"{run}: the run is damaged ")
+
+    end = " Train it again, or bring back the file."
+    assert said == {
+        "missing": f"(no 'rules').{end}",
+        "order": "(config.json and labels.parquet have the classes in different orders).",
+        "shape": f"(confusion.safetensors: confusion is (2, 2, 2) where (5, 2, 2) is expected).{end}",
+        "type": f"(crowd.parquet: label holds what is no whole number).{end}",
+    }
+
+
+@pytest.mark.parametrize(
+    "file",
+    ["confusion.safetensors", "annotators.parquet", "model.safetensors", "rules.json", "history.jsonl", "tables/Near.parquet"],
+)  # fmt: skip
+def test_a_missing_file_is_named_once(whole: Path, tmp_path: Path, file: str) -> None:
+    run = Path(shutil.copytree(whole / "done", tmp_path / "run"))
+    (run / file).unlink()
+
+    with pytest.raises(MissingDataError) as refused:
+        load_run(run)
+
+    path = run / file
+    assert str(refused.value) == f"{path.parent}: no {path.name} in it. The run is damaged, or it is no run."
+
+
+STATE = "checkpoint/state.json"
+
+
+@pytest.mark.parametrize(
+    ("file", "change"),
+    [
+        *((STATE, without(*path)) for path in [("owner",), ("files",), ("note",), ("files", "last"), ("note", "history"), ("note", "best"), ("note", "best_epoch"), ("note", "best", "loss")]),
+        *((STATE, put(value, *path)) for value in (3, "x", None) for path in [("owner",), ("files",), ("note",), ("files", "best"), ("note", "history"), ("note", "best")]),
+        (STATE, put("x", "note", "best_epoch")),
+        (STATE, put(9, "note", "best_epoch")),
+        (STATE, put([3, 4], "note", "history")),
+        (STATE, put([{"epoch": 1}], "note", "history")),
+        (STATE, put("../../done/model.safetensors", "files", "best")),
+        ("checkpoint/last-0002.safetensors", lambda arrays: {name: array for name, array in arrays.items() if name != "q_f"}),
+        ("checkpoint/last-0002.safetensors", lambda arrays: arrays | {"q_f": arrays["q_f"][:3]}),
+    ],
+)  # fmt: skip
+def test_a_damaged_checkpoint_is_one_line(whole: Path, tmp_path: Path, file: str, change: Change) -> None:
+    run = Path(shutil.copytree(whole / "stopped", tmp_path / "run"))
+    if not (run / file).is_file():
+        file = file.replace("last", "best")
+    edit(run, file, change)
+
+    with pytest.raises(CrowdLogicError) as refused:
+        train_run(run, METHOD, GIVEN, resume=True)
+
+    assert len(str(refused.value).splitlines()) == 1
+    assert str(refused.value).startswith(str(run))
+
+
+def test_what_is_no_number_is_not_explained(whole: Path) -> None:
+    learned = load_run(whole / "done").learned
+    epoch = replace(learned.epoch, p=np.full_like(learned.epoch.p, np.nan))
+
+    with pytest.raises(OptionError, match="so they cannot be explained that way"):
+        explain(replace(learned, epoch=epoch), MADE.corpus.items[0])

@@ -50,6 +50,18 @@ def test_gold_can_come_by_itself(run: Run, estimate: Path) -> None:
     assert figures["labels"]["doubts"][0]["text"] is None
 
 
+def test_plots_are_written_where_asked(run: Run, estimate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")  # no browser to draw PNG files with
+
+    done = run("report", estimate, "--labels", "made/labels.csv", "-o", "r.html", "--figures", "plots")
+
+    names = sorted(path.suffix for path in Path("plots").iterdir())
+    assert done.code == 0
+    assert names == [".svg"] * len(names)
+    assert f"{len(names)} plots -> plots; no PNG: " in done.err
+    assert len(names) > 3
+
+
 @pytest.mark.parametrize(
     ("words", "line"),
     [

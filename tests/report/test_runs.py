@@ -107,7 +107,7 @@ def test_why_it_stopped_is_said(run: Run) -> None:
     )
     assert after(30, 30, 28) == ("All 30 epochs that were allowed were run; epoch 28 had the best score and is kept.")
     assert after(1, 1, 1, held_out=None) == (
-        "There was nothing to stop by: all 1 epoch were run, and the last one is kept."
+        "There was nothing to stop by: the one epoch was run, and the last one is kept."
     )
 
 

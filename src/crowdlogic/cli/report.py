@@ -28,6 +28,7 @@ from crowdlogic.data.reading import read_corpus, read_crowd
 from crowdlogic.data.writing import write_bytes
 from crowdlogic.errors import MissingDataError, OptionError
 from crowdlogic.learning.restoring import load_run
+from crowdlogic.report.figures import write_figures
 from crowdlogic.report.findings import Report
 from crowdlogic.report.material import Material, of_estimate, of_run
 from crowdlogic.report.page import render
@@ -60,6 +61,9 @@ def command(
     methods: Annotated[
         str | None, typer.Option("--compare", metavar="METHODS", help="Also run: all, or names with commas between.")
     ] = None,
+    figures: Annotated[
+        str | None, typer.Option("--figures", metavar="DIR", help="Also write every plot into this folder.")
+    ] = None,
     evidence: Annotated[
         bool, typer.Option("--evidence/--no-evidence", help="For a run: say why doubtful items got their answers.")
     ] = True,
@@ -91,6 +95,8 @@ def command(
         limits=Limits(items=most), seed=seed,
     )  # fmt: skip
     say(f"{report.summary.findings[0].text} -> {write_report(out, report)}")
+    if figures is not None:
+        say(_figures(report, figures))
 
 
 def check_place(out: str) -> None:
@@ -153,6 +159,13 @@ def write_report(out: str | Path, report: Report) -> str:
     write_bytes(figures, as_json(report).encode("utf-8", "backslashreplace"))
     write_bytes(page, render(report).encode("utf-8", "backslashreplace"))
     return f"{page} ({figures.name} beside it)"
+
+
+def _figures(report: Report, folder: str) -> str:
+    """Write every plot; say where, and why there is no PNG where there is none."""
+    written = write_figures(report, folder)
+    without = "" if written.missing is None else f"; no PNG: {written.missing}"
+    return f"{len(written.svg)} plots -> {folder}{without}"
 
 
 def now() -> str:

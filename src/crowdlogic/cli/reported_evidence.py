@@ -1,6 +1,6 @@
 """The evidence of a run as a report shows it: for the answer against its rival, in bits.
 
-Learning explains, report shows, and neither knows the other (see docs/decisions/0004): here the one is handed over to
+Learning explains, report shows, and neither knows the other (see docs/decisions/0006): here the one is handed over to
 the other. Axes: i unit, k class.
 """
 

@@ -77,10 +77,12 @@ def stopped(kept: Kept, chosen: int, rule: str | None) -> str:
     """Why the fit stopped, as a sentence."""
     done, most = len(kept.history), kept.config["method"].get("epochs")
     if rule is None:
-        return f"There was nothing to stop by: all {counted(done, 'epoch')} were run, and the last one is kept."
+        run = "the one epoch was" if done == 1 else f"all {done:,} epochs were"
+        return f"There was nothing to stop by: {run} run, and the last one is kept."
     kept_one = f"epoch {chosen} had the best score and is kept"
     if most is not None and done >= most:
-        return f"All {counted(done, 'epoch')} that were allowed were run; {kept_one}."
+        run = "The one epoch that was allowed was" if done == 1 else f"All {done:,} epochs that were allowed were"
+        return f"{run} run; {kept_one}."
     waited = counted(done - chosen, "epoch")
     return f"It stopped after epoch {done}, since {rule} had not risen for {waited}; {kept_one}."
 

@@ -88,11 +88,26 @@ def test_facts_about_new_items_come_with_them(run: Run) -> None:
     np.testing.assert_array_equal(own[2:], new[2:])
 
 
+def test_gold_of_other_classes_is_not_scored_and_the_items_are_answered(run: Run, trained: Simulation) -> None:
+    pl.read_csv("test.csv").with_columns(label=pl.lit("odd")).write_csv("odd.csv")
+
+    done = run("predict", "model", "odd.csv", "-o", "p.csv")
+    run("predict", "model", "test.csv", "-o", "same.csv")
+
+    assert done.code == 0
+    assert done.err.splitlines() == [
+        "odd.csv: its gold has the class 'odd', which the run does not know, so nothing is scored.",
+        "logic-lncl, teacher: 40 items -> p.csv",
+    ]
+    assert Path("p.csv").read_bytes() == Path("same.csv").read_bytes()
+
+
 @pytest.mark.parametrize(
     ("words", "line"),
     [
         (["predict", "no", "test.csv", "-o", "p.csv"], "no: no config.json in it, so it is no run. Name a folder that `train` wrote."),
         (["predict", "model", "no.csv", "-o", "p.csv"], "no.csv: no such file. Beside it are: bio.rules, but.rules, gold.csv, items.csv, labels.csv, test.csv."),
+        (["predict", "model", "test.csv", "-o", "/proc/p.csv"], "/proc/p.csv: "),
         (["predict", "model", "test.csv", "-o", "p.xyz"], "p.xyz: the suffix '.xyz' says no format."),
         (["explain", "model", "r0001"], "No item is called 'r0001'. Did you mean 'r001'?"),
         (["explain", "model", "r001", "--token", "2"], "--token 2: item r001 has 1 tokens."),
@@ -162,3 +177,20 @@ def test_a_sentence_is_shown_token_by_token_and_one_token_in_full(run: Run, tagg
     assert "what is lost without it" in one.err
     assert [unit["word"] for unit in figures["units"]] == list(words)
     assert figures["exact"] is False
+
+
+def test_a_sentence_without_tokens_is_told_of(run: Run) -> None:
+    made = simulate_ner(2, items=10, test_items=2, annotators=4, labels_per_item=2)
+    records = [
+        {"id": f"s{s}", "tokens": list(made.corpus.sentence(s)), "crowd": {"ann": ["O"] * len(made.corpus.sentence(s))}}
+        for s in range(10)
+    ]
+    records[0]["crowd"] = {"ann": ["B-PER"] * len(records[0]["tokens"])}
+    records.append({"id": "empty", "tokens": [], "crowd": {}})
+    Path("l.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
+    trained = run("train", "--labels", "l.jsonl", "-o", "model", "--epochs", 1)
+
+    done = run("explain", "model", "empty")
+
+    assert trained.code == 0
+    assert (done.code, done.out, done.err) == (0, "", "empty: has no tokens, so there is nothing to explain.\n")

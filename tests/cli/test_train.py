@@ -152,6 +152,10 @@ def test_a_rule_that_the_crowd_contradicts_is_named(run: Run, reviews: Simulatio
         ([*WORDS[1:], "-m", "gold"], "The items have no gold to learn. Give gold, or choose another method."),
         ([*WORDS[1:], "--dev", "items.csv"], "The dev items have no gold. Give gold with them, or leave them out."),
         ([*WORDS[1:], "--vectors", "no.txt"], "no.txt: no such file."),
+        ([*WORDS[1:], "--model", "kim-cnn", "--set", "classifier.vectors.x=1"], "classifier.vectors: word vectors are data, and no option. Give their file: --vectors FILE."),
+        ([*WORDS[1:], "--column", "label=my_tag"], "--column label=my_tag: none of items.csv, labels.csv has a column 'my_tag'."),
+        (["--labels", "l\udcff.csv"], "l\\udcff.csv: the file's name is not UTF-8. Rename the file."),
+        (["--config", "three.toml"], "three.toml: set: 3 given where a table is expected."),
         (["--config", "odd.toml"], "odd.toml: label: there is no such option. Did you mean 'labels'?"),
         ([*WORDS[1:], "-o", "no/out"], "no/out: the folder no does not exist. Make it first."),
         ([*WORDS[1:], "-o", "other"], "other: holds other files and no run. Name a new or an empty folder."),
@@ -164,6 +168,7 @@ def test_bad_input_is_one_line_and_nothing_is_written(
     Path("other").mkdir()
     Path("other/mine.txt").write_text("mine")
     Path("odd.toml").write_text('label = "labels.csv"\n')
+    Path("three.toml").write_text("set = 3\n")
     before = sorted(map(str, Path().rglob("*")))
 
     done = run("train", *words, *([] if "-o" in words else ["-o", "out"]))
@@ -368,3 +373,29 @@ def test_weak_labels_of_unlabelled_items_are_told_of(run: Run, reviews: Simulati
     assert "1 items have no labels: they are answered, and not learnt from." in done.err.splitlines()
     assert len(answers("out")) == 150
     assert np.isfinite(answers("out")["p_positive"].to_numpy()).all()
+
+
+def test_a_column_is_looked_for_in_the_files_that_have_it(run: Run, reviews: Simulation) -> None:
+    run(*WORDS, "--dev", "test.csv", "-o", "plain", "--epochs", 2)
+    pl.read_csv("labels.csv").rename({"label": "my_tag", "item": "what"}).write_csv("labels.csv")
+    pl.read_csv("items.csv").rename({"item": "what"}).write_csv("items.csv")
+    pl.read_csv("test.csv").rename({"label": "my_tag"}).write_csv("test.csv")
+
+    done = run(*WORDS, "--dev", "test.csv", "--column", "label=my_tag", "--column", "item=what", "-o", "out",
+               "--epochs", 2)  # fmt: skip
+    audited = run("rules", "audit", "but.rules", "labels.csv", "--items", "items.csv", "--column", "label=my_tag",
+                  "--column", "item=what", "--run", "out")  # fmt: skip
+
+    assert (done.code, audited.code) == (0, 0)
+    assert answers("out").equals(answers("plain"))
+
+
+def test_the_layout_is_that_of_every_file_whose_suffix_does_not_say(run: Run) -> None:
+    written(simulate_ner(2, items=40, test_items=10, annotators=8, labels_per_item=3))
+    Path("labels.conll").rename("labels.txt")
+    Path("test.conll").rename("dev.txt")
+
+    done = run("train", "--labels", "labels.txt", "--dev", "dev.txt", "--format", "conll", "-o", "out", "--epochs", 1)
+
+    assert done.code == 0
+    assert "dev.txt: 10 dev items to stop by." in done.err.splitlines()

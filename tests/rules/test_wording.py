@@ -85,3 +85,13 @@ def test_a_word_list_is_read_once_per_line(tmp_path: Path) -> None:
 def test_a_missing_word_list_is_named(tmp_path: Path) -> None:
     with pytest.raises(RuleError, match=r"^there is no word list 'none\.txt' beside the rule file\.$"):
         in_list(pl.Series(["a"]), tmp_path / "none.txt")
+
+
+def test_a_word_list_that_was_changed_is_read_again(tmp_path: Path) -> None:
+    (tmp_path / "w.txt").write_text("fine\n")
+    before = in_list(pl.Series(["fine", "awful"]), tmp_path / "w.txt").to_list()
+
+    (tmp_path / "w.txt").write_text("awful\n")
+
+    assert before == [True, False]
+    assert in_list(pl.Series(["fine", "awful"]), tmp_path / "w.txt").to_list() == [False, True]

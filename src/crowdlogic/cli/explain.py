@@ -41,6 +41,8 @@ def command(
     if json:
         show_json(figures_of(found, units))
         return
+    if not units:
+        say(f"{item}: has no tokens, so there is nothing to explain.")
     if len(units) > 1:
         _show_tokens(found)
         say("The evidence of one token: --token N.")

@@ -46,15 +46,23 @@ def command(
     corpus = read_corpus(items, format=format, columns=columns_of(column))
     beliefs = loaded.predict(corpus, student=student)
     classes = loaded.estimate.classes
+    unknown = [name for name in corpus.classes if str(name) not in {str(own) for own in classes}]
+    right = "" if unknown else scored(corpus, beliefs, classes)
     who = "student" if student or loaded.teacher.is_idle else "teacher"
     write_estimate(
         out, predicted(f"{loaded.estimate.method} {who}", corpus, beliefs, classes), corpus=corpus, format=to
     )
-    right = ""
-    if is_scorable(corpus):
-        known = corpus.with_classes(classes)
-        right = f", {score_name(classes, sequential=corpus.is_sequential)} {percent(score(known, beliefs))} by its gold"
+    if unknown:
+        say(f"{items}: its gold has the class {unknown[0]!r}, which the run does not know, so nothing is scored.")
     say(f"{loaded.estimate.method}, {who}: {len(corpus.items):,} items{right} -> {out}")
+
+
+def scored(corpus: Corpus, beliefs: Beliefs, classes: Classes) -> str:
+    """How right the beliefs are by the gold of the items, in words; nothing where there is none."""
+    if not is_scorable(corpus):
+        return ""
+    value = score(corpus.with_classes(classes), beliefs)
+    return f", {score_name(classes, sequential=corpus.is_sequential)} {percent(value)} by its gold"
 
 
 def predicted(method: str, corpus: Corpus, beliefs: Beliefs, classes: Classes) -> Estimate:

@@ -20,6 +20,7 @@ from crowdlogic.cli.options import (
     list_of,
     vocabulary_of,
 )
+from crowdlogic.cli.several_files import columns_by_file, layout_of
 from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
@@ -57,7 +58,7 @@ def check_command(
 ) -> None:
     """Check a rule file: names, arities, classes, contradictions, duplicates, rules that never ground."""
     read = read_rules(rules)
-    names, corpus = _known(labels, items, classes, columns_of(column), format)
+    names, corpus = _known(labels, items, classes, column, format)
     found = check(read, classes=names, vocabulary=vocabulary_of(table), corpus=corpus)
     if json:
         show_json([{"severity": one.severity, "place": str(one.place), "message": one.what} for one in found])
@@ -85,7 +86,7 @@ def audit_command(
     json: JsonOption = False,
 ) -> None:
     """Say of each rule what it touches, how far the crowd agrees, what it flips, and whether it helps."""
-    crowd, corpus = _crowd(labels, items, list_of(classes), columns_of(column), format)
+    crowd, corpus = _crowd(labels, items, list_of(classes), column, format)
     asked = _Asked() if run is None else _of_run(run, crowd, corpus)
     crowd = crowd.with_classes(asked.classes or crowd.classes)
     corpus = corpus.with_classes(crowd.classes)
@@ -115,27 +116,29 @@ def audit_command(
 
 
 def _known(
-    labels: str | None, items: str | None, classes: str | None, columns: dict[str, str], format: Format | None
+    labels: str | None, items: str | None, classes: str | None, column: list[str] | None, format: Format | None
 ) -> tuple[Classes | None, Corpus | None]:
     """The classes and the items, as far as they were given: labels alone, without text, tell the classes only."""
     named = list_of(classes)
     if labels is not None:
-        crowd, corpus = _crowd(labels, items, named, columns, format)
+        crowd, corpus = _crowd(labels, items, named, column, format)
         is_known = items is not None or corpus.texts is not None or corpus.tokens is not None
         return crowd.classes, corpus if is_known else None
     if items is None:
         return None if named is None else tuple(named), None
-    read = read_corpus(items, columns=columns, format=format)
+    read = read_corpus(items, columns=columns_of(column), format=format)
     return tuple(named) if named is not None else read.classes or None, read
 
 
 def _crowd(
-    labels: str, items: str | None, classes: list[str] | None, columns: dict[str, str], format: Format | None
+    labels: str, items: str | None, classes: list[str] | None, column: list[str] | None, format: Format | None
 ) -> tuple[CrowdLabels, Corpus]:
     """The labels and the items they are about; items without text where no file gives any."""
-    crowd = read_crowd(labels, columns=columns, classes=classes, format=format)
+    own = None if items is None else layout_of(items, format)
+    columns = columns_by_file(column, {**({} if items is None else {items: own}), labels: format})
+    crowd = read_crowd(labels, columns=columns[labels], classes=classes, format=format)
     if items is not None:
-        return align(crowd.labels, read_corpus(items, columns=columns))
+        return align(crowd.labels, read_corpus(items, columns=columns[items], format=own))
     return crowd.labels, crowd.corpus or Corpus(crowd.labels.items, offsets=crowd.labels.offsets)
 
 

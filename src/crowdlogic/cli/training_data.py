@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from crowdlogic.cli.console import percent
-from crowdlogic.cli.options import columns_of, list_of, vocabulary_of
+from crowdlogic.cli.options import list_of, vocabulary_of
 from crowdlogic.cli.settings import Settings
+from crowdlogic.cli.several_files import columns_by_file, layout_of
 from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.intake import Duplicates
 from crowdlogic.data.labels import CrowdLabels
@@ -40,8 +41,7 @@ class Prepared:
 def prepared(settings: Settings) -> Prepared:
     """Read what the settings name, and choose the method."""
     labels, corpus = _labelled(settings)
-    columns = columns_of(list(settings.column))
-    dev, test = (None if path is None else read_corpus(path, columns=columns) for path in (settings.dev, settings.test))
+    dev, test = (None if path is None else _items(settings, path) for path in (settings.dev, settings.test))
     vectors = _vectors(settings)
     choice = Choice(
         settings.method or MethodName.logic_lncl, settings.preset, settings.model, vectors, settings.changes,
@@ -64,15 +64,26 @@ def prepared(settings: Settings) -> Prepared:
 def _labelled(settings: Settings) -> tuple[CrowdLabels, Corpus]:
     """The labels and the items they are of."""
     crowd = read_crowd(
-        str(settings.labels), format=settings.format, columns=columns_of(list(settings.column)),
+        str(settings.labels), format=settings.format, columns=_columns(settings)[str(settings.labels)],
         classes=list_of(settings.classes), duplicates=settings.duplicates or Duplicates.error, wide=settings.wide,
         abstain=settings.abstain,
     )  # fmt: skip
     if settings.items is not None:
-        return align(crowd.labels, read_corpus(settings.items, columns=columns_of(list(settings.column))))
+        return align(crowd.labels, _items(settings, settings.items))
     if crowd.corpus is None:
         raise OptionError(f"{settings.labels} holds labels and no texts. Give the items: --items FILE.")
     return crowd.labels, crowd.corpus
+
+
+def _items(settings: Settings, path: str) -> Corpus:
+    return read_corpus(path, format=layout_of(path, settings.format), columns=_columns(settings)[path])
+
+
+def _columns(settings: Settings) -> dict[str, dict[str, str]]:
+    """Which column is what, file by file."""
+    others = [path for path in (settings.items, settings.dev, settings.test) if path is not None]
+    layouts = {path: layout_of(path, settings.format) for path in others}
+    return columns_by_file(settings.column, {**layouts, str(settings.labels): settings.format})
 
 
 def _vectors(settings: Settings) -> WordVectors | None:

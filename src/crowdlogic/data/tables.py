@@ -82,6 +82,8 @@ def read_bytes(path: str | Path) -> bytes:
 def existing(path: str | Path) -> Path:
     """The path, if a file is there."""
     found = Path(path)
+    if not _is_text(str(path)):
+        raise FormatError(f"{path}: the file's name is not UTF-8. Rename the file.")
     if found.is_dir():
         raise MissingDataError(f"{path}: is a folder. Name a file in it.")
     if not found.exists():
@@ -89,6 +91,11 @@ def existing(path: str | Path) -> Path:
         hint = f" Beside it are: {listed(beside)}." if beside else ""
         raise MissingDataError(f"{path}: no such file.{hint}")
     return found
+
+
+def _is_text(name: str) -> bool:
+    """Whether a name can be written as UTF-8, as polars asks for; Python takes any bytes, as lone surrogates."""
+    return not any("\ud800" <= sign <= "\udfff" for sign in name)
 
 
 def name_of(path: str | Path) -> str:

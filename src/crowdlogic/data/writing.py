@@ -25,15 +25,22 @@ def replacing(path: str | Path) -> Iterator[Path]:
         raise OptionError(f"{path}: the folder {target.parent} does not exist. Make it first.")
     if target.is_dir():
         raise OptionError(f"{path}: is a folder. Name a file.")
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
-    os.close(handle)
-    draft = Path(name)
+    draft = _draft(target)
     try:
         yield draft
         draft.chmod(0o666 & ~_umask())
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _draft(target: Path) -> Path:
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    except OSError as problem:  # nobody asked for the temporary file: name the one that was asked for
+        raise OSError(problem.errno, problem.strerror, str(target)) from problem
+    os.close(handle)
+    return Path(name)
 
 
 def _umask() -> int:

@@ -122,6 +122,8 @@ def _read(hint: Any, current: Any, value: Any, path: str) -> Any:
     if NoneType in kinds and (value is None or value == NONE):
         return None
     for kind in kinds:
+        if kind is WordVectors:
+            raise OptionError(f"{path}: word vectors are data, and no option. Give their file: --vectors FILE.")
         named = _registry(kind)
         if named is not None:
             return _read_named(named, current, value, path)
@@ -212,7 +214,9 @@ WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "
 
 
 def _wanted(kinds: Iterable[Any]) -> str:
-    return " or ".join(WORDS.get(kind, "a list" if get_origin(kind) is not None else "a table") for kind in kinds)
+    return " or ".join(
+        WORDS.get(kind, "a table" if get_origin(kind) in (None, Mapping) else "a list") for kind in kinds
+    )
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:

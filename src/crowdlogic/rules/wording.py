@@ -73,12 +73,21 @@ def shape(tokens: pl.Series) -> pl.Series:
 
 def in_list(texts: pl.Series, path: Path) -> pl.Series:
     """Whether a word of each text stands in a word list."""
-    words = _word_list(path)
+    words = _word_list(path, _state(path))
     return texts.str.split(" ").list.eval(pl.element().str.strip_chars().is_in(words)).list.any()
 
 
+def _state(path: Path) -> tuple[int, int]:
+    """What changes when a file does: when it was last written, and its size."""
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
+
+
 @lru_cache(maxsize=16)
-def _word_list(path: Path) -> tuple[str, ...]:
+def _word_list(path: Path, _written: tuple[int, int]) -> tuple[str, ...]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:

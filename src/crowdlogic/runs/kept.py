@@ -178,6 +178,7 @@ def _crowd(labels: CrowdLabels) -> pl.DataFrame:
 
 def _read_crowd(home: Path, corpus: Corpus, annotators: pl.DataFrame, classes: Classes) -> CrowdLabels:
     table = get_table(home / CROWD)
+    unit, annotator, label = (_whole(table, name, CROWD) for name in ("unit", "annotator", "label"))
     weight, time = (table[name].to_numpy() if name in table.columns else None for name in ("weight", "time"))
     kind = tuple(annotators["kind"].to_list()) if "kind" in annotators.columns else None
     unit, annotator, label = (_whole(table, name, CROWD) for name in ("unit", "annotator", "label"))

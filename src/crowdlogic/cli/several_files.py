@@ -1,0 +1,46 @@
+"""Options that are about several files at once: a column or a layout goes to the files that it fits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from crowdlogic.cli.options import columns_of
+from crowdlogic.data.names import listed, nearest
+from crowdlogic.data.tables import STANDARD, SUFFIXES, Format, format_of, read_table
+from crowdlogic.errors import OptionError
+
+
+def layout_of(path: str, given: Format | None) -> Format | None:
+    """The layout that was given, for a file whose suffix does not say its own."""
+    return None if Path(path.removesuffix(".gz")).suffix.lower() in SUFFIXES else given
+
+
+def columns_by_file(given: Sequence[str] | None, files: Mapping[str, Format | None]) -> dict[str, dict[str, str]]:
+    """Role -> column for each file: of those that were given, those that the file has.
+
+    Args:
+        given: What was given, as role=name.
+        files: The files, each with its layout when the suffix does not say it.
+    """
+    chosen = columns_of(list(given or ()))
+    if not chosen or len(files) == 1:  # a single file is read as it is told to be
+        return dict.fromkeys(files, chosen)
+    headers = {path: _header(path, layout) for path, layout in files.items()}
+    for role, column in chosen.items():
+        if not any(header is None or column in header for header in headers.values()):
+            known = list(dict.fromkeys(name for header in headers.values() for name in header or ()))
+            raise OptionError(
+                f"--column {role}={column}: none of {listed(files)} has a column {column!r}.{nearest(column, known)}"
+            )
+    return {
+        path: {role: column for role, column in chosen.items() if header is None or column in header}
+        for path, header in headers.items()
+    }
+
+
+def _header(path: str, layout: Format | None) -> list[str] | None:
+    """The columns of a file; None for standard input, which can be read once only."""
+    if path == STANDARD:
+        return None
+    return [] if format_of(path, layout) is Format.conll else read_table(path, format=layout)[0].columns

@@ -24,6 +24,7 @@ from crowdlogic.errors import CrowdLogicError
 from crowdlogic.report.findings import Report
 from crowdlogic.report.page_items import embedded
 from crowdlogic.report.plots import LETTER, Plot, tag, text
+from crowdlogic.report.plots_charts import DASHES
 from crowdlogic.report.plots_colours import LIGHT, PLOT_CSS, resolved
 from crowdlogic.report.plots_pages import plots_of
 
@@ -34,7 +35,7 @@ OPTIONS = (
     "--disable-component-update", "--disable-sync", "--disable-extensions", "--virtual-time-budget=20000", "--dump-dom",
 )  # fmt: skip
 
-PATIENCE = 120
+PATIENCE = 300
 """Seconds that the browser may take for all pictures."""
 
 SHARPNESS = 2
@@ -145,13 +146,18 @@ def _legend_marks(row: list[tuple[float, str, str]], y: float) -> list[Markup]:
     for x, kind, words in row:
         colour, *shape = kind.split()
         marks += [
-            _key(colour, shape[0] if shape else "", x, y),
+            _key(colour, shape[0] if shape else "", _dash(shape), x, y),
             text(x + 24, y + 4, words, anchor="start", class_="tick"),
         ]
     return marks
 
 
-def _key(colour: str, shape: str, x: float, y: float) -> Markup:
+def _dash(shape: list[str]) -> str:
+    """A line's dashes: its class is d and their place."""
+    return DASHES[int(shape[1][1:])] if len(shape) > 1 and shape[0] == "line" else ""
+
+
+def _key(colour: str, shape: str, dash: str, x: float, y: float) -> Markup:
     match shape:
         case "dot":
             return tag("circle", cx=x + 9, cy=y, r=5, class_=f"mark {colour}")
@@ -160,7 +166,7 @@ def _key(colour: str, shape: str, x: float, y: float) -> Markup:
         case "ring":
             return tag("circle", cx=x + 9, cy=y, r=5, class_=f"ring {colour}")
         case "line":
-            return tag("path", d=f"M{x:.1f} {y:.1f}h18", class_=f"line {colour}")
+            return tag("path", d=f"M{x:.1f} {y:.1f}h18", class_=f"line {colour}", stroke_dasharray=dash or None)
         case _:
             return tag("rect", x=x + 3, y=y - 6, width=12, height=12, class_=f"mark {colour}")
 

@@ -288,9 +288,10 @@ def heat_map(
     turned = max([len(column) for column in columns] or [1]) * LETTER > side - 4
     top = 18 + (min(max(len(column) for column in columns), 14) * LETTER * 0.75 + 6 if turned and columns else 16)
     spoken = says or f"{heading}: {len(rows)} rows by {len(columns)} columns."
-    marks = [text(left + side * len(columns) / 2, 10, column_name, class_="name")]
+    marks = [text(left + side * len(columns) / 2, 10, column_name, class_="name")] if column_name else []
     middle = top + side * len(rows) / 2
-    marks.append(text(9, middle, row_name, class_="name", transform=f"rotate(-90 9 {middle:.0f})"))
+    if row_name:
+        marks.append(text(9, middle, row_name, class_="name", transform=f"rotate(-90 9 {middle:.0f})"))
     for n, column in enumerate(columns):
         marks.append(_column_name(column, left + side * (n + 0.5), top - 6, turned, side))
     for m, row in enumerate(rows):

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.report.browser.chrome import Chrome
+from tests.report.browser.chrome import Chrome, chrome
 from tests.report.browser.looking import check, each_page, turn
 from tests.report.made_up import documents
 
@@ -197,18 +197,19 @@ def test_downloads_hold_the_rows_that_fit(browser: Chrome, pages: dict[str, Path
     assert "review_8" not in csv + json
 
 
-def test_a_page_of_a_hundred_thousand_items_is_usable_within_three_seconds(
-    browser: Chrome, pages: dict[str, Path]
-) -> None:
-    seconds = min(browser.open(pages["large"]) for _ in range(3))
-    began = browser.evaluate("performance.now()")
-    turn(browser, "labels")
-    browser.evaluate(SET.format("search", "review_77"))
-    spent = browser.evaluate("performance.now()") - began
+@pytest.mark.usefixtures("browser")
+def test_a_page_of_a_hundred_thousand_items_is_usable_within_three_seconds(pages: dict[str, Path]) -> None:
+    # Processor time of a browser of its own, not the clock's: other work on the machine is no fault of the page.
+    with chrome() as fresh:
+        fresh.open(pages["large"])
+        opened = fresh.busy()
+        turn(fresh, "labels")
+        fresh.evaluate(SET.format("search", "review_77"))
+        names, searched = fresh.evaluate(NAMES), fresh.busy()
 
-    assert seconds < 3
-    assert spent < 3000
-    assert "review_77" in browser.evaluate(NAMES)
+    assert 0 < opened < 3
+    assert searched < 4
+    assert "review_77" in names
     assert pages["large"].stat().st_size < 5_000_000
 
 

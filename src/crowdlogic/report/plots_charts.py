@@ -300,7 +300,8 @@ def heat_map(
         for n, column in enumerate(columns):
             note = f"{row} → {column}" if notes is None else notes(m, n)
             marks.append(_cell(left + side * n, y, side, values[m][n], note, show))
-    slant = 20 if turned else 4
+    # Turned names lean out to the right of the last column.
+    slant = max(min(len(columns[-1]), 14) * LETTER * 0.72 - side / 2, 4) + 6 if turned else 4
     size = (left + side * len(columns) + slant, top + side * len(rows) + 4)
     return drawn(name, heading, spoken, marks, size=size)
 

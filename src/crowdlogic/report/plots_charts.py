@@ -185,17 +185,19 @@ def _dot(point: Point, x: float, up: Scale) -> Markup:
 
 
 def _names(places: Sequence[tuple[Point, float, float]], frame: Frame, most: int = 12) -> list[Markup]:
-    """Names beside the marked points, as long as they do not lie on one another."""
-    taken: list[tuple[float, float, float, float]] = []
+    """Names right or left of the marked points, as long as they cover neither another name nor another marked point."""
+    taken = [(x - 6, y - 6, x + 6, y + 6) for _, x, y in places]
     marks: list[Markup] = []
     for point, x, y in places:
         words = fitted(point.name, 110)
         wide = len(words) * LETTER
-        left = x + 9 if x + 9 + wide < frame.width - 2 else x - 9 - wide
-        box = (left, y - 9, left + wide, y + 5)
-        if len(marks) < most and not any(_overlap(box, other) for other in taken):
-            taken.append(box)
-            marks.append(text(left, y + 4, words, anchor="start", class_="label"))
+        for left in (x + 9, x - 9 - wide):
+            box = (left, y - 9, left + wide, y + 5)
+            inside = left >= frame.left and left + wide <= frame.width - 2
+            if len(marks) < most and inside and not any(_overlap(box, other) for other in taken):
+                taken.append(box)
+                marks.append(text(left, y + 4, words, anchor="start", class_="label"))
+                break
     return marks
 
 

@@ -30,6 +30,9 @@ from crowdlogic.report.plots import (
 STRONG = 0.62
 """From this share on a heat map's figures take the other ink: in both schemes the contrast is 4.5 there, either way."""
 
+BOLD = 7.8
+"""The width of a character of a name beside a point."""
+
 FAINT = 0.005
 """Small cells with less stay empty: a matrix of noughts hides what matters."""
 
@@ -190,7 +193,7 @@ def _names(places: Sequence[tuple[Point, float, float]], frame: Frame, most: int
     marks: list[Markup] = []
     for point, x, y in places:
         words = fitted(point.name, 110)
-        wide = len(words) * LETTER
+        wide = len(words) * BOLD
         for left in (x + 9, x - 9 - wide):
             box = (left, y - 9, left + wide, y + 5)
             inside = left >= frame.left and left + wide <= frame.width - 2

@@ -174,7 +174,7 @@ def annotator(place: int, classes: tuple[str, ...], rng: np.random.Generator, sp
         TimeBin(1e9 + b, 1e9 + b + 1, n // 5, Figure(right - 0.04 * b, right - 0.04 * b - 0.1, right)) for b in range(5)
     )
     return AnnotatorRow(
-        name=hostile(place) if place % 9 == 4 else f"w{place}", kind="human" if place % 3 else "llm", n_labels=n, n_items=n,
+        name=hostile(place) if place % 9 == 4 else f"w{place}" if place < 10 else f"annotator_{place}", kind="human" if place % 3 else "llm", n_labels=n, n_items=n,
         reliability=Figure(right, max(right - half, 0.0), min(right + half, 1.0)), expected_accuracy=right,
         gold_accuracy=Figure(right - 0.02 if place % 2 else None), n_gold=n, skill=Figure(2 * right - 1, 2 * right - 1.2, 2 * right - 0.9),
         spam_score=right**2, confusions=(Confused(classes[0], classes[-1], 4.2, 0.2),), matrix=matrix, favourite=classes[0],
@@ -195,7 +195,7 @@ def annotators(n: int, classes: tuple[str, ...], spans: bool) -> AnnotatorFindin
         rows=rows, n_annotators=n, n_flagged={"adversary": 1, "spammer": 1}, classes=classes, level=0.95,
         reliability=Histogram(tuple(b / 10 for b in range(11)), (0, 0, 1, 0, 0, 2, 5, 9, 12, 4)), chance=0.4,
         pairs=PairAgreement(names, shared, square, square, n), against_gold=True, has_times=True,
-        findings=(finding("w1 answers the same whatever the truth: leave them out.", Page.annotators, Severity.act, "w1"),),
+        findings=tuple(finding(f"w{j} answers the same whatever the truth.", Page.annotators, Severity.act, f"w{j}") for j in range(8)),
     )  # fmt: skip
 
 

@@ -85,6 +85,18 @@ def test_points_stand_where_their_figures_say() -> None:
     assert ">b</text>" in svg
 
 
+def test_a_name_never_covers_a_marked_point() -> None:
+    points = [charts.Point(f"name_{n}", 100 + 6 * n, 0.5, 0.4, 0.6, marked=True) for n in range(8)]
+
+    svg = str(charts.scatter("s", "points", points, x="x", y="y", marked="m", unmarked="u").svg)
+
+    places = [float(one) for one in re.findall(r'<path d="M([\d.]+) ', svg)]
+    names = [(float(x), word) for x, word in re.findall(r'<text x="([\d.]+)"[^>]*class="label">(name_\d)</text>', svg)]
+    assert names
+    for x, word in names:
+        assert not [place for place in places if x < place < x + 6.6 * len(word)]
+
+
 def test_unknown_cells_of_a_heat_map_are_empty_and_say_so() -> None:
     plot = charts.heat_map(
         "m", "cells", ["a", "b"], ["a", "b"], [[1.0, 0.0], [float("nan"), 0.5]], row_name="", column_name=""

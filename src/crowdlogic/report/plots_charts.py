@@ -30,6 +30,9 @@ from crowdlogic.report.plots import (
 STRONG = 0.62
 """From this share on a heat map's figures take the other ink: in both schemes the contrast is 4.5 there, either way."""
 
+BOLD = 7.8
+"""The width of a character of a name beside a point."""
+
 FAINT = 0.005
 """Small cells with less stay empty: a matrix of noughts hides what matters."""
 
@@ -185,17 +188,19 @@ def _dot(point: Point, x: float, up: Scale) -> Markup:
 
 
 def _names(places: Sequence[tuple[Point, float, float]], frame: Frame, most: int = 12) -> list[Markup]:
-    """Names beside the marked points, as long as they do not lie on one another."""
-    taken: list[tuple[float, float, float, float]] = []
+    """Names right or left of the marked points, as long as they cover neither another name nor another marked point."""
+    taken = [(x - 6, y - 6, x + 6, y + 6) for _, x, y in places]
     marks: list[Markup] = []
     for point, x, y in places:
         words = fitted(point.name, 110)
-        wide = len(words) * LETTER
-        left = x + 9 if x + 9 + wide < frame.width - 2 else x - 9 - wide
-        box = (left, y - 9, left + wide, y + 5)
-        if len(marks) < most and not any(_overlap(box, other) for other in taken):
-            taken.append(box)
-            marks.append(text(left, y + 4, words, anchor="start", class_="label"))
+        wide = len(words) * BOLD
+        for left in (x + 9, x - 9 - wide):
+            box = (left, y - 9, left + wide, y + 5)
+            inside = left >= frame.left and left + wide <= frame.width - 2
+            if len(marks) < most and inside and not any(_overlap(box, other) for other in taken):
+                taken.append(box)
+                marks.append(text(left, y + 4, words, anchor="start", class_="label"))
+                break
     return marks
 
 
@@ -300,7 +305,8 @@ def heat_map(
         for n, column in enumerate(columns):
             note = f"{row} → {column}" if notes is None else notes(m, n)
             marks.append(_cell(left + side * n, y, side, values[m][n], note, show))
-    slant = 20 if turned else 4
+    # Turned names lean out to the right of the last column.
+    slant = max(min(len(columns[-1]), 14) * LETTER * 0.72 - side / 2, 4) + 6 if turned else 4
     size = (left + side * len(columns) + slant, top + side * len(rows) + 4)
     return drawn(name, heading, spoken, marks, size=size)
 

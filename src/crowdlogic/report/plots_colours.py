@@ -30,7 +30,7 @@ PLOT_CSS = """
 .plot .tick { fill: var(--muted); font-size: 11.5px; font-variant-numeric: tabular-nums; }
 .plot .name { fill: var(--muted); font-size: 12px; }
 .plot .note { fill: var(--muted); font-size: 11px; font-style: italic; }
-.plot .label { font-weight: 600; font-size: 11.5px; }
+.plot .label { font-weight: 600; font-size: 11.5px; paint-order: stroke; stroke: var(--paper); stroke-width: 3px; }
 .plot .grid { stroke: var(--line); stroke-width: 1; }
 .plot .axis { stroke: var(--muted); stroke-width: 1; }
 .plot .chance { stroke: var(--muted); stroke-width: 1.2; stroke-dasharray: 3 4; }

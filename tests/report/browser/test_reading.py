@@ -142,6 +142,16 @@ def test_the_keyboard_alone_turns_pages_and_the_focus_is_seen(browser: Chrome, p
     assert browser.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
 
 
+def test_long_lists_of_findings_are_folded_and_open_again(browser: Chrome, pages: dict[str, Path]) -> None:
+    browser.open(pages["documents"])
+    turn(browser, "annotators")
+    seen = "[...document.querySelectorAll('#annotators .finding')].filter((one) => one.checkVisibility()).length"
+
+    assert browser.evaluate(seen) == 5
+    browser.evaluate("document.querySelector('#annotators .findings + .more').click()")
+    assert browser.evaluate(seen) == 8
+
+
 def test_a_finding_leads_to_what_it_is_about(browser: Chrome, pages: dict[str, Path]) -> None:
     browser.open(pages["documents"])
 

@@ -124,7 +124,7 @@ def plain(setting: Setting, made: NeuralClassifier, options: KimCNN | CNNGRU, re
     inputs, n_classes = made.inputs(setting.corpus), len(setting.corpus.classes)
     vectors = made.network.embedding.own.detach().numpy()  # type: ignore[union-attr, operator]
     is_tagger = isinstance(options, CNNGRU)
-    data = padded_data(inputs.rows[0], inputs.offsets, targets_of(setting.corpus), tokens=is_tagger)  # type: ignore[index]
+    data = padded_data(inputs.rows[0], inputs.offsets, targets_of(setting.corpus), tokens=is_tagger)
     network: torch.nn.Module = (
         PlainTagger(vectors, n_classes, options.filters, options.width, options.units)
         if isinstance(options, CNNGRU)

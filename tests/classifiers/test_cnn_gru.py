@@ -34,13 +34,13 @@ def slow_logits(network: TaggerNetwork, rows: torch.Tensor) -> torch.Tensor:
     words = torch.cat([network.embedding.own, network.embedding.rest])[rows[0]]
     if network.shapes is not None:
         words = torch.cat([words, network.shapes.weight[rows[1]]], dim=1)
-    filters, width = network.convolution.out_features, network.width
+    filters, (width,) = network.filters.count, network.filters.windows
     conv = torch.nn.Conv1d(words.shape[1], filters, width, padding="same")
     gru = torch.nn.GRU(filters, network.gru.hidden_size, batch_first=True, bidirectional=network.gru.bidirectional)
     gru.load_state_dict(network.gru.state_dict())
     with torch.no_grad():
-        conv.weight.copy_(network.convolution.weight.view(filters, width, -1).permute(0, 2, 1))
-        conv.bias.copy_(network.convolution.bias)
+        conv.weight.copy_(network.filters.weight.view(width, filters, -1).permute(1, 2, 0))
+        conv.bias.copy_(network.filters.bias)
         hidden, _ = gru(torch.relu(conv(words.T[None])).permute(0, 2, 1))
         return network.output(hidden[0])
 

@@ -27,21 +27,22 @@ TEXTS = [
 
 def slow_logits(network: KimNetwork, rows: list[int]) -> torch.Tensor:
     """[KIM14], word for word: pad, convolve, relu, greatest over time, output."""
+    windows, count = network.filters.windows, network.filters.count
     vectors = torch.cat([network.embedding.own, network.embedding.rest]).detach()
-    reach, size = max(network.windows) - 1, network.embedding.size
+    reach, size = max(windows) - 1, network.embedding.size
     sentence = torch.zeros(1, size, len(rows) + 2 * reach)
     for t, row in enumerate(rows):
         sentence[0, :, reach + t] = vectors[row]
     pooled, begin = [], 0
-    for number, width in enumerate(network.windows):
-        conv = torch.nn.Conv1d(size, network.filters, width)
+    for number, width in enumerate(windows):
+        conv = torch.nn.Conv1d(size, count, width)
         with torch.no_grad():
             for under in range(width):
-                conv.weight[:, :, under] = network.weight[begin : begin + network.filters]
-                begin += network.filters
-            conv.bias.copy_(network.bias[number * network.filters : (number + 1) * network.filters])
+                conv.weight[:, :, under] = network.filters.weight[begin : begin + count]
+                begin += count
+            conv.bias.copy_(network.filters.bias[number * count : (number + 1) * count])
         fits = sentence.shape[2] >= width  # nothing answers where there is no place for a filter
-        pooled.append(torch.relu(conv(sentence)).amax(dim=2) if fits else torch.zeros(1, network.filters))
+        pooled.append(torch.relu(conv(sentence)).amax(dim=2) if fits else torch.zeros(1, count))
     return network.output(torch.cat(pooled, dim=1))[0]
 
 
@@ -61,6 +62,17 @@ def test_forward_is_that_of_plain_convolutions_on_single_sentences(windows: tupl
         rows = said.rows[0, said.offsets[s] : said.offsets[s + 1]].tolist()
         expected = torch.softmax(slow_logits(made.network, rows), dim=0).detach().numpy()
         np.testing.assert_allclose(p[s], expected, rtol=0, atol=1e-6)
+
+
+def test_predictions_are_the_same_when_the_table_of_words_would_be_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = review_task()
+    made = KimCNN(vectors=random_vectors(OTHERS, 6), filters=4).build(task.corpus, task.classes, seed=0)
+    p = made.predict_proba(task.corpus)
+
+    monkeypatch.setattr("crowdlogic.classifiers.filters.LARGE", 10)
+
+    assert made.network.know(torch.zeros(1, 9, dtype=torch.long)) is None
+    np.testing.assert_allclose(made.predict_proba(task.corpus), p, rtol=0, atol=1e-7)
 
 
 def test_gradients_are_those_of_plain_convolutions() -> None:
@@ -95,14 +107,14 @@ def _logits(made, corpus):
 
 def differentiable_logits(network: KimNetwork, rows: list[int]) -> torch.Tensor:
     """As `slow_logits`, through torch's graph."""
-    reach = max(network.windows) - 1
-    empty = torch.zeros(reach, network.embedding.size)
+    windows, count = network.filters.windows, network.filters.count
+    empty = torch.zeros(max(windows) - 1, network.embedding.size)
     words = network.embedding.own[torch.tensor(rows, dtype=torch.long)]
     sentence = torch.cat([empty, words, empty]).T[None]
     pooled = []
-    weights = network.weight.split([width * network.filters for width in network.windows])
-    for width, weight, bias in zip(network.windows, weights, network.bias.split(network.filters), strict=True):
-        filters = weight.view(width, network.filters, -1).permute(1, 2, 0)
+    weights = network.filters.weight.split([width * count for width in windows])
+    for width, weight, bias in zip(windows, weights, network.filters.bias.split(count), strict=True):
+        filters = weight.view(width, count, -1).permute(1, 2, 0)
         pooled.append(torch.relu(torch.nn.functional.conv1d(sentence, filters, bias)).amax(dim=2))
     return network.output(torch.cat(pooled, dim=1))[0]
 
@@ -121,7 +133,7 @@ def test_filters_start_as_torch_starts_convolutions() -> None:
         review_task().corpus, ("neg", "pos"), seed=0
     )
 
-    narrow, wide = made.network.weight.detach().split([400, 1600])
+    narrow, wide = made.network.filters.weight.detach().split([400, 1600])
 
     for weight, width in ((narrow, 2), (wide, 8)):
         bound = 1 / np.sqrt(50 * width)

@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
 from crowdlogic.classifiers.embedding import Embedding  # noqa: E402
-from crowdlogic.classifiers.network import NO_UNIT, Inputs, batch_of  # noqa: E402
+from crowdlogic.classifiers.network import NO_UNIT, Inputs, batch_of, worded  # noqa: E402
 
 CPU = torch.device("cpu")
 OFFSETS = np.array([0, 3, 3, 7, 8])
@@ -16,10 +16,10 @@ ROWS = np.stack([np.arange(10, 18), np.arange(20, 28)])
 
 
 def test_a_batch_holds_the_rows_of_its_sequences_padded_with_zero() -> None:
-    batch, units = batch_of(Inputs(OFFSETS, rows=ROWS), np.array([3, 0, 1]), CPU)
+    batch, units = batch_of(worded(OFFSETS, ROWS), np.array([3, 0, 1]), CPU)
 
-    np.testing.assert_array_equal(batch.rows[0], [[17, 0, 0], [10, 11, 12], [0, 0, 0]])
-    np.testing.assert_array_equal(batch.rows[1], [[27, 0, 0], [20, 21, 22], [0, 0, 0]])
+    np.testing.assert_array_equal(batch.words[0][batch.text], [[17, 0, 0], [10, 11, 12], [0, 0, 0]])
+    np.testing.assert_array_equal(batch.words[1][batch.text], [[27, 0, 0], [20, 21, 22], [0, 0, 0]])
     np.testing.assert_array_equal(batch.lengths, [1, 3, 0])
     np.testing.assert_array_equal(batch.real, [[1, 0, 0], [1, 1, 1], [0, 0, 0]])
     np.testing.assert_array_equal(units, [3, 0, 1])
@@ -29,10 +29,10 @@ def test_a_batch_holds_the_rows_of_its_sequences_padded_with_zero() -> None:
 def test_units_are_at_their_places() -> None:
     units_of_places = np.array([0, NO_UNIT, 1, 2, NO_UNIT, NO_UNIT, 4, 3])
 
-    batch, units = batch_of(Inputs(OFFSETS, rows=ROWS, units=units_of_places), np.array([2, 0]), CPU)
+    batch, units = batch_of(worded(OFFSETS, ROWS, units_of_places), np.array([2, 0]), CPU)
 
     np.testing.assert_array_equal(units, [2, 4, 0, 1])
-    values = batch.rows.permute(1, 2, 0)  # what stands at each place
+    values = batch.words[:, batch.text].permute(1, 2, 0)  # what stands at each place
     np.testing.assert_array_equal(batch.at_units(values), [[13, 23], [16, 26], [10, 20], [12, 22]])
 
 
@@ -46,18 +46,30 @@ def test_rows_of_features_are_taken_as_they_are() -> None:
 
 
 def test_empty_texts_alone_make_a_batch() -> None:
-    batch, _ = batch_of(Inputs(np.zeros(3, dtype=np.int64), rows=np.zeros((1, 0), dtype=np.int64)), np.arange(2), CPU)
+    batch, _ = batch_of(worded(np.zeros(3, dtype=np.int64), np.zeros((1, 0), dtype=np.int64)), np.arange(2), CPU)
 
-    np.testing.assert_array_equal(batch.rows, np.zeros((1, 2, 1)))
+    np.testing.assert_array_equal(batch.text, np.zeros((2, 1)))
     np.testing.assert_array_equal(batch.lengths, [0, 0])
 
 
+@pytest.mark.parametrize("channels", [1, 2, 3])
+def test_different_words_are_kept_once_and_padding_is_the_first(channels: int) -> None:
+    rows = np.random.default_rng(0).integers(1, 4, size=(channels, 8))
+
+    inputs = worded(OFFSETS, rows)
+
+    np.testing.assert_array_equal(inputs.rows, rows)
+    np.testing.assert_array_equal(inputs.words[:, 0], 0)
+    assert inputs.words.shape[1] == 1 + len({tuple(word) for word in rows.T.tolist()})
+    assert (inputs.text > 0).all()
+
+
 def test_only_sequences_with_a_unit_that_counts_are_looked_at() -> None:
-    places = Inputs(OFFSETS, rows=ROWS, units=np.array([0, NO_UNIT, 1, 2, NO_UNIT, 3, 4, 5]))
+    places = worded(OFFSETS, ROWS, np.array([0, NO_UNIT, 1, 2, NO_UNIT, 3, 4, 5]))
     counting = np.array([False, True, False, False, False, True])
 
     np.testing.assert_array_equal(places.sequences_with(counting), [0, 3])
-    np.testing.assert_array_equal(Inputs(OFFSETS, rows=ROWS).sequences_with(np.array([0, 1, 1, 0], bool)), [1, 2])
+    np.testing.assert_array_equal(worded(OFFSETS, ROWS).sequences_with(np.array([0, 1, 1, 0], bool)), [1, 2])
 
 
 @pytest.mark.parametrize("tuned", [True, False])

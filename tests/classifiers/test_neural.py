@@ -133,4 +133,4 @@ def test_seeds_of_words_and_weights_both_follow_the_seed() -> None:
     one, two = (KimCNN(size=6, filters=4).build(task.corpus, task.classes, seed=seed).network for seed in (0, 1))
 
     assert not torch.equal(one.embedding.own, two.embedding.own)
-    assert not torch.equal(one.weight, two.weight)
+    assert not torch.equal(one.filters.weight, two.filters.weight)

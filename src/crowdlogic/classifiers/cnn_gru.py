@@ -17,7 +17,8 @@ from torch import Tensor, nn
 
 from crowdlogic.classifiers.dropout import Dropout
 from crowdlogic.classifiers.embedding import Embedding
-from crowdlogic.classifiers.network import Batch, Inputs, Network
+from crowdlogic.classifiers.filters import FilterNetwork, Filters
+from crowdlogic.classifiers.network import Batch, Inputs, worded
 from crowdlogic.classifiers.neural import NeuralClassifier
 from crowdlogic.classifiers.protocol import Arrays
 from crowdlogic.classifiers.shapes import N_SHAPES, shape_codes
@@ -96,43 +97,36 @@ class CNNGRU:
         rows = [lexicon.rows(said.words)]
         if self.shapes:
             rows.append(shape_codes(said.words))
-        return Inputs(said.offsets, rows=np.stack(rows), units=np.arange(len(said.words)))
+        return worded(said.offsets, np.stack(rows), units=np.arange(len(said.words)))
 
     def network(self, embedding: Embedding, n_classes: int) -> TaggerNetwork:
         """A new network over word vectors."""
         return TaggerNetwork(embedding, n_classes, self)
 
 
-class TaggerNetwork(Network):
+class TaggerNetwork(FilterNetwork):
     """Vectors, convolution, recurrence, softmax."""
 
     def __init__(self, embedding: Embedding, n_classes: int, options: CNNGRU) -> None:
         super().__init__()
-        self.embedding, self.n_classes, self.width = embedding, n_classes, options.width
+        self.embedding, self.n_classes, self.reach = embedding, n_classes, options.width // 2
         self.shapes = nn.Embedding(N_SHAPES, options.shapes, padding_idx=0) if options.shapes else None
-        # A convolution is a linear map of the words under the window, and so it starts: uniform in the same bounds.
-        self.convolution = nn.Linear(options.width * (embedding.size + options.shapes), options.filters)
+        self.filters = Filters((options.width,), options.filters, embedding.size + options.shapes)
         self.dropout = Dropout(options.dropout)
         self.gru = nn.GRU(options.filters, options.units, batch_first=True, bidirectional=options.bidirectional)
         self.output = nn.Linear(options.units * (2 if options.bidirectional else 1), n_classes)
 
-    def logits(self, batch: Batch) -> Tensor:
-        """logits[u, k]."""
-        words = self.embedding(batch.rows[0])
-        if self.shapes is not None:
-            words = torch.cat([words, self.shapes(batch.rows[1])], dim=2)
-        answers = self.dropout(torch.relu(self.convolved(words)))
-        hidden = self.recurrent(answers, batch.lengths)
-        logits: Tensor = self.output(batch.at_units(hidden))
-        return logits
+    def vectors(self, words: Tensor) -> Tensor:
+        """vectors[v, d]: of each word, and of its looks."""
+        own: Tensor = self.embedding(words[0])
+        return own if self.shapes is None else torch.cat([own, self.shapes(words[1])], dim=1)
 
-    def convolved(self, words: Tensor) -> Tensor:
-        """answers[s, t, f]: the words under the window side by side, times all filters at once."""
-        reach = self.width // 2
-        around = nn.functional.pad(words, (0, 0, reach, reach))
-        beside = torch.cat([around[:, under : under + words.shape[1]] for under in range(self.width)], dim=2)
-        answers: Tensor = self.convolution(beside)
-        return answers
+    def logits(self, batch: Batch, known: Tensor | None) -> Tensor:
+        """logits[u, k]."""
+        table, place = self.products(batch, known)
+        answers = self.dropout(torch.relu(self.filters.everywhere(table, place)))
+        logits: Tensor = self.output(batch.at_units(self.recurrent(answers, batch.lengths)))
+        return logits
 
     def recurrent(self, answers: Tensor, lengths: Tensor) -> Tensor:
         """hidden[s, t, d]. From left to right, padding comes after all that counts; the other way it must be cut."""

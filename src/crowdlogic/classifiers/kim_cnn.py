@@ -3,24 +3,20 @@
 [KIM14] Kim, "Convolutional neural networks for sentence classification", 2014. As [LNCL] uses it: static vectors,
 windows of 3, 4 and 5 words with 100 filters each, dropout 0.5 on the pooled features, Adadelta.
 
-A filter of width w at place t is a sum of w products, one for each place under it. All filters' products at a place
-are one row of a matrix product of the word vectors with all weights, so the sliding windows are sums of shifted rows,
-and a word's row is the same wherever it stands: it is computed once in a batch.
-
 Axes: s sentence, t place, d dimension, f filter.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from crowdlogic.classifiers.dropout import Dropout
 from crowdlogic.classifiers.embedding import Embedding
-from crowdlogic.classifiers.network import Batch, Inputs, Network
+from crowdlogic.classifiers.filters import FilterNetwork, Filters
+from crowdlogic.classifiers.network import Batch, Inputs, worded
 from crowdlogic.classifiers.neural import NeuralClassifier
 from crowdlogic.classifiers.protocol import Arrays
 from crowdlogic.classifiers.training import Training
@@ -94,102 +90,34 @@ class KimCNN:
 
     def inputs(self, said: Running, lexicon: Lexicon) -> Inputs:
         """Rows of words; each text is a unit."""
-        return Inputs(said.offsets, rows=lexicon.rows(said.words)[None, :])
+        return worded(said.offsets, lexicon.rows(said.words)[None, :])
 
     def network(self, embedding: Embedding, n_classes: int) -> KimNetwork:
         """A new network over word vectors."""
         return KimNetwork(embedding, n_classes, self)
 
 
-class KimNetwork(Network):
-    """[KIM14] figure 1.
-
-    weight[(width, place under the filter, f), d] holds all filters, bias[(width, f)] their thresholds.
-    """
+class KimNetwork(FilterNetwork):
+    """[KIM14] figure 1."""
 
     def __init__(self, embedding: Embedding, n_classes: int, options: KimCNN) -> None:
         super().__init__()
-        self.embedding = embedding
-        self.windows, self.filters, self.n_classes = options.windows, options.filters, n_classes
-        self.weight = nn.Parameter(torch.empty(sum(options.windows) * options.filters, embedding.size))
-        self.bias = nn.Parameter(torch.empty(len(options.windows) * options.filters))
+        self.embedding, self.n_classes = embedding, n_classes
+        self.reach = max(options.windows) - 1
+        self.filters = Filters(options.windows, options.filters, embedding.size)
         self.dropout = Dropout(options.dropout)
         self.output = nn.Linear(len(options.windows) * options.filters, n_classes)
         self.norm = options.norm
-        self._start()
 
-    @torch.no_grad()
-    def _start(self) -> None:
-        """Start the filters as torch's own convolutions start: uniform within one over the root of their size."""
-        weights = self.weight.split([width * self.filters for width in self.windows])
-        for width, weight, bias in zip(self.windows, weights, self.bias.split(self.filters), strict=True):
-            bound = (width * self.embedding.size) ** -0.5
-            nn.init.uniform_(weight, -bound, bound)
-            nn.init.uniform_(bias, -bound, bound)
-
-    def logits(self, batch: Batch) -> Tensor:
-        """logits[s, k]."""
-        products = self.products(batch.rows[0])
-        logits: Tensor = self.output(self.dropout(self.pooled(products, batch.lengths)))
+    def logits(self, batch: Batch, known: Tensor | None) -> Tensor:
+        """logits[s, k]: by the greatest answer of each filter, with (widest - 1) empty places around a sentence."""
+        table, place = self.products(batch, known)
+        greatest = self.filters.greatest(table, place, batch.lengths + 2 * self.reach)
+        logits: Tensor = self.output(self.dropout(torch.relu(greatest)))
         return logits
-
-    def products(self, rows: Tensor) -> Tensor:
-        """products[s, t, (width, place under it, f)]: each word with each slice of each filter; a word at a time."""
-        different, place = torch.unique(rows, return_inverse=True)
-        return nn.functional.embedding(place, self.embedding(different) @ self.weight.T)
-
-    def pooled(self, products: Tensor, lengths: Tensor) -> Tensor:
-        """The greatest answer of each filter over a sentence with (widest - 1) empty places on either side."""
-        greatest: Tensor = SlidingMax.apply(products, lengths, self.windows, self.filters)
-        return torch.relu(greatest + self.bias)
 
     def after_step(self) -> None:
         """Scale back the output weights of a class whose norm is too great ([KIM14] section 2.1)."""
         if self.norm:
             with torch.no_grad():
                 self.output.weight.copy_(torch.renorm(self.output.weight, 2, 0, self.norm))
-
-
-class SlidingMax(torch.autograd.Function):
-    """The greatest sum under each filter's sliding window, over a sentence with w - 1 empty places on either side.
-
-    Only the place of the greatest sum has a gradient, so the way back writes few numbers instead of all windows.
-    """
-
-    @staticmethod
-    def forward(ctx: Any, products: Tensor, lengths: Tensor, windows: tuple[int, ...], filters: int) -> Tensor:
-        """pooled[s, (width, f)]."""
-        reach = max(windows) - 1
-        around = nn.functional.pad(products, (0, 0, reach, reach))
-        begin, greatest, places = 0, [], []
-        for width in windows:
-            count = around.shape[1] - width + 1
-            answer = around[:, :count, begin : begin + filters].clone()
-            for under in range(1, width):
-                first = begin + under * filters
-                answer += around[:, under : under + count, first : first + filters]
-            begin += width * filters
-            outside = torch.arange(count, device=lengths.device) >= (lengths + 2 * reach - width + 1)[:, None]
-            value, place = answer.masked_fill_(outside[:, :, None], -torch.inf).max(dim=1)
-            greatest.append(value)
-            places.append(place)
-        ctx.save_for_backward(torch.stack(places))
-        ctx.windows, ctx.filters, ctx.shape = windows, filters, products.shape
-        return torch.cat(greatest, dim=1)
-
-    @staticmethod
-    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor, None, None, None]:
-        """Each slope goes to the w products whose sum was the greatest."""
-        (places,) = ctx.saved_tensors
-        windows, filters, reach = ctx.windows, ctx.filters, max(ctx.windows) - 1
-        back = slope.new_zeros(ctx.shape)
-        begin = 0
-        for number, (width, place) in enumerate(zip(windows, places, strict=True)):
-            own = slope[:, number * filters : (number + 1) * filters]
-            for under in range(width):
-                at = place + (under - reach)
-                inside = (at >= 0) & (at < ctx.shape[1])  # an empty place learns nothing
-                part = back[:, :, begin : begin + filters]
-                part.scatter_(1, at.clamp(0, ctx.shape[1] - 1)[:, None], (own * inside)[:, None])
-                begin += filters
-        return back, None, None, None

@@ -102,7 +102,7 @@ class FeatureNetwork(Network):
         self.dropout = nn.Dropout(options.dropout)
         self.output = nn.Linear(options.hidden, n_classes)
 
-    def logits(self, batch: Batch) -> Tensor:
+    def logits(self, batch: Batch, known: Tensor | None) -> Tensor:  # noqa: ARG002 (there are no words)
         """logits[i, k]."""
         logits: Tensor = self.output(self.dropout(torch.relu(self.hidden(batch.features))))
         return logits

@@ -95,10 +95,11 @@ class NeuralClassifier:
         inputs = self.inputs(corpus)
         self.network.eval()
         with torch.inference_mode():
+            known = self.network.know(torch.from_numpy(inputs.words).to(self.device))
             for sequences in sorted_batches(inputs.lengths, self.network.cells):
                 batch, units = batch_of(inputs, sequences, self.device)
                 # In double precision, so that the rows sum to one as closely as those of any other belief.
-                p[units] = torch.softmax(self.network(batch).double(), dim=-1).cpu().numpy()
+                p[units] = torch.softmax(self.network(batch, known).double(), dim=-1).cpu().numpy()
         return p
 
     def arrays(self) -> Arrays:

@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from crowdlogic.classifiers.network import Batch, Inputs, Network
+from crowdlogic.classifiers.network import Batch, Inputs, Network, worded
 from crowdlogic.classifiers.neural import NeuralClassifier, device_named, seeded, take_unlearnt
 from crowdlogic.classifiers.pieces import Pieces
 from crowdlogic.classifiers.protocol import FIXED, Arrays, needed, packed, seed_of, unpacked
@@ -104,9 +104,9 @@ class Transformer:
 def _read(name: str, pieces: Pieces, corpus: Corpus) -> Inputs:
     if corpus.is_sequential:
         rows, offsets, units = pieces.of_tokens(running_tokens(corpus, name))
-        return Inputs(offsets, rows=rows[None, :], units=units)
+        return worded(offsets, rows[None, :], units)
     rows, offsets = pieces.of_texts(needed(corpus, "texts", name))
-    return Inputs(offsets, rows=rows[None, :])
+    return worded(offsets, rows[None, :])
 
 
 class TransformerNetwork(Network):
@@ -132,9 +132,9 @@ class TransformerNetwork(Network):
         self.encoder.train(mode and self.tuned)
         return self
 
-    def logits(self, batch: Batch) -> Tensor:
+    def logits(self, batch: Batch, known: Tensor | None) -> Tensor:  # noqa: ARG002 (no piece is known by itself)
         """logits[u, k]."""
-        rows = batch.rows[0].masked_fill(~batch.real, self.encoder.config.pad_token_id or 0)
+        rows = batch.words[0][batch.text].masked_fill(~batch.real, self.encoder.config.pad_token_id or 0)
         said: Tensor = self.encoder(input_ids=rows, attention_mask=batch.real.long()).last_hidden_state
         logits: Tensor = self.output(self.dropout(self.pooled(said, batch)))
         return logits

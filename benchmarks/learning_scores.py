@@ -18,7 +18,10 @@ from crowdlogic.experiments.rows import run
 from crowdlogic.learning.presets import READINGS
 
 RESULTS = Path("benchmarks/results/learning")
-NER = ("gold", "majority", "dawid-skene", "aggnet", "without rules", *(f"logic-lncl, {name}" for name in READINGS))
+NER = (
+    "gold", "majority", "dawid-skene", "aggnet", "without rules", "logic-lncl",
+    *(f"logic-lncl, {name}" for name in READINGS if name != "released"),
+)  # fmt: skip
 FREE = ("gold-free items", "gold-free annotations", "all epochs")
 WEAK = ("gold", "majority", "dawid-skene", "aggnet", "aggnet with silence")
 GRID = {

@@ -136,7 +136,7 @@ def _sentiment(job: Job, _: str) -> tuple[Benchmark, Configured]:
 
 def _ner(_: Job, reading: str) -> tuple[Benchmark, Configured]:
     data, vectors = ner_task()
-    return data, ner(data.labels.classes, vectors, reading=reading or "transitions")
+    return data, ner(data.labels.classes, vectors, reading=reading or None)
 
 
 def _weak(job: Job, model: str) -> tuple[Benchmark, Configured]:

@@ -1,43 +1,61 @@
-"""The rows of the paper's tables: which method with which options, on which of its two tasks."""
+"""The rows of the paper's tables: which method with which options, run with a seed and scored.
+
+A row is the name of a method, or `name, option`: how the rules of tags are read (`logic-lncl, paper`), the strength of
+the rules (`logic-lncl, C 2`), a constant imitation (`logic-lncl, k 0.5`) or fewer training items
+(`logic-lncl, 3300 samples`). Rows that begin with `truth` infer the truth and learn nothing.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, replace
-from functools import cache
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 import numpy as np
 
-from crowdlogic.classifiers.linear import Linear
-from crowdlogic.data.benchmarks import Benchmark, data_folder, load_benchmark
-from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.benchmarks import Benchmark
+from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.tagging import Scheme
-from crowdlogic.data.vectors import WordVectors, beside, read_vectors
 from crowdlogic.errors import OptionError
+from crowdlogic.experiments.annotators import annotators_of
 from crowdlogic.experiments.jobs import Job
+from crowdlogic.experiments.tasks import sample, task_named
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.logic_lncl import LogicLNCL, Loss
-from crowdlogic.learning.presets import Configured, ner, sentiment
+from crowdlogic.learning.presets import CONLL_TIES, Configured
+from crowdlogic.learning.schedules import Constant
 from crowdlogic.learning.scoring import score
-from crowdlogic.learning.special import AggNet
+from crowdlogic.learning.settled_truth import Answered, SettledTruth
+from crowdlogic.learning.special import AggNet, Raykar
 from crowdlogic.learning.stopping import HeldOut
 from crowdlogic.learning.two_stage import Gold, TwoStage
 from crowdlogic.metrics.spans import span_scores
 from crowdlogic.numerics.arrays import Ints
+from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.syntax import RuleSet
+from crowdlogic.rules.transitions import CONLL_START, TransitionTable, transition_table
+from crowdlogic.truth.bayes import IBCC
 from crowdlogic.truth.confusion import DawidSkene
 from crowdlogic.truth.difficulty import GLAD
+from crowdlogic.truth.hidden_markov import HMMCrowd
 from crowdlogic.truth.methods import TruthMethod
+from crowdlogic.truth.sequential import BSCSeq
 from crowdlogic.truth.ties import Ties
+from crowdlogic.truth.voting import MajorityVote
+from crowdlogic.truth.weighting import CATD, PM
 
 Made = tuple[LogicLNCL | TwoStage | Gold, RuleSet | None]
 """A method and the rules that its `fit` is given."""
 
 Maker = Callable[[Configured, int], Made]
 """A row: from a task's configuration and a seed to a method."""
+
+UNREALISTIC = {("O", "O"): 1.0} | {
+    (f"B-{kind}", f"{part}-{kind}"): 1.0 for kind in ("PER", "LOC", "ORG", "MISC") for part in "BI"
+}
+"""The other rules of tags: each tag after a tag of its own type and after nothing else, so that no entity can begin."""
 
 
 def _gold(base: Configured, seed: int) -> Made:
@@ -80,6 +98,35 @@ def _logic(base: Configured, seed: int) -> Made:
     return replace(base.method, seed=seed), base.rules
 
 
+def _raykar(base: Configured, seed: int) -> Made:
+    own = base.method
+    return Raykar(start=own.start, smoothing=own.smoothing, trust=own.trust, seed=seed), None
+
+
+def _settled(truth: TruthMethod | None) -> Maker:
+    """The rules on the truth of another method; None for the vote that Algorithm 1 starts with."""
+
+    def make(base: Configured, seed: int) -> Made:
+        return _settled_on(base, truth, seed)
+
+    return make
+
+
+def _settled_on(base: Configured, truth: TruthMethod | None, seed: int) -> Made:
+    own = {one.name: getattr(base.method, one.name) for one in fields(base.method)}
+    return SettledTruth(**(own | {"seed": seed}), truth=truth), base.rules
+
+
+def _other_rules(base: Configured, seed: int) -> Made:
+    """The word however in place of but; for tags, rules that nobody would believe."""
+    if base.method.transitions is None:
+        return replace(base.method, seed=seed), parse_rules("1.0: include contrast('however')", source="other rules")
+    table = base.method.transitions
+    classes = table.classes if isinstance(table, TransitionTable) else tuple(sorted(CONLL_TIES))
+    other = transition_table(UNREALISTIC, classes, start=CONLL_START)
+    return replace(base.method, transitions=other, seed=seed), base.rules
+
+
 def _gold_free(apart: str) -> Maker:
     """No dev gold: labels kept apart decide when to stop."""
 
@@ -99,6 +146,11 @@ ROWS: dict[str, Maker] = {
     "dawid-skene": _two_stage(DawidSkene()),
     "glad": _two_stage(GLAD()),
     "aggnet": _agg_net,
+    "raykar": _raykar,
+    "majority rule": _settled(None),
+    "glad rule": _settled(GLAD()),
+    "other rules": _other_rules,
+    "annotators": _logic,
     "aggnet with silence": _silence,
     "without rules": _without_rules,
     "logic-lncl": _logic,
@@ -108,76 +160,78 @@ ROWS: dict[str, Maker] = {
 }
 
 
-@cache
-def sentiment_task(split: str) -> tuple[Benchmark, WordVectors]:
-    """The data and both sets of vectors side by side."""
-    folder = data_folder() / "vectors"
-    sets = [read_vectors(path) for path in sorted(folder.glob("*.npz"))]
-    return load_benchmark("sentiment_mturk", split=split), beside(*sets)
+AGGNET_RULE = "aggnet rule"
+"""Two fits: AggNet settles the truth, then come the rules."""
+
+TRUTH: dict[str, Callable[[int], TruthMethod]] = {
+    "truth majority": lambda seed: MajorityVote(ties=Ties.random, seed=seed),
+    "truth majority, paper's ties": lambda _: MajorityVote(ties=Ties.order, order=CONLL_TIES),
+    "truth dawid-skene": lambda _: DawidSkene(),
+    "truth glad": lambda _: GLAD(),
+    "truth pm": lambda _: PM(),
+    "truth catd": lambda _: CATD(),
+    "truth ibcc": lambda _: IBCC(),
+    "truth bsc-seq": lambda _: BSCSeq(),
+    "truth hmm-crowd": lambda _: HMMCrowd(),
+}  # fmt: skip
+"""The rows that only infer. All but the first are the same whatever the seed."""
 
 
-@cache
-def ner_task() -> tuple[Benchmark, WordVectors]:
-    """The data and GloVe."""
-    path = next(iter(sorted((data_folder() / "vectors").glob("*glove*.npz"))))
-    return load_benchmark("ner_conll_mturk"), read_vectors(path)
+def varied(data: Benchmark, base: Configured, option: str, *, seed: int) -> tuple[Benchmark, Configured]:
+    """A task with one thing changed: `C 2`, `k 0.5` or `3300 samples`."""
+    match option.split():
+        case ["C", strength]:
+            return data, replace(base, method=replace(base.method, strength=float(strength)))
+        case ["k", imitation]:
+            return data, replace(base, method=replace(base.method, imitation=Constant(float(imitation))))
+        case [size, "samples"]:
+            return sample(data, int(size), seed=seed), base
+    raise OptionError(f"row: there is no option {option!r}.")
 
 
-@cache
-def extra_task(name: str) -> Benchmark:
-    """A data set beyond the paper's two."""
-    return load_benchmark(name)
-
-
-def _sentiment(job: Job, _: str) -> tuple[Benchmark, Configured]:
-    data, vectors = sentiment_task(job.task.partition("-")[2] or "clean")
-    return data, sentiment(vectors)
-
-
-def _ner(_: Job, reading: str) -> tuple[Benchmark, Configured]:
-    data, vectors = ner_task()
-    return data, ner(data.labels.classes, vectors, reading=reading or None)
-
-
-def _weak(job: Job, model: str) -> tuple[Benchmark, Configured]:
-    """Labelling functions for annotators; the model is linear, or kim-cnn with the vectors of the sentiment task."""
-    data = extra_task(f"weak/{job.task.partition('-')[2]}")
-    if model == "kim-cnn":
-        return data, Configured(sentiment(sentiment_task("clean")[1]).method, None)
-    return data, Configured(LogicLNCL(Linear()), None)
-
-
-def _labelme(_: Job, __: str) -> tuple[Benchmark, Configured]:
-    from crowdlogic.classifiers.mlp import MLP
-
-    return extra_task("truth/labelme"), Configured(LogicLNCL(MLP()), None)
-
-
-TASKS = {"sentiment": _sentiment, "ner": _ner, "weak": _weak, "labelme": _labelme}
-
-
-def configured(job: Job) -> tuple[Benchmark, Configured, Maker]:
-    """The data of a job, its configuration and its method. A row is `method`, or `method, reading` (or model)."""
-    row, _, reading = job.row.partition(", ")
-    if row not in ROWS:
-        raise OptionError(f"row: {row!r} is none of {', '.join(ROWS)}.")
-    return *TASKS[job.task.partition("-")[0]](job, reading), ROWS[row]
+def configured(job: Job) -> tuple[Benchmark, Configured, str]:
+    """The data of a job, its configuration and the name of its method."""
+    row, _, option = job.row.partition(", ")
+    if row not in ROWS and row != AGGNET_RULE:
+        raise OptionError(f"row: {row!r} is none of {', '.join([*ROWS, AGGNET_RULE, *TRUTH])}.")
+    if option.startswith(("C ", "k ")) or option.endswith(" samples"):
+        return *varied(*task_named(job.task), option, seed=job.seed), row
+    return *task_named(job.task, option), row
 
 
 def run(job: Job) -> dict[str, Any]:
     """Fit a row with a seed, and score it."""
-    data, base, make = configured(job)
-    method, rules = make(base, job.seed)
     begin = time.perf_counter()
-    gold_free = job.row.startswith("gold-free")
-    parts = {"test": data.test, "dev gold": data.dev} if gold_free or job.row == "all epochs" else {}
-    watched = {name: corpus for name, corpus in parts.items() if corpus is not None}
-    learned = method.fit(data.corpus, data.labels, rules=rules, dev=None if gold_free else data.dev, watched=watched)
+    if job.row in TRUTH:
+        return asdict(job) | _inferred(job) | {"seconds": time.perf_counter() - begin}
+    data, base, row = configured(job)
+    begin = time.perf_counter()
+    learned = _fitted(data, base, row, job.seed)
     seconds = time.perf_counter() - begin
-    return {
-        **asdict(job), "seconds": seconds, "chosen": learned.chosen, "scores": final_scores(learned, data),
-        "history": [asdict(row) for row in learned.history],
-    }  # fmt: skip
+    found = {"seconds": seconds, "chosen": learned.chosen, "scores": final_scores(learned, data)}
+    found |= {"annotators": annotators_of(learned)} if row == "annotators" else {}
+    return asdict(job) | found | {"history": [asdict(one) for one in learned.history]}
+
+
+def _fitted(data: Benchmark, base: Configured, row: str, seed: int) -> Learned:
+    if row == AGGNET_RULE:
+        first = _fitted(data, base, "aggnet", seed)
+        method, rules = _settled_on(base, Answered(first.estimate), seed)
+    else:
+        method, rules = ROWS[row](base, seed)
+    gold_free = row.startswith("gold-free")
+    parts = {"test": data.test, "dev gold": data.dev} if gold_free or row == "all epochs" else {}
+    watched = {name: corpus for name, corpus in parts.items() if corpus is not None}
+    return method.fit(data.corpus, data.labels, rules=rules, dev=None if gold_free else data.dev, watched=watched)
+
+
+def _inferred(job: Job) -> dict[str, Any]:
+    """A truth method's answers, scored; nothing is learnt, so there is nothing to choose."""
+    data, _ = task_named(job.task)
+    labels, corpus = align(data.labels, data.corpus)
+    answer = TRUTH[job.row](job.seed).infer(labels, corpus).answer
+    hard = np.eye(labels.n_classes)[np.maximum(answer, 0)]
+    return {"chosen": 0, "scores": {"inference": figures(corpus.with_classes(labels.classes), hard)}, "history": []}
 
 
 def final_scores(learned: Learned, data: Benchmark) -> dict[str, dict[str, float]]:

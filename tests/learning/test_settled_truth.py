@@ -1,0 +1,57 @@
+"""Rules on a truth that is settled beforehand: against two stages, and against eq. 15 and 9 by hand."""
+
+import numpy as np
+import pytest
+
+from crowdlogic.classifiers.linear import Linear
+from crowdlogic.data.simulate import simulate_sentiment
+from crowdlogic.errors import CorpusError
+from crowdlogic.learning.schedules import Constant
+from crowdlogic.learning.settled_truth import Answered, SettledTruth
+from crowdlogic.learning.two_stage import TwoStage
+from crowdlogic.rules.parser import parse_rules
+from crowdlogic.truth.confusion import DawidSkene
+from crowdlogic.truth.difficulty import GLAD
+
+MADE = simulate_sentiment(3, items=120, test_items=40, labels_per_item=4)
+RULES = parse_rules("1.0: include contrast('but')")
+
+
+def test_without_rules_it_is_two_stages():
+    two = TwoStage(GLAD(), Linear(), epochs=4, held_out=None).fit(MADE.corpus, MADE.labels)
+
+    settled = SettledTruth(Linear(), truth=GLAD(), epochs=4, held_out=None).fit(MADE.corpus, MADE.labels)
+
+    np.testing.assert_array_equal(settled.epoch.q_f, two.epoch.q_f)
+    np.testing.assert_allclose(settled.classifier.predict_proba(MADE.test), two.classifier.predict_proba(MADE.test))
+
+
+def test_the_truth_stays_and_the_mixture_moves():
+    method = SettledTruth(Linear(), truth=DawidSkene(), imitation=Constant(0.3), epochs=3, held_out=None)
+
+    learned = method.fit(MADE.corpus, MADE.labels, rules=RULES)
+
+    settled = DawidSkene().infer(MADE.labels, MADE.corpus).beliefs
+    again = learned.teacher.corrected(MADE.corpus, settled, learned.epoch.p, learned.classifier)
+    np.testing.assert_array_equal(learned.epoch.q_a, settled)
+    np.testing.assert_allclose(learned.epoch.q_b, again, atol=1e-12)
+    np.testing.assert_allclose(learned.epoch.q_f, 0.7 * settled + 0.3 * again, atol=1e-12)
+    assert np.abs(learned.epoch.q_b - settled).max() > 0.05
+
+
+def test_answers_of_another_fit_serve_as_the_truth():
+    first = DawidSkene().infer(MADE.labels, MADE.corpus)
+    options = {"epochs": 3, "held_out": None}
+
+    given = SettledTruth(Linear(), truth=Answered(first), **options).fit(MADE.corpus, MADE.labels, rules=RULES)
+
+    inferred = SettledTruth(Linear(), truth=DawidSkene(), **options).fit(MADE.corpus, MADE.labels, rules=RULES)
+    np.testing.assert_array_equal(given.epoch.q_f, inferred.epoch.q_f)
+
+
+def test_answers_about_other_labels_are_refused():
+    answers = Answered(DawidSkene().infer(MADE.labels, MADE.corpus))
+    fewer = MADE.labels.take_items(np.arange(50))
+
+    with pytest.raises(CorpusError, match="120 units, the labels about 50"):
+        answers.infer(fewer)

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.truth_tables import markdown, put_between
 from crowdlogic.experiments.jobs import results
+from crowdlogic.experiments.markdown import markdown, put_between
 from crowdlogic.experiments.statistics import Mean, mean_of, paired
 
 PAGE = Path("docs/learning.md")

@@ -21,10 +21,11 @@ import numpy as np
 import polars as pl
 
 from benchmarks.machine import PEERS, described
-from benchmarks.truth_tables import Figures, Store, markdown, put_between
+from benchmarks.store import Figures, Store
 from crowdlogic.data.benchmarks import Benchmark, load_benchmark
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.saving import label_table
+from crowdlogic.experiments.markdown import markdown, put_between
 from crowdlogic.metrics.scores import TieCredit, accuracy, score
 from crowdlogic.metrics.spans import span_scores
 from crowdlogic.truth.confusion import DawidSkene

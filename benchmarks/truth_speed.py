@@ -25,7 +25,8 @@ import numpy as np
 import polars as pl
 
 from benchmarks.machine import PEERS, SNORKEL, described
-from benchmarks.truth_tables import Figures, Store, markdown, put_between
+from benchmarks.store import Figures, Store
+from crowdlogic.experiments.markdown import markdown, put_between
 
 RESULTS = Path("benchmarks/results/truth_speed.json")
 PAGE = Path("docs/truth.md")

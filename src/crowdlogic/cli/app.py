@@ -18,6 +18,7 @@ from crowdlogic.cli import (
     explain,
     predict,
     report,
+    reproduce,
     rules,
     simulate,
     train,
@@ -44,6 +45,7 @@ app.command("train")(train.command)
 app.command("predict")(predict.command)
 app.command("explain")(explain.command)
 app.command("report")(report.command)
+app.command("reproduce")(reproduce.command)
 app.command("evaluate")(evaluate.command)
 app.command("agreement")(agreement.command)
 app.command("convert")(convert.command)

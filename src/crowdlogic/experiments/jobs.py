@@ -42,20 +42,12 @@ def run_jobs(
     """Run what is not done yet, each result written whole when it is there."""
     todo = [job for job in jobs if not job.path(folder).is_file()]
     for variable in THREADS:
-        os.environ[variable] = "1"  # inherited by the processes
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_one_thread) as pool:
+        os.environ[variable] = "1"  # inherited by the processes, torch in them included
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         waiting = {pool.submit(work, job): job for job in todo}
         for done, future in enumerate(as_completed(waiting), start=1):
             keep(waiting[future], future.result(), folder)
             hear(waiting[future], done, len(todo))
-
-
-def _one_thread() -> None:
-    try:
-        import torch
-    except ImportError:
-        return
-    torch.set_num_threads(1)
 
 
 def keep(job: Job, result: dict[str, Any], folder: Path) -> None:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
+from crowdlogic.classifiers import architecture_class
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.data.benchmarks import Benchmark, data_folder, load_benchmark
 from crowdlogic.data.corpus import align
@@ -98,24 +100,22 @@ def _weak(name: str, model: str) -> tuple[Benchmark, Configured]:
 
 
 def _labelme() -> tuple[Benchmark, Configured]:
-    from crowdlogic.classifiers.mlp import MLP
-
-    return _set_named("truth/labelme"), Configured(LogicLNCL(MLP()), None)
+    return _set_named("truth/labelme"), Configured(LogicLNCL(architecture_class("mlp")()), None)
 
 
 def _quick(kind: str, reading: str | None) -> tuple[Benchmark, Configured]:
     """A small simulated task: half of the unlabelled items are dev, half are test."""
-    from crowdlogic.classifiers.cnn_gru import CNNGRU
-    from crowdlogic.classifiers.kim_cnn import KimCNN
-
+    changed: dict[str, Any]
     if kind == "sentiment":
         made, base = simulate_sentiment(0, items=300, test_items=300, labels_per_item=4), sentiment()
-        small: KimCNN | CNNGRU = KimCNN(windows=(2, 3), filters=16, size=24)
+        changed = {"windows": (2, 3), "filters": 16, "size": 24}
     else:
         made = simulate_ner(0, items=200, test_items=200, labels_per_item=4)
-        base, small = ner(made.labels.classes, reading=reading), CNNGRU(filters=32, units=24, size=24)
+        base = ner(made.labels.classes, reading=reading)
+        changed = {"filters": 32, "units": 24, "size": 24}
     # Few items make few steps: small batches make more of them.
-    small = replace(small, training=replace(small.training, batch=8, rate=QUICK_RATE[kind]))
+    network: Any = base.method.classifier
+    small = replace(network, **changed, training=replace(network.training, batch=8, rate=QUICK_RATE[kind]))
     return _as_benchmark(made), replace(base, method=replace(base.method, classifier=small, epochs=QUICK_EPOCHS))
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
-from importlib import import_module
 from typing import Any
 
 from crowdlogic.data.names import Classes
 from crowdlogic.data.vectors import WordVectors
-from crowdlogic.errors import MissingExtraError, OptionError
+from crowdlogic.errors import OptionError
 from crowdlogic.learning.configuring import architecture_named, configured
 from crowdlogic.learning.logic_lncl import LogicLNCL, Loss
+from crowdlogic.learning.presets import ner, sentiment
 from crowdlogic.learning.running import Method
 from crowdlogic.learning.special import AggNet, Raykar
 from crowdlogic.learning.two_stage import Gold, TwoStage
@@ -83,13 +83,7 @@ def method_of(choice: Choice, classes: Classes) -> tuple[Method, RuleSet | None]
 def _from_preset(choice: Choice, classes: Classes) -> tuple[LogicLNCL, RuleSet | None]:
     if choice.preset is None:
         return LogicLNCL(), None
-    try:
-        presets: Any = import_module("crowdlogic.learning.presets")
-        made = presets.sentiment() if choice.preset is PresetName.sentiment else presets.ner(classes)
-    except ModuleNotFoundError as problem:
-        raise MissingExtraError(
-            f"The preset {choice.preset} needs {problem.name}, which is not installed. Install crowdlogic[torch]."
-        ) from problem
+    made = sentiment() if choice.preset is PresetName.sentiment else ner(classes)
     return made.method, made.rules
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from crowdlogic.classifiers import architecture_class
 from crowdlogic.data.names import Classes
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError
@@ -35,11 +36,9 @@ class Configured:
 
 def sentiment(vectors: WordVectors | None = None, *, seed: int = 0, word: str = "but") -> Configured:
     """Kim-CNN and "A but B"; k(t) = 1 - 0.94^t, C = 5, eq. 8."""
-    from crowdlogic.classifiers.kim_cnn import KimCNN
-
     method = LogicLNCL(
-        classifier=KimCNN(vectors=vectors), imitation=Growing(0.94), strength=5.0, preset="paper", loss=Loss.plain,
-        start=MajorityVote(ties=Ties.soft), seed=seed,
+        classifier=architecture_class("kim-cnn")(vectors=vectors), imitation=Growing(0.94), strength=5.0,
+        preset="paper", loss=Loss.plain, start=MajorityVote(ties=Ties.soft), seed=seed,
     )  # fmt: skip
     return Configured(method, parse_rules(f"1.0: include contrast('{word}')", source="the preset sentiment"))
 
@@ -67,15 +66,13 @@ def ner(
         reading: One of READINGS; if not given, `released` for the tags of CoNLL, for which there is a table of
             transitions, and `estimated` for others.
     """
-    from crowdlogic.classifiers.cnn_gru import CNNGRU
-
     reading = reading or ("released" if _is_conll(classes) else "estimated")
     if reading not in READINGS:
         raise OptionError(f"reading: {reading!r} is none of {', '.join(READINGS)}.")
     by_rules = reading.startswith("paper")
     method = LogicLNCL(
-        classifier=CNNGRU(vectors=vectors), imitation=Growing(0.90, most=0.8), strength=5.0, loss=Loss.annotators,
-        start=_conll_vote(classes), preset=READINGS[reading], seed=seed,
+        classifier=architecture_class("cnn-gru")(vectors=vectors), imitation=Growing(0.90, most=0.8), strength=5.0,
+        loss=Loss.annotators, start=_conll_vote(classes), preset=READINGS[reading], seed=seed,
         transitions=_transitions(reading, classes),
     )  # fmt: skip
     return Configured(method, parse_rules("1.0: include bio", source="the preset ner") if by_rules else None)

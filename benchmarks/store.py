@@ -1,4 +1,4 @@
-"""Where benchmark figures are kept between runs, and how they become tables.
+"""Where benchmark figures are kept between runs.
 
 Every figure is stored the moment it is known, so a run that was stopped goes on where it was.
 """
@@ -6,7 +6,7 @@ Every figure is stored the moment it is known, so a run that was stopped goes on
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,21 +30,3 @@ class Store:
             self.path.write_text(json.dumps(self.figures, indent=1, sort_keys=True) + "\n")
             print(f"{key}: {self.figures[key]}", flush=True)
         return self.figures[key]
-
-
-def markdown(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A table in Markdown."""
-    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
-    lines += ["| " + " | ".join("" if cell is None else str(cell) for cell in row) + " |" for row in rows]
-    return "\n".join(lines)
-
-
-def put_between(path: Path, marker: str, text: str) -> None:
-    """Replace what stands between `<!-- marker -->` and `<!-- end marker -->` in a page."""
-    page = path.read_text()
-    begin, end = f"<!-- {marker} -->", f"<!-- end {marker} -->"
-    before, _, rest = page.partition(begin)
-    _, found, after = rest.partition(end)
-    if not found:
-        raise SystemExit(f"{path} has no place for {marker!r}.")
-    path.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}")

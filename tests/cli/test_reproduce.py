@@ -1,0 +1,65 @@
+"""`crowdlogic reproduce`: a quick run from the command line, gone on with, and what it refuses."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.cli.conftest import Result
+
+pytest.importorskip("torch")
+
+Run = Callable[..., Result]
+
+QUICK = ("reproduce", "sentiment", "--quick", "--seeds", 1, "--jobs", 1, "-o", "paper")
+
+
+def test_a_quick_run_writes_runs_tables_and_figures(run: Run) -> None:
+    done = run(*QUICK, "--methods", "annotators", "--methods", "logic-lncl", "--methods", "truth glad")
+
+    assert done.code == 0
+    assert "3 runs: 0 are done, 3 to do." in done.err
+    table = pl.read_csv("paper/quick-sentiment.csv")
+    assert table["row"].to_list() == ["annotators", "logic-lncl", "truth glad"]
+    file = Path("paper/quick-sentiment/logic-lncl/seed0.json")
+    assert table["sha256"][1] == hashlib.sha256(file.read_bytes()).hexdigest()
+    student = json.loads(file.read_text())["scores"]["student"]["accuracy"]
+    assert table["student accuracy"][1] == pytest.approx(student, abs=1e-6)
+    assert f"{100 * student:.2f} / 78.85" in Path("paper/quick-sentiment.md").read_text()
+    drawn = {path.name for path in Path("paper/figures").glob("*.svg")}
+    assert {f"quick-sentiment-{name}.svg" for name in ("confusion", "reliability", "skill", "amount")} <= drawn
+
+
+def test_what_is_done_is_not_done_again(run: Run) -> None:
+    run(*QUICK, "--methods", "truth glad")
+    file = Path("paper/quick-sentiment/truth-glad/seed0.json")
+    before = file.stat().st_mtime_ns
+
+    done = run(*QUICK, "--methods", "truth glad", "--methods", "truth pm")
+
+    assert "2 runs: 1 are done, 1 to do." in done.err
+    assert file.stat().st_mtime_ns == before
+    assert Path("paper/quick-sentiment/truth-pm/seed0.json").is_file()
+
+
+def test_an_unknown_method_is_refused_before_anything_is_written(run: Run) -> None:
+    done = run(*QUICK, "--methods", "agnet")
+
+    assert done.code == 2
+    assert "'agnet' is no method of the tables on quick-sentiment" in done.err
+    assert "aggnet" in done.err
+    assert not Path("paper").exists()
+
+
+def test_missing_data_is_told_of_before_anything_is_written(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CROWDLOGIC_DATA", raising=False)
+
+    done = run("reproduce", "ner", "-o", "paper")
+
+    assert done.code == 2
+    assert "CROWDLOGIC_DATA" in done.err
+    assert not Path("paper").exists()

@@ -57,13 +57,22 @@ def test_a_run_is_trained_and_told_of(run: Run, reviews: Simulation) -> None:
     assert done.code == 0
     assert lines[:3] == [
         f"labels.csv: {reviews.labels.n_labels} labels of 150 items by 12 annotators; classes negative, positive.",
-        "No dev items: the labels of 10% of the items are kept apart to stop by.",
+        "No dev items: the labels of 10% of the items are kept apart to stop by, then all are learnt for as many "
+        "epochs.",
         "but.rules: 1 rules.",
     ]
     assert [line.split(":")[0] for line in lines[3:6]] == [f"epoch {t} of at most 3" for t in (1, 2, 3)]
     assert "held-out log likelihood -0." in lines[3]
     assert lines[-1].startswith("logic-lncl: 150 items, 12 annotators, epoch ")
-    assert lines[-1].endswith(" of 3 chosen -> out")
+    again = [line for line in lines if line.startswith("again with all labels, epoch ")]
+    assert [line.split(":")[0].split("epoch ")[1] for line in again] == [
+        f"{t} of {len(again)}" for t in range(1, len(again) + 1)
+    ]
+    assert not any("held-out" in line for line in again)
+    assert lines[-1].endswith(
+        f"epoch {len(again)} of 3 chosen, then {len(again)} epoch{'s' * (len(again) != 1)} with all labels -> out"
+    )
+    assert len(Path("out/again.jsonl").read_text().splitlines()) == len(again)
     assert "test teacher" in done.out
     answers = pl.read_parquet("out/labels.parquet").join(pl.read_csv("gold.csv"), on="item")
     votes = (reviews.labels.votes().argmax(axis=1) == reviews.corpus.gold).mean()
@@ -220,9 +229,9 @@ def begun(folder: str) -> subprocess.Popen[str]:
     return subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ})
 
 
-def wait_for(epochs: int, folder: str, process: subprocess.Popen[str]) -> None:
+def wait_for(epochs: int, folder: str, process: subprocess.Popen[str], file: str = "history.jsonl") -> None:
     """Until that many epochs are done."""
-    history, deadline = Path(folder) / "history.jsonl", time.monotonic() + 120
+    history, deadline = Path(folder) / file, time.monotonic() + 120
     while time.monotonic() < deadline and process.poll() is None:
         if history.exists() and len(history.read_text().splitlines()) >= epochs:
             return
@@ -270,6 +279,32 @@ def test_a_run_killed_in_an_epoch_goes_on_and_ends_the_same(run: Run, many: None
     for part in ("confusion.safetensors", "model.safetensors", "rules.json"):
         assert Path("killed", part).read_bytes() == Path("whole", part).read_bytes()
     assert not Path("killed/checkpoint").exists()
+
+
+def test_a_run_killed_in_its_second_pass_goes_on_and_ends_the_same(run: Run, many: None) -> None:
+    assert run(*WORDS, *SLOW, "-o", "whole").code == 0
+    process = begun("killed")
+    wait_for(1, "killed", process, file="again.jsonl")
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    done = len(Path("killed/again.jsonl").read_text().splitlines())
+    refused = run(*WORDS, *SLOW, "-o", "killed")
+
+    resumed = run("train", "--resume", "-o", "killed")
+
+    chosen = len(Path("whole/again.jsonl").read_text().splitlines())
+    assert process.returncode == -signal.SIGKILL
+    assert refused.err.startswith(
+        f"crowdlogic: killed: holds a run that stopped after epoch {done} of the second pass."
+    )
+    assert resumed.code == 0
+    assert [line.split(":")[0] for line in resumed.err.splitlines() if "epoch " in line.split(":")[0]] == [
+        f"again with all labels, epoch {t} of {chosen}" for t in range(done + 1, chosen + 1)
+    ]
+    assert answers("killed").equals(answers("whole"))
+    for part in ("confusion.safetensors", "model.safetensors", "rules.json"):
+        assert Path("killed", part).read_bytes() == Path("whole", part).read_bytes()
+    assert not list(Path("killed").glob("checkpoint*"))
 
 
 def test_ctrl_c_leaves_a_run_that_can_be_gone_on_with(run: Run, many: None) -> None:
@@ -329,7 +364,10 @@ def test_an_epoch_in_a_line() -> None:
 def test_a_table_on_a_terminal_marks_the_best_epoch(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows = [Row(t, 1.0 / t, 0.1 * t, score, 0.1, -0.5, 1.0, {}) for t, score in enumerate((0.5, 0.75, 0.625), start=1)]
+    rows = [
+        Row(t, 1.0 / t, 0.1 * t, score, 0.1, -0.5, 1.0, {}, kept=t < 3)
+        for t, score in enumerate((0.5, 0.75, 0.625), start=1)
+    ]
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "100")
 
@@ -342,6 +380,31 @@ def test_a_table_on_a_terminal_marks_the_best_epoch(
     shown = capsys.readouterr().err
     assert "75.00 %" in shown
     assert "epoch 3 of at most 10, at most 7.0 s left" in shown
+
+
+def test_a_terminal_shows_the_second_pass_under_the_first(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = [Row(t, 1.0 / t, 0.1, -0.1 * t, 0.1, -0.5, 1.0, {}, kept=True) for t in (1, 2, 3)]
+    second = [Row(t, 0.7 / t, 0.1, float(t), 0.1, -0.5, 1.0, {}, kept=True, again=True) for t in (1, 2)]
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "100")
+
+    with epochs_shown(HELD_OUT) as show:
+        for row in first:
+            show(row, 8)
+        for row in second:
+            show(row, 2)
+
+    shown = capsys.readouterr().err
+    end = shown[shown.rindex("again with all labels, 2 epochs") :]
+    assert "epoch 3 of 3" not in end
+    assert "0.7000" in end
+    assert "0.3500" in end
+    assert "epoch 2 of 2, at most 0.0 s left" in end
+    assert HELD_OUT not in end
+    assert HELD_OUT in shown
+    assert "\n" in shown[shown.rindex("0.3333") : shown.rindex("again with all labels, 2 epochs")]  # above it, whole
 
 
 def test_settings_know_what_was_asked_for() -> None:

@@ -60,9 +60,9 @@ class StopError(Exception):
     """Something went wrong in the middle."""
 
 
-def stopping_after(epoch: int, how: type[BaseException]) -> Any:
+def stopping_after(epoch: int, how: type[BaseException], *, again: bool = False) -> Any:
     def hear(row: Row, most: int) -> None:
-        if row.epoch == epoch:
+        if (row.epoch, row.again) == (epoch, again):
             raise how
 
     return hear
@@ -104,8 +104,9 @@ def same(one: Run, other: Run) -> None:
         np.testing.assert_array_equal(other.kept.views[view], beliefs)
     np.testing.assert_array_equal(one.estimate.answer, other.estimate.answer)
     np.testing.assert_array_equal(one.learned.epoch.confusion, other.learned.epoch.confusion)
-    rows = [[repr(replace(row, seconds=0)) for row in run.history] for run in (one, other)]  # as text: nan is not nan
-    assert rows[0] == rows[1]
+    for passes in ((one.history, other.history), (one.learned.again, other.learned.again)):
+        rows = [[repr(replace(row, seconds=0)) for row in history] for history in passes]  # as text: nan is not nan
+        assert rows[0] == rows[1]
     assert one.learned.chosen == other.learned.chosen
     assert one.kept.model.keys() == other.kept.model.keys()
     for name, array in one.kept.model.items():
@@ -125,6 +126,31 @@ def test_a_run_that_was_stopped_ends_as_it_would_have(tmp_path: Path, name: str,
     assert status == "interrupted"
     same(load_run(tmp_path / "whole"), load_run(tmp_path / "stopped"))
     assert not (tmp_path / "stopped" / "checkpoint").exists()
+
+
+@pytest.mark.parametrize("name", ["linear", "linear tagger with learnt weights", "cnn-gru", "a forest", "two stages"])
+@pytest.mark.parametrize("how", ["stopped", "stopped in both passes", "stopped between the passes"])
+def test_a_run_that_was_stopped_in_its_second_pass_ends_as_it_would_have(tmp_path: Path, name: str, how: str) -> None:
+    method, given = case(name)
+    whole = train_run(tmp_path / "whole", method, given)
+
+    stops = [(2, False)] if how == "stopped in both passes" else []
+    stops.append((len(whole.history), False) if how == "stopped between the passes" else (1, True))
+    for at, (epoch, again) in enumerate(stops):
+        with pytest.raises(StopError):
+            train_run(
+                tmp_path / "stopped", method, given, resume=at > 0,
+                progress=stopping_after(epoch, StopError, again=again),
+            )  # fmt: skip
+    heard: list[tuple[int, bool]] = []
+    train_run(
+        tmp_path / "stopped", method, given, resume=True, progress=lambda row, _: heard.append((row.epoch, row.again))
+    )
+
+    first = 1 if how == "stopped between the passes" else 2
+    assert heard == [(epoch, True) for epoch in range(first, whole.learned.chosen + 1)]
+    same(load_run(tmp_path / "whole"), load_run(tmp_path / "stopped"))
+    assert not list((tmp_path / "stopped").glob("checkpoint*"))
 
 
 @pytest.mark.parametrize("name", ["linear", "linear tagger with learnt weights", "kim-cnn", "cnn-gru"])
@@ -166,6 +192,7 @@ def test_a_run_holds_what_the_brief_reader_looks_for(tmp_path: Path) -> None:
     assert people.equals(annotator_table(run.learned.task.labels, run.estimate))
     assert len(run.kept.audit) == 1
     assert len((tmp_path / "run" / "history.jsonl").read_text().splitlines()) == len(run.history)
+    assert len((tmp_path / "run" / "again.jsonl").read_text().splitlines()) == run.learned.chosen
 
 
 def test_learnt_weights_of_rules_are_in_the_run(tmp_path: Path) -> None:

@@ -1,13 +1,23 @@
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from typing import Any
+
 import numpy as np
 import pytest
 
+from crowdlogic.classifiers.prior import ClassPrior
+from crowdlogic.data.corpus import Corpus, documents
 from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.errors import OptionError
+from crowdlogic.learning import course
 from crowdlogic.learning.logic_lncl import LogicLNCL
-from crowdlogic.learning.stopping import SHARPNESS, HeldOut, held_out_likelihood
+from crowdlogic.learning.special import AggNet, Raykar
+from crowdlogic.learning.stopping import SHARPNESS, HeldOut, held_out_likelihood, is_level, n_items, told_by_item
+from crowdlogic.learning.two_stage import TwoStage
+from crowdlogic.rules.parser import parse_rules
+from crowdlogic.truth.confusion import DawidSkene
 
 
 @pytest.mark.parametrize("apart", ["items", "annotations"])
@@ -78,7 +88,7 @@ def test_overconfidence_alone_does_not_count_against_a_view() -> None:
 def test_final_answers_look_at_all_labels() -> None:
     made = simulate_sentiment(0, items=200, annotators=8)
 
-    learned = LogicLNCL(epochs=4).fit(made.corpus, made.labels)
+    learned = LogicLNCL(epochs=4, held_out=HeldOut(refit=False)).fit(made.corpus, made.labels)
 
     held = learned.task.held
     assert held is not None
@@ -89,14 +99,202 @@ def test_final_answers_look_at_all_labels() -> None:
     assert learned.estimate.annotators.to_list() == made.labels.annotators.to_list()
 
 
-def test_stopping_without_gold_takes_the_epoch_that_foretells_best() -> None:
-    made = simulate_sentiment(1, items=300, annotators=8)
+HIGH = np.array([-1.0, -2.0, -3.0, -4.0])
 
-    learned = LogicLNCL(epochs=6, patience=6).fit(made.corpus, made.labels)
 
-    scores = [row.stopping for row in learned.history]
-    assert learned.chosen == int(np.argmax(scores)) + 1
-    assert all(score < 0 for score in scores)
+@pytest.mark.parametrize(
+    ("behind", "level"),
+    [
+        # the sum of the differences against its standard error, sqrt(4 * sample variance), both by hand
+        ([0.5, 0.0, -0.2, 0.1], True),  # 0.4 against sqrt(4 * 0.26 / 3) = 0.589
+        ([0.5, 0.4, 0.5, 0.6], False),  # 2.0 against sqrt(4 * 0.02 / 3) = 0.163
+        ([0.3, 0.3, -0.1, 0.1], False),  # 0.6 against sqrt(4 * 0.11 / 3) = 0.383
+        ([0.3, -0.3, 0.0, 0.3], True),  # 0.3 against sqrt(4 * 0.2475 / 3) = 0.574
+        ([0.0, 0.0, 0.0, 0.0], True),
+    ],
+)
+def test_an_epoch_within_a_standard_error_of_the_best_is_level_with_it(behind: list[float], level: bool) -> None:
+    told = HIGH - behind
+
+    assert is_level(told, HIGH, 4) is level
+    assert is_level(np.append(told, np.zeros(9)), np.append(HIGH, np.zeros(9)), 4) is level  # items not kept apart
+
+
+def test_one_item_alone_has_no_standard_error() -> None:
+    assert is_level(HIGH[:1], HIGH[:1], 1)
+    assert not is_level(HIGH[:1] - 0.001, HIGH[:1], 1)
+
+
+def test_what_is_told_of_an_item_is_the_sum_over_its_units() -> None:
+    labels = simulate_ner(0, items=30, annotators=6).labels
+    rng = np.random.default_rng(0)
+    view = rng.dirichlet(np.ones(labels.n_classes), size=labels.n_units)
+    confusion = rng.dirichlet(np.ones(labels.n_classes), size=(len(labels.annotators), labels.n_classes))
+    held = HeldOut(0.3).split(labels, seed=1)[1]
+
+    told = told_by_item(held, confusion, view)
+
+    def by_hand(power: float) -> np.ndarray:
+        total = np.zeros(len(labels.items))
+        for unit in np.unique(held.unit):
+            sure = view[unit] ** power / (view[unit] ** power).sum()
+            for row in np.flatnonzero(held.unit == unit):
+                sure = sure * confusion[held.annotator[row], :, held.label[row]]
+            total[labels.item_of_unit[unit]] += np.log(sure.sum())
+        return total
+
+    np.testing.assert_allclose(told, max(map(by_hand, SHARPNESS), key=np.sum), rtol=1e-12, atol=1e-12)
+    assert np.count_nonzero(told) == n_items(held) == 9
+
+
+WORSE, LEVEL, MUCH_WORSE = [0.3, 0.3, -0.1, 0.1], [0.5, 0.0, -0.2, 0.1], [2.0, 2.1, 1.9, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("behind", "chosen", "run"),
+    [
+        ([MUCH_WORSE, [0] * 4, LEVEL, LEVEL, LEVEL, LEVEL], 6, 6),  # a plateau runs on, and its last epoch is as good
+        ([MUCH_WORSE, [0] * 4, WORSE, WORSE, LEVEL, LEVEL], 2, 4),  # worse beyond chance for as long as the patience
+        ([MUCH_WORSE, [0] * 4, WORSE, LEVEL, WORSE, WORSE], 4, 6),  # patience is counted from the epoch that is kept
+        ([[4.0] * 4, [3.0] * 4, [2.0] * 4, [1.0] * 4, [0] * 4, MUCH_WORSE], 5, 6),  # ever higher
+        ([[0] * 4, [-0.5] * 4, LEVEL, LEVEL, LEVEL, LEVEL], 2, 4),  # what was level with the first is not with a higher
+    ],
+)
+def test_the_latest_epoch_that_cannot_be_told_from_the_highest_is_kept(
+    monkeypatch: pytest.MonkeyPatch, behind: list[list[float]], chosen: int, run: int
+) -> None:
+    corpus = documents([f"d{i}" for i in range(8)], [f"text {i}" for i in range(8)])
+    labels = from_arrays([f"d{i}" for i in range(8)], ["x"] * 8, [0, 1] * 4)
+    curve = iter([np.append(HIGH - row, np.zeros(4)) for row in behind])
+    monkeypatch.setattr(course, "told_by_item", lambda *_: next(curve))
+
+    method = AggNet(ClassPrior(), epochs=6, held_out=HeldOut(0.5, patience=2, refit=False))
+    learned = method.fit(corpus, labels)
+
+    assert (learned.chosen, len(learned.history)) == (chosen, run)
+    assert [row.epoch for row in learned.history if row.kept][-1] == chosen
+    assert learned.again == ()
+
+
+@dataclass(frozen=True)
+class Forgetful:
+    """A classifier that learns the truth for some epochs, and then unlearns it: overfitting, planted."""
+
+    errors: tuple[float, ...]
+    truth: tuple[int, ...]
+
+    name = "forgetful"
+
+    def build(self, corpus: Corpus, classes: Any, *, seed: int) -> Forgetting:
+        return Forgetting(self)
+
+    def load(self, arrays: Any, classes: Any) -> Any:
+        raise NotImplementedError
+
+
+@dataclass(eq=False)
+class Forgetting:
+    options: Forgetful
+    epoch: int = 0
+
+    def fit_epoch(self, corpus: Corpus, targets: Any, weights: Any = None) -> float:
+        self.epoch += 1
+        return 1.0 / self.epoch
+
+    def predict_proba(self, corpus: Corpus) -> Any:
+        truth = np.array(self.options.truth)
+        wrong = np.random.default_rng(0).random(len(truth)) < self.options.errors[self.epoch - 1]
+        return np.where(np.eye(2)[np.where(wrong, 1 - truth, truth)] > 0, 0.9, 0.1)
+
+    def arrays(self) -> Any:
+        return {"progress.epoch": np.array(self.epoch)}
+
+    def restore(self, arrays: Any) -> None:
+        self.epoch = int(arrays["progress.epoch"])
+
+
+@pytest.mark.parametrize("refit", [True, False])
+def test_planted_overfitting_is_stopped_in_time(refit: bool) -> None:
+    rng = np.random.default_rng(1)
+    truth = rng.integers(2, size=400)
+    rows = [(f"d{i}", f"a{j}", int(truth[i] ^ (rng.random() < 0.25))) for i in range(400) for j in range(3)]
+    labels = from_arrays(*map(list, zip(*rows, strict=True)))
+    corpus = documents([f"d{i}" for i in range(400)], features=truth[:, None].astype(float))
+    errors = (0.4, 0.2, 0.05, 0.05, 0.2, 0.3, *([0.4] * 20))
+
+    method = AggNet(Forgetful(errors, tuple(truth)), epochs=26, held_out=HeldOut(0.4, patience=4, refit=refit))
+    learned = method.fit(corpus, labels)
+
+    assert learned.chosen == 4  # the latest of the two best
+    assert len(learned.history) == 8
+    assert (learned.epoch.p.argmax(axis=1) == truth).mean() > 0.94
+
+
+METHODS = {
+    "logic-lncl": LogicLNCL(epochs=6, loss="annotators"),
+    "aggnet": AggNet(epochs=6, seed=4),
+    "raykar": Raykar(epochs=5, held_out=HeldOut(0.2, "annotations")),
+    "two stages": TwoStage(epochs=5),
+    "two hard stages": TwoStage(DawidSkene(), hard=True, epochs=4),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_second_pass_is_a_fit_of_so_many_epochs_on_all_labels(name: str) -> None:
+    made, method = simulate_sentiment(3, items=120, annotators=8), METHODS[name]
+    rules = None if isinstance(method, AggNet) else parse_rules("1.0: include contrast('but')")
+
+    learned = method.fit(made.corpus, made.labels, rules=rules, watched={"test": made.test})
+    plain = replace(method, held_out=None, epochs=learned.chosen).fit(
+        made.corpus, made.labels, rules=rules, watched={"test": made.test}
+    )
+
+    for view in ("p", "q_a", "q_b", "q_f", "confusion"):
+        np.testing.assert_array_equal(getattr(learned.epoch, view), getattr(plain.epoch, view))
+    np.testing.assert_array_equal(learned.predict(made.test), plain.predict(made.test))
+    for one, other in zip(learned.again, plain.history, strict=True):
+        assert repr(replace(one, seconds=0, again=False)) == repr(replace(other, seconds=0))
+    assert learned.final is learned.again[-1]
+    assert all(row.again for row in learned.again)
+    assert not any(row.again for row in learned.history)
+    assert all(row.stopping < 0 for row in learned.history)
+    assert learned.history[0].loss != learned.again[0].loss  # the first pass did without some of the labels
+
+
+def test_tags_are_learnt_again_with_the_transitions_of_all_labels() -> None:
+    made = simulate_ner(3, items=60, annotators=6)
+    method = LogicLNCL(epochs=4, transitions="estimated", preset="transitions")
+
+    learned = method.fit(made.corpus, made.labels)
+    plain = replace(method, held_out=None, epochs=learned.chosen).fit(made.corpus, made.labels)
+
+    np.testing.assert_array_equal(learned.epoch.q_f, plain.epoch.q_f)
+    np.testing.assert_array_equal(learned.predict(made.test), plain.predict(made.test))
+
+
+def test_weights_of_rules_that_the_first_pass_learnt_are_those_of_the_second() -> None:
+    made = simulate_sentiment(5, items=150, annotators=8)
+    rules = parse_rules("1: Contains(S, 'the') -> Label(S, 'positive')\n1: include contrast('but')")
+    method = LogicLNCL(epochs=5, learn_weights=True)
+
+    first = replace(method, held_out=HeldOut(refit=False)).fit(made.corpus, made.labels, rules=rules)
+    learned = method.fit(made.corpus, made.labels, rules=rules)
+
+    assert first.teacher.factors is not None
+    assert (first.teacher.factors != 1).any()
+    np.testing.assert_array_equal(learned.teacher.factors, first.teacher.factors)
+    assert learned.chosen == first.chosen
+    assert learned.task.learnt.n_labels == made.labels.n_labels
+    assert (learned.epoch.q_f != first.epoch.q_f).any()
+
+
+def test_with_dev_gold_there_is_one_pass() -> None:
+    made = simulate_sentiment(3, items=80, annotators=8)
+
+    learned = LogicLNCL(epochs=3).fit(made.corpus, made.labels, dev=made.test)
+
+    assert learned.again == ()
+    assert learned.final is learned.history[learned.chosen - 1]
 
 
 def test_too_few_labels_to_keep_any_apart_is_said() -> None:

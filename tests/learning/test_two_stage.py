@@ -8,6 +8,7 @@ import pytest
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.errors import CorpusError, OptionError
+from crowdlogic.learning.stopping import HeldOut
 from crowdlogic.learning.two_stage import Gold, TwoStage
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.truth.confusion import DawidSkene, m_step
@@ -74,7 +75,7 @@ def test_tags_of_any_set_can_be_learnt() -> None:
 def test_labels_kept_apart_are_in_the_answers() -> None:
     made = simulate_sentiment(0, items=60, annotators=8)
 
-    learned = TwoStage(DawidSkene(), epochs=2).fit(made.corpus, made.labels)
+    learned = TwoStage(DawidSkene(), epochs=2, held_out=HeldOut(refit=False)).fit(made.corpus, made.labels)
 
     assert learned.task.held is not None
     np.testing.assert_array_equal(learned.epoch.q_f, DawidSkene().infer(made.labels).beliefs)

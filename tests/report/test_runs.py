@@ -83,7 +83,8 @@ def test_training_is_the_history(run: Run, report: Report) -> None:
     assert [row.epoch for row in found.epochs] == [row["epoch"] for row in run.kept.history]
     assert [row.loss for row in found.epochs] == pytest.approx([row["loss"] for row in run.kept.history], abs=1e-6)
     assert found.chosen == run.learned.chosen
-    chosen = run.kept.history[found.chosen - 1]["scores"]
+    chosen = run.learned.again[-1].scores
+    assert len(run.kept.again) == found.chosen
     (watched,) = found.watched
     assert (watched.name, watched.student, watched.teacher) == (
         "test", pytest.approx(chosen["test student"]), pytest.approx(chosen["test teacher"]),
@@ -96,16 +97,19 @@ def test_training_is_the_history(run: Run, report: Report) -> None:
 def test_why_it_stopped_is_said(run: Run) -> None:
     kept = run.kept
 
-    def after(epochs: int, most: int, chosen: int, **method: object) -> str:
+    def after(epochs: int, most: int, chosen: int, again: int = 0, **method: object) -> str:
         config = {**kept.config, "method": {**kept.config["method"], "epochs": most, **method}}
-        other = replace(kept, config=config, history=kept.history[:1] * epochs)
+        other = replace(kept, config=config, history=kept.history[:1] * epochs, again=kept.again[:again])
         return stopped(other, chosen, stopping_rule(other))
 
     assert after(9, 30, 4) == (
-        "It stopped after epoch 9, since the log likelihood of the labels kept apart had not risen for 5 epochs; epoch 4 "
-        "had the best score and is kept."
+        "It stopped after epoch 9, since the log likelihood of the labels kept apart had been worse by more than a standard "
+        "error for 5 epochs; epoch 4 is the latest as good as the best and is kept."
     )
-    assert after(30, 30, 28) == ("All 30 epochs that were allowed were run; epoch 28 had the best score and is kept.")
+    assert after(30, 30, 28, again=1) == (
+        "All 30 epochs that were allowed were run; epoch 28 is the latest as good as the best, so all labels were then "
+        "learnt for as many epochs."
+    )
     assert after(1, 1, 1, held_out=None) == (
         "There was nothing to stop by: the one epoch was run, and the last one is kept."
     )

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from crowdlogic.cli.console import percent, say
 from crowdlogic.learning.course import Progress, Row
+from crowdlogic.report.wording import counted
 
 HELD_OUT = "held-out log likelihood"
 
@@ -33,6 +34,9 @@ def epochs_shown(stopping: str) -> Iterator[Progress]:
     with Live(console=console, auto_refresh=False) as live:
 
         def show(row: Row, most: int) -> None:
+            if row.again and rows and not rows[0].again:
+                live.console.print(table_of(rows, len(rows), stopping))  # the first pass stays above the second
+                rows.clear()
             rows.append(row)
             live.update(table_of(rows, most, stopping), refresh=True)
 
@@ -41,24 +45,31 @@ def epochs_shown(stopping: str) -> Iterator[Progress]:
 
 def line_of(row: Row, most: int, stopping: str) -> str:
     """One epoch in a line."""
-    score = f"{stopping} {score_of(row, stopping)}, " if stopping else ""
+    score = f"{stopping} {score_of(row, stopping)}, " if stopping and not row.again else ""
+    which = (
+        f"again with all labels, epoch {row.epoch} of {most}" if row.again else f"epoch {row.epoch} of at most {most}"
+    )
+    left = seconds(row.seconds * (most - row.epoch))
     return (
-        f"epoch {row.epoch} of at most {most}: loss {row.loss:.4f}, {score}{percent(row.change)} "
-        f"of answers changed, k {row.k:.2f}, {seconds(row.seconds)}, "
-        f"at most {seconds(row.seconds * (most - row.epoch))} left"
+        f"{which}: loss {row.loss:.4f}, {score}{percent(row.change)} of answers changed, k {row.k:.2f}, "
+        f"{seconds(row.seconds)}, {'about' if row.again else 'at most'} {left} left"
     )
 
 
 def table_of(rows: list[Row], most: int, stopping: str) -> Table:
-    """The last epochs, the best of all marked."""
-    best = max(rows, key=lambda row: row.stopping)
-    table = Table(caption=f"epoch {rows[-1].epoch} of at most {most}, {_left(rows, most)} left", caption_justify="left")
+    """The last epochs of a pass; the one that is kept so far is marked."""
+    again = rows[-1].again
+    best = next((row for row in reversed(rows) if row.kept), None)
+    stopping = "" if again else stopping
+    title = f"again with all labels, {counted(most, 'epoch')}" if again else None
+    caption = f"epoch {rows[-1].epoch} of {'' if again else 'at most '}{most}, {_left(rows, most)} left"
+    table = Table(title=title, caption=caption, title_justify="left", caption_justify="left")
     for name in ("epoch", "loss", *([stopping] if stopping else []), "changed", "k", "time"):
         table.add_column(name, justify="right")
     for row in rows[-LAST:]:
         score = [score_of(row, stopping)] if stopping else []
         cells = (row.epoch, f"{row.loss:.4f}", *score, percent(row.change), f"{row.k:.2f}", seconds(row.seconds))
-        table.add_row(*map(str, cells), style="bold" if row is best else None)
+        table.add_row(*map(str, cells), style="bold" if row is best and not again else None)
     return table
 
 

@@ -140,7 +140,7 @@ def compared_with(made: Material, names: str, seed: int) -> list[Compared]:
 def own(made: Material, known: set[str]) -> list[Compared]:
     """What the report is about, as one method among others, unless it is there already."""
     name, gold = made.estimate.method, gold_of(made)
-    seconds = [row.get("seconds") for row in made.kept.history] if made.kept is not None else []
+    seconds = [row.get("seconds") for row in (*made.kept.history, *made.kept.again)] if made.kept is not None else []
     total = sum(s for s in seconds if s is not None) if seconds else float("nan")
     scores = {} if gold is None else scored(made.estimate, gold)
     return [] if name in known else [Compared(name, made.estimate, total, scores)]

@@ -31,6 +31,7 @@ from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.restoring import Run
 from crowdlogic.learning.running import train_run
 from crowdlogic.learning.scoring import score_name
+from crowdlogic.report.wording import counted
 from crowdlogic.rules.audit import Verdict
 from crowdlogic.runs.claiming import epochs_done, is_run, read_config, refuse_taken
 from crowdlogic.runs.damage import undamaged
@@ -127,7 +128,7 @@ def _interruptible(folder: Path) -> Iterator[None]:
     except KeyboardInterrupt:
         done = epochs_done(folder)
         complain(
-            f"interrupted after epoch {done}. Go on with it: crowdlogic train --resume -o {folder}" if done
+            f"interrupted after {done}. Go on with it: crowdlogic train --resume -o {folder}" if done
             else "interrupted before the first epoch was over; nothing is kept."
         )  # fmt: skip
         raise typer.Exit(130) from None
@@ -146,27 +147,28 @@ def _warnings_said() -> Iterator[None]:
 def _tell(run: Run, *, as_json: bool) -> None:
     """What came out: scores where gold is known, rules that the crowd contradicts, and where it is."""
     learned = run.learned
-    chosen = learned.history[learned.chosen - 1]
+    scores = learned.final.scores
     for one in run.kept.audit:
         if one.verdict is Verdict.contradicts:
             say(f"{one.place}: this rule contradicts the crowd (it holds in {percent(one.satisfaction)} of the cases).")
     if as_json:
         show_json(figures_of(learned))
-    elif chosen.scores:
+    elif scores:
         name = score_name(learned.task.labels.classes, sequential=learned.task.labels.is_sequential)
-        rows = [(which, percent(value)) for which, value in chosen.scores.items()]
+        rows = [(which, percent(value)) for which, value in scores.items()]
         show_table(f"{name} at the chosen epoch ({learned.chosen})", ["on", name], rows)
+    again = f", then {counted(len(learned.again), 'epoch')} with all labels" if learned.again else ""
     say(
         f"{learned.estimate.method}: {len(learned.estimate.items):,} items, {len(learned.estimate.annotators):,} "
-        f"annotators, epoch {learned.chosen} of {len(learned.history)} chosen -> {run.folder}"
+        f"annotators, epoch {learned.chosen} of {len(learned.history)} chosen{again} -> {run.folder}"
     )
 
 
 def figures_of(learned: Learned) -> dict[str, Any]:
     """The outcome in figures."""
-    chosen = learned.history[learned.chosen - 1]
+    chosen, final = learned.history[learned.chosen - 1], learned.final
     return {
         "method": learned.estimate.method, "epoch": learned.chosen, "epochs": len(learned.history),
-        "stopping": chosen.stopping, "k": chosen.k, "loss": chosen.loss, "scores": dict(chosen.scores),
-        "seconds": sum(row.seconds for row in learned.history),
+        "epochs again": len(learned.again), "stopping": chosen.stopping, "k": final.k, "loss": final.loss,
+        "scores": dict(final.scores), "seconds": sum(row.seconds for row in (*learned.history, *learned.again)),
     }  # fmt: skip

@@ -1,9 +1,9 @@
-"""The course of a fit: epoch after epoch until the stopping score has not risen for a while; the best epoch is kept.
+"""The course of a fit: epoch after epoch until none has been worth keeping for a while; the best epoch is kept.
 
 What an epoch does is the method's business (`step`): Algorithm 1 for Logic-LNCL, fixed targets for two stages. Here is
 what all have in common: scores, patience, progress, and a checkpoint after every epoch.
 
-Axes: i unit, j annotator, k class, m true class, n given label.
+Axes: i unit, j annotator, k class, m true class, n given label, s item.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from crowdlogic.classifiers.protocol import Arrays, Classifier
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.learning.scoring import is_scorable, score
-from crowdlogic.learning.stopping import Limits, held_out_likelihood
+from crowdlogic.learning.stopping import Limits, is_level, n_items, told_by_item
 from crowdlogic.learning.task import Task
 from crowdlogic.learning.teacher import Teacher
 from crowdlogic.numerics.arrays import Floats
@@ -70,6 +70,8 @@ class Row:
         objective: The log evidence of the labels, per label.
         seconds: How long it took.
         scores: Other scores by name: inference, dev student, test teacher, ...
+        kept: Whether the epoch was the one to keep when it was over.
+        again: Whether it is of the second pass, with all labels; its stopping score is a mere counter.
     """
 
     epoch: int
@@ -80,6 +82,8 @@ class Row:
     objective: float
     seconds: float
     scores: Mapping[str, float] = field(default_factory=dict)
+    kept: bool = False
+    again: bool = False
 
 
 Progress: TypeAlias = Callable[[Row, int], None]
@@ -95,10 +99,17 @@ class Keeper(Protocol):
     def load(self) -> tuple[Arrays, Arrays, Mapping[str, Any]] | None:
         """The last epoch, the best one and what was noted; None when there is nothing yet."""
 
+    def second(self) -> Keeper:
+        """One for the second pass, beside this."""
+
 
 @dataclass(eq=False)
 class Course:
-    """A fit under way: what the last epoch left, the best one, and the history."""
+    """A fit under way: what the last epoch left, the best one, and the history.
+
+    The best epoch is the one with the best stopping score; where labels are kept apart, the latest that cannot be told
+    from it. `highest` is what is compared with then: told[s] of the epoch that foretold them best.
+    """
 
     task: Task
     teacher: Teacher
@@ -109,6 +120,7 @@ class Course:
     best: Epoch | None = None
     best_arrays: Arrays = field(default_factory=dict)
     best_epoch: int = 0
+    highest: Floats | None = None
 
     def run(self, step: Step, limits: Limits, *, keeper: Keeper | None, progress: Progress | None) -> None:
         """Epochs until the limits; afterwards the classifier is that of the best one."""
@@ -124,20 +136,47 @@ class Course:
     def _advance(self, step: Step) -> None:
         begin = time.perf_counter()
         epoch = step(len(self.history) + 1, self.q_f, self.factors)
-        stopping, scores = self._judged(epoch)
+        told, scores = self._told(epoch), self._scores(epoch)
+        stopping = self._stopping(told, scores)
         changed = float((epoch.q_f.argmax(axis=1) != self.q_f.argmax(axis=1)).mean())
         self.q_f, self.factors = epoch.q_f, epoch.factors
         seconds = time.perf_counter() - begin
-        row = Row(len(self.history) + 1, epoch.loss, epoch.k, stopping, changed, epoch.objective, seconds, scores)
-        if self.best is None or stopping > self.history[self.best_epoch - 1].stopping:
+        kept = self._is_kept(stopping, told)
+        row = Row(
+            len(self.history) + 1, epoch.loss, epoch.k, stopping, changed, epoch.objective, seconds, scores, kept,
+            self.task.again,
+        )  # fmt: skip
+        if kept:
             self.best, self.best_epoch, self.best_arrays = epoch, row.epoch, self.classifier.arrays()
         self.history.append(row)
+
+    def _is_kept(self, stopping: float, told: Floats | None) -> bool:
+        """Whether an epoch takes the place of the best one."""
+        if told is None:
+            return self.best is None or stopping > self.history[self.best_epoch - 1].stopping
+        if self.highest is None or told.sum() > self.highest.sum():
+            self.highest = told
+            return True
+        return self.task.held is not None and is_level(told, self.highest, n_items(self.task.held))
 
     def _is_stale(self, patience: int) -> bool:
         return self.best is not None and len(self.history) - self.best_epoch >= patience
 
-    def _judged(self, epoch: Epoch) -> tuple[float, dict[str, float]]:
-        """The stopping score, and all others: those are only looked at."""
+    def _told(self, epoch: Epoch) -> Floats | None:
+        """told[s] of the labels kept apart; None when it is not they that decide."""
+        if self.task.dev is not None or self.task.held is None:
+            return None
+        return told_by_item(self.task.held, epoch.confusion, epoch.p)
+
+    def _stopping(self, told: Floats | None, scores: Mapping[str, float]) -> float:
+        if self.task.dev is not None:
+            return scores["dev student"]
+        if told is not None and self.task.held is not None:
+            return float(told.sum()) / self.task.held.n_labels
+        return float(len(self.history))
+
+    def _scores(self, epoch: Epoch) -> dict[str, float]:
+        """All other scores: but for that of the dev items they are only looked at."""
         scores = {} if not is_scorable(self.task.corpus) else {"inference": score(self.task.corpus, epoch.q_f)}
         teacher = self.teacher.weighted(epoch.factors)
         watched = dict(self.task.watched) | ({} if self.task.dev is None else {"dev": self.task.dev})
@@ -146,11 +185,7 @@ class Course:
             scores[f"{name} student"] = score(corpus, student)
             if name != "dev" and not teacher.is_idle:
                 scores[f"{name} teacher"] = score(corpus, teacher.predict(corpus, self.classifier, student))
-        if self.task.dev is not None:
-            return scores["dev student"], scores
-        if self.task.held is not None:
-            return held_out_likelihood(self.task.held, epoch.confusion, epoch.p), scores
-        return float(len(self.history)), scores
+        return scores
 
     def _last(self) -> Arrays:
         kept = {"q_f": self.q_f} | ({} if self.factors is None else {"factors": self.factors})
@@ -159,6 +194,7 @@ class Course:
     def _best(self) -> Arrays:
         left = {} if self.best is None else {name: getattr(self.best, name) for name in BELIEFS}
         left |= {} if self.best is None or self.best.factors is None else {"factors": self.best.factors}
+        left |= {} if self.highest is None else {"highest": self.highest}  # a higher epoch is a new best one, too
         return {f"classifier.{name}": array for name, array in self.best_arrays.items()} | left
 
     def _note(self) -> dict[str, Any]:
@@ -176,7 +212,7 @@ class Course:
         self.history = [Row(**row) for row in note["history"]]
         self.best_epoch, self.best_arrays = note["best_epoch"], _classifier_arrays(best)
         left: dict[str, Any] = {name: np.asarray(best[name]) for name in BELIEFS}
-        self.best = Epoch(**note["best"], **left, factors=best.get("factors"))
+        self.best, self.highest = Epoch(**note["best"], **left, factors=best.get("factors")), best.get("highest")
 
 
 def _classifier_arrays(arrays: Arrays) -> Arrays:

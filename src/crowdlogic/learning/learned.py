@@ -9,7 +9,8 @@ import numpy as np
 from crowdlogic.classifiers.protocol import Classifier
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate, answered_by
-from crowdlogic.learning.course import Course, Epoch, Row
+from crowdlogic.learning.course import Epoch, Row
+from crowdlogic.learning.passes import Trained
 from crowdlogic.learning.task import Task
 from crowdlogic.learning.teacher import Teacher
 
@@ -22,7 +23,8 @@ class Learned:
         estimate: The answers for the training items (q_f) and the annotators' confusion matrices.
         epoch: What the chosen epoch left: p, q_a, q_b, q_f.
         chosen: Which epoch that was, counted from 1.
-        history: All epochs.
+        history: All epochs of the pass that chose.
+        again: Those of the second pass, with all labels, whose last one answers; empty without one.
         classifier: The student.
         teacher: The rules, for predictions.
         task: What it was given.
@@ -35,6 +37,12 @@ class Learned:
     classifier: Classifier
     teacher: Teacher
     task: Task
+    again: tuple[Row, ...] = ()
+
+    @property
+    def final(self) -> Row:
+        """The line of the epoch that answers."""
+        return self.again[-1] if self.again else self.history[self.chosen - 1]
 
     def predict(self, corpus: Corpus, *, student: bool = False) -> Beliefs:
         """Beliefs on new items: the teacher's (eq. 15 with p in place of q_a), or the student's alone."""
@@ -42,19 +50,20 @@ class Learned:
         return p if student else self.teacher.predict(corpus, self.classifier, p)
 
 
-def learned_from(method: str, course: Course, epoch: Epoch) -> Learned:
-    """Put together what a course left."""
-    task = course.task
+def learned_from(method: str, done: Trained, epoch: Epoch) -> Learned:
+    """Put together what a fit left."""
+    course, task = done.course, done.course.task
     estimate = answered_by(
         task.labels, method, epoch.q_f, confusion=epoch.confusion, answer_all=True,
-        trace=np.array([row.stopping for row in course.history]),
+        trace=np.array([row.stopping for row in done.history]),
     )  # fmt: skip
     return Learned(
         estimate,
         epoch,
-        course.best_epoch,
-        tuple(course.history),
+        done.chosen,
+        done.history,
         course.classifier,
         course.teacher.weighted(epoch.factors),
         task,
+        done.again,
     )

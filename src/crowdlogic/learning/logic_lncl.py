@@ -27,8 +27,9 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, shares
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
-from crowdlogic.learning.course import Course, Epoch, Keeper, Progress
+from crowdlogic.learning.course import Course, Epoch, Keeper, Progress, Step
 from crowdlogic.learning.learned import Learned, learned_from
+from crowdlogic.learning.passes import trained
 from crowdlogic.learning.rule_weights import is_time, learnt_factors
 from crowdlogic.learning.schedules import Growing, Imitation, imitation_at
 from crowdlogic.learning.stopping import HeldOut, Limits
@@ -81,7 +82,7 @@ class LogicLNCL:
         silence: Whether annotators look at everything and mostly say nothing, as labelling functions do: their matrices
             then say how often they speak of each class.
         epochs: The most epochs.
-        patience: Epochs without a better stopping score before stopping.
+        patience: Epochs without a better dev score before stopping; labels kept apart have their own (`held_out`).
         held_out: The labels to stop by when there is no dev gold; None runs all epochs and keeps the last.
         learn_weights: Whether the rules' weights are learnt, too, by the likelihood of labels that are kept apart.
         seed: Where all chance comes from.
@@ -144,17 +145,23 @@ class LogicLNCL:
         task = task_of(
             corpus, labels, dev=dev, watched=watched, held_out=self.held_out, seed=self.seed, keep=self.learn_weights
         )
+        done = trained(
+            task, lambda task, factors: self.begin(task, rules, vocabulary, factors),
+            task.limits(self.epochs, self.patience), keeper=keeper, progress=progress,
+        )  # fmt: skip
+        return learned_from(self.name, done, self.finished(done.course, done.best))
+
+    def begin(
+        self, task: Task, rules: RuleSet | None, vocabulary: Vocabulary | None, factors: Floats | None = None
+    ) -> tuple[Course, Step]:
+        """A course and its epochs; the weights of the rules are learnt unless their factors are given."""
         teacher = self.teacher(task, rules, vocabulary)
         classifier = self.classifier.build(task.corpus, task.labels.classes, seed=self.seed)
         weights = annotator_weights(task) if self.loss == Loss.annotators else task.counted
-        factors = np.ones(teacher.n_rules) if self.learn_weights else None
+        if factors is None and self.learn_weights:
+            factors = np.ones(teacher.n_rules)
         course = Course(task, teacher, classifier, first_targets(task.learnt, self.start, doubt=self.doubt), factors)
-
-        course.run(
-            lambda t, q_f, factors: self.epoch(task, teacher, classifier, weights, q_f, t, factors),
-            task.limits(self.epochs, self.patience), keeper=keeper, progress=progress,
-        )  # fmt: skip
-        return learned_from(self.name, course, self.finished(task, teacher, classifier, course))
+        return course, lambda t, q_f, factors: self.epoch(task, teacher, classifier, weights, q_f, t, factors)
 
     def epoch(
         self, task: Task, teacher: Teacher, classifier: Classifier, weights: Floats, q_f: Beliefs, t: int,
@@ -185,16 +192,14 @@ class LogicLNCL:
         q_f = q_a if teacher.is_idle else (1.0 - k) * q_a + k * q_b
         return Epoch(loss, k, p, q_a, q_b, q_f, confusion, log_evidence / labels.n_labels)
 
-    def finished(self, task: Task, teacher: Teacher, classifier: Classifier, course: Course) -> Epoch:
-        """The best epoch; with the labels that were kept apart back in, for the answers that users get."""
-        if course.best is None:
-            raise OptionError("No epoch was run.")
+    def finished(self, course: Course, best: Epoch) -> Epoch:
+        """The best epoch; with labels that are still kept apart back in, for the answers that users get."""
+        task = course.task
         if task.held is None:
-            return course.best
-        best = course.best
+            return best
         confusion = self.m_step(task.labels, best.q_f)
-        told = teacher.weighted(best.factors)
-        last = self.e_step(task.labels, task, told, classifier, confusion, k=best.k, loss=best.loss)
+        told = course.teacher.weighted(best.factors)
+        last = self.e_step(task.labels, task, told, course.classifier, confusion, k=best.k, loss=best.loss)
         return replace(last, factors=best.factors)
 
     def teacher(self, task: Task, rules: RuleSet | None, vocabulary: Vocabulary | None) -> Teacher:

@@ -59,7 +59,7 @@ class Run:
 
     @property
     def history(self) -> tuple[Row, ...]:
-        """All epochs."""
+        """All epochs of the pass that chose their number."""
         return self.learned.history
 
     def predict(self, corpus: Corpus, *, student: bool = False) -> Beliefs:
@@ -80,7 +80,7 @@ def kept_of(learned: Learned, config: Mapping[str, Any]) -> Kept:
     return Kept(
         {**config, **known, "teacher": _teacher(learned.teacher)}, task.labels, task.corpus, learned.estimate,
         {"p": epoch.p, "q_a": epoch.q_a, "q_b": epoch.q_b, "q_f": epoch.q_f}, learned.classifier.arrays(),
-        tuple(asdict(row) for row in learned.history), audited(learned),
+        tuple(asdict(row) for row in learned.history), audited(learned), tuple(asdict(row) for row in learned.again),
     )  # fmt: skip
 
 
@@ -143,7 +143,7 @@ def _learned(home: Path, kept: Kept, vocabulary: Vocabulary | None, classifier: 
     )  # fmt: skip
     return Learned(
         kept.estimate, epoch, outcome["chosen"], history, architecture.load(kept.model, kept.labels.classes), teacher,
-        Task(kept.corpus, kept.labels, kept.labels),
+        Task(kept.corpus, kept.labels, kept.labels), tuple(row_of(row) for row in kept.again),
     )  # fmt: skip
 
 
@@ -161,7 +161,8 @@ def row_of(noted: Any) -> Row:
     """A line of the history, as a file has it."""
     line = dict(needed(noted, Mapping, "a line of the history"))
     scores = numbers(line.pop("scores"), "scores")
-    return Row(**numbers(line, "a line of the history"), scores=scores)
+    marks = {name: needed(line.pop(name, False), bool, name) for name in ("kept", "again")}
+    return Row(**numbers(line, "a line of the history"), scores=scores, **marks)
 
 
 def _architecture(home: Path, config: Mapping[str, Any]) -> Architecture:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from crowdlogic import __version__
 from crowdlogic.classifiers.protocol import Architecture, Arrays
 from crowdlogic.data.corpus import Corpus
@@ -105,6 +107,7 @@ def train_run(
         )  # fmt: skip
         kept = kept_of(learned, {**config, "rules": carried(home, given.rules, given.vocabulary)})
         write_run(home, kept)
+    keeper.second().remove()
     keeper.remove()
     return Run(home, kept, learned)
 
@@ -128,12 +131,14 @@ def check_checkpoint(last: Arrays, best: Arrays, note: Mapping[str, Any], given:
         raise ValueError(f"the best epoch is {note['best_epoch']}, and the history has {len(rows)}")
     left: dict[str, Any] = {name: best[name] for name in BELIEFS}
     Epoch(**numbers(note["best"], "the best epoch"), **left)
-    n_classes = best["q_f"].shape[-1]
+    n_classes, n_items = best["q_f"].shape[-1], len(given.corpus.items)
     beliefs = (given.corpus.n_units, n_classes)
     sizes = dict.fromkeys(BELIEFS, beliefs) | {"confusion": (len(given.labels.annotators), n_classes, n_classes)}
     for name, array in [*left.items(), ("q_f", last["q_f"])]:
         if array.shape != sizes[name]:
             raise ValueError(f"{name} is {array.shape} where {sizes[name]} is expected")
+    if best.get("highest", np.zeros(n_items)).shape != (n_items,):
+        raise ValueError(f"highest is {best['highest'].shape} where ({n_items},) is expected")
 
 
 @contextmanager

@@ -1,9 +1,10 @@
 """When to stop: by the gold of a dev set, or with no gold at all by crowd labels that were kept apart.
 
 Held-out labels are scored by their likelihood: how well the classifier's view of an item, seen through each annotator's
-confusion matrix, foretells what that annotator said.
+confusion matrix, foretells what that annotator said. On a plateau its highest point is chance, so the epoch that is
+kept is the latest that cannot be told from the highest: the one-standard-error rule.
 
-Axes: i unit, j annotator, k class, m true class, n given label.
+Axes: i unit, j annotator, k class, m true class, n given label, s item.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Bools, Floats
 from crowdlogic.numerics.logspace import normalise, safe_log
-from crowdlogic.truth.confusion import e_step
+from crowdlogic.numerics.sums import sum_by
+from crowdlogic.truth.shards import shards_of
+from crowdlogic.truth.sweeps import evidence
 
 
 @dataclass(frozen=True)
 class Limits:
-    """At most so many epochs, and so many without a better stopping score."""
+    """At most so many epochs, and so many without one that is kept."""
 
     epochs: int
     patience: int
@@ -49,12 +52,14 @@ class HeldOut:
     Attributes:
         share: How much is kept apart.
         apart: Whether whole items or single annotations are.
-        patience: Epochs without a better likelihood before stopping; more than with gold, since it is noisier.
+        patience: Epochs in a row of which each is distinguishably worse than the best before stopping.
+        refit: Whether, once the number of epochs is chosen, all labels are learnt anew for so many.
     """
 
     share: float = 0.1
     apart: Apart | str = Apart.items
     patience: int = 10
+    refit: bool = True
 
     def __post_init__(self) -> None:
         if not 0 < self.share < 1:
@@ -86,11 +91,40 @@ SHARPNESS = (0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0, 1.25, 1.5, 2.0)
 
 
 def held_out_likelihood(held: CrowdLabels, confusion: Floats, view: Beliefs) -> float:
-    """The mean log likelihood of labels that were not learnt from, given a view[i, k] of their units.
+    """The mean log likelihood of labels that were not learnt from, given a view[i, k] of their units."""
+    return float(told_by_item(held, confusion, view).sum()) / max(held.n_labels, 1)
+
+
+def told_by_item(held: CrowdLabels, confusion: Floats, view: Beliefs) -> Floats:
+    """told[s], the log likelihood of each item's labels that were not learnt from; 0 for an item without any.
 
     The view is first made as sure of itself as suits the labels best (one number for all units): a network that goes
     on learning grows overconfident long before its answers get worse, and it is the answers that stopping is about.
     """
-    log_view = safe_log(view)
-    tried = (normalise(power * log_view)[0] for power in SHARPNESS)
-    return max(e_step(held, confusion, said)[1] for said in tried) / max(held.n_labels, 1)
+    units = np.unique(held.unit)
+    says = evidence(shards_of(held), safe_log(confusion.transpose(0, 2, 1)))[units]
+    log_view = safe_log(view[units])
+    tried = (normalise(says + safe_log(normalise(power * log_view)[0]))[1] for power in SHARPNESS)
+    told = max(tried, key=lambda by_unit: float(by_unit.sum()))
+    return sum_by(held.item_of_unit[units], len(held.items), told)
+
+
+def n_items(held: CrowdLabels) -> int:
+    """How many items have labels that are kept apart."""
+    return len(np.unique(held.item_of_unit[held.unit]))
+
+
+def is_level(told: Floats, highest: Floats, count: int) -> bool:
+    """Whether an epoch cannot be told from the highest: it is within a standard error of the paired difference.
+
+    Args:
+        told: told[s] of the epoch.
+        highest: That of the epoch with the highest likelihood.
+        count: How many items there are; all others have zeros in both.
+    """
+    behind = highest - told
+    total = float(behind.sum())
+    if count < 2:
+        return total <= 0
+    spread = float((behind**2).sum()) - total**2 / count  # zeros add nothing, so other items need not be left out
+    return total <= float(np.sqrt(max(spread, 0.0) * count / (count - 1)))

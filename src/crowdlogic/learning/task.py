@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -29,6 +29,7 @@ class Task:
         dev: Items with gold to stop by.
         watched: Items that are only scored, by name.
         held_out: How labels were kept apart; None when none were.
+        again: Whether this is the second pass: what the first kept apart is learnt from, too.
     """
 
     corpus: Corpus
@@ -38,6 +39,16 @@ class Task:
     dev: Corpus | None = None
     watched: Mapping[str, Corpus] = field(default_factory=dict)
     held_out: HeldOut | None = None
+    again: bool = False
+
+    @property
+    def refits(self) -> bool:
+        """Whether labels kept apart choose the number of epochs, and all labels are then learnt for so many."""
+        return self.dev is None and self.held_out is not None and self.held_out.refit
+
+    def whole(self) -> Task:
+        """The task of the second pass: nothing is kept apart."""
+        return replace(self, learnt=self.labels, held=None, held_out=None, again=True)
 
     def limits(self, epochs: int, patience: int) -> Limits:
         """When to stop: with the patience given when gold decides, else with that of the labels kept apart."""

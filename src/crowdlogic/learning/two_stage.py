@@ -13,13 +13,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from crowdlogic.classifiers.linear import Linear
-from crowdlogic.classifiers.protocol import Architecture, Classifier
+from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.data.corpus import UNKNOWN, Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.errors import CorpusError, OptionError
-from crowdlogic.learning.course import Course, Epoch, Keeper, Progress
+from crowdlogic.errors import CorpusError
+from crowdlogic.learning.course import Course, Epoch, Keeper, Progress, Step
 from crowdlogic.learning.learned import Learned, learned_from
+from crowdlogic.learning.passes import Trained, trained
 from crowdlogic.learning.scoring import is_scorable
 from crowdlogic.learning.stopping import HeldOut, Limits
 from crowdlogic.learning.task import Task, task_of
@@ -80,15 +81,17 @@ class TwoStage:
     ) -> Learned:  # fmt: skip
         """Infer the truth, then learn it; see LogicLNCL.fit."""
         task = task_of(corpus, labels, dev=dev, watched=watched, held_out=self.held_out, seed=self.seed)
-        targets = self.targets(task)
-        table = transitions_of(self.transitions, task, targets)
-        teacher = Teacher(task.labels.classes, rules, vocabulary, table, self.preset, self.strength)
+
+        def begin(task: Task, _: Floats | None) -> tuple[Course, Step]:
+            targets = self.targets(task)
+            return _taught(self, task, _teacher(self, task, targets, rules, vocabulary), targets, task.counted)
+
         limits = task.limits(self.epochs, self.patience)
-        learner = self.classifier.build(task.corpus, task.labels.classes, seed=self.seed)
-        course = _taught(task, teacher, learner, targets, task.counted, limits, keeper, progress)
-        believed = targets if task.held is None else self.truth.infer(task.labels, task.corpus).beliefs
+        done = trained(task, begin, limits, keeper=keeper, progress=progress)
+        task = done.course.task
+        believed = done.best.q_f if task.held is None else self.truth.infer(task.labels, task.corpus).beliefs
         heard = task.labels.labels_per_unit() > 0
-        return _learned(self.name, course, believed, heard, task.labels)
+        return _learned(self.name, done, believed, heard, task.labels)
 
     def targets(self, task: Task) -> Beliefs:
         """What the truth method believes of the labels to learn from; its answers alone when hard."""
@@ -139,42 +142,45 @@ class Gold:
         known = gold != UNKNOWN
         size = task.labels.n_classes
         targets = np.where(known[:, None], np.eye(size)[gold], 1.0 / size)
-        table = transitions_of(self.transitions, task, targets)
-        teacher = Teacher(task.labels.classes, rules, vocabulary, table, self.preset, self.strength)
-        limits = task.limits(self.epochs, self.patience)
-        learner = self.classifier.build(task.corpus, task.labels.classes, seed=self.seed)
-        course = _taught(task, teacher, learner, targets, known.astype(np.float64), limits, keeper, progress)
-        return _learned(self.name, course, targets, known, task.labels.take(known[task.labels.unit]))
+        teacher = _teacher(self, task, targets, rules, vocabulary)
+        done = trained(
+            task, lambda task, _: _taught(self, task, teacher, targets, known.astype(np.float64)),
+            task.limits(self.epochs, self.patience), keeper=keeper, progress=progress,
+        )  # fmt: skip
+        return _learned(self.name, done, targets, known, task.labels.take(known[task.labels.unit]))
+
+
+def _teacher(
+    method: TwoStage | Gold, task: Task, targets: Beliefs, rules: RuleSet | None, vocabulary: Vocabulary | None
+) -> Teacher:
+    table = transitions_of(method.transitions, task, targets)
+    return Teacher(task.labels.classes, rules, vocabulary, table, method.preset, method.strength)
 
 
 def _taught(
-    task: Task, teacher: Teacher, classifier: Classifier, targets: Beliefs, weights: Floats, limits: Limits,
-    keeper: Keeper | None, progress: Progress | None,
-) -> Course:  # fmt: skip
-    """Teach a classifier the same targets, epoch after epoch."""
+    method: TwoStage | Gold, task: Task, teacher: Teacher, targets: Beliefs, weights: Floats
+) -> tuple[Course, Step]:
+    """A course that teaches a classifier the same targets, epoch after epoch."""
+    classifier = method.classifier.build(task.corpus, task.labels.classes, seed=method.seed)
     confusion = m_step(task.learnt, targets, smoothing=SMOOTHING, trust=TRUST)
 
     def step(_: int, q_f: Beliefs, __: Floats | None) -> Epoch:
         loss = classifier.fit_epoch(task.corpus, q_f, weights)
         return Epoch(loss, 0.0, classifier.predict_proba(task.corpus), q_f, q_f, q_f, confusion)
 
-    course = Course(task, teacher, classifier, targets)
-    course.run(step, limits, keeper=keeper, progress=progress)
-    return course
+    return Course(task, teacher, classifier, targets), step
 
 
-def _learned(method: str, course: Course, believed: Beliefs, known: Bools, judged: CrowdLabels) -> Learned:
+def _learned(method: str, done: Trained, believed: Beliefs, known: Bools, judged: CrowdLabels) -> Learned:
     """The answers: what is believed of known units, and the classifier's view of the others.
 
     Args:
         method: The method's name.
-        course: How the classifier learnt.
+        done: How the classifier learnt.
         believed: What the first stage believes, all labels in.
         known: Which units it has something to say of.
         judged: The labels that annotators are judged by.
     """
-    if course.best is None:
-        raise OptionError("No epoch was run.")
-    q = np.where(known[:, None], believed, course.best.p)
+    q = np.where(known[:, None], believed, done.best.p)
     confusion = m_step(judged, q, smoothing=SMOOTHING, trust=TRUST)
-    return learned_from(method, course, replace(course.best, q_a=q, q_b=q, q_f=q, confusion=confusion))
+    return learned_from(method, done, replace(done.best, q_a=q, q_b=q, q_f=q, confusion=confusion))

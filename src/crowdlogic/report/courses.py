@@ -31,6 +31,7 @@ TITLES = {
     "q_f": "the answers",
 }
 DEV = "dev student"
+HELD_OUT = "the log likelihood of the labels kept apart"
 LATE = 0.9
 """A best epoch in the last tenth of all that were allowed was perhaps not the best there is."""
 
@@ -43,7 +44,7 @@ def training_of(made: Material) -> TrainingFindings | None:
     names = list(dict.fromkeys(name for row in kept.history for name in row.get("scores") or {}))
     chosen = int(kept.config["outcome"]["chosen"])
     rule = stopping_rule(kept)
-    seconds = [row.get("seconds") for row in kept.history]
+    seconds = [row.get("seconds") for row in (*kept.history, *kept.again)]
     total = sum(s for s in seconds if s is not None) if any(s is not None for s in seconds) else None
     views, watched = views_of(made), watched_at(kept, chosen)
     epochs = tuple(_epoch(row, names, scored=rule is not None) for row in kept.history)
@@ -69,7 +70,7 @@ def stopping_rule(kept: Kept) -> str | None:
     if any(DEV in (row.get("scores") or {}) for row in kept.history):
         return "the score of the classifier on the dev items"
     if kept.config["method"].get("held_out") is not None:
-        return "the log likelihood of the labels kept apart"
+        return HELD_OUT
     return None
 
 
@@ -79,12 +80,20 @@ def stopped(kept: Kept, chosen: int, rule: str | None) -> str:
     if rule is None:
         run = "the one epoch was" if done == 1 else f"all {done:,} epochs were"
         return f"There was nothing to stop by: {run} run, and the last one is kept."
-    kept_one = f"epoch {chosen} had the best score and is kept"
+    by_labels = rule == HELD_OUT
+    kept_one = (
+        f"epoch {chosen} {'is the latest as good as the best' if by_labels else 'had the best score'} and is kept"
+    )
+    if kept.again:
+        kept_one = (
+            f"epoch {chosen} is the latest as good as the best, so all labels were then learnt for as many epochs"
+        )
     if most is not None and done >= most:
         run = "The one epoch that was allowed was" if done == 1 else f"All {done:,} epochs that were allowed were"
         return f"{run} run; {kept_one}."
     waited = counted(done - chosen, "epoch")
-    return f"It stopped after epoch {done}, since {rule} had not risen for {waited}; {kept_one}."
+    lost = "had been worse by more than a standard error" if by_labels else "had not risen"
+    return f"It stopped after epoch {done}, since {rule} {lost} for {waited}; {kept_one}."
 
 
 def views_of(made: Material) -> tuple[ViewScore, ...]:
@@ -102,8 +111,8 @@ def _score(made: Material, beliefs: Beliefs) -> float:
 
 
 def watched_at(kept: Kept, chosen: int) -> tuple[StudentTeacher, ...]:
-    """The scores of student and teacher on the watched items, at the chosen epoch."""
-    row = next((row for row in kept.history if row["epoch"] == chosen), {})
+    """The scores of student and teacher on the watched items, at the epoch that answers."""
+    row = kept.again[-1] if kept.again else next((row for row in kept.history if row["epoch"] == chosen), {})
     scores = row.get("scores") or {}
     names = dict.fromkeys(
         name.rpartition(" ")[0] for name in scores if name.rpartition(" ")[2] in ("student", "teacher")
@@ -114,12 +123,19 @@ def watched_at(kept: Kept, chosen: int) -> tuple[StudentTeacher, ...]:
     )
 
 
+def _highest(kept: Kept) -> int:
+    """The epoch with the best stopping score; a later one may be kept, if it cannot be told from it."""
+    scores = [number(row.get("stopping")) for row in kept.history]
+    return int(np.argmax([-np.inf if score is None else score for score in scores])) + 1
+
+
 def _findings(
     kept: Kept, chosen: int, rule: str | None, views: tuple[ViewScore, ...], watched: tuple[StudentTeacher, ...]
 ) -> Iterator[Finding]:
     most = kept.config["method"].get("epochs")
-    if rule is not None and most is not None and len(kept.history) >= most and chosen > LATE * most:
-        text = f"The best of {counted(most, 'epoch')} was number {chosen}: more epochs may do better."
+    best = _highest(kept) if rule == HELD_OUT else chosen
+    if rule is not None and most is not None and len(kept.history) >= most and best > LATE * most:
+        text = f"The best of {counted(most, 'epoch')} was number {best}: more epochs may do better."
         yield Finding(text, Severity.look, Page.training, importance=33)
     by = {view.name: view.score for view in views}
     alone, final = by.get("p"), by.get("q_f")

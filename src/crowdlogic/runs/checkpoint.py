@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -18,7 +18,17 @@ from crowdlogic.classifiers.protocol import FIXED
 from crowdlogic.data.names import listed
 from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.runs.damage import needed, undamaged
-from crowdlogic.runs.files import CHECKPOINT, HISTORY, get_arrays, get_json, put, put_arrays, put_lines
+from crowdlogic.runs.files import (
+    AGAIN,
+    CHECKPOINT,
+    HISTORY,
+    SECOND,
+    get_arrays,
+    get_json,
+    put,
+    put_arrays,
+    put_lines,
+)
 
 STATE, FIXED_FILE = "state.json", "fixed.safetensors"
 
@@ -34,19 +44,27 @@ class RunKeeper:
         owner: What the fit depends on, as a digest for each part by its name: labels, items, options, ...
         begin: Called before the first checkpoint is written, to note what the run is.
         check: Called with what a checkpoint holds before it is gone on from; raises when that cannot be.
+        name: The checkpoint's folder in the run.
+        history: The file of the history.
     """
 
     folder: Path
     owner: Mapping[str, str]
     begin: Callable[[], None] | None = None
     check: Callable[[NamedArrays, NamedArrays, Mapping[str, Any]], None] | None = None
+    name: str = CHECKPOINT
+    history: str = HISTORY
     _begun: bool = field(default=False, init=False)
     _best: str = field(default="", init=False)
 
     @property
     def place(self) -> Path:
         """Where the checkpoint is."""
-        return self.folder / CHECKPOINT
+        return self.folder / self.name
+
+    def second(self) -> RunKeeper:
+        """The keeper of a second pass: the first one's checkpoint stays, since it knows how many epochs there are."""
+        return replace(self, begin=None, name=SECOND, history=AGAIN)
 
     def save(self, last: NamedArrays, best: NamedArrays, note: Mapping[str, Any]) -> None:
         """Replace the checkpoint."""
@@ -63,7 +81,7 @@ class RunKeeper:
             put_arrays(self.place / files["last"], _changing(last))
         put(self.place / STATE, json.dumps({"owner": dict(self.owner), "files": files, "note": note}).encode())
         self._best = files["best"]
-        put_lines(self.folder / HISTORY, note["history"])
+        put_lines(self.folder / self.history, note["history"])
         self._remove_all_but({STATE, FIXED_FILE, *files.values()})
 
     def load(self) -> tuple[NamedArrays, NamedArrays, Mapping[str, Any]] | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from crowdlogic.errors import FormatError, MissingDataError, OptionError
-from crowdlogic.runs.files import CHECKPOINT, CONFIG, HISTORY, VERSION, get_json, get_lines, put_json
+from crowdlogic.runs.files import AGAIN, CHECKPOINT, CONFIG, HISTORY, VERSION, get_json, get_lines, put_json
 
 
 class Status(StrEnum):
@@ -58,7 +58,7 @@ def refuse_taken(folder: Path, *, resume: bool) -> None:
         raise OptionError(f"{folder}: holds a run that is done. Name another folder, or remove this one first.")
     if not resume:
         raise OptionError(
-            f"{folder}: holds a run that stopped after epoch {epochs_done(folder)}. Go on with it: crowdlogic train "
+            f"{folder}: holds a run that stopped after {epochs_done(folder)}. Go on with it: crowdlogic train "
             f"--resume -o {folder}; or name another folder."
         )
 
@@ -69,9 +69,16 @@ def claim(folder: Path, *, resume: bool) -> None:
     folder.mkdir(exist_ok=True)
 
 
-def epochs_done(folder: Path) -> int:
-    """How many epochs of a run are finished."""
-    return len(get_lines(folder / HISTORY)) if (folder / HISTORY).is_file() else 0
+def epochs_done(folder: Path) -> str:
+    """Which epoch of a run is the last that is finished, in words; empty before the first."""
+    first, again = (_lines(folder / name) for name in (HISTORY, AGAIN))
+    if again:
+        return f"epoch {again} of the second pass"
+    return f"epoch {first}" if first else ""
+
+
+def _lines(path: Path) -> int:
+    return len(get_lines(path)) if path.is_file() else 0
 
 
 def release(folder: Path) -> None:

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from crowdlogic.data.writing import replacing
 from crowdlogic.errors import FormatError, MissingDataError
 
-CONFIG, HISTORY, RULES = "config.json", "history.jsonl", "rules.json"
+CONFIG, HISTORY, AGAIN, RULES = "config.json", "history.jsonl", "again.jsonl", "rules.json"
 MODEL, CONFUSION, FEATURES = "model.safetensors", "confusion.safetensors", "items.safetensors"
 ANSWERS, ANNOTATORS, CROWD, ITEMS = "labels.parquet", "annotators.parquet", "crowd.parquet", "items.parquet"
-TABLES, WORDS, CHECKPOINT = "tables", "words", "checkpoint"
+TABLES, WORDS, CHECKPOINT, SECOND = "tables", "words", "checkpoint", "checkpoint-again"
 
 VERSION = 1
 """Of the layout: a run of another version is refused and not misread."""

@@ -25,6 +25,7 @@ from crowdlogic.rules.audit import RuleAudit, Verdict
 from crowdlogic.runs.claiming import Status, read_config
 from crowdlogic.runs.damage import needed, undamaged
 from crowdlogic.runs.files import (
+    AGAIN,
     ANNOTATORS,
     ANSWERS,
     CONFIG,
@@ -61,8 +62,9 @@ class Kept:
         estimate: The answers (q_f) and the confusion matrices.
         views: p, q_a, q_b and q_f, each [i, k]: what the classifier, the crowd with it, and the rules believe.
         model: What the classifier knows.
-        history: A mapping for each epoch.
+        history: A mapping for each epoch of the pass that chose their number.
         audit: What each rule does, alone.
+        again: A mapping for each epoch of the second pass, with all labels; empty without one.
     """
 
     config: Mapping[str, Any]
@@ -73,6 +75,7 @@ class Kept:
     model: dict[str, NDArray[Any]]
     history: tuple[Mapping[str, Any], ...]
     audit: tuple[RuleAudit, ...] = ()
+    again: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def annotators(self) -> pl.DataFrame:
@@ -94,6 +97,8 @@ def write_run(folder: Path, kept: Kept) -> None:
         put_arrays(folder / FEATURES, {"features": np.asarray(kept.corpus.features)})
     put_json(folder / RULES, [asdict(one) for one in kept.audit])
     put_lines(folder / HISTORY, kept.history)
+    if kept.again:
+        put_lines(folder / AGAIN, kept.again)
     put_json(folder / CONFIG, {**kept.config, "status": Status.done})
 
 
@@ -117,11 +122,15 @@ def _read(home: Path, config: Mapping[str, Any]) -> Kept:
     answers = get_table(home / ANSWERS)
     _check_answers(home, answers, labels)
     views = {view: _columns(answers, prefix, classes) for view, prefix in VIEWS.items()}
-    history = tuple(needed(row, dict, f"a line of {HISTORY}") for row in get_lines(home / HISTORY))
+    history, again = _read_epochs(home, HISTORY), _read_epochs(home, AGAIN) if (home / AGAIN).is_file() else ()
     return Kept(
         config, labels, corpus, _read_estimate(home, config, answers, views["q_f"], labels, history), views,
-        get_arrays(home / MODEL), history, tuple(map(_audited, needed(get_json(home / RULES), list, RULES))),
+        get_arrays(home / MODEL), history, tuple(map(_audited, needed(get_json(home / RULES), list, RULES))), again,
     )  # fmt: skip
+
+
+def _read_epochs(home: Path, file: str) -> tuple[dict[str, Any], ...]:
+    return tuple(needed(row, dict, f"a line of {file}") for row in get_lines(home / file))
 
 
 def _answers(kept: Kept) -> pl.DataFrame:

@@ -18,6 +18,8 @@ from crowdlogic.data.tagging import Scheme
 from crowdlogic.data.vectors import WordVectors, beside, read_vectors
 from crowdlogic.errors import OptionError
 from crowdlogic.experiments.jobs import Job
+from crowdlogic.learning.crowd_layer import CrowdLayer, Kind
+from crowdlogic.learning.doctor_nets import DoctorNets
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.logic_lncl import LogicLNCL, Loss
 from crowdlogic.learning.presets import Configured, ner, sentiment
@@ -33,7 +35,7 @@ from crowdlogic.truth.difficulty import GLAD
 from crowdlogic.truth.methods import TruthMethod
 from crowdlogic.truth.ties import Ties
 
-Made = tuple[LogicLNCL | TwoStage | Gold, RuleSet | None]
+Made = tuple[LogicLNCL | TwoStage | Gold | CrowdLayer | DoctorNets, RuleSet | None]
 """A method and the rules that its `fit` is given."""
 
 Maker = Callable[[Configured, int], Made]
@@ -72,6 +74,23 @@ def _silence(base: Configured, seed: int) -> Made:
     return AggNet(classifier=own.classifier, start=own.start, silence=True, seed=seed), None
 
 
+def _crowd_layer(kind: Kind, pretraining: int) -> Maker:
+    """A crowd layer after so many epochs on the majority vote, as the method itself starts."""
+
+    def make(base: Configured, seed: int) -> Made:
+        own = base.method
+        return CrowdLayer(own.classifier, kind, pretraining, own.start, seed=seed), None
+
+    return make
+
+
+def _doctor_nets(weighted: bool) -> Maker:
+    def make(base: Configured, seed: int) -> Made:
+        return DoctorNets(base.method.classifier, weighted, seed=seed), None
+
+    return make
+
+
 def _without_rules(base: Configured, seed: int) -> Made:
     return replace(base.method, transitions=None, seed=seed), None
 
@@ -100,6 +119,12 @@ ROWS: dict[str, Maker] = {
     "glad": _two_stage(GLAD()),
     "aggnet": _agg_net,
     "aggnet with silence": _silence,
+    "cl mw": _crowd_layer(Kind.MW, 5),
+    "cl vw": _crowd_layer(Kind.VW, 5),
+    "cl vw-b": _crowd_layer(Kind.VW_B, 5),
+    "cl mw 1": _crowd_layer(Kind.MW, 1),
+    "dl-dn": _doctor_nets(weighted=False),
+    "dl-wdn": _doctor_nets(weighted=True),
     "without rules": _without_rules,
     "logic-lncl": _logic,
     "all epochs": _all_epochs,

@@ -6,7 +6,7 @@ SNORKEL := .venv-snorkel
 PSL := .venv-psl
 BIN := $(VENV)/bin
 
-.PHONY: install demo test test-all browser check format bench clean
+.PHONY: install demo test test-all quick browser check format bench clean
 
 install: $(VENV)/.installed
 
@@ -47,6 +47,11 @@ browser:
 test-all: install browser $(PSL)/.installed
 	CROWDLOGIC_PSL_PYTHON=$(CURDIR)/$(PSL)/bin/python $(BIN)/python -m pytest -n 2
 
+# The paper's whole machinery once, on simulated data.
+quick: install
+	$(BIN)/crowdlogic reproduce sentiment --quick --seeds 1 --out build/quick
+	$(BIN)/crowdlogic reproduce ner --quick --seeds 1 --out build/quick
+
 check: install
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
@@ -66,4 +71,4 @@ bench: install $(PEERS)/.installed $(SNORKEL)/.installed $(PSL)/.installed
 	$(BIN)/python -m benchmarks.rules_speed --psl $(PSL)/bin/python
 
 clean:
-	rm -rf $(VENV) $(PEERS) $(SNORKEL) $(PSL) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf build $(VENV) $(PEERS) $(SNORKEL) $(PSL) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -56,7 +56,7 @@ def table(folder: Path, task: str, rows: Sequence[str], seeds: int) -> str:
 
 PAIRS = {
     "ner": [
-        *((part, f"logic-lncl, {reading}", "aggnet") for reading in ("released", "transitions", "paper")
+        *((part, row, "aggnet") for row in ("logic-lncl", "logic-lncl, transitions", "logic-lncl, paper")
           for part in ("student", "teacher", "inference")),
     ],
     "sentiment": [

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from crowdlogic.learning.doctor_nets import DoctorNets
     from crowdlogic.learning.learned import Learned
     from crowdlogic.learning.logic_lncl import LogicLNCL
+    from crowdlogic.learning.restoring import load_run
     from crowdlogic.learning.special import AggNet, Raykar
     from crowdlogic.learning.stopping import HeldOut
     from crowdlogic.learning.two_stage import Gold, TwoStage
@@ -72,6 +73,7 @@ _LATE = {
     "Wawa": "crowdlogic.truth.weighting",
     "annotator_table": "crowdlogic.truth.annotators",
     "load_estimate": "crowdlogic.truth.keeping",
+    "load_run": "crowdlogic.learning.restoring",
     "parse_rules": "crowdlogic.rules.parser",
     "read_rules": "crowdlogic.rules.parser",
     "save_estimate": "crowdlogic.truth.keeping",
@@ -123,6 +125,7 @@ __all__ = [
     "from_wide",
     "load_benchmark",
     "load_estimate",
+    "load_run",
     "parse_rules",
     "read_answers",
     "read_corpus",

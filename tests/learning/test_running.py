@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from crowdlogic.learning.logic_lncl import LogicLNCL
 from crowdlogic.learning.restoring import Run, load_run
 from crowdlogic.learning.running import Given, train_run
 from crowdlogic.learning.two_stage import Gold, TwoStage
-from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.parser import parse_rules, read_rules
 from crowdlogic.rules.vocabulary import Vocabulary
 from crowdlogic.truth.annotators import annotator_table
 
@@ -231,6 +232,44 @@ def test_facts_and_word_lists_are_in_the_run(tmp_path: Path) -> None:
     assert before is not None
     np.testing.assert_allclose(again.share, before.share, rtol=0, atol=1e-12)
     assert np.abs(again.share).max() > 0.01
+
+
+def test_a_run_whose_rules_name_a_group_of_word_lists_may_be_moved(tmp_path: Path) -> None:
+    (tmp_path / "given").mkdir()
+    (tmp_path / "given" / "good.txt").write_text("great\nlovely\n")
+    (tmp_path / "given" / "fine.txt").write_text("the\n")
+    text = "$LISTS = {'good.txt', 'fine.txt'}\n1: InList(S, $LISTS) -> Label(S, 'positive')\n"
+    (tmp_path / "given" / "my.rules").write_text(text)
+    run = train_run(tmp_path / "run", LogicLNCL(epochs=2), reviews(rules=read_rules(tmp_path / "given" / "my.rules")))
+    before = run.predict(REVIEWS.test)
+    shutil.rmtree(tmp_path / "given")
+    (tmp_path / "run").rename(tmp_path / "moved")
+
+    moved = load_run(tmp_path / "moved")
+
+    np.testing.assert_array_equal(moved.predict(REVIEWS.test), before)
+    assert np.abs(before - moved.predict(REVIEWS.test, student=True)).max() > 0.01  # the lists have a say
+
+
+def test_a_second_process_in_the_same_run_is_refused_and_changes_nothing(tmp_path: Path) -> None:
+    pytest.importorskip("fcntl")
+    method, given = LogicLNCL(epochs=3), reviews()
+    refused: list[str] = []
+
+    def another(row: Row, _: int) -> None:
+        files = {file: file.read_bytes() for file in (tmp_path / "run").rglob("*") if file.is_file()}
+        if (row.epoch, row.again) == (2, False):
+            with pytest.raises(OptionError) as problem:
+                train_run(tmp_path / "run", method, given, resume=True)
+            refused.append(str(problem.value))
+        assert {file: file.read_bytes() for file in (tmp_path / "run").rglob("*") if file.is_file()} == files
+
+    train_run(tmp_path / "run", method, given, progress=another)
+
+    assert refused == [
+        f"{tmp_path / 'run'}: another process is training this run. Wait until it ends, or name another folder."
+    ]
+    same(load_run(tmp_path / "run"), train_run(tmp_path / "alone", method, given))
 
 
 def test_a_fit_that_fails_before_its_first_epoch_is_over_leaves_nothing(tmp_path: Path) -> None:

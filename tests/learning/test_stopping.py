@@ -120,6 +120,12 @@ def test_an_epoch_within_a_standard_error_of_the_best_is_level_with_it(behind: l
     assert is_level(np.append(told, np.zeros(9)), np.append(HIGH, np.zeros(9)), 4) is level  # items not kept apart
 
 
+def test_how_many_standard_errors_count_may_be_said() -> None:
+    told = HIGH - [0.3, 0.3, -0.1, 0.1]  # behind by 0.6, which is 1.57 standard errors of 0.383
+
+    assert [is_level(told, HIGH, 4, errors=errors) for errors in (0.0, 1.5, 1.6)] == [False, False, True]
+
+
 def test_one_item_alone_has_no_standard_error() -> None:
     assert is_level(HIGH[:1], HIGH[:1], 1)
     assert not is_level(HIGH[:1] - 0.001, HIGH[:1], 1)
@@ -311,3 +317,5 @@ def test_too_few_labels_to_keep_any_apart_is_said() -> None:
 def test_senseless_options_are_refused(share: float, apart: str) -> None:
     with pytest.raises(OptionError, match="held-out"):
         HeldOut(share, apart)
+    with pytest.raises(OptionError, match=r"held-out errors: -1.0 is less than 0."):
+        HeldOut(errors=-1.0)

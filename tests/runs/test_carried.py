@@ -63,6 +63,31 @@ def test_rules_mean_the_same_in_a_run_that_was_moved(tmp_path: Path) -> None:
     assert sorted(f.name for f in (tmp_path / "elsewhere" / "words").iterdir()) == ["words-2.txt", "words.txt"]
 
 
+def test_a_group_of_word_lists_travels_and_stays_a_group_of_words_elsewhere(tmp_path: Path) -> None:
+    given = tmp_path / "given"
+    (given / "sub").mkdir(parents=True)
+    (given / "my.rules").write_text(
+        "$LISTS = {'fine', 'plain'}\n$LISTS_LISTS = {'thing'}\ninclude 'sub/more.rules'\n"
+        "0.5: InList(S, $LISTS) -> Label(S, 'pos')\n1: Contains(S, $LISTS) -> Label(S, 'neg')\n"
+        "2: Contains(S, $LISTS_LISTS) -> Label(S, 'neg')\n"
+    )
+    (given / "sub" / "more.rules").write_text("$OTHERS = {'fine'}\n0.7: InList(S, $OTHERS) -> Label(S, 'neg')\n")
+    for name, word in {"fine": "awful", "plain": "it's", "sub/fine": "plain"}.items():
+        (given / name).write_text(f"{word}\n")
+    rules = read_rules(given / "my.rules")
+    before = beliefs(rules, Vocabulary())
+    (tmp_path / "run").mkdir()
+
+    noted = json.loads(json.dumps(carry_rules(tmp_path / "run", rules, Vocabulary())))
+    shutil.rmtree(given)
+    (tmp_path / "run").rename(tmp_path / "elsewhere")
+
+    np.testing.assert_array_equal(beliefs(*carried_rules(tmp_path / "elsewhere", noted)), before)
+    assert len({tuple(row) for row in before.round(6).tolist()}) == 3  # each text is touched by other lists and words
+    words = {file.name: file.read_text().strip() for file in (tmp_path / "elsewhere" / "words").iterdir()}
+    assert sorted(words.values()) == ["awful", "it's", "plain"]
+
+
 def test_facts_about_new_items_may_take_the_place_of_the_runs_own(tmp_path: Path) -> None:
     rules, vocabulary = written(tmp_path / "given")
     (tmp_path / "run").mkdir()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from crowdlogic.errors import OptionError
-from crowdlogic.runs.claiming import Status, claim, read_config, release, set_status
+from crowdlogic.runs.claiming import Status, alone, claim, read_config, release, set_status
 from crowdlogic.runs.files import VERSION, put_json, put_lines
 
 
@@ -80,3 +82,38 @@ def test_a_run_without_an_epoch_vanishes_and_one_with_epochs_is_interrupted(tmp_
 
     assert not (tmp_path / "early").exists()
     assert read_config(tmp_path / "late")["status"] == "interrupted"
+
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from crowdlogic.runs.claiming import alone
+with alone(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(600)
+"""
+
+
+def test_a_lock_goes_with_the_process_that_was_killed(tmp_path: Path) -> None:
+    pytest.importorskip("fcntl")
+    other = subprocess.Popen([sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    assert other.stdout is not None
+    with other, other.stdout:
+        try:
+            assert other.stdout.readline() == "held\n"
+            with pytest.raises(OptionError, match="another process is training this run"), alone(tmp_path):
+                pass
+        finally:
+            other.kill()
+            other.wait()
+
+    with alone(tmp_path):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_locks_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+
+    with alone(tmp_path), alone(tmp_path):
+        pass

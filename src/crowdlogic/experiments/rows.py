@@ -146,11 +146,11 @@ def _other_rules(base: Configured, seed: int) -> Made:
     return replace(base.method, transitions=other, seed=seed), base.rules
 
 
-def _gold_free(apart: str) -> Maker:
+def _gold_free(apart: str, errors: float = 1.0) -> Maker:
     """No dev gold: labels kept apart decide when to stop."""
 
     def make(base: Configured, seed: int) -> Made:
-        return replace(base.method, held_out=HeldOut(apart=apart), seed=seed), base.rules
+        return replace(base.method, held_out=HeldOut(apart=apart, errors=errors), seed=seed), base.rules
 
     return make
 
@@ -181,6 +181,7 @@ ROWS: dict[str, Maker] = {
     "logic-lncl": _logic,
     "all epochs": _all_epochs,
     "gold-free items": _gold_free("items"),
+    "gold-free items within two errors": _gold_free("items", 2.0),
     "gold-free annotations": _gold_free("annotations"),
 }
 

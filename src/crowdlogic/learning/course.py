@@ -157,7 +157,8 @@ class Course:
         if self.highest is None or told.sum() > self.highest.sum():
             self.highest = told
             return True
-        return self.task.held is not None and is_level(told, self.highest, n_items(self.task.held))
+        held, how = self.task.held, self.task.held_out
+        return held is not None and how is not None and is_level(told, self.highest, n_items(held), errors=how.errors)
 
     def _is_stale(self, patience: int) -> bool:
         return self.best is not None and len(self.history) - self.best_epoch >= patience

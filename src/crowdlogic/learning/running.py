@@ -22,7 +22,7 @@ from crowdlogic.learning.restoring import Run, carried, kept_of, row_of
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.vocabulary import Vocabulary
 from crowdlogic.runs.checkpoint import RunKeeper
-from crowdlogic.runs.claiming import Status, claim, release
+from crowdlogic.runs.claiming import Status, alone, claim, release
 from crowdlogic.runs.damage import needed, numbers
 from crowdlogic.runs.files import CONFIG, VERSION, put_json
 from crowdlogic.runs.fingerprints import corpus_digest, digest_of, labels_digest
@@ -100,15 +100,15 @@ def train_run(
         home, owner_of(method, given), lambda: _begin(home, config),
         lambda last, best, note: check_checkpoint(last, best, note, given),
     )  # fmt: skip
-    with _released(home):
+    with alone(home), _released(home):
         learned = method.fit(
             given.corpus, given.labels, rules=given.rules, vocabulary=given.vocabulary, dev=given.dev,
             watched=given.watched, keeper=keeper, progress=progress,
         )  # fmt: skip
         kept = kept_of(learned, {**config, "rules": carried(home, given.rules, given.vocabulary)})
         write_run(home, kept)
-    keeper.second().remove()
-    keeper.remove()
+        keeper.second().remove()
+        keeper.remove()
     return Run(home, kept, learned)
 
 

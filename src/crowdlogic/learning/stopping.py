@@ -54,18 +54,22 @@ class HeldOut:
         apart: Whether whole items or single annotations are.
         patience: Epochs in a row of which each is distinguishably worse than the best before stopping.
         refit: Whether, once the number of epochs is chosen, all labels are learnt anew for so many.
+        errors: How many standard errors an epoch may be behind the best and still be as good.
     """
 
     share: float = 0.1
     apart: Apart | str = Apart.items
     patience: int = 10
     refit: bool = True
+    errors: float = 1.0
 
     def __post_init__(self) -> None:
         if not 0 < self.share < 1:
             raise OptionError(f"held-out share: {self.share} does not lie between 0 and 1.")
         if self.apart not in list(Apart):
             raise OptionError(f"held-out apart: {self.apart!r} is none of {', '.join(Apart)}.")
+        if not self.errors >= 0:
+            raise OptionError(f"held-out errors: {self.errors} is less than 0.")
 
     def split(self, labels: CrowdLabels, *, seed: int) -> tuple[CrowdLabels, CrowdLabels]:
         """The labels to learn from, and those kept apart. Every annotation is in one of them."""
@@ -114,17 +118,18 @@ def n_items(held: CrowdLabels) -> int:
     return len(np.unique(held.item_of_unit[held.unit]))
 
 
-def is_level(told: Floats, highest: Floats, count: int) -> bool:
-    """Whether an epoch cannot be told from the highest: it is within a standard error of the paired difference.
+def is_level(told: Floats, highest: Floats, count: int, *, errors: float = 1.0) -> bool:
+    """Whether an epoch cannot be told from the highest: it is within standard errors of the paired difference.
 
     Args:
         told: told[s] of the epoch.
         highest: That of the epoch with the highest likelihood.
         count: How many items there are; all others have zeros in both.
+        errors: How many standard errors.
     """
     behind = highest - told
     total = float(behind.sum())
     if count < 2:
         return total <= 0
     spread = float((behind**2).sum()) - total**2 / count  # zeros add nothing, so other items need not be left out
-    return total <= float(np.sqrt(max(spread, 0.0) * count / (count - 1)))
+    return total <= errors * float(np.sqrt(max(spread, 0.0) * count / (count - 1)))

@@ -7,8 +7,8 @@ Predicates registered from Python are code and cannot be kept: whoever loads suc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import polars as pl
 from crowdlogic.data.intake import Source
 from crowdlogic.errors import FormatError, OptionError, RuleError
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.rules.syntax import ArithmeticRule, Atom, Constant, GroupName, LogicalRule, Ready, Rule, RuleSet
+from crowdlogic.rules.syntax import ArithmeticRule, Atom, Constant, GroupName, LogicalRule, Ready, Rule, RuleSet, Term
 from crowdlogic.rules.vocabulary import Kind, Table, Vocabulary
 from crowdlogic.runs.files import TABLES, WORDS, get_table, put, put_table
 
@@ -26,8 +26,9 @@ TRUTH = "truth"
 
 def carry_rules(folder: Path, rules: RuleSet, vocabulary: Vocabulary) -> dict[str, Any]:
     """Write what rules need into the run; what config.json says of them."""
-    lists: dict[Path, str] = {}
-    found = replace(rules, statements=tuple(_with_copies(one, vocabulary, lists) for one in rules.statements))
+    copies = _Copies(vocabulary, dict(rules.groups))
+    statements = tuple(_with_copies(one, copies) for one in rules.statements)
+    found = replace(rules, statements=statements, groups=copies.groups)
     tables = {}
     for name, table in vocabulary.tables.items():
         signature = vocabulary.find(name)
@@ -35,7 +36,7 @@ def carry_rules(folder: Path, rules: RuleSet, vocabulary: Vocabulary) -> dict[st
         (folder / TABLES).mkdir(exist_ok=True)
         put_table(folder / TABLES / f"{shown}.parquet", _frame(table))
         tables[shown] = table.source.name
-    for path, name in lists.items():
+    for path, name in copies.lists.items():
         (folder / WORDS).mkdir(exist_ok=True)
         put(folder / name, path.read_bytes())
     functions = [signature.name for name in vocabulary.functions if (signature := vocabulary.find(name)) is not None]
@@ -100,39 +101,79 @@ def _frame(table: Table) -> pl.DataFrame:
     return pl.DataFrame(columns if table.truth is None else {**columns, TRUTH: table.truth})
 
 
-def _with_copies(statement: Rule | Ready, vocabulary: Vocabulary, lists: dict[Path, str]) -> Rule | Ready:
+@dataclass(eq=False)
+class _Copies:
+    """The word lists that a run copies.
+
+    Attributes:
+        vocabulary: Says at which places a predicate names a word list.
+        groups: The groups of the rules, and those of copied names that stand in for some of them.
+        lists: Where the run keeps each list.
+        stand_ins: The group of copied names for a group as a file in some folder reads it.
+    """
+
+    vocabulary: Vocabulary
+    groups: dict[str, tuple[Constant, ...]]
+    lists: dict[Path, str] = field(default_factory=dict)
+    stand_ins: dict[tuple[str, Path], str] = field(default_factory=dict)
+
+    def of(self, term: Term, folder: Path) -> Term:
+        """A term that names one word list, or a group of them, as the run names its copies."""
+        if isinstance(term, Constant):
+            return replace(term, value=self.name_of((folder / term.value).resolve()))
+        if not isinstance(term, GroupName) or term.name not in self.groups:
+            return term
+        if (term.name, folder) not in self.stand_ins:
+            # a group of its own: the same constants may serve as words elsewhere, or be read from another folder
+            name = _free(f"{term.name}_LISTS", self.groups)
+            self.groups[name] = tuple(
+                replace(member, value=self.name_of((folder / member.value).resolve()))
+                for member in self.groups[term.name]
+            )
+            self.stand_ins[term.name, folder] = name
+        return replace(term, name=self.stand_ins[term.name, folder])
+
+    def name_of(self, path: Path) -> str:
+        """Where the run keeps a word list: under its own name, or a numbered one when that is taken."""
+        if path not in self.lists:
+            name, number = f"{WORDS}/{path.name}", 1
+            while name in self.lists.values():
+                number += 1
+                name = f"{WORDS}/{path.stem}-{number}{path.suffix}"
+            self.lists[path] = name
+        return self.lists[path]
+
+
+def _free(name: str, taken: Container[str]) -> str:
+    """A name for a group that none has yet."""
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name}_{number}"
+    return free
+
+
+def _with_copies(statement: Rule | Ready, copies: _Copies) -> Rule | Ready:
     """The same rule, naming the run's copies of its word lists."""
     if isinstance(statement, LogicalRule):
         body, head = (
-            tuple(replace(literal, atom=_copied(literal.atom, vocabulary, lists)) for literal in side)
+            tuple(replace(literal, atom=_copied(literal.atom, copies)) for literal in side)
             for side in (statement.body, statement.head)
         )
         return replace(statement, body=body, head=head)
     if isinstance(statement, ArithmeticRule):
-        summands = (replace(one, atom=_copied(one.atom, vocabulary, lists)) for one in statement.summands)
+        summands = (replace(one, atom=_copied(one.atom, copies)) for one in statement.summands)
         return replace(statement, summands=tuple(summands))
     return statement
 
 
-def _copied(atom: Atom, vocabulary: Vocabulary, lists: dict[Path, str]) -> Atom:
-    signature = None if atom.is_comparison else vocabulary.find(atom.predicate)
-    if signature is None or Kind.file not in signature.kinds or atom.place.folder is None:
+def _copied(atom: Atom, copies: _Copies) -> Atom:
+    signature = None if atom.is_comparison else copies.vocabulary.find(atom.predicate)
+    folder = atom.place.folder
+    if signature is None or Kind.file not in signature.kinds or folder is None:
         return atom
     terms = tuple(
-        replace(term, value=_copy_of((atom.place.folder / term.value).resolve(), lists))
-        if kind is Kind.file and isinstance(term, Constant)
-        else term
+        copies.of(term, folder) if kind is Kind.file else term
         for term, kind in zip(atom.terms, signature.kinds, strict=True)
     )
     return replace(atom, terms=terms)
-
-
-def _copy_of(path: Path, lists: dict[Path, str]) -> str:
-    """Where the run keeps a word list: under its own name, or a numbered one when that is taken."""
-    if path not in lists:
-        name, number = f"{WORDS}/{path.name}", 1
-        while name in lists.values():
-            number += 1
-            name = f"{WORDS}/{path.stem}-{number}{path.suffix}"
-        lists[path] = name
-    return lists[path]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -67,6 +70,33 @@ def claim(folder: Path, *, resume: bool) -> None:
     """Make sure that a run may write here; the folder is made when it is not there."""
     refuse_taken(folder, resume=resume)
     folder.mkdir(exist_ok=True)
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Refuse to work in a run in which another process works. The lock goes with the process, however it ends.
+
+    It is on the folder itself, so that nothing is left behind. Where the system or the disk has no such locks there is
+    none.
+    """
+    try:
+        import fcntl
+    except ModuleNotFoundError:  # not on Windows
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise OptionError(
+                f"{folder}: another process is training this run. Wait until it ends, or name another folder."
+            ) from None
+        except OSError:
+            pass  # some network disks lock no folders
+        yield
+    finally:
+        os.close(handle)
 
 
 def epochs_done(folder: Path) -> str:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from crowdlogic.classifiers.kim_cnn import KimCNN
     from crowdlogic.classifiers.linear import Linear
     from crowdlogic.classifiers.mlp import MLP
+    from crowdlogic.learning.crowd_layer import CrowdLayer
+    from crowdlogic.learning.doctor_nets import DoctorNets
     from crowdlogic.learning.learned import Learned
     from crowdlogic.learning.logic_lncl import LogicLNCL
     from crowdlogic.learning.special import AggNet, Raykar
@@ -47,7 +49,9 @@ _LATE = {
     "BSCSeq": "crowdlogic.truth.sequential",
     "CATD": "crowdlogic.truth.weighting",
     "CNNGRU": "crowdlogic.classifiers.cnn_gru",
+    "CrowdLayer": "crowdlogic.learning.crowd_layer",
     "DawidSkene": "crowdlogic.truth.confusion",
+    "DoctorNets": "crowdlogic.learning.doctor_nets",
     "EBCC": "crowdlogic.truth.subtypes",
     "Fitting": "crowdlogic.truth.fitting",
     "GLAD": "crowdlogic.truth.difficulty",
@@ -89,7 +93,9 @@ __all__ = [
     "Beliefs",
     "Corpus",
     "CrowdLabels",
+    "CrowdLayer",
     "DawidSkene",
+    "DoctorNets",
     "Estimate",
     "Fitting",
     "Gold",

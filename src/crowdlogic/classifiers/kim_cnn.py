@@ -120,4 +120,5 @@ class KimNetwork(FilterNetwork):
         """Scale back the output weights of a class whose norm is too great ([KIM14] section 2.1)."""
         if self.norm:
             with torch.no_grad():
-                self.output.weight.copy_(torch.renorm(self.output.weight, 2, 0, self.norm))
+                weight = self.output.weight  # weight[k, d], or that of every annotator's head
+                weight.copy_(torch.renorm(weight.flatten(0, -2), 2, 0, self.norm).view_as(weight))

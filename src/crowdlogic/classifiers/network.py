@@ -100,6 +100,8 @@ class Network(nn.Module):
     """
 
     n_classes: int
+    output: nn.Linear
+    """The last layer: what all before it saw of a unit, to its logits."""
     cells = 4096
     """Places to predict at once: enough to keep a core busy, little enough to stay in its cache."""
 

@@ -43,7 +43,8 @@ class NeuralClassifier:
         self.optimiser = _optimiser(self.network, training)
         self.seed = seed
         self.epoch = 0
-        self._read = read
+        self.read = read
+        self.given = fixed
         self._fixed = fixed | _unlearnt(self.network)
         self._seen: WeakKeyDictionary[Corpus, Inputs] = WeakKeyDictionary()
 
@@ -87,20 +88,34 @@ class NeuralClassifier:
         self.network.after_step()
         return float(mean.detach()), count
 
+    @torch.inference_mode()
     def predict_proba(self, corpus: Corpus) -> Beliefs:
         """p[i, k] of every unit; the same whatever else is in the corpus."""
         p = np.empty((corpus.n_units, self.network.n_classes))
+        for answers, units in self.answers(corpus):
+            p[units] = self.believed(answers).cpu().numpy()
+        return p
+
+    @torch.inference_mode()
+    def answers(self, corpus: Corpus) -> Iterator[tuple[Tensor, Ints]]:
+        """What the network answers of all units, some at a time, and which units they are."""
         if not corpus.n_units:
-            return p
+            return
         inputs = self.inputs(corpus)
         self.network.eval()
-        with torch.inference_mode():
-            known = self.network.know(torch.from_numpy(inputs.words).to(self.device))
-            for sequences in sorted_batches(inputs.lengths, self.network.cells):
-                batch, units = batch_of(inputs, sequences, self.device)
-                # In double precision, so that the rows sum to one as closely as those of any other belief.
-                p[units] = torch.softmax(self.network(batch, known).double(), dim=-1).cpu().numpy()
-        return p
+        known = self.network.know(torch.from_numpy(inputs.words).to(self.device))
+        for sequences in sorted_batches(inputs.lengths, self.network.cells):
+            batch, units = batch_of(inputs, sequences, self.device)
+            yield self.network(batch, known), units
+
+    def believed(self, answers: Tensor) -> Tensor:
+        """p[u, k] of what the network answers."""
+        # In double precision, so that the rows sum to one as closely as those of any other belief.
+        return torch.softmax(answers.double(), dim=-1)
+
+    def forget(self) -> None:
+        """Let the optimiser begin anew: what it remembers of one loss is no guide down another."""
+        self.optimiser = _optimiser(self.network, self.training)
 
     def arrays(self) -> Arrays:
         """Weights, what never changes, and what the optimiser remembers."""
@@ -133,7 +148,7 @@ class NeuralClassifier:
     def inputs(self, corpus: Corpus) -> Inputs:
         """The corpus as the network sees it, read once."""
         if corpus not in self._seen:
-            self._seen[corpus] = self._read(corpus)
+            self._seen[corpus] = self.read(corpus)
         return self._seen[corpus]
 
 

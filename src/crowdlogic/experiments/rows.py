@@ -22,6 +22,8 @@ from crowdlogic.errors import OptionError
 from crowdlogic.experiments.annotators import annotators_of
 from crowdlogic.experiments.jobs import Job
 from crowdlogic.experiments.tasks import sample, task_named
+from crowdlogic.learning.crowd_layer import CrowdLayer, Kind
+from crowdlogic.learning.doctor_nets import DoctorNets
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.logic_lncl import LogicLNCL, Loss
 from crowdlogic.learning.presets import CONLL_TIES, Configured
@@ -46,7 +48,7 @@ from crowdlogic.truth.ties import Ties
 from crowdlogic.truth.voting import MajorityVote
 from crowdlogic.truth.weighting import CATD, PM
 
-Made = tuple[LogicLNCL | TwoStage | Gold, RuleSet | None]
+Made = tuple[LogicLNCL | TwoStage | Gold | CrowdLayer | DoctorNets, RuleSet | None]
 """A method and the rules that its `fit` is given."""
 
 Maker = Callable[[Configured, int], Made]
@@ -88,6 +90,23 @@ def _agg_net(base: Configured, seed: int) -> Made:
 def _silence(base: Configured, seed: int) -> Made:
     own = base.method
     return AggNet(classifier=own.classifier, start=own.start, silence=True, seed=seed), None
+
+
+def _crowd_layer(kind: Kind, pretraining: int) -> Maker:
+    """A crowd layer after so many epochs on the majority vote, as the method itself starts."""
+
+    def make(base: Configured, seed: int) -> Made:
+        own = base.method
+        return CrowdLayer(own.classifier, kind, pretraining, own.start, seed=seed), None
+
+    return make
+
+
+def _doctor_nets(weighted: bool) -> Maker:
+    def make(base: Configured, seed: int) -> Made:
+        return DoctorNets(base.method.classifier, weighted, seed=seed), None
+
+    return make
 
 
 def _without_rules(base: Configured, seed: int) -> Made:
@@ -152,6 +171,12 @@ ROWS: dict[str, Maker] = {
     "other rules": _other_rules,
     "annotators": _logic,
     "aggnet with silence": _silence,
+    "cl mw": _crowd_layer(Kind.MW, 5),
+    "cl vw": _crowd_layer(Kind.VW, 5),
+    "cl vw-b": _crowd_layer(Kind.VW_B, 5),
+    "cl mw 1": _crowd_layer(Kind.MW, 1),
+    "dl-dn": _doctor_nets(weighted=False),
+    "dl-wdn": _doctor_nets(weighted=True),
     "without rules": _without_rules,
     "logic-lncl": _logic,
     "all epochs": _all_epochs,

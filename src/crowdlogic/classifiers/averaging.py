@@ -1,0 +1,79 @@
+"""How much each annotator's head is to count in their average, learnt from the labels with the heads as they are.
+
+[GUAN18] Guan et al., "Who said what", 2018 (its weighted doctor net). The target of a unit is the distribution of its
+labels; the average is over the heads of the others: a head has learnt its own annotator's labels, and would be
+rewarded for knowing them by heart.
+
+Axes: i unit, r pair of a unit and a class it was given, j annotator, k class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from crowdlogic.classifiers.label_loss import first_rows, rows_of
+from crowdlogic.data.estimate import shares
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.numerics.arrays import Floats, Ints
+
+STEPS, RATE = 100, 0.1
+"""So many steps of Adam, each over all pairs."""
+TINY = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Units and the classes they were given, sorted by unit.
+
+    Attributes:
+        unit: unit[r].
+        label: label[r], a class that somebody gave the unit.
+        target: target[r], its share of the unit's labels.
+        pair: A pair for every annotator that labelled its unit,
+        owner: and that annotator.
+    """
+
+    unit: Ints
+    label: Ints
+    target: Floats
+    pair: Ints
+    owner: Ints
+
+
+def pairs_of(labels: CrowdLabels, *, most: int) -> Pairs:
+    """The pairs of all labelled units; of every second one, or third, ... when they are more than `most`."""
+    votes = labels.votes()
+    unit, label = np.nonzero(votes)
+    kept = unit % max(-(-len(unit) // max(most, 1)), 1) == 0
+    unit, label = unit[kept], label[kept]
+    pair, row = rows_of(first_rows(labels), unit)
+    return Pairs(unit, label, shares(votes)[unit, label], pair, labels.annotator[row].astype(np.int64))
+
+
+def averaging(share: Tensor, heard: Tensor, scores: Tensor, pairs: Pairs) -> Tensor:
+    """share[j], whose softmax are the weights that make the others' average most like the targets.
+
+    Args:
+        share: Where to begin.
+        heard: heard[j], whether an annotator has a head that learnt anything.
+        scores: scores[r, j], how far each head believes in the class of a pair.
+        pairs: The pairs and their targets.
+    """
+    pair, owner = torch.from_numpy(pairs.pair).to(share.device), torch.from_numpy(pairs.owner).to(share.device)
+    others = heard.sum() - torch.zeros(len(scores), device=share.device).index_add_(0, pair, heard[owner].float())
+    target = torch.from_numpy(pairs.target).to(scores) * (others > 0)  # where nobody else is left, nothing is learnt
+    foreign = scores.index_put((pair, owner), scores.new_zeros(()))
+    moved = share.to(scores).requires_grad_()
+    optimiser = torch.optim.Adam([moved], lr=RATE)
+    for _ in range(STEPS):
+        weight = torch.softmax(moved.masked_fill(~heard, -torch.inf), dim=0)
+        own = scores.new_zeros(len(scores)).index_add(0, pair, weight[owner])
+        seen = torch.log((foreign @ weight).clamp(min=TINY)) - torch.log((1.0 - own).clamp(min=TINY))
+        optimiser.zero_grad()
+        (-(target * seen).sum() / target.sum().clamp(min=TINY)).backward()
+        optimiser.step()
+    return moved.detach()

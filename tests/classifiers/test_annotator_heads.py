@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+from tests.classifiers.crowds import labelled, steady
+from tests.classifiers.tasks import blob_task, review_task, tag_task
+
+torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
+
+from crowdlogic.classifiers import annotator_heads, averaging  # noqa: E402
+from crowdlogic.classifiers.annotator_heads import headed  # noqa: E402
+from crowdlogic.classifiers.averaging import pairs_of  # noqa: E402
+from crowdlogic.classifiers.cnn_gru import CNNGRU  # noqa: E402
+from crowdlogic.classifiers.kim_cnn import KimCNN  # noqa: E402
+from crowdlogic.classifiers.mlp import MLP  # noqa: E402
+from crowdlogic.errors import FormatError  # noqa: E402
+
+SMALL = MLP(hidden=6, dropout=0.0)
+
+
+def head_by_hand(made, hidden: np.ndarray, j: int) -> np.ndarray:
+    weight, bias = (made.arrays()[f"model.output.{name}"].astype(np.float64) for name in ("weight", "bias"))
+    return softmax(hidden @ weight[j].T + bias[j], axis=1)
+
+
+def hidden_of(made, corpus) -> np.ndarray:
+    found = np.empty((corpus.n_units, made.heads.weight.shape[-1]))
+    for answers, units in made.answers(corpus):
+        found[units] = answers.numpy()
+    return found
+
+
+def test_heads_start_as_the_output_layer_and_average_to_it() -> None:
+    task = review_task()
+    labels = labelled(task, np.stack([steady(0.8, 2)] * 3))
+    plain = KimCNN(size=4, filters=3).build(task.corpus, task.classes, seed=0)
+    before = plain.predict_proba(task.corpus)
+
+    made = headed(plain, labels)
+
+    np.testing.assert_allclose(made.predict_proba(task.corpus), before, rtol=1e-5)
+
+
+@pytest.mark.parametrize("at_once", [1, 50, 2**20])
+def test_the_prediction_is_the_mean_over_the_heads_that_learnt_however_many_fit_at_once(
+    at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = blob_task()
+    labels = labelled(task, np.stack([steady(0.7, 3)] * 4))
+    labels = labels.take(labels.annotator != 2)
+    made = headed(SMALL.build(task.corpus, task.classes, seed=0), labels)
+    for _ in range(3):
+        made.fit_labels(task.corpus, labels)
+    monkeypatch.setattr(annotator_heads, "AT_ONCE", at_once)
+
+    p = made.predict_proba(task.corpus)
+
+    hidden = hidden_of(made, task.corpus)
+    expected = np.mean([head_by_hand(made, hidden, j) for j in (0, 1, 3)], axis=0)
+    np.testing.assert_allclose(p, expected, rtol=1e-5)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)
+
+
+def test_a_label_moves_only_its_annotators_head() -> None:
+    task = blob_task()
+    labels = labelled(task, np.stack([steady(0.7, 3)] * 4))
+    made = headed(SMALL.build(task.corpus, task.classes, seed=0), labels)
+    before = made.arrays()["model.output.weight"]
+
+    made.fit_labels(task.corpus, labels.take(labels.annotator == 1))
+
+    moved = np.abs(made.arrays()["model.output.weight"] - before).max(axis=(1, 2)) > 0
+    np.testing.assert_array_equal(moved, [False, True, False, False])
+
+
+def test_the_loss_is_that_of_every_label_at_its_annotators_head() -> None:
+    task = tag_task(count=12)
+    labels = labelled(task, np.stack([steady(0.7, 3)] * 4), share=0.5)
+    tagger = CNNGRU(size=4, filters=3, units=3, dropout=0.0)
+    made = headed(tagger.build(task.corpus, task.classes, seed=0), labels)
+    with torch.no_grad():
+        made.heads.weight.add_(torch.randn(made.heads.weight.shape, generator=torch.Generator().manual_seed(0)))
+    hidden = hidden_of(made, task.corpus)
+    expected = np.mean(
+        [
+            -np.log(head_by_hand(made, hidden, j)[i, n])
+            for i, j, n in zip(labels.unit, labels.annotator, labels.label, strict=True)
+        ]
+    )
+
+    loss = made.fit_labels(task.corpus, labels)
+
+    np.testing.assert_allclose(loss, expected, rtol=1e-5)
+
+
+def slow_target(made, corpus, labels, share: np.ndarray) -> float:
+    """[GUAN18]: the cross-entropy of the others' average to the distribution of a unit's labels."""
+    hidden = hidden_of(made, corpus)
+    opinions = np.stack([head_by_hand(made, hidden, j) for j in range(len(labels.annotators))], axis=1)
+    weight, lost, units = softmax(share), 0.0, 0
+    for i in range(corpus.n_units):
+        rows = np.flatnonzero(labels.unit == i)
+        others = np.setdiff1d(np.arange(len(weight)), labels.annotator[rows])
+        if len(rows) and len(others):
+            average = weight[others] @ opinions[i, others] / weight[others].sum()
+            lost -= np.mean([np.log(average[labels.label[row]]) for row in rows])
+            units += 1
+    return lost / units
+
+
+def test_shares_are_learnt_to_a_minimum_of_the_others_cross_entropy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where they end, no share can be moved by 0.05 to a lower loss."""
+    task = blob_task(count=80)
+    labels = labelled(task, np.stack([steady(a, 3) for a in (0.9, 0.8, 0.7, 0.34)]), share=0.5)
+    made = headed(SMALL.build(task.corpus, task.classes, seed=0), labels)
+    for _ in range(20):
+        made.fit_labels(task.corpus, labels)
+    monkeypatch.setattr(averaging, "STEPS", 1500)
+
+    made.fit_shares(task.corpus, labels)
+
+    share = made.arrays()["model.output.share"].astype(np.float64)
+    least = slow_target(made, task.corpus, labels, share)
+    assert least < slow_target(made, task.corpus, labels, np.zeros(4)) - 1e-4
+    for step in 0.05 * np.concatenate([np.eye(4), -np.eye(4)]):
+        assert slow_target(made, task.corpus, labels, share + step) > least - 1e-7
+
+
+def test_where_everybody_labelled_everything_all_heads_count_the_same() -> None:
+    task = blob_task()
+    labels = labelled(task, np.stack([steady(a, 3) for a in (0.9, 0.4, 0.4)]))
+    made = headed(SMALL.build(task.corpus, task.classes, seed=0), labels)
+    made.fit_labels(task.corpus, labels)
+
+    made.fit_shares(task.corpus, labels)
+
+    np.testing.assert_array_equal(made.arrays()["model.output.share"], np.zeros(3))
+
+
+def test_pairs_are_the_shares_of_a_units_labels_and_fewer_when_they_are_too_many() -> None:
+    task = blob_task(count=30)
+    labels = labelled(task, np.stack([steady(0.5, 3)] * 4), share=0.7)
+
+    pairs, some = pairs_of(labels, most=10**6), pairs_of(labels, most=20)
+
+    for r, (i, k) in enumerate(zip(pairs.unit, pairs.label, strict=True)):
+        rows = labels.unit == i
+        np.testing.assert_allclose(pairs.target[r], (labels.label[rows] == k).mean(), rtol=1e-12)
+        np.testing.assert_array_equal(pairs.owner[pairs.pair == r], labels.annotator[rows])
+    np.testing.assert_allclose(pairs.target.sum(), len(np.unique(labels.unit)), rtol=1e-12)
+    assert 0 < len(some.unit) < 0.6 * len(pairs.unit)
+    assert set(zip(some.unit, some.label, some.target, strict=True)) < set(
+        zip(pairs.unit, pairs.label, pairs.target, strict=True)
+    )
+
+
+def test_kims_constraint_holds_for_every_class_of_every_head() -> None:
+    task = review_task()
+    labels = labelled(task, np.stack([steady(0.8, 2)] * 3))
+    made = headed(KimCNN(size=4, filters=3, norm=0.1).build(task.corpus, task.classes, seed=0), labels)
+
+    before = np.linalg.norm(made.arrays()["model.output.weight"], axis=-1)
+
+    made.fit_labels(task.corpus, labels)
+
+    norms = np.linalg.norm(made.arrays()["model.output.weight"], axis=-1)
+    assert norms.shape == (3, 2)
+    assert before.min() > 0.2
+    assert norms.max() < 0.1 + 1e-6
+    assert norms.min() > 0.09  # of all classes together it would be 0.1 / sqrt(2)
+
+
+def test_heads_are_not_taken_for_an_output_layer() -> None:
+    task = blob_task()
+    labels = labelled(task, np.stack([steady(0.8, 3)] * 2))
+    kept = headed(SMALL.build(task.corpus, task.classes, seed=0), labels).arrays()
+
+    with pytest.raises(FormatError, match=r"output.weight is \(2, 3, 6\) where \(3, 6\) is expected"):
+        SMALL.load(kept, task.classes)

@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.classifiers.crowds import labelled, steady
+from tests.classifiers.tasks import blob_task, review_task, tag_task
+
+pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
+
+from crowdlogic.classifiers.cnn_gru import CNNGRU
+from crowdlogic.classifiers.kim_cnn import KimCNN
+from crowdlogic.classifiers.linear import Linear
+from crowdlogic.classifiers.mlp import MLP
+from crowdlogic.classifiers.training import Training
+from crowdlogic.errors import OptionError
+from crowdlogic.learning.crowd_layer import CrowdLayer, Kind
+from crowdlogic.learning.task import task_of
+from crowdlogic.learning.two_stage import TwoStage
+from crowdlogic.rules.parser import parse_rules
+
+SMALL = MLP(hidden=16, dropout=0.0, training=Training(rate=0.01, batch=30))
+QUICK = MLP(hidden=16, dropout=0.0, training=Training(rate=0.03, batch=100))
+TAGGER = CNNGRU(size=8, filters=16, units=8, dropout=0.0, training=Training(rate=0.01, batch=20))
+
+
+class Stopping:
+    """A keeper that stops a fit after some epochs, once."""
+
+    saved = None
+
+    def __init__(self, after: int) -> None:
+        self.after = after
+
+    def save(self, last, best, note) -> None:
+        self.saved = ({n: a.copy() for n, a in last.items()}, {n: a.copy() for n, a in best.items()}, dict(note))
+        if len(note["history"]) == self.after:
+            self.after = -1
+            raise KeyboardInterrupt
+
+    def load(self):
+        return self.saved
+
+
+def mixed_up(size: int = 3) -> np.ndarray:
+    """Three who are mostly right, one who turns classes round, one who takes the first for the second."""
+    turned = np.roll(np.eye(size), 1, axis=1) * 0.8 + 0.2 / size
+    blind = steady(0.9, size)
+    blind[0] = blind[1]
+    return np.stack([steady(0.9, size), steady(0.8, size), steady(0.7, size), turned, blind])
+
+
+def test_matrices_recover_planted_confusions() -> None:
+    """To within 0.1 in every cell, and with the greatest cell of every row (but ties) in its place."""
+    task, planted = blob_task(count=1000), mixed_up()
+    labels = labelled(task, planted)
+
+    learned = CrowdLayer(QUICK, epochs=40, held_out=None).fit(task.corpus, labels)
+
+    assert (learned.estimate.answer == task.truth).mean() > 0.97
+    assert np.abs(learned.estimate.confusion - planted).max() < 0.1
+    np.testing.assert_array_equal(learned.estimate.confusion.argmax(axis=2), planted.argmax(axis=2))
+
+
+@pytest.mark.parametrize("kind", [Kind.VW, Kind.VW_B])
+def test_scales_tell_who_is_right_more_often(kind: Kind) -> None:
+    task = blob_task(count=600)
+    labels = labelled(task, np.stack([steady(a, 3) for a in (0.95, 0.95, 0.7, 0.4)]))
+
+    learned = CrowdLayer(SMALL, kind, epochs=15, held_out=None).fit(task.corpus, labels)
+
+    right = np.trace(learned.estimate.confusion, axis1=1, axis2=2) / 3
+    assert min(right[:2]) > right[2] + 0.05 > right[3] + 0.1
+    assert (learned.estimate.answer == task.truth).mean() > 0.95
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_before_the_first_labels_the_network_has_learnt_the_vote_and_forgotten_how(kind: Kind) -> None:
+    given = blob_task()
+    labels = labelled(given, mixed_up())
+    method = CrowdLayer(SMALL, kind, pretraining=3, held_out=None)
+    task = task_of(given.corpus, labels, dev=None, watched=None, held_out=None, seed=0)
+    network, votes = method.network(task), labels.votes()
+    shares = votes / votes.sum(axis=1, keepdims=True)
+    by_hand = SMALL.build(given.corpus, given.classes, seed=0)
+    memory = []
+    network.fit_labels = lambda *_: memory.append(dict(network.optimiser.state)) or 0.0  # what follows is left out
+
+    first, second = (method.epoch(task, network, shares, t) for t in (1, 2))
+    for _ in range(3):
+        by_hand.fit_epoch(given.corpus, shares)
+
+    np.testing.assert_array_equal(first.p, by_hand.predict_proba(given.corpus))
+    np.testing.assert_array_equal(second.p, first.p)
+    assert memory == [{}, {}]
+
+
+def test_resuming_ends_the_same_to_the_last_bit() -> None:
+    task = review_task(count=90)
+    labels = labelled(task, np.stack([steady(0.8, 2)] * 4), share=0.7)
+    method = CrowdLayer(KimCNN(size=6, filters=4), pretraining=2, epochs=4, held_out=None)
+    whole = method.fit(task.corpus, labels)
+
+    for after in (1, 3):
+        keeper = Stopping(after)
+        with pytest.raises(KeyboardInterrupt):
+            method.fit(task.corpus, labels, keeper=keeper)
+        resumed = method.fit(task.corpus, labels, keeper=keeper)
+
+        np.testing.assert_array_equal(resumed.epoch.p, whole.epoch.p)
+        np.testing.assert_array_equal(resumed.estimate.confusion, whole.estimate.confusion)
+        assert [row.loss for row in resumed.history] == [row.loss for row in whole.history]
+
+
+def test_one_perfect_annotator_teaches_as_the_truth_does() -> None:
+    task = blob_task(count=300)
+    labels = labelled(task, np.eye(3)[None])
+
+    crowd = CrowdLayer(SMALL, epochs=10, held_out=None).fit(task.corpus, labels)
+    taught = TwoStage(classifier=SMALL, epochs=15, held_out=None).fit(task.corpus, labels)
+
+    same = crowd.predict(task.corpus).argmax(axis=1) == taught.predict(task.corpus).argmax(axis=1)
+    assert same.mean() > 0.99
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_sequences_are_learnt_and_predicted(kind: Kind) -> None:
+    task, new = tag_task(count=150), tag_task(seed=9, count=60)
+    labels = labelled(task, np.stack([steady(a, 3) for a in (0.9, 0.8, 0.7, 0.6)]), share=0.6)
+
+    learned = CrowdLayer(TAGGER, kind, epochs=8, held_out=None).fit(task.corpus, labels)
+
+    assert (learned.estimate.answer == task.truth).mean() > 0.97
+    assert (learned.predict(new.corpus).argmax(axis=1) == new.truth).mean() > 0.97
+
+
+def test_one_label_for_each_item_is_enough_to_run_on_and_silence_is_no_label() -> None:
+    """Items 0 to 9 have no label, the last annotator gave none, and all others have one each."""
+    task = blob_task(count=200)
+    dense = labelled(task, np.stack([steady(0.9, 3)] * 5))
+    labels = dense.take((dense.annotator == dense.unit % 4) & (dense.unit >= 10))
+
+    learned = CrowdLayer(SMALL, epochs=10, held_out=None).fit(task.corpus, labels)
+
+    assert (learned.estimate.answer == task.truth).mean() > 0.95
+    start = np.exp(np.eye(3)) / np.exp(np.eye(3)).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(learned.estimate.confusion[4], start, rtol=1e-6)
+
+
+def test_labels_kept_apart_choose_the_epochs_and_are_then_learnt_too() -> None:
+    """The second pass begins anew, with the majority vote of all labels."""
+    task = blob_task(count=200)
+    labels = labelled(task, mixed_up(), share=0.6)
+
+    learned = CrowdLayer(SMALL, pretraining=2, epochs=4).fit(task.corpus, labels)
+
+    whole = CrowdLayer(SMALL, pretraining=2, epochs=learned.chosen, held_out=None).fit(task.corpus, labels)
+    np.testing.assert_array_equal(learned.epoch.q_f, whole.epoch.q_f)
+    np.testing.assert_array_equal(learned.estimate.confusion, whole.estimate.confusion)
+    np.testing.assert_array_equal(learned.epoch.q_f, learned.classifier.predict_proba(task.corpus))
+
+
+def test_a_classifier_that_is_no_network_is_refused() -> None:
+    task = review_task()
+    labels = labelled(task, np.stack([steady(0.8, 2)] * 3))
+
+    message = r"^crowd-layer adds to a network, and linear is none. Use kim-cnn, cnn-gru, mlp or transformer.$"
+    with pytest.raises(OptionError, match=message):
+        CrowdLayer(Linear()).fit(task.corpus, labels)
+
+
+def test_rules_are_refused() -> None:
+    task = review_task()
+    labels = labelled(task, np.stack([steady(0.8, 2)] * 3))
+
+    with pytest.raises(OptionError, match=r"^crowd-layer has no place for rules. Use logic-lncl, or leave them out.$"):
+        CrowdLayer(KimCNN()).fit(task.corpus, labels, rules=parse_rules("1.0: include contrast('but')"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kind": "SW"}, "kind: 'SW' is none of MW, VW, VW-B."),
+        ({"pretraining": -1}, "pretraining must be 0 or more epochs, not -1."),
+        ({"epochs": 0}, "epochs and patience must be 1 or more, not 0 and 5."),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options: dict, message: str) -> None:
+    with pytest.raises(OptionError, match=f"^{message}$"):
+        CrowdLayer(SMALL, **options)

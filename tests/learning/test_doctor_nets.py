@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.classifiers.crowds import labelled, steady
+from tests.classifiers.tasks import blob_task, review_task, tag_task
+
+pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
+
+from crowdlogic.classifiers.cnn_gru import CNNGRU
+from crowdlogic.classifiers.kim_cnn import KimCNN
+from crowdlogic.classifiers.linear import Linear
+from crowdlogic.classifiers.mlp import MLP
+from crowdlogic.classifiers.training import Training
+from crowdlogic.errors import OptionError
+from crowdlogic.learning.doctor_nets import DoctorNets
+from crowdlogic.learning.stopping import HeldOut
+from crowdlogic.learning.two_stage import TwoStage
+from crowdlogic.rules.parser import parse_rules
+from crowdlogic.truth.confusion import m_step
+
+SMALL = MLP(hidden=16, dropout=0.0, training=Training(rate=0.01, batch=30))
+TAGGER = CNNGRU(size=8, filters=16, units=8, dropout=0.0, training=Training(rate=0.01, batch=20))
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_annotators_who_all_say_the_same_teach_one_network_its_answers(count: int) -> None:
+    """Equal heads stay equal, and Adam forgets that each has a part of the gradient only."""
+    task = blob_task(count=150)
+    one = labelled(task, steady(0.8, 3)[None])
+    rows = np.tile(np.arange(one.n_labels), count)
+    labels = labelled(task, np.stack([steady(0.8, 3)] * count))
+    said = type(labels)(
+        one.unit[rows], np.repeat(np.arange(count), one.n_labels), one.label[rows], labels.items, labels.annotators,
+        labels.classes,
+    )  # fmt: skip
+
+    heads = DoctorNets(SMALL, epochs=5, held_out=None).fit(task.corpus, said)
+    plain = TwoStage(classifier=SMALL, epochs=5, held_out=None).fit(task.corpus, one)
+
+    np.testing.assert_allclose(heads.epoch.p, plain.epoch.p, atol=2e-4)
+    np.testing.assert_allclose([row.loss for row in heads.history], [row.loss for row in plain.history], atol=2e-4)
+
+
+def test_a_spammer_counts_less() -> None:
+    task = blob_task(count=500)
+    accuracy = (0.9, 0.9, 1 / 3, 0.9, 0.8)
+    labels = labelled(task, np.stack([steady(a, 3) for a in accuracy]), share=0.5)
+
+    alike, weighted = (
+        DoctorNets(SMALL, weighted, epochs=8, held_out=None).fit(task.corpus, labels) for weighted in (False, True)
+    )
+
+    share = np.exp(weighted.classifier.arrays()["model.output.share"])
+    share /= share.sum()
+    assert share.argmin() == 2
+    assert share[2] < 0.05
+    truth = np.arange(500), task.truth
+    assert np.log(weighted.epoch.p[truth]).mean() > np.log(alike.epoch.p[truth]).mean() + 0.03
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sequences_are_learnt_and_predicted(weighted: bool) -> None:
+    task, new = tag_task(count=150), tag_task(seed=9, count=60)
+    labels = labelled(task, np.stack([steady(a, 3) for a in (0.9, 0.8, 0.8, 0.8)]), share=0.6)
+
+    learned = DoctorNets(TAGGER, weighted, epochs=8, held_out=None).fit(task.corpus, labels)
+
+    assert (learned.estimate.answer == task.truth).mean() > 0.95
+    assert (learned.predict(new.corpus).argmax(axis=1) == new.truth).mean() > 0.95
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_one_label_for_each_item_and_annotators_without_any(weighted: bool) -> None:
+    task = blob_task(count=200)
+    dense = labelled(task, np.stack([steady(0.9, 3)] * 5))
+    labels = dense.take((dense.annotator == dense.unit % 4) & (dense.unit >= 10))
+
+    learned = DoctorNets(SMALL, weighted, epochs=12, held_out=None).fit(task.corpus, labels)
+
+    assert (learned.estimate.answer == task.truth).mean() > 0.95
+    np.testing.assert_allclose(learned.epoch.p.sum(axis=1), 1.0, rtol=1e-12)
+
+
+def test_resuming_ends_the_same_to_the_last_bit() -> None:
+    task = review_task(count=90)
+    labels = labelled(task, np.stack([steady(0.8, 2)] * 4), share=0.7)
+    method = DoctorNets(KimCNN(size=6, filters=4), weighted=True, epochs=4, held_out=None)
+
+    class Stopping:
+        saved, stopped = None, False
+
+        def save(self, last, best, note) -> None:
+            self.saved = ({n: a.copy() for n, a in last.items()}, {n: a.copy() for n, a in best.items()}, dict(note))
+            if len(note["history"]) == 2 and not self.stopped:
+                self.stopped = True
+                raise KeyboardInterrupt
+
+        def load(self):
+            return self.saved
+
+    keeper = Stopping()
+    whole = method.fit(task.corpus, labels)
+    with pytest.raises(KeyboardInterrupt):
+        method.fit(task.corpus, labels, keeper=keeper)
+    resumed = method.fit(task.corpus, labels, keeper=keeper)
+
+    np.testing.assert_array_equal(resumed.epoch.p, whole.epoch.p)
+    np.testing.assert_array_equal(
+        resumed.classifier.arrays()["model.output.share"], whole.classifier.arrays()["model.output.share"]
+    )
+
+
+def test_the_order_of_annotators_does_not_matter() -> None:
+    """Only their names change place: sums over them differ in the last digits."""
+    task = blob_task(count=100)
+    labels = labelled(task, np.stack([steady(a, 3) for a in (0.9, 0.5, 0.8, 0.7)]), share=0.5)
+    order = np.array([2, 0, 3, 1])
+    turned = type(labels)(
+        labels.unit, order[labels.annotator], labels.label, labels.items, labels.annotators, labels.classes
+    )
+
+    one, two = (
+        DoctorNets(SMALL, weighted=True, epochs=3, held_out=None).fit(task.corpus, said) for said in (labels, turned)
+    )
+
+    np.testing.assert_allclose(one.epoch.p, two.epoch.p, atol=1e-4)
+    np.testing.assert_allclose(one.estimate.confusion, two.estimate.confusion[order], atol=1e-3)
+
+
+def test_annotators_are_judged_by_all_labels_when_some_were_kept_apart() -> None:
+    task = blob_task(count=200)
+    labels = labelled(task, np.stack([steady(0.8, 3)] * 3), share=0.8)
+
+    learned = DoctorNets(SMALL, epochs=3, held_out=HeldOut(refit=False)).fit(task.corpus, labels)
+
+    assert learned.task.held is not None
+    expected = m_step(labels, learned.epoch.p, smoothing=0.01, trust=1.0)
+    np.testing.assert_allclose(learned.estimate.confusion, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("weighted", "name"), [(False, "dl-dn"), (True, "dl-wdn")])
+def test_rules_and_classifiers_that_are_no_network_are_refused(weighted: bool, name: str) -> None:
+    task = review_task()
+    labels = labelled(task, np.stack([steady(0.8, 2)] * 3))
+
+    with pytest.raises(OptionError, match=rf"^{name} adds to a network, and linear is none. Use kim-cnn"):
+        DoctorNets(Linear(), weighted).fit(task.corpus, labels)
+    with pytest.raises(OptionError, match=rf"^{name} has no place for rules."):
+        DoctorNets(KimCNN(), weighted).fit(task.corpus, labels, rules=parse_rules("1.0: include contrast('but')"))

@@ -131,3 +131,16 @@ def test_the_real_confusion_is_counted():
         assert met[j, m] == here.sum()
         for n in range(2):
             assert real[j, m, n] == pytest.approx((labels.label[here] == n).mean())
+
+
+@pytest.mark.parametrize(("row", "name"), [("cl mw", "crowd-layer"), ("cl mw 1", "crowd-layer"), ("dl-wdn", "dl-wdn")])
+def test_rows_that_learn_from_labels_as_they_are_start_as_the_task_does(row, name):
+    _, base, key = configured(Job("quick-ner", row, 0))
+
+    method, rules = ROWS[key](base, 3)
+
+    assert (method.name, method.seed, rules) == (name, 3, None)
+    assert method.classifier is base.method.classifier
+    if name == "crowd-layer":
+        assert (method.kind, method.start) == ("MW", base.method.start)
+        assert method.pretraining == (1 if row.endswith("1") else 5)

@@ -146,14 +146,16 @@ def test_one_label_for_each_item_is_enough_to_run_on_and_silence_is_no_label() -
     np.testing.assert_allclose(learned.estimate.confusion[4], start, rtol=1e-6)
 
 
-def test_labels_kept_apart_decide_when_to_stop() -> None:
+def test_labels_kept_apart_choose_the_epochs_and_are_then_learnt_too() -> None:
+    """The second pass begins anew, with the majority vote of all labels."""
     task = blob_task(count=200)
     labels = labelled(task, mixed_up(), share=0.6)
 
-    learned = CrowdLayer(SMALL, epochs=4).fit(task.corpus, labels)
+    learned = CrowdLayer(SMALL, pretraining=2, epochs=4).fit(task.corpus, labels)
 
-    assert learned.task.held is not None
-    assert learned.chosen == 1 + int(np.argmax([row.stopping for row in learned.history]))
+    whole = CrowdLayer(SMALL, pretraining=2, epochs=learned.chosen, held_out=None).fit(task.corpus, labels)
+    np.testing.assert_array_equal(learned.epoch.q_f, whole.epoch.q_f)
+    np.testing.assert_array_equal(learned.estimate.confusion, whole.estimate.confusion)
     np.testing.assert_array_equal(learned.epoch.q_f, learned.classifier.predict_proba(task.corpus))
 
 

@@ -14,6 +14,7 @@ from crowdlogic.classifiers.mlp import MLP
 from crowdlogic.classifiers.training import Training
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.doctor_nets import DoctorNets
+from crowdlogic.learning.stopping import HeldOut
 from crowdlogic.learning.two_stage import TwoStage
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.truth.confusion import m_step
@@ -131,7 +132,7 @@ def test_annotators_are_judged_by_all_labels_when_some_were_kept_apart() -> None
     task = blob_task(count=200)
     labels = labelled(task, np.stack([steady(0.8, 3)] * 3), share=0.8)
 
-    learned = DoctorNets(SMALL, epochs=3).fit(task.corpus, labels)
+    learned = DoctorNets(SMALL, epochs=3, held_out=HeldOut(refit=False)).fit(task.corpus, labels)
 
     assert learned.task.held is not None
     expected = m_step(labels, learned.epoch.p, smoothing=0.01, trust=1.0)

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from crowdlogic.classifiers.protocol import Architecture
@@ -96,17 +97,21 @@ class CrowdLayer:
 
         def begin(task: Task, _: Floats | None) -> tuple[Course, Step]:
             network, majority = self.network(task), first_targets(task.learnt, self.start)
-            return Course(task, teacher, network, majority), lambda t, _, __: self.epoch(task, network, majority, t)
+            course = Course(task, teacher, network, majority)
+            return course, lambda t, _, __: self.epoch(task, network, majority, t)
 
-        done = trained(task, begin, task.limits(self.epochs, self.patience), keeper=keeper, progress=progress)
+        limits = task.limits(self.epochs, self.patience)
+        done = trained(task, begin, limits, keeper=keeper, progress=progress)
         return learned_from(self.name, done, done.best)
 
     def network(self, task: Task) -> CrowdClassifier:
         """A new network with a layer for the annotators of a task."""
         plain = network_for(self.name, self.classifier, task, seed=self.seed)
-        from crowdlogic.classifiers.crowd_layer import crowded
-
-        return crowded(plain, task.labels, matrix=self.kind == Kind.MW, bias=self.kind == Kind.VW_B)
+        layers = import_module("crowdlogic.classifiers.crowd_layer")  # by its name, since it needs torch
+        made: CrowdClassifier = layers.crowded(
+            plain, task.labels, matrix=self.kind == Kind.MW, bias=self.kind == Kind.VW_B
+        )
+        return made
 
     def epoch(self, task: Task, network: CrowdClassifier, majority: Beliefs, t: int) -> Epoch:
         """A pass over the labels; before the first one, some over the majority vote."""

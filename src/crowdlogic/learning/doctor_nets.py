@@ -19,14 +19,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import shares
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.learning.course import Course, Epoch, Keeper, Progress, Step
 from crowdlogic.learning.learned import Learned, learned_from
-from crowdlogic.learning.logic_lncl import first_targets
 from crowdlogic.learning.networks import idle_teacher, network_for
 from crowdlogic.learning.passes import trained
 from crowdlogic.learning.stopping import HeldOut, Limits
@@ -36,8 +37,6 @@ from crowdlogic.numerics.arrays import Floats
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.vocabulary import Vocabulary
 from crowdlogic.truth.confusion import m_step
-from crowdlogic.truth.ties import Ties
-from crowdlogic.truth.voting import MajorityVote
 
 if TYPE_CHECKING:
     from crowdlogic.classifiers.annotator_heads import HeadedClassifier
@@ -81,19 +80,20 @@ class DoctorNets:
         teacher = idle_teacher(self.name, task, rules, vocabulary)
 
         def begin(task: Task, _: Floats | None) -> tuple[Course, Step]:
-            network, votes = self.network(task), first_targets(task.learnt, MajorityVote(ties=Ties.soft))
-            return Course(task, teacher, network, votes), lambda _, __, ___: self.epoch(task, network)
+            network = self.network(task)
+            return Course(task, teacher, network, shares(task.learnt.votes())), lambda *_: self.epoch(task, network)
 
-        done = trained(task, begin, task.limits(self.epochs, self.patience), keeper=keeper, progress=progress)
-        judged = m_step(done.course.task.labels, done.best.p, smoothing=SMOOTHING, trust=TRUST)
+        limits = task.limits(self.epochs, self.patience)
+        done = trained(task, begin, limits, keeper=keeper, progress=progress)
+        judged = m_step(task.labels, done.best.p, smoothing=SMOOTHING, trust=TRUST)
         return learned_from(self.name, done, replace(done.best, confusion=judged))
 
     def network(self, task: Task) -> HeadedClassifier:
         """A new network with a head for each annotator who has labels to learn from."""
         plain = network_for(self.name, self.classifier, task, seed=self.seed)
-        from crowdlogic.classifiers.annotator_heads import headed
-
-        return headed(plain, task.learnt)
+        heads = import_module("crowdlogic.classifiers.annotator_heads")  # by its name, since it needs torch
+        made: HeadedClassifier = heads.headed(plain, task.learnt)
+        return made
 
     def epoch(self, task: Task, network: HeadedClassifier) -> Epoch:
         """A pass over the labels, and the heads' weights after it."""

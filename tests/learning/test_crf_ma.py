@@ -19,6 +19,7 @@ from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.errors import LabelError, OptionError
 from crowdlogic.learning.crf_ma import CRFMA, Copies, Learner, chosen, copies_of
 from crowdlogic.learning.scoring import score
+from crowdlogic.learning.stopping import HeldOut
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.rules.parser import parse_rules
 
@@ -240,12 +241,13 @@ def test_names_are_learnt_and_seeds_have_no_part_in_it() -> None:
     np.testing.assert_array_equal(one.epoch.q_f, two.epoch.q_f)
 
 
-def test_labels_kept_apart_are_in_the_answers() -> None:
+@pytest.mark.parametrize("refit", [True, False])
+def test_labels_kept_apart_are_in_the_answers(refit: bool) -> None:
     made = simulate_ner(0, items=60, annotators=6)
 
-    learned = CRFMA(first_steps=10, epochs=2).fit(made.corpus, made.labels)
+    learned = CRFMA(first_steps=10, epochs=2, held_out=HeldOut(refit=refit)).fit(made.corpus, made.labels)
 
-    assert learned.task.held is not None
+    assert (learned.task.held is None) == refit
     assert (learned.epoch.q_f[made.labels.unit, made.labels.label] > 0).all()
 
 
@@ -260,6 +262,9 @@ class Memory:
 
     def load(self) -> tuple[Arrays, Arrays, Mapping[str, Any]] | None:
         return self.kept
+
+    def second(self) -> Memory:
+        return Memory()
 
 
 def test_a_fit_that_was_stopped_goes_on_as_if_it_had_not_been() -> None:

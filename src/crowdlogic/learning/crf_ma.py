@@ -37,8 +37,9 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import FormatError, LabelError, OptionError
-from crowdlogic.learning.course import Course, Epoch, Keeper, Progress
+from crowdlogic.learning.course import Course, Epoch, Keeper, Progress, Step
 from crowdlogic.learning.learned import Learned, learned_from
+from crowdlogic.learning.passes import Trained, trained
 from crowdlogic.learning.stopping import HeldOut, Limits
 from crowdlogic.learning.task import Task, task_of
 from crowdlogic.learning.teacher import Teacher
@@ -96,6 +97,19 @@ class CRFMA:
         if rules is not None:
             raise OptionError(f"{self.name} has no place for rules. Use logic-lncl, or leave them out.")
         task = task_of(corpus, labels, dev=dev, watched=watched, held_out=self.held_out, seed=self.seed)
+        done = trained(
+            task, lambda part, _: self.begun(part, vocabulary), task.limits(self.epochs, self.patience),
+            keeper=keeper, progress=progress,
+        )  # fmt: skip
+        learner = done.course.classifier
+        if not isinstance(learner, Learner):
+            raise OptionError(f"{self.name} learnt something else than a crf.")
+        learned = learned_from(self.name, done, self.finished(done, learner))
+        choice = {"choice": learner.choice / learner.choice.sum()}
+        return replace(learned, classifier=learner.crf, estimate=replace(learned.estimate, parameters=choice))
+
+    def begun(self, task: Task, vocabulary: Vocabulary | None) -> tuple[Course, Step]:
+        """A course from its beginning, and what a round of it does."""
         copies = copies_of(task.learnt)
         learner = Learner(self.classifier.build(task.corpus, task.labels.classes, seed=self.seed), copies)
 
@@ -104,11 +118,8 @@ class CRFMA:
             loss = learner.m_step(task.corpus, copies, right, self.prior, steps=self.first_steps if t == 1 else None)
             return self.epoch(task, task.learnt, copies, learner, loss)
 
-        course = Course(task, Teacher(task.labels.classes, None, vocabulary), learner, copies.mixed(copies.agreement()))
-        course.run(step, task.limits(self.epochs, self.patience), keeper=keeper, progress=progress)
-        learned = learned_from(self.name, course, self.finished(task, learner, course))
-        choice = {"choice": learner.choice / learner.choice.sum()}
-        return replace(learned, classifier=learner.crf, estimate=replace(learned.estimate, parameters=choice))
+        teacher = Teacher(task.labels.classes, None, vocabulary)
+        return Course(task, teacher, learner, copies.mixed(copies.agreement())), step
 
     def epoch(self, task: Task, labels: CrowdLabels, copies: Copies, learner: Learner, loss: float) -> Epoch:
         """What is believed of the training items, once a round is done."""
@@ -118,13 +129,12 @@ class CRFMA:
         confusion = m_step(labels, q, smoothing=SMOOTHING, trust=TRUST)
         return Epoch(loss, 0.0, seen.p, q, q, q, confusion, seen.log_evidence / labels.n_labels)
 
-    def finished(self, task: Task, learner: Learner, course: Course) -> Epoch:
+    def finished(self, done: Trained, learner: Learner) -> Epoch:
         """The best round; with the labels that were kept apart back in."""
-        if course.best is None:
-            raise OptionError("No epoch was run.")
+        task = done.course.task
         if task.held is None:
-            return course.best
-        return self.epoch(task, task.labels, copies_of(task.labels), learner, course.best.loss)
+            return done.best
+        return self.epoch(task, task.labels, copies_of(task.labels), learner, done.best.loss)
 
 
 @dataclass(frozen=True, eq=False)

@@ -68,6 +68,7 @@ bench: install $(PEERS)/.installed $(SNORKEL)/.installed $(PSL)/.installed
 	$(BIN)/python -m benchmarks.truth_accuracy
 	$(BIN)/python -m benchmarks.agreement
 	$(BIN)/python -m benchmarks.epoch_speed
+	$(BIN)/python -m benchmarks.raykar_peer
 	$(BIN)/python -m benchmarks.rules_speed --psl $(PSL)/bin/python
 
 clean:

@@ -28,6 +28,7 @@ from tests.classifiers.tasks import (
 )
 from tests.classifiers.tiny_bert import write_tiny_bert
 
+from crowdlogic.classifiers.crf import CRF
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.prior import ClassPrior
 from crowdlogic.classifiers.protocol import FIXED, MODEL, PROGRESS, Architecture, Arrays, Classifier
@@ -70,6 +71,9 @@ CASES = [
     Case("linear-texts", Linear(steps=5), review_task, neural=False),
     Case("linear-tokens", Linear(steps=5), tag_task, neural=False),
     Case("linear-features", Linear(steps=20), blob_task, neural=False),
+    Case("crf-texts", CRF(steps=5), review_task, neural=False),
+    Case("crf-tokens", CRF(steps=5), tag_task, neural=False),
+    Case("crf-features", CRF(steps=20), blob_task, neural=False),
     Case("scikit-texts", Scikit("LogisticRegression", {"C": 100.0}), review_task, epochs=1, neural=False),
     Case("scikit-tokens", Scikit("RandomForestClassifier", {"n_estimators": 15}), tag_task, epochs=1, neural=False),
     Case("scikit-features", Scikit("SGDClassifier", {"loss": "log_loss"}), scaled_blobs, epochs=3, neural=False),

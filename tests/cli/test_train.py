@@ -154,7 +154,7 @@ def test_a_rule_that_the_crowd_contradicts_is_named(run: Run, reviews: Simulatio
         (["--items", "items.csv"], "Give the labels: --labels FILE."),
         (["--resume"], "out: there is no run to go on with. Give the labels: --labels FILE."),
         ([*WORDS[1:], "--rules", "no.rules"], "no.rules: there is no such rule file."),
-        ([*WORDS[1:], "--model", "bert"], "No classifier is called 'bert'. There are: linear, kim-cnn, cnn-gru, mlp, scikit, transformer, prior."),
+        ([*WORDS[1:], "--model", "bert"], "No classifier is called 'bert'. There are: linear, crf, kim-cnn, cnn-gru, mlp, scikit, transformer, prior."),
         ([*WORDS[1:], "--set", "epoch=3"], "epoch: there is no such option. Did you mean 'epochs'?"),
         ([*WORDS[1:], "--set", "strength"], "--set 'strength': write name=value, such as strength=4 or classifier.filters=50."),
         ([*WORDS[1:], "-m", "aggnet", "--rules", "but.rules"], "aggnet has no place for rules or transitions. Use logic-lncl, or leave them out."),

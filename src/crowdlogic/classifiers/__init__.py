@@ -14,6 +14,7 @@ from crowdlogic.errors import MissingExtraError, OptionError
 
 ARCHITECTURES = {
     "linear": "crowdlogic.classifiers.linear:Linear",
+    "crf": "crowdlogic.classifiers.crf:CRF",
     "kim-cnn": "crowdlogic.classifiers.kim_cnn:KimCNN",
     "cnn-gru": "crowdlogic.classifiers.cnn_gru:CNNGRU",
     "mlp": "crowdlogic.classifiers.mlp:MLP",

@@ -54,7 +54,7 @@ def command(
         PresetName | None, typer.Option("--preset", help="A configuration of the paper to start from.")
     ] = None,
     model: Annotated[
-        str | None, typer.Option("--model", help="linear, kim-cnn, cnn-gru, mlp, transformer, scikit.")
+        str | None, typer.Option("--model", help="linear, crf, kim-cnn, cnn-gru, mlp, transformer, scikit.")
     ] = None,
     vectors: Annotated[
         list[str] | None, typer.Option("--vectors", help="Word vectors. May repeat: side by side.")

@@ -22,6 +22,7 @@ from crowdlogic.errors import OptionError
 from crowdlogic.experiments.annotators import annotators_of
 from crowdlogic.experiments.jobs import Job
 from crowdlogic.experiments.tasks import sample, task_named
+from crowdlogic.learning.crf_ma import CRFMA
 from crowdlogic.learning.crowd_layer import CrowdLayer, Kind
 from crowdlogic.learning.doctor_nets import DoctorNets
 from crowdlogic.learning.learned import Learned
@@ -48,7 +49,7 @@ from crowdlogic.truth.ties import Ties
 from crowdlogic.truth.voting import MajorityVote
 from crowdlogic.truth.weighting import CATD, PM
 
-Made = tuple[LogicLNCL | TwoStage | Gold | CrowdLayer | DoctorNets, RuleSet | None]
+Made = tuple[LogicLNCL | TwoStage | Gold | CrowdLayer | DoctorNets | CRFMA, RuleSet | None]
 """A method and the rules that its `fit` is given."""
 
 Maker = Callable[[Configured, int], Made]
@@ -85,6 +86,11 @@ def _agg_net(base: Configured, seed: int) -> Made:
         classifier=own.classifier, loss=Loss.plain, start=own.start, smoothing=own.smoothing, trust=own.trust, seed=seed
     )
     return plain, None
+
+
+def _crf_ma(_: Configured, seed: int) -> Made:
+    """For tags only. No chance enters, so all seeds agree."""
+    return CRFMA(seed=seed), None
 
 
 def _silence(base: Configured, seed: int) -> Made:
@@ -170,6 +176,7 @@ ROWS: dict[str, Maker] = {
     "glad rule": _settled(GLAD()),
     "other rules": _other_rules,
     "annotators": _logic,
+    "crf-ma": _crf_ma,
     "aggnet with silence": _silence,
     "cl mw": _crowd_layer(Kind.MW, 5),
     "cl vw": _crowd_layer(Kind.VW, 5),

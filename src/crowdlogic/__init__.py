@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from crowdlogic.classifiers.kim_cnn import KimCNN
     from crowdlogic.classifiers.linear import Linear
     from crowdlogic.classifiers.mlp import MLP
+    from crowdlogic.learning.crf_ma import CRFMA
     from crowdlogic.learning.crowd_layer import CrowdLayer
     from crowdlogic.learning.doctor_nets import DoctorNets
     from crowdlogic.learning.learned import Learned
     from crowdlogic.learning.logic_lncl import LogicLNCL
     from crowdlogic.learning.restoring import load_run
+    from crowdlogic.learning.settled_truth import SettledTruth
     from crowdlogic.learning.special import AggNet, Raykar
     from crowdlogic.learning.stopping import HeldOut
     from crowdlogic.learning.two_stage import Gold, TwoStage
@@ -50,6 +52,7 @@ _LATE = {
     "BSCSeq": "crowdlogic.truth.sequential",
     "CATD": "crowdlogic.truth.weighting",
     "CNNGRU": "crowdlogic.classifiers.cnn_gru",
+    "CRFMA": "crowdlogic.learning.crf_ma",
     "CrowdLayer": "crowdlogic.learning.crowd_layer",
     "DawidSkene": "crowdlogic.truth.confusion",
     "DoctorNets": "crowdlogic.learning.doctor_nets",
@@ -69,6 +72,7 @@ _LATE = {
     "OneCoin": "crowdlogic.truth.coins",
     "PM": "crowdlogic.truth.weighting",
     "Raykar": "crowdlogic.learning.special",
+    "SettledTruth": "crowdlogic.learning.settled_truth",
     "TwoStage": "crowdlogic.learning.two_stage",
     "Wawa": "crowdlogic.truth.weighting",
     "annotator_table": "crowdlogic.truth.annotators",
@@ -84,6 +88,7 @@ _LATE = {
 __all__ = [
     "CATD",
     "CNNGRU",
+    "CRFMA",
     "EBCC",
     "GLAD",
     "IBCC",
@@ -110,6 +115,7 @@ __all__ = [
     "MajorityVote",
     "OneCoin",
     "Raykar",
+    "SettledTruth",
     "TwoStage",
     "Wawa",
     "WordVectors",

@@ -7,11 +7,20 @@ from crowdlogic.data.corpus import align
 from crowdlogic.errors import OptionError
 from crowdlogic.experiments.annotators import real_confusion, reliability
 from crowdlogic.experiments.jobs import Job
-from crowdlogic.experiments.paper import NER, SENTIMENT, TABLE_5, TABLES
-from crowdlogic.experiments.rows import ROWS, configured, run, varied
+from crowdlogic.experiments.paper import NER, SENTIMENT, TABLE_5, TABLES, table_rows
+from crowdlogic.experiments.rows import AGGNET_RULE, ROWS, TRUTH, configured, run, varied
 from crowdlogic.experiments.tasks import sample, task_named
 
 pytest.importorskip("torch")
+
+
+@pytest.mark.parametrize("task", [SENTIMENT, NER])
+def test_every_line_of_the_papers_tables_has_a_row(task):
+    known = {*ROWS, AGGNET_RULE, *TRUTH}
+
+    missing = [row for row in table_rows(task) if row not in known]
+
+    assert missing == []
 
 
 def test_the_papers_averages_are_those_of_its_columns():

@@ -24,6 +24,7 @@ from crowdlogic.learning.configuring import architecture_named, configured, of_p
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
 from crowdlogic.classifiers.cnn_gru import CNNGRU  # noqa: E402
+from crowdlogic.classifiers.crf import CRF  # noqa: E402
 from crowdlogic.classifiers.kim_cnn import KimCNN  # noqa: E402
 from crowdlogic.classifiers.mlp import MLP  # noqa: E402
 from crowdlogic.classifiers.training import Training  # noqa: E402
@@ -44,6 +45,8 @@ VARIED = [
     Scikit("RandomForestClassifier", {"n_estimators": 7, "max_depth": None}),
     Transformer("some/folder", pool="mean", length=64),
     ClassPrior(),
+    CRF(),
+    CRF(ridge=0.1, steps=3, grams=1, bits=10),
 ]
 
 

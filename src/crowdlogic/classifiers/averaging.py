@@ -1,8 +1,8 @@
 """How much each annotator's head is to count in their average, learnt from the labels with the heads as they are.
 
 [GUAN18] Guan et al., "Who said what", 2018 (its weighted doctor net). The target of a unit is the distribution of its
-labels; the average is over the heads of the others: a head has learnt its own annotator's labels, and would be
-rewarded for knowing them by heart.
+labels. The average is over the heads of the others, which is our choice where we could not check theirs: a head has
+learnt its own annotator's labels, and would be rewarded for knowing them by heart.
 
 Axes: i unit, r pair of a unit and a class it was given, j annotator, k class.
 """

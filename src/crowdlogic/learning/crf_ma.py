@@ -7,8 +7,8 @@ those of the others are any tags alike. By EM:
     right[c] ~ choice[j] p(tags of c | words)                      # E: c a copy, one annotator's tags of one sequence
     choice <- from right;  CRF <- most of sum_c right[c] log p(tags of c | words)                                  # M
 
-Like them: the model, and EM with a Gaussian prior on the CRF's potentials (its ridge) and a prior on the choice.
-Unlike them, or left open by what is above: the features are those of our other classifiers (words, their shapes and
+Like them: the model, and EM. With a Gaussian prior on the CRF's potentials (its ridge) and a prior on the choice.
+Unlike them, or where their text was not at hand: features as of our other classifiers (words, their shapes and
 ends, two neighbours on either side); EM starts from how far a copy agrees with the others of its sequence (with all
 copies alike it ends where people who tagged little are believed); the first M-step is a long one and the others are
 some steps of L-BFGS from where the last one ended, so EM is a generalised one; the choice is normalised among those who

@@ -201,3 +201,8 @@ def drawn(
 def fitted(words: str, room: float) -> str:
     """Words cut so that they fit into so much room."""
     return cut(isolated(words), max(int(room / LETTER), 3))
+
+
+def colour(place: int) -> int:
+    """The number of the colour of a series, by its place."""
+    return place % 8 + 1

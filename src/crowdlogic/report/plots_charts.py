@@ -36,7 +36,7 @@ DASHES = ("", "6 4", "2 3", "9 3 2 3", "12 4", "4 2 1 2")
 
 @dataclass(frozen=True)
 class Point:
-    """A point of a scatter plot: where it stands, its interval, its name and whether it is marked out."""
+    """A point of a scatter plot: where it stands, its interval, its name, whether it is marked out or hardly counts."""
 
     name: str
     x: float
@@ -45,6 +45,7 @@ class Point:
     high: float
     marked: bool = False
     note: str = ""
+    pale: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def histogram(
     shift = 0.5 if whole else 0.0
     across, up = frame.across(edges[0] - shift, edges[-1] - shift), frame.up(0, max([*counts, 1]) * 1.1)
     says = f"{heading}: {sum(counts):,} in all; most, {max(counts, default=0):,}, at {_fullest(edges, counts, whole)}."
-    marks = [_hatch(name), *left_axis(frame, up, y), *bottom_axis(frame, across, x, show)]
+    marks = [_hatch(name), *left_axis(frame, up, y), *bottom_axis(frame, across, x, show, whole=whole)]
     for low, high, count in zip(edges, edges[1:], counts, strict=False):
         weak = weak_below is not None and high <= weak_below + 1e-9
         note = f"{_range(low, high, whole)}: {count:,}"
@@ -92,7 +93,7 @@ def _column(name: str, ends: tuple[float, float], up: Scale, count: int, weak: b
     if weak and count:
         marks.append(tag("rect", fill=f"url(#hatch-{name})", class_="quiet", **box))
     figure = short(count) if count < 1000 or count >= 10000 else f"{count / 1000:.1f}k"
-    if count and len(figure) * 5.4 < ends[1] - ends[0]:
+    if count and len(figure) * 6.8 < ends[1] - ends[0]:
         marks.append(text((ends[0] + ends[1]) / 2, up(0) - tall - 4, figure, class_="note"))
     return marks
 
@@ -122,42 +123,58 @@ def scatter(
     y: str,
     marked: str,
     unmarked: str,
+    pale: str = "",
     chance: float | None = None,
 ) -> Plot:
-    """Points with their intervals; marked ones are diamonds of another colour with their names beside them."""
+    """Points with their intervals: marked ones are diamonds with their names beside them, pale ones rings without."""
     frame = Frame(height=340)
     sizes = [max(point.x, 1.0) for point in points] or [1.0]
     across = frame.across(min(sizes) / 1.25, max(sizes) * 1.25, logarithmic=True)
-    floor = min([0.5, *(point.low for point in points)])
-    up = frame.up(math.floor(floor * 10) / 10, 1.0)
+    floor = min([0.8, *([] if chance is None else [chance - 0.05]), *(p.y if p.pale else p.low for p in points)])
+    up = frame.up(max(math.floor(floor * 10) / 10, -1.0), 1.0)
     flagged = [point.name for point in points if point.marked]
     says = f"{heading}: {len(points):,} points, {len(flagged)} marked" + (f": {_some(flagged)}." if flagged else ".")
     marks = [*left_axis(frame, up, y, percent), *bottom_axis(frame, across, x)]
     if chance is not None and up.low < chance < 1:
         marks += [rule(frame.left, up(chance), frame.width - frame.right, up(chance), "chance")]
         marks += [text(frame.width - frame.right - 2, up(chance) + 13, "guessing", anchor="end", class_="note")]
-    for point in sorted(points, key=lambda one: one.marked):
+    for point in sorted(points, key=lambda one: one.marked - one.pale):
         marks.append(_dot(point, across(max(point.x, 1.0)), up))
-    marks += _names([(point, across(max(point.x, 1.0)), up(point.y)) for point in points if point.marked], frame)
-    legend = (("c1 dot", unmarked), ("c6 diamond", marked)) if flagged else ()
-    return drawn(name, heading, says, marks, size=(frame.width, frame.height), legend=legend)
+    places = [(point, across(max(point.x, 1.0)), up(point.y)) for point in points if point.marked]
+    word = [] if chance is None else [(frame.width - frame.right - 55, up(chance), frame.width, up(chance) + 16)]
+    marks += _names(places, frame, word)
+    legend = (
+        ("c1 dot", unmarked),
+        *([("c6 diamond", marked)] if flagged else []),
+        *([("c8 ring", pale)] if any(point.pale for point in points) else []),
+    )
+    return drawn(name, heading, says, marks, size=(frame.width, frame.height), legend=legend if len(legend) > 1 else ())
 
 
 def _dot(point: Point, x: float, up: Scale) -> Markup:
     y = up(point.y)
     note = f"{point.name}: {percent(point.y)} ({percent(point.low)} to {percent(point.high)}), {point.x:,.0f}"
-    whisker = rule(x, up(point.low), x, up(point.high), "whisker c6" if point.marked else "whisker c1")
+    words = title(f"{note}. {point.note}" if point.note else note)
+    if point.pale:  # its interval is nearly everything, and would cover the others
+        return tag("g", words, tag("circle", cx=x, cy=y, r=3.2, class_="ring c8"))
+    low, high = (min(max(end, up.low), up.high) for end in (point.low, point.high))
+    whisker = rule(x, up(low), x, up(high), "whisker c6" if point.marked else "whisker c1")
     shape = (
         tag("path", d=f"M{x:.1f} {y - 6:.1f}l6 6l-6 6l-6 -6z", class_="mark c6")
         if point.marked
         else tag("circle", cx=x, cy=y, r=4, class_="mark c1")
     )
-    return tag("g", title(f"{note}. {point.note}" if point.note else note), whisker, shape)
+    return tag("g", words, whisker, shape)
 
 
-def _names(places: Sequence[tuple[Point, float, float]], frame: Frame, most: int = 12) -> list[Markup]:
-    """Names right or left of the marked points, as long as they cover neither another name nor another marked point."""
-    taken = [(x - 6, y - 6, x + 6, y + 6) for _, x, y in places]
+Box = tuple[float, float, float, float]
+
+
+def _names(
+    places: Sequence[tuple[Point, float, float]], frame: Frame, kept: Sequence[Box] = (), most: int = 12
+) -> list[Markup]:
+    """Names right or left of the marked points, as long as they cover neither other words nor another marked point."""
+    taken: list[Box] = [*kept, *((x - 6, y - 6, x + 6, y + 6) for _, x, y in places)]
     marks: list[Markup] = []
     for point, x, y in places:
         words = fitted(point.name, 110)
@@ -172,7 +189,7 @@ def _names(places: Sequence[tuple[Point, float, float]], frame: Frame, most: int
     return marks
 
 
-def _overlap(a: tuple[float, float, float, float], b: tuple[float, float, float, float]) -> bool:
+def _overlap(a: Box, b: Box) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
@@ -197,7 +214,10 @@ def lines(
         frame.up(min(ys) - room, max(ys) + room),
     )
     says = f"{heading}: " + "; ".join(_course(line, show) for line in series) + "."
-    marks = [*left_axis(frame, up, y, show), *bottom_axis(frame, across, x, x_show)]
+    marks = [
+        *left_axis(frame, up, y, show),
+        *bottom_axis(frame, across, x, x_show, whole=all(float(one).is_integer() for one in xs)),
+    ]
     if chosen is not None:
         side = "end" if across(chosen) > frame.width * 0.7 else "start"
         marks += [rule(across(chosen), frame.top, across(chosen), up.start, "chosen")]

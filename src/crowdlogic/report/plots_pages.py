@@ -16,13 +16,16 @@ from crowdlogic.report.findings import (
     Task,
     TrainingFindings,
 )
-from crowdlogic.report.plain_text import cut
 from crowdlogic.report.plots import Plot, percent
 from crowdlogic.report.plots_people import annotators, matrices, reliability
+from crowdlogic.report.wording import score_title
 
 CHECKED = 0.8
 """Answers below this confidence are drawn as those to check."""
 
+
+SHORT = {"cohen": "Cohen's kappa, mean"}
+"""Titles that are too long for the side of a plot."""
 
 MOST_ROWS, MOST_CLASSES = 30, 24
 """Beyond these many, a plot says less than a table."""
@@ -36,7 +39,7 @@ def plots_of(report: Report) -> dict[str, tuple[Plot, ...]]:
     made: dict[str, Sequence[Plot]] = {
         Page.overview: _overview(report.overview),
         Page.labels: _labels(report.labels, report.overview.task),
-        Page.annotators: annotators(report.annotators),
+        Page.annotators: annotators(report.annotators, report.overview.task),
         "matrices": matrices(report.annotators),
         "glance": _glance(report),
     }
@@ -51,7 +54,7 @@ def plots_of(report: Report) -> dict[str, tuple[Plot, ...]]:
 
 def _glance(report: Report) -> list[Plot]:
     """Whom to trust and how sure the answers are, again, under other names: identifiers are unique in a page."""
-    trusted = [reliability(report.annotators)] if report.annotators.rows else []
+    trusted = [reliability(report.annotators, report.overview.task)] if report.annotators.rows else []
     return [*trusted, *_confidence("glance-confidence", report.labels, report.overview.task)]
 
 
@@ -68,7 +71,7 @@ def _overview(overview: Overview) -> list[Plot]:
         ]
         made.append(lined.dots("classes", "How common each class is", rows, kinds, x="share", from_zero=True))
     agreement = [
-        lined.Row(one.title, [lined.Mark(one.figure.value, one.figure.low, one.figure.high)])
+        lined.Row(SHORT.get(one.name, one.title), [lined.Mark(one.figure.value, one.figure.low, one.figure.high)])
         for one in overview.agreement
     ]
     if agreement:
@@ -150,15 +153,15 @@ def _labels(labels: LabelFindings, task: Task) -> list[Plot]:
 
 
 def _rules(found: RuleFindings) -> list[Plot]:
+    if len(found.rows) < 2:  # the sentence says it
+        return []
     rows = [
         lined.Row(
-            cut(f"rule {n + 1}", 24),
+            f"rule {n + 1}",
             [lined.Mark(row.satisfaction.value, row.satisfaction.low, row.satisfaction.high), lined.Mark(row.chance)],
         )
         for n, row in enumerate(found.rows[:MOST_ROWS])
     ]
-    if not rows:
-        return []
     return [
         lined.dots(
             "rules",
@@ -173,13 +176,31 @@ def _rules(found: RuleFindings) -> list[Plot]:
 
 def _training(found: TrainingFindings) -> list[Plot]:
     made = []
-    scored = [charts.Line(found.stopping_name, [(e.epoch, e.stopping) for e in found.epochs if e.stopping is not None])]
-    for n, name in enumerate(found.score_names):
-        points = [(e.epoch, e.scores[n]) for e in found.epochs]
-        scored.append(charts.Line(name, [(x, y) for x, y in points if y is not None]))
+    stopping = [(e.epoch, e.stopping) for e in found.epochs if e.stopping is not None]
+    scored = [
+        charts.Line(score_title(name), [(e.epoch, y) for e in found.epochs for y in [e.scores[n]] if y is not None])
+        for n, name in enumerate(found.score_names)
+    ]
+    if found.stops_by_score and not any(line.points == stopping for line in scored):
+        scored.insert(0, charts.Line(found.stopping_name, stopping))
     scored = [line for line in scored if line.points]
     if scored:
-        made.append(charts.lines("scores", "Scores by epoch", scored, x="epoch", y="score", chosen=found.chosen))
+        made.append(
+            charts.lines("scores", "Scores by epoch", scored, x="epoch", y=found.score_name, chosen=found.chosen)
+        )
+    if stopping and not found.stops_by_score:
+        line = charts.Line(found.stopping_name, stopping)
+        made.append(
+            charts.lines(
+                "stopping",
+                "What it stops by: " + found.stopping_name,
+                [line],
+                x="epoch",
+                y="per label",
+                chosen=found.chosen,
+                show=lambda v: f"{v:.3g}",
+            )
+        )
     losses = [(e.epoch, e.loss) for e in found.epochs if e.loss is not None]
     if losses:
         made.append(

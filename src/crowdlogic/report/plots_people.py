@@ -10,7 +10,9 @@ from crowdlogic.report import plots_rows as lined
 from crowdlogic.report.findings import (
     AnnotatorFindings,
     AnnotatorRow,
+    FlagKind,
     PairAgreement,
+    Task,
 )
 from crowdlogic.report.plain_text import cut, isolated
 from crowdlogic.report.plots import Plot, percent
@@ -25,36 +27,44 @@ MOST_CELLS, MOST_MATRICES = 1500, 24
 MOST_LINES = 6
 
 
-def annotators(found: AnnotatorFindings) -> list[Plot]:
+def annotators(found: AnnotatorFindings, task: Task = Task.documents) -> list[Plot]:
     """Every plot of the annotators' page but the matrices."""
-    made = [reliability(found)] if found.rows else []
-    return [*made, *_drift(found.rows), *_mistakes(found), *([_pairs(found.pairs)] if found.pairs is not None else [])]
+    made = [reliability(found, task)] if found.rows else []
+    return [*made, *([_pairs(found.pairs)] if found.pairs is not None else []), *_drift(found.rows), *_mistakes(found)]
 
 
-def reliability(found: AnnotatorFindings) -> Plot:
-    """How reliable annotators are against how much they gave; flagged ones are marked."""
+def reliability(found: AnnotatorFindings, task: Task = Task.documents) -> Plot:
+    """How good annotators are against how much they gave; flagged ones are marked, and who gave too little is pale.
+
+    Of tokens nearly all are outside of any span, and everybody is right there: what tells is the skill beyond chance.
+    """
+    by_skill = task is not Task.documents
     points = [
         charts.Point(
             row.name,
             row.n_labels,
-            row.reliability.value,
-            _or(row.reliability.low, row.reliability.value),
-            _or(row.reliability.high, row.reliability.value),
-            bool(row.flags),
+            figure.value,
+            _or(figure.low, figure.value),
+            _or(figure.high, figure.value),
+            any(flag.kind != FlagKind.few for flag in row.flags),
             "; ".join(flag.kind for flag in row.flags),
+            any(flag.kind == FlagKind.few for flag in row.flags),
         )
         for row in found.rows[:MOST_POINTS]
-        if row.reliability.value is not None and row.n_labels
+        for figure in [row.skill if by_skill else row.reliability]
+        if figure.value is not None and row.n_labels
     ]
+    what = "skill" if by_skill else "right"
     return charts.scatter(
         "reliability",
-        "Whom to trust: reliability against volume",
+        f"Whom to trust: {'skill beyond chance' if by_skill else 'reliability'} against volume",
         points,
         x="labels given (log scale)",
-        y=f"right, with {percent(found.level)} interval",
+        y=f"{what}, with {percent(found.level)} interval",
         marked="flagged",
         unmarked="not flagged",
-        chance=found.chance,
+        pale="too few labels to tell",
+        chance=0.0 if by_skill else found.chance,
     )
 
 
@@ -119,13 +129,13 @@ def _mistakes(found: AnnotatorFindings) -> list[Plot]:
 def _pairs(pairs: PairAgreement) -> Plot:
     values = [
         [math.nan if value is None or a == b else value for b, value in enumerate(line)]
-        for a, line in enumerate(pairs.agreement)
+        for a, line in enumerate(pairs.kappa)
     ]
 
     def note(a: int, b: int) -> str:
-        kappa = pairs.kappa[a][b]
-        share = f"{pairs.names[a]} and {pairs.names[b]}, {pairs.shared[a][b]:,} in common"
-        return share if kappa is None or a == b else f"{share}, kappa {kappa:.2f}"
+        share = pairs.agreement[a][b]
+        both = f"{pairs.names[a]} and {pairs.names[b]}, {pairs.shared[a][b]:,} in common"
+        return both if share is None or a == b else f"{both}, {percent(share)} alike, kappa"
 
     of = (
         f"the {len(pairs.names)} busiest of {pairs.n_annotators:,}"
@@ -134,13 +144,15 @@ def _pairs(pairs: PairAgreement) -> Plot:
     )
     return lined.heat_map(
         "pairs",
-        f"Who agrees with whom: {of}",
+        f"Who agrees with whom, {of}",
         pairs.names,
         pairs.names,
         values,
         row_name="",
         column_name="",
+        show=lambda kappa: f"{kappa:.2f}",
         notes=note,
+        legend=(("cell", "no more than by chance"), ("heat", "always"), ("empty", "nothing in common")),
     )
 
 

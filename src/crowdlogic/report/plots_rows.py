@@ -72,6 +72,7 @@ def heat_map(
     show: Callable[[float], str] = percent,
     says: str | None = None,
     notes: Callable[[int, int], str] | None = None,
+    legend: tuple[tuple[str, str], ...] = (),
 ) -> Plot:
     """Shaded cells, each with its figure where there is room; NaN is an empty cell."""
     side = max(13.0, min(64.0, 300.0 / max(len(columns), 1)))
@@ -95,7 +96,7 @@ def heat_map(
     # Turned names lean out to the right of the last column.
     slant = max(min(len(columns[-1]), 14) * LETTER * 0.72 - side / 2, 4) + 6 if turned else 4
     size = (left + side * len(columns) + slant, top + side * len(rows) + 4)
-    return drawn(name, heading, spoken, marks, size=size)
+    return drawn(name, heading, spoken, marks, size=size, legend=legend)
 
 
 def _column_name(words: str, x: float, y: float, turned: bool, side: float) -> Markup:

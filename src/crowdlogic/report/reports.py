@@ -106,5 +106,8 @@ def _is_told(finding: Finding, chosen: Sequence[Finding]) -> bool:
 
 def as_json(report: Report) -> str:
     """The report as one JSON object; what is not a number is null."""
-    figures: dict[str, Any] = plain(asdict(report))
-    return json.dumps(figures, ensure_ascii=False, allow_nan=False)
+    try:
+        return json.dumps(report, ensure_ascii=False, allow_nan=False, default=vars)
+    except ValueError:  # there is one: it takes longer to find it
+        figures: dict[str, Any] = plain(asdict(report))
+        return json.dumps(figures, ensure_ascii=False, allow_nan=False)

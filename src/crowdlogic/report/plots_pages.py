@@ -239,9 +239,9 @@ def _training(found: TrainingFindings) -> list[Plot]:
         made.append(
             lined.dots(
                 "student-teacher",
-                "Student against teacher",
+                "The classifier alone, and put right by the rules",
                 watched,
-                ["student: the classifier", "teacher: put right by the rules"],
+                ["alone (student)", "put right (teacher)"],
                 x=found.score_name,
             )
         )

@@ -38,11 +38,12 @@ test: install
 
 # A browser for the tests of the report: Debian's, where we may install it; else those tests are skipped and say so.
 browser:
-	@if command -v chromium >/dev/null; then :; \
-	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
-			|| echo "chromium could not be installed: the browser tests are skipped"; \
-	else echo "no chromium, and no right to install it: the browser tests are skipped"; fi
+	@for one in chromium chromium-browser google-chrome chrome; do command -v $$one >/dev/null && exit 0; done; \
+	without="there is no Chromium, so the tests of the report in a browser will be skipped"; \
+	if ! command -v apt-get >/dev/null; then echo "$$without. Install it by hand: no apt-get here."; \
+	elif [ "$$(id -u)" != 0 ]; then echo "$$without. Install it: sudo apt-get install chromium"; \
+	elif ! { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; } >/dev/null; \
+	then echo "$$without. apt-get could not install it, as it says above."; fi
 
 test-all: install browser $(PSL)/.installed
 	CROWDLOGIC_PSL_PYTHON=$(CURDIR)/$(PSL)/bin/python $(BIN)/python -m pytest -n 2
@@ -69,6 +70,7 @@ bench: install $(PEERS)/.installed $(SNORKEL)/.installed $(PSL)/.installed
 	$(BIN)/python -m benchmarks.agreement
 	$(BIN)/python -m benchmarks.epoch_speed
 	$(BIN)/python -m benchmarks.raykar_peer
+	$(BIN)/python -m benchmarks.report_speed
 	$(BIN)/python -m benchmarks.rules_speed --psl $(PSL)/bin/python
 
 clean:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import polars as pl
 import pytest
 
 from crowdlogic.data.reading import read_labels
+from crowdlogic.report.figures import BROWSERS
 from crowdlogic.truth.keeping import save_estimate
 from crowdlogic.truth.methods import METHODS
 
@@ -60,6 +63,23 @@ def test_plots_are_written_where_asked(run: Run, estimate: Path, monkeypatch: py
     assert names == [".svg"] * len(names)
     assert f"{len(names)} plots -> plots; no PNG: " in done.err
     assert len(names) > 3
+
+
+@pytest.mark.heavy
+@pytest.mark.skipif(not any(map(shutil.which, BROWSERS)), reason="there is no chromium; `make browser` installs it")
+def test_plots_are_drawn_as_png_where_there_is_a_browser(run: Run, estimate: Path) -> None:
+    done = run("report", estimate, "--labels", "made/labels.csv", "-o", "r.html", "--figures", "plots")
+
+    svg, png = (sorted(Path("plots").glob(f"*.{kind}")) for kind in ("svg", "png"))
+    assert done.code == 0
+    assert done.err.endswith(f"{len(svg)} plots -> plots\n")
+    assert [path.stem for path in png] == [path.stem for path in svg]
+    for drawing, picture in zip(svg, png, strict=True):
+        data = picture.read_bytes()
+        width = float(re.search(r'width="([\d.]+)" height="[\d.]+" role="img">', drawing.read_text())[1])  # type: ignore[index]
+        assert data.startswith(b"\x89PNG\r\n")
+        assert int.from_bytes(data[16:20]) == pytest.approx(2 * width, abs=2)  # twice as sharp as the drawing
+        assert len(set(data)) > 50
 
 
 @pytest.mark.parametrize(

@@ -160,8 +160,8 @@ def labels(shown: tuple[ShownItem, ...], items: int, mistakes: tuple[ShownItem, 
 
 
 def annotator(place: int, classes: tuple[str, ...], rng: np.random.Generator, spans: bool) -> AnnotatorRow:
-    flags = {0: (Flag(FlagKind.adversary, "Is right 21 % of the time, worse than chance."),),
-             1: (Flag(FlagKind.spammer, f"Says the same whatever the truth. {hostile(0)}"), Flag(FlagKind.drift, "Falls from 90 % to 60 %.")),
+    flags = {0: (Flag(FlagKind.adversary, "Is right 21% of the time, worse than chance."),),
+             1: (Flag(FlagKind.spammer, f"Says the same whatever the truth. {hostile(0)}"), Flag(FlagKind.drift, "Falls from 90% to 60%.")),
              2: (Flag(FlagKind.few, "Gave only 4 labels."),)}.get(place, ())  # fmt: skip
     right = 0.3 if place == 0 else float(0.6 + 0.38 * rng.random())
     n = int(10 ** (1 + 2.4 * rng.random()))
@@ -194,7 +194,7 @@ def annotators(n: int, classes: tuple[str, ...], spans: bool) -> AnnotatorFindin
     return AnnotatorFindings(
         rows=rows, n_annotators=n, n_flagged={"adversary": 1, "spammer": 1}, classes=classes, level=0.95,
         reliability=Histogram(tuple(b / 10 for b in range(11)), (0, 0, 1, 0, 0, 2, 5, 9, 12, 4)), chance=0.4,
-        pairs=PairAgreement(names, shared, square, square, n), against_gold=True, has_times=True,
+        pairs=PairAgreement(names, shared, square, square, n), against_gold=True, has_times=True, by_others=False,
         findings=tuple(finding(f"w{j} answers the same whatever the truth.", Page.annotators, Severity.act, f"w{j}") for j in range(8)),
     )  # fmt: skip
 
@@ -215,9 +215,9 @@ def rules() -> RuleFindings:
         for n in range(3)
     )
     row = RuleRow("1.0: Label(S, C) & After(S, 'but', B) -> Predicted(B, C)", "contrast.rules:2", 400, 200, 0.2, 180.0, Figure(0.9, 0.85, 0.93), 0.5,
-                  22.5, 12, 9, 3, "helps", "Keep it: it holds in 90 % of its 180 applications.", flips)  # fmt: skip
+                  22.5, 12, 9, 3, 3, 3, 0, None, "helps", "Keep it: it holds in 90% of its 180 applications.", flips)  # fmt: skip
     bad = RuleRow(f"1.0: Label(S, '{hostile(0)}') -> Label(S, 'negative')", "contrast.rules:3", 10, 10, 0.01, 9.0, Figure(0.2, 0.1, 0.4), 0.5,
-                  3.5, 2, None, None, "contradicts the crowd", "Drop it: the crowd denies it.", ())  # fmt: skip
+                  3.5, 2, None, None, 0, 0, 0, None, "contradicts the crowd", "Drop it: the crowd denies it.", ())  # fmt: skip
     return RuleFindings((bad, row), 2, 1000, flips, 3, 2, 1, (finding("Drop rule 1.", Page.rules, Severity.act),))
 
 
@@ -233,7 +233,7 @@ def training() -> TrainingFindings:
         ViewScore("crowd", "with the crowd", 0.91),
         ViewScore("answer", "the answer", 0.92),
     )
-    return TrainingFindings(epochs, 7, "dev accuracy", "It stopped after 12 epochs: 5 without a better score.", ("test accuracy",), "accuracy", 2.4,
+    return TrainingFindings(epochs, 7, "dev accuracy", True, "It stopped after 12 epochs: 5 without a better score.", ("test accuracy",), "accuracy", 2.4,
                             views, (StudentTeacher("test", 0.78, 0.80), StudentTeacher("dev", 0.77, None)), ())  # fmt: skip
 
 

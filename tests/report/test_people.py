@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from crowdlogic.data.frames import from_sequences
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate import simulate_crowd, simulate_labels, simulate_ner
 from crowdlogic.metrics.mistakes import mistakes
@@ -64,6 +65,34 @@ def test_each_character_gets_its_flag_and_good_ones_get_none() -> None:
     assert flag_of(good, good, good, [[4, 0], [0, 4]]) == [None, None, None, FlagKind.few]
 
 
+def test_what_everybody_takes_for_something_else_is_no_bias_of_one() -> None:
+    good, hard = [[95.0, 5], [10, 90]], [[95.0, 5], [55, 45]]
+
+    assert flag_of(*[hard] * 6) == [None] * 6
+    assert flag_of(*[good] * 5, hard) == [None] * 5 + [FlagKind.biased]
+
+
+def test_tokens_left_outside_are_called_overlooked() -> None:
+    table = Habits(("w0",), ("B-ORG", "I-ORG", "O"), np.array([[[20.0, 0, 80], [0, 50, 0], [0, 0, 900]]]),
+                   np.array([1050]), np.array([50]), 3, 0.95)  # fmt: skip
+
+    found = flagged(table)
+
+    assert reason(table, found, 0) == "w0 overlooks B-ORG: leaves 80% of about 100 such tokens unmarked."
+
+
+def test_who_overlooks_most_spans_is_named_with_the_share() -> None:
+    tags = ["B-PER", "O", "B-LOC", "O", "B-PER", "O"]
+    readings = {"ann": tags, "bob": tags, "cat": ["B-PER", *["O"] * 5]}
+    labels = from_sequences([(f"s{n}", who, given) for n in range(10) for who, given in readings.items()])
+
+    found = found_in(labels)
+
+    assert "1 annotator overlooks more than half of the spans that there are to mark: cat (67%)." in [
+        one.text for one in found.findings
+    ]
+
+
 def test_who_only_ever_met_one_class_is_no_spammer() -> None:
     assert flag_of([[100, 0], [0, 0]], [[97, 0], [3, 0]]) == [None, None]
 
@@ -83,13 +112,13 @@ def test_reasons_say_the_figures() -> None:
 
     assert found.kind[6:].tolist() == [-1] * 7
     assert [reason(table, found, j) for j in range(6)] == [
-        "w0 answers B whatever the truth: 98 % of 200 labels.",
-        "w1 answers as if without looking: 50 % of 200 labels right where guessing would be 50 %.",
-        "w2 is worse than chance: 10 % of 200 labels right where guessing would be 50 %; takes A for B in 90 % of about "
+        "w0 answers B whatever the truth: 98% of 200 labels.",
+        "w1 answers as if without looking: 50% of 200 labels right where guessing would be 50%.",
+        "w2 is worse than chance: 10% of 200 labels right where guessing would be 50%; takes A for B in 90% of about "
         "100 labels where the truth is A.",
-        "w3 takes B for A in 60 % of about 100 labels where the truth is B.",
+        "w3 takes B for A in 60% of about 100 labels where the truth is B.",
         "w4 gave 1 label: too few to judge.",
-        "w5 is often wrong: 60 % of 200 labels right, a skill of 20 % where the median annotator has 80 %.",
+        "w5 is often wrong: 60% of 200 labels right, a skill of 20% where the median annotator has 80%.",
     ]
 
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdlogic.report import plots_charts as charts
+from crowdlogic.report import plots_rows as rows
 from crowdlogic.report.figures import standalone
 from crowdlogic.report.plots import Frame, Scale, log_ticks, nice_ticks, short, tag
 from crowdlogic.report.plots_colours import DARK, LIGHT
@@ -98,7 +99,7 @@ def test_a_name_never_covers_a_marked_point() -> None:
 
 
 def test_unknown_cells_of_a_heat_map_are_empty_and_say_so() -> None:
-    plot = charts.heat_map(
+    plot = rows.heat_map(
         "m", "cells", ["a", "b"], ["a", "b"], [[1.0, 0.0], [float("nan"), 0.5]], row_name="", column_name=""
     )
 
@@ -111,7 +112,7 @@ def test_unknown_cells_of_a_heat_map_are_empty_and_say_so() -> None:
 def test_figures_in_a_heat_map_can_be_read_at_every_shade(scheme: dict[str, str]) -> None:
     for shade in np.linspace(0, 1, 101):
         cell = (1 - shade) * rgb(scheme["card"]) + shade * rgb(scheme["heat"])
-        ink = rgb(scheme["on-strong" if shade >= charts.STRONG else "on-pale"])
+        ink = rgb(scheme["on-strong" if shade >= rows.STRONG else "on-pale"])
 
         assert contrast(cell, ink) >= 4.45
 

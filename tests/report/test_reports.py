@@ -19,7 +19,7 @@ from crowdlogic.report.findings import Finding, Page, Severity
 from crowdlogic.report.material import of_estimate
 from crowdlogic.report.page import render
 from crowdlogic.report.reports import Limits, as_json, summary_of
-from crowdlogic.truth.comparison import compare
+from crowdlogic.truth.comparison import Compared, compare
 from crowdlogic.truth.methods import METHODS
 
 from .small import believed, crowd, material, reported, said
@@ -134,6 +134,32 @@ def test_the_summary_holds_the_most_important_and_counts_the_rest() -> None:
 
     assert [one.text for one in found.findings] == ["w9", "w8", "o9", "o8", "o7", "o6", "o5", "o4"]
     assert found.n_others == 8
+
+
+def test_the_summary_names_nobody_twice() -> None:
+    findings = [
+        Finding("all", Severity.act, Page.annotators, None, 90),
+        Finding("loud", Severity.look, Page.rules, "r", 30),
+    ]
+    findings += [Finding(f"w{n}", Severity.act, Page.annotators, f"w{n}", 60) for n in range(3)]
+    findings += [Finding("b1", Severity.look, Page.annotators, "b1", 50)]
+
+    found = summary_of(findings)
+
+    assert [one.text for one in found.findings] == ["all", "b1", "loud"]
+    assert found.n_others == 3
+
+
+def test_a_method_whose_time_is_unknown_is_shown_with_a_dash() -> None:
+    made = material(["x", "x", "y", "y"])
+    compared = [Compared("one", made.estimate, float("nan"), {}), Compared("two", made.estimate, 0.001, {})]
+
+    report = reported(made, compared=compared)
+
+    assert [row.seconds for row in report.comparison.methods] == [None, 0.001]
+    page = render(report)
+    assert '<td class="number" data-value="">–</td>' in page
+    assert '<td class="number" data-value="0.001">&lt; 0.01</td>' in page
 
 
 def test_every_page_puts_the_most_important_first() -> None:

@@ -18,7 +18,7 @@ from crowdlogic.learning.two_stage import TwoStage
 from crowdlogic.report.courses import stopped, stopping_rule
 from crowdlogic.report.findings import Report, Source
 from crowdlogic.report.material import of_run
-from crowdlogic.report.rulings import verdict_in_words
+from crowdlogic.report.rulings import gold_says, verdict_in_words
 from crowdlogic.rules.audit import RuleAudit, Verdict
 from crowdlogic.rules.parser import parse_rules
 
@@ -148,17 +148,35 @@ def audited(**changes: object) -> RuleAudit:
 
 def test_verdicts_in_words() -> None:
     assert verdict_in_words(audited()) == (
-        "Keep it: it holds in 90 % of the cases where it applies (50 % by chance), and changes 4 answers."
+        "Keep it: it holds in 90% of the cases where it applies (50% by chance), and changes 4 answers."
     )
     assert verdict_in_words(
         audited(verdict=Verdict.contradicts, satisfaction=0.2, flipped_right=1, flipped_wrong=3)
     ) == (
-        "Drop it, or mend it: it holds in 20 % of the cases where it applies (50 % by chance), and changes 4 answers, by "
+        "Drop it, or mend it: it holds in 20% of the cases where it applies (50% by chance), and changes 4 answers, by "
         "gold 1 to the truth and 3 away from it."
     )
     assert verdict_in_words(audited(verdict=Verdict.neutral, flipped=0)) == (
-        "It makes no difference here: it holds in 90 % of the cases where it applies (50 % by chance), and changes no "
+        "It makes no difference here: it holds in 90% of the cases where it applies (50% by chance), and changes no "
         "answer."
     )
     assert verdict_in_words(audited(groundings=0)).startswith("It says nothing here")
     assert verdict_in_words(audited(satisfaction=float("nan"))).startswith("It never applies here")
+
+
+def test_gold_is_heard_against_a_rule_that_the_crowd_agrees_with() -> None:
+    alone = verdict_in_words(audited(flipped=20, flipped_right=2, flipped_wrong=18))
+    among = verdict_in_words(audited(flipped=20), (4, 7))
+
+    assert alone == (
+        "Gold speaks against it, though the crowd agrees: it holds in 90% of the cases where it applies (50% by chance), "
+        "and changes 20 answers, by gold 2 to the truth and 18 away from it. Look at what it changes before you keep it."
+    )
+    assert among == (
+        "Gold rather speaks against it, though the crowd agrees: it holds in 90% of the cases where it applies (50% by "
+        "chance), and changes 20 answers; of the answers that all rules together change and it pushes most, gold calls 4 "
+        "right and 7 wrong. Look at what it changes before you keep it."
+    )
+    assert [gold_says(one) for one in ((2, 18), (4, 7), (5, 5), (None, None))] == [
+        "against", "rather against", None, None,
+    ]  # fmt: skip

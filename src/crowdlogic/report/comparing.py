@@ -67,7 +67,7 @@ def _best(
     top = rows[0].scores[0] if names and len(rows) > 1 else None
     if top is None:
         return
-    text = f"Of {len(rows)} methods {rows[0].name} scores best by gold: {names[0]} {100 * top:.1f} %"
+    text = f"Of {len(rows)} methods {rows[0].name} scores best by gold: {names[0]} {100 * top:.1f}%"
     severity = Severity.know
     place = next((place for place, row in enumerate(rows) if row.name == method), 0)
     own = rows[place].scores[0]
@@ -76,7 +76,7 @@ def _best(
         clearly = top - own > ERRORS * error
         severity = Severity.look if clearly else Severity.know
         verdict = "Consider it" if clearly else "That may be chance"
-        text = f"{text}, against {100 * own:.1f} % for {method}. {verdict}"
+        text = f"{text}, against {100 * own:.1f}% for {method}. {verdict}"
     yield Finding(f"{text}.", severity, Page.comparison, rows[0].name, 42)
 
 

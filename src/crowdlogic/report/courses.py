@@ -32,6 +32,7 @@ TITLES = {
 }
 DEV = "dev student"
 HELD_OUT = "the log likelihood of the labels kept apart"
+BY_DEV = "the score of the classifier on the dev items"
 LATE = 0.9
 """A best epoch in the last tenth of all that were allowed was perhaps not the best there is."""
 
@@ -50,8 +51,8 @@ def training_of(made: Material) -> TrainingFindings | None:
     epochs = tuple(_epoch(row, names, scored=rule is not None) for row in kept.history)
     score_name = "span F1" if made.task is Task.spans else "accuracy"
     return TrainingFindings(
-        epochs, chosen, rule or "nothing to stop by", stopped(kept, chosen, rule), tuple(names), score_name,
-        number(total), views, watched, by_importance(_findings(kept, chosen, rule, views, watched)),
+        epochs, chosen, rule or "nothing to stop by", rule == BY_DEV, stopped(kept, chosen, rule), tuple(names),
+        score_name, number(total), views, watched, by_importance(_findings(kept, chosen, rule, views, watched)),
     )  # fmt: skip
 
 
@@ -68,7 +69,7 @@ def _epoch(row: Mapping[str, Any], names: Sequence[str], *, scored: bool) -> Epo
 def stopping_rule(kept: Kept) -> str | None:
     """What the stopping score measures; None where the fit had nothing to stop by."""
     if any(DEV in (row.get("scores") or {}) for row in kept.history):
-        return "the score of the classifier on the dev items"
+        return BY_DEV
     if kept.config["method"].get("held_out") is not None:
         return HELD_OUT
     return None
@@ -141,8 +142,8 @@ def _findings(
     alone, final = by.get("p"), by.get("q_f")
     if alone is not None and final is not None:
         text = (
-            f"On the labelled items the classifier alone scores {100 * alone:.1f} % by gold, with the crowd"
-            f"{' and the rules' if kept.audit else ''} {100 * final:.1f} %."
+            f"On the labelled items the classifier alone scores {100 * alone:.1f}% by gold, with the crowd"
+            f"{' and the rules' if kept.audit else ''} {100 * final:.1f}%."
         )
         yield Finding(text, Severity.know, Page.training, importance=27)
     for one in watched:
@@ -150,7 +151,7 @@ def _findings(
             points = 100 * (one.teacher - one.student)
             text = (
                 f"On {one.name} items the rules change the classifier's score by {points:+.1f} points, to "
-                f"{100 * one.teacher:.1f} %."
+                f"{100 * one.teacher:.1f}%."
             )
             severity = Severity.look if points < -0.05 else Severity.know
             yield Finding(text, severity, Page.training, one.name, 26)

@@ -168,7 +168,8 @@ def _key(colour: str, shape: str, dash: str, x: float, y: float) -> Markup:
         case "line":
             return tag("path", d=f"M{x:.1f} {y:.1f}h18", class_=f"line {colour}", stroke_dasharray=dash or None)
         case _:
-            return tag("rect", x=x + 3, y=y - 6, width=12, height=12, class_=f"mark {colour}")
+            kind = colour if colour in ("cell", "heat", "empty") else f"mark {colour}"
+            return tag("rect", x=x + 3, y=y - 6, width=12, height=12, class_=kind)
 
 
 class DrawingError(CrowdLogicError, RuntimeError):

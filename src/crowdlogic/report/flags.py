@@ -11,7 +11,7 @@ One flag of character at most, the first that fits:
 - adversary: worse than chance, and surely so, or in a way that tells much of the truth;
 - one class: nearly always the same answer, where the truth varies;
 - spammer: no better than chance, and surely not good;
-- biased: takes one class for another about as often as not;
+- biased: takes one class for another about as often as not, and surely more often than the others do;
 - careless: surely less than half the skill of the median annotator.
 
 Axes: j annotator, m true class, n given label.
@@ -26,6 +26,7 @@ from functools import cached_property
 
 import numpy as np
 
+from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.report.findings import FlagKind
 from crowdlogic.report.wording import about, counted, percent, short
@@ -50,6 +51,8 @@ SURELY = 0.998
 SWAPPED, AT_LEAST = 0.45, 0.35
 """A biased annotator takes a class, met often enough, for another with the first share, and surely with the second."""
 HALF = 0.5
+OUTSIDE = "O"
+"""The tag of what is in no span."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,9 +191,16 @@ def biased(habits: Habits) -> tuple[Ints, Bools]:
     often = ~np.eye(n_classes, dtype=bool) & (habits.counts >= SWAPPED * truth) & (truth >= FEW_ITEMS)
     low: Floats = np.full(often.shape, -1.0)
     low[often] = credible_interval(habits.counts[often], truth[often], habits.level)[0]
-    often &= low >= AT_LEAST
+    often &= low >= np.maximum(AT_LEAST, _of_others(habits.counts))
     best = np.where(often, low, -1.0).reshape(size, -1).argmax(axis=1)
     return np.stack([best // n_classes, best % n_classes], axis=1), np.asarray(often.any(axis=(1, 2)))
+
+
+def _of_others(counts: Floats) -> Floats:
+    """share[j, m, n], how often everybody but j takes m for n; 0 where nobody else met the class."""
+    others = np.asarray(counts.sum(axis=0) - counts, dtype=np.float64)
+    truth = others.sum(axis=2, keepdims=True)
+    return np.asarray(np.divide(others, truth, out=np.zeros_like(others), where=truth > HALF))
 
 
 def reason(habits: Habits, found: Flagged, j: int) -> str:
@@ -238,6 +248,8 @@ def _worst(habits: Habits, j: int) -> str:
 def _takes(habits: Habits, j: int, m: int, n: int) -> str:
     truth = float(habits.counts[j, m].sum())
     share = percent(_share(habits.counts[j, m, n], truth))
+    if habits.classes[n] == OUTSIDE and is_span_tag_set(habits.classes):
+        return f"overlooks {short(habits.classes[m])}: leaves {share} of {about(truth)} such tokens unmarked"
     return (
         f"takes {short(habits.classes[m])} for {short(habits.classes[n])} in {share} of {about(truth)} labels "
         f"where the truth is {short(habits.classes[m])}"

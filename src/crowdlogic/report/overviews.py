@@ -190,9 +190,9 @@ def _scored(score: Score, made: Material) -> Finding:
     what = "of the answers are right by gold" if score.name == "accuracy" else "span F1 by gold"
     known = f" ({counted(score.n, 'item' if made.task is Task.documents else 'token')})"
     known = f" ({counted(score.n, 'gold span')})" if made.task is Task.spans else known
-    beside = "" if votes is None else f"; counting votes would give {100 * votes:.1f} %"
+    beside = "" if votes is None else f"; counting votes would give {100 * votes:.1f}%"
     severity = Severity.look if votes is not None and value < votes else Severity.know
-    return Finding(f"{100 * value:.1f} % {what}{known}{beside}.", severity, Page.overview, importance=70)
+    return Finding(f"{100 * value:.1f}% {what}{known}{beside}.", severity, Page.overview, importance=70)
 
 
 def _about_volume(per_item: Ints) -> Iterator[Finding]:

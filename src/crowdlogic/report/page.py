@@ -21,6 +21,7 @@ from crowdlogic.report.plain_text import LONGEST, shortened
 from crowdlogic.report.plots import percent, short, tag
 from crowdlogic.report.plots_colours import DARK, LIGHT, PLOT_CSS, variables
 from crowdlogic.report.plots_pages import plots_of
+from crowdlogic.report.wording import score_title
 
 MOST_ANNOTATORS = 600
 """Rows of the annotators' table; the table says of how many."""
@@ -97,6 +98,7 @@ def _environment() -> Environment:
         "words": words,
         "brief": brief,
         "short": short,
+        "score_title": score_title,
     }
     made.globals |= {"titles": TITLES, "asks": ASKS, "ruler": ruler}
     return made

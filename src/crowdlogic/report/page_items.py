@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import is_dataclass
 from typing import Any
 
 from markupsafe import Markup
@@ -30,8 +30,8 @@ def items_of(report: Report) -> tuple[dict[str, list[Any]], int]:
         items: Sequence[ShownItem] = getattr(report.labels, name)
         shown[name] = []
         for item in items:
-            plain = _plain(asdict(item))
-            spent += len(json.dumps(plain, ensure_ascii=False).encode())
+            plain = _plain(item)
+            spent += len(json.dumps(plain, ensure_ascii=False).encode("utf-8", "backslashreplace"))
             if spent > BUDGET:
                 left_out += len(items) - len(shown[name])
                 break
@@ -44,14 +44,14 @@ def _plain(value: Any) -> Any:
     match value:
         case str():
             return shortened(value)
-        case bool() | int():
-            return value
         case float():
             return round(value, 4) if math.isfinite(value) else None
         case Mapping():
             return {key: _plain(one) for key, one in value.items() if one is not None}
         case list() | tuple():
             return [_plain(one) for one in value]
+        case _ if is_dataclass(value):
+            return _plain(vars(value))
         case _:
             return value
 

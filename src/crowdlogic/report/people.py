@@ -11,10 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.metrics.mistakes import Mistakes, mistakes
 from crowdlogic.metrics.pairs import pairwise
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.sums import sum_by
+from crowdlogic.report.apart import apart
 from crowdlogic.report.doubts import histogram
 from crowdlogic.report.drifting import Drifts, drifts_of
 from crowdlogic.report.findings import (
@@ -46,6 +49,8 @@ MOST_IN_MATRIX = 12
 MOST_CONFUSIONS = 3
 MOST_SENTENCES = 50
 """Flagged annotators who get a sentence of their own among the findings; their rows have it, too."""
+OVERLOOKED, MET = 0.5, 10
+"""Who ignores more than this share of the true spans, having met so many, is named."""
 BUSIEST = 20
 """Annotators in the table of pairs."""
 
@@ -70,6 +75,7 @@ class People:
         right_by_gold: right[j], labels that gold confirms.
         n_gold: n[j], labels whose gold is known.
         mistakes: What became of the spans; None unless tags are span tags.
+        is_apart: Whether everybody is judged by the votes of the others.
     """
 
     table: pl.DataFrame
@@ -79,6 +85,7 @@ class People:
     right_by_gold: Floats
     n_gold: Floats
     mistakes: Mistakes | None
+    is_apart: bool
 
     @property
     def reliability(self) -> Floats:
@@ -103,8 +110,13 @@ def people_of(made: Material) -> People:
     """What labels and beliefs say of all annotators."""
     labels, estimate = made.labels, made.estimate
     size = len(labels.annotators)
-    table = annotator_table(labels, estimate, level=LEVEL)
-    habits = habits_of(made, table)
+    by_others = apart(labels, estimate)
+    judged, believed = (labels, estimate) if by_others is None else by_others
+    table = annotator_table(judged, believed, level=LEVEL).with_columns(
+        pl.Series("labels", labels.labels_per_annotator()),
+        pl.Series("items", np.bincount(labels.annotations()[1], minlength=size)),
+    )
+    habits = habits_of(made, table, judged, believed.beliefs)
     known = made.known[labels.unit]
     gold = np.zeros(labels.n_units, dtype=np.int32) if made.gold is None else made.gold
     right = known & (gold[labels.unit] == labels.label)
@@ -113,16 +125,16 @@ def people_of(made: Material) -> People:
         table, habits, flagged(habits), drifts_of(labels, estimate.beliefs, LEVEL),
         sum_by(labels.annotator, size, right.astype(np.float64)),
         sum_by(labels.annotator, size, known.astype(np.float64)),
-        mistakes(labels, truth) if made.task is Task.spans else None,
+        mistakes(labels, truth) if made.task is Task.spans else None, by_others is not None,
     )  # fmt: skip
 
 
-def habits_of(made: Material, table: pl.DataFrame) -> Habits:
-    """The expected confusion counts of everybody; none where they would not fit."""
-    labels, size = made.labels, len(made.labels.annotators)
+def habits_of(made: Material, table: pl.DataFrame, labels: CrowdLabels, beliefs: Beliefs) -> Habits:
+    """The expected confusion counts of everybody, by labels and beliefs of these; none where they would not fit."""
+    size = len(labels.annotators)
     counts: Floats = np.zeros((size, 0, 0))
     if labels.n_labels and size * labels.n_classes**2 <= MOST_CELLS:
-        counts = tally(shards_of(labels), made.estimate.beliefs).counts.transpose(0, 2, 1)
+        counts = tally(shards_of(labels), beliefs).counts.transpose(0, 2, 1)
     least = FEW_ITEMS if made.task is Task.documents else FEW_SENTENCES
     return Habits(
         tuple(str(name) for name in labels.annotators), made.class_names, counts, table["labels"].to_numpy(),
@@ -139,13 +151,14 @@ def annotators_of(made: Material, people: People, *, most: int) -> AnnotatorFind
         most: The most rows.
     """
     n_labels, gravity = people.habits.n_labels, people.gravity()
-    order = np.lexsort((-n_labels, -gravity)).tolist()
+    # Too few labels are no reason to stand first: they stand where their number puts them.
+    order = np.lexsort((-n_labels, -np.where(gravity > GRAVITY[FlagKind.few], gravity, 0))).tolist()
     given = n_labels > 0
     return AnnotatorFindings(
         tuple(_row(made, people, j) for j in order[:most]), len(order), _numbers(people),
         made.class_names if 0 < len(made.class_names) <= MOST_IN_MATRIX else (), LEVEL,
         histogram(people.reliability[given], BINS), _chance(made), pairs_of(made), bool(made.known.any()),
-        people.drifts is not None, by_importance(_findings(people, order)),
+        people.drifts is not None, people.is_apart, by_importance(_findings(people, order)),
     )  # fmt: skip
 
 
@@ -266,6 +279,8 @@ def _findings(people: People, order: list[int]) -> Iterator[Finding]:
     elif (people.flags.kind != KINDS.index(FlagKind.few)).any() and people.habits.n_labels.any():
         text = "No annotator answers at random, always the same, or worse than chance, as far as can be judged."
         yield Finding(text, Severity.know, Page.annotators, importance=50)
+    if people.mistakes is not None:
+        yield from _overlooked(people, people.mistakes)
     yield from _each(people, order)
     few = [j for j in order if people.flags.kind[j] == KINDS.index(FlagKind.few)]
     if few:
@@ -284,6 +299,21 @@ def _distrust(people: People, distrusted: list[int], n: int) -> Finding:
         f"{'answers' if len(distrusted) == 1 else 'answer'} without looking, or worse than chance."
     )
     return Finding(text, Severity.act, Page.annotators, importance=90)
+
+
+def _overlooked(people: People, found: Mistakes) -> Iterator[Finding]:
+    """Who misses most of what there is to mark: token by token that hardly shows, since most tokens are outside."""
+    share = found.ignored / np.maximum(found.n_gold, 1)
+    blind = np.flatnonzero((found.n_gold >= MET) & (share > OVERLOOKED))
+    if not len(blind):
+        return
+    blind = blind[np.argsort(-share[blind], kind="stable")]
+    names = named([f"{short(people.habits.names[j])} ({percent(share[j])})" for j in blind.tolist()])
+    text = (
+        f"{counted(len(blind), 'annotator overlooks', 'annotators overlook')} more than half of the spans that there "
+        f"are to mark: {names}."
+    )
+    yield Finding(text, Severity.act, Page.annotators, importance=88)
 
 
 def _each(people: People, order: list[int]) -> Iterator[Finding]:

@@ -158,11 +158,13 @@ def rule(x1: float, y1: float, x2: float, y2: float, class_: str = "grid") -> Ma
     return tag("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_)
 
 
-def bottom_axis(frame: Frame, scale: Scale, name: str, show: Callable[[float], str] = short) -> list[Markup]:
-    """Ticks and their figures under the plot, and the axis' name."""
+def bottom_axis(
+    frame: Frame, scale: Scale, name: str, show: Callable[[float], str] = short, *, whole: bool = False
+) -> list[Markup]:
+    """Ticks and their figures under the plot, only at whole numbers where asked for, and the axis' name."""
     y = frame.height - frame.bottom
     marks = [rule(frame.left, y, frame.width - frame.right, y, "axis")]
-    for tick in scale.ticks(7):
+    for tick in (one for one in scale.ticks(7) if not whole or float(one).is_integer()):
         marks += [rule(scale(tick), y, scale(tick), y + 4, "axis"), text(scale(tick), y + 17, show(tick))]
     return [*marks, text((frame.left + frame.width - frame.right) / 2, frame.height - 5, name, class_="name")]
 
@@ -201,3 +203,8 @@ def drawn(
 def fitted(words: str, room: float) -> str:
     """Words cut so that they fit into so much room."""
     return cut(isolated(words), max(int(room / LETTER), 3))
+
+
+def colour(place: int) -> int:
+    """The number of the colour of a series, by its place."""
+    return place % 8 + 1

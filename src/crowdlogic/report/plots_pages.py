@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from crowdlogic.report import plots_charts as charts
+from crowdlogic.report import plots_rows as lined
 from crowdlogic.report.findings import (
-    AnnotatorFindings,
-    AnnotatorRow,
     ComparisonFindings,
     LabelFindings,
     Overview,
     Page,
-    PairAgreement,
     Report,
     RuleFindings,
     Task,
     TrainingFindings,
 )
-from crowdlogic.report.plain_text import cut, isolated
 from crowdlogic.report.plots import Plot, percent
+from crowdlogic.report.plots_people import annotators, matrices, reliability
+from crowdlogic.report.wording import score_title
 
 CHECKED = 0.8
 """Answers below this confidence are drawn as those to check."""
 
-MOST_POINTS, MOST_ROWS, MOST_CLASSES = 2000, 30, 24
+
+SHORT = {"cohen": "Cohen's kappa, mean"}
+"""Titles that are too long for the side of a plot."""
+
+MOST_ROWS, MOST_CLASSES = 30, 24
 """Beyond these many, a plot says less than a table."""
-
-MOST_CELLS, MOST_MATRICES = 1500, 24
-"""How much of the page small matrices may take."""
-
-MOST_LINES = 6
 
 
 def plots_of(report: Report) -> dict[str, tuple[Plot, ...]]:
@@ -42,8 +39,8 @@ def plots_of(report: Report) -> dict[str, tuple[Plot, ...]]:
     made: dict[str, Sequence[Plot]] = {
         Page.overview: _overview(report.overview),
         Page.labels: _labels(report.labels, report.overview.task),
-        Page.annotators: _annotators(report.annotators),
-        "matrices": _matrices(report.annotators),
+        Page.annotators: annotators(report.annotators, report.overview.task),
+        "matrices": matrices(report.annotators),
         "glance": _glance(report),
     }
     if report.rules is not None:
@@ -57,8 +54,8 @@ def plots_of(report: Report) -> dict[str, tuple[Plot, ...]]:
 
 def _glance(report: Report) -> list[Plot]:
     """Whom to trust and how sure the answers are, again, under other names: identifiers are unique in a page."""
-    reliability = [_reliability(report.annotators)] if report.annotators.rows else []
-    return [*reliability, *_confidence("glance-confidence", report.labels, report.overview.task)]
+    trusted = [reliability(report.annotators, report.overview.task)] if report.annotators.rows else []
+    return [*trusted, *_confidence("glance-confidence", report.labels, report.overview.task)]
 
 
 def _overview(overview: Overview) -> list[Plot]:
@@ -67,20 +64,20 @@ def _overview(overview: Overview) -> list[Plot]:
         has_gold = any(one.gold_share is not None for one in overview.classes)
         kinds = ["what the method believes", "what was voted", *(["gold"] if has_gold else [])]
         rows = [
-            charts.Row(
-                one.name, [charts.Mark(v) for v in (one.posterior_share, one.vote_share, one.gold_share)[: len(kinds)]]
+            lined.Row(
+                one.name, [lined.Mark(v) for v in (one.posterior_share, one.vote_share, one.gold_share)[: len(kinds)]]
             )
             for one in overview.classes[:MOST_CLASSES]
         ]
-        made.append(charts.dots("classes", "How common each class is", rows, kinds, x="share", from_zero=True))
+        made.append(lined.dots("classes", "How common each class is", rows, kinds, x="share", from_zero=True))
     agreement = [
-        charts.Row(one.title, [charts.Mark(one.figure.value, one.figure.low, one.figure.high)])
+        lined.Row(SHORT.get(one.name, one.title), [lined.Mark(one.figure.value, one.figure.low, one.figure.high)])
         for one in overview.agreement
     ]
     if agreement:
         level = percent(overview.agreement[0].level)
         made.append(
-            charts.dots(
+            lined.dots(
                 "agreement",
                 "How far annotators agree",
                 agreement,
@@ -155,163 +152,18 @@ def _labels(labels: LabelFindings, task: Task) -> list[Plot]:
     return made
 
 
-def _annotators(found: AnnotatorFindings) -> list[Plot]:
-    made = [_reliability(found)] if found.rows else []
-    return [*made, *_drift(found.rows), *_mistakes(found), *([_pairs(found.pairs)] if found.pairs is not None else [])]
-
-
-def _reliability(found: AnnotatorFindings) -> Plot:
-    points = [
-        charts.Point(
-            row.name,
-            row.n_labels,
-            row.reliability.value,
-            _or(row.reliability.low, row.reliability.value),
-            _or(row.reliability.high, row.reliability.value),
-            bool(row.flags),
-            "; ".join(flag.kind for flag in row.flags),
-        )
-        for row in found.rows[:MOST_POINTS]
-        if row.reliability.value is not None and row.n_labels
-    ]
-    return charts.scatter(
-        "reliability",
-        "Whom to trust: reliability against volume",
-        points,
-        x="labels given (log scale)",
-        y=f"right, with {percent(found.level)} interval",
-        marked="flagged",
-        unmarked="not flagged",
-        chance=found.chance,
-    )
-
-
-def _or(one: float | None, other: float) -> float:
-    return other if one is None else one
-
-
-def _drift(rows: Sequence[AnnotatorRow]) -> list[Plot]:
-    drifting = sorted(
-        (row for row in rows if row.drift is not None), key=lambda row: row.drift.change if row.drift else 0.0
-    )
-    lines = [
-        charts.Line(
-            row.name,
-            [
-                (n + 1, part.reliability.value)
-                for n, part in enumerate(row.drift.bins)
-                if part.reliability.value is not None
-            ],
-        )
-        for row in drifting[:MOST_LINES]
-        if row.drift is not None
-    ]
-    if not lines:
-        return []
-    heading = "Who changes with time" + (f": the {len(lines)} that lose most" if len(drifting) > MOST_LINES else "")
-    return [
-        charts.lines("drift", heading, lines, x="equal parts of an annotator's labels, the oldest first", y="right")
-    ]
-
-
-def _mistakes(found: AnnotatorFindings) -> list[Plot]:
-    rows = [row for row in found.rows if row.mistakes is not None and row.mistakes.n_true]
-    stacks = [
-        charts.Stack(
-            row.name,
-            [
-                part / row.mistakes.n_true
-                for part in (row.mistakes.ignored, row.mistakes.boundary, row.mistakes.wrong_type)
-            ],
-            f"{row.mistakes.n_true:,} spans met",
-        )
-        for row in sorted(rows, key=lambda row: -row.mistakes.n_true if row.mistakes else 0)[:MOST_ROWS]
-        if row.mistakes is not None
-    ]
-    if not stacks:
-        return []
-    stacks.sort(key=lambda one: -sum(one.parts))
-    against = "gold" if found.against_gold else "the consensus"
-    some = f", the {len(stacks)} busiest" if len(rows) > len(stacks) else ""
-    return [
-        charts.stacked(
-            "span-mistakes",
-            f"What became of true spans{some}",
-            stacks,
-            ["ignored", "wrong boundary", "wrong type"],
-            x=f"share of the spans of {against} that were met",
-        )
-    ]
-
-
-def _pairs(pairs: PairAgreement) -> Plot:
-    values = [
-        [math.nan if value is None or a == b else value for b, value in enumerate(line)]
-        for a, line in enumerate(pairs.agreement)
-    ]
-
-    def note(a: int, b: int) -> str:
-        kappa = pairs.kappa[a][b]
-        share = f"{pairs.names[a]} and {pairs.names[b]}, {pairs.shared[a][b]:,} in common"
-        return share if kappa is None or a == b else f"{share}, kappa {kappa:.2f}"
-
-    of = (
-        f"the {len(pairs.names)} busiest of {pairs.n_annotators:,}"
-        if len(pairs.names) < pairs.n_annotators
-        else "all annotators"
-    )
-    return charts.heat_map(
-        "pairs",
-        f"Who agrees with whom: {of}",
-        pairs.names,
-        pairs.names,
-        values,
-        row_name="",
-        column_name="",
-        notes=note,
-    )
-
-
-def _matrices(found: AnnotatorFindings) -> list[Plot]:
-    size = len(found.classes)
-    if not size:
-        return []
-    most = max(3, min(MOST_MATRICES, MOST_CELLS // size**2))
-    return [
-        _matrix(n, row, found.classes) for n, row in enumerate(found.rows) if row.matrix is not None and row.n_labels
-    ][:most]
-
-
-def _matrix(place: int, row: AnnotatorRow, classes: Sequence[str]) -> Plot:
-    counts = row.matrix or ()
-    shares = [[count / sum(line) if sum(line) > 0.5 else math.nan for count in line] for line in counts]
-    right = sum(counts[m][m] for m in range(len(counts))) / max(sum(map(sum, counts)), 1e-9)
-    says = f"Confusion matrix of {isolated(cut(row.name, 60))}: {percent(right)} on the diagonal."
-    return charts.heat_map(
-        f"confusion-{place + 1}",
-        row.name,
-        classes,
-        classes,
-        shares,
-        row_name="truth",
-        column_name="label given",
-        says=says,
-        notes=lambda m, n: f"truth {classes[m]}, said {classes[n]}, about {counts[m][n]:.1f} labels",
-    )
-
-
 def _rules(found: RuleFindings) -> list[Plot]:
+    if len(found.rows) < 2:  # the sentence says it
+        return []
     rows = [
-        charts.Row(
-            cut(f"rule {n + 1}", 24),
-            [charts.Mark(row.satisfaction.value, row.satisfaction.low, row.satisfaction.high), charts.Mark(row.chance)],
+        lined.Row(
+            f"rule {n + 1}",
+            [lined.Mark(row.satisfaction.value, row.satisfaction.low, row.satisfaction.high), lined.Mark(row.chance)],
         )
         for n, row in enumerate(found.rows[:MOST_ROWS])
     ]
-    if not rows:
-        return []
     return [
-        charts.dots(
+        lined.dots(
             "rules",
             "How far the crowd agrees with each rule",
             rows,
@@ -324,13 +176,31 @@ def _rules(found: RuleFindings) -> list[Plot]:
 
 def _training(found: TrainingFindings) -> list[Plot]:
     made = []
-    scored = [charts.Line(found.stopping_name, [(e.epoch, e.stopping) for e in found.epochs if e.stopping is not None])]
-    for n, name in enumerate(found.score_names):
-        points = [(e.epoch, e.scores[n]) for e in found.epochs]
-        scored.append(charts.Line(name, [(x, y) for x, y in points if y is not None]))
+    stopping = [(e.epoch, e.stopping) for e in found.epochs if e.stopping is not None]
+    scored = [
+        charts.Line(score_title(name), [(e.epoch, y) for e in found.epochs for y in [e.scores[n]] if y is not None])
+        for n, name in enumerate(found.score_names)
+    ]
+    if found.stops_by_score and not any(line.points == stopping for line in scored):
+        scored.insert(0, charts.Line(found.stopping_name, stopping))
     scored = [line for line in scored if line.points]
     if scored:
-        made.append(charts.lines("scores", "Scores by epoch", scored, x="epoch", y="score", chosen=found.chosen))
+        made.append(
+            charts.lines("scores", "Scores by epoch", scored, x="epoch", y=found.score_name, chosen=found.chosen)
+        )
+    if stopping and not found.stops_by_score:
+        line = charts.Line(found.stopping_name, stopping)
+        made.append(
+            charts.lines(
+                "stopping",
+                "What it stops by: " + found.stopping_name,
+                [line],
+                x="epoch",
+                y="per label",
+                chosen=found.chosen,
+                show=lambda v: f"{v:.3g}",
+            )
+        )
     losses = [(e.epoch, e.loss) for e in found.epochs if e.loss is not None]
     if losses:
         made.append(
@@ -353,10 +223,10 @@ def _training(found: TrainingFindings) -> list[Plot]:
         made.append(
             charts.lines("settling", "How the answers settle", moving, x="epoch", y="share", chosen=found.chosen)
         )
-    views = [charts.Row(view.title, [charts.Mark(view.score)]) for view in found.views if view.score is not None]
+    views = [lined.Row(view.title, [lined.Mark(view.score)]) for view in found.views if view.score is not None]
     if views:
         made.append(
-            charts.dots(
+            lined.dots(
                 "views",
                 "What each source would have answered",
                 views,
@@ -364,14 +234,14 @@ def _training(found: TrainingFindings) -> list[Plot]:
                 x=f"{found.score_name} against gold",
             )
         )
-    watched = [charts.Row(one.name, [charts.Mark(one.student), charts.Mark(one.teacher)]) for one in found.watched]
+    watched = [lined.Row(one.name, [lined.Mark(one.student), lined.Mark(one.teacher)]) for one in found.watched]
     if watched:
         made.append(
-            charts.dots(
+            lined.dots(
                 "student-teacher",
-                "Student against teacher",
+                "The classifier alone, and put right by the rules",
                 watched,
-                ["student: the classifier", "teacher: put right by the rules"],
+                ["alone (student)", "put right (teacher)"],
                 x=found.score_name,
             )
         )
@@ -381,16 +251,16 @@ def _training(found: TrainingFindings) -> list[Plot]:
 def _comparison(found: ComparisonFindings) -> list[Plot]:
     made = []
     if found.score_names:
-        rows = [charts.Row(one.name, [charts.Mark(one.scores[0])]) for one in found.methods if one.scores]
+        rows = [lined.Row(one.name, [lined.Mark(one.scores[0])]) for one in found.methods if one.scores]
         made.append(
-            charts.dots(
+            lined.dots(
                 "methods", f"Methods by {found.score_names[0]}", rows, [found.score_names[0]], x=found.score_names[0]
             )
         )
     names = [one.name for one in found.methods]
     if len(names) > 1:
         made.append(
-            charts.heat_map(
+            lined.heat_map(
                 "methods-agreement",
                 "How often methods answer alike",
                 names,

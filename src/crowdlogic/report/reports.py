@@ -12,7 +12,7 @@ from crowdlogic.errors import OptionError
 from crowdlogic.report.comparing import comparison_of
 from crowdlogic.report.courses import training_of
 from crowdlogic.report.doubts import labels_of
-from crowdlogic.report.findings import Finding, Report, Severity, Summary
+from crowdlogic.report.findings import Finding, Page, Report, Severity, Summary
 from crowdlogic.report.material import Material
 from crowdlogic.report.overviews import overview_of
 from crowdlogic.report.people import annotators_of, people_of
@@ -87,6 +87,8 @@ def summary_of(findings: Sequence[Finding]) -> Summary:
     ordered = by_importance(findings)
     chosen: list[Finding] = []
     for finding in ordered:
+        if _is_told(finding, chosen):
+            continue
         alike = sum(one.page == finding.page and one.about is not None for one in chosen)
         if len(chosen) < HEADLINES and (finding.about is None or alike < ALIKE):
             chosen.append(finding)
@@ -94,7 +96,18 @@ def summary_of(findings: Sequence[Finding]) -> Summary:
     return Summary(tuple(chosen), others)
 
 
+def _is_told(finding: Finding, chosen: Sequence[Finding]) -> bool:
+    """Whether the sentence about everybody who should not be trusted says it already of a single annotator."""
+    return finding.about is not None and any(
+        one.page == finding.page == Page.annotators and one.severity == finding.severity and one.about is None
+        for one in chosen
+    )
+
+
 def as_json(report: Report) -> str:
     """The report as one JSON object; what is not a number is null."""
-    figures: dict[str, Any] = plain(asdict(report))
-    return json.dumps(figures, ensure_ascii=False, allow_nan=False)
+    try:
+        return json.dumps(report, ensure_ascii=False, allow_nan=False, default=vars)
+    except ValueError:  # there is one: it takes longer to find it
+        figures: dict[str, Any] = plain(asdict(report))
+        return json.dumps(figures, ensure_ascii=False, allow_nan=False)

@@ -5,6 +5,7 @@ Axes: i unit, k class, l rule.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -17,10 +18,18 @@ from crowdlogic.report.shown import Showing
 from crowdlogic.report.wording import by_importance, counted, number, percent, short
 from crowdlogic.rules.audit import RuleAudit, Verdict, kl
 
+MOST_LOOKED_AT = 200
+"""Changed answers whose evidence says which rule pushed most."""
 MOST_FLIPS = 60
 """Changed answers that are shown."""
+ERRORS = 2.0
+"""Gold denies a rule whose wrong changes outnumber the right ones by this many standard errors."""
 MOST_EXAMPLES = 5
 """Of these, examples for each rule."""
+AGAINST, RATHER = "against", "rather against"
+CAUTION = "Look at what it changes before you"
+Judged = tuple[int | None, int | None]
+"""How many changes gold calls right, and how many wrong; None without gold."""
 ORDER = (Verdict.contradicts, Verdict.helps, Verdict.neutral)
 
 
@@ -36,13 +45,14 @@ def rules_of(made: Material, showing: Showing, *, most: int) -> RuleFindings | N
     if kept is None or not kept.audit:
         return None
     changed = changed_units(made)
-    flips = flips_of(made, showing, changed[:MOST_FLIPS], kept.audit)
+    flips = flips_of(made, showing, changed[:MOST_LOOKED_AT], kept.audit)
     audits = sorted(kept.audit, key=lambda one: (ORDER.index(one.verdict), -one.flipped, -one.units))
     right, wrong = _judged(made, changed)
-    rows = tuple(_row(one, [flip for flip in flips if flip.rule == one.rule][:MOST_EXAMPLES]) for one in audits[:most])
+    has_gold = right is not None
+    rows = tuple(_row(one, [flip for flip in flips if flip.rule == one.rule], has_gold) for one in audits)
     return RuleFindings(
-        rows, len(audits), made.labels.n_units, flips, len(changed), right, wrong,
-        by_importance(_findings(audits, len(changed), right, wrong)),
+        rows[:most], len(audits), made.labels.n_units, flips[:MOST_FLIPS], len(changed), right, wrong,
+        by_importance(_findings(audits, rows, len(changed), right, wrong)),
     )  # fmt: skip
 
 
@@ -55,7 +65,7 @@ def changed_units(made: Material) -> Ints:
     return units[np.argsort(-kl(q_b[units], q_a[units]), kind="stable")]
 
 
-def _judged(made: Material, changed: Ints) -> tuple[int | None, int | None]:
+def _judged(made: Material, changed: Ints) -> Judged:
     """Of the changed answers, how many gold calls made right, and made wrong."""
     if made.gold is None:
         return None, None
@@ -103,61 +113,111 @@ def pushed(
     return (rule, round(bits, 6)) if bits > 0 else (None, None)
 
 
-def _row(one: RuleAudit, examples: list[Flip]) -> RuleRow:
+def _row(one: RuleAudit, pushed: list[Flip], has_gold: bool) -> RuleRow:
+    right = sum(flip.gold == flip.after for flip in pushed) if has_gold else None
+    wrong = sum(flip.gold == flip.before for flip in pushed) if has_gold else None
     return RuleRow(
         one.rule, one.place, one.groundings, one.units, round(one.coverage, 6), round(one.applications, 6),
         Figure(number(one.satisfaction), number(one.low), number(one.high)), number(one.chance), round(one.moved, 6),
-        one.flipped, one.flipped_right, one.flipped_wrong, str(one.verdict), verdict_in_words(one), tuple(examples),
+        one.flipped, one.flipped_right, one.flipped_wrong, len(pushed), right, wrong,
+        gold_says(_judged_of(one, (right, wrong))), str(one.verdict), verdict_in_words(one, (right, wrong)),
+        tuple(pushed[:MOST_EXAMPLES]),
     )  # fmt: skip
 
 
-def verdict_in_words(one: RuleAudit) -> str:
-    """Whether to keep the rule, and why."""
+def _judged_of(one: RuleAudit, pushed: Judged) -> Judged:
+    """By the audit of the rule alone where that knew gold, else by what it pushed among all rules' changes."""
+    return pushed if one.flipped_right is None else (one.flipped_right, one.flipped_wrong)
+
+
+def gold_says(judged: Judged) -> str | None:
+    """Against, where more changes are wrong than right and that is hardly chance; else rather against, or None."""
+    right, wrong = judged
+    if right is None or wrong is None or wrong <= right:
+        return None
+    return AGAINST if wrong - right > ERRORS * math.sqrt(wrong + right) else RATHER
+
+
+def verdict_in_words(one: RuleAudit, pushed: Judged = (None, None)) -> str:
+    """Whether to keep the rule, and why.
+
+    Args:
+        one: The audit.
+        pushed: Of the changes by all rules together that it pushed most, how many gold calls right, and wrong.
+    """
     if not one.groundings:
         return "It says nothing here: no item meets its conditions. Check its words, or leave it out."
     if np.isnan(one.satisfaction):
         return "It never applies here: the crowd nowhere believes its conditions. Nothing speaks for or against it."
     chance = "" if np.isnan(one.chance) else f" ({percent(one.chance)} by chance)"
     holds = f"it holds in {percent(one.satisfaction)} of the cases where it applies{chance}"
-    flips = f"and {_flips(one)}"
-    if one.verdict is Verdict.helps:
-        return f"Keep it: {holds}, {flips}."
+    advice, caution = _advice(one, gold_says(_judged_of(one, pushed)))
+    return f"{advice}: {holds}, and {_flips(one, pushed)}.{caution}"
+
+
+def _advice(one: RuleAudit, gold: str | None) -> tuple[str, str]:
+    """What to do about a rule, and what to look at first."""
+    helps = one.verdict is Verdict.helps
     if one.verdict is Verdict.contradicts:
-        return f"Drop it, or mend it: {holds}, {flips}."
+        return "Drop it, or mend it", ""
+    if gold == AGAINST or (gold and helps):
+        who = "Gold speaks" if gold == AGAINST else "Gold rather speaks"
+        return f"{who} against it{', though the crowd agrees' if helps else ''}", f" {CAUTION} keep it."
+    if helps:
+        return "Keep it", ""
     if not one.flipped:
-        return f"It makes no difference here: {holds}, {flips}."
-    return f"Neither supported nor contradicted: {holds}, {flips}. Look at what it changes before you rely on it."
+        return "It makes no difference here", ""
+    return "Neither supported nor contradicted", f" {CAUTION} rely on it."
 
 
-def _flips(one: RuleAudit) -> str:
+def _flips(one: RuleAudit, pushed: Judged) -> str:
     if not one.flipped:
         return "changes no answer"
     text = f"changes {counted(one.flipped, 'answer')}"
-    if one.flipped_right is None or one.flipped_wrong is None:
+    right, wrong = _judged_of(one, pushed)
+    if right is None or wrong is None or not right + wrong:
         return text
-    return f"{text}, by gold {one.flipped_right:,} to the truth and {one.flipped_wrong:,} away from it"
+    if one.flipped_right is None:
+        return (
+            f"{text}; of the answers that all rules together change and it pushes most, gold calls {right:,} right and "
+            f"{wrong:,} wrong"
+        )
+    return f"{text}, by gold {right:,} to the truth and {wrong:,} away from it"
 
 
-def _findings(audits: Sequence[RuleAudit], n_flips: int, right: int | None, wrong: int | None) -> Iterator[Finding]:
-    for one in audits:
+def _findings(
+    audits: Sequence[RuleAudit], rows: Sequence[RuleRow], n_flips: int, right: int | None, wrong: int | None
+) -> Iterator[Finding]:
+    for one, row in zip(audits, rows, strict=True):
         if one.verdict is Verdict.contradicts:
-            text = f"The rule {short(one.rule)} contradicts the crowd. {verdict_in_words(one)}"
+            text = f"The rule {short(one.rule)} contradicts the crowd. {row.reason}"
             yield Finding(text, Severity.act, Page.rules, one.rule, 85)
-    helpful = [one for one in audits if one.verdict is Verdict.helps]
-    if helpful:
-        which = f"The rule {short(helpful[0].rule)} helps" if len(audits) == 1 else _many(len(helpful), len(audits))
-        text = f"{which}. {verdict_in_words(helpful[0])}" if len(audits) == 1 else f"{which}: keep them."
-        yield Finding(text, Severity.know, Page.rules, helpful[0].rule if len(audits) == 1 else None, 55)
+        elif row.gold_says == AGAINST:
+            yield Finding(f"The rule {short(one.rule)}: {row.reason}", Severity.act, Page.rules, one.rule, 84)
+    yield from _helpful(audits, rows)
     idle = [one for one in audits if one.verdict is Verdict.neutral and not one.flipped]
     if idle:
         verb = "makes" if len(idle) == 1 else "make"
         text = f"{counted(len(idle), 'rule')} of {len(audits):,} {verb} no difference here."
         yield Finding(text, Severity.know, Page.rules, importance=22)
     if n_flips and len(audits) > 1:
-        judged = "" if right is None else f": by gold {right:,} to the truth and {wrong:,} away from it"
-        text = f"Together the rules change {counted(n_flips, 'answer')}{judged}."
-        yield Finding(text, Severity.know, Page.rules, importance=28)
+        yield _together(n_flips, right, wrong)
 
 
-def _many(helpful: int, rules: int) -> str:
-    return f"{counted(helpful, 'rule helps', 'rules help')} of {rules:,}"
+def _helpful(audits: Sequence[RuleAudit], rows: Sequence[RuleRow]) -> Iterator[Finding]:
+    helpful = [row for one, row in zip(audits, rows, strict=True) if one.verdict is Verdict.helps and not row.gold_says]
+    if len(helpful) == 1:
+        text = f"The rule {short(helpful[0].rule)} helps. {helpful[0].reason}"
+        yield Finding(text, Severity.know, Page.rules, helpful[0].rule, 55)
+    elif helpful:
+        text = f"{len(helpful):,} rules of {len(audits):,} help: keep them."
+        yield Finding(text, Severity.know, Page.rules, importance=55)
+
+
+def _together(n_flips: int, right: int | None, wrong: int | None) -> Finding:
+    """What all rules together do: by gold they may do harm though each looked well alone."""
+    judged = "" if right is None else f": by gold {right:,} to the truth and {wrong:,} away from it"
+    text = f"Together the rules change {counted(n_flips, 'answer')}{judged}."
+    if gold_says((right, wrong)) != AGAINST:
+        return Finding(text, Severity.know, Page.rules, importance=28)
+    return Finding(f"{text} Here they do more harm than good.", Severity.act, Page.rules, importance=86)

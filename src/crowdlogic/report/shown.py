@@ -5,16 +5,17 @@ Axes: i unit, j annotator, k class.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.numerics.arrays import Floats, Ints
-from crowdlogic.report.findings import Belief, Evidence, ShownItem, Vote
+from crowdlogic.report.findings import Belief, Evidence, ShownItem, TaggedSentence, Vote
 from crowdlogic.report.material import Material
-from crowdlogic.report.tagged import Tags, sentence_of, tags_for
+from crowdlogic.report.tagged import sentences_of, tags_for
 from crowdlogic.report.wording import number
 
 MOST_BELIEFS = 8
@@ -47,6 +48,11 @@ class Showing:
     text_length: int
     explain: Explain = unexplained
 
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The classes as text."""
+        return self.made.class_names
+
     def items(self, units: Ints, expected_wrong: Floats) -> tuple[ShownItem, ...]:
         """The items of some units, each with that unit in the middle of attention.
 
@@ -54,18 +60,28 @@ class Showing:
             units: A unit of each item.
             expected_wrong: How many wrong answers each item is expected to have.
         """
-        tags = tags_for(self.made) if self.made.labels.is_sequential else None
-        item_of_unit = self.made.labels.item_of_unit
-        found = zip(units.tolist(), item_of_unit[units].tolist(), expected_wrong, self.explain(units), strict=True)
-        return tuple(self._item(i, s, float(wrong), evidence, tags) for i, s, wrong, evidence in found)
+        labels = self.made.labels
+        items = labels.item_of_unit[units]
+        sentences: Sequence[TaggedSentence | None] = [None] * len(units)
+        tokens: Sequence[int | None] = [None] * len(units)
+        if labels.offsets is not None:
+            places = units - labels.offsets[items]
+            tokens = places.tolist()
+            sentences = sentences_of(self.made, items, places, tags_for(self.made), self.reliability)
+        found = zip(
+            units.tolist(), items.tolist(), expected_wrong.tolist(), self.explain(units), tokens, sentences,
+            self._votes(units), strict=True,
+        )  # fmt: skip
+        return tuple(self._item(*one) for one in found)
 
-    def _item(self, i: int, s: int, wrong: float, evidence: Evidence | None, tags: Tags | None) -> ShownItem:
-        made, names = self.made, self.made.class_names
-        offsets, answer = made.labels.offsets, int(made.estimate.answer[i])
-        token = None if offsets is None else i - int(offsets[s])
-        sentence = None if tags is None or token is None else sentence_of(made, s, token, tags, self.reliability)
+    def _item(
+        self, i: int, s: int, wrong: float, evidence: Evidence | None, token: int | None,
+        sentence: TaggedSentence | None, given: tuple[tuple[Vote, ...], int],
+    ) -> ShownItem:  # fmt: skip
+        made, names = self.made, self.names
+        answer = int(made.estimate.answer[i])
         text, is_cut = self.text(s)
-        votes, n_votes = self._votes(i)
+        votes, n_votes = given
         gold = None if made.gold is None or made.gold[i] == UNKNOWN else names[made.gold[i]]
         is_cut |= sentence is not None and len(sentence.tokens) < sentence.n_tokens
         confidence = number(made.estimate.beliefs[i, answer]) if answer >= 0 else None
@@ -85,18 +101,21 @@ class Showing:
     def _beliefs(self, i: int) -> tuple[Belief, ...]:
         q = self.made.estimate.beliefs[i]
         order = np.argsort(-q, kind="stable")[:MOST_BELIEFS].tolist()
-        return tuple(Belief(self.made.class_names[k], round(float(q[k]), 6)) for k in order)
+        return tuple(Belief(self.names[k], round(float(q[k]), 6)) for k in order)
 
-    def _votes(self, i: int) -> tuple[tuple[Vote, ...], int]:
-        labels = self.made.labels
-        begin, end = (int(row) for row in np.searchsorted(labels.unit, [i, i + 1]))
-        rows = range(begin, min(end, begin + MOST_VOTES))
-        weight = labels.weight
-        votes = (
-            Vote(
-                str(labels.annotators[int(labels.annotator[row])]), self.made.class_names[labels.label[row]],
-                1.0 if weight is None else float(weight[row]), number(self.reliability[labels.annotator[row]]),
+    def _votes(self, units: Ints) -> Iterator[tuple[tuple[Vote, ...], int]]:
+        """The votes of every unit, the first so many, and how many there are."""
+        labels, weight = self.made.labels, self.made.labels.weight
+        ends = (np.searchsorted(labels.unit, units, side=side).tolist() for side in ("left", "right"))
+        for begin, end in zip(*ends, strict=True):
+            rows = slice(begin, min(end, begin + MOST_VOTES))
+            who = labels.annotator[rows].tolist()
+            weights = [1.0] * len(who) if weight is None else weight[rows].tolist()
+            said = zip(who, labels.label[rows].tolist(), weights, strict=True)
+            yield (
+                tuple(
+                    Vote(str(labels.annotators[j]), self.names[k], much, number(self.reliability[j]))
+                    for j, k, much in said
+                ),
+                end - begin,
             )
-            for row in rows
-        )  # fmt: skip
-        return tuple(votes), end - begin

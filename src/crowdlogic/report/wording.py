@@ -21,11 +21,11 @@ def percent(share: float | None) -> str:
     if share is None or math.isnan(share):
         return "an unknown share"
     if share in (0.0, 1.0):
-        return f"{100 * share:.0f} %"
+        return f"{100 * share:.0f}%"
     if 0.01 <= share <= 0.99:
-        return f"{100 * share:.0f} %"
+        return f"{100 * share:.0f}%"
     shown = min(max(round(100 * share, 1), 0.1), 99.9)
-    return f"{'less than ' if 0 < share < 0.001 else 'more than ' if share > 0.999 else ''}{shown:g} %"
+    return f"{'less than ' if 0 < share < 0.001 else 'more than ' if share > 0.999 else ''}{shown:g}%"
 
 
 def about(expected: float) -> str:
@@ -46,6 +46,16 @@ def named(names: Sequence[object], most: int = 4) -> str:
     shown = ", ".join(short(name) for name in names[:most])
     rest = len(names) - most
     return f"{shown} and {rest:,} more" if rest > 0 else shown
+
+
+def score_title(name: str) -> str:
+    """What a score of the history is of, in words."""
+    where, _, who = name.rpartition(" ")
+    if name == "inference":
+        return "the answers, by gold"
+    if where and who in ("student", "teacher"):
+        return f"{where}: {'the classifier alone' if who == 'student' else 'put right by the rules'}"
+    return name
 
 
 def number(value: object) -> float | None:

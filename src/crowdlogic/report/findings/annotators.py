@@ -162,6 +162,7 @@ class AnnotatorFindings:
         pairs: Agreement between the busiest; None with fewer than two annotators.
         against_gold: Whether span mistakes are counted against gold; else against the consensus.
         has_times: Whether labels have times.
+        by_others: Whether everybody is judged by the votes of the others, since beliefs are shares of votes.
         findings: The sentences of this page.
     """
 
@@ -175,4 +176,5 @@ class AnnotatorFindings:
     pairs: PairAgreement | None
     against_gold: bool
     has_times: bool
+    by_others: bool
     findings: tuple[Finding, ...]

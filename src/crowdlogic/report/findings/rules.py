@@ -51,9 +51,14 @@ class RuleRow:
         flipped: How many answers it changes, alone.
         flipped_right: Of these, made right; None without gold.
         flipped_wrong: Of these, made wrong; None without gold.
+        pushed: Of the answers that all rules together changed, those that it pushed most, among the first so many.
+        pushed_right: Of these, made right by gold; None without gold.
+        pushed_wrong: Of these, made wrong; None without gold.
+        gold_says: against, where gold calls clearly more of its changes wrong than right; rather against, where it
+            calls more of them wrong; None otherwise.
         verdict: helps, neutral or contradicts the crowd.
         reason: The verdict in words: whether to keep it, and why.
-        examples: Answers that it changed, as far as they are known.
+        examples: Some of the answers that all rules together changed and that it pushed most.
     """
 
     rule: str
@@ -68,6 +73,10 @@ class RuleRow:
     flipped: int
     flipped_right: int | None
     flipped_wrong: int | None
+    pushed: int
+    pushed_right: int | None
+    pushed_wrong: int | None
+    gold_says: str | None
     verdict: str
     reason: str
     examples: tuple[Flip, ...]

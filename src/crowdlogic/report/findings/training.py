@@ -58,6 +58,7 @@ class TrainingFindings:
         epochs: The history.
         chosen: The epoch that was kept.
         stopping_name: What the stopping score is, in words.
+        stops_by_score: Whether it is one of the scores, a share; else it is a log likelihood, or nothing.
         stopped: Why it stopped: a whole sentence.
         score_names: The names of the other scores.
         score_name: What scores are: accuracy, or F1.
@@ -70,6 +71,7 @@ class TrainingFindings:
     epochs: tuple[EpochRow, ...]
     chosen: int
     stopping_name: str
+    stops_by_score: bool
     stopped: str
     score_names: tuple[str, ...]
     score_name: str

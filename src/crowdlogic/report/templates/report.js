@@ -142,7 +142,7 @@
     table.parentElement.after(more);
     draw();
   }
-  for (const list of all("ul[data-most]")) {
+  for (const list of all("ul[data-most], ol[data-most]")) {
     const hidden = [...list.children].slice(Number(list.dataset.most));
     if (!hidden.length) continue;
     const more = make("button", "quiet-button more", `Show ${hidden.length} more`);
@@ -189,7 +189,7 @@
     return part([`Votes, and how often each annotator is right`], list);
   };
 
-  const SOURCES = { classifier: "the classifier", annotator: "", rule: "rule: ", transitions: "tag transitions", rest: "the rest" };
+  const SOURCES = { classifier: "the classifier", annotator: "", rule: "rule: ", transitions: "tag transitions", rest: "all at once" };
   const MOST_TERMS = 12;
   const evidence = (item) => {
     const why = item.evidence;
@@ -264,8 +264,12 @@
     const head = make("p", "item-head", make("span", "item-name", isolated(item.name)));
     const answer = item.answer ?? item.evidence?.answer ?? item.beliefs[0]?.name;
     if (answer !== undefined && !item.sentence) head.append(make("span", "answer", isolated(answer)));
-    if (item.sentence) head.append(make("span", "", `${item.expected_wrong.toFixed(1)} tokens expected wrong`));
-    if (item.confidence !== undefined) head.append(make("span", "muted", `${percent(item.confidence)} sure${item.sentence ? " of the least sure" : ""}`));
+    if (item.sentence) {
+      head.append(make("span", "", `${item.expected_wrong.toFixed(1)} tokens expected wrong`));
+      const least = make("span", "muted", "least sure: ", isolated(item.sentence.tokens[item.token] ?? `token ${item.token + 1}`));
+      if (answer !== undefined) least.append(", ", isolated(answer), item.confidence === undefined ? "" : ` ${percent(item.confidence)}`);
+      head.append(least);
+    } else if (item.confidence !== undefined) head.append(make("span", "muted", `${percent(item.confidence)} sure`));
     if (item.gold !== undefined) head.append(make("span", "muted", "gold: ", isolated(item.gold), item.gold === answer ? " ✓" : " ✕"));
     const made = make("li", "item", head);
     if (item.sentence) made.append(sentence(item));

@@ -1,0 +1,116 @@
+"""How long a report of many labels takes, how large its page is, and how soon a browser shows it.
+
+    python -m benchmarks.report_speed                                  # 100,000 items, 500,000 labels, made up
+    CROWDLOGIC_DATA=... python -m benchmarks.report_speed --benchmark ner_conll_mturk
+
+Seconds are those of the processor, so that a busy machine tells the same as an idle one; the browser's figures are its
+own, of the wall's clock, and wait for a Chromium that is installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from crowdlogic.data.benchmarks import load_benchmark
+from crowdlogic.data.corpus import documents
+from crowdlogic.data.simulate import simulate_crowd
+from crowdlogic.report.figures import BROWSERS
+from crowdlogic.report.material import Material, of_estimate
+from crowdlogic.report.page import render
+from crowdlogic.report.reports import as_json, report_of
+from crowdlogic.truth.methods import METHODS
+
+WORDS = ("the", "plot", "is", "slow", "but", "grand", "and", "nobody", "would", "leave", "before", "its", "end")
+"""Of texts that are made up."""
+TEXT_LENGTH = 60
+
+T = TypeVar("T")
+
+LOOKING = """
+addEventListener("load", () => setTimeout(() => {
+  const made = performance.getEntriesByType("navigation")[0];
+  document.title = `usable ${performance.now().toFixed(0)} parsed ${made.domInteractive.toFixed(0)}`;
+}, 0));
+"""
+
+
+def made_up(items: int, labels: int, annotators: int) -> Material:
+    """A crowd as large as asked for, with texts, gold and what Dawid-Skene believes."""
+    rng = np.random.default_rng(0)
+    crowd = simulate_crowd(rng, units=items, annotators=annotators, classes=3, labels_per_unit=labels / items)
+    words = rng.integers(0, len(WORDS), (items, TEXT_LENGTH))
+    texts = [" ".join(WORDS[w] for w in line) for line in words.tolist()]
+    names = crowd.labels.items.to_list()
+    gold = [crowd.labels.classes[k] for k in crowd.truth.tolist()]
+    corpus = documents(names, texts, gold=gold)
+    return of_estimate(METHODS["dawid-skene"].infer(crowd.labels), crowd.labels, corpus)
+
+
+def real(name: str) -> Material:
+    """A data set of the paper, and what Dawid-Skene believes."""
+    given = load_benchmark(name)
+    return of_estimate(METHODS["dawid-skene"].infer(given.labels), given.labels, given.corpus)
+
+
+def timed(work: Callable[[], T]) -> tuple[T, float]:
+    """What some work returns, and the seconds of processor time it took."""
+    began = time.process_time()
+    return work(), time.process_time() - began
+
+
+def usable_after(page: str) -> dict[str, float] | None:
+    """Milliseconds until the page is parsed, and until its script is through, by the browser; None without one."""
+    browser = next((path for path in map(shutil.which, BROWSERS) if path), None)
+    if browser is None:
+        return None
+    policy = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
+    with tempfile.TemporaryDirectory(prefix="crowdlogic-speed-", ignore_cleanup_errors=True) as home:
+        file = Path(home) / "page.html"
+        # The measuring script comes last, so that the page's own is through when it runs; the policy would refuse it.
+        file.write_text(policy.sub("", page).replace("</body>", f"<script>{LOOKING}</script></body>"), encoding="utf-8")
+        sandbox = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+        options = ["--headless", "--disable-gpu", "--no-first-run", "--timeout=60000", "--dump-dom"]
+        command = [browser, *options, *sandbox, f"--user-data-dir={home}/profile", file.as_uri()]
+        done = subprocess.run(command, capture_output=True, timeout=300, check=False)
+    found = re.search(rb"<title>usable (\d+) parsed (\d+)</title>", done.stdout)
+    return None if found is None else {"usable": float(found[1]), "parsed": float(found[2])}
+
+
+def main() -> None:
+    """Make the report, its page and its JSON; open the page."""
+    wanted = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    wanted.add_argument("--items", type=int, default=100_000)
+    wanted.add_argument("--labels", type=int, default=500_000)
+    wanted.add_argument("--annotators", type=int, default=1000)
+    wanted.add_argument("--benchmark", help="a data set in CROWDLOGIC_DATA instead")
+    given = wanted.parse_args()
+    made = real(given.benchmark) if given.benchmark else made_up(given.items, given.labels, given.annotators)
+    report, findings = timed(lambda: report_of(made, title="speed", made_at="2026-01-01T00:00:00+00:00"))
+    text, as_data = timed(lambda: as_json(report))
+    page, drawing = timed(lambda: render(report))
+    print(
+        f"{len(made.labels.items):,} items, {made.labels.n_labels:,} labels, {len(made.labels.annotators):,} annotators"
+    )
+    print(f"findings {findings:6.2f} s of processor time")
+    print(f"json     {as_data:6.2f} s, {len(text.encode()) / 1e6:.2f} MB")
+    print(f"page     {drawing:6.2f} s, {len(page.encode()) / 1e6:.2f} MB")
+    opened = usable_after(page)
+    if opened is None:
+        print("browser: there is no Chromium to open the page with")
+    else:
+        print(f"browser  parsed after {opened['parsed']:.0f} ms, usable after {opened['usable']:.0f} ms")
+
+
+if __name__ == "__main__":
+    main()

@@ -34,7 +34,8 @@ from crowdlogic.report.plots import (
     text,
     title,
 )
-from crowdlogic.report.plots_charts import Line, heat_map, lines
+from crowdlogic.report.plots_charts import Line, lines
+from crowdlogic.report.plots_rows import heat_map
 
 SHOWN = {True: 4, False: 6}
 """Of how many annotators the matrices are shown: four for tags, six for documents, as in the paper."""

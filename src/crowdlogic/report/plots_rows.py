@@ -84,7 +84,7 @@ def heat_map(
     marks = [text(left + side * len(columns) / 2, 10, column_name, class_="name")] if column_name else []
     middle = top + side * len(rows) / 2
     if row_name:
-        marks.append(text(9, middle, row_name, class_="name", transform=f"rotate(-90 9 {middle:.0f})"))
+        marks.append(text(11, middle, row_name, class_="name", transform=f"rotate(-90 11 {middle:.0f})"))
     for n, column in enumerate(columns):
         marks.append(_column_name(column, left + side * (n + 0.5), top - 6, turned, side))
     for m, row in enumerate(rows):

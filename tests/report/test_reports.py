@@ -136,6 +136,15 @@ def test_the_summary_holds_the_most_important_and_counts_the_rest() -> None:
     assert found.n_others == 8
 
 
+def test_the_summary_says_first_what_to_act_on_and_last_what_to_know() -> None:
+    kinds = (Severity.know, Severity.look, Severity.act, Severity.know, Severity.look)
+    findings = [Finding(str(n), kind, Page.labels, importance=90 - n) for n, kind in enumerate(kinds)]
+
+    found = summary_of(findings)
+
+    assert [one.text for one in found.findings] == ["2", "1", "4", "0", "3"]
+
+
 def test_the_summary_names_nobody_twice() -> None:
     findings = [
         Finding("all", Severity.act, Page.annotators, None, 90),

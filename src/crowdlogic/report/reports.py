@@ -83,7 +83,7 @@ def report_of(
 
 
 def summary_of(findings: Sequence[Finding]) -> Summary:
-    """The most important findings; of single annotators and of single rules only the first few each."""
+    """The most important findings, what to act on first; of single annotators and rules only the first few each."""
     ordered = by_importance(findings)
     chosen: list[Finding] = []
     for finding in ordered:
@@ -93,7 +93,8 @@ def summary_of(findings: Sequence[Finding]) -> Summary:
         if len(chosen) < HEADLINES and (finding.about is None or alike < ALIKE):
             chosen.append(finding)
     others = sum(one.severity is not Severity.know for one in ordered if one not in chosen)
-    return Summary(tuple(chosen), others)
+    urgency = list(Severity)
+    return Summary(tuple(sorted(chosen, key=lambda one: urgency.index(one.severity))), others)
 
 
 def _is_told(finding: Finding, chosen: Sequence[Finding]) -> bool:

@@ -13,6 +13,7 @@ import pytest
 
 from crowdlogic.cli.aggregate import Method
 from crowdlogic.data.frames import from_arrays, from_sequences
+from crowdlogic.truth.keeping import load_estimate
 from crowdlogic.truth.methods import METHODS, SEQUENCE_METHODS, suited_method
 
 Run = Callable[..., Any]
@@ -254,7 +255,7 @@ def test_threads_and_a_checkpoint_change_nothing(run: Run) -> None:
         (["-o", "l.csv"], "crowdlogic: l.csv: is used twice, and would be written over. Name another file.\n"),
         (["-o", "o.csv", "--annotators", "o.csv"], "crowdlogic: o.csv: is used twice, and would be written over. Name another file.\n"),
         (["-o", "o.csv", "--annotators", "o.relabel.csv"], "crowdlogic: o.relabel.csv: is used twice, and would be written over. Name another file.\n"),
-        (["--methods", "all", "--annotators", "a.csv"], "crowdlogic: --annotators and --min-confidence go with one method (-m) and -o FILE, not with --methods.\n"),
+        (["--methods", "all", "--annotators", "a.csv"], "crowdlogic: --annotators, --min-confidence and --save go with one method (-m) and -o FILE, not with --methods.\n"),
         (["--methods", ""], "crowdlogic: --methods: no method is named. Write all, or names separated by commas.\n"),
         (["-o", "o.csv", "--json"], "crowdlogic: --json prints scores: it goes with --methods, or with --gold and -o FILE.\n"),
         (["-o", "-", "--json", "--gold", "g.csv"], "crowdlogic: --json prints scores: it goes with --methods, or with --gold and -o FILE.\n"),
@@ -304,3 +305,28 @@ def test_items_to_label_again_go_beside_the_answers(run: Run, out: str, apart: s
     run("aggregate", "l.csv", "-m", "majority", "-o", out, "--min-confidence", "0.9")
 
     assert {out, apart} < {p.name for p in Path().iterdir()}
+
+
+def test_a_saved_estimate_is_whole_and_makes_a_report(run: Run) -> None:
+    write_crowd("labels.csv")
+
+    done = run("aggregate", "labels.csv", "-m", "dawid-skene", "-o", "answers.csv", "--save", "kept")
+
+    assert done.code == 0
+    kept = load_estimate("kept")
+    table = pl.read_csv("answers.csv")
+    assert kept.answer_names() == table["label"].to_list()
+    assert kept.confusion is not None
+    assert run("report", "kept", "--labels", "labels.csv", "-o", "page.html").code == 0
+    assert "dawid-skene" in Path("page.html").read_text()
+
+
+def test_a_folder_that_holds_something_is_not_saved_into(run: Run) -> None:
+    write_crowd("labels.csv")
+    Path("kept").mkdir()
+    Path("kept/mine.txt").write_text("mine")
+
+    done = run("aggregate", "labels.csv", "-o", "answers.csv", "--save", "kept")
+
+    assert (done.code, Path("answers.csv").exists()) == (2, False)
+    assert "--save: kept is there already" in done.err

@@ -39,6 +39,7 @@ from crowdlogic.errors import ConvergenceWarning, DataError, OptionError
 from crowdlogic.truth.annotators import annotator_table
 from crowdlogic.truth.comparison import agreement_between, compare, methods_for, scored
 from crowdlogic.truth.fitting import WITHOUT_ANCHORS, Fitting
+from crowdlogic.truth.keeping import save_estimate
 from crowdlogic.truth.methods import TruthMethod, method_named, suited_method
 from crowdlogic.truth.relabelling import sure_and_unsure, take_items
 from crowdlogic.truth.ties import Ties
@@ -96,6 +97,10 @@ def command(
     anchors: AnchorsOption = None,
     gold: GoldOption = None,
     min_confidence: LeastOption = None,
+    save: Annotated[
+        str | None,
+        typer.Option("--save", metavar="FOLDER", help="Also keep the estimate, for crowdlogic report."),
+    ] = None,
     ties: Annotated[Ties | None, typer.Option("--ties", help="How majority decides a tie.")] = None,
     order: Annotated[str | None, typer.Option("--order", help="With --ties order: the classes, best first.")] = None,
     seed: SeedOption = 0,
@@ -114,7 +119,7 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Estimate the true label of every item."""
-    _check_options(out, methods, min_confidence, gold=gold, annotators=annotators, as_json=json)
+    _check_options(out, methods, min_confidence, gold=gold, annotators=annotators, save=save, as_json=json)
     _check_places(labels, out=(out, to), annotators=(annotators, None), checkpoint=checkpoint, read=(anchors, gold))
     crowd = read_crowd(
         labels, format=format, columns=columns_of(column), classes=list_of(classes), duplicates=duplicates,
@@ -132,6 +137,8 @@ def command(
     written = _write(str(out), estimate, crowd.corpus, min_confidence, to)
     if annotators is not None:
         write_table(annotators, annotator_table(crowd.labels, estimate))
+    if save is not None:
+        save_estimate(save, estimate)
     if truth is not None:
         _show_scores(chosen.name, scored(estimate, truth), as_json=json)
     for sentence in [*crowd.labels.intake.sentences(), *remarks]:
@@ -180,13 +187,18 @@ def _check_options(
     *,
     gold: str | None,
     annotators: str | None,
+    save: str | None,
     as_json: bool,
 ) -> None:
     """Refuse options that do not go together, before any work."""
     if (out is None) == (methods is None):
         raise OptionError("Say where to write with -o FILE, or compare methods with --methods all.")
-    if methods is not None and (annotators is not None or least is not None):
-        raise OptionError("--annotators and --min-confidence go with one method (-m) and -o FILE, not with --methods.")
+    if methods is not None and (annotators is not None or least is not None or save is not None):
+        raise OptionError(
+            "--annotators, --min-confidence and --save go with one method (-m) and -o FILE, not with --methods."
+        )
+    if save is not None and Path(save).exists() and (not Path(save).is_dir() or any(Path(save).iterdir())):
+        raise OptionError(f"--save: {save} is there already. Name a folder that is new or empty.")
     if as_json and methods is None and (gold is None or out == STANDARD):
         raise OptionError("--json prints scores: it goes with --methods, or with --gold and -o FILE.")
     if least is not None and not 0 <= least <= 1:

@@ -186,7 +186,9 @@ def test_paper_shows_every_page_in_light_colours(browser: Chrome, pages: dict[st
         shown = "[...document.querySelectorAll('.page')].map((one) => one.checkVisibility())"
         assert browser.evaluate(shown) == [True] * 6
         assert browser.evaluate("document.querySelector('.tabs').checkVisibility()") is False
-        assert browser.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(253, 252, 250)"
+        bare, dark_ink = "rgba(0, 0, 0, 0)", "rgb(28, 33, 38)"
+        assert browser.evaluate("getComputedStyle(document.body).backgroundColor") == bare
+        assert browser.evaluate("getComputedStyle(document.body).color") == dark_ink
     finally:
         browser.send("Emulation.setEmulatedMedia", media="")
 

@@ -70,7 +70,9 @@ def test_options_change_strength_and_imitation():
     strong = varied(data, base, "C 2", seed=0)[1].method
     steady = varied(data, base, "k 0.5", seed=0)[1].method
 
+    patient = varied(data, base, "all epochs", seed=0)[1].method
     assert (strong.strength, strong.imitation) == (2.0, base.method.imitation)
+    assert patient.patience == patient.epochs
     assert [steady.imitation(t) for t in (1, 9)] == [0.5, 0.5]
 
 

@@ -1,8 +1,8 @@
 """The rows of the paper's tables: which method with which options, run with a seed and scored.
 
 A row is the name of a method, or `name, option`: how the rules of tags are read (`logic-lncl, paper`), the strength of
-the rules (`logic-lncl, C 2`), a constant imitation (`logic-lncl, k 0.5`) or fewer training items
-(`logic-lncl, 3300 samples`). Rows that begin with `truth` infer the truth and learn nothing.
+the rules (`logic-lncl, C 2`), a constant imitation (`logic-lncl, k 0.5`), no patience (`cl mw, all epochs`) or fewer
+training items (`logic-lncl, 3300 samples`). Rows that begin with `truth` infer the truth and learn nothing.
 """
 
 from __future__ import annotations
@@ -63,7 +63,10 @@ UNREALISTIC = {("O", "O"): 1.0} | {
 
 def _gold(base: Configured, seed: int) -> Made:
     own = base.method
-    return Gold(own.classifier, own.strength, own.preset, own.transitions, seed=seed), base.rules
+    method = Gold(
+        own.classifier, own.strength, own.preset, own.transitions, epochs=own.epochs, patience=own.patience, seed=seed
+    )  # fmt: skip
+    return method, base.rules
 
 
 def _two_stage(truth: TruthMethod | None) -> Maker:
@@ -73,7 +76,8 @@ def _two_stage(truth: TruthMethod | None) -> Maker:
         own, hard = base.method, truth is None and base.method.start.ties != Ties.soft
         chosen = truth or own.start
         method = TwoStage(
-            chosen, own.classifier, hard, own.strength, own.preset, own.transitions, seed=seed
+            chosen, own.classifier, hard, own.strength, own.preset, own.transitions, epochs=own.epochs,
+            patience=own.patience, seed=seed,
         )  # fmt: skip
         return method, base.rules
 
@@ -83,7 +87,14 @@ def _two_stage(truth: TruthMethod | None) -> Maker:
 def _agg_net(base: Configured, seed: int) -> Made:
     own = base.method
     plain = AggNet(
-        classifier=own.classifier, loss=Loss.plain, start=own.start, smoothing=own.smoothing, trust=own.trust, seed=seed
+        classifier=own.classifier,
+        loss=Loss.plain,
+        start=own.start,
+        smoothing=own.smoothing,
+        trust=own.trust,
+        epochs=own.epochs,
+        patience=own.patience,
+        seed=seed,
     )
     return plain, None
 
@@ -103,14 +114,15 @@ def _crowd_layer(kind: Kind, pretraining: int) -> Maker:
 
     def make(base: Configured, seed: int) -> Made:
         own = base.method
-        return CrowdLayer(own.classifier, kind, pretraining, own.start, seed=seed), None
+        return CrowdLayer(own.classifier, kind, pretraining, own.start, own.epochs, own.patience, seed=seed), None
 
     return make
 
 
 def _doctor_nets(weighted: bool) -> Maker:
     def make(base: Configured, seed: int) -> Made:
-        return DoctorNets(base.method.classifier, weighted, seed=seed), None
+        own = base.method
+        return DoctorNets(own.classifier, weighted, own.epochs, own.patience, seed=seed), None
 
     return make
 
@@ -211,12 +223,14 @@ TRUTH: dict[str, Callable[[int], TruthMethod]] = {
 
 
 def varied(data: Benchmark, base: Configured, option: str, *, seed: int) -> tuple[Benchmark, Configured]:
-    """A task with one thing changed: `C 2`, `k 0.5` or `3300 samples`."""
+    """A task with one thing changed: `C 2`, `k 0.5`, `all epochs` (no patience) or `3300 samples`."""
     match option.split():
         case ["C", strength]:
             return data, replace(base, method=replace(base.method, strength=float(strength)))
         case ["k", imitation]:
             return data, replace(base, method=replace(base.method, imitation=Constant(float(imitation))))
+        case ["all", "epochs"]:
+            return data, replace(base, method=replace(base.method, patience=base.method.epochs))
         case [size, "samples"]:
             return sample(data, int(size), seed=seed), base
     raise OptionError(f"row: there is no option {option!r}.")
@@ -227,7 +241,7 @@ def configured(job: Job) -> tuple[Benchmark, Configured, str]:
     row, _, option = job.row.partition(", ")
     if row not in ROWS and row != AGGNET_RULE:
         raise OptionError(f"row: {row!r} is none of {', '.join([*ROWS, AGGNET_RULE, *TRUTH])}.")
-    if option.startswith(("C ", "k ")) or option.endswith(" samples"):
+    if option.startswith(("C ", "k ")) or option.endswith((" samples", "all epochs")):
         return *varied(*task_named(job.task), option, seed=job.seed), row
     return *task_named(job.task, option), row
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from crowdlogic.experiments.markdown import filled
 from crowdlogic.experiments.paper import NER, SENTIMENT
 from crowdlogic.experiments.reproduce import parts_of, write_results
-from crowdlogic.experiments.studies import reliability_table, time_table
+from crowdlogic.experiments.studies import patience_table, reliability_table, time_table
 from crowdlogic.experiments.tables import ablation_table, against_aggnet
 
 RESULTS = Path("benchmarks/results/learning")
@@ -29,6 +29,7 @@ def rendered(page: str, results: Path) -> str:
     both = {
         "ablations": ablation_table(results), "tests": against_aggnet(results),
         "annotators": reliability_table(results, TASKS), "time": time_table(results, TASKS),
+        "patience": patience_table(results, NER, "cl mw"),
     }  # fmt: skip
     for name, table in both.items():
         page = filled(page, name, table)

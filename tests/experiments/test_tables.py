@@ -8,7 +8,14 @@ from scipy import stats
 from crowdlogic.errors import FormatError
 from crowdlogic.experiments.jobs import Job, keep
 from crowdlogic.experiments.markdown import filled, markdown
-from crowdlogic.experiments.studies import correlation, file_table, reliability_table, sample_table, time_table
+from crowdlogic.experiments.studies import (
+    correlation,
+    file_table,
+    patience_table,
+    reliability_table,
+    sample_table,
+    time_table,
+)
 from crowdlogic.experiments.tables import ablation_table, against_aggnet, order_table, results_table
 
 
@@ -113,6 +120,16 @@ def test_fewer_samples_stand_beside_the_whole(tmp_path):
 
     assert "| 4,900 | 1/1 | 70.00 | 71.00 | 78.00 / 78.58 | 68.00 | 75.00 |" in table
     assert "| 5,985 | 1/0 | 72.00 | 73.00 | 80.00 |  |  |" in table
+
+
+def test_a_row_without_patience_stands_beside_the_row(tmp_path):
+    put(tmp_path, "ner", "cl mw", (68, 68, 73))
+    put(tmp_path, "ner", "cl mw, all epochs", (70, 70, 76))
+
+    table = patience_table(tmp_path, "ner", "cl mw")
+
+    assert "| patience 5 | 1 | 1.0 | 68.00 | 73.00 |" in table
+    assert "| all epochs | 1 | 1.0 | 70.00 | 76.00 |" in table
 
 
 def test_annotators_with_few_labels_are_left_out_of_the_correlation(tmp_path):

@@ -62,6 +62,19 @@ def sensitivity_table(folder: Path, task: str) -> str:
     return markdown(["", "seeds", "dev student", "dev teacher", "inference"], lines)
 
 
+def patience_table(folder: Path, task: str, row: str) -> str:
+    """What a row gains when it is not stopped: the best dev epoch of all that there are, beside patience 5."""
+    name = measures(task)[-1]
+    lines = []
+    for label, found in (("patience 5", row), ("all epochs", f"{row}, all epochs")):
+        runs = runs_of(folder, task, found)
+        epoch = f"{mean_of([run['chosen'] for run in runs]).mean:.1f}" if runs else ""
+        lines.append(
+            (label, len(runs), epoch, *(cell(percents(runs, part, name)) for part in ("student", "inference")))
+        )
+    return markdown([row, "seeds", "epoch", "prediction", "inference"], lines)
+
+
 def reliabilities(folder: Path, task: str) -> list[list[dict[str, Any]]]:
     """For each run, the annotators with more than a few labels."""
     runs = runs_of(folder, task, "annotators")

@@ -56,8 +56,7 @@ def table(folder: Path, task: str, rows: Sequence[str], seeds: int) -> str:
 
 PAIRS = {
     "ner": [
-        *((part, row, "aggnet") for row in ("logic-lncl", "logic-lncl, transitions", "logic-lncl, paper")
-          for part in ("student", "teacher", "inference")),
+        *((part, "logic-lncl", "aggnet") for part in ("student", "teacher", "inference")),
     ],
     "sentiment": [
         ("teacher", "logic-lncl", "student of logic-lncl"), ("student", "logic-lncl", "aggnet"),

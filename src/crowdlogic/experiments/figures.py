@@ -14,12 +14,10 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from crowdlogic.data.writing import write_bytes
 from crowdlogic.experiments.paper import IMITATIONS, NER, STRENGTHS, kind_of
 from crowdlogic.experiments.statistics import mean_of
 from crowdlogic.experiments.studies import FEW, correlation, reliabilities, sized, sizes_of
 from crowdlogic.experiments.tables import measures, percents, runs_of
-from crowdlogic.report.figures import DrawingError, Written, draw, standalone
 from crowdlogic.report.plots import (
     Frame,
     Plot,
@@ -47,23 +45,6 @@ def figures_of(folder: Path, task: str) -> list[Plot]:
     """Every figure that the finished runs of a task allow."""
     found = [*_annotators(folder, task), *_samples(folder, task), *_sensitivity(folder, task)]
     return [replace(plot, name=f"{task}-{plot.name}") for plot in found]
-
-
-def write_plots(plots: Sequence[Plot], folder: Path) -> Written:
-    """Write plots as SVG, and as PNG where a browser can draw them."""
-    folder.mkdir(parents=True, exist_ok=True)
-    pictures = {plot.name: standalone(plot) for plot in plots}
-    svg = tuple(_written(folder / f"{name}.svg", picture.encode()) for name, picture in pictures.items())
-    try:
-        found = draw(pictures) if pictures else {}
-    except DrawingError as problem:
-        return Written(svg, (), str(problem))
-    return Written(svg, tuple(_written(folder / f"{name}.png", data) for name, data in found.items()), None)
-
-
-def _written(path: Path, data: bytes) -> Path:
-    write_bytes(path, data)
-    return path
 
 
 def _annotators(folder: Path, task: str) -> list[Plot]:

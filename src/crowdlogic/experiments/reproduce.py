@@ -14,7 +14,7 @@ import polars as pl
 from crowdlogic.data.names import listed, nearest
 from crowdlogic.data.writing import write_bytes, write_table
 from crowdlogic.errors import OptionError
-from crowdlogic.experiments.figures import figures_of, write_plots
+from crowdlogic.experiments.figures import figures_of
 from crowdlogic.experiments.jobs import Job
 from crowdlogic.experiments.paper import NER, SENTIMENT, sample_rows, sensitivity_rows, table_rows
 from crowdlogic.experiments.studies import (
@@ -26,7 +26,7 @@ from crowdlogic.experiments.studies import (
 )
 from crowdlogic.experiments.tables import ablation_table, against_aggnet, order_table, results_table
 from crowdlogic.experiments.tasks import QUICK
-from crowdlogic.report.figures import Written
+from crowdlogic.report.figures import Written, write_plots
 
 STUDIES = ("tables", "annotators", "samples", "sensitivity")
 """The parts of the paper, by name, in the order in which they are run."""

@@ -13,7 +13,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,11 +85,15 @@ def write_figures(report: Report, folder: str | Path, *, png: bool = True) -> Wr
         folder: Where to; made when it is not there.
         png: Whether to write PNG files, too, where that is possible.
     """
+    pages = plots_of(report).items()
+    return write_plots([plot for page, plots in pages if page != "glance" for plot in plots], folder, png=png)
+
+
+def write_plots(plots: Iterable[Plot], folder: str | Path, *, png: bool = True) -> Written:
+    """Write plots into a folder, which is made when it is not there."""
     home = Path(folder)
     home.mkdir(parents=True, exist_ok=True)
-    pictures = {
-        plot.name: standalone(plot) for page, plots in plots_of(report).items() if page != "glance" for plot in plots
-    }
+    pictures = {plot.name: standalone(plot) for plot in plots}
     svg = tuple(_written(home / f"{name}.svg", picture.encode()) for name, picture in pictures.items())
     try:
         drawn = draw(pictures) if png and pictures else {}

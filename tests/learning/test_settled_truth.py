@@ -39,6 +39,15 @@ def test_the_truth_stays_and_the_mixture_moves():
     assert np.abs(learned.epoch.q_b - settled).max() > 0.05
 
 
+def test_labels_kept_apart_to_stop_by_are_learnt_in_the_second_pass():
+    chosen = SettledTruth(Linear(), truth=DawidSkene(), epochs=5).fit(MADE.corpus, MADE.labels, rules=RULES)
+
+    whole = SettledTruth(Linear(), truth=DawidSkene(), epochs=chosen.chosen, held_out=None)
+    again = whole.fit(MADE.corpus, MADE.labels, rules=RULES)
+    np.testing.assert_array_equal(chosen.epoch.q_f, again.epoch.q_f)
+    assert len(chosen.again) == chosen.chosen
+
+
 def test_answers_of_another_fit_serve_as_the_truth():
     first = DawidSkene().infer(MADE.labels, MADE.corpus)
     options = {"epochs": 3, "held_out": None}

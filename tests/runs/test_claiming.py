@@ -116,4 +116,6 @@ def test_without_locks_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "fcntl", None)
 
     with alone(tmp_path), alone(tmp_path):
-        pass
+        held = list(tmp_path.iterdir())
+
+    assert held == []

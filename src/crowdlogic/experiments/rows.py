@@ -137,7 +137,10 @@ def _logic(base: Configured, seed: int) -> Made:
 
 def _raykar(base: Configured, seed: int) -> Made:
     own = base.method
-    return Raykar(start=own.start, smoothing=own.smoothing, trust=own.trust, seed=seed), None
+    method = Raykar(
+        start=own.start, smoothing=own.smoothing, trust=own.trust, epochs=own.epochs, patience=own.patience, seed=seed
+    )  # fmt: skip
+    return method, None
 
 
 def _settled(truth: TruthMethod | None) -> Maker:

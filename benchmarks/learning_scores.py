@@ -22,7 +22,7 @@ NER = (
     "gold", "majority", "dawid-skene", "aggnet", "without rules", "logic-lncl",
     *(f"logic-lncl, {name}" for name in READINGS if name != "released"),
 )  # fmt: skip
-FREE = ("gold-free items", "gold-free annotations", "all epochs")
+FREE = ("gold-free items", "gold-free best epoch", "gold-free annotations", "logic-lncl, all epochs")
 WEAK = ("gold", "majority", "dawid-skene", "aggnet", "aggnet with silence")
 GRID = {
     "ner": (*NER, *FREE),

@@ -57,8 +57,7 @@ def test_a_run_is_trained_and_told_of(run: Run, reviews: Simulation) -> None:
     assert done.code == 0
     assert lines[:3] == [
         f"labels.csv: {reviews.labels.n_labels} labels of 150 items by 12 annotators; classes negative, positive.",
-        "No dev items: the labels of 10% of the items are kept apart to stop by, then all are learnt for as many "
-        "epochs.",
+        "No dev items: the labels of 10% of the items are kept apart to stop by, then all are learnt anew.",
         "but.rules: 1 rules.",
     ]
     assert [line.split(":")[0] for line in lines[3:6]] == [f"epoch {t} of at most 3" for t in (1, 2, 3)]
@@ -69,9 +68,7 @@ def test_a_run_is_trained_and_told_of(run: Run, reviews: Simulation) -> None:
         f"{t} of {len(again)}" for t in range(1, len(again) + 1)
     ]
     assert not any("held-out" in line for line in again)
-    assert lines[-1].endswith(
-        f"epoch {len(again)} of 3 chosen, then {len(again)} epoch{'s' * (len(again) != 1)} with all labels -> out"
-    )
+    assert lines[-1].endswith(f" of 3 chosen, then {len(again)} epoch{'s' * (len(again) != 1)} with all labels -> out")
     assert len(Path("out/again.jsonl").read_text().splitlines()) == len(again)
     assert "test teacher" in done.out
     answers = pl.read_parquet("out/labels.parquet").join(pl.read_csv("gold.csv"), on="item")

@@ -70,10 +70,29 @@ def test_options_change_strength_and_imitation():
     strong = varied(data, base, "C 2", seed=0)[1].method
     steady = varied(data, base, "k 0.5", seed=0)[1].method
 
+    slow = varied(data, base, "k 1 - 0.98^t", seed=0)[1].method
+    alone = varied(data, base, "from the classifier", seed=0)[1].method
     patient = varied(data, base, "all epochs", seed=0)[1].method
     assert (strong.strength, strong.imitation) == (2.0, base.method.imitation)
     assert patient.patience == patient.epochs
     assert [steady.imitation(t) for t in (1, 9)] == [0.5, 0.5]
+    assert slow.imitation(2) == pytest.approx(1 - 0.98**2)
+    assert (alone.preset.start, base.method.preset) == ("classifier", "paper")
+
+
+def test_options_add_up_and_a_reading_comes_first():
+    _, base, row = configured(Job("quick-ner", "logic-lncl, paper, C 2, k 0.5", 0))
+
+    assert (row, base.method.strength, base.method.imitation(1)) == ("logic-lncl", 2.0, 0.5)
+    assert base.method.transitions is None
+    assert base.rules is not None
+
+
+def test_with_all_epochs_every_epoch_is_scored_on_dev_and_test():
+    found = run(Job("quick-sentiment", "logic-lncl, all epochs", 0))
+
+    assert len(found["history"]) == 6
+    assert all({"test student", "dev gold student", "test teacher"} <= set(one["scores"]) for one in found["history"])
 
 
 def test_unknown_rows_options_and_tasks_are_refused():
@@ -81,6 +100,10 @@ def test_unknown_rows_options_and_tasks_are_refused():
         configured(Job("quick-ner", "no such row", 0))
     with pytest.raises(OptionError, match="no option"):
         varied(*task_named("quick-sentiment"), "C", seed=0)
+    with pytest.raises(OptionError, match="no option"):
+        configured(Job("quick-ner", "logic-lncl, C 2, paper", 0))
+    with pytest.raises(OptionError, match="no option 'paper'"):
+        configured(Job("sentiment", "logic-lncl, paper", 0))
     with pytest.raises(OptionError, match="task"):
         task_named("chess")
 

@@ -13,7 +13,9 @@ from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.mlp import MLP
 from crowdlogic.classifiers.training import Training
 from crowdlogic.errors import OptionError
+from crowdlogic.learning import course
 from crowdlogic.learning.crowd_layer import CrowdLayer, Kind
+from crowdlogic.learning.stopping import HeldOut
 from crowdlogic.learning.task import task_of
 from crowdlogic.learning.two_stage import TwoStage
 from crowdlogic.rules.parser import parse_rules
@@ -151,12 +153,25 @@ def test_labels_kept_apart_choose_the_epochs_and_are_then_learnt_too() -> None:
     task = blob_task(count=200)
     labels = labelled(task, mixed_up(), share=0.6)
 
-    learned = CrowdLayer(SMALL, pretraining=2, epochs=4).fit(task.corpus, labels)
+    learned = CrowdLayer(SMALL, pretraining=2, epochs=4, held_out=HeldOut(average=1)).fit(task.corpus, labels)
 
     whole = CrowdLayer(SMALL, pretraining=2, epochs=learned.chosen, held_out=None).fit(task.corpus, labels)
     np.testing.assert_array_equal(learned.epoch.q_f, whole.epoch.q_f)
     np.testing.assert_array_equal(learned.estimate.confusion, whole.estimate.confusion)
     np.testing.assert_array_equal(learned.epoch.q_f, learned.classifier.predict_proba(task.corpus))
+
+
+def test_a_mean_of_epochs_answers_with_its_own_view(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = blob_task(count=200)
+    labels = labelled(task, mixed_up(), share=0.6)
+    curve = iter([-2.0, -1.0, -2.0, -2.0])  # the second epoch foretells the labels kept apart best
+    monkeypatch.setattr(course, "told_by_item", lambda *_: np.full(20, next(curve)))
+
+    learned = CrowdLayer(SMALL, pretraining=2, epochs=4).fit(task.corpus, labels)
+
+    assert (learned.since, len(learned.again)) == (2, 4)
+    np.testing.assert_array_equal(learned.epoch.q_f, learned.classifier.predict_proba(task.corpus))
+    np.testing.assert_array_equal(learned.estimate.confusion, learned.classifier.confusion())
 
 
 def test_a_classifier_that_is_no_network_is_refused() -> None:

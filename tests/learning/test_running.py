@@ -108,7 +108,7 @@ def same(one: Run, other: Run) -> None:
     for passes in ((one.history, other.history), (one.learned.again, other.learned.again)):
         rows = [[repr(replace(row, seconds=0)) for row in history] for history in passes]  # as text: nan is not nan
         assert rows[0] == rows[1]
-    assert one.learned.chosen == other.learned.chosen
+    assert (one.learned.chosen, one.learned.since) == (other.learned.chosen, other.learned.since)
     assert one.kept.model.keys() == other.kept.model.keys()
     for name, array in one.kept.model.items():
         np.testing.assert_array_equal(other.kept.model[name], array)
@@ -149,7 +149,7 @@ def test_a_run_that_was_stopped_in_its_second_pass_ends_as_it_would_have(tmp_pat
     )
 
     first = 1 if how == "stopped between the passes" else 2
-    assert heard == [(epoch, True) for epoch in range(first, whole.learned.chosen + 1)]
+    assert heard == [(epoch, True) for epoch in range(first, len(whole.learned.again) + 1)]
     same(load_run(tmp_path / "whole"), load_run(tmp_path / "stopped"))
     assert not list((tmp_path / "stopped").glob("checkpoint*"))
 
@@ -193,7 +193,7 @@ def test_a_run_holds_what_the_brief_reader_looks_for(tmp_path: Path) -> None:
     assert people.equals(annotator_table(run.learned.task.labels, run.estimate))
     assert len(run.kept.audit) == 1
     assert len((tmp_path / "run" / "history.jsonl").read_text().splitlines()) == len(run.history)
-    assert len((tmp_path / "run" / "again.jsonl").read_text().splitlines()) == run.learned.chosen
+    assert len((tmp_path / "run" / "again.jsonl").read_text().splitlines()) == len(run.learned.again)
 
 
 def test_learnt_weights_of_rules_are_in_the_run(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from crowdlogic.data.simulate import simulate_sentiment
 from crowdlogic.errors import CorpusError
 from crowdlogic.learning.schedules import Constant
 from crowdlogic.learning.settled_truth import Answered, SettledTruth
+from crowdlogic.learning.stopping import HeldOut
 from crowdlogic.learning.two_stage import TwoStage
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.truth.confusion import DawidSkene
@@ -40,7 +41,8 @@ def test_the_truth_stays_and_the_mixture_moves():
 
 
 def test_labels_kept_apart_to_stop_by_are_learnt_in_the_second_pass():
-    chosen = SettledTruth(Linear(), truth=DawidSkene(), epochs=5).fit(MADE.corpus, MADE.labels, rules=RULES)
+    method = SettledTruth(Linear(), truth=DawidSkene(), epochs=5, held_out=HeldOut(average=1))
+    chosen = method.fit(MADE.corpus, MADE.labels, rules=RULES)
 
     whole = SettledTruth(Linear(), truth=DawidSkene(), epochs=chosen.chosen, held_out=None)
     again = whole.fit(MADE.corpus, MADE.labels, rules=RULES)

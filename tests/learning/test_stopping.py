@@ -7,17 +7,20 @@ import numpy as np
 import pytest
 
 from crowdlogic.classifiers.prior import ClassPrior
+from crowdlogic.classifiers.protocol import weights_of
 from crowdlogic.data.corpus import Corpus, documents
 from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.errors import OptionError
 from crowdlogic.learning import course
+from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.logic_lncl import LogicLNCL
+from crowdlogic.learning.scoring import score
 from crowdlogic.learning.special import AggNet, Raykar
 from crowdlogic.learning.stopping import SHARPNESS, HeldOut, held_out_likelihood, is_level, n_items, told_by_item
 from crowdlogic.learning.two_stage import TwoStage
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.truth.confusion import DawidSkene
+from crowdlogic.truth.confusion import DawidSkene, e_step, m_step
 
 
 @pytest.mark.parametrize("apart", ["items", "annotations"])
@@ -243,12 +246,14 @@ METHODS = {
     "two stages": TwoStage(epochs=5),
     "two hard stages": TwoStage(DawidSkene(), hard=True, epochs=4),
 }
+BUT = parse_rules("1.0: include contrast('but')")
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_the_second_pass_is_a_fit_of_so_many_epochs_on_all_labels(name: str) -> None:
     made, method = simulate_sentiment(3, items=120, annotators=8), METHODS[name]
-    rules = None if isinstance(method, AggNet) else parse_rules("1.0: include contrast('but')")
+    method = replace(method, held_out=replace(method.held_out, average=1))
+    rules = None if isinstance(method, AggNet) else BUT
 
     learned = method.fit(made.corpus, made.labels, rules=rules, watched={"test": made.test})
     plain = replace(method, held_out=None, epochs=learned.chosen).fit(
@@ -267,9 +272,89 @@ def test_the_second_pass_is_a_fit_of_so_many_epochs_on_all_labels(name: str) -> 
     assert learned.history[0].loss != learned.again[0].loss  # the first pass did without some of the labels
 
 
+def planted(monkeypatch: pytest.MonkeyPatch, curve: list[float]) -> None:
+    """The labels kept apart are foretold by this curve, epoch for epoch, the same for each of 12 items."""
+    points = iter(curve)
+    monkeypatch.setattr(course, "told_by_item", lambda *_: np.full(12, next(points)))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_answer_is_the_mean_of_the_weights_from_the_best_epoch_on(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    made, method = simulate_sentiment(3, items=120, annotators=8), METHODS[name]
+    method = replace(method, epochs=8, held_out=replace(method.held_out, patience=2, average=3))
+    rules = None if isinstance(method, AggNet) else BUT
+    planted(monkeypatch, [-3.0, -2.0, -1.0, -2.0, -2.0])
+
+    learned = method.fit(made.corpus, made.labels, rules=rules, watched={"test": made.test})
+
+    def plain(epochs: int) -> Learned:
+        return replace(method, held_out=None, epochs=epochs).fit(made.corpus, made.labels, rules=rules)
+
+    weights = [plain(epochs).classifier.arrays() for epochs in (3, 4, 5)]
+    found = learned.classifier.arrays()
+    assert weights_of(learned.classifier)
+    for part in weights_of(learned.classifier):
+        np.testing.assert_allclose(found[part], np.mean([one[part] for one in weights], axis=0), rtol=1e-6, atol=1e-12)
+    assert (learned.chosen, learned.since, len(learned.history), len(learned.again)) == (3, 3, 5, 5)
+    np.testing.assert_array_equal(learned.epoch.p, learned.classifier.predict_proba(learned.task.corpus))
+    assert learned.final.scores["test student"] == score(made.test, learned.predict(made.test, student=True))
+    assert learned.final.scores["test teacher" if rules else "test student"] == score(
+        made.test, learned.predict(made.test)
+    )
+
+
+@pytest.mark.parametrize(
+    ("curve", "least", "since", "length"),
+    [
+        ([-3, -1, -1, -1, -1, -1], 2, 2, 6),  # a plateau is averaged to its end
+        ([-3, -1, -2, -2, -2, -2], 3, 2, 4),  # and so many epochs, at least, where there is none
+        ([-6, -5, -4, -3, -2, -1], 4, None, 6),  # but none beyond the last that is allowed
+        ([-6, -5, -4, -3, -1, -1], 4, 5, 6),
+        ([-3, -1, -1, -2, -2, -2], 1, None, 3),  # one epoch is no average
+    ],
+)
+def test_which_epochs_are_averaged(
+    monkeypatch: pytest.MonkeyPatch, curve: list[float], least: int, since: int | None, length: int
+) -> None:
+    made = simulate_sentiment(3, items=120, annotators=8)
+    planted(monkeypatch, curve)
+
+    learned = AggNet(epochs=6, held_out=HeldOut(patience=6, average=least)).fit(made.corpus, made.labels)
+
+    assert (learned.since, len(learned.again)) == (since, length)
+
+
+def test_what_cannot_be_averaged_is_learnt_for_the_epochs_that_were_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = simulate_sentiment(3, items=120, annotators=8)
+    planted(monkeypatch, [-3, -1, -1, -2, -2, -2])
+
+    learned = AggNet(ClassPrior(), epochs=6).fit(made.corpus, made.labels)
+
+    assert (learned.since, learned.chosen, len(learned.again)) == (None, 3, 3)
+
+
+def test_what_is_believed_with_the_mean_is_the_next_round_without_its_learning() -> None:
+    made, method = simulate_sentiment(3, items=120, annotators=8), METHODS["logic-lncl"]
+
+    learned = method.fit(made.corpus, made.labels, rules=BUT)
+
+    length = len(learned.again)
+    assert learned.since is not None
+    last = replace(method, held_out=None, epochs=length).fit(made.corpus, made.labels, rules=BUT)
+    labels, k, p = last.task.labels, last.epoch.k, learned.epoch.p
+    confusion = m_step(labels, last.epoch.q_f, smoothing=method.smoothing, trust=method.trust)
+    q_a = e_step(labels, confusion, p)[0]
+    q_b = learned.teacher.corrected(learned.task.corpus, q_a, p, learned.classifier)
+    np.testing.assert_allclose(learned.epoch.confusion, confusion)
+    np.testing.assert_allclose(learned.epoch.q_a, q_a)
+    np.testing.assert_allclose(learned.epoch.q_f, (1 - k) * q_a + k * q_b)
+
+
 def test_tags_are_learnt_again_with_the_transitions_of_all_labels() -> None:
     made = simulate_ner(3, items=60, annotators=6)
-    method = LogicLNCL(epochs=4, transitions="estimated", preset="transitions")
+    method = LogicLNCL(epochs=4, transitions="estimated", preset="transitions", held_out=HeldOut(average=1))
 
     learned = method.fit(made.corpus, made.labels)
     plain = replace(method, held_out=None, epochs=learned.chosen).fit(made.corpus, made.labels)
@@ -319,3 +404,5 @@ def test_senseless_options_are_refused(share: float, apart: str) -> None:
         HeldOut(share, apart)
     with pytest.raises(OptionError, match=r"held-out errors: -1.0 is less than 0."):
         HeldOut(errors=-1.0)
+    with pytest.raises(OptionError, match=r"held-out average: 0 epochs are none."):
+        HeldOut(average=0)

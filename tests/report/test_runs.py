@@ -84,7 +84,8 @@ def test_training_is_the_history(run: Run, report: Report) -> None:
     assert [row.loss for row in found.epochs] == pytest.approx([row["loss"] for row in run.kept.history], abs=1e-6)
     assert found.chosen == run.learned.chosen
     chosen = run.learned.again[-1].scores
-    assert len(run.kept.again) == found.chosen
+    assert run.learned.since is not None
+    assert f"for {len(run.kept.again)} epochs, and the classifier is the mean of its weights from" in found.stopped
     (watched,) = found.watched
     assert (watched.name, watched.student, watched.teacher) == (
         "test", pytest.approx(chosen["test student"]), pytest.approx(chosen["test teacher"]),
@@ -97,8 +98,9 @@ def test_training_is_the_history(run: Run, report: Report) -> None:
 def test_why_it_stopped_is_said(run: Run) -> None:
     kept = run.kept
 
-    def after(epochs: int, most: int, chosen: int, again: int = 0, **method: object) -> str:
-        config = {**kept.config, "method": {**kept.config["method"], "epochs": most, **method}}
+    def after(epochs: int, most: int, chosen: int, again: int = 0, since: int | None = None, **method: object) -> str:
+        outcome = {**kept.config["outcome"], "since": since}
+        config = {**kept.config, "outcome": outcome, "method": {**kept.config["method"], "epochs": most, **method}}
         other = replace(kept, config=config, history=kept.history[:1] * epochs, again=kept.again[:again])
         return stopped(other, chosen, stopping_rule(other))
 
@@ -109,6 +111,10 @@ def test_why_it_stopped_is_said(run: Run) -> None:
     assert after(30, 30, 28, again=1) == (
         "All 30 epochs that were allowed were run; epoch 28 is the latest as good as the best, so all labels were then "
         "learnt for as many epochs."
+    )
+    assert after(30, 30, 2, again=3, since=1) == (
+        "All 30 epochs that were allowed were run; epoch 2 is the latest as good as the best, so all labels were then "
+        "learnt for 3 epochs, and the classifier is the mean of its weights from epoch 1 on."
     )
     assert after(1, 1, 1, held_out=None) == (
         "There was nothing to stop by: the one epoch was run, and the last one is kept."

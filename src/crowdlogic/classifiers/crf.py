@@ -134,6 +134,8 @@ class CRF:
 class CRFClassifier:
     """Potentials, and the features that they belong to."""
 
+    averages = True
+
     def __init__(self, options: CRF, columns: Columns, n_tags: int) -> None:
         self.options, self.columns = options, columns
         empty = ((len(columns), n_tags), (n_tags,), (n_tags, n_tags))

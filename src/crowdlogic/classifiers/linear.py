@@ -70,6 +70,8 @@ class Linear:
 class LinearClassifier:
     """weights[f, k] and bias[k]."""
 
+    averages = True
+
     def __init__(self, options: Linear, columns: Columns, weights: Floats, bias: Floats) -> None:
         self.options, self.columns, self.weights, self.bias = options, columns, weights, bias
 

@@ -34,6 +34,8 @@ BatchLoss: TypeAlias = Callable[[Tensor, Ints], tuple[Tensor, int]]
 class NeuralClassifier:
     """A network with its optimiser: a Classifier."""
 
+    averages = True
+
     def __init__(
         self, network: Network, read: Callable[[Corpus], Inputs], training: Training, *, seed: int, fixed: Arrays
     ) -> None:

@@ -67,6 +67,18 @@ class Architecture(Protocol):
         """A classifier from what an earlier one knew."""
 
 
+def weights_of(classifier: Classifier) -> Arrays:
+    """The learnt arrays of a classifier whose weights may be averaged over epochs; of others nothing.
+
+    A classifier says that of itself with `averages = True`: that the mean of its weights is one of its kind, too, which
+    is true of networks and regressions and nonsense for trees.
+    """
+    if not getattr(classifier, "averages", False):
+        return {}
+    learnt = {name: array for name, array in classifier.arrays().items() if name.startswith(MODEL)}
+    return {name: array for name, array in learnt.items() if np.issubdtype(array.dtype, np.floating)}
+
+
 def predict_texts(classifier: Classifier, texts: Sequence[str]) -> Beliefs:
     """p[i, k] of texts that are no items of a corpus, such as the clause that a rule cut out."""
     return classifier.predict_proba(Corpus(pl.Series(range(len(texts)), dtype=pl.Int64), texts=tuple(texts)))

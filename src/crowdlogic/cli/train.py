@@ -156,12 +156,19 @@ def _tell(run: Run, *, as_json: bool) -> None:
     elif scores:
         name = score_name(learned.task.labels.classes, sequential=learned.task.labels.is_sequential)
         rows = [(which, percent(value)) for which, value in scores.items()]
-        show_table(f"{name} at the chosen epoch ({learned.chosen})", ["on", name], rows)
+        show_table(f"{name} {_when(learned)}", ["on", name], rows)
     again = f", then {counted(len(learned.again), 'epoch')} with all labels" if learned.again else ""
     say(
         f"{learned.estimate.method}: {len(learned.estimate.items):,} items, {len(learned.estimate.annotators):,} "
         f"annotators, epoch {learned.chosen} of {len(learned.history)} chosen{again} -> {run.folder}"
     )
+
+
+def _when(learned: Learned) -> str:
+    """Which epoch, or which epochs, the answers are of."""
+    if learned.since is not None:
+        return f"of the mean of epochs {learned.since} to {len(learned.again)}"
+    return f"at the chosen epoch ({learned.chosen})"
 
 
 def figures_of(learned: Learned) -> dict[str, Any]:

@@ -116,7 +116,7 @@ def _about_dev(settings: Settings, corpus: Corpus, dev: Corpus | None, method: M
     if held_out is None:
         yield "No dev items: all epochs are run, and the last one is kept."
     else:
-        again = ", then all are learnt for as many epochs" if held_out.refit else ""
+        again = ", then all are learnt anew" if held_out.refit else ""
         kept = f"the labels of {held_out.share:.0%} of the {held_out.apart} are kept apart to stop by"
         yield f"No dev items: {kept}{again}."
 

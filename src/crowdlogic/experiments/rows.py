@@ -1,8 +1,9 @@
 """The rows of the paper's tables: which method with which options, run with a seed and scored.
 
-A row is the name of a method, or `name, option`: how the rules of tags are read (`logic-lncl, paper`), the strength of
-the rules (`logic-lncl, C 2`), a constant imitation (`logic-lncl, k 0.5`), no patience (`cl mw, all epochs`) or fewer
-training items (`logic-lncl, 3300 samples`). Rows that begin with `truth` infer the truth and learn nothing.
+A row is the name of a method, or a name and options, `name, option, option`: how the rules of tags are read
+(`logic-lncl, paper`), what the rules start from (`from the classifier`), their strength (`C 2`), the imitation
+(`k 0.5`, `k 1 - 0.98^t`), no patience (`all epochs`) or fewer training items (`3300 samples`). Rows that begin with
+`truth` infer the truth and learn nothing.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from crowdlogic.data.tagging import Scheme
 from crowdlogic.errors import OptionError
 from crowdlogic.experiments.annotators import annotators_of
 from crowdlogic.experiments.jobs import Job
-from crowdlogic.experiments.tasks import sample, task_named
+from crowdlogic.experiments.tasks import WEAK_MODELS, sample, task_named
 from crowdlogic.learning.crf_ma import CRFMA
 from crowdlogic.learning.crowd_layer import CrowdLayer, Kind
 from crowdlogic.learning.doctor_nets import DoctorNets
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.logic_lncl import LogicLNCL, Loss
-from crowdlogic.learning.presets import CONLL_TIES, Configured
-from crowdlogic.learning.schedules import Constant
+from crowdlogic.learning.presets import CONLL_TIES, READINGS, Configured
+from crowdlogic.learning.schedules import Constant, Growing
 from crowdlogic.learning.scoring import score
 from crowdlogic.learning.settled_truth import Answered, SettledTruth
 from crowdlogic.learning.special import AggNet, Raykar
@@ -37,6 +38,7 @@ from crowdlogic.learning.two_stage import Gold, TwoStage
 from crowdlogic.metrics.spans import span_scores
 from crowdlogic.numerics.arrays import Ints
 from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.project import Preset, Result, Start
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import CONLL_START, TransitionTable, transition_table
 from crowdlogic.truth.bayes import IBCC
@@ -167,17 +169,13 @@ def _other_rules(base: Configured, seed: int) -> Made:
     return replace(base.method, transitions=other, seed=seed), base.rules
 
 
-def _gold_free(apart: str, errors: float = 1.0) -> Maker:
+def _gold_free(apart: str, *, average: int = HeldOut().average) -> Maker:
     """No dev gold: labels kept apart decide when to stop."""
 
     def make(base: Configured, seed: int) -> Made:
-        return replace(base.method, held_out=HeldOut(apart=apart, errors=errors), seed=seed), base.rules
+        return replace(base.method, held_out=HeldOut(apart=apart, average=average), seed=seed), base.rules
 
     return make
-
-
-def _all_epochs(base: Configured, seed: int) -> Made:
-    return replace(base.method, patience=1000, seed=seed), base.rules
 
 
 ROWS: dict[str, Maker] = {
@@ -201,9 +199,8 @@ ROWS: dict[str, Maker] = {
     "dl-wdn": _doctor_nets(weighted=True),
     "without rules": _without_rules,
     "logic-lncl": _logic,
-    "all epochs": _all_epochs,
     "gold-free items": _gold_free("items"),
-    "gold-free items within two errors": _gold_free("items", 2.0),
+    "gold-free best epoch": _gold_free("items", average=1),
     "gold-free annotations": _gold_free("annotations"),
 }
 
@@ -225,28 +222,41 @@ TRUTH: dict[str, Callable[[int], TruthMethod]] = {
 """The rows that only infer. All but the first are the same whatever the seed."""
 
 
+ALL_EPOCHS = "all epochs"
+"""The option of no patience; every epoch is then scored on dev and test."""
+
+
 def varied(data: Benchmark, base: Configured, option: str, *, seed: int) -> tuple[Benchmark, Configured]:
-    """A task with one thing changed: `C 2`, `k 0.5`, `all epochs` (no patience) or `3300 samples`."""
+    """A task with one thing changed."""
+    method = base.method
     match option.split():
         case ["C", strength]:
-            return data, replace(base, method=replace(base.method, strength=float(strength)))
+            method = replace(method, strength=float(strength))
         case ["k", imitation]:
-            return data, replace(base, method=replace(base.method, imitation=Constant(float(imitation))))
-        case ["all", "epochs"]:
-            return data, replace(base, method=replace(base.method, patience=base.method.epochs))
+            method = replace(method, imitation=Constant(float(imitation)))
+        case ["k", "1", "-", power] if power.endswith("^t"):
+            method = replace(method, imitation=Growing(float(power.removesuffix("^t"))))
+        case ["from", "the", "classifier"]:
+            method = replace(method, preset=Preset(Start.classifier, Result.marginals))
+        case _ if option == ALL_EPOCHS:
+            method = replace(method, patience=method.epochs)
         case [size, "samples"]:
             return sample(data, int(size), seed=seed), base
-    raise OptionError(f"row: there is no option {option!r}.")
+        case _:
+            raise OptionError(f"row: there is no option {option!r}.")
+    return data, replace(base, method=method)
 
 
 def configured(job: Job) -> tuple[Benchmark, Configured, str]:
     """The data of a job, its configuration and the name of its method."""
-    row, _, option = job.row.partition(", ")
+    row, *options = job.row.split(", ")
     if row not in ROWS and row != AGGNET_RULE:
         raise OptionError(f"row: {row!r} is none of {', '.join([*ROWS, AGGNET_RULE, *TRUTH])}.")
-    if option.startswith(("C ", "k ")) or option.endswith((" samples", "all epochs")):
-        return *varied(*task_named(job.task), option, seed=job.seed), row
-    return *task_named(job.task, option), row
+    reading = options.pop(0) if options and options[0] in (*READINGS, *WEAK_MODELS) else ""
+    data, base = task_named(job.task, reading)
+    for option in options:
+        data, base = varied(data, base, option, seed=job.seed)
+    return data, base, row
 
 
 def run(job: Job) -> dict[str, Any]:
@@ -256,23 +266,24 @@ def run(job: Job) -> dict[str, Any]:
         return asdict(job) | _inferred(job) | {"seconds": time.perf_counter() - begin}
     data, base, row = configured(job)
     begin = time.perf_counter()
-    learned = _fitted(data, base, row, job.seed)
+    learned = _fitted(data, base, row, job.seed, watch=row.startswith("gold-free") or ALL_EPOCHS in job.row)
     seconds = time.perf_counter() - begin
     found = {"seconds": seconds, "chosen": learned.chosen, "scores": final_scores(learned, data)}
     found |= {"annotators": annotators_of(learned)} if row == "annotators" else {}
     return asdict(job) | found | {"history": [asdict(one) for one in learned.history]}
 
 
-def _fitted(data: Benchmark, base: Configured, row: str, seed: int) -> Learned:
+def _fitted(data: Benchmark, base: Configured, row: str, seed: int, *, watch: bool = False) -> Learned:
+    """A row's fit; to watch is to score every epoch on test and dev."""
     if row == AGGNET_RULE:
         first = _fitted(data, base, "aggnet", seed)
         method, rules = _settled_on(base, Answered(first.estimate), seed)
     else:
         method, rules = ROWS[row](base, seed)
-    gold_free = row.startswith("gold-free")
-    parts = {"test": data.test, "dev gold": data.dev} if gold_free or row == "all epochs" else {}
+    parts = {"test": data.test, "dev gold": data.dev} if watch else {}
     watched = {name: corpus for name, corpus in parts.items() if corpus is not None}
-    return method.fit(data.corpus, data.labels, rules=rules, dev=None if gold_free else data.dev, watched=watched)
+    dev = None if row.startswith("gold-free") else data.dev
+    return method.fit(data.corpus, data.labels, rules=rules, dev=dev, watched=watched)
 
 
 def _inferred(job: Job) -> dict[str, Any]:

@@ -23,6 +23,9 @@ from crowdlogic.learning.presets import Configured, ner, sentiment
 QUICK = "quick-"
 """Before the name of a task: its simulated stand-in."""
 
+WEAK_MODELS = ("linear", "kim-cnn")
+"""The models of the tasks of weak supervision; the first if none is asked for."""
+
 QUICK_EPOCHS, QUICK_RATE = 6, {"sentiment": 1.0, "ner": 5e-3}
 
 
@@ -33,6 +36,8 @@ def task_named(task: str, option: str = "") -> tuple[Benchmark, Configured]:
         task: sentiment, sentiment-published, ner, weak-youtube, weak-sms, labelme, quick-sentiment or quick-ner.
         option: How the rules of tags are read (see READINGS), or the model of a weak task; empty for the default.
     """
+    if option and task.split("-", maxsplit=1)[0] in ("sentiment", "labelme"):
+        raise OptionError(f"row: the task {task} has no option {option!r}.")
     match task.split("-"):
         case ["sentiment"]:
             return _sentiment("clean")
@@ -93,6 +98,8 @@ def _ner(reading: str | None) -> tuple[Benchmark, Configured]:
 
 def _weak(name: str, model: str) -> tuple[Benchmark, Configured]:
     """Labelling functions for annotators; the model is linear, or kim-cnn with the vectors of the sentiment task."""
+    if model not in ("", *WEAK_MODELS):
+        raise OptionError(f"row: the model {model!r} is none of {', '.join(WEAK_MODELS)}.")
     data = _set_named(f"weak/{name}")
     if model == "kim-cnn":
         return data, Configured(sentiment(_both_vectors()).method, None)

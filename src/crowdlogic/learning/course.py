@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from crowdlogic.classifiers.protocol import Arrays, Classifier
+from crowdlogic.classifiers.protocol import Arrays, Classifier, weights_of
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.learning.scoring import is_scorable, score
 from crowdlogic.learning.stopping import Limits, is_level, n_items, told_by_item
@@ -55,6 +56,9 @@ BELIEFS = ("p", "q_a", "q_b", "q_f", "confusion")
 
 Step: TypeAlias = Callable[[int, Beliefs, Floats | None], Epoch]
 """An epoch, counted from 1, from the q_f before it and the factors of the rules' weights."""
+
+Look: TypeAlias = Callable[[Epoch], Epoch]
+"""What an epoch would leave behind with the classifier as it is now: all of a step but the learning."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,8 @@ class Course:
 
     The best epoch is the one with the best stopping score; where labels are kept apart, the latest that cannot be told
     from it. `highest` is what is compared with then: told[s] of the epoch that foretold them best.
+
+    A course may answer with the mean of its classifier's weights `since` an epoch instead, and look at the items anew.
     """
 
     task: Task
@@ -121,9 +127,12 @@ class Course:
     best_arrays: Arrays = field(default_factory=dict)
     best_epoch: int = 0
     highest: Floats | None = None
+    look: Look | None = None
+    since: int | None = None
+    mean: Arrays = field(default_factory=dict)
 
     def run(self, step: Step, limits: Limits, *, keeper: Keeper | None, progress: Progress | None) -> None:
-        """Epochs until the limits; afterwards the classifier is that of the best one."""
+        """Epochs until the limits; afterwards the classifier is that of the best one, or the mean of several."""
         self._resume(keeper)
         while len(self.history) < limits.epochs and not self._is_stale(limits.patience):
             self._advance(step)
@@ -131,7 +140,10 @@ class Course:
                 keeper.save(self._last(), self._best(), self._note())
             if progress is not None:
                 progress(self.history[-1], limits.epochs)
-        self.classifier.restore(self.best_arrays)
+        self.classifier.restore(self.best_arrays | self.mean)
+        if self.mean and self.look is not None and self.best is not None:
+            self.best = self.look(self.best)
+            self.history[-1] = replace(self.history[-1], scores=self._scores(self.best))
 
     def _advance(self, step: Step) -> None:
         begin = time.perf_counter()
@@ -149,6 +161,13 @@ class Course:
         if kept:
             self.best, self.best_epoch, self.best_arrays = epoch, row.epoch, self.classifier.arrays()
         self.history.append(row)
+        self._average()
+
+    def _average(self) -> None:
+        """Take the weights that the last epoch left into their mean."""
+        if self.since is not None and len(self.history) >= self.since:
+            count, weights = len(self.history) - self.since + 1, weights_of(self.classifier)
+            self.mean = {name: _moved(self.mean.get(name, new), new, count) for name, new in weights.items()}
 
     def _is_kept(self, stopping: float, told: Floats | None) -> bool:
         """Whether an epoch takes the place of the best one."""
@@ -196,6 +215,7 @@ class Course:
         left = {} if self.best is None else {name: getattr(self.best, name) for name in BELIEFS}
         left |= {} if self.best is None or self.best.factors is None else {"factors": self.best.factors}
         left |= {} if self.highest is None else {"highest": self.highest}  # a higher epoch is a new best one, too
+        left |= {f"mean.{name}": array for name, array in self.mean.items()}
         return {f"classifier.{name}": array for name, array in self.best_arrays.items()} | left
 
     def _note(self) -> dict[str, Any]:
@@ -208,14 +228,20 @@ class Course:
         if found is None:
             return
         last, best, note = found
-        self.classifier.restore(_classifier_arrays(last))
+        self.classifier.restore(_named(last, "classifier."))
         self.q_f, self.factors = np.asarray(last["q_f"]), last.get("factors")
         self.history = [Row(**row) for row in note["history"]]
-        self.best_epoch, self.best_arrays = note["best_epoch"], _classifier_arrays(best)
+        self.best_epoch, self.best_arrays = note["best_epoch"], _named(best, "classifier.")
         left: dict[str, Any] = {name: np.asarray(best[name]) for name in BELIEFS}
         self.best, self.highest = Epoch(**note["best"], **left, factors=best.get("factors")), best.get("highest")
+        self.mean = _named(best, "mean.")
 
 
-def _classifier_arrays(arrays: Arrays) -> Arrays:
-    mark = "classifier."
+def _moved(mean: NDArray[Any], new: NDArray[Any], count: int) -> NDArray[Any]:
+    """The mean of `count` arrays, from that of all but the new one."""
+    return np.asarray(mean + (new - mean) / np.asarray(count, dtype=new.dtype))
+
+
+def _named(arrays: Arrays, mark: str) -> Arrays:
+    """Those whose names begin with a mark, without it."""
     return {name.removeprefix(mark): array for name, array in arrays.items() if name.startswith(mark)}

@@ -97,7 +97,7 @@ class CrowdLayer:
 
         def begin(task: Task, _: Floats | None) -> tuple[Course, Step]:
             network, majority = self.network(task), first_targets(task.learnt, self.start)
-            course = Course(task, teacher, network, majority)
+            course = Course(task, teacher, network, majority, look=lambda epoch: seen(task, network, epoch.loss))
             return course, lambda t, _, __: self.epoch(task, network, majority, t)
 
         limits = task.limits(self.epochs, self.patience)
@@ -119,6 +119,10 @@ class CrowdLayer:
             for _ in range(self.pretraining):
                 network.fit_epoch(task.corpus, majority, task.counted)
             network.forget()
-        loss = network.fit_labels(task.corpus, task.learnt)
-        p = network.predict_proba(task.corpus)
-        return Epoch(loss, 0.0, p, p, p, p, network.confusion())
+        return seen(task, network, network.fit_labels(task.corpus, task.learnt))
+
+
+def seen(task: Task, network: CrowdClassifier, loss: float) -> Epoch:
+    """What a network believes: of the items, and of how annotators answer."""
+    p = network.predict_proba(task.corpus)
+    return Epoch(loss, 0.0, p, p, p, p, network.confusion())

@@ -81,7 +81,9 @@ class DoctorNets:
 
         def begin(task: Task, _: Floats | None) -> tuple[Course, Step]:
             network = self.network(task)
-            return Course(task, teacher, network, shares(task.learnt.votes())), lambda *_: self.epoch(task, network)
+            first = shares(task.learnt.votes())
+            course = Course(task, teacher, network, first, look=lambda epoch: seen(task, network, epoch.loss))
+            return course, lambda *_: self.epoch(task, network)
 
         limits = task.limits(self.epochs, self.patience)
         done = trained(task, begin, limits, keeper=keeper, progress=progress)
@@ -100,6 +102,11 @@ class DoctorNets:
         loss = network.fit_labels(task.corpus, task.learnt)
         if self.weighted:
             network.fit_shares(task.corpus, task.learnt)
-        p = network.predict_proba(task.corpus)
-        confusion = m_step(task.learnt, p, smoothing=SMOOTHING, trust=TRUST)
-        return Epoch(loss, 0.0, p, p, p, p, confusion)
+        return seen(task, network, loss)
+
+
+def seen(task: Task, network: HeadedClassifier, loss: float) -> Epoch:
+    """What a network believes of the items, and how annotators answer in its eyes."""
+    p = network.predict_proba(task.corpus)
+    confusion = m_step(task.learnt, p, smoothing=SMOOTHING, trust=TRUST)
+    return Epoch(loss, 0.0, p, p, p, p, confusion)

@@ -21,13 +21,15 @@ class Learned:
 
     Attributes:
         estimate: The answers for the training items (q_f) and the annotators' confusion matrices.
-        epoch: What the chosen epoch left: p, q_a, q_b, q_f.
-        chosen: Which epoch that was, counted from 1.
+        epoch: What the chosen epoch left: p, q_a, q_b, q_f; after a second pass, what the mean from it on believes.
+        chosen: Which epoch that was, counted from 1: the latest as good as the best, where labels kept apart decided.
         history: All epochs of the pass that chose.
-        again: Those of the second pass, with all labels, whose last one answers; empty without one.
+        again: Those of the second pass, with all labels; the scores of the last one are those of the answers. Empty
+            without one.
         classifier: The student.
         teacher: The rules, for predictions.
         task: What it was given.
+        since: From which epoch of the second pass on the classifier is the mean of its weights; None where it is not.
     """
 
     estimate: Estimate
@@ -38,6 +40,7 @@ class Learned:
     teacher: Teacher
     task: Task
     again: tuple[Row, ...] = ()
+    since: int | None = None
 
     @property
     def final(self) -> Row:
@@ -66,4 +69,5 @@ def learned_from(method: str, done: Trained, epoch: Epoch) -> Learned:
         course.teacher.weighted(epoch.factors),
         task,
         done.again,
+        course.since,
     )

@@ -160,7 +160,10 @@ class LogicLNCL:
         weights = annotator_weights(task) if self.loss == Loss.annotators else task.counted
         if factors is None and self.learn_weights:
             factors = np.ones(teacher.n_rules)
-        course = Course(task, teacher, classifier, first_targets(task.learnt, self.start, doubt=self.doubt), factors)
+        course = Course(
+            task, teacher, classifier, first_targets(task.learnt, self.start, doubt=self.doubt), factors,
+            look=lambda epoch: self.look(task, task.learnt, teacher, classifier, epoch),
+        )  # fmt: skip
         return course, lambda t, q_f, factors: self.epoch(task, teacher, classifier, weights, q_f, t, factors)
 
     def epoch(
@@ -192,15 +195,20 @@ class LogicLNCL:
         q_f = q_a if teacher.is_idle else (1.0 - k) * q_a + k * q_b
         return Epoch(loss, k, p, q_a, q_b, q_f, confusion, log_evidence / labels.n_labels)
 
+    def look(
+        self, task: Task, labels: CrowdLabels, teacher: Teacher, classifier: Classifier, epoch: Epoch
+    ) -> Epoch:  # fmt: skip
+        """An epoch's M and E step with the classifier as it is now, and with these labels."""
+        confusion, told = self.m_step(labels, epoch.q_f), teacher.weighted(epoch.factors)
+        seen = self.e_step(labels, task, told, classifier, confusion, k=epoch.k, loss=epoch.loss)
+        return replace(seen, factors=epoch.factors)
+
     def finished(self, course: Course, best: Epoch) -> Epoch:
         """The best epoch; with labels that are still kept apart back in, for the answers that users get."""
         task = course.task
         if task.held is None:
             return best
-        confusion = self.m_step(task.labels, best.q_f)
-        told = course.teacher.weighted(best.factors)
-        last = self.e_step(task.labels, task, told, course.classifier, confusion, k=best.k, loss=best.loss)
-        return replace(last, factors=best.factors)
+        return self.look(task, task.labels, course.teacher, course.classifier, best)
 
     def teacher(self, task: Task, rules: RuleSet | None, vocabulary: Vocabulary | None) -> Teacher:
         """The rules as this method obeys them."""

@@ -1,7 +1,12 @@
-"""One pass or two: labels kept apart choose the number of epochs, then all labels are learnt anew for so many.
+"""One pass or two: labels kept apart tell when enough is learnt, then all labels are learnt anew.
 
-What is kept apart to stop by is lost to learning. So when the number is known, a second pass begins as the first did,
-with the same seed and nothing kept apart: it is what a fit of so many epochs without stopping would have been.
+What is kept apart to stop by is lost to learning. So a second pass begins as the first did, with the same seed and
+nothing kept apart. The likelihood of the labels kept apart tells when a fit has come to its plateau, but hardly one
+epoch there from another. So the second pass answers with none of them, but with the mean of the classifier's weights
+over the plateau ([ASGD]), which does better than most of its epochs; and over a few epochs where there is none.
+
+[ASGD] Polyak and Juditsky, "Acceleration of stochastic approximation by averaging", 1992; begun when a score no longer
+grows, as in Merity et al., "Regularizing and optimizing LSTM language models", 2018.
 """
 
 from __future__ import annotations
@@ -10,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from crowdlogic.classifiers.protocol import weights_of
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.course import Course, Epoch, Keeper, Progress, Row, Step
 from crowdlogic.learning.stopping import Limits
@@ -26,8 +32,8 @@ class Trained:
 
     Attributes:
         course: The one that answers: of the second pass, or of the only one.
-        best: Its epoch.
-        chosen: The number of epochs that was chosen.
+        best: Its epoch, or what the mean of several believes.
+        chosen: The number of epochs that the first pass chose.
         history: The epochs of the pass that chose.
         again: Those of the second pass; empty without one.
     """
@@ -45,9 +51,18 @@ def trained(task: Task, begin: Begin, limits: Limits, *, keeper: Keeper | None, 
     if not task.refits:
         return first
     second = None if keeper is None else keeper.second()
-    limits = Limits(first.chosen, first.chosen)
-    again = _run(*begin(task.whole(), first.best.factors), limits, second, progress)
+    course, step = begin(task.whole(), first.best.factors)
+    course.since, length = _averaged(task, course, first, limits)
+    again = _run(course, step, Limits(length, length), second, progress)
     return Trained(again.course, again.best, first.chosen, first.history, again.history)
+
+
+def _averaged(task: Task, course: Course, first: Trained, limits: Limits) -> tuple[int | None, int]:
+    """Since which epoch the second pass averages weights, if it does, and how many epochs it has."""
+    best = max(first.history, key=lambda row: row.stopping).epoch
+    length = min(max(first.chosen, best + task.averaged - 1), limits.epochs)
+    can = course.look is not None and bool(weights_of(course.classifier))
+    return (best, length) if can and task.averaged > 1 and length > best else (None, first.chosen)
 
 
 def _run(course: Course, step: Step, limits: Limits, keeper: Keeper | None, progress: Progress | None) -> Trained:

@@ -75,7 +75,7 @@ def kept_of(learned: Learned, config: Mapping[str, Any]) -> Kept:
     """What a fit left, as plain data."""
     epoch, task = learned.epoch, learned.task
     numbers = {one.name: getattr(epoch, one.name) for one in fields(epoch) if one.type == "float"}
-    outcome = {"chosen": learned.chosen, "epoch": numbers}
+    outcome = {"chosen": learned.chosen, "since": learned.since, "epoch": numbers}
     known = {"classes": list(task.labels.classes), "sequential": task.labels.is_sequential, "outcome": outcome}
     return Kept(
         {**config, **known, "teacher": _teacher(learned.teacher)}, task.labels, task.corpus, learned.estimate,
@@ -143,7 +143,7 @@ def _learned(home: Path, kept: Kept, vocabulary: Vocabulary | None, classifier: 
     )  # fmt: skip
     return Learned(
         kept.estimate, epoch, outcome["chosen"], history, architecture.load(kept.model, kept.labels.classes), teacher,
-        Task(kept.corpus, kept.labels, kept.labels), tuple(row_of(row) for row in kept.again),
+        Task(kept.corpus, kept.labels, kept.labels), tuple(row_of(row) for row in kept.again), outcome.get("since"),
     )  # fmt: skip
 
 

@@ -1,8 +1,8 @@
 """When to stop: by the gold of a dev set, or with no gold at all by crowd labels that were kept apart.
 
 Held-out labels are scored by their likelihood: how well the classifier's view of an item, seen through each annotator's
-confusion matrix, foretells what that annotator said. On a plateau its highest point is chance, so the epoch that is
-kept is the latest that cannot be told from the highest: the one-standard-error rule.
+confusion matrix, foretells what that annotator said. On a plateau its highest point is chance, so what is looked for is
+the latest epoch that cannot be told from the highest: the one-standard-error rule.
 
 Axes: i unit, j annotator, k class, m true class, n given label, s item.
 """
@@ -55,6 +55,8 @@ class HeldOut:
         patience: Epochs in a row of which each is distinguishably worse than the best before stopping.
         refit: Whether, once the number of epochs is chosen, all labels are learnt anew for so many.
         errors: How many standard errors an epoch may be behind the best and still be as good.
+        average: When all labels are learnt anew, the answer is the mean of the classifier's weights from the best epoch
+            to the latest that is as good, and over so many epochs at least; 1 answers with the latest alone.
     """
 
     share: float = 0.1
@@ -62,6 +64,7 @@ class HeldOut:
     patience: int = 10
     refit: bool = True
     errors: float = 1.0
+    average: int = 5
 
     def __post_init__(self) -> None:
         if not 0 < self.share < 1:
@@ -70,6 +73,8 @@ class HeldOut:
             raise OptionError(f"held-out apart: {self.apart!r} is none of {', '.join(Apart)}.")
         if not self.errors >= 0:
             raise OptionError(f"held-out errors: {self.errors} is less than 0.")
+        if self.average < 1:
+            raise OptionError(f"held-out average: {self.average} epochs are none. Give 1 for no average.")
 
     def split(self, labels: CrowdLabels, *, seed: int) -> tuple[CrowdLabels, CrowdLabels]:
         """The labels to learn from, and those kept apart. Every annotation is in one of them."""

@@ -43,8 +43,13 @@ class Task:
 
     @property
     def refits(self) -> bool:
-        """Whether labels kept apart choose the number of epochs, and all labels are then learnt for so many."""
+        """Whether labels kept apart tell when enough is learnt, and all labels are then learnt anew."""
         return self.dev is None and self.held_out is not None and self.held_out.refit
+
+    @property
+    def averaged(self) -> int:
+        """Over how many epochs at least that second pass averages the classifier's weights."""
+        return 1 if self.held_out is None else self.held_out.average
 
     def whole(self) -> Task:
         """The task of the second pass: nothing is kept apart."""

@@ -168,7 +168,10 @@ def _taught(
         loss = classifier.fit_epoch(task.corpus, q_f, weights)
         return Epoch(loss, 0.0, classifier.predict_proba(task.corpus), q_f, q_f, q_f, confusion)
 
-    return Course(task, teacher, classifier, targets), step
+    def look(epoch: Epoch) -> Epoch:
+        return replace(epoch, p=classifier.predict_proba(task.corpus))
+
+    return Course(task, teacher, classifier, targets, look=look), step
 
 
 def _learned(method: str, done: Trained, believed: Beliefs, known: Bools, judged: CrowdLabels) -> Learned:

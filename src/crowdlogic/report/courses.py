@@ -86,15 +86,22 @@ def stopped(kept: Kept, chosen: int, rule: str | None) -> str:
         f"epoch {chosen} {'is the latest as good as the best' if by_labels else 'had the best score'} and is kept"
     )
     if kept.again:
-        kept_one = (
-            f"epoch {chosen} is the latest as good as the best, so all labels were then learnt for as many epochs"
-        )
+        kept_one = f"epoch {chosen} is the latest as good as the best, so all labels were then learnt{_again(kept)}"
     if most is not None and done >= most:
         run = "The one epoch that was allowed was" if done == 1 else f"All {done:,} epochs that were allowed were"
         return f"{run} run; {kept_one}."
     waited = counted(done - chosen, "epoch")
     lost = "had been worse by more than a standard error" if by_labels else "had not risen"
     return f"It stopped after epoch {done}, since {rule} {lost} for {waited}; {kept_one}."
+
+
+def _again(kept: Kept) -> str:
+    """How a second pass answers."""
+    since = kept.config["outcome"].get("since")
+    if since is None:
+        return " for as many epochs"
+    length = counted(len(kept.again), "epoch")
+    return f" for {length}, and the classifier is the mean of its weights from epoch {since} on"
 
 
 def views_of(made: Material) -> tuple[ViewScore, ...]:

@@ -22,12 +22,14 @@ NER = (
     "gold", "majority", "dawid-skene", "aggnet", "without rules", "logic-lncl",
     *(f"logic-lncl, {name}" for name in READINGS if name != "released"),
 )  # fmt: skip
-FREE = ("gold-free items", "gold-free best epoch", "gold-free annotations", "logic-lncl, all epochs")
+SENTIMENT = ("gold", "aggnet", "logic-lncl", "logic-lncl, k 0.2")
+STOPPING = ("gold-free items{}", "gold-free best epoch{}", "gold-free annotations{}", "logic-lncl{}, all epochs")
+"""Ways to stop, with what a preset changes in the place of the braces."""
 WEAK = ("gold", "majority", "dawid-skene", "aggnet", "aggnet with silence")
 GRID = {
-    "ner": (*NER, *FREE),
-    "sentiment": ("gold", "majority", "dawid-skene", "glad", "aggnet", "logic-lncl", *FREE),
-    "sentiment-published": ("gold", "majority", "aggnet", "logic-lncl"),
+    "ner": (*NER, *(row.format("") for row in STOPPING)),
+    "sentiment": ("majority", "dawid-skene", "glad", *SENTIMENT, *(row.format(", k 0.2") for row in STOPPING)),
+    "sentiment-published": SENTIMENT,
     "weak-youtube": (*WEAK, *(f"{row}, kim-cnn" for row in WEAK)),
     "weak-sms": (*WEAK, *(f"{row}, kim-cnn" for row in WEAK)),
     "labelme": ("gold", "majority", "dawid-skene", "aggnet"),

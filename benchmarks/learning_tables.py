@@ -54,21 +54,28 @@ def table(folder: Path, task: str, rows: Sequence[str], seeds: int) -> str:
     return markdown(columns, lines)
 
 
-PAIRS = {
-    "ner": [
-        *((part, "logic-lncl", "aggnet") for part in ("student", "teacher", "inference")),
-    ],
-    "sentiment": [
-        ("teacher", "logic-lncl", "student of logic-lncl"), ("student", "logic-lncl", "aggnet"),
-        ("teacher", "logic-lncl", "aggnet"), ("teacher", "logic-lncl", "gold"), ("inference", "logic-lncl", "aggnet"),
-    ],
-}  # fmt: skip
+PRESET = {"sentiment": ", k 0.2", "sentiment-published": ", k 0.2"}
+"""What the preset changes in the row of a task, which is the paper's Table 2."""
+
+
+def pairs_of(task: str) -> list[tuple[str, str, str]]:
+    """Which part of which row is compared with which other row."""
+    if task == "ner":
+        return [(part, "logic-lncl", "aggnet") for part in ("student", "teacher", "inference")]
+    return [
+        pair
+        for row in (f"logic-lncl{PRESET.get(task, '')}", "logic-lncl")
+        for pair in (
+            ("teacher", row, f"student of {row}"), ("student", row, "aggnet"), ("teacher", row, "aggnet"),
+            ("teacher", row, "gold"), ("inference", row, "aggnet"),
+        )
+    ]  # fmt: skip
 
 
 def differences(folder: Path, task: str, seeds: int) -> str:
     """Paired differences, seed by seed."""
     lines = []
-    for part, first, second in PAIRS.get(task, []):
+    for part, first, second in pairs_of(task):
         name = headline(task)
         own = results(folder, task, first, range(seeds))
         other = own if second.startswith("student of") else results(folder, task, second, range(seeds))
@@ -93,7 +100,7 @@ FREE = {
 
 def stopping(folder: Path, task: str, seeds: int) -> str:
     """What stopping without gold costs: the teacher's test score at the epoch that each way of stopping keeps."""
-    whole = results(folder, task, "logic-lncl, all epochs", range(seeds))
+    whole = results(folder, task, f"logic-lncl{PRESET.get(task, '')}, all epochs", range(seeds))
     if not whole:
         return ""
     scores = [[100 * row["scores"]["test teacher"] for row in run["history"]] for run in whole]
@@ -104,7 +111,7 @@ def stopping(folder: Path, task: str, seeds: int) -> str:
         "a random epoch (mean of all)": [sum(own) / len(own) for own in scores],
     }
     for way, row in FREE.items():
-        runs = results(folder, task, row, range(seeds))
+        runs = results(folder, task, f"{row}{PRESET.get(task, '')}", range(seeds))
         ways |= {way: values(runs, "teacher", headline(task))} if runs else {}
     lines = [(way, len(found), cell(mean_of(found))) for way, found in ways.items()]
     return markdown(["stopped by", "seeds", "teacher on test"], lines)
@@ -138,7 +145,7 @@ def write_tables(folder: Path, grid: Mapping[str, Sequence[str]], seeds: Mapping
         if task.startswith(("weak", "labelme")):
             put_between(PAGE, task, weak(folder, task, rows, seeds[task]))
             continue
-        shown = [row for row in rows if not row.startswith(("gold-free", "all"))]
+        shown = [row for row in rows if not row.startswith("gold-free") and not row.endswith("all epochs")]
         parts = [
             table(folder, task, shown, seeds[task]), differences(folder, task, seeds[task]),
             stopping(folder, task, seeds[task]),

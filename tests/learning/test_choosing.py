@@ -50,6 +50,16 @@ def test_a_preset_is_the_papers_configuration_with_its_rules() -> None:
 
 
 @needs_torch
+def test_a_preset_may_be_the_papers_text_to_the_letter() -> None:
+    sentiment, _ = method_of(Choice(preset=PresetName.sentiment_paper), CLASSES)
+    ner, bio = method_of(Choice(preset=PresetName.ner_paper), TAGS)
+
+    assert sentiment == presets.sentiment(reading="paper").method
+    assert ner == presets.ner(TAGS, reading="paper").method
+    assert bio == presets.ner(TAGS, reading="paper").rules
+
+
+@needs_torch
 def test_a_preset_serves_other_methods_with_what_they_share() -> None:
     gold, rules = method_of(Choice(MethodName.gold, PresetName.ner), TAGS)
     aggnet, none = method_of(Choice(MethodName.aggnet, PresetName.ner), TAGS)

@@ -1,18 +1,20 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 pytest.importorskip("torch")
 
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.presets import CONLL_TIES, READINGS, ner, sentiment
-from crowdlogic.learning.schedules import Growing
+from crowdlogic.learning.schedules import Constant, Growing
 
 TAGS = tuple(sorted(CONLL_TIES))
 
 
 def test_sentiment_is_the_papers_table_2() -> None:
-    found = sentiment()
+    found = sentiment(reading="paper")
 
     own = found.method
     assert (own.imitation, own.strength, own.loss, own.epochs, own.patience) == (Growing(0.94), 5.0, "plain", 30, 5)
@@ -34,6 +36,9 @@ def test_ner_is_the_papers_table_2() -> None:
 
 def test_the_default_reading_is_the_one_that_wins_on_dev() -> None:
     assert ner(TAGS).method.preset == READINGS["released"]
+    assert sentiment() == replace(
+        sentiment(reading="paper"), method=replace(sentiment(reading="paper").method, imitation=Constant(0.2))
+    )
 
 
 @pytest.mark.parametrize("reading", READINGS)
@@ -46,6 +51,8 @@ def test_every_reading_has_rules_or_transitions(reading: str) -> None:
 def test_an_unknown_reading_is_refused() -> None:
     with pytest.raises(OptionError, match="reading: 'literal' is none of"):
         ner(TAGS, reading="literal")
+    with pytest.raises(OptionError, match="reading: 'released' is none of steady, paper"):
+        sentiment(reading="released")
 
 
 def test_tags_of_other_types_take_their_transitions_from_the_vote() -> None:

@@ -18,7 +18,7 @@ from crowdlogic.data.simulate import Simulation, simulate_ner, simulate_sentimen
 from crowdlogic.data.vectors import WordVectors, beside, read_vectors
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.logic_lncl import LogicLNCL
-from crowdlogic.learning.presets import Configured, ner, sentiment
+from crowdlogic.learning.presets import PAPER, Configured, ner, sentiment
 
 QUICK = "quick-"
 """Before the name of a task: its simulated stand-in."""
@@ -88,7 +88,7 @@ def _set_named(name: str) -> Benchmark:
 
 
 def _sentiment(split: str) -> tuple[Benchmark, Configured]:
-    return _sentiment_data(split), sentiment(_both_vectors())
+    return _sentiment_data(split), sentiment(_both_vectors(), reading=PAPER)
 
 
 def _ner(reading: str | None) -> tuple[Benchmark, Configured]:
@@ -114,7 +114,7 @@ def _quick(kind: str, reading: str | None) -> tuple[Benchmark, Configured]:
     """A small simulated task: half of the unlabelled items are dev, half are test."""
     changed: dict[str, Any]
     if kind == "sentiment":
-        made, base = simulate_sentiment(0, items=300, test_items=300, labels_per_item=4), sentiment()
+        made, base = simulate_sentiment(0, items=300, test_items=300, labels_per_item=4), sentiment(reading=PAPER)
         changed = {"windows": (2, 3), "filters": 16, "size": 24}
     else:
         made = simulate_ner(0, items=200, test_items=200, labels_per_item=4)

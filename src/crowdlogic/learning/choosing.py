@@ -12,7 +12,7 @@ from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.configuring import architecture_named, configured
 from crowdlogic.learning.logic_lncl import LogicLNCL, Loss
-from crowdlogic.learning.presets import ner, sentiment
+from crowdlogic.learning.presets import PAPER, ner, sentiment
 from crowdlogic.learning.running import Method
 from crowdlogic.learning.special import AggNet, Raykar
 from crowdlogic.learning.two_stage import Gold, TwoStage
@@ -30,10 +30,12 @@ class MethodName(StrEnum):
 
 
 class PresetName(StrEnum):
-    """The configurations of the paper."""
+    """The configurations of the paper, with what wins on the dev scores, or to the letter."""
 
     sentiment = "sentiment"
+    sentiment_paper = "sentiment-paper"
     ner = "ner"
+    ner_paper = "ner-paper"
 
 
 KINDS: dict[MethodName, type] = {
@@ -81,9 +83,17 @@ def method_of(choice: Choice, classes: Classes) -> tuple[Method, RuleSet | None]
 
 
 def _from_preset(choice: Choice, classes: Classes) -> tuple[LogicLNCL, RuleSet | None]:
-    if choice.preset is None:
-        return LogicLNCL(), None
-    made = sentiment() if choice.preset is PresetName.sentiment else ner(classes)
+    match choice.preset:
+        case None:
+            return LogicLNCL(), None
+        case PresetName.sentiment:
+            made = sentiment()
+        case PresetName.sentiment_paper:
+            made = sentiment(reading=PAPER)
+        case PresetName.ner:
+            made = ner(classes)
+        case PresetName.ner_paper:
+            made = ner(classes, reading=PAPER)
     return made.method, made.rules
 
 

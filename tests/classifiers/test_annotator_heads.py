@@ -9,7 +9,7 @@ from tests.classifiers.tasks import blob_task, review_task, tag_task
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
 from crowdlogic.classifiers import annotator_heads, averaging  # noqa: E402
-from crowdlogic.classifiers.annotator_heads import headed  # noqa: E402
+from crowdlogic.classifiers.annotator_heads import HEARD, headed  # noqa: E402
 from crowdlogic.classifiers.averaging import pairs_of  # noqa: E402
 from crowdlogic.classifiers.cnn_gru import CNNGRU  # noqa: E402
 from crowdlogic.classifiers.kim_cnn import KimCNN  # noqa: E402
@@ -171,10 +171,15 @@ def test_kims_constraint_holds_for_every_class_of_every_head() -> None:
     assert norms.min() > 0.09  # of all classes together it would be 0.1 / sqrt(2)
 
 
-def test_heads_are_not_taken_for_an_output_layer() -> None:
+def test_heads_are_loaded_as_heads_and_never_taken_for_an_output_layer() -> None:
     task = blob_task()
     labels = labelled(task, np.stack([steady(0.8, 3)] * 2))
-    kept = headed(SMALL.build(task.corpus, task.classes, seed=0), labels).arrays()
+    network = headed(SMALL.build(task.corpus, task.classes, seed=0), labels)
+    network.fit_labels(task.corpus, labels)
+    kept = network.arrays()
 
+    loaded = SMALL.load(kept, task.classes)
+
+    np.testing.assert_array_equal(loaded.predict_proba(task.corpus), network.predict_proba(task.corpus))
     with pytest.raises(FormatError, match=r"output.weight is \(2, 3, 6\) where \(3, 6\) is expected"):
-        SMALL.load(kept, task.classes)
+        SMALL.load({name: array for name, array in kept.items() if name != HEARD}, task.classes)

@@ -15,6 +15,9 @@ from crowdlogic.errors import OptionError
 from crowdlogic.learning import presets
 from crowdlogic.learning.choosing import Choice, MethodName, PresetName, method_of
 from crowdlogic.learning.configuring import plain_options
+from crowdlogic.learning.crf_ma import CRFMA
+from crowdlogic.learning.crowd_layer import CrowdLayer
+from crowdlogic.learning.doctor_nets import DoctorNets
 from crowdlogic.learning.logic_lncl import LogicLNCL
 from crowdlogic.learning.special import AggNet, Raykar
 from crowdlogic.learning.two_stage import Gold, TwoStage
@@ -33,6 +36,10 @@ VECTORS = WordVectors(("a", "b"), np.ones((2, 3), np.float32))
         (MethodName.raykar, Raykar()),
         (MethodName.two_stage, TwoStage()),
         (MethodName.gold, Gold()),
+        (MethodName.crf_ma, CRFMA()),
+        (MethodName.crowd_layer, CrowdLayer(Linear())),
+        (MethodName.dl_dn, DoctorNets(Linear())),
+        (MethodName.dl_wdn, DoctorNets(Linear(), weighted=True)),
     ],
 )
 def test_a_name_alone_is_the_method_with_its_defaults(name: MethodName, method: Any) -> None:
@@ -72,7 +79,9 @@ def test_a_preset_serves_other_methods_with_what_they_share() -> None:
     assert aggnet == AggNet(
         **{name: getattr(expected, name) for name in ("classifier", "imitation", "start", "preset")}
     )
-    assert none is None
+    layer, nothing = method_of(Choice(MethodName.crowd_layer, PresetName.ner), TAGS)
+    assert layer == CrowdLayer(expected.classifier, start=expected.start)
+    assert (none, nothing) == (None, None)
     assert isinstance(raykar, Raykar)
     assert raykar.classifier == Linear()
 

@@ -20,6 +20,9 @@ from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError, RuleError
 from crowdlogic.learning.course import Row
+from crowdlogic.learning.crf_ma import CRFMA
+from crowdlogic.learning.crowd_layer import CrowdLayer
+from crowdlogic.learning.doctor_nets import DoctorNets
 from crowdlogic.learning.logic_lncl import LogicLNCL
 from crowdlogic.learning.restoring import Run, load_run
 from crowdlogic.learning.running import Given, train_run
@@ -88,6 +91,9 @@ CASES = {
         rows_of_features(),
     ),
     "two stages": (TwoStage(epochs=4), reviews()),
+    "a crowd layer": (CrowdLayer("kim-cnn", epochs=4), reviews(rules=None)),
+    "weighted doctor nets": (DoctorNets("mlp", weighted=True, epochs=4), rows_of_features()),
+    "crf-ma": (CRFMA(epochs=3, first_steps=20), sentences(rules=None)),
     "gold": (Gold(epochs=4), reviews()),
 }
 

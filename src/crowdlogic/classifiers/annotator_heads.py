@@ -14,10 +14,13 @@ from torch import Tensor, nn
 from crowdlogic.classifiers.averaging import Pairs, averaging, pairs_of
 from crowdlogic.classifiers.label_loss import label_loss, rows_of
 from crowdlogic.classifiers.neural import NeuralClassifier
+from crowdlogic.classifiers.protocol import FIXED, MODEL, Arrays
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Bools, Ints
 
+HEARD = FIXED + MODEL + "output.heard"
+"""What only the arrays of a network with heads have."""
 AT_ONCE = 2**20
 """The most opinions, of units by annotators by classes, that are computed at a time."""
 ENOUGH = 2**24
@@ -110,6 +113,14 @@ class HeadedClassifier(NeuralClassifier):
 
 def _chunks(array: Ints, size: int) -> list[Ints]:
     return [array[begin : begin + size] for begin in range(0, len(array), size)]
+
+
+def restored(plain: NeuralClassifier, arrays: Arrays) -> NeuralClassifier:
+    """The classifier that arrays were taken from: the network as it is, or with heads in place of its output layer."""
+    heard = arrays.get(HEARD)
+    made = plain if heard is None else HeadedClassifier(plain, np.array(heard))
+    made.restore(arrays)
+    return made
 
 
 def headed(plain: NeuralClassifier, labels: CrowdLabels) -> HeadedClassifier:

@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from crowdlogic.classifiers.annotator_heads import restored
 from crowdlogic.classifiers.features import given_features
 from crowdlogic.classifiers.network import Batch, Inputs, Network
 from crowdlogic.classifiers.neural import NeuralClassifier, device_named, seeded
@@ -66,8 +67,7 @@ class MLP:
         if CENTRE not in arrays or SCALE not in arrays:
             raise FormatError(f"These arrays are not of a network over features: {CENTRE} or {SCALE} is missing.")
         made = self._classifier(np.asarray(arrays[CENTRE]), np.asarray(arrays[SCALE]), len(classes), seed=0)
-        made.restore(arrays)
-        return made
+        return restored(made, arrays)
 
     def _classifier(self, centre: Floats, scale: Floats, n_classes: int, seed: int) -> NeuralClassifier:
         with seeded(seed_of(seed, "weights"), device_named("cpu")):

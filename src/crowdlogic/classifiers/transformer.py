@@ -22,6 +22,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from crowdlogic.classifiers.annotator_heads import restored
 from crowdlogic.classifiers.network import Batch, Inputs, Network, worded
 from crowdlogic.classifiers.neural import NeuralClassifier, device_named, seeded, take_unlearnt
 from crowdlogic.classifiers.pieces import Pieces
@@ -92,8 +93,7 @@ class Transformer:
             network = TransformerNetwork(encoder, len(classes), self)
         take_unlearnt(network, arrays)
         made = self._classifier(network, Pieces(unpacked(arrays[TOKENIZER]), int(arrays[LENGTH])), seed=0)
-        made.restore(arrays)
-        return made
+        return restored(made, arrays)
 
     def _classifier(self, network: TransformerNetwork, pieces: Pieces, seed: int) -> NeuralClassifier:
         described = {name: value for name, value in network.config.items() if not name.startswith("_")}

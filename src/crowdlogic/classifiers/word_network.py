@@ -10,6 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
+from crowdlogic.classifiers.annotator_heads import restored
 from crowdlogic.classifiers.embedding import Embedding
 from crowdlogic.classifiers.network import Inputs, Network
 from crowdlogic.classifiers.neural import NeuralClassifier, device_named, seeded
@@ -84,9 +85,7 @@ def loaded(options: WordArchitecture, arrays: Arrays, classes: Classes) -> Neura
         raise FormatError(f"These arrays are not of a network that reads words: {absent[0]} is missing.")
     lexicon = Lexicon(unpacked(arrays[names[0]]), exact=options.exact)
     embedding = Embedding(np.asarray(arrays[names[1]]), np.asarray(arrays[names[2]]), tuned=tuned)
-    made = _classifier(options, lexicon, embedding, len(classes), seed=0)
-    made.restore(arrays)
-    return made
+    return restored(_classifier(options, lexicon, embedding, len(classes), seed=0), arrays)
 
 
 def _classifier(

@@ -7,10 +7,15 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from crowdlogic.classifiers.linear import Linear
+from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.data.names import Classes
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.configuring import architecture_named, configured
+from crowdlogic.learning.crf_ma import CRFMA
+from crowdlogic.learning.crowd_layer import CrowdLayer
+from crowdlogic.learning.doctor_nets import DoctorNets
 from crowdlogic.learning.logic_lncl import LogicLNCL, Loss
 from crowdlogic.learning.presets import PAPER, ner, sentiment
 from crowdlogic.learning.running import Method
@@ -27,6 +32,10 @@ class MethodName(StrEnum):
     raykar = "raykar"
     two_stage = "two-stage"
     gold = "gold"
+    crowd_layer = "crowd-layer"
+    dl_dn = "dl-dn"
+    dl_wdn = "dl-wdn"
+    crf_ma = "crf-ma"
 
 
 class PresetName(StrEnum):
@@ -44,8 +53,17 @@ KINDS: dict[MethodName, type] = {
     MethodName.raykar: Raykar,
     MethodName.two_stage: TwoStage,
     MethodName.gold: Gold,
+    MethodName.crowd_layer: CrowdLayer,
+    MethodName.dl_dn: DoctorNets,
+    MethodName.dl_wdn: DoctorNets,
+    MethodName.crf_ma: CRFMA,
 }
-WITHOUT_RULES = (MethodName.aggnet, MethodName.raykar)
+WITH_RULES = (MethodName.logic_lncl, MethodName.two_stage, MethodName.gold)
+OWN_CLASSIFIER: dict[MethodName, Architecture] = {
+    MethodName.raykar: Linear(),
+    MethodName.crf_ma: CRFMA().classifier,
+}
+"""Methods that are what they are by their classifier, whatever a preset has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +93,11 @@ def method_of(choice: Choice, classes: Classes) -> tuple[Method, RuleSet | None]
     kind = KINDS[choice.method]
     known = {one.name for one in fields(kind)}
     options = {one.name: getattr(base, one.name) for one in fields(base) if one.name in known}
-    if choice.method in WITHOUT_RULES:
-        options["transitions"], options["loss"], rules = None, Loss.plain, None
+    if choice.method not in WITH_RULES:
+        rules, plain = None, {"transitions": None, "loss": Loss.plain}
+        options |= {name: value for name, value in plain.items() if name in known}
+    if choice.method is MethodName.dl_wdn:
+        options["weighted"] = True
     options["classifier"] = _classifier(choice, options["classifier"])
     made = configured(kind(**options), choice.changes)
     return _with_vectors(made, choice), rules
@@ -99,8 +120,8 @@ def _from_preset(choice: Choice, classes: Classes) -> tuple[LogicLNCL, RuleSet |
 
 def _classifier(choice: Choice, present: Any) -> Any:
     """The model asked for; the one that is there keeps its options when it is of that name."""
-    if choice.method is MethodName.raykar and choice.model is None:
-        return architecture_named("linear")
+    if choice.method in OWN_CLASSIFIER and choice.model is None:
+        return OWN_CLASSIFIER[choice.method]
     return present if choice.model in (None, present.name) else architecture_named(str(choice.model))
 
 

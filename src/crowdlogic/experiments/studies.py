@@ -51,14 +51,14 @@ def sized(row: str, size: int, task: str) -> str:
 
 
 def sensitivity_table(folder: Path, task: str) -> str:
-    """The dev scores with another C or another k; the preset's own first."""
+    """The dev scores with another C or another k; those of Table 2 first."""
     name = measures(task)[-1]
     lines = []
     for row in ("logic-lncl", *sensitivity_rows()):
         runs = runs_of(folder, task, row)
         if runs:
             parts = [cell(percents(runs, part, name)) for part in ("dev student", "dev teacher", "inference")]
-            lines.append((row.partition(", ")[2] or "the preset's", len(runs), *parts))
+            lines.append((row.partition(", ")[2] or "as in Table 2", len(runs), *parts))
     return markdown(["", "seeds", "dev student", "dev teacher", "inference"], lines)
 
 

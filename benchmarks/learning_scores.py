@@ -1,4 +1,4 @@
-"""Scores of learning on the paper's two tasks: run the grid (resumable), then write the tables of docs/learning.md.
+"""Scores of learning on the real data sets: run the grid (resumable), then write the tables of docs/learning.md.
 
     python -m benchmarks.learning_scores run [--only ner] [--rows "aggnet;logic-lncl, paper"] [--seeds 5] [--jobs 2]
     python -m benchmarks.learning_scores tables
@@ -23,7 +23,7 @@ NER = (
     *(f"logic-lncl, {name}" for name in READINGS if name != "released"),
 )  # fmt: skip
 SENTIMENT = ("gold", "aggnet", "logic-lncl", "logic-lncl, k 0.2")
-STOPPING = ("gold-free items{}", "gold-free best epoch{}", "gold-free annotations{}", "logic-lncl{}, all epochs")
+STOPPING = ("gold-free items{}", "gold-free without a mean{}", "gold-free annotations{}", "logic-lncl{}, all epochs")
 """Ways to stop, with what a preset changes in the place of the braces."""
 WEAK = ("gold", "majority", "dawid-skene", "aggnet", "aggnet with silence")
 GRID = {

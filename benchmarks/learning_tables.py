@@ -93,13 +93,14 @@ def differences(folder: Path, task: str, seeds: int) -> str:
 
 FREE = {
     "no gold, items kept apart": "gold-free items",
-    "no gold, items kept apart, no mean": "gold-free best epoch",
+    "no gold, items kept apart, no mean": "gold-free without a mean",
     "no gold, annotations kept apart": "gold-free annotations",
 }
+"""The rows that stop without gold, as the table calls them."""
 
 
 def stopping(folder: Path, task: str, seeds: int) -> str:
-    """What stopping without gold costs: the teacher's test score at the epoch that each way of stopping keeps."""
+    """What stopping without gold costs: the teacher's test score when each way of stopping is done."""
     whole = results(folder, task, f"logic-lncl{PRESET.get(task, '')}, all epochs", range(seeds))
     if not whole:
         return ""

@@ -74,7 +74,7 @@ def test_options_change_strength_and_imitation():
     alone = varied(data, base, "from the classifier", seed=0)[1].method
     patient = varied(data, base, "all epochs", seed=0)[1].method
     assert (strong.strength, strong.imitation) == (2.0, base.method.imitation)
-    assert patient.patience == patient.epochs
+    assert patient.patience == patient.held_out.patience == patient.epochs
     assert [steady.imitation(t) for t in (1, 9)] == [0.5, 0.5]
     assert slow.imitation(2) == pytest.approx(1 - 0.98**2)
     assert (alone.preset.start, base.method.preset) == ("classifier", "paper")
@@ -90,8 +90,10 @@ def test_options_add_up_and_a_reading_comes_first():
 
 def test_with_all_epochs_every_epoch_is_scored_on_dev_and_test():
     found = run(Job("quick-sentiment", "logic-lncl, all epochs", 0))
+    free = run(Job("quick-sentiment", "gold-free items", 0))
 
     assert len(found["history"]) == 6
+    assert len(free["again"]) >= free["chosen"]
     assert all({"test student", "dev gold student", "test teacher"} <= set(one["scores"]) for one in found["history"])
 
 
@@ -104,6 +106,8 @@ def test_unknown_rows_options_and_tasks_are_refused():
         configured(Job("quick-ner", "logic-lncl, C 2, paper", 0))
     with pytest.raises(OptionError, match="no option 'paper'"):
         configured(Job("sentiment", "logic-lncl, paper", 0))
+    with pytest.raises(OptionError, match="no option 'estimated'"):
+        configured(Job("quick-sentiment", "logic-lncl, estimated", 0))
     with pytest.raises(OptionError, match="task"):
         task_named("chess")
 

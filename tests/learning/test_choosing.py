@@ -37,9 +37,6 @@ VECTORS = WordVectors(("a", "b"), np.ones((2, 3), np.float32))
         (MethodName.two_stage, TwoStage()),
         (MethodName.gold, Gold()),
         (MethodName.crf_ma, CRFMA()),
-        (MethodName.crowd_layer, CrowdLayer(Linear())),
-        (MethodName.dl_dn, DoctorNets(Linear())),
-        (MethodName.dl_wdn, DoctorNets(Linear(), weighted=True)),
     ],
 )
 def test_a_name_alone_is_the_method_with_its_defaults(name: MethodName, method: Any) -> None:
@@ -84,6 +81,18 @@ def test_a_preset_serves_other_methods_with_what_they_share() -> None:
     assert (none, nothing) == (None, None)
     assert isinstance(raykar, Raykar)
     assert raykar.classifier == Linear()
+
+
+def test_a_method_with_a_classifier_of_its_own_keeps_its_options_when_that_is_named() -> None:
+    assert method_of(Choice(MethodName.crf_ma, model="crf"), TAGS) == (CRFMA(), None)
+
+
+@needs_torch
+@pytest.mark.parametrize(("name", "weighted"), [(MethodName.dl_dn, False), (MethodName.dl_wdn, True)])
+def test_doctor_nets_are_weighted_by_their_name(name: MethodName, weighted: bool) -> None:
+    made, _ = method_of(Choice(name, model="kim-cnn"), CLASSES)
+
+    assert made == DoctorNets(presets.architecture_class("kim-cnn")(), weighted)
 
 
 @needs_torch

@@ -103,6 +103,8 @@ DAMAGES = [
     (CONFIG, put(["positive", "negative"], "classes")),
     (CONFIG, put(["negative", "positive", "odd"], "classes")),
     (CONFIG, put(7, "outcome", "chosen")),
+    (CONFIG, put(70, "outcome", "since")),
+    (CONFIG, put("x", "outcome", "since")),
     (CONFIG, put("much", "teacher", "strength")),
     (CONFIG, put({"name": "no such"}, "method", "classifier")),
     (CONFIG, put("1: Label(S", "rules", "text")),

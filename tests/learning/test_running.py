@@ -19,6 +19,7 @@ from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError, RuleError
+from crowdlogic.learning import course
 from crowdlogic.learning.course import Row
 from crowdlogic.learning.crf_ma import CRFMA
 from crowdlogic.learning.crowd_layer import CrowdLayer
@@ -26,6 +27,7 @@ from crowdlogic.learning.doctor_nets import DoctorNets
 from crowdlogic.learning.logic_lncl import LogicLNCL
 from crowdlogic.learning.restoring import Run, load_run
 from crowdlogic.learning.running import Given, train_run
+from crowdlogic.learning.stopping import HeldOut
 from crowdlogic.learning.two_stage import Gold, TwoStage
 from crowdlogic.rules.parser import parse_rules, read_rules
 from crowdlogic.rules.vocabulary import Vocabulary
@@ -91,6 +93,7 @@ CASES = {
         rows_of_features(),
     ),
     "two stages": (TwoStage(epochs=4), reviews()),
+    "kim-cnn without dev": (LogicLNCL(classifier="kim-cnn", epochs=4, seed=3), reviews()),
     "a crowd layer": (CrowdLayer("kim-cnn", epochs=4), reviews(rules=None)),
     "weighted doctor nets": (DoctorNets("mlp", weighted=True, epochs=4), rows_of_features()),
     "crf-ma": (CRFMA(epochs=3, first_steps=20), sentences(rules=None)),
@@ -332,6 +335,49 @@ def test_a_run_may_be_gone_on_with_for_longer(tmp_path: Path) -> None:
     train_run(tmp_path / "run", LogicLNCL(epochs=5, patience=9), reviews(), resume=True)
 
     same(load_run(tmp_path / "long"), load_run(tmp_path / "run"))
+
+
+@pytest.mark.parametrize(("first", "then"), [(3, 8), (8, 3)])
+def test_a_run_may_be_gone_on_with_for_longer_or_shorter_in_its_second_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int, then: int
+) -> None:
+    """When its first pass goes on, other epochs are chosen, and the mean is of those; epochs that were run count."""
+    planted(monkeypatch, [-5.0, -3.0, -4.0, -4.0, -4.0, -2.0, -4.0, -4.0])
+    method = LogicLNCL(epochs=first, held_out=HeldOut(average=3))
+    fresh = train_run(tmp_path / "fresh", replace(method, epochs=8), reviews())
+    with pytest.raises(StopError):
+        train_run(tmp_path / "run", method, reviews(), progress=stopping_after(3, StopError, again=True))
+
+    train_run(tmp_path / "run", replace(method, epochs=then), reviews(), resume=True)
+
+    same(load_run(tmp_path / "fresh"), load_run(tmp_path / "run"))
+    assert (fresh.learned.since, len(fresh.learned.again)) == (6, 8)
+
+
+@pytest.mark.parametrize("name", ["linear", "kim-cnn without dev", "a crowd layer", "weighted doctor nets"])
+@pytest.mark.parametrize("stop", [2, 3, 4])
+def test_a_mean_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, stop: int) -> None:
+    method, given = case(name)
+    method = replace(method, epochs=5, held_out=HeldOut(average=4))
+    planted(monkeypatch, [-3.0, -1.0, -2.0, -2.0, -2.0])
+    whole = train_run(tmp_path / "whole", method, given)
+
+    with pytest.raises(StopError):
+        train_run(tmp_path / "stopped", method, given, progress=stopping_after(stop, StopError, again=True))
+    train_run(tmp_path / "stopped", method, given, resume=True)
+
+    assert (whole.learned.since, len(whole.learned.again)) == (2, 5)
+    same(load_run(tmp_path / "whole"), load_run(tmp_path / "stopped"))
+    np.testing.assert_array_equal(whole.learned.epoch.p, whole.learned.classifier.predict_proba(given.corpus))
+
+
+def planted(monkeypatch: pytest.MonkeyPatch, curve: list[float]) -> None:
+    """The likelihood of the labels kept apart, for each epoch, however often it is asked for."""
+
+    def told(self: course.Course, _: Any) -> Any:
+        return np.full(len(self.task.labels.items), curve[len(self.history)]) if self.task.held is not None else None
+
+    monkeypatch.setattr(course.Course, "_told", told)
 
 
 def test_a_run_over_rows_of_features_explains_and_predicts(tmp_path: Path) -> None:

@@ -67,15 +67,17 @@ class Architecture(Protocol):
         """A classifier from what an earlier one knew."""
 
 
-def weights_of(classifier: Classifier) -> Arrays:
-    """The learnt arrays of a classifier whose weights may be averaged over epochs; of others nothing.
+def can_average(classifier: Classifier) -> bool:
+    """Whether the mean of a classifier's weights over epochs is one of its kind, too: of a network, not of a tree.
 
-    A classifier says that of itself with `averages = True`: that the mean of its weights is one of its kind, too, which
-    is true of networks and regressions and nonsense for trees.
+    A classifier says so of itself, with `averages = True`.
     """
-    if not getattr(classifier, "averages", False):
-        return {}
-    learnt = {name: array for name, array in classifier.arrays().items() if name.startswith(MODEL)}
+    return bool(getattr(classifier, "averages", False))
+
+
+def weights_in(arrays: Arrays) -> Arrays:
+    """What there is to average of the arrays that a classifier gave."""
+    learnt = {name: array for name, array in arrays.items() if name.startswith(MODEL)}
     return {name: array for name, array in learnt.items() if np.issubdtype(array.dtype, np.floating)}
 
 

@@ -158,6 +158,7 @@ def _tell(run: Run, *, as_json: bool) -> None:
         rows = [(which, percent(value)) for which, value in scores.items()]
         show_table(f"{name} {_when(learned)}", ["on", name], rows)
     again = f", then {counted(len(learned.again), 'epoch')} with all labels" if learned.again else ""
+    again += f" and the mean of the weights since epoch {learned.since}" if learned.since is not None else ""
     say(
         f"{learned.estimate.method}: {len(learned.estimate.items):,} items, {len(learned.estimate.annotators):,} "
         f"annotators, epoch {learned.chosen} of {len(learned.history)} chosen{again} -> {run.folder}"
@@ -176,6 +177,7 @@ def figures_of(learned: Learned) -> dict[str, Any]:
     chosen, final = learned.history[learned.chosen - 1], learned.final
     return {
         "method": learned.estimate.method, "epoch": learned.chosen, "epochs": len(learned.history),
-        "epochs again": len(learned.again), "stopping": chosen.stopping, "k": final.k, "loss": final.loss,
-        "scores": dict(final.scores), "seconds": sum(row.seconds for row in (*learned.history, *learned.again)),
+        "epochs again": len(learned.again), "mean since": learned.since, "stopping": chosen.stopping, "k": final.k,
+        "loss": final.loss, "scores": dict(final.scores),
+        "seconds": sum(row.seconds for row in (*learned.history, *learned.again)),
     }  # fmt: skip

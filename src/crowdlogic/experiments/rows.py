@@ -38,7 +38,7 @@ from crowdlogic.learning.two_stage import Gold, TwoStage
 from crowdlogic.metrics.spans import span_scores
 from crowdlogic.numerics.arrays import Ints
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.rules.project import Preset, Result, Start
+from crowdlogic.rules.project import PRESETS, Start
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import CONLL_START, TransitionTable, transition_table
 from crowdlogic.truth.bayes import IBCC
@@ -200,7 +200,7 @@ ROWS: dict[str, Maker] = {
     "without rules": _without_rules,
     "logic-lncl": _logic,
     "gold-free items": _gold_free("items"),
-    "gold-free best epoch": _gold_free("items", average=1),
+    "gold-free without a mean": _gold_free("items", average=1),
     "gold-free annotations": _gold_free("annotations"),
 }
 
@@ -237,9 +237,11 @@ def varied(data: Benchmark, base: Configured, option: str, *, seed: int) -> tupl
         case ["k", "1", "-", power] if power.endswith("^t"):
             method = replace(method, imitation=Growing(float(power.removesuffix("^t"))))
         case ["from", "the", "classifier"]:
-            method = replace(method, preset=Preset(Start.classifier, Result.marginals))
+            own = PRESETS[method.preset] if isinstance(method.preset, str) else method.preset
+            method = replace(method, preset=replace(own, start=Start.classifier))
         case _ if option == ALL_EPOCHS:
-            method = replace(method, patience=method.epochs)
+            held_out = None if method.held_out is None else replace(method.held_out, patience=method.epochs)
+            method = replace(method, patience=method.epochs, held_out=held_out)
         case [size, "samples"]:
             return sample(data, int(size), seed=seed), base
         case _:
@@ -266,10 +268,11 @@ def run(job: Job) -> dict[str, Any]:
         return asdict(job) | _inferred(job) | {"seconds": time.perf_counter() - begin}
     data, base, row = configured(job)
     begin = time.perf_counter()
-    learned = _fitted(data, base, row, job.seed, watch=row.startswith("gold-free") or ALL_EPOCHS in job.row)
+    learned = _fitted(data, base, row, job.seed, watch=row.startswith("gold-free") or job.row.endswith(ALL_EPOCHS))
     seconds = time.perf_counter() - begin
     found = {"seconds": seconds, "chosen": learned.chosen, "scores": final_scores(learned, data)}
     found |= {"annotators": annotators_of(learned)} if row == "annotators" else {}
+    found |= {"since": learned.since, "again": [asdict(one) for one in learned.again]} if learned.again else {}
     return asdict(job) | found | {"history": [asdict(one) for one in learned.history]}
 
 

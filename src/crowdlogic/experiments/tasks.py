@@ -36,7 +36,7 @@ def task_named(task: str, option: str = "") -> tuple[Benchmark, Configured]:
         task: sentiment, sentiment-published, ner, weak-youtube, weak-sms, labelme, quick-sentiment or quick-ner.
         option: How the rules of tags are read (see READINGS), or the model of a weak task; empty for the default.
     """
-    if option and task.split("-", maxsplit=1)[0] in ("sentiment", "labelme"):
+    if option and task.removeprefix(QUICK).split("-")[0] in ("sentiment", "labelme"):
         raise OptionError(f"row: the task {task} has no option {option!r}.")
     match task.split("-"):
         case ["sentiment"]:

@@ -120,8 +120,7 @@ def _from_preset(choice: Choice, classes: Classes) -> tuple[LogicLNCL, RuleSet |
 
 def _classifier(choice: Choice, present: Any) -> Any:
     """The model asked for; the one that is there keeps its options when it is of that name."""
-    if choice.method in OWN_CLASSIFIER and choice.model is None:
-        return OWN_CLASSIFIER[choice.method]
+    present = OWN_CLASSIFIER.get(choice.method, present)
     return present if choice.model in (None, present.name) else architecture_named(str(choice.model))
 
 

@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdlogic.classifiers.protocol import Arrays, Classifier, weights_of
+from crowdlogic.classifiers.protocol import Arrays, Classifier, weights_in
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.learning.scoring import is_scorable, score
 from crowdlogic.learning.stopping import Limits, is_level, n_items, told_by_item
@@ -58,7 +58,7 @@ Step: TypeAlias = Callable[[int, Beliefs, Floats | None], Epoch]
 """An epoch, counted from 1, from the q_f before it and the factors of the rules' weights."""
 
 Look: TypeAlias = Callable[[Epoch], Epoch]
-"""What an epoch would leave behind with the classifier as it is now: all of a step but the learning."""
+"""What the round after an epoch would leave behind if the classifier stayed as it is: all of it but the learning."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,8 @@ class Row:
         change: The share of training units whose answer changed.
         objective: The log evidence of the labels, per label.
         seconds: How long it took.
-        scores: Other scores by name: inference, dev student, test teacher, ...
+        scores: Other scores by name: inference, dev student, test teacher, ... In the last line of a pass that answers
+            with a mean of weights they are that mean's, as nothing else in the line is.
         kept: Whether the epoch was the one to keep when it was over.
         again: Whether it is of the second pass, with all labels; its stopping score is a mere counter.
     """
@@ -133,7 +134,7 @@ class Course:
 
     def run(self, step: Step, limits: Limits, *, keeper: Keeper | None, progress: Progress | None) -> None:
         """Epochs until the limits; afterwards the classifier is that of the best one, or the mean of several."""
-        self._resume(keeper)
+        self._resume(keeper, limits)
         while len(self.history) < limits.epochs and not self._is_stale(limits.patience):
             self._advance(step)
             if keeper is not None:
@@ -166,7 +167,7 @@ class Course:
     def _average(self) -> None:
         """Take the weights that the last epoch left into their mean."""
         if self.since is not None and len(self.history) >= self.since:
-            count, weights = len(self.history) - self.since + 1, weights_of(self.classifier)
+            count, weights = len(self.history) - self.since + 1, weights_in(self.best_arrays)  # the last is the best
             self.mean = {name: _moved(self.mean.get(name, new), new, count) for name, new in weights.items()}
 
     def _is_kept(self, stopping: float, told: Floats | None) -> bool:
@@ -215,19 +216,23 @@ class Course:
         left = {} if self.best is None else {name: getattr(self.best, name) for name in BELIEFS}
         left |= {} if self.best is None or self.best.factors is None else {"factors": self.best.factors}
         left |= {} if self.highest is None else {"highest": self.highest}  # a higher epoch is a new best one, too
-        left |= {f"mean.{name}": array for name, array in self.mean.items()}
+        left |= {f"mean.{name}": array for name, array in self.mean.items()}  # of a pass whose last epoch is its best
         return {f"classifier.{name}": array for name, array in self.best_arrays.items()} | left
 
     def _note(self) -> dict[str, Any]:
         best = {} if self.best is None else {name: getattr(self.best, name) for name in ("loss", "k", "objective")}
-        return {"best_epoch": self.best_epoch, "best": best, "history": [asdict(row) for row in self.history]}
+        history = [asdict(row) for row in self.history]
+        return {"best_epoch": self.best_epoch, "best": best, "history": history, "since": self.since}
 
-    def _resume(self, keeper: Keeper | None) -> None:
-        """Go on from a checkpoint, when there is one."""
+    def _resume(self, keeper: Keeper | None, limits: Limits) -> None:
+        """Go on from a checkpoint, when there is one; not from one whose mean is of other epochs."""
         found = None if keeper is None else keeper.load()
         if found is None:
             return
         last, best, note = found
+        too_far = self.task.again and len(note["history"]) > limits.epochs
+        if too_far or note.get("since") != self.since:
+            return
         self.classifier.restore(_named(last, "classifier."))
         self.q_f, self.factors = np.asarray(last["q_f"]), last.get("factors")
         self.history = [Row(**row) for row in note["history"]]

@@ -21,8 +21,8 @@ class Learned:
 
     Attributes:
         estimate: The answers for the training items (q_f) and the annotators' confusion matrices.
-        epoch: What the chosen epoch left: p, q_a, q_b, q_f; after a second pass, what the mean from it on believes.
-        chosen: Which epoch that was, counted from 1: the latest as good as the best, where labels kept apart decided.
+        epoch: What is believed at last: p, q_a, q_b, q_f of the chosen epoch, or with the mean of the weights `since`.
+        chosen: The epoch that was chosen, counted from 1; by labels kept apart, the latest that is as good as the best.
         history: All epochs of the pass that chose.
         again: Those of the second pass, with all labels; the scores of the last one are those of the answers. Empty
             without one.

@@ -20,7 +20,8 @@ def network_for(method: str, architecture: Architecture, task: Task, *, seed: in
     made = architecture.build(task.corpus, task.labels.classes, seed=seed)
     if not hasattr(made, "network"):
         raise OptionError(
-            f"{method} adds to a network, and {architecture.name} is none. Use kim-cnn, cnn-gru, mlp or transformer."
+            f"{method} adds to a network, and {architecture.name} is none. Choose a model that is: kim-cnn, cnn-gru, "
+            f"mlp or transformer."
         )
     return cast("NeuralClassifier", made)
 

@@ -3,7 +3,7 @@
 What is kept apart to stop by is lost to learning. So a second pass begins as the first did, with the same seed and
 nothing kept apart. The likelihood of the labels kept apart tells when a fit has come to its plateau, but hardly one
 epoch there from another. So the second pass answers with none of them, but with the mean of the classifier's weights
-over the plateau ([ASGD]), which does better than most of its epochs; and over a few epochs where there is none.
+over the plateau ([ASGD]), which does better than most of its epochs; and over a few epochs where it is short.
 
 [ASGD] Polyak and Juditsky, "Acceleration of stochastic approximation by averaging", 1992; begun when a score no longer
 grows, as in Merity et al., "Regularizing and optimizing LSTM language models", 2018.
@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from crowdlogic.classifiers.protocol import weights_of
+from crowdlogic.classifiers.protocol import can_average
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.course import Course, Epoch, Keeper, Progress, Row, Step
 from crowdlogic.learning.stopping import Limits
@@ -33,7 +33,7 @@ class Trained:
     Attributes:
         course: The one that answers: of the second pass, or of the only one.
         best: Its epoch, or what the mean of several believes.
-        chosen: The number of epochs that the first pass chose.
+        chosen: The epoch that was chosen: with labels kept apart, the latest as good as the best.
         history: The epochs of the pass that chose.
         again: Those of the second pass; empty without one.
     """
@@ -60,8 +60,9 @@ def trained(task: Task, begin: Begin, limits: Limits, *, keeper: Keeper | None, 
 def _averaged(task: Task, course: Course, first: Trained, limits: Limits) -> tuple[int | None, int]:
     """Since which epoch the second pass averages weights, if it does, and how many epochs it has."""
     best = max(first.history, key=lambda row: row.stopping).epoch
-    length = min(max(first.chosen, best + task.averaged - 1), limits.epochs)
-    can = course.look is not None and bool(weights_of(course.classifier))
+    most = max(limits.epochs, len(first.history))  # a run that is gone on with for shorter may have had more
+    length = min(max(first.chosen, best + task.averaged - 1), most)
+    can = course.look is not None and can_average(course.classifier)
     return (best, length) if can and task.averaged > 1 and length > best else (None, first.chosen)
 
 

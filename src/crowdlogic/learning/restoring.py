@@ -137,13 +137,16 @@ def _learned(home: Path, kept: Kept, vocabulary: Vocabulary | None, classifier: 
     outcome, history = config["outcome"], tuple(row_of(row) for row in kept.history)
     if needed(outcome["chosen"], int, "the chosen epoch") not in range(1, len(history) + 1):
         raise ValueError(f"epoch {outcome['chosen']} is chosen, and the history has {len(history)}")
+    since = outcome.get("since")
+    if since is not None and needed(since, int, "since") not in range(1, len(kept.again) + 1):
+        raise ValueError(f"the mean is since epoch {since}, and the second pass has {len(kept.again)}")
     epoch = Epoch(
         **numbers(outcome["epoch"], "the outcome"), p=kept.views["p"], q_a=kept.views["q_a"], q_b=kept.views["q_b"],
         q_f=kept.views["q_f"], confusion=np.asarray(kept.estimate.confusion), factors=teacher.factors,
     )  # fmt: skip
     return Learned(
         kept.estimate, epoch, outcome["chosen"], history, architecture.load(kept.model, kept.labels.classes), teacher,
-        Task(kept.corpus, kept.labels, kept.labels), tuple(row_of(row) for row in kept.again), outcome.get("since"),
+        Task(kept.corpus, kept.labels, kept.labels), tuple(row_of(row) for row in kept.again), since,
     )  # fmt: skip
 
 

@@ -137,6 +137,10 @@ def check_checkpoint(last: Arrays, best: Arrays, note: Mapping[str, Any], given:
     for name, array in [*left.items(), ("q_f", last["q_f"])]:
         if array.shape != sizes[name]:
             raise ValueError(f"{name} is {array.shape} where {sizes[name]} is expected")
+    for name, array in best.items():
+        of = f"classifier.{name.removeprefix('mean.')}"
+        if name.startswith("mean.") and array.shape != best[of].shape:
+            raise ValueError(f"{name} is {array.shape} where {best[of].shape} is expected")
     if best.get("highest", np.zeros(n_items)).shape != (n_items,):
         raise ValueError(f"highest is {best['highest'].shape} where ({n_items},) is expected")
 

@@ -53,10 +53,11 @@ class HeldOut:
         share: How much is kept apart.
         apart: Whether whole items or single annotations are.
         patience: Epochs in a row of which each is distinguishably worse than the best before stopping.
-        refit: Whether, once the number of epochs is chosen, all labels are learnt anew for so many.
+        refit: Whether, once an epoch is chosen, all labels are learnt anew up to there.
         errors: How many standard errors an epoch may be behind the best and still be as good.
         average: When all labels are learnt anew, the answer is the mean of the classifier's weights from the best epoch
-            to the latest that is as good, and over so many epochs at least; 1 answers with the latest alone.
+            to the latest that is as good, and over so many epochs at least, as far as epochs are left; 1 answers with
+            the latest alone.
     """
 
     share: float = 0.1
@@ -73,8 +74,8 @@ class HeldOut:
             raise OptionError(f"held-out apart: {self.apart!r} is none of {', '.join(Apart)}.")
         if not self.errors >= 0:
             raise OptionError(f"held-out errors: {self.errors} is less than 0.")
-        if self.average < 1:
-            raise OptionError(f"held-out average: {self.average} epochs are none. Give 1 for no average.")
+        if not (isinstance(self.average, int) and self.average >= 1):
+            raise OptionError(f"held-out average: {self.average} is no number of epochs. Give 1 for no average.")
 
     def split(self, labels: CrowdLabels, *, seed: int) -> tuple[CrowdLabels, CrowdLabels]:
         """The labels to learn from, and those kept apart. Every annotation is in one of them."""

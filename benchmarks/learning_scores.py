@@ -34,7 +34,7 @@ GRID = {
     "weak-sms": (*WEAK, *(f"{row}, kim-cnn" for row in WEAK)),
     "labelme": ("gold", "majority", "dawid-skene", "aggnet"),
 }
-SEEDS = {"ner": 10, "sentiment": 10, "sentiment-published": 10, "weak-youtube": 10, "weak-sms": 10, "labelme": 10}
+SEEDS = {"ner": 10, "sentiment": 20, "sentiment-published": 10, "weak-youtube": 10, "weak-sms": 10, "labelme": 10}
 
 
 def jobs(only: str | None, rows: str | None, seeds: int | None) -> list[Job]:

@@ -34,7 +34,7 @@ def test_ner_is_the_papers_table_2() -> None:
     assert (own.classifier.filters, own.classifier.width, own.classifier.units) == (512, 5, 50)
 
 
-def test_the_default_reading_is_the_one_that_wins_on_dev() -> None:
+def test_the_default_readings_are_those_of_the_decisions() -> None:
     assert ner(TAGS).method.preset == READINGS["released"]
     assert sentiment() == replace(
         sentiment(reading="paper"), method=replace(sentiment(reading="paper").method, imitation=Constant(0.2))

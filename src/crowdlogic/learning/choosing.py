@@ -39,7 +39,7 @@ class MethodName(StrEnum):
 
 
 class PresetName(StrEnum):
-    """The configurations of the paper, with what wins on the dev scores, or to the letter."""
+    """The configurations of the paper: with the choices that docs/decisions gives reasons for, or to the letter."""
 
     sentiment = "sentiment"
     sentiment_paper = "sentiment-paper"

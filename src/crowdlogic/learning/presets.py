@@ -1,7 +1,7 @@
 """The configurations of the paper's Table 2, and the choices its text leaves open, by name.
 
-`sentiment` and `ner` are what wins on the dev scores (docs/decisions says why); what the paper's text says, and what
-its authors' program does, are readings of them.
+`sentiment` and `ner` are the defaults that docs/decisions gives reasons for; what the paper's text says, and what its
+authors' program does, are readings of them.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def pairs_of(task: str) -> list[tuple[str, str, str]]:
         for row in (f"logic-lncl{PRESET.get(task, '')}", "logic-lncl")
         for pair in (
             ("teacher", row, f"student of {row}"), ("student", row, "aggnet"), ("teacher", row, "aggnet"),
-            ("teacher", row, "gold"), ("inference", row, "aggnet"),
+            ("teacher", row, "student of gold"), ("teacher", row, "gold"), ("inference", row, "aggnet"),
         )
     ]  # fmt: skip
 
@@ -78,7 +78,7 @@ def differences(folder: Path, task: str, seeds: int) -> str:
     for part, first, second in pairs_of(task):
         name = headline(task)
         own = results(folder, task, first, range(seeds))
-        other = own if second.startswith("student of") else results(folder, task, second, range(seeds))
+        other = results(folder, task, second.removeprefix("student of "), range(seeds))
         pairs = [(a, b) for a in own for b in other if a["seed"] == b["seed"]]
         if len(pairs) < 2:
             continue

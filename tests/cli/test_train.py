@@ -57,7 +57,11 @@ def test_the_mean_of_several_epochs_is_told_of(run: Run, reviews: Simulation) ->
     found = json.loads(done.out)
     outcome = json.loads(Path("out/config.json").read_text())["outcome"]
     chosen, since = outcome["chosen"], outcome["since"]
-    assert (found["epoch"], found["mean since"], found["epochs again"]) == (chosen, since, min(max(chosen, since + 4), 12))
+    assert (found["epoch"], found["mean since"], found["epochs again"]) == (
+        chosen,
+        since,
+        min(max(chosen, since + 4), 12),
+    )
     assert f"accuracy of the mean of epochs {since} to {found['epochs again']}" in told.out
     assert told.err.splitlines()[-1].endswith(
         f"epoch {chosen} of {found['epochs']} chosen, then {found['epochs again']} epochs with all labels and the mean of "

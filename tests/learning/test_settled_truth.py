@@ -6,6 +6,7 @@ import pytest
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.data.simulate import simulate_sentiment
 from crowdlogic.errors import CorpusError
+from crowdlogic.learning import course
 from crowdlogic.learning.schedules import Constant
 from crowdlogic.learning.settled_truth import Answered, SettledTruth
 from crowdlogic.learning.stopping import HeldOut
@@ -48,6 +49,19 @@ def test_labels_kept_apart_to_stop_by_are_learnt_in_the_second_pass():
     again = whole.fit(MADE.corpus, MADE.labels, rules=RULES)
     np.testing.assert_array_equal(chosen.epoch.q_f, again.epoch.q_f)
     assert len(chosen.again) == chosen.chosen
+
+
+def test_the_truth_stays_settled_under_a_mean_of_weights(monkeypatch):
+    curve = iter([-2.0, -1.0, -2.0, -2.0])  # the second epoch foretells the labels kept apart best
+    monkeypatch.setattr(course, "told_by_item", lambda *_: np.full(12, next(curve)))
+    method = SettledTruth(Linear(), truth=DawidSkene(), epochs=4)
+
+    learned = method.fit(MADE.corpus, MADE.labels, rules=RULES)
+
+    assert (learned.since, len(learned.again)) == (2, 4)
+    task = learned.task
+    np.testing.assert_array_equal(learned.epoch.q_a, DawidSkene().infer(task.labels, task.corpus).beliefs)
+    np.testing.assert_array_equal(learned.epoch.p, learned.classifier.predict_proba(task.corpus))
 
 
 def test_answers_of_another_fit_serve_as_the_truth():

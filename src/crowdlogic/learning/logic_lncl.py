@@ -198,7 +198,7 @@ class LogicLNCL:
     def look(
         self, task: Task, labels: CrowdLabels, teacher: Teacher, classifier: Classifier, epoch: Epoch
     ) -> Epoch:  # fmt: skip
-        """An epoch's M and E step with the classifier as it is now, and with these labels."""
+        """The M and E step after an epoch, with the classifier as it is now and with these labels."""
         confusion, told = self.m_step(labels, epoch.q_f), teacher.weighted(epoch.factors)
         seen = self.e_step(labels, task, told, classifier, confusion, k=epoch.k, loss=epoch.loss)
         return replace(seen, factors=epoch.factors)

@@ -36,7 +36,7 @@ from crowdlogic.data.estimate import shares
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.data.vectors import WordVectors, beside, read_vectors
 from crowdlogic.errors import MissingDataError
-from crowdlogic.truth.confusion import e_step, m_step
+from crowdlogic.truth.dawid_skene import e_step, m_step
 
 GLOVE, WORD2VEC = "glove_wink_100d_subset.npz", "word2vec_googlenews_300d_bolukbasi_subset.npz"
 
@@ -109,9 +109,7 @@ def timed(learn: Callable[[], object], predict: Callable[[], object], repeats: i
 def ours(setting: Setting, made: NeuralClassifier, repeats: int) -> Times:
     """Our classifier."""
     goal = targets_of(setting.corpus)
-    return timed(
-        lambda: made.fit_epoch(setting.corpus, goal), lambda: made.predict_proba(setting.corpus), repeats
-    )  # fmt: skip
+    return timed(lambda: made.fit_epoch(setting.corpus, goal), lambda: made.predict_proba(setting.corpus), repeats)
 
 
 def targets_of(corpus: Corpus) -> np.ndarray:
@@ -133,8 +131,9 @@ def plain(setting: Setting, made: NeuralClassifier, options: KimCNN | CNNGRU, re
     optimiser, rng = plain_optimiser(network, options.training), np.random.default_rng(0)
     return timed(
         lambda: plain_epoch(network, optimiser, data, options.training, rng),
-        lambda: plain_prediction(network, data, options.training.batch), repeats,
-    )  # fmt: skip
+        lambda: plain_prediction(network, data, options.training.batch),
+        repeats,
+    )
 
 
 def compare(setting: Setting, options: KimCNN | CNNGRU, repeats: int) -> float:
@@ -146,9 +145,14 @@ def compare(setting: Setting, options: KimCNN | CNNGRU, repeats: int) -> float:
     print(f"  {'':10} {'learning':>9} {'predicting':>11} {'epoch':>8}   (CPU seconds, one thread, best of {repeats})")
     for name, times in (("ours", quick), ("ordinary", ordinary)):
         print(f"  {name:10} {times.learning:9.2f} {times.predicting:11.2f} {times.epoch:8.2f}")
-    ratios = [a / b for a, b in (
-        (ordinary.learning, quick.learning), (ordinary.predicting, quick.predicting), (ordinary.epoch, quick.epoch)
-    )]  # fmt: skip
+    ratios = [
+        a / b
+        for a, b in (
+            (ordinary.learning, quick.learning),
+            (ordinary.predicting, quick.predicting),
+            (ordinary.epoch, quick.epoch),
+        )
+    ]
     verdict = "met" if ratios[2] >= setting.bar else "missed"
     print(f"  {'times':10} {ratios[0]:9.2f} {ratios[1]:11.2f} {ratios[2]:8.2f}   bar {setting.bar:g}: {verdict}")
     return quick.epoch

@@ -66,10 +66,14 @@ def pairs_of(task: str) -> list[tuple[str, str, str]]:
         pair
         for row in (f"logic-lncl{PRESET.get(task, '')}", "logic-lncl")
         for pair in (
-            ("teacher", row, f"student of {row}"), ("student", row, "aggnet"), ("teacher", row, "aggnet"),
-            ("teacher", row, "student of gold"), ("teacher", row, "gold"), ("inference", row, "aggnet"),
+            ("teacher", row, f"student of {row}"),
+            ("student", row, "aggnet"),
+            ("teacher", row, "aggnet"),
+            ("teacher", row, "student of gold"),
+            ("teacher", row, "gold"),
+            ("inference", row, "aggnet"),
         )
-    ]  # fmt: skip
+    ]
 
 
 def differences(folder: Path, task: str, seeds: int) -> str:
@@ -84,10 +88,16 @@ def differences(folder: Path, task: str, seeds: int) -> str:
             continue
         against = "student" if second.startswith("student of") else part
         found = paired(values([a for a, _ in pairs], part, name), values([b for _, b in pairs], against, name))
-        lines.append((
-            f"{first} {part}", f"{second}" if second.startswith("student of") else f"{second} {against}", found.count,
-            f"{found.difference:+.2f} ± {found.half:.2f}", f"{found.t:.1f}", f"{found.p:.4f}",
-        ))  # fmt: skip
+        lines.append(
+            (
+                f"{first} {part}",
+                f"{second}" if second.startswith("student of") else f"{second} {against}",
+                found.count,
+                f"{found.difference:+.2f} ± {found.half:.2f}",
+                f"{found.t:.1f}",
+                f"{found.p:.4f}",
+            )
+        )
     return markdown(["", "against", "seeds", "difference", "t", "p (one-sided)"], lines)
 
 
@@ -148,7 +158,8 @@ def write_tables(folder: Path, grid: Mapping[str, Sequence[str]], seeds: Mapping
             continue
         shown = [row for row in rows if not row.startswith("gold-free") and not row.endswith("all epochs")]
         parts = [
-            table(folder, task, shown, seeds[task]), differences(folder, task, seeds[task]),
+            table(folder, task, shown, seeds[task]),
+            differences(folder, task, seeds[task]),
             stopping(folder, task, seeds[task]),
-        ]  # fmt: skip
+        ]
         put_between(PAGE, task, "\n\n".join(part for part in parts if part.count("\n") > 1))

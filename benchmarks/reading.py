@@ -28,11 +28,13 @@ PEER = (
 def write_labels(path: Path, count: int, *, seed: int = 0) -> None:
     """A csv of distinct (item, annotator) pairs: 5 labels an item, 10,000 annotators, 5 classes, ids of text."""
     rng = np.random.default_rng(seed)
-    table = pl.DataFrame({
-        "item": rng.integers(count // 5, size=count),
-        "annotator": rng.integers(10_000, size=count),
-        "label": rng.integers(5, size=count),
-    })  # fmt: skip
+    table = pl.DataFrame(
+        {
+            "item": rng.integers(count // 5, size=count),
+            "annotator": rng.integers(10_000, size=count),
+            "label": rng.integers(5, size=count),
+        }
+    )
     named = [pl.format(f"{name}_{{}}", pl.col(name)).alias(name) for name in table.columns]
     table.unique(["item", "annotator"], maintain_order=True).select(named).write_csv(path)
 

@@ -27,10 +27,12 @@ def rendered(page: str, results: Path) -> str:
         for name in ("methods", "order", "samples", "sensitivity"):
             page = filled(page, f"{task} {name}", parts[name])
     both = {
-        "ablations": ablation_table(results), "tests": against_aggnet(results),
-        "annotators": reliability_table(results, TASKS), "time": time_table(results, TASKS),
+        "ablations": ablation_table(results),
+        "tests": against_aggnet(results),
+        "annotators": reliability_table(results, TASKS),
+        "time": time_table(results, TASKS),
         "patience": patience_table(results, NER, "cl mw"),
-    }  # fmt: skip
+    }
     for name, table in both.items():
         page = filled(page, name, table)
     return page

@@ -24,13 +24,13 @@ from benchmarks.machine import PEERS, described
 from benchmarks.store import Figures, Store
 from crowdlogic.data.benchmarks import Benchmark, load_benchmark
 from crowdlogic.data.estimate import Estimate
-from crowdlogic.data.saving import label_table
+from crowdlogic.data.writing import label_table
 from crowdlogic.experiments.markdown import markdown, put_between
 from crowdlogic.metrics.scores import TieCredit, accuracy, score
 from crowdlogic.metrics.spans import span_scores
-from crowdlogic.truth.confusion import DawidSkene
+from crowdlogic.truth.dawid_skene import DawidSkene
+from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import METHODS, SEQUENCE_METHODS, TruthMethod
-from crowdlogic.truth.voting import MajorityVote
 
 SETS = (
     "sentiment_mturk", "truth/bluebird", "truth/dog", "truth/rte", "truth/temp", "truth/trec", "truth/weather_amt",

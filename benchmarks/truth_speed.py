@@ -153,11 +153,16 @@ def rows_of(store: Store, sizes: list[int]) -> list[tuple[object, ...]]:
                 continue
             two = store.figures.get(f"{method} {count} 2")
             seconds = [store.figures.get(f"{name} {count}", {}).get("seconds") for name in peers]
-            rows.append((
-                method, f"{count:.0e}".replace("e+0", "e"), mine["nanoseconds per label"],
-                "" if two is None else f"{mine['seconds'] / two['seconds']:.2f}x", mine["bytes per label"],
-                *(_peer(one, mine["seconds"], count) for one in seconds),
-            ))  # fmt: skip
+            rows.append(
+                (
+                    method,
+                    f"{count:.0e}".replace("e+0", "e"),
+                    mine["nanoseconds per label"],
+                    "" if two is None else f"{mine['seconds'] / two['seconds']:.2f}x",
+                    mine["bytes per label"],
+                    *(_peer(one, mine["seconds"], count) for one in seconds),
+                )
+            )
     return rows
 
 
@@ -206,8 +211,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         methods = chosen.methods.split(",")
         measure(store, Path(folder), sizes, methods, chosen.repeats, chosen.peers, chosen.snorkel)
-    columns = ["method", "labels", "ns per label and iteration", "two threads", "bytes per label beyond the table",
-               "crowd-kit 1.4.2", "Snorkel 0.10.0 (an epoch)"]  # fmt: skip
+    columns = [
+        "method",
+        "labels",
+        "ns per label and iteration",
+        "two threads",
+        "bytes per label beyond the table",
+        "crowd-kit 1.4.2",
+        "Snorkel 0.10.0 (an epoch)",
+    ]
     known = sorted({int(key.split()[-2]) for key in store.figures if key.endswith(" 1")})
     put_between(PAGE, "speed", f"{markdown(columns, rows_of(store, known))}\n\nMeasured {described()}.")
 

@@ -11,9 +11,9 @@ from crowdlogic.data.frames import from_arrays, from_dict, from_frame, from_matr
 from crowdlogic.data.joining import concatenate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.reading import read_corpus, read_crowd, read_labels
-from crowdlogic.data.saving import write_corpus, write_labels
 from crowdlogic.data.vectors import WordVectors, read_vectors
-from crowdlogic.truth.voting import MajorityVote
+from crowdlogic.data.writing import write_corpus, write_labels
+from crowdlogic.truth.majority import MajorityVote
 
 if TYPE_CHECKING:
     from crowdlogic.classifiers.cnn_gru import CNNGRU
@@ -32,44 +32,44 @@ if TYPE_CHECKING:
     from crowdlogic.learning.two_stage import Gold, TwoStage
     from crowdlogic.rules.parser import parse_rules, read_rules
     from crowdlogic.truth.annotators import annotator_table
-    from crowdlogic.truth.bayes import IBCC
-    from crowdlogic.truth.coins import OneCoin
-    from crowdlogic.truth.confusion import DawidSkene
-    from crowdlogic.truth.difficulty import GLAD
+    from crowdlogic.truth.bsc_seq import BSCSeq
+    from crowdlogic.truth.dawid_skene import DawidSkene
+    from crowdlogic.truth.ebcc import EBCC
     from crowdlogic.truth.fitting import Fitting
-    from crowdlogic.truth.hidden_markov import HMMCrowd
+    from crowdlogic.truth.glad import GLAD
+    from crowdlogic.truth.hmm_crowd import HMMCrowd
+    from crowdlogic.truth.ibcc import IBCC
+    from crowdlogic.truth.incremental import stand
     from crowdlogic.truth.keeping import load_estimate, save_estimate
-    from crowdlogic.truth.sequential import BSCSeq
-    from crowdlogic.truth.spamming import MACE
-    from crowdlogic.truth.standing import stand
-    from crowdlogic.truth.subtypes import EBCC
+    from crowdlogic.truth.mace import MACE
+    from crowdlogic.truth.one_coin import OneCoin
     from crowdlogic.truth.weighting import CATD, PM, Wawa
 
 __version__ = "0.1.0"
 
 _LATE = {
     "AggNet": "crowdlogic.learning.special",
-    "BSCSeq": "crowdlogic.truth.sequential",
+    "BSCSeq": "crowdlogic.truth.bsc_seq",
     "CATD": "crowdlogic.truth.weighting",
     "CNNGRU": "crowdlogic.classifiers.cnn_gru",
     "CRFMA": "crowdlogic.learning.crf_ma",
     "CrowdLayer": "crowdlogic.learning.crowd_layer",
-    "DawidSkene": "crowdlogic.truth.confusion",
+    "DawidSkene": "crowdlogic.truth.dawid_skene",
     "DoctorNets": "crowdlogic.learning.doctor_nets",
-    "EBCC": "crowdlogic.truth.subtypes",
+    "EBCC": "crowdlogic.truth.ebcc",
     "Fitting": "crowdlogic.truth.fitting",
-    "GLAD": "crowdlogic.truth.difficulty",
+    "GLAD": "crowdlogic.truth.glad",
     "Gold": "crowdlogic.learning.two_stage",
-    "HMMCrowd": "crowdlogic.truth.hidden_markov",
+    "HMMCrowd": "crowdlogic.truth.hmm_crowd",
     "HeldOut": "crowdlogic.learning.stopping",
-    "IBCC": "crowdlogic.truth.bayes",
+    "IBCC": "crowdlogic.truth.ibcc",
     "KimCNN": "crowdlogic.classifiers.kim_cnn",
     "Learned": "crowdlogic.learning.learned",
     "Linear": "crowdlogic.classifiers.linear",
     "LogicLNCL": "crowdlogic.learning.logic_lncl",
-    "MACE": "crowdlogic.truth.spamming",
+    "MACE": "crowdlogic.truth.mace",
     "MLP": "crowdlogic.classifiers.mlp",
-    "OneCoin": "crowdlogic.truth.coins",
+    "OneCoin": "crowdlogic.truth.one_coin",
     "PM": "crowdlogic.truth.weighting",
     "Raykar": "crowdlogic.learning.special",
     "SettledTruth": "crowdlogic.learning.settled_truth",
@@ -81,7 +81,7 @@ _LATE = {
     "parse_rules": "crowdlogic.rules.parser",
     "read_rules": "crowdlogic.rules.parser",
     "save_estimate": "crowdlogic.truth.keeping",
-    "stand": "crowdlogic.truth.standing",
+    "stand": "crowdlogic.truth.incremental",
 }
 """Where to find what is loaded only when asked for, so that importing crowdlogic is quick."""
 

@@ -28,9 +28,9 @@ from tests.classifiers.tasks import (
 )
 from tests.classifiers.tiny_bert import write_tiny_bert
 
+from crowdlogic.classifiers.class_prior import ClassPrior
 from crowdlogic.classifiers.crf import CRF
 from crowdlogic.classifiers.linear import Linear
-from crowdlogic.classifiers.prior import ClassPrior
 from crowdlogic.classifiers.protocol import FIXED, MODEL, PROGRESS, Architecture, Arrays, Classifier
 from crowdlogic.classifiers.scikit import Scikit
 from crowdlogic.errors import FormatError, OptionError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from tests.classifiers.tasks import review_task
 
-from crowdlogic.classifiers.prior import ClassPrior
+from crowdlogic.classifiers.class_prior import ClassPrior
 
 
 def test_every_unit_has_the_weighted_mean_of_the_targets_and_the_loss_is_its_entropy() -> None:

@@ -142,9 +142,19 @@ def test_annotators_are_written_as_a_table(run: Run) -> None:
     table = pl.read_csv("a.csv")
 
     assert table.columns == [
-        "annotator", "labels", "items", "reliability", "reliability_low", "reliability_high", "expected_accuracy",
-        "spam_score", "confused_truth", "confused_label", "confused_count", "weight",
-    ]  # fmt: skip
+        "annotator",
+        "labels",
+        "items",
+        "reliability",
+        "reliability_low",
+        "reliability_high",
+        "expected_accuracy",
+        "spam_score",
+        "confused_truth",
+        "confused_label",
+        "confused_count",
+        "weight",
+    ]
     assert table["labels"].to_list() == [200] * 6
     assert table["reliability"].arg_max() == 0
     assert table["spam_score"][0] > 0.8
@@ -209,14 +219,32 @@ def test_a_sentence_is_as_sure_as_its_least_sure_token(run: Run) -> None:
     ("words", "line"),
     [
         (["l.csv"], "Say where to write with -o FILE, or compare methods with --methods all.\n"),
-        (["l.csv", "-o", "o.csv", "--methods", "all"], "Say where to write with -o FILE, or compare methods with --methods all.\n"),
-        (["l.csv", "--methods", "glda"], "No method is called 'glda'. Did you mean 'glad'? There are majority, wawa, dawid-skene, one-coin, ibcc, ebcc, glad, mace, pm, catd, hmm-crowd, bsc-seq.\n"),
-        (["l.csv", "-m", "ibcc", "--ties", "first", "-o", "o.csv"], "--ties and --order are for majority; ibcc weighs the labels and has hardly any ties.\n"),
-        (["l.csv", "-m", "ibcc", "-o", "-", "--min-confidence", "0.5"], "--min-confidence writes two files; name one with -o FILE.\n"),
-        (["l.csv", "-m", "ibcc", "-o", "o.csv", "--min-confidence", "2"], "--min-confidence: 2 is no probability. Give one from 0 to 1.\n"),
-        (["l.csv", "-m", "ibcc", "-o", "o.csv", "--annotators", "no/a.csv"], "no/a.csv: the folder no does not exist. Make it first.\n"),
+        (
+            ["l.csv", "-o", "o.csv", "--methods", "all"],
+            "Say where to write with -o FILE, or compare methods with --methods all.\n",
+        ),
+        (
+            ["l.csv", "--methods", "glda"],
+            "No method is called 'glda'. Did you mean 'glad'? There are majority, wawa, dawid-skene, one-coin, ibcc, ebcc, glad, mace, pm, catd, hmm-crowd, bsc-seq.\n",
+        ),
+        (
+            ["l.csv", "-m", "ibcc", "--ties", "first", "-o", "o.csv"],
+            "--ties and --order are for majority; ibcc weighs the labels and has hardly any ties.\n",
+        ),
+        (
+            ["l.csv", "-m", "ibcc", "-o", "-", "--min-confidence", "0.5"],
+            "--min-confidence writes two files; name one with -o FILE.\n",
+        ),
+        (
+            ["l.csv", "-m", "ibcc", "-o", "o.csv", "--min-confidence", "2"],
+            "--min-confidence: 2 is no probability. Give one from 0 to 1.\n",
+        ),
+        (
+            ["l.csv", "-m", "ibcc", "-o", "o.csv", "--annotators", "no/a.csv"],
+            "no/a.csv: the folder no does not exist. Make it first.\n",
+        ),
     ],
-)  # fmt: skip
+)
 def test_options_that_do_not_go_together_are_one_line(run: Run, words: list[str], line: str) -> None:
     write_crowd("l.csv")
 
@@ -227,7 +255,7 @@ def test_options_that_do_not_go_together_are_one_line(run: Run, words: list[str]
 
 
 def test_a_fit_that_did_not_settle_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from crowdlogic.truth.confusion import DawidSkene
+    from crowdlogic.truth.dawid_skene import DawidSkene
 
     write_crowd("l.csv")
     monkeypatch.setitem(METHODS, "dawid-skene", DawidSkene(max_iterations=2))
@@ -253,20 +281,47 @@ def test_threads_and_a_checkpoint_change_nothing(run: Run) -> None:
     ("words", "line"),
     [
         (["-o", "l.csv"], "crowdlogic: l.csv: is used twice, and would be written over. Name another file.\n"),
-        (["-o", "o.csv", "--annotators", "o.csv"], "crowdlogic: o.csv: is used twice, and would be written over. Name another file.\n"),
-        (["-o", "o.csv", "--annotators", "o.relabel.csv"], "crowdlogic: o.relabel.csv: is used twice, and would be written over. Name another file.\n"),
-        (["--methods", "all", "--annotators", "a.csv"], "crowdlogic: --annotators, --min-confidence and --save go with one method (-m) and -o FILE, not with --methods.\n"),
+        (
+            ["-o", "o.csv", "--annotators", "o.csv"],
+            "crowdlogic: o.csv: is used twice, and would be written over. Name another file.\n",
+        ),
+        (
+            ["-o", "o.csv", "--annotators", "o.relabel.csv"],
+            "crowdlogic: o.relabel.csv: is used twice, and would be written over. Name another file.\n",
+        ),
+        (
+            ["--methods", "all", "--annotators", "a.csv"],
+            "crowdlogic: --annotators, --min-confidence and --save go with one method (-m) and -o FILE, not with --methods.\n",
+        ),
         (["--methods", ""], "crowdlogic: --methods: no method is named. Write all, or names separated by commas.\n"),
-        (["-o", "o.csv", "--json"], "crowdlogic: --json prints scores: it goes with --methods, or with --gold and -o FILE.\n"),
-        (["-o", "-", "--json", "--gold", "g.csv"], "crowdlogic: --json prints scores: it goes with --methods, or with --gold and -o FILE.\n"),
-        (["-o", "o.csv", "--min-confidence", "90"], "crowdlogic: --min-confidence: 90 is no probability. Give one from 0 to 1.\n"),
-        (["-o", "-", "--min-confidence", "0.9"], "crowdlogic: --min-confidence writes two files; name one with -o FILE.\n"),
-        (["-o", "o.csv", "-m", "dawid-skene", "--order", "x,y"], "crowdlogic: --ties and --order are for majority; dawid-skene weighs the labels and has hardly any ties.\n"),
+        (
+            ["-o", "o.csv", "--json"],
+            "crowdlogic: --json prints scores: it goes with --methods, or with --gold and -o FILE.\n",
+        ),
+        (
+            ["-o", "-", "--json", "--gold", "g.csv"],
+            "crowdlogic: --json prints scores: it goes with --methods, or with --gold and -o FILE.\n",
+        ),
+        (
+            ["-o", "o.csv", "--min-confidence", "90"],
+            "crowdlogic: --min-confidence: 90 is no probability. Give one from 0 to 1.\n",
+        ),
+        (
+            ["-o", "-", "--min-confidence", "0.9"],
+            "crowdlogic: --min-confidence writes two files; name one with -o FILE.\n",
+        ),
+        (
+            ["-o", "o.csv", "-m", "dawid-skene", "--order", "x,y"],
+            "crowdlogic: --ties and --order are for majority; dawid-skene weighs the labels and has hardly any ties.\n",
+        ),
         (["-o", "o.csv", "--checkpoint", "."], "crowdlogic: .: is a folder. Name a file for the checkpoint.\n"),
-        (["-o", "o.csv", "--anchors", "g.csv"], "crowdlogic: g.csv: nobody labelled item 'zz' (1 such items). Leave them out.\n"),
+        (
+            ["-o", "o.csv", "--anchors", "g.csv"],
+            "crowdlogic: g.csv: nobody labelled item 'zz' (1 such items). Leave them out.\n",
+        ),
         (["-o", "o.csv", "--gold", "z.csv"], "crowdlogic: z.csv: no item is among the labelled ones (u, v, ...).\n"),
     ],
-)  # fmt: skip
+)
 def test_options_that_would_be_ignored_or_lose_data_are_refused(run: Run, words: list[str], line: str) -> None:
     labels = "item,annotator,label\nu,a,x\nu,b,x\nv,a,y\nv,b,x\n"
     Path("l.csv").write_text(labels)

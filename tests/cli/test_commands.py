@@ -23,8 +23,10 @@ def test_aggregate_writes_the_stable_table_and_says_one_line(run: Run) -> None:
 
     assert (done.code, done.out, done.err) == (0, "", "majority: 2 items, 3 annotators, 1 ties -> o.csv\n")
     assert Path("o.csv").read_text().splitlines() == [
-        "item,label,confidence,p_x,p_y", "u,x,0.6666666666666666,0.6666666666666666,0.3333333333333333", "v,x,0.5,0.5,0.5",
-    ]  # fmt: skip
+        "item,label,confidence,p_x,p_y",
+        "u,x,0.6666666666666666,0.6666666666666666,0.3333333333333333",
+        "v,x,0.5,0.5,0.5",
+    ]
 
 
 def test_standard_input_and_output_make_a_pipe(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,17 +54,41 @@ def test_random_ties_follow_the_seed(run: Run) -> None:
     ("words", "line"),
     [
         (["aggregate", "no.csv", "-o", "o.csv"], "crowdlogic: no.csv: no such file. Beside it are: bad.csv, l.csv.\n"),
-        (["aggregate", "bad.csv", "-o", "o.csv"], "crowdlogic: bad.csv, row 3: 2 fields where the header has 3. Mend the row; a field that holds ',' or a line break must be quoted.\n"),
-        (["aggregate", "l.csv", "-o", "no/o.csv"], "crowdlogic: no/o.csv: the folder no does not exist. Make it first.\n"),
-        (["aggregate", "l.csv", "-o", "o.xyz"], "crowdlogic: o.xyz: the suffix '.xyz' says no format. Use .csv, .tsv, .tab, .parquet, .pq, .jsonl, .ndjson, .conll, .bio, .iob, or give --format.\n"),
-        (["aggregate", "l.csv", "-o", "o.csv", "--classes", "x,z"], "crowdlogic: l.csv, row 4: the label 'y' is not among the classes x, z. Mend the label, or add it to the classes. (1 more such row: 5)\n"),
-        (["aggregate", "l.csv", "-o", "o.csv", "--ties", "order"], "crowdlogic: ties = order: no order does not name each class once. The classes are x, y.\n"),
-        (["aggregate", "l.csv", "-o", "o.csv", "--column", "item"], "crowdlogic: --column 'item': write role=name, such as item=task_number.\n"),
-        (["evaluate", "l.csv", "l.csv"], "crowdlogic: l.csv, row 3: item 'u' stands here again. Answers have one row per item. A file of labels must be aggregated first. (2 more such rows: 4, 6)\n"),
+        (
+            ["aggregate", "bad.csv", "-o", "o.csv"],
+            "crowdlogic: bad.csv, row 3: 2 fields where the header has 3. Mend the row; a field that holds ',' or a line break must be quoted.\n",
+        ),
+        (
+            ["aggregate", "l.csv", "-o", "no/o.csv"],
+            "crowdlogic: no/o.csv: the folder no does not exist. Make it first.\n",
+        ),
+        (
+            ["aggregate", "l.csv", "-o", "o.xyz"],
+            "crowdlogic: o.xyz: the suffix '.xyz' says no format. Use .csv, .tsv, .tab, .parquet, .pq, .jsonl, .ndjson, .conll, .bio, .iob, or give --format.\n",
+        ),
+        (
+            ["aggregate", "l.csv", "-o", "o.csv", "--classes", "x,z"],
+            "crowdlogic: l.csv, row 4: the label 'y' is not among the classes x, z. Mend the label, or add it to the classes. (1 more such row: 5)\n",
+        ),
+        (
+            ["aggregate", "l.csv", "-o", "o.csv", "--ties", "order"],
+            "crowdlogic: ties = order: no order does not name each class once. The classes are x, y.\n",
+        ),
+        (
+            ["aggregate", "l.csv", "-o", "o.csv", "--column", "item"],
+            "crowdlogic: --column 'item': write role=name, such as item=task_number.\n",
+        ),
+        (
+            ["evaluate", "l.csv", "l.csv"],
+            "crowdlogic: l.csv, row 3: item 'u' stands here again. Answers have one row per item. A file of labels must be aggregated first. (2 more such rows: 4, 6)\n",
+        ),
         (["frobnicate"], "crowdlogic: No such command 'frobnicate'. See crowdlogic --help.\n"),
-        (["datasets", "truth/temp", "--root", "."], "crowdlogic: truth/temp: truth/temp/labels.csv is not in .. Get it from dirkhovy/MACE on GitHub.\n"),
+        (
+            ["datasets", "truth/temp", "--root", "."],
+            "crowdlogic: truth/temp: truth/temp/labels.csv is not in .. Get it from dirkhovy/MACE on GitHub.\n",
+        ),
     ],
-)  # fmt: skip
+)
 def test_bad_input_is_one_line_exit_code_2_and_nothing_written(run: Run, words: list[str], line: str) -> None:
     Path("l.csv").write_text(CSV)
     Path("bad.csv").write_text("item,annotator,label\nu,a,x\nu,b\n")
@@ -334,7 +360,15 @@ def test_files_of_nothing_but_o_are_still_scored_as_spans(run: Run) -> None:
     assert json.loads(run("evaluate", "g.conll", "g.conll", "--json").out)["f1"] == 0.0
 
 
-@pytest.mark.parametrize("words", [["aggregate", "l.csv", "-o", "l.csv/x.csv"], ["simulate", "labels", "-o", "l.csv/x"], ["aggregate", "x" * 300 + ".csv", "-o", "o.csv"], ["aggregate", "l.csv", "-o", "x" * 300 + ".csv"]])  # fmt: skip
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["aggregate", "l.csv", "-o", "l.csv/x.csv"],
+        ["simulate", "labels", "-o", "l.csv/x"],
+        ["aggregate", "x" * 300 + ".csv", "-o", "o.csv"],
+        ["aggregate", "l.csv", "-o", "x" * 300 + ".csv"],
+    ],
+)
 def test_paths_that_cannot_be_are_one_line(run: Run, words: list[str]) -> None:
     Path("l.csv").write_text(CSV)
 

@@ -105,14 +105,20 @@ def test_gold_of_other_classes_is_not_scored_and_the_items_are_answered(run: Run
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["predict", "no", "test.csv", "-o", "p.csv"], "no: no config.json in it, so it is no run. Name a folder that `train` wrote."),
-        (["predict", "model", "no.csv", "-o", "p.csv"], "no.csv: no such file. Beside it are: bio.rules, but.rules, gold.csv, items.csv, labels.csv, test.csv."),
+        (
+            ["predict", "no", "test.csv", "-o", "p.csv"],
+            "no: no config.json in it, so it is no run. Name a folder that `train` wrote.",
+        ),
+        (
+            ["predict", "model", "no.csv", "-o", "p.csv"],
+            "no.csv: no such file. Beside it are: bio.rules, but.rules, gold.csv, items.csv, labels.csv, test.csv.",
+        ),
         (["predict", "model", "test.csv", "-o", "/proc/p.csv"], "/proc/p.csv: "),
         (["predict", "model", "test.csv", "-o", "p.xyz"], "p.xyz: the suffix '.xyz' says no format."),
         (["explain", "model", "r0001"], "No item is called 'r0001'. Did you mean 'r001'?"),
         (["explain", "model", "r001", "--token", "2"], "--token 2: item r001 has 1 tokens."),
     ],
-)  # fmt: skip
+)
 def test_bad_input_is_one_line(run: Run, trained: Simulation, words: list[str], line: str) -> None:
     before = sorted(Path().iterdir())
 

@@ -27,9 +27,17 @@ def estimate(run: Run) -> Path:
 
 def test_an_estimate_with_its_labels_becomes_a_page_and_figures(run: Run, estimate: Path) -> None:
     done = run(
-        "report", estimate, "--labels", "made/labels.csv", "--items", "made/gold.csv", "-o", "r.html",
-        "--compare", "majority,wawa",
-    )  # fmt: skip
+        "report",
+        estimate,
+        "--labels",
+        "made/labels.csv",
+        "--items",
+        "made/gold.csv",
+        "-o",
+        "r.html",
+        "--compare",
+        "majority,wawa",
+    )
 
     figures = json.loads(Path("r.json").read_text())
     assert (done.code, done.out) == (0, "")
@@ -85,13 +93,28 @@ def test_plots_are_drawn_as_png_where_there_is_a_browser(run: Run, estimate: Pat
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["report", "kept", "-o", "r.html"], "crowdlogic: kept: an estimate has no votes in it. Give the labels it was made from: --labels FILE.\n"),
-        (["report", "made", "-o", "r.html"], "crowdlogic: made: holds neither a run nor an estimate. Name a folder that `train` wrote.\n"),
-        (["report", "kept", "--labels", "made/labels.csv", "-o", "r.pdf"], "crowdlogic: r.pdf: a report is a page with its figures beside it. Name an .html file.\n"),
-        (["report", "kept", "--labels", "made/labels.csv", "-o", "no/r.html"], "crowdlogic: no/r.html: the folder no does not exist. Make it first.\n"),
-        (["report", "kept", "--labels", "made/labels.csv", "-o", "r.html", "--compare", ","], "crowdlogic: --compare: no method is named. Write all, or names separated by commas.\n"),
+        (
+            ["report", "kept", "-o", "r.html"],
+            "crowdlogic: kept: an estimate has no votes in it. Give the labels it was made from: --labels FILE.\n",
+        ),
+        (
+            ["report", "made", "-o", "r.html"],
+            "crowdlogic: made: holds neither a run nor an estimate. Name a folder that `train` wrote.\n",
+        ),
+        (
+            ["report", "kept", "--labels", "made/labels.csv", "-o", "r.pdf"],
+            "crowdlogic: r.pdf: a report is a page with its figures beside it. Name an .html file.\n",
+        ),
+        (
+            ["report", "kept", "--labels", "made/labels.csv", "-o", "no/r.html"],
+            "crowdlogic: no/r.html: the folder no does not exist. Make it first.\n",
+        ),
+        (
+            ["report", "kept", "--labels", "made/labels.csv", "-o", "r.html", "--compare", ","],
+            "crowdlogic: --compare: no method is named. Write all, or names separated by commas.\n",
+        ),
     ],
-)  # fmt: skip
+)
 def test_bad_input_is_one_line_and_nothing_written(run: Run, estimate: Path, words: list[str], line: str) -> None:
     done = run(*words)
 

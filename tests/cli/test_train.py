@@ -18,8 +18,8 @@ from tests.cli.conftest import Result
 
 from crowdlogic.cli.epochs import HELD_OUT, epochs_shown, line_of, seconds, table_of
 from crowdlogic.cli.settings import Settings
-from crowdlogic.data.saving import write_corpus, write_labels
 from crowdlogic.data.simulate import Simulation, simulate_ner, simulate_sentiment
+from crowdlogic.data.writing import write_corpus, write_labels
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.course import Row
 
@@ -94,8 +94,12 @@ def test_a_run_is_trained_and_told_of(run: Run, reviews: Simulation) -> None:
     votes = (reviews.labels.votes().argmax(axis=1) == reviews.corpus.gold).mean()
     assert (answers["answer"] == answers["label"]).mean() > votes + 0.05
     assert json.loads(Path("out/config.json").read_text())["inputs"] == {
-        "labels": "labels.csv", "items": "items.csv", "test": "test.csv", "rules": "but.rules", "epochs": 3,
-    }  # fmt: skip
+        "labels": "labels.csv",
+        "items": "items.csv",
+        "test": "test.csv",
+        "rules": "but.rules",
+        "epochs": 3,
+    }
 
 
 def test_a_dev_set_stops_it_and_json_prints_the_figures(run: Run, reviews: Simulation) -> None:
@@ -154,8 +158,10 @@ def test_every_method_makes_a_run(run: Run, reviews: Simulation, method: str) ->
 
 
 def test_a_rule_that_the_crowd_contradicts_is_named(run: Run, reviews: Simulation) -> None:
-    Path("bad.rules").write_text("0.2: Contains(S, 'the') -> !Label(S, 'positive')\n0.2: Contains(S, 'the') -> Label(S, 'positive')\n"
-                                 "0.1: Predicted(S, C) -> !Label(S, C)\n")  # fmt: skip
+    Path("bad.rules").write_text(
+        "0.2: Contains(S, 'the') -> !Label(S, 'positive')\n0.2: Contains(S, 'the') -> Label(S, 'positive')\n"
+        "0.1: Predicted(S, C) -> !Label(S, C)\n"
+    )
 
     done = run(*WORDS, "--rules", "bad.rules", "--epochs", 3, "-o", "out")
 
@@ -170,15 +176,30 @@ def test_a_rule_that_the_crowd_contradicts_is_named(run: Run, reviews: Simulatio
         (["--items", "items.csv"], "Give the labels: --labels FILE."),
         (["--resume"], "out: there is no run to go on with. Give the labels: --labels FILE."),
         ([*WORDS[1:], "--rules", "no.rules"], "no.rules: there is no such rule file."),
-        ([*WORDS[1:], "--model", "bert"], "No classifier is called 'bert'. There are: linear, crf, kim-cnn, cnn-gru, mlp, scikit, transformer, prior."),
+        (
+            [*WORDS[1:], "--model", "bert"],
+            "No classifier is called 'bert'. There are: linear, crf, kim-cnn, cnn-gru, mlp, scikit, transformer, prior.",
+        ),
         ([*WORDS[1:], "--set", "epoch=3"], "epoch: there is no such option. Did you mean 'epochs'?"),
-        ([*WORDS[1:], "--set", "strength"], "--set 'strength': write name=value, such as strength=4 or classifier.filters=50."),
-        ([*WORDS[1:], "-m", "aggnet", "--rules", "but.rules"], "aggnet has no place for rules or transitions. Use logic-lncl, or leave them out."),
+        (
+            [*WORDS[1:], "--set", "strength"],
+            "--set 'strength': write name=value, such as strength=4 or classifier.filters=50.",
+        ),
+        (
+            [*WORDS[1:], "-m", "aggnet", "--rules", "but.rules"],
+            "aggnet has no place for rules or transitions. Use logic-lncl, or leave them out.",
+        ),
         ([*WORDS[1:], "-m", "gold"], "The items have no gold to learn. Give gold, or choose another method."),
         ([*WORDS[1:], "--dev", "items.csv"], "The dev items have no gold. Give gold with them, or leave them out."),
         ([*WORDS[1:], "--vectors", "no.txt"], "no.txt: no such file."),
-        ([*WORDS[1:], "--model", "kim-cnn", "--set", "classifier.vectors.x=1"], "classifier.vectors: word vectors are data, and no option. Give their file: --vectors FILE."),
-        ([*WORDS[1:], "--column", "label=my_tag"], "--column label=my_tag: none of items.csv, labels.csv has a column 'my_tag'."),
+        (
+            [*WORDS[1:], "--model", "kim-cnn", "--set", "classifier.vectors.x=1"],
+            "classifier.vectors: word vectors are data, and no option. Give their file: --vectors FILE.",
+        ),
+        (
+            [*WORDS[1:], "--column", "label=my_tag"],
+            "--column label=my_tag: none of items.csv, labels.csv has a column 'my_tag'.",
+        ),
         (["--labels", "l\udcff.csv"], "l\\udcff.csv: the file's name is not UTF-8. Rename the file."),
         (["--config", "three.toml"], "three.toml: set: 3 given where a table is expected."),
         (["--config", "odd.toml"], "odd.toml: label: there is no such option. Did you mean 'labels'?"),
@@ -186,7 +207,7 @@ def test_a_rule_that_the_crowd_contradicts_is_named(run: Run, reviews: Simulatio
         ([*WORDS[1:], "-o", "other"], "other: holds other files and no run. Name a new or an empty folder."),
         ([*WORDS[1:], "--table", "Near"], "--table 'Near': write Name=file, such as Similar=similar.csv."),
     ],
-)  # fmt: skip
+)
 def test_bad_input_is_one_line_and_nothing_is_written(
     run: Run, reviews: Simulation, words: list[str], line: str
 ) -> None:
@@ -356,12 +377,15 @@ def test_nothing_needs_torch_for_the_linear_model(run: Run, reviews: Simulation)
     words = [sys.executable, "-c", code, *WORDS, "--rules", "but.rules", "--epochs", "1", "-o", "out"]
 
     done = subprocess.run(words, capture_output=True, text=True, check=False, env={**os.environ})
-    asked = subprocess.run([*words[:-1], "cnn", "--model", "kim-cnn"], capture_output=True, text=True, check=False, env={**os.environ})  # fmt: skip
+    asked = subprocess.run(
+        [*words[:-1], "cnn", "--model", "kim-cnn"], capture_output=True, text=True, check=False, env={**os.environ}
+    )
 
     assert (done.returncode, Path("out/labels.parquet").exists()) == (0, True)
     assert (asked.returncode, asked.stderr) == (
-        2, "crowdlogic: kim-cnn needs the package torch, which is not installed: pip install crowdlogic[torch]\n",
-    )  # fmt: skip
+        2,
+        "crowdlogic: kim-cnn needs the package torch, which is not installed: pip install crowdlogic[torch]\n",
+    )
 
 
 ROW = Row(3, 0.25, 0.5, 0.75, 0.125, -0.5, 2.0, {})
@@ -460,10 +484,23 @@ def test_a_column_is_looked_for_in_the_files_that_have_it(run: Run, reviews: Sim
     pl.read_csv("items.csv").rename({"item": "what"}).write_csv("items.csv")
     pl.read_csv("test.csv").rename({"label": "my_tag"}).write_csv("test.csv")
 
-    done = run(*WORDS, "--dev", "test.csv", "--column", "label=my_tag", "--column", "item=what", "-o", "out",
-               "--epochs", 2)  # fmt: skip
-    audited = run("rules", "audit", "but.rules", "labels.csv", "--items", "items.csv", "--column", "label=my_tag",
-                  "--column", "item=what", "--run", "out")  # fmt: skip
+    done = run(
+        *WORDS, "--dev", "test.csv", "--column", "label=my_tag", "--column", "item=what", "-o", "out", "--epochs", 2
+    )
+    audited = run(
+        "rules",
+        "audit",
+        "but.rules",
+        "labels.csv",
+        "--items",
+        "items.csv",
+        "--column",
+        "label=my_tag",
+        "--column",
+        "item=what",
+        "--run",
+        "out",
+    )
 
     assert (done.code, audited.code) == (0, 0)
     assert answers("out").equals(answers("plain"))

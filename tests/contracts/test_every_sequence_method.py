@@ -12,9 +12,9 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.frames import from_sequences
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import CorpusError, OptionError
+from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import METHODS, SEQUENCE_METHODS, TruthMethod
 from crowdlogic.truth.transitions import grammar_of
-from crowdlogic.truth.voting import MajorityVote
 
 TAGS = ("B-X", "B-Y", "I-X", "I-Y", "O")
 ALL = [MajorityVote(ties="first"), *(method for name, method in METHODS.items() if name != "majority")]

@@ -10,8 +10,8 @@ import pytest
 
 from crowdlogic.data.frames import from_arrays, from_matrix
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import METHODS, SEQUENCE_METHODS, TruthMethod
-from crowdlogic.truth.voting import MajorityVote
 
 ALL = [
     MajorityVote(ties="first"),

@@ -11,7 +11,7 @@ from crowdlogic.data.answers import Answers, match, read_answers, write_estimate
 from crowdlogic.data.corpus import sentences
 from crowdlogic.data.frames import from_dict, from_sequences
 from crowdlogic.errors import CrowdLogicError, DataError, OptionError
-from crowdlogic.truth.voting import MajorityVote
+from crowdlogic.truth.majority import MajorityVote
 
 VOTES = {"u": {"a": "x", "b": "x", "c": "y"}, "v": {"a": "y"}, "w": {"a": None}}
 
@@ -135,11 +135,23 @@ def test_classes_only_one_side_knows_are_joined() -> None:
 @pytest.mark.parametrize(
     ("left", "right", "message"),
     [
-        (answers(["u"], ["x"]), answers(["v"], ["x"]), "the answers and the answers have no item in common (items there: u; here: v). Give two files about the same items."),
-        (answers(["u"], ["x"]), Answers(pl.Series(["u"]), ("x",), np.array([0]), offsets=np.array([0, 1])), "the answers holds documents and the answers holds tagged sentences. Give two of one kind."),
-        (Answers(pl.Series(["s"]), ("O",), np.array([0, 0]), offsets=np.array([0, 2])), Answers(pl.Series(["s"]), ("O",), np.array([0]), offsets=np.array([0, 1])), "Sentence 's' has 2 tags in the answers and 1 in the answers (1 such sentences). Give two files about the same tokens."),
+        (
+            answers(["u"], ["x"]),
+            answers(["v"], ["x"]),
+            "the answers and the answers have no item in common (items there: u; here: v). Give two files about the same items.",
+        ),
+        (
+            answers(["u"], ["x"]),
+            Answers(pl.Series(["u"]), ("x",), np.array([0]), offsets=np.array([0, 1])),
+            "the answers holds documents and the answers holds tagged sentences. Give two of one kind.",
+        ),
+        (
+            Answers(pl.Series(["s"]), ("O",), np.array([0, 0]), offsets=np.array([0, 2])),
+            Answers(pl.Series(["s"]), ("O",), np.array([0]), offsets=np.array([0, 1])),
+            "Sentence 's' has 2 tags in the answers and 1 in the answers (1 such sentences). Give two files about the same tokens.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_compared_is_refused(left: Answers, right: Answers, message: str) -> None:
     with pytest.raises(DataError) as caught:
         match(left, right)

@@ -43,11 +43,23 @@ def test_sentences_are_aligned_token_by_token() -> None:
 @pytest.mark.parametrize(
     ("labels", "corpus", "message"),
     [
-        (from_dict({"u": {"a": "x"}, "v": {"a": "x"}}), documents(["u"], ["t"]), "Item 'v' has labels but no text (1 such items). Add the items to the corpus, or select the labels of the items that are in it."),
-        (from_sequences([("s", "a", ["O", "O"])]), sentences(["s"], [["Hi"]]), "Sequence 's' has 2 tags and 1 tokens (1 such sequences). Give one tag per token."),
-        (from_dict({"u": {"a": "x"}}), sentences(["u"], [["Hi"]]), "The labels are of documents, the corpus holds sequences. Give both of one kind."),
+        (
+            from_dict({"u": {"a": "x"}, "v": {"a": "x"}}),
+            documents(["u"], ["t"]),
+            "Item 'v' has labels but no text (1 such items). Add the items to the corpus, or select the labels of the items that are in it.",
+        ),
+        (
+            from_sequences([("s", "a", ["O", "O"])]),
+            sentences(["s"], [["Hi"]]),
+            "Sequence 's' has 2 tags and 1 tokens (1 such sequences). Give one tag per token.",
+        ),
+        (
+            from_dict({"u": {"a": "x"}}),
+            sentences(["u"], [["Hi"]]),
+            "The labels are of documents, the corpus holds sequences. Give both of one kind.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_labels_that_do_not_fit_are_refused(labels: object, corpus: object, message: str) -> None:
     with pytest.raises(CorpusError) as caught:
         align(labels, corpus)  # type: ignore[arg-type]

@@ -91,21 +91,57 @@ def rows(**changes: list[Any]) -> dict[str, list[Any]]:
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        (rows(label=[0.5, 1.0, 2.0]), "the table, row 0: the label 0.5 is a number, not a class. Numeric answers cannot be voted on: round or bin them into classes first, or name the classes."),
-        (rows(label=["1", "2.5", "3"]), "the table, row 1: the label 2.5 is a number, not a class. Numeric answers cannot be voted on: round or bin them into classes first, or name the classes."),
-        (rows(label=["x", '["x", "y"]', "x"]), "the table, row 1: '[\"x\", \"y\"]' looks like several labels at once. Give one class per row; for several labels at once make one table per class, with yes or no as labels."),
-        (rows(label=[["x"], ["y"], ["x"]]), "the table: a label is one class, but the column holds List(String). For the tags of a sentence name the column 'tags'; for several labels at once make one table per class, with yes or no as labels."),
+        (
+            rows(label=[0.5, 1.0, 2.0]),
+            "the table, row 0: the label 0.5 is a number, not a class. Numeric answers cannot be voted on: round or bin them into classes first, or name the classes.",
+        ),
+        (
+            rows(label=["1", "2.5", "3"]),
+            "the table, row 1: the label 2.5 is a number, not a class. Numeric answers cannot be voted on: round or bin them into classes first, or name the classes.",
+        ),
+        (
+            rows(label=["x", '["x", "y"]', "x"]),
+            'the table, row 1: \'["x", "y"]\' looks like several labels at once. Give one class per row; for several labels at once make one table per class, with yes or no as labels.',
+        ),
+        (
+            rows(label=[["x"], ["y"], ["x"]]),
+            "the table: a label is one class, but the column holds List(String). For the tags of a sentence name the column 'tags'; for several labels at once make one table per class, with yes or no as labels.",
+        ),
         (rows(item=["u", None, "v"]), "the table, row 1: no item is named. Fill in the item, or remove the row."),
-        (rows(annotator=["a", " ", ""]), "the table, row 1: no annotator is named. Fill in the annotator, or remove the row. (1 more such row: 2)"),
-        (rows(annotator=["a", "a", "a"]), "the table, row 1: annotator 'a' labels item 'u' again, after row 0. Say what to do with duplicates: first, last or keep (--duplicates)."),
-        (rows(weight=[1.0, float("nan"), float("inf")]), "the table, row 1: the weight nan is not a finite number of 0 or more. Mend the weight, or drop the column to count every label once. (1 more such row: 2)"),
-        (rows(weight=["1", "heavy", "1"]), "the table, row 1: the weight 'heavy' is not a finite number of 0 or more. Mend the weight, or drop the column to count every label once."),
-        (rows(kind=["human", "robot", "human"]), "the table, row 1: the kind 'robot' is none of human, llm, code. Use one of them, or leave the cell empty."),
-        (rows(kind=["human", "llm", "code"]), "the table: annotator 'a' is both human and code. Give an annotator one kind."),
-        (rows(time=["2024-05-31", "yesterday", "2024-06-01"]), "the table, row 1: 'yesterday' is not a time. Write times as 2024-05-31T12:00:00 or as seconds, or drop the column."),
-        ({"item": ["u"], "label": ["x"]}, "the table: no column for the annotator among item, label. A label table needs: item, annotator, label. Rename the column (annotator, worker, rater, user, ...) or name it with --column annotator=NAME."),
+        (
+            rows(annotator=["a", " ", ""]),
+            "the table, row 1: no annotator is named. Fill in the annotator, or remove the row. (1 more such row: 2)",
+        ),
+        (
+            rows(annotator=["a", "a", "a"]),
+            "the table, row 1: annotator 'a' labels item 'u' again, after row 0. Say what to do with duplicates: first, last or keep (--duplicates).",
+        ),
+        (
+            rows(weight=[1.0, float("nan"), float("inf")]),
+            "the table, row 1: the weight nan is not a finite number of 0 or more. Mend the weight, or drop the column to count every label once. (1 more such row: 2)",
+        ),
+        (
+            rows(weight=["1", "heavy", "1"]),
+            "the table, row 1: the weight 'heavy' is not a finite number of 0 or more. Mend the weight, or drop the column to count every label once.",
+        ),
+        (
+            rows(kind=["human", "robot", "human"]),
+            "the table, row 1: the kind 'robot' is none of human, llm, code. Use one of them, or leave the cell empty.",
+        ),
+        (
+            rows(kind=["human", "llm", "code"]),
+            "the table: annotator 'a' is both human and code. Give an annotator one kind.",
+        ),
+        (
+            rows(time=["2024-05-31", "yesterday", "2024-06-01"]),
+            "the table, row 1: 'yesterday' is not a time. Write times as 2024-05-31T12:00:00 or as seconds, or drop the column.",
+        ),
+        (
+            {"item": ["u"], "label": ["x"]},
+            "the table: no column for the annotator among item, label. A label table needs: item, annotator, label. Rename the column (annotator, worker, rater, user, ...) or name it with --column annotator=NAME.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_each_problem_is_one_clear_line(table: dict[str, list[Any]], message: str) -> None:
     with pytest.raises(LabelError) as caught:
         from_frame(pl.DataFrame(table))
@@ -132,8 +168,12 @@ def test_given_classes_are_compared_as_text() -> None:
 
 @pytest.mark.parametrize(
     ("policy", "kept", "count"),
-    [("first", {("u", "a", "x")}, 2), ("last", {("u", "a", "z")}, 2), ("keep", {("u", "a", "x"), ("u", "a", "y"), ("u", "a", "z")}, 2)],
-)  # fmt: skip
+    [
+        ("first", {("u", "a", "x")}, 2),
+        ("last", {("u", "a", "z")}, 2),
+        ("keep", {("u", "a", "x"), ("u", "a", "y"), ("u", "a", "z")}, 2),
+    ],
+)
 def test_duplicates_follow_their_policy_and_are_counted(policy: str, kept: set[Any], count: int) -> None:
     labels = from_frame(
         pl.DataFrame({"item": ["u"] * 3, "annotator": ["a"] * 3, "label": ["x", "y", "z"]}), duplicates=policy
@@ -158,11 +198,16 @@ def test_rows_are_numbered_as_they_stood_before_missing_ones_left() -> None:
 
 
 def test_weight_time_and_kind_are_kept_with_their_rows() -> None:
-    table = pl.DataFrame({
-        "item": ["v", "u", "u"], "annotator": ["gpt", "gpt", "ann"], "label": ["x", None, "y"],
-        "weight": [0.5, 1.0, 2.0], "time": ["1970-01-01T00:01:00", "1970-01-02", "1970-01-01 00:00:01.5"],
-        "kind": ["llm", "llm", None],
-    })  # fmt: skip
+    table = pl.DataFrame(
+        {
+            "item": ["v", "u", "u"],
+            "annotator": ["gpt", "gpt", "ann"],
+            "label": ["x", None, "y"],
+            "weight": [0.5, 1.0, 2.0],
+            "time": ["1970-01-01T00:01:00", "1970-01-02", "1970-01-01 00:00:01.5"],
+            "kind": ["llm", "llm", None],
+        }
+    )
 
     with pytest.raises(LabelError, match="is not a time"):
         from_frame(table)
@@ -250,7 +295,15 @@ def test_an_empty_table_is_a_table() -> None:
 
 
 def test_weights_and_times_move_with_their_rows() -> None:
-    table = pl.DataFrame({"item": ["u", "v", "u"], "annotator": ["a", "a", "b"], "label": ["x"] * 3, "weight": [1.0, 2.0, 3.0], "time": [10, 20, 30]})  # fmt: skip
+    table = pl.DataFrame(
+        {
+            "item": ["u", "v", "u"],
+            "annotator": ["a", "a", "b"],
+            "label": ["x"] * 3,
+            "weight": [1.0, 2.0, 3.0],
+            "time": [10, 20, 30],
+        }
+    )
 
     labels = from_frame(table)
 
@@ -261,9 +314,15 @@ def test_weights_and_times_move_with_their_rows() -> None:
 
 def test_codes_out_of_order_are_sorted_with_their_weights() -> None:
     labels = CrowdLabels(
-        unit=np.array([1, 0]), annotator=np.array([0, 0]), label=np.array([1, 0]), items=pl.Series(["u", "v"]),
-        annotators=pl.Series(["a"]), classes=("x", "y"), weight=np.array([5.0, 7.0]), time=np.array([1.0, 2.0]),
-    )  # fmt: skip
+        unit=np.array([1, 0]),
+        annotator=np.array([0, 0]),
+        label=np.array([1, 0]),
+        items=pl.Series(["u", "v"]),
+        annotators=pl.Series(["a"]),
+        classes=("x", "y"),
+        weight=np.array([5.0, 7.0]),
+        time=np.array([1.0, 2.0]),
+    )
 
     assert labels.label.tolist() == [0, 1]
     assert labels.weights.tolist() == [7.0, 5.0]
@@ -346,15 +405,30 @@ def test_pandas_columns_of_one_name_are_refused() -> None:
     ("call", "message"),
     [
         (lambda: from_arrays(["u"], ["a"], ["x"], weight=[1, 2]), "2 weights for 1 labels. Give one weight per label."),
-        (lambda: from_arrays(["u"], ["a"], ["x"], weight=["q"]), "the lists, row 0: the weight 'q' is not a finite number of 0 or more. Mend the weight, or drop the column to count every label once."),
+        (
+            lambda: from_arrays(["u"], ["a"], ["x"], weight=["q"]),
+            "the lists, row 0: the weight 'q' is not a finite number of 0 or more. Mend the weight, or drop the column to count every label once.",
+        ),
         (lambda: from_matrix([[1, 2], [3]]), "A label matrix has rows of one length; this one is ragged."),
         (lambda: from_matrix([[1], [2]], items=["a", "a"]), "2 items are named for 2 in the matrix. Name each once."),
-        (lambda: from_matrix([[1], [2]], annotators=["a", "b"]), "2 annotators are named for 1 in the matrix. Name each once."),
-        (lambda: from_frame(pl.DataFrame(rows(item=[["u"], ["v"], ["w"]]))), "the table: the item column holds List(String). Give each item one name."),
-        (lambda: from_frame(pl.DataFrame(rows(label=[1e30, 1.0, 2.0]))), "the table, row 0: the label 1e+30 is a number, not a class. Numeric answers cannot be voted on: round or bin them into classes first, or name the classes."),
-        (lambda: from_dict({"u": {"a": "x"}}).select(items=[1, "2"]), "The item column mixes types, such as text and numbers. Give all values as text, or all as numbers."),
+        (
+            lambda: from_matrix([[1], [2]], annotators=["a", "b"]),
+            "2 annotators are named for 1 in the matrix. Name each once.",
+        ),
+        (
+            lambda: from_frame(pl.DataFrame(rows(item=[["u"], ["v"], ["w"]]))),
+            "the table: the item column holds List(String). Give each item one name.",
+        ),
+        (
+            lambda: from_frame(pl.DataFrame(rows(label=[1e30, 1.0, 2.0]))),
+            "the table, row 0: the label 1e+30 is a number, not a class. Numeric answers cannot be voted on: round or bin them into classes first, or name the classes.",
+        ),
+        (
+            lambda: from_dict({"u": {"a": "x"}}).select(items=[1, "2"]),
+            "The item column mixes types, such as text and numbers. Give all values as text, or all as numbers.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_slips_in_python_are_clear_lines_too(call: Any, message: str) -> None:
     with pytest.raises(LabelError) as caught:
         call()
@@ -406,7 +480,16 @@ def test_a_sentence_without_tags_stays_without_an_answer() -> None:
 
 
 def test_weight_time_and_kind_of_a_sentence_go_to_its_tokens() -> None:
-    table = pl.DataFrame({"item": ["s", "s"], "annotator": ["a", "b"], "tags": [["O", "O"], ["B-X", "O"]], "weight": [1.0, 5.0], "time": [1, 2], "kind": ["llm", "human"]})  # fmt: skip
+    table = pl.DataFrame(
+        {
+            "item": ["s", "s"],
+            "annotator": ["a", "b"],
+            "tags": [["O", "O"], ["B-X", "O"]],
+            "weight": [1.0, 5.0],
+            "time": [1, 2],
+            "kind": ["llm", "human"],
+        }
+    )
 
     labels = from_frame(table)
 

@@ -15,7 +15,7 @@ from crowdlogic.data.answers import estimate_table, read_answers, tag_table
 from crowdlogic.data.reading import read_corpus, read_crowd
 from crowdlogic.data.vectors import read_vectors
 from crowdlogic.errors import CrowdLogicError
-from crowdlogic.truth.voting import MajorityVote
+from crowdlogic.truth.majority import MajorityVote
 
 SOUND = {
     "csv": b'item,annotator,label,weight,time,kind\nu,a,x,1,2024-01-01,human\nu,b,"y, ""z""",0.5,2024-01-02,llm\nv,a,x,2,,human\n',
@@ -23,8 +23,35 @@ SOUND = {
     "jsonl": b'{"item":1,"annotator":"a","label":"x"}\n{"item":2,"annotator":"b","label":"y"}\n{"doc":"d","tokens":["a","b"],"crowd":{"w":["O","B-X"]},"tags":["O","O"]}\n',
     "conll": b"# annotators = a b\n# id = s1\nAnn B-PER O\nLee I-PER ?\n\nParis ? B-LOC\n",
 }  # fmt: skip
-PIECES = [b"\n", b"\r\n", b",", b'"', b"\t", b" ", b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"{", b"}", b"[1]", b"null", b"NaN", b"1e999",
-          b"?", b"O", b"# id = ", b"item", b"label", b"tags", b"-", b'{"item":', b"\x1f\x8b", b"PAR1", "é\u2028".encode(), b"9" * 30]  # fmt: skip
+PIECES = [
+    b"\n",
+    b"\r\n",
+    b",",
+    b'"',
+    b"\t",
+    b" ",
+    b"\x00",
+    b"\xff\xfe",
+    b"\xef\xbb\xbf",
+    b"{",
+    b"}",
+    b"[1]",
+    b"null",
+    b"NaN",
+    b"1e999",
+    b"?",
+    b"O",
+    b"# id = ",
+    b"item",
+    b"label",
+    b"tags",
+    b"-",
+    b'{"item":',
+    b"\x1f\x8b",
+    b"PAR1",
+    "é\u2028".encode(),
+    b"9" * 30,
+]
 
 
 @st.composite

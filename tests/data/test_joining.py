@@ -55,11 +55,17 @@ def test_weights_are_one_where_a_table_has_none() -> None:
 @pytest.mark.parametrize(
     ("two", "message"),
     [
-        (from_sequences([("s", "a", ["O"])]), "Sequence 's' has 2 units in one table and 1 in another. Sequences of one name must be the same."),
-        (from_dict({"s": {"b": "x"}}), "Documents and sequences cannot be joined in one table. Join tables of one kind."),
+        (
+            from_sequences([("s", "a", ["O"])]),
+            "Sequence 's' has 2 units in one table and 1 in another. Sequences of one name must be the same.",
+        ),
+        (
+            from_dict({"s": {"b": "x"}}),
+            "Documents and sequences cannot be joined in one table. Join tables of one kind.",
+        ),
         (from_sequences([(1, "b", ["O"])]), "Names are numbers in one table and text in another. Give both as text."),
     ],
-)  # fmt: skip
+)
 def test_tables_that_do_not_fit_are_refused(two: object, message: str) -> None:
     with pytest.raises(LabelError) as caught:
         concatenate([from_sequences([("s", "b", ["O", "O"])]), two], duplicates="keep")  # type: ignore[list-item]

@@ -35,12 +35,14 @@ def triples(labels: CrowdLabels) -> set[tuple[object, object, object]]:
 
 
 def tagged() -> CrowdLabels:
-    return from_sequences([
-        ("s1", "ann", ["O", "B-PER", "I-PER"]),
-        ("s1", "bob", ["O", "O", "O"]),
-        ("s2", "bob", ["B-LOC"]),
-        ("s3", "ann", ["O", "O"]),
-    ])  # fmt: skip
+    return from_sequences(
+        [
+            ("s1", "ann", ["O", "B-PER", "I-PER"]),
+            ("s1", "bob", ["O", "O", "O"]),
+            ("s2", "bob", ["B-LOC"]),
+            ("s3", "ann", ["O", "O"]),
+        ]
+    )
 
 
 @given(ROWS)
@@ -205,7 +207,10 @@ def test_a_class_in_use_cannot_be_left_out() -> None:
         ({"unit": np.array([2])}, "unit holds codes from 2 to 2; they must lie in 0 to 0."),
         ({"label": np.array([-1])}, "label holds codes from -1 to -1; they must lie in 0 to 0."),
         ({"annotator": np.array([0, 0])}, "annotator has 2 rows and unit has 1. Give arrays of one length."),
-        ({"weight": np.array([np.inf])}, "A weight is negative or not finite. Weights are how much a label counts: 0 or more."),
+        (
+            {"weight": np.array([np.inf])},
+            "A weight is negative or not finite. Weights are how much a label counts: 0 or more.",
+        ),
         ({"classes": ("x", "x")}, "A class is named twice. Give each class once."),
         ({"kind": ("robot",)}, "kind needs one of human, llm, code for each of the 1 annotators."),
         (
@@ -213,12 +218,16 @@ def test_a_class_in_use_cannot_be_left_out() -> None:
             "offsets must start at 0, never fall, and have one entry more than there are items.",
         ),
     ],
-)  # fmt: skip
+)
 def test_codes_that_make_no_sense_are_refused(change: dict[str, object], message: str) -> None:
     fine = {
-        "unit": np.array([0]), "annotator": np.array([0]), "label": np.array([0]),
-        "items": pl.Series(["u"]), "annotators": pl.Series(["a"]), "classes": ("x",),
-    }  # fmt: skip
+        "unit": np.array([0]),
+        "annotator": np.array([0]),
+        "label": np.array([0]),
+        "items": pl.Series(["u"]),
+        "annotators": pl.Series(["a"]),
+        "classes": ("x",),
+    }
 
     with pytest.raises(LabelError) as caught:
         CrowdLabels(**{**fine, **change})  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdlogic.data import names
-from crowdlogic.data.columns import normal, roles_of
+from crowdlogic.data.intake.columns import normal, roles_of
 from crowdlogic.data.names import encode, find, listed, nearest, sort_classes
 from crowdlogic.errors import LabelError, OptionError
 
@@ -63,7 +63,10 @@ def test_classes_are_sorted_as_people_would(found: list[object], expected: tuple
     assert sort_classes(found) == expected  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("name", "expected"), [("WorkerId", "worker"), ("worker_id", "worker"), (" Rater-Name ", "rater"), ("text_id", "text_id"), ("ID", "id")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("WorkerId", "worker"), ("worker_id", "worker"), (" Rater-Name ", "rater"), ("text_id", "text_id"), ("ID", "id")],
+)
 def test_column_names_are_compared_without_their_dress(name: str, expected: str) -> None:
     assert normal(name) == expected
 

@@ -47,7 +47,24 @@ def files(folder: Path) -> dict[str, Path]:
     }
 
 
-@pytest.mark.parametrize("layout", ["csv", "crlf", "bom", "semicolons", "blank lines", "quoted", "tsv", "gzip", "jsonl", "jsonl gzip", "parquet", "other names", "other order"])  # fmt: skip
+@pytest.mark.parametrize(
+    "layout",
+    [
+        "csv",
+        "crlf",
+        "bom",
+        "semicolons",
+        "blank lines",
+        "quoted",
+        "tsv",
+        "gzip",
+        "jsonl",
+        "jsonl gzip",
+        "parquet",
+        "other names",
+        "other order",
+    ],
+)
 def test_every_layout_holds_the_same_labels(tmp_path: Path, layout: str) -> None:
     assert triples(read_labels(files(tmp_path)[layout])) == EXPECTED
 
@@ -89,29 +106,81 @@ def test_texts_with_commas_quotes_and_breaks_survive(tmp_path: Path) -> None:
     ("name", "content", "message"),
     [
         ("e.csv", "", "e.csv: the file is empty. A table needs a header and at least one row."),
-        ("e.csv", "item,annotator,label\n", "e.csv: a header (item, annotator, label) and no rows. Give at least one row."),
-        ("e.csv", "item,annotator,label\nu,a\n", "e.csv, row 2: 2 fields where the header has 3. Mend the row; a field that holds ',' or a line break must be quoted."),
-        ("e.csv", "item,annotator,label\nu,a,x\nu,b,y,z\n", "e.csv, row 3: 4 fields where the header has 3. Mend the row; a field that holds ',' or a line break must be quoted."),
-        ("e.csv", "item,annotator,label\n\nu,,x\n", "e.csv, row 3: no annotator is named. Fill in the annotator, or remove the row."),
-        ("e.csv", "item,annotator,label,label\nu,a,x,y\n", "e.csv, row 1: two columns are called 'label'. Give each its own name."),
-        ("e.csv", "item,who,label\nu,a,x\n", "e.csv: no column for the annotator among item, who, label. A label table needs: item, annotator, label. Rename the column (annotator, worker, rater, user, ...) or name it with --column annotator=NAME."),
+        (
+            "e.csv",
+            "item,annotator,label\n",
+            "e.csv: a header (item, annotator, label) and no rows. Give at least one row.",
+        ),
+        (
+            "e.csv",
+            "item,annotator,label\nu,a\n",
+            "e.csv, row 2: 2 fields where the header has 3. Mend the row; a field that holds ',' or a line break must be quoted.",
+        ),
+        (
+            "e.csv",
+            "item,annotator,label\nu,a,x\nu,b,y,z\n",
+            "e.csv, row 3: 4 fields where the header has 3. Mend the row; a field that holds ',' or a line break must be quoted.",
+        ),
+        (
+            "e.csv",
+            "item,annotator,label\n\nu,,x\n",
+            "e.csv, row 3: no annotator is named. Fill in the annotator, or remove the row.",
+        ),
+        (
+            "e.csv",
+            "item,annotator,label,label\nu,a,x,y\n",
+            "e.csv, row 1: two columns are called 'label'. Give each its own name.",
+        ),
+        (
+            "e.csv",
+            "item,who,label\nu,a,x\n",
+            "e.csv: no column for the annotator among item, who, label. A label table needs: item, annotator, label. Rename the column (annotator, worker, rater, user, ...) or name it with --column annotator=NAME.",
+        ),
         ("e.csv", b"item,annotator,label\nu,\xff,x\n", "e.csv, row 2: not UTF-8 text. Save the file as UTF-8."),
-        ("e.csv", "item,annotator,label\nu,a,x\nu,a,y\n", "e.csv, row 3: annotator 'a' labels item 'u' again, after row 2. Say what to do with duplicates: first, last or keep (--duplicates)."),
-        ("e.csv.gz", gzip.compress(b"item,annotator,label\nu,a,x\n", mtime=0)[:-9], "e.csv.gz: the gzip file is damaged (Compressed file ended before the end-of-stream marker was reached). Fetch or pack it again."),
+        (
+            "e.csv",
+            "item,annotator,label\nu,a,x\nu,a,y\n",
+            "e.csv, row 3: annotator 'a' labels item 'u' again, after row 2. Say what to do with duplicates: first, last or keep (--duplicates).",
+        ),
+        (
+            "e.csv.gz",
+            gzip.compress(b"item,annotator,label\nu,a,x\n", mtime=0)[:-9],
+            "e.csv.gz: the gzip file is damaged (Compressed file ended before the end-of-stream marker was reached). Fetch or pack it again.",
+        ),
         ("e.parquet", "PAR1 not really", None),
         ("e.jsonl", "", "e.jsonl: the file is empty. Give one JSON object a line."),
-        ("e.jsonl", '{"item": 1, "annotator": "a", "label": "x"}\n\n{"item": 2,\n', "e.jsonl, line 3: not JSON (Expecting property name enclosed in double quotes: line 1 column 12 (char 11)). Write one JSON object a line."),
+        (
+            "e.jsonl",
+            '{"item": 1, "annotator": "a", "label": "x"}\n\n{"item": 2,\n',
+            "e.jsonl, line 3: not JSON (Expecting property name enclosed in double quotes: line 1 column 12 (char 11)). Write one JSON object a line.",
+        ),
         ("e.jsonl", "[1, 2]\n", "e.jsonl, line 1: a JSON list where an object is expected. Write one object a line."),
-        ("e.jsonl", '{"item": 1, "annotator": "a", "label": true}\n{"item": 2, "annotator": "a", "label": 7}\n', "e.jsonl: the field 'label' holds values of different types. Use one type throughout."),
-        ("e.jsonl", '{"item": 1, "annotator": "a", "label": "x"}\n\n{"item": 1, "annotator": "a", "label": "y"}\n', "e.jsonl, line 3: annotator 'a' labels item 1 again, after line 1. Say what to do with duplicates: first, last or keep (--duplicates)."),
+        (
+            "e.jsonl",
+            '{"item": 1, "annotator": "a", "label": true}\n{"item": 2, "annotator": "a", "label": 7}\n',
+            "e.jsonl: the field 'label' holds values of different types. Use one type throughout.",
+        ),
+        (
+            "e.jsonl",
+            '{"item": 1, "annotator": "a", "label": "x"}\n\n{"item": 1, "annotator": "a", "label": "y"}\n',
+            "e.jsonl, line 3: annotator 'a' labels item 1 again, after line 1. Say what to do with duplicates: first, last or keep (--duplicates).",
+        ),
         ("e.conll", "", "e.conll: the file is empty. CoNLL has a token and its tags on each line."),
-        ("e.conll", "Ann O\nLee O O\n", "e.conll, line 2: 3 columns where the first line has 2. Give every token the same number of tags, ? for not seen."),
+        (
+            "e.conll",
+            "Ann O\nLee O O\n",
+            "e.conll, line 2: 3 columns where the first line has 2. Give every token the same number of tags, ? for not seen.",
+        ),
         ("e.conll", "Ann\n", "e.conll, line 1: a token without a tag. Give each token at least one tag."),
         ("e.conll", b"\xffnn O\n", "e.conll, line 1: not UTF-8 text. Save the file as UTF-8."),
         ("e.conll", "# annotators = a b\nAnn O\n", "e.conll, line 1: 2 annotators named for 1 columns of tags."),
-        ("e.xyz", CSV, "e.xyz: the suffix '.xyz' says no format. Use .csv, .tsv, .tab, .parquet, .pq, .jsonl, .ndjson, .conll, .bio, .iob, or give --format."),
+        (
+            "e.xyz",
+            CSV,
+            "e.xyz: the suffix '.xyz' says no format. Use .csv, .tsv, .tab, .parquet, .pq, .jsonl, .ndjson, .conll, .bio, .iob, or give --format.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_each_bad_file_gets_one_clear_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: str | bytes, message: str | None
 ) -> None:
@@ -146,19 +215,28 @@ def test_conll_columns_are_annotators(tmp_path: Path) -> None:
     crowd = read_crowd(write(tmp_path, "c.conll", CONLL))
 
     assert triples(crowd.labels) == {
-        ((0, 0), "annotator_1", "O"), ((0, 1), "annotator_1", "O"),
-        ((0, 0), "annotator_2", "B-PER"), ((0, 1), "annotator_2", "I-PER"),
-        ((1, 0), "annotator_2", "B-LOC"), ((1, 0), "annotator_3", "B-LOC"),
-    }  # fmt: skip
+        ((0, 0), "annotator_1", "O"),
+        ((0, 1), "annotator_1", "O"),
+        ((0, 0), "annotator_2", "B-PER"),
+        ((0, 1), "annotator_2", "I-PER"),
+        ((1, 0), "annotator_2", "B-LOC"),
+        ((1, 0), "annotator_3", "B-LOC"),
+    }
     assert crowd.corpus is not None
     assert crowd.corpus.tokens == ("Ann", "Lee", "Paris")
 
 
 @pytest.mark.parametrize(
     "variant",
-    ["\n\n" + CONLL + "\n\n", CONLL.replace("\n", "\r\n"), CONLL.replace(" ", "\t"), CONLL.replace("\n\n", "\n \n\n"), CONLL.rstrip("\n")],
+    [
+        "\n\n" + CONLL + "\n\n",
+        CONLL.replace("\n", "\r\n"),
+        CONLL.replace(" ", "\t"),
+        CONLL.replace("\n\n", "\n \n\n"),
+        CONLL.rstrip("\n"),
+    ],
     ids=["blank around", "crlf", "tabs", "blank with a space", "no last break"],
-)  # fmt: skip
+)
 def test_white_space_in_conll_does_not_matter(tmp_path: Path, variant: str) -> None:
     plain = read_crowd(write(tmp_path, "c.conll", CONLL))
 
@@ -186,8 +264,12 @@ def test_jsonl_records_with_a_crowd_hold_labels_and_tokens(tmp_path: Path) -> No
     crowd = read_crowd(write(tmp_path, "c.jsonl", "\n".join(map(json.dumps, lines))))
 
     assert triples(crowd.labels) == {
-        (("d1", 0), "w1", "B-PER"), (("d1", 1), "w1", "I-PER"), (("d1", 0), "w2", "O"), (("d1", 1), "w2", "O"), (("d2", 0), "w2", "O"),
-    }  # fmt: skip
+        (("d1", 0), "w1", "B-PER"),
+        (("d1", 1), "w1", "I-PER"),
+        (("d1", 0), "w2", "O"),
+        (("d1", 1), "w2", "O"),
+        (("d2", 0), "w2", "O"),
+    }
     assert crowd.corpus is not None
     assert crowd.corpus.sentence(0) == ("Ann", "Lee")
 
@@ -233,17 +315,52 @@ def test_ner_labels_are_the_same_in_both_files(data_root: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "options", "message"),
     [
-        ("c.conll", "a O\n\nb B-X\n", {"classes": ["O"]}, "c.conll, line 3: the label 'B-X' is not among the classes O. Mend the label, or add it to the classes."),
-        ("c.conll", "# id = s\na O\n\n# id = s\nb O\n", {}, "c.conll, line 5: a second sentence is called 's'. Give each sentence its own id."),
-        ("c.conll", "# annotators = a a\nx O O\n", {}, "c.conll, line 1: an annotator is named twice. Name each column once."),
+        (
+            "c.conll",
+            "a O\n\nb B-X\n",
+            {"classes": ["O"]},
+            "c.conll, line 3: the label 'B-X' is not among the classes O. Mend the label, or add it to the classes.",
+        ),
+        (
+            "c.conll",
+            "# id = s\na O\n\n# id = s\nb O\n",
+            {},
+            "c.conll, line 5: a second sentence is called 's'. Give each sentence its own id.",
+        ),
+        (
+            "c.conll",
+            "# annotators = a a\nx O O\n",
+            {},
+            "c.conll, line 1: an annotator is named twice. Name each column once.",
+        ),
         ("c.conll", "a O\n", {"wide": True}, "wide: CoNLL has a column per annotator as it is. Leave --wide out."),
-        ("l.csv", CSV, {"abstain": "-1"}, "abstain: goes with a wide table (--wide). In other layouts an absent label is left out."),
-        ("l.csv", 'item,annotator,label\nu,a,"x"y\nv,a,z\n', {}, "l.csv, row 2: ',' expected after '\"'. Mend the row."),
+        (
+            "l.csv",
+            CSV,
+            {"abstain": "-1"},
+            "abstain: goes with a wide table (--wide). In other layouts an absent label is left out.",
+        ),
+        (
+            "l.csv",
+            'item,annotator,label\nu,a,"x"y\nv,a,z\n',
+            {},
+            "l.csv, row 2: ',' expected after '\"'. Mend the row.",
+        ),
         ("l.csv", 'item,annotator,label\nu,a,"x\nv,a,z\n', {}, "l.csv, row 3: unexpected end of data. Mend the row."),
-        ("l.csv", "\n\nitem,annotator,label\nu,a,\nv,a\n", {}, "l.csv, row 5: 2 fields where the header has 3. Mend the row; a field that holds ',' or a line break must be quoted."),
-        ("w.csv", "item,a,b\nu,x,x\nv,x,q\n", {"wide": True, "classes": ["x"]}, "w.csv, row 3: the label 'q' is not among the classes x. Mend the label, or add it to the classes."),
+        (
+            "l.csv",
+            "\n\nitem,annotator,label\nu,a,\nv,a\n",
+            {},
+            "l.csv, row 5: 2 fields where the header has 3. Mend the row; a field that holds ',' or a line break must be quoted.",
+        ),
+        (
+            "w.csv",
+            "item,a,b\nu,x,x\nv,x,q\n",
+            {"wide": True, "classes": ["x"]},
+            "w.csv, row 3: the label 'q' is not among the classes x. Mend the label, or add it to the classes.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_problems_are_told_by_the_row_a_person_would_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: str, options: dict[str, object], message: str
 ) -> None:

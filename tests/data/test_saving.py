@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from tests.data.test_labels import triples
 
 from crowdlogic.data.corpus import documents, sentences
+from crowdlogic.data.files import replacing
 from crowdlogic.data.frames import from_arrays, from_frame, from_sequences
 from crowdlogic.data.reading import read_corpus, read_crowd, read_labels
-from crowdlogic.data.saving import write_corpus, write_labels
-from crowdlogic.data.writing import replacing
+from crowdlogic.data.writing import write_corpus, write_labels
 from crowdlogic.errors import FormatError, OptionError
 
 NAMES = st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=1, max_size=6).filter(lambda t: t.strip())
@@ -47,9 +47,18 @@ def test_typed_files_keep_the_type_of_classes(tmp_path: Path, suffix: str, names
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
 def test_weight_time_and_kind_survive_a_file(tmp_path: Path, suffix: str) -> None:
-    labels = from_frame(pl.DataFrame({
-        "item": ["u", "v"], "annotator": ["a", "b"], "label": ["x", "y"], "weight": [0.5, 2.0], "time": [1.5, None], "kind": ["llm", "human"],
-    }))  # fmt: skip
+    labels = from_frame(
+        pl.DataFrame(
+            {
+                "item": ["u", "v"],
+                "annotator": ["a", "b"],
+                "label": ["x", "y"],
+                "weight": [0.5, 2.0],
+                "time": [1.5, None],
+                "kind": ["llm", "human"],
+            }
+        )
+    )
 
     write_labels(tmp_path / f"l.{suffix}", labels)
     again = read_labels(tmp_path / f"l.{suffix}")
@@ -147,11 +156,19 @@ def test_a_name_that_ends_in_gz_is_gzipped(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "tokens", "message"),
     [
-        ([("s", "John Smith", ["O"])], [["a"]], "The annotator 'John Smith' holds white space, which CoNLL cannot. Write .jsonl instead."),
+        (
+            [("s", "John Smith", ["O"])],
+            [["a"]],
+            "The annotator 'John Smith' holds white space, which CoNLL cannot. Write .jsonl instead.",
+        ),
         ([("s", "a", ["B X"])], [["a"]], "The tag 'B X' holds white space, which CoNLL cannot. Write .jsonl instead."),
-        ([("s\nt", "a", ["O"])], [["a"]], "The sentence name 's\\nt' would not survive in CoNLL. Write .jsonl instead."),
+        (
+            [("s\nt", "a", ["O"])],
+            [["a"]],
+            "The sentence name 's\\nt' would not survive in CoNLL. Write .jsonl instead.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_conll_cannot_hold_is_refused(
     tmp_path: Path, rows: list[tuple[str, str, list[str]]], tokens: list[list[str]], message: str
 ) -> None:

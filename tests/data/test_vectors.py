@@ -26,7 +26,11 @@ def as_binary(*, breaks: bool) -> bytes:
     return b"4 2\n" + body
 
 
-@pytest.mark.parametrize("content", [as_text(header=False), as_text(header=True), gzip.compress(as_text(header=False), mtime=0)], ids=["glove", "word2vec", "gzip"])  # fmt: skip
+@pytest.mark.parametrize(
+    "content",
+    [as_text(header=False), as_text(header=True), gzip.compress(as_text(header=False), mtime=0)],
+    ids=["glove", "word2vec", "gzip"],
+)
 def test_text_vectors_are_read(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "v.txt").write_bytes(content)
 
@@ -86,7 +90,10 @@ def test_unknown_words_are_zero_or_as_given() -> None:
 def test_two_sets_stand_side_by_side() -> None:
     joined = beside(WordVectors(("a", "b"), VECTORS[:2]), WordVectors(("b", "c"), VECTORS[2:]), unit=False)
 
-    np.testing.assert_array_equal(joined.matrix(["a", "b", "c"]), np.array([[0.5, -1.25, 0, 0], [3, 4.5, 1e-3, 2e3], [0, 0, 7, 8]], dtype=np.float32))  # fmt: skip
+    np.testing.assert_array_equal(
+        joined.matrix(["a", "b", "c"]),
+        np.array([[0.5, -1.25, 0, 0], [3, 4.5, 1e-3, 2e3], [0, 0, 7, 8]], dtype=np.float32),
+    )
 
 
 def test_sets_side_by_side_are_brought_to_length_one_so_that_none_drowns_another() -> None:

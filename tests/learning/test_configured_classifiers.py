@@ -14,8 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from tests.classifiers.tasks import OTHERS, random_vectors, review_task
 
 from crowdlogic.classifiers import ARCHITECTURES
+from crowdlogic.classifiers.class_prior import ClassPrior
 from crowdlogic.classifiers.linear import Linear
-from crowdlogic.classifiers.prior import ClassPrior
 from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.classifiers.scikit import Scikit
 from crowdlogic.errors import OptionError
@@ -79,7 +79,11 @@ def test_what_training_leaves_out_is_as_the_architecture_has_it() -> None:
 @pytest.mark.parametrize(
     ("name", "options", "start"),
     [
-        ("linear", {"ridg": 1}, "ridg: there is no such option. Did you mean 'ridge'? There are ridge, steps, grams, bits."),
+        (
+            "linear",
+            {"ridg": 1},
+            "ridg: there is no such option. Did you mean 'ridge'? There are ridge, steps, grams, bits.",
+        ),
         ("linear", {"ridge": "much"}, "ridge: 'much' given where a number is expected."),
         ("linear", {"steps": 2.5}, "steps: 2.5 given where a whole number is expected."),
         ("linear", {"steps": True}, "steps: True given where a whole number is expected."),
@@ -92,7 +96,7 @@ def test_what_training_leaves_out_is_as_the_architecture_has_it() -> None:
         ("kim-cnn", {"training": {"batch": "x"}}, "training.batch: 'x' given where a whole number is expected."),
         ("transformer", {"folder": 3}, "folder: 3 given where a text"),
     ],
-)  # fmt: skip
+)
 def test_options_that_do_not_fit_are_refused(name: str, options: dict[str, object], start: str) -> None:
     with pytest.raises(OptionError) as caught:
         configured(architecture_named(name), options)

@@ -29,10 +29,10 @@ from crowdlogic.learning.special import AggNet
 from crowdlogic.learning.stopping import HeldOut
 from crowdlogic.learning.two_stage import Gold, TwoStage
 from crowdlogic.rules.potentials import PerUnit
-from crowdlogic.rules.project import Preset, Result, Start
+from crowdlogic.rules.projection.projector import Preset, Result, Start
 from crowdlogic.rules.transitions import transition_table
-from crowdlogic.truth.confusion import DawidSkene
-from crowdlogic.truth.voting import MajorityVote
+from crowdlogic.truth.dawid_skene import DawidSkene
+from crowdlogic.truth.majority import MajorityVote
 
 TABLE = transition_table({("O", "B"): 0.25, ("B", "O"): 1.0}, ("O", "B"), start={"O": 1.0}, strength=0.3)
 
@@ -124,20 +124,29 @@ def test_what_is_nested_is_changed_in_place_and_another_name_starts_anew() -> No
     ("changes", "line"),
     [
         ({"epoch": 3}, f"epoch: there is no such option. Did you mean 'epochs'? There are {OPTIONS}."),
-        ({"classifier": {"ridges": 3}}, "classifier.ridges: there is no such option. Did you mean 'ridge'? There are ridge, steps, grams, bits."),
+        (
+            {"classifier": {"ridges": 3}},
+            "classifier.ridges: there is no such option. Did you mean 'ridge'? There are ridge, steps, grams, bits.",
+        ),
         ({"classifier": {"ridge": "much"}}, "classifier.ridge: 'much' given where a number is expected."),
         ({"classifier": {"steps": 1.5}}, "classifier.steps: 1.5 given where a whole number is expected."),
         ({"classifier": {"steps": True}}, "classifier.steps: True given where a whole number is expected."),
         ({"classifier": 3}, "classifier: 3 given where a name, or a table with a name, is expected."),
-        ({"classifier": "liner"}, "No classifier is called 'liner'. Did you mean 'linear'? There are: linear, crf, kim-cnn, cnn-gru, mlp, scikit, transformer, prior."),
+        (
+            {"classifier": "liner"},
+            "No classifier is called 'liner'. Did you mean 'linear'? There are: linear, crf, kim-cnn, cnn-gru, mlp, scikit, transformer, prior.",
+        ),
         ({"loss": "annotator"}, "loss: 'annotator' is none of plain, annotators. Did you mean 'annotators'?"),
         ({"learn_weights": "yes"}, "learn_weights: 'yes' given where true or false is expected."),
         ({"held_out": 0.1}, "held_out: 0.1 given where a table or none is expected."),
         ({"strength": None}, "strength: None given where a number is expected."),
-        ({"transitions": {"classes": ["a"]}}, "transitions: a table of transitions has classes, probability and start ('probability')."),
+        (
+            {"transitions": {"classes": ["a"]}},
+            "transitions: a table of transitions has classes, probability and start ('probability').",
+        ),
         ({"held_out": {"share": 2.0}}, "held-out share: 2.0 does not lie between 0 and 1."),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_option_is_named_with_its_path(changes: dict[str, Any], line: str) -> None:
     with pytest.raises(OptionError) as refused:
         configured(LogicLNCL(), changes)
@@ -146,13 +155,28 @@ def test_a_wrong_option_is_named_with_its_path(changes: dict[str, Any], line: st
 
 
 def test_dotted_texts_are_nested_changes() -> None:
-    found = dotted(["strength=4", "classifier=linear", "classifier.ridge = 0.5", "loss=annotators", "imitation.base=.9",
-                    "start.order=['a', 'b']", "held_out=none", 'preset="paper"'])  # fmt: skip
+    found = dotted(
+        [
+            "strength=4",
+            "classifier=linear",
+            "classifier.ridge = 0.5",
+            "loss=annotators",
+            "imitation.base=.9",
+            "start.order=['a', 'b']",
+            "held_out=none",
+            'preset="paper"',
+        ]
+    )
 
     assert found == {
-        "strength": 4, "classifier": {"name": "linear", "ridge": 0.5}, "loss": "annotators",
-        "imitation": {"base": 0.9}, "start": {"order": ["a", "b"]}, "held_out": "none", "preset": "paper",
-    }  # fmt: skip
+        "strength": 4,
+        "classifier": {"name": "linear", "ridge": 0.5},
+        "loss": "annotators",
+        "imitation": {"base": 0.9},
+        "start": {"order": ["a", "b"]},
+        "held_out": "none",
+        "preset": "paper",
+    }
 
 
 @pytest.mark.parametrize("text", ["strength", "=4", "classifier.=3", ".x=3"])
@@ -168,8 +192,10 @@ def test_changes_are_merged_and_the_second_wins() -> None:
     second = {"a": 2, "classifier": {"name": "kim-cnn"}, "imitation": {"most": 0.5}}
 
     assert merged(first, second) == {
-        "a": 2, "classifier": {"name": "kim-cnn"}, "imitation": {"base": 0.5, "most": 0.5},
-    }  # fmt: skip
+        "a": 2,
+        "classifier": {"name": "kim-cnn"},
+        "imitation": {"base": 0.5, "most": 0.5},
+    }
 
 
 def test_a_toml_file_is_read_or_refused(tmp_path: Path) -> None:

@@ -70,10 +70,12 @@ def test_the_evidence_is_summed_over_who_may_be_right() -> None:
         people = [j for sentence, j in TAGGED if sentence == s]
         size = len(WORDS[s])
         joint = {
-            j: made.choice[j] / made.choice[people].sum() * probability(made, corpus, s, TAGGED[s, j])
+            j: made.choice[j]
+            / made.choice[people].sum()
+            * probability(made, corpus, s, TAGGED[s, j])
             * 3.0 ** (-size * (len(people) - 1))
             for j in people
-        }  # fmt: skip
+        }
         total += np.log(sum(joint.values()))
         right |= {(s, j): one / sum(joint.values()) for j, one in joint.items()}
     np.testing.assert_allclose(seen.log_evidence, total, rtol=1e-10)
@@ -218,9 +220,12 @@ def test_the_order_of_labels_and_people_does_not_matter() -> None:
     rng = np.random.default_rng(0)
     rows, people = rng.permutation(labels.n_labels), rng.permutation(len(labels.annotators))
     mixed = replace(
-        labels, unit=labels.unit[rows], annotator=np.argsort(people)[labels.annotator[rows]],
-        label=labels.label[rows], annotators=labels.annotators.gather(people),
-    )  # fmt: skip
+        labels,
+        unit=labels.unit[rows],
+        annotator=np.argsort(people)[labels.annotator[rows]],
+        label=labels.label[rows],
+        annotators=labels.annotators.gather(people),
+    )
 
     one, two = (CRFMA(epochs=3, first_steps=10, held_out=None).fit(made.corpus, some) for some in (labels, mixed))
 

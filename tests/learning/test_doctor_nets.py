@@ -17,7 +17,7 @@ from crowdlogic.learning.doctor_nets import DoctorNets
 from crowdlogic.learning.stopping import HeldOut
 from crowdlogic.learning.two_stage import TwoStage
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.truth.confusion import m_step
+from crowdlogic.truth.dawid_skene import m_step
 
 SMALL = MLP(hidden=16, dropout=0.0, training=Training(rate=0.01, batch=30))
 TAGGER = CNNGRU(size=8, filters=16, units=8, dropout=0.0, training=Training(rate=0.01, batch=20))
@@ -31,9 +31,13 @@ def test_annotators_who_all_say_the_same_teach_one_network_its_answers(count: in
     rows = np.tile(np.arange(one.n_labels), count)
     labels = labelled(task, np.stack([steady(0.8, 3)] * count))
     said = type(labels)(
-        one.unit[rows], np.repeat(np.arange(count), one.n_labels), one.label[rows], labels.items, labels.annotators,
+        one.unit[rows],
+        np.repeat(np.arange(count), one.n_labels),
+        one.label[rows],
+        labels.items,
+        labels.annotators,
         labels.classes,
-    )  # fmt: skip
+    )
 
     heads = DoctorNets(SMALL, epochs=5, held_out=None).fit(task.corpus, said)
     plain = TwoStage(classifier=SMALL, epochs=5, held_out=None).fit(task.corpus, one)

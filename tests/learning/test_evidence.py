@@ -23,7 +23,7 @@ from crowdlogic.learning.schedules import Constant
 from crowdlogic.learning.two_stage import TwoStage
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.rules.vocabulary import Vocabulary
+from crowdlogic.rules.predicates import Vocabulary
 
 REVIEWS = simulate_sentiment(3, items=80, annotators=10, labels_per_item=3)
 SENTENCES = simulate_ner(3, items=40, annotators=6, labels_per_item=3)
@@ -226,8 +226,10 @@ def test_weights_of_labels_scale_what_they_say() -> None:
 
     everything = check_all(learned)
 
-    assert all((found.crowd.term[learned.task.labels.weight[learned.task.labels.unit == s] == 0] == 0).all()
-               for s, found in enumerate(everything))  # fmt: skip
+    assert all(
+        (found.crowd.term[learned.task.labels.weight[learned.task.labels.unit == s] == 0] == 0).all()
+        for s, found in enumerate(everything)
+    )
 
 
 def test_annotators_who_mostly_say_nothing_are_explained_by_how_often_they_speak() -> None:

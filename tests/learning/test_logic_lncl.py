@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from crowdlogic.classifiers.class_prior import ClassPrior
 from crowdlogic.classifiers.linear import Linear
-from crowdlogic.classifiers.prior import ClassPrior
 from crowdlogic.data.corpus import Corpus, documents, sentences
 from crowdlogic.data.frames import from_arrays, from_sequences
 from crowdlogic.data.labels import CrowdLabels
@@ -19,8 +19,8 @@ from crowdlogic.learning.special import AggNet, Raykar
 from crowdlogic.learning.task import annotator_weights, task_of
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.transitions import TransitionTable
-from crowdlogic.truth.confusion import DawidSkene, speaking_step
-from crowdlogic.truth.voting import MajorityVote
+from crowdlogic.truth.dawid_skene import DawidSkene, speaking_step
+from crowdlogic.truth.majority import MajorityVote
 
 BUT = parse_rules("1.0: include contrast('but')")
 BIO = parse_rules("1.0: include bio")
@@ -264,10 +264,12 @@ def test_one_label_per_item_is_enough_to_find_the_confusion_matrices() -> None:
     centres = np.array([[3.0, 0.0], [-3.0, 0.0], [0.0, 4.0]])
     truth = rng.integers(3, size=6000)
     features = centres[truth] + rng.normal(size=(6000, 2))
-    planted = np.array([
-        [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.2, 0.1, 0.7]],
-        [[0.6, 0.3, 0.1], [0.1, 0.9, 0.0], [0.1, 0.3, 0.6]],
-    ])  # fmt: skip
+    planted = np.array(
+        [
+            [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.2, 0.1, 0.7]],
+            [[0.6, 0.3, 0.1], [0.1, 0.9, 0.0], [0.1, 0.3, 0.6]],
+        ]
+    )
     who = rng.integers(2, size=6000)
     said = np.array([rng.choice(3, p=planted[j, m]) for j, m in zip(who, truth, strict=True)])
     labels = from_arrays(np.arange(6000), who, said)

@@ -102,8 +102,13 @@ def test_scikit_activeml_finds_the_same(classes: int) -> None:
     learned = fitted(features, votes, classes, rounds)
 
     model = peer.AnnotatorLogisticRegression(
-        classes=list(range(classes)), missing_label=MISSING, tol=1e-9, max_iter=rounds, weights_prior=UNITS * RIDGE,
-        annot_prior_full=1 + SMOOTHING, annot_prior_diag=TRUST,
-    ).fit(features, votes)  # fmt: skip
+        classes=list(range(classes)),
+        missing_label=MISSING,
+        tol=1e-9,
+        max_iter=rounds,
+        weights_prior=UNITS * RIDGE,
+        annot_prior_full=1 + SMOOTHING,
+        annot_prior_diag=TRUST,
+    ).fit(features, votes)
     np.testing.assert_allclose(learned.estimate.confusion, model.Alpha_, rtol=0, atol=1e-3)
     np.testing.assert_allclose(learned.epoch.p, model.predict_proba(features), rtol=0, atol=1e-3)

@@ -22,7 +22,7 @@ from crowdlogic.learning.logic_lncl import LogicLNCL
 from crowdlogic.learning.restoring import load_run
 from crowdlogic.learning.running import Given, train_run
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.rules.vocabulary import Vocabulary
+from crowdlogic.rules.predicates import Vocabulary
 
 MADE = simulate_sentiment(5, items=40, test_items=5, annotators=5, labels_per_item=3)
 RULES = parse_rules("1.0: include contrast('but')\n1: Near(A, B) & Label(A, C) -> Label(B, C)")
@@ -93,8 +93,17 @@ def put(value: Any, *path: str) -> Change:
 
 CONFIG = "config.json"
 TOP = ("classes", "rules", "teacher", "outcome", "method")
-PLACES = [*((name,) for name in TOP), ("method", "classifier"), ("method", "name"), ("rules", "tables"), ("rules", "text"),
-          ("rules", "functions"), ("outcome", "epoch"), ("outcome", "chosen"), ("outcome", "epoch", "loss")]  # fmt: skip
+PLACES = [
+    *((name,) for name in TOP),
+    ("method", "classifier"),
+    ("method", "name"),
+    ("rules", "tables"),
+    ("rules", "text"),
+    ("rules", "functions"),
+    ("outcome", "epoch"),
+    ("outcome", "chosen"),
+    ("outcome", "epoch", "loss"),
+]
 DAMAGES = [
     *((CONFIG, without(*path)) for path in PLACES),
     *((CONFIG, put(3.5, *path)) for path in PLACES if path[-1] != "loss"),
@@ -176,8 +185,15 @@ def test_the_damage_is_named(whole: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "file",
-    ["confusion.safetensors", "annotators.parquet", "model.safetensors", "rules.json", "history.jsonl", "tables/Near.parquet"],
-)  # fmt: skip
+    [
+        "confusion.safetensors",
+        "annotators.parquet",
+        "model.safetensors",
+        "rules.json",
+        "history.jsonl",
+        "tables/Near.parquet",
+    ],
+)
 def test_a_missing_file_is_named_once(whole: Path, tmp_path: Path, file: str) -> None:
     run = Path(shutil.copytree(whole / "done", tmp_path / "run"))
     (run / file).unlink()

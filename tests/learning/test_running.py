@@ -30,7 +30,7 @@ from crowdlogic.learning.running import Given, train_run
 from crowdlogic.learning.stopping import HeldOut
 from crowdlogic.learning.two_stage import Gold, TwoStage
 from crowdlogic.rules.parser import parse_rules, read_rules
-from crowdlogic.rules.vocabulary import Vocabulary
+from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.truth.annotators import annotator_table
 
 REVIEWS = simulate_sentiment(5, items=90, test_items=30, annotators=12, labels_per_item=3)
@@ -149,9 +149,12 @@ def test_a_run_that_was_stopped_in_its_second_pass_ends_as_it_would_have(tmp_pat
     for at, (epoch, again) in enumerate(stops):
         with pytest.raises(StopError):
             train_run(
-                tmp_path / "stopped", method, given, resume=at > 0,
+                tmp_path / "stopped",
+                method,
+                given,
+                resume=at > 0,
                 progress=stopping_after(epoch, StopError, again=again),
-            )  # fmt: skip
+            )
     heard: list[tuple[int, bool]] = []
     train_run(
         tmp_path / "stopped", method, given, resume=True, progress=lambda row, _: heard.append((row.epoch, row.again))

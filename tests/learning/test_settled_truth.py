@@ -12,8 +12,8 @@ from crowdlogic.learning.settled_truth import Answered, SettledTruth
 from crowdlogic.learning.stopping import HeldOut
 from crowdlogic.learning.two_stage import TwoStage
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.truth.confusion import DawidSkene
-from crowdlogic.truth.difficulty import GLAD
+from crowdlogic.truth.dawid_skene import DawidSkene
+from crowdlogic.truth.glad import GLAD
 
 MADE = simulate_sentiment(3, items=120, test_items=40, labels_per_item=4)
 RULES = parse_rules("1.0: include contrast('but')")

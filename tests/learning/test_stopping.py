@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crowdlogic.classifiers.prior import ClassPrior
+from crowdlogic.classifiers.class_prior import ClassPrior
 from crowdlogic.classifiers.protocol import weights_in
 from crowdlogic.data.corpus import Corpus, documents
 from crowdlogic.data.frames import from_arrays
@@ -20,7 +20,7 @@ from crowdlogic.learning.special import AggNet, Raykar
 from crowdlogic.learning.stopping import SHARPNESS, HeldOut, held_out_likelihood, is_level, n_items, told_by_item
 from crowdlogic.learning.two_stage import TwoStage
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.truth.confusion import DawidSkene, e_step, m_step
+from crowdlogic.truth.dawid_skene import DawidSkene, e_step, m_step
 
 
 @pytest.mark.parametrize("apart", ["items", "annotations"])

@@ -9,7 +9,7 @@ from crowdlogic.data.simulate import simulate_tags
 from crowdlogic.learning.logic_lncl import LogicLNCL
 from crowdlogic.learning.scoring import score, score_name
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.truth.voting import MajorityVote
+from crowdlogic.truth.majority import MajorityVote
 
 
 def models() -> list[Architecture]:

@@ -11,8 +11,8 @@ from crowdlogic.errors import CorpusError, OptionError
 from crowdlogic.learning.stopping import HeldOut
 from crowdlogic.learning.two_stage import Gold, TwoStage
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.truth.confusion import DawidSkene, m_step
-from crowdlogic.truth.voting import MajorityVote
+from crowdlogic.truth.dawid_skene import DawidSkene, m_step
+from crowdlogic.truth.majority import MajorityVote
 
 BUT = parse_rules("1.0: include contrast('but')")
 

@@ -95,9 +95,13 @@ def test_coefficients_follow_their_definitions(rows: list[list[int]]) -> None:
     counts = np.array([[2, 1, 0], [0, 2, 1], *rows])
     unit, label = (np.repeat(axis.ravel(), counts.ravel()) for axis in np.indices(counts.shape))
     labels = CrowdLabels(
-        unit, np.arange(len(unit)), label,
-        items=pl.Series(np.arange(len(counts))), annotators=pl.Series(np.arange(len(unit))), classes=("a", "b", "c"),
-    )  # fmt: skip
+        unit,
+        np.arange(len(unit)),
+        label,
+        items=pl.Series(np.arange(len(counts))),
+        annotators=pl.Series(np.arange(len(unit))),
+        classes=("a", "b", "c"),
+    )
 
     found = values(labels)
 
@@ -170,9 +174,14 @@ def literal_bootstrap(labels: CrowdLabels, replicates: int, rng: np.random.Gener
         unit = np.concatenate([labels.unit[rows[s]] - offsets[s] + starts[n] for n, s in enumerate(items)])
         chosen = np.concatenate([rows[s] for s in items])
         copy = CrowdLabels(
-            unit, labels.annotator[chosen], labels.label[chosen], items=pl.Series(np.arange(len(items))),
-            annotators=labels.annotators, classes=labels.classes, offsets=starts,
-        )  # fmt: skip
+            unit,
+            labels.annotator[chosen],
+            labels.label[chosen],
+            items=pl.Series(np.arange(len(items))),
+            annotators=labels.annotators,
+            classes=labels.classes,
+            offsets=starts,
+        )
         for name, value in values(copy).items():
             drawn.setdefault(name, []).append(value)
     return {name: np.array(series) for name, series in drawn.items()}
@@ -201,9 +210,14 @@ def test_whole_sequences_are_resampled() -> None:
     copies = 9
     unit = (documents.unit[:, None] * copies + np.arange(copies)).ravel()
     sequences = CrowdLabels(
-        unit, np.repeat(documents.annotator, copies), np.repeat(documents.label, copies), items=documents.items,
-        annotators=documents.annotators, classes=documents.classes, offsets=np.arange(81) * copies,
-    )  # fmt: skip
+        unit,
+        np.repeat(documents.annotator, copies),
+        np.repeat(documents.label, copies),
+        items=documents.items,
+        annotators=documents.annotators,
+        classes=documents.classes,
+        offsets=np.arange(81) * copies,
+    )
 
     one, nine = (coefficients(labels, replicates=4000) for labels in (documents, sequences))
 

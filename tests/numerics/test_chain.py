@@ -14,8 +14,15 @@ from crowdlogic.numerics.chain import best_path, marginals
 BOTH = pytest.mark.parametrize("compiled", [False, True], ids=["numpy", "numba"])
 
 
-def chain(seed: int, *, lengths: tuple[int, ...] = (3, 1, 0, 5), tags: int = 3, tables: int = 1, scale: float = 1.0,
-          forbidden: float = 0.0) -> dict[str, Any]:  # fmt: skip
+def chain(
+    seed: int,
+    *,
+    lengths: tuple[int, ...] = (3, 1, 0, 5),
+    tags: int = 3,
+    tables: int = 1,
+    scale: float = 1.0,
+    forbidden: float = 0.0,
+) -> dict[str, Any]:
     """Random potentials, some of them forbidden."""
     rng = np.random.default_rng(seed)
     offsets = np.concatenate([[0], np.cumsum(lengths)])

@@ -46,9 +46,13 @@ def test_a_method_that_models_annotators_is_left_alone() -> None:
 def test_spammers_do_not_hide_behind_their_own_votes() -> None:
     # Three labels for each item: who guesses decides a third of every share that they are judged by.
     made = simulate_crowd(
-        np.random.default_rng(4), units=1500, annotators=15, classes=2, labels_per_unit=3,
+        np.random.default_rng(4),
+        units=1500,
+        annotators=15,
+        classes=2,
+        labels_per_unit=3,
         mix={"expert": 0.8, "spammer": 0.2},
-    )  # fmt: skip
+    )
     planted = dict(zip(made.labels.annotators, made.characters, strict=True))
     given = of_estimate(METHODS["majority"].infer(made.labels), made.labels)
 

@@ -103,6 +103,7 @@ def test_everybodys_spans_of_a_sentence_are_shown() -> None:
     assert one.sentence.tokens == ("Ann", "met", "New", "York")
     assert one.sentence.consensus == one.sentence.gold == (Span(0, 1, "PER"), Span(2, 4, "LOC"))
     assert [(r.annotator, r.spans) for r in one.sentence.readings] == [
-        ("a", (Span(0, 1, "PER"), Span(2, 4, "LOC"))), ("b", (Span(3, 4, "LOC"),)),
-    ]  # fmt: skip
+        ("a", (Span(0, 1, "PER"), Span(2, 4, "LOC"))),
+        ("b", (Span(3, 4, "LOC"),)),
+    ]
     assert one.sentence.confidence == (0.775, 0.775, 0.775, 0.775)

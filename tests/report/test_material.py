@@ -44,12 +44,22 @@ def test_gold_tags_go_to_their_tokens() -> None:
 @pytest.mark.parametrize(
     ("labels", "corpus", "gold", "message"),
     [
-        ({"u9": {"ann": "x"}}, None, None, "Item 'u9' has labels and is not in the estimate (1 such items). Give the labels that it was made from."),
-        ({"u1": {"anne": "x"}}, None, None, "Annotator 'anne' is not in the estimate. Did you mean 'ann'? Give its own labels."),
+        (
+            {"u9": {"ann": "x"}},
+            None,
+            None,
+            "Item 'u9' has labels and is not in the estimate (1 such items). Give the labels that it was made from.",
+        ),
+        (
+            {"u1": {"anne": "x"}},
+            None,
+            None,
+            "Annotator 'anne' is not in the estimate. Did you mean 'ann'? Give its own labels.",
+        ),
         (None, documents(["u1"], ["one"]), None, "Item 'u2' is not among the items (3 such)."),
         (None, None, {"v": "x"}, "gold.csv: no item is among those of the report (['u1'], ...)."),
     ],
-)  # fmt: skip
+)
 def test_what_does_not_fit_is_refused(labels: Any, corpus: Any, gold: Any, message: str) -> None:
     own = crowd()
     given = own if labels is None else from_dict(labels, classes=("x", "y"))

@@ -73,8 +73,15 @@ def test_what_everybody_takes_for_something_else_is_no_bias_of_one() -> None:
 
 
 def test_tokens_left_outside_are_called_overlooked() -> None:
-    table = Habits(("w0",), ("B-ORG", "I-ORG", "O"), np.array([[[20.0, 0, 80], [0, 50, 0], [0, 0, 900]]]),
-                   np.array([1050]), np.array([50]), 3, 0.95)  # fmt: skip
+    table = Habits(
+        ("w0",),
+        ("B-ORG", "I-ORG", "O"),
+        np.array([[[20.0, 0, 80], [0, 50, 0], [0, 0, 900]]]),
+        np.array([1050]),
+        np.array([50]),
+        3,
+        0.95,
+    )
 
     found = flagged(table)
 
@@ -142,10 +149,12 @@ def test_planted_characters_are_found_and_the_good_are_left_alone(classes: int, 
 
 
 def test_planted_drift_is_found_and_no_other() -> None:
-    fading = simulate_crowd(np.random.default_rng(0), units=1200, annotators=12, classes=3, pace=30, drift=0.8,
-                            mix={"expert": 1.0})  # fmt: skip
-    steady = simulate_crowd(np.random.default_rng(0), units=1200, annotators=12, classes=3, pace=30,
-                            mix={"expert": 1.0})  # fmt: skip
+    fading = simulate_crowd(
+        np.random.default_rng(0), units=1200, annotators=12, classes=3, pace=30, drift=0.8, mix={"expert": 1.0}
+    )
+    steady = simulate_crowd(
+        np.random.default_rng(0), units=1200, annotators=12, classes=3, pace=30, mix={"expert": 1.0}
+    )
 
     worse, same = found_in(fading.labels), found_in(steady.labels)
 

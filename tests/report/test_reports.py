@@ -232,7 +232,8 @@ def test_tags_that_are_no_spans_are_shown_tag_by_tag() -> None:
 
     (one,) = report.labels.doubts
     assert [(span.start, span.end, span.kind) for span in one.sentence.readings[1].spans] == [
-        (0, 1, "DET"), (1, 2, "VERB"),
-    ]  # fmt: skip
+        (0, 1, "DET"),
+        (1, 2, "VERB"),
+    ]
     assert one.sentence.tokens == ("token 1", "token 2")
     assert (one.token, one.expected_wrong) == (1, 0.5)

@@ -88,8 +88,10 @@ def test_training_is_the_history(run: Run, report: Report) -> None:
     assert f"for {len(run.kept.again)} epochs, and the classifier is the mean of its weights from" in found.stopped
     (watched,) = found.watched
     assert (watched.name, watched.student, watched.teacher) == (
-        "test", pytest.approx(chosen["test student"]), pytest.approx(chosen["test teacher"]),
-    )  # fmt: skip
+        "test",
+        pytest.approx(chosen["test student"]),
+        pytest.approx(chosen["test teacher"]),
+    )
     views = {view.name: view.score for view in found.views}
     for name, beliefs in run.kept.views.items():
         assert views[name] == pytest.approx((beliefs.argmax(axis=1) == run.kept.corpus.gold).mean(), abs=1e-6)
@@ -184,5 +186,8 @@ def test_gold_is_heard_against_a_rule_that_the_crowd_agrees_with() -> None:
         "right and 7 wrong. Look at what it changes before you keep it."
     )
     assert [gold_says(one) for one in ((2, 18), (4, 7), (5, 5), (None, None))] == [
-        "against", "rather against", None, None,
-    ]  # fmt: skip
+        "against",
+        "rather against",
+        None,
+        None,
+    ]

@@ -12,8 +12,8 @@ from crowdlogic.errors import OptionError
 from crowdlogic.rules.audit import Verdict, audit, interval, kl, verdict
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.rules.project import project
-from crowdlogic.rules.vocabulary import Vocabulary
+from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.rules.projection.projector import project
 from crowdlogic.rules.weights import Expected
 
 CLASSES = ("ham", "spam")
@@ -136,9 +136,15 @@ def test_a_rule_that_never_applies_has_no_satisfaction() -> None:
     ],
 )
 def test_the_verdict_follows_gold_then_the_crowd(
-    satisfaction: float, low: float, high: float, chance: float, changes: bool, right: int | None, wrong: int | None,
+    satisfaction: float,
+    low: float,
+    high: float,
+    chance: float,
+    changes: bool,
+    right: int | None,
+    wrong: int | None,
     expected: Verdict,
-) -> None:  # fmt: skip
+) -> None:
     assert verdict(satisfaction, low, high, chance, changes, right, wrong) is expected
 
 
@@ -172,9 +178,11 @@ def test_gold_of_another_length_is_refused() -> None:
 def test_a_rule_over_pairs_counts_both_units() -> None:
     frame = pl.DataFrame({"a": ["u0"], "b": ["u2"]})
     ground = ground_rules(
-        parse_rules("1: Similar(A, B) & Label(A, C) -> Label(B, C)"), documents(["u0", "u1", "u2"], ["t"] * 3), CLASSES,
+        parse_rules("1: Similar(A, B) & Label(A, C) -> Label(B, C)"),
+        documents(["u0", "u1", "u2"], ["t"] * 3),
+        CLASSES,
         vocabulary=Vocabulary().table("Similar", frame),
-    )  # fmt: skip
+    )
 
     (judged,) = audit(np.full((3, 2), 0.5), ground)
 

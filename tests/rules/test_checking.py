@@ -11,7 +11,7 @@ from crowdlogic.rules import checking
 from crowdlogic.rules.checking import check
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.rules.vocabulary import Vocabulary
+from crowdlogic.rules.predicates import Vocabulary
 
 CLASSES = ("neg", "pos")
 TEXTS = documents(["a", "b"], ["good but bad", "fine"])

@@ -7,10 +7,10 @@ import pytest
 
 from crowdlogic.data.corpus import documents
 from crowdlogic.errors import RuleError
-from crowdlogic.rules.expanding import expand
+from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.rules.project import project
+from crowdlogic.rules.projection.projector import project
 
 BIO = ("B-PER", "I-PER", "B-LOC", "O")
 BIOES = ("B-X", "I-X", "E-X", "S-X", "O")

@@ -12,9 +12,9 @@ from crowdlogic.data.corpus import documents, sentences
 from crowdlogic.errors import RuleError
 from crowdlogic.rules.grounding import GroundRules, ground_rules
 from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.relations import NOTHING_JOINED, Relation, join, keys, look_up, too_many
 from crowdlogic.rules.soft import conjunction, disjunction, negation
-from crowdlogic.rules.vocabulary import Vocabulary
 
 CLASSES = ("x", "y", "z")
 
@@ -160,9 +160,11 @@ def test_a_hard_rule_over_soft_facts_is_refused() -> None:
 
     with pytest.raises(RuleError) as caught:
         ground_rules(
-            parse_rules("Tagged(S) -> Label(S, 'x') ."), documents(["u0"], ["t"]), CLASSES,
+            parse_rules("Tagged(S) -> Label(S, 'x') ."),
+            documents(["u0"], ["t"]),
+            CLASSES,
             vocabulary=Vocabulary().table("Tagged", frame),
-        )  # fmt: skip
+        )
 
     assert str(caught.value) == (
         "the rules:1:1: a hard rule needs evidence that is true or false, and Tagged holds truth values in between. "
@@ -196,9 +198,10 @@ def test_a_join_equals_the_nested_loop(seed: int) -> None:
 
     expected = sorted(
         (left.truths[0][a], right.truths[1][b])
-        for a in range(6) for b in range(5)
+        for a in range(6)
+        for b in range(5)
         if all(left.columns[n][a] == right.columns[n][b] for n in shared)
-    )  # fmt: skip
+    )
     assert sorted(zip(found.truths[0], found.truths[1], strict=True)) == expected
     assert found.size == len(expected)
     assert set(found.columns) == {*columns_left, *columns_right}

@@ -62,8 +62,11 @@ def test_every_output_follows_an_example() -> None:
 def test_every_rule_of_the_guide_passes_the_check(text: str) -> None:
     classes = tuple(dict.fromkeys(re.findall(r"'((?:[BI]-)?(?:PER|ORG|LOC)|O|negative|neutral|positive)'", text)))
 
-    errors = [one for one in check(parse_rules(text), classes=classes or None, vocabulary=vocabulary())
-              if one.severity == "error"]  # fmt: skip
+    errors = [
+        one
+        for one in check(parse_rules(text), classes=classes or None, vocabulary=vocabulary())
+        if one.severity == "error"
+    ]
 
     assert errors == []
     assert len(expand(parse_rules(text), classes)) > 0

@@ -15,12 +15,12 @@ from tests.rules.naive import NaiveWorld, posterior
 
 from crowdlogic.data.corpus import Corpus, documents, sentences
 from crowdlogic.errors import ConvergenceWarning, OptionError, RuleError
-from crowdlogic.rules.expanding import expand
+from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.rules.project import Preset, Projection, Result, Settling, Start, project, raised
+from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.rules.projection.projector import Preset, Projection, Result, Settling, Start, project, raised
 from crowdlogic.rules.transitions import conll_transitions, transition_table
-from crowdlogic.rules.vocabulary import Vocabulary
 
 CLASSES = ("x", "y", "z")
 UNIT_RULES = [
@@ -93,9 +93,11 @@ def compare(texts: list[str], seed: int, n: int, pairs: list[tuple[int, int]], s
     corpus = documents([f"u{i}" for i in range(n)], ["text"] * n)
 
     ours = project(
-        beliefs, ground_rules(rules, corpus, CLASSES, vocabulary=vocabulary_of(tables)), classifier=answer,
+        beliefs,
+        ground_rules(rules, corpus, CLASSES, vocabulary=vocabulary_of(tables)),
+        classifier=answer,
         strength=strength,
-    )  # fmt: skip
+    )
 
     world = NaiveWorld([f"u{i}" for i in range(n)], list(CLASSES), tables, known(answer))
     np.testing.assert_allclose(ours.q_b, posterior(rules, world, beliefs, strength), rtol=0, atol=1e-9)
@@ -123,8 +125,10 @@ def test_groundings_that_meet_at_one_pair_add_up(truth: float) -> None:
     shared = {("u0", "v"): 1.0, ("u1", "v"): 1.0, ("u0", "w"): truth, ("u1", "w"): 1.0}
     ground = ground_rules(
         parse_rules("1: Noted(A, W) & Noted(B, W) & Label(A, 'x') & A != B -> Label(B, 'x')"),
-        documents(["u0", "u1"], ["t", "t"]), CLASSES, vocabulary=vocabulary_of({"Noted": shared}),
-    )  # fmt: skip
+        documents(["u0", "u1"], ["t", "t"]),
+        CLASSES,
+        vocabulary=vocabulary_of({"Noted": shared}),
+    )
 
     found = project(np.full((2, 3), 1 / 3), ground, strength=1.0).q_b
 
@@ -260,9 +264,11 @@ def test_belief_propagation_is_close_to_enumeration_on_loopy_graphs() -> None:
 def test_belief_propagation_says_when_it_did_not_settle() -> None:
     frame, n, beliefs = random_graph(np.random.default_rng(0))
     ground = ground_rules(
-        parse_rules("1: Similar(A, B) & Label(A, C) -> Label(B, C)"), documents([f"u{i}" for i in range(n)], ["t"] * n),
-        CLASSES, vocabulary=Vocabulary().table("Similar", frame),
-    )  # fmt: skip
+        parse_rules("1: Similar(A, B) & Label(A, C) -> Label(B, C)"),
+        documents([f"u{i}" for i in range(n)], ["t"] * n),
+        CLASSES,
+        vocabulary=Vocabulary().table("Similar", frame),
+    )
 
     with pytest.warns(ConvergenceWarning, match=r"did not settle in 2 rounds: the last change was"):
         found = project(beliefs, ground, strength=1.0, settling=Settling(max_iterations=2))
@@ -276,9 +282,11 @@ def test_damping_settles_what_oscillates() -> None:
     pairs = [(a, b) for a in range(6) for b in range(a)]
     frame = pl.DataFrame({"a": [f"u{a}" for a, _ in pairs], "b": [f"u{b}" for _, b in pairs]})
     ground = ground_rules(
-        parse_rules("1: Similar(A, B) & Label(A, C) -> !Label(B, C)"), documents([f"u{i}" for i in range(6)], ["t"] * 6),
-        ("x", "y"), vocabulary=Vocabulary().table("Similar", frame),
-    )  # fmt: skip
+        parse_rules("1: Similar(A, B) & Label(A, C) -> !Label(B, C)"),
+        documents([f"u{i}" for i in range(6)], ["t"] * 6),
+        ("x", "y"),
+        vocabulary=Vocabulary().table("Similar", frame),
+    )
     beliefs = np.tile([[0.6, 0.4]], (6, 1))
 
     with pytest.warns(ConvergenceWarning):
@@ -294,9 +302,11 @@ def test_a_loopy_component_leaves_a_tree_beside_it_exact() -> None:
     frame = pl.DataFrame([*loop, ("u3", "u4", 0.9), ("u5", "u4", 0.3)], orient="row", schema=["a", "b", "truth"])
     beliefs = np.random.default_rng(0).dirichlet(np.ones(3), size=6)
     ground = ground_rules(
-        parse_rules("1: Similar(A, B) & Label(A, C) -> Label(B, C)"), documents([f"u{i}" for i in range(6)], ["t"] * 6),
-        CLASSES, vocabulary=Vocabulary().table("Similar", frame),
-    )  # fmt: skip
+        parse_rules("1: Similar(A, B) & Label(A, C) -> Label(B, C)"),
+        documents([f"u{i}" for i in range(6)], ["t"] * 6),
+        CLASSES,
+        vocabulary=Vocabulary().table("Similar", frame),
+    )
 
     found = project(beliefs, ground, strength=1.0)
 
@@ -370,8 +380,12 @@ def test_the_paper_preset_starts_from_the_crowd_and_transitions_from_the_classif
 def test_the_released_preset_raises_the_best_path_of_the_classifier() -> None:
     ground = ground_rules(parse_rules(""), sentences(["s"], [["a", "b", "c"]]), BIO)
     classifier = np.array([[0.3, 0.1, 0.6], [0.05, 0.5, 0.45], [0.1, 0.5, 0.4]])
-    table = transition_table({("O", "O"): 0.9, ("O", "B-PER"): 1.0, ("B-PER", "I-PER"): 1.0, ("I-PER", "O"): 0.1}, BIO,
-                             start={"O": 0.5, "B-PER": 0.5}, strength=0.1)  # fmt: skip
+    table = transition_table(
+        {("O", "O"): 0.9, ("O", "B-PER"): 1.0, ("B-PER", "I-PER"): 1.0, ("I-PER", "O"): 0.1},
+        BIO,
+        start={"O": 0.5, "B-PER": 0.5},
+        strength=0.1,
+    )
     crowd = np.full((3, 3), 1 / 3)
 
     found = project(crowd, ground, classifier=classifier, preset="released", transitions=table, strength=5.0)
@@ -379,9 +393,10 @@ def test_the_released_preset_raises_the_best_path_of_the_classifier() -> None:
     paths = list(np.ndindex(3, 3, 3))
     scores = [
         sum(np.log(classifier[i, k]) for i, k in enumerate(path))
-        + table.log_start[path[0]] + sum(table.log_pairwise[a, b] for a, b in pairwise(path))
+        + table.log_start[path[0]]
+        + sum(table.log_pairwise[a, b] for a, b in pairwise(path))
         for path in paths
-    ]  # fmt: skip
+    ]
     best = np.array(paths[int(np.argmax(scores))])
     assert found.path is not None
     np.testing.assert_array_equal(found.path, best)
@@ -458,8 +473,10 @@ def test_a_forbidden_pair_of_documents_names_the_rules() -> None:
     frame = pl.DataFrame({"a": ["u0", "u0"], "b": ["u1", "u2"]})
     ground = ground_rules(
         parse_rules("Similar(A, B) & Label(A, C) -> Label(B, C) .\nSimilar(A, B) & Label(A, C) -> !Label(B, C) ."),
-        documents(["u0", "u1", "u2"], ["t"] * 3), CLASSES, vocabulary=Vocabulary().table("Similar", frame),
-    )  # fmt: skip
+        documents(["u0", "u1", "u2"], ["t"] * 3),
+        CLASSES,
+        vocabulary=Vocabulary().table("Similar", frame),
+    )
 
     with pytest.raises(RuleError, match=r"(?s)Item 'u0': the hard rules.*2 more units.*rules:1:1.*rules:2:1"):
         project(np.full((3, 3), 1 / 3), ground)
@@ -554,9 +571,11 @@ def test_beliefs_of_zero_are_no_fault_of_the_rules() -> None:
 def test_the_mean_per_unit_keeps_fifty_neighbours_from_drowning_a_unit() -> None:
     frame = pl.DataFrame({"a": [f"u{n}" for n in range(1, 51)], "b": ["u0"] * 50})
     ground = ground_rules(
-        parse_rules("1: Similar(A, B) & Label(A, C) -> Label(B, C)"), documents([f"u{i}" for i in range(51)], ["t"] * 51),
-        CLASSES, vocabulary=Vocabulary().table("Similar", frame),
-    )  # fmt: skip
+        parse_rules("1: Similar(A, B) & Label(A, C) -> Label(B, C)"),
+        documents([f"u{i}" for i in range(51)], ["t"] * 51),
+        CLASSES,
+        vocabulary=Vocabulary().table("Similar", frame),
+    )
     beliefs = np.vstack([[[0.9, 0.05, 0.05]], np.tile([[0.05, 0.9, 0.05]], (50, 1))])
 
     added = project(beliefs, ground, strength=1.0).q_b[0]
@@ -573,9 +592,11 @@ def test_the_mean_per_unit_keeps_fifty_neighbours_from_drowning_a_unit() -> None
 def test_the_mean_per_unit_averages_rows_over_one_unit() -> None:
     tables = {"Noted": {("u0", "a"): 1.0, ("u0", "b"): 0.5, ("u1", "a"): 1.0}}
     ground = ground_rules(
-        parse_rules("1: Noted(S, W) -> Label(S, 'x')"), documents(["u0", "u1"], ["t"] * 2), CLASSES,
+        parse_rules("1: Noted(S, W) -> Label(S, 'x')"),
+        documents(["u0", "u1"], ["t"] * 2),
+        CLASSES,
         vocabulary=vocabulary_of(tables),
-    )  # fmt: skip
+    )
     beliefs = np.full((2, 3), 1 / 3)
 
     found = project(beliefs, ground, strength=1.0, per_unit="mean").q_b
@@ -647,8 +668,12 @@ def test_the_order_of_rules_and_of_classes_changes_nothing() -> None:
 def test_options_that_make_no_sense_are_refused() -> None:
     ground = bio_ground([["a", "b"]])
     pairs = Vocabulary().table("Similar", pl.DataFrame({"a": ["u0"], "b": ["u1"]}))
-    linked = ground_rules(parse_rules("1: Similar(A, B) & Label(A, C) -> Label(B, C)"),
-                          documents(["u0", "u1"], ["t", "t"]), BIO, vocabulary=pairs)  # fmt: skip
+    linked = ground_rules(
+        parse_rules("1: Similar(A, B) & Label(A, C) -> Label(B, C)"),
+        documents(["u0", "u1"], ["t", "t"]),
+        BIO,
+        vocabulary=pairs,
+    )
     texts = ground_rules(parse_rules("include contrast('but')"), documents(["u"], ["a but b"]), BIO)
     even, table = (
         np.full((2, 3), 1 / 3),
@@ -658,16 +683,24 @@ def test_options_that_make_no_sense_are_refused() -> None:
         (lambda: project(even, ground, strength=-1), "strength: -1 is not a number of 0 or more."),
         (lambda: project(even, ground, preset="papr"), "preset: 'papr' is none of paper, released, transitions."),
         (lambda: project(even[:1], ground), "q_a has the shape (1, 3); the grounded rules need (2, 3)."),
-        (lambda: project(even, ground, preset="released"),
-         "This preset starts from the classifier's beliefs: give `classifier`."),
-        (lambda: project(even, ground, transitions=table),
-         "The transition table is over other classes, or in another order, than the beliefs."),
-        (lambda: project(even, linked, preset=Preset(Start.crowd, Result.path)),
-         "The best path is for chains: these rules also join units that are no neighbours."),
+        (
+            lambda: project(even, ground, preset="released"),
+            "This preset starts from the classifier's beliefs: give `classifier`.",
+        ),
+        (
+            lambda: project(even, ground, transitions=table),
+            "The transition table is over other classes, or in another order, than the beliefs.",
+        ),
+        (
+            lambda: project(even, linked, preset=Preset(Start.crowd, Result.path)),
+            "The best path is for chains: these rules also join units that are no neighbours.",
+        ),
         (lambda: project(even[:1], texts), "The rules ask for predictions on 1 derived texts: give `predict`."),
-        (lambda: project(even[:1], texts, predict=lambda t: even),
-         "predict gave the shape (2, 3) for 1 texts and 3 classes."),
-    ]  # fmt: skip
+        (
+            lambda: project(even[:1], texts, predict=lambda t: even),
+            "predict gave the shape (2, 3) for 1 texts and 3 classes.",
+        ),
+    ]
     for call, message in cases:
         with pytest.raises(OptionError) as caught:
             call()

@@ -25,8 +25,8 @@ from crowdlogic.data.corpus import Corpus, sentences
 from crowdlogic.rules.blocks import Block, Predictions, evidence, soft_distances
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.syntax import LogicalRule
-from crowdlogic.rules.vocabulary import Vocabulary
 
 pytestmark = pytest.mark.heavy
 

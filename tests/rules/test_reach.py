@@ -9,9 +9,9 @@ import pytest
 from crowdlogic.data.corpus import sentences
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.rules.project import project
+from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.rules.projection.projector import project
 from crowdlogic.rules.reach import stay_within_items
-from crowdlogic.rules.vocabulary import Vocabulary
 
 TAGS = ("B-PER", "I-PER", "O")
 SENTENCES = sentences(["s", "t"], [["Ann", "Lee", "left"], ["Lee", "stayed"]])

@@ -11,7 +11,7 @@ import pytest
 from crowdlogic.data.benchmarks import is_present, load_benchmark
 from crowdlogic.data.tagging import first_units
 from crowdlogic.rules import audit, conll_transitions, ground_rules, parse_rules, project
-from crowdlogic.truth.voting import MajorityVote
+from crowdlogic.truth.majority import MajorityVote
 
 ROOT = os.environ.get("CROWDLOGIC_DATA")
 
@@ -44,8 +44,11 @@ def test_hard_bio_rules_leave_no_invalid_tag() -> None:
 
     hard = project(beliefs, ground_rules(parse_rules("include bio ."), task.corpus, classes)).q_b
     best = project(
-        beliefs, ground_rules(parse_rules("include bio ."), task.corpus, classes), classifier=beliefs, preset="released",
-    ).path  # fmt: skip
+        beliefs,
+        ground_rules(parse_rules("include bio ."), task.corpus, classes),
+        classifier=beliefs,
+        preset="released",
+    ).path
 
     assert best is not None
     names = np.array([str(name) for name in classes])
@@ -87,9 +90,12 @@ def test_the_authors_transitions_move_the_beliefs_of_real_sentences() -> None:
     beliefs = MajorityVote(ties="first").infer(task.labels).beliefs * 0.9 + 0.1 / 9
 
     found = project(
-        beliefs, ground_rules(parse_rules(""), task.corpus, task.labels.classes), classifier=beliefs,
-        preset="transitions", transitions=conll_transitions(task.labels.classes),
-    )  # fmt: skip
+        beliefs,
+        ground_rules(parse_rules(""), task.corpus, task.labels.classes),
+        classifier=beliefs,
+        preset="transitions",
+        transitions=conll_transitions(task.labels.classes),
+    )
 
     changed = (found.q_b.argmax(axis=1) != beliefs.argmax(axis=1)).mean()
     assert found.method == "chain"

@@ -7,12 +7,12 @@ import polars as pl
 import pytest
 
 from crowdlogic.data.corpus import documents, sentences
+from crowdlogic.rules.contributions import rule_shares
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.rules.project import project
-from crowdlogic.rules.shares import rule_shares
+from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.rules.projection.projector import project
 from crowdlogic.rules.transitions import TransitionTable
-from crowdlogic.rules.vocabulary import Vocabulary
 
 CLASSES = ("neg", "pos")
 TEXTS = documents(["a", "b"], ["bad but good", "fine"])
@@ -25,9 +25,10 @@ def predict(texts):
 def test_shares_of_single_units_are_exact_and_add_up() -> None:
     q_a = np.array([[0.7, 0.3], [0.4, 0.6]])
     ground = ground_rules(
-        parse_rules("include contrast('but')\n0.5: Contains(S, 'bad') -> Label(S, 'neg')\n0.2: !Label(S, 'pos')"), TEXTS,
+        parse_rules("include contrast('but')\n0.5: Contains(S, 'bad') -> Label(S, 'neg')\n0.2: !Label(S, 'pos')"),
+        TEXTS,
         CLASSES,
-    )  # fmt: skip
+    )
 
     found = rule_shares(q_a, ground, predict=predict, strength=2.0)
 
@@ -54,9 +55,12 @@ def test_a_hard_rule_takes_a_class_away() -> None:
 def test_in_a_chain_a_rule_is_credited_with_what_is_lost_without_it() -> None:
     tags = ("B", "I", "O")
     ground = ground_rules(
-        parse_rules("1: Label(T, 'I') & Previous(T, P) -> Label(P, 'B') | Label(P, 'I')\n0.5: First(T) -> !Label(T, 'I')"),
-        sentences(["s"], [["a", "b", "c"]]), tags,
-    )  # fmt: skip
+        parse_rules(
+            "1: Label(T, 'I') & Previous(T, P) -> Label(P, 'B') | Label(P, 'I')\n0.5: First(T) -> !Label(T, 'I')"
+        ),
+        sentences(["s"], [["a", "b", "c"]]),
+        tags,
+    )
     q_a = np.random.default_rng(0).dirichlet(np.ones(3), size=3)
 
     found = rule_shares(q_a, ground, strength=2.0)

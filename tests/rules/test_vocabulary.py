@@ -13,8 +13,8 @@ from crowdlogic.data.corpus import documents, sentences
 from crowdlogic.errors import OptionError, RuleError
 from crowdlogic.rules.grounding import GroundRules, ground_rules
 from crowdlogic.rules.parser import parse_rules, read_rules
-from crowdlogic.rules.project import project
-from crowdlogic.rules.vocabulary import Vocabulary
+from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.rules.projection.projector import project
 
 CLASSES = ("neg", "pos")
 TEXTS = documents(["a", "b", "c"], ["GOOD but bad", "fine", "so so"])
@@ -146,14 +146,18 @@ def test_facts_about_items_that_are_not_here_are_left_out_and_counted() -> None:
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (pl.DataFrame({"a": ["a", "b"], "truth": [1.0, 1.5]}),
-         "the table of P, row 1: truth is 1.5. Truth values lie between 0 and 1."),
-        (pl.DataFrame({"a": ["a", "b"], "truth": ["1", "x"]}),
-         "the table of P, row 1: truth is 'x'. Truth values lie between 0 and 1."),
+        (
+            pl.DataFrame({"a": ["a", "b"], "truth": [1.0, 1.5]}),
+            "the table of P, row 1: truth is 1.5. Truth values lie between 0 and 1.",
+        ),
+        (
+            pl.DataFrame({"a": ["a", "b"], "truth": ["1", "x"]}),
+            "the table of P, row 1: truth is 'x'. Truth values lie between 0 and 1.",
+        ),
         (pl.DataFrame({"a": ["a", None]}), "the table of P, row 1: no a. Give every argument of a fact."),
         (pl.DataFrame({"truth": [1.0]}), "the table of P: P needs a column for each of its places."),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_table_names_the_row(frame: pl.DataFrame, message: str) -> None:
     with pytest.raises(RuleError) as caught:
         Vocabulary().table("P", frame)

@@ -11,8 +11,8 @@ from crowdlogic.errors import OptionError
 from crowdlogic.rules.blocks import Predictions
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.transitions import CONLL_WEIGHTS, conll_transitions, estimate_transitions, transition_table
-from crowdlogic.rules.vocabulary import Vocabulary
 from crowdlogic.rules.weights import estimate_weights, expected
 
 TAGS = ("B", "I", "O")
@@ -57,9 +57,11 @@ def test_hard_rules_stay_hard_and_rules_without_a_body_count_every_grounding() -
 def test_soft_beliefs_and_soft_facts_count_in_parts() -> None:
     frame = pl.DataFrame({"a": ["u0"], "b": ["u1"], "truth": [0.5]})
     ground = ground_rules(
-        parse_rules("1: Similar(A, B) & Label(A, C) -> Label(B, C)"), documents(["u0", "u1"], ["t", "t"]), ("x", "y"),
+        parse_rules("1: Similar(A, B) & Label(A, C) -> Label(B, C)"),
+        documents(["u0", "u1"], ["t", "t"]),
+        ("x", "y"),
         vocabulary=Vocabulary().table("Similar", frame),
-    )  # fmt: skip
+    )
     beliefs = np.array([[0.8, 0.2], [0.6, 0.4]])
 
     seen = expected(ground.rules[0], beliefs)

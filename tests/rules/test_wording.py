@@ -9,21 +9,52 @@ import polars as pl
 import pytest
 
 from crowdlogic.errors import RuleError
-from crowdlogic.rules.wording import after, before, contains, in_list, matches, shape
+from crowdlogic.rules.text_functions import after, before, contains, in_list, matches, shape
 
 
 def test_the_clauses_around_a_word() -> None:
     texts = pl.Series(
-        ["A nice film , but it drags .", "but no", "good but", "x but y but z", "BUT a But b", "button , rebut , butter",
-         "all-but dead", "one but\ntwo", "good but !", "", None]
-    )  # fmt: skip
+        [
+            "A nice film , but it drags .",
+            "but no",
+            "good but",
+            "x but y but z",
+            "BUT a But b",
+            "button , rebut , butter",
+            "all-but dead",
+            "one but\ntwo",
+            "good but !",
+            "",
+            None,
+        ]
+    )
 
     assert after(texts, "but").to_list() == [
-        "it drags .", None, None, "y but z", "b", None, "dead", "two", None, None, None,
-    ]  # fmt: skip
+        "it drags .",
+        None,
+        None,
+        "y but z",
+        "b",
+        None,
+        "dead",
+        "two",
+        None,
+        None,
+        None,
+    ]
     assert before(texts, "but").to_list() == [
-        "A nice film ,", None, None, "x", "BUT a", None, "all", "one", None, None, None,
-    ]  # fmt: skip
+        "A nice film ,",
+        None,
+        None,
+        "x",
+        "BUT a",
+        None,
+        "all",
+        "one",
+        None,
+        None,
+        None,
+    ]
 
 
 def test_a_phrase_may_have_any_spaces_and_signs_are_taken_literally() -> None:

@@ -14,9 +14,9 @@ from crowdlogic.data.corpus import documents
 from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import read_rules
-from crowdlogic.rules.project import project
+from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.rules.projection.projector import project
 from crowdlogic.rules.syntax import RuleSet
-from crowdlogic.rules.vocabulary import Vocabulary
 from crowdlogic.runs.carried import carried_rules, carry_rules
 
 CLASSES = ("neg", "pos")

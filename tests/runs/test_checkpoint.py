@@ -27,9 +27,10 @@ def epoch(number: int, chosen: int) -> tuple[dict[str, Any], dict[str, Any], dic
 
     def classifier(at: int) -> dict[str, Any]:
         return {
-            "classifier.fixed.words": WORDS, "classifier.model.w": np.full((2, 3), float(at)),
+            "classifier.fixed.words": WORDS,
+            "classifier.model.w": np.full((2, 3), float(at)),
             "classifier.progress.epoch": np.array(at),
-        }  # fmt: skip
+        }
 
     last = {**classifier(number), "q_f": np.full((4, 2), number / 10)}
     best = {**classifier(chosen), "q_f": np.full((4, 2), chosen / 10), "confusion": np.full((1, 2, 2), chosen / 10)}
@@ -76,8 +77,11 @@ def test_old_files_go_and_the_history_grows(tmp_path: Path) -> None:
         kept.save(*epoch(number, chosen))
 
     assert sorted(file.name for file in (tmp_path / "checkpoint").iterdir()) == [
-        "best-0002.safetensors", "fixed.safetensors", "last-0004.safetensors", "state.json",
-    ]  # fmt: skip
+        "best-0002.safetensors",
+        "fixed.safetensors",
+        "last-0004.safetensors",
+        "state.json",
+    ]
     assert [json.loads(line)["epoch"] for line in (tmp_path / "history.jsonl").read_text().splitlines()] == [1, 2, 3, 4]
 
 

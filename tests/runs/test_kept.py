@@ -38,9 +38,22 @@ def kept_of(labels: CrowdLabels, corpus: Corpus) -> Kept:
     }
     model = {"model.w": rng.normal(size=(3, 2)).astype(np.float32), "progress.m": np.ones(2), "fixed.c": np.arange(3)}
     judged = RuleAudit(
-        "1.0: r", "f:1:1", 3, 2, 0.5, 1.25, float("nan"), float("nan"), float("nan"), 0.25, 0.5, 1, None, 2,
+        "1.0: r",
+        "f:1:1",
+        3,
+        2,
+        0.5,
+        1.25,
+        float("nan"),
+        float("nan"),
+        float("nan"),
+        0.25,
+        0.5,
+        1,
+        None,
+        2,
         Verdict.neutral,
-    )  # fmt: skip
+    )
     return Kept(config, labels, corpus, estimate, views, model, history, (judged,))
 
 
@@ -56,9 +69,14 @@ def texts() -> Kept:
 def tags() -> Kept:
     corpus = sentences([3, 4, 5], [["EU", "left"], [], ["Ann"]], gold=[["B", "O"], [], ["B"]])
     labels = CrowdLabels(
-        np.array([0, 1, 2]), np.array([0, 0, 1]), np.array([0, 1, 1]), corpus.items, pl.Series(["u", "v"]), ("B", "O"),
+        np.array([0, 1, 2]),
+        np.array([0, 0, 1]),
+        np.array([0, 1, 1]),
+        corpus.items,
+        pl.Series(["u", "v"]),
+        ("B", "O"),
         corpus.offsets,
-    )  # fmt: skip
+    )
     return kept_of(labels, corpus)
 
 

@@ -12,7 +12,7 @@ from tests.truth.planted import planted
 from crowdlogic.data.frames import from_arrays, from_matrix
 from crowdlogic.errors import DataError, OptionError
 from crowdlogic.truth.annotators import annotator_table, credible_interval, spam_scores
-from crowdlogic.truth.confusion import DawidSkene
+from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.methods import METHODS, SEQUENCE_METHODS
 
 
@@ -47,9 +47,14 @@ def test_intervals_hold_the_planted_accuracy_about_as_often_as_they_say() -> Non
 
 @pytest.mark.parametrize(
     ("confusion", "score"),
-    [(np.eye(3), 1.0), (np.eye(3)[[1, 2, 0]], 1.0), (np.full((3, 3), 1 / 3), 0.0), (np.tile([0.7, 0.2, 0.1], (3, 1)), 0.0)],
+    [
+        (np.eye(3), 1.0),
+        (np.eye(3)[[1, 2, 0]], 1.0),
+        (np.full((3, 3), 1 / 3), 0.0),
+        (np.tile([0.7, 0.2, 0.1], (3, 1)), 0.0),
+    ],
     ids=["perfect", "permuted", "uniform", "biased"],
-)  # fmt: skip
+)
 def test_spam_scores_of_the_extremes(confusion: np.ndarray, score: float) -> None:
     np.testing.assert_allclose(spam_scores(confusion[None]), [score], rtol=0, atol=1e-12)
 

@@ -12,16 +12,16 @@ from crowdlogic.data.corpus import Corpus, extended, sentences
 from crowdlogic.data.frames import from_arrays, from_sequences
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import CorpusError, OptionError
-from crowdlogic.truth.bayes import IBCC
-from crowdlogic.truth.coins import OneCoin
-from crowdlogic.truth.confusion import DawidSkene
+from crowdlogic.truth.bsc_seq import BSCSeq
+from crowdlogic.truth.dawid_skene import DawidSkene
+from crowdlogic.truth.ebcc import EBCC
 from crowdlogic.truth.fitting import Fitting, Progress
-from crowdlogic.truth.hidden_markov import HMMCrowd
+from crowdlogic.truth.hmm_crowd import HMMCrowd
+from crowdlogic.truth.ibcc import IBCC
+from crowdlogic.truth.incremental import stand
+from crowdlogic.truth.mace import MACE
 from crowdlogic.truth.methods import METHODS, SEQUENCE_METHODS
-from crowdlogic.truth.sequential import BSCSeq
-from crowdlogic.truth.spamming import MACE
-from crowdlogic.truth.standing import stand
-from crowdlogic.truth.subtypes import EBCC
+from crowdlogic.truth.one_coin import OneCoin
 from crowdlogic.truth.transitions import grammar_of
 from crowdlogic.truth.weighting import CATD, PM
 
@@ -111,11 +111,20 @@ def test_labels_of_no_weight_are_no_labels(name: str) -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: DawidSkene(smoothing=-1), lambda: DawidSkene(trust=float("nan")), lambda: OneCoin(trust=-1), lambda: IBCC(off_diagonal=0),
-        lambda: EBCC(diagonal=0), lambda: MACE(strategy_count=0), lambda: HMMCrowd(word_count=0), lambda: BSCSeq(spread=-1),
-        lambda: PM(max_iterations=0), lambda: CATD(max_iterations=0), lambda: Fitting(every=0), lambda: Fitting(threads=0),
+        lambda: DawidSkene(smoothing=-1),
+        lambda: DawidSkene(trust=float("nan")),
+        lambda: OneCoin(trust=-1),
+        lambda: IBCC(off_diagonal=0),
+        lambda: EBCC(diagonal=0),
+        lambda: MACE(strategy_count=0),
+        lambda: HMMCrowd(word_count=0),
+        lambda: BSCSeq(spread=-1),
+        lambda: PM(max_iterations=0),
+        lambda: CATD(max_iterations=0),
+        lambda: Fitting(every=0),
+        lambda: Fitting(threads=0),
     ],
-)  # fmt: skip
+)
 def test_options_that_make_no_sense_are_refused(make: Any) -> None:
     with pytest.raises(OptionError, match="must be"):
         make()

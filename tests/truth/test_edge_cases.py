@@ -9,8 +9,8 @@ import pytest
 from crowdlogic.data.frames import from_frame, from_matrix
 from crowdlogic.errors import OptionError
 from crowdlogic.truth.annotators import annotator_table
+from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import METHODS, SEQUENCE_METHODS, TruthMethod
-from crowdlogic.truth.voting import MajorityVote
 
 ALL = [MajorityVote(ties="first"), *(m for name, m in METHODS.items() if name not in ("majority", *SEQUENCE_METHODS))]
 

@@ -16,11 +16,11 @@ from tests.truth.planted import planted
 
 from crowdlogic.data.frames import from_sequences
 from crowdlogic.errors import ConvergenceWarning, FormatError, OptionError
-from crowdlogic.truth.confusion import DawidSkene
+from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.fitting import Fitting, Patience, Progress, starting_beliefs
-from crowdlogic.truth.hidden_markov import HMMCrowd
+from crowdlogic.truth.hmm_crowd import HMMCrowd
+from crowdlogic.truth.incremental import stand
 from crowdlogic.truth.methods import METHODS, SEQUENCE_METHODS
-from crowdlogic.truth.standing import stand
 
 ITERATIVE = ["dawid-skene", "one-coin", "ibcc", "ebcc", "glad", "mace"]
 
@@ -49,9 +49,12 @@ def test_a_settled_fit_says_so_and_does_not_warn(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("patience", "message"),
-    [((0, 1e-3), "max_iterations must be 1 or more, not 0."), ((5, -1.0), "tolerance must be 0 or more, not -1.0."),
-     ((5, float("nan")), "tolerance must be 0 or more, not nan.")],
-)  # fmt: skip
+    [
+        ((0, 1e-3), "max_iterations must be 1 or more, not 0."),
+        ((5, -1.0), "tolerance must be 0 or more, not -1.0."),
+        ((5, float("nan")), "tolerance must be 0 or more, not nan."),
+    ],
+)
 def test_patience_that_makes_no_sense_is_refused(patience: tuple[int, float], message: str) -> None:
     with pytest.raises(OptionError) as caught:
         Patience(*patience)

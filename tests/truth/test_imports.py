@@ -12,8 +12,11 @@ import crowdlogic
 
 @pytest.mark.parametrize(
     ("words", "absent"),
-    [("import crowdlogic", {"numba", "scipy", "sklearn", "torch"}), ("import crowdlogic.truth.methods", {"numba", "scipy.stats", "torch"})],
-)  # fmt: skip
+    [
+        ("import crowdlogic", {"numba", "scipy", "sklearn", "torch"}),
+        ("import crowdlogic.truth.methods", {"numba", "scipy.stats", "torch"}),
+    ],
+)
 def test_what_an_import_does_not_load(words: str, absent: set[str]) -> None:
     done = subprocess.run(
         [sys.executable, "-c", f"{words}; import sys; print(*sys.modules)"], capture_output=True, text=True, check=True

@@ -11,17 +11,17 @@ from tests.truth.planted import planted
 
 from crowdlogic.data.frames import from_arrays, from_matrix
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.engines.shards import shards_of
+from crowdlogic.engines.sweeps import table_sweep
 from crowdlogic.errors import OptionError
-from crowdlogic.truth.bayes import IBCC, divergence, expected_log
-from crowdlogic.truth.coins import OneCoin
-from crowdlogic.truth.confusion import DawidSkene, e_step
-from crowdlogic.truth.difficulty import GLAD
+from crowdlogic.truth.dawid_skene import DawidSkene, e_step
+from crowdlogic.truth.ebcc import EBCC
 from crowdlogic.truth.fitting import Fitting
+from crowdlogic.truth.glad import GLAD
+from crowdlogic.truth.ibcc import IBCC, divergence, expected_log
+from crowdlogic.truth.mace import MACE
 from crowdlogic.truth.methods import METHODS, SEQUENCE_METHODS, TruthMethod, method_named
-from crowdlogic.truth.shards import shards_of
-from crowdlogic.truth.spamming import MACE
-from crowdlogic.truth.subtypes import EBCC
-from crowdlogic.truth.sweeps import table_sweep
+from crowdlogic.truth.one_coin import OneCoin
 from crowdlogic.truth.weighting import CATD, PM, Wawa
 
 MODELS = [DawidSkene(), DawidSkene(smoothing=0, trust=0, max_iterations=300), OneCoin(), IBCC(), EBCC(), GLAD(), MACE()]

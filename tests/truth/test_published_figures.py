@@ -11,10 +11,10 @@ import pytest
 from crowdlogic.data.benchmarks import Benchmark, load_benchmark
 from crowdlogic.metrics.scores import TieCredit, accuracy
 from crowdlogic.metrics.spans import span_scores
-from crowdlogic.truth.confusion import DawidSkene
+from crowdlogic.truth.dawid_skene import DawidSkene
+from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import METHODS, SEQUENCE_METHODS
 from crowdlogic.truth.transitions import grammar_of
-from crowdlogic.truth.voting import MajorityVote
 
 pytestmark = pytest.mark.data
 
@@ -54,9 +54,17 @@ def test_sentiment_by_dawid_skene_is_the_published_figure(data_root: Path) -> No
 @pytest.mark.filterwarnings("ignore::crowdlogic.errors.ConvergenceWarning")
 @pytest.mark.parametrize(
     ("name", "figure"),
-    [("bluebird", 89.81), ("dog", 84.26), ("rte", 92.75), ("temp", 94.16), ("weather_amt", 83.67), ("sp_amt", 94.40),
-     ("music_genre", 76.71), ("labelme", 78.90)],
-)  # fmt: skip
+    [
+        ("bluebird", 89.81),
+        ("dog", 84.26),
+        ("rte", 92.75),
+        ("temp", 94.16),
+        ("weather_amt", 83.67),
+        ("sp_amt", 94.40),
+        ("music_genre", 76.71),
+        ("labelme", 78.90),
+    ],
+)
 def test_dawid_skene_without_smoothing_scores_as_crowd_kit_does_after_100_iterations(
     data_root: Path, name: str, figure: float
 ) -> None:

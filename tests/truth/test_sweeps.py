@@ -10,11 +10,11 @@ from tests.truth.planted import planted
 
 from crowdlogic.data.frames import from_matrix
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.engines.shards import Shards, shards_of
+from crowdlogic.engines.sweeps import hits_of, match_sweep, table_sweep, tally
 from crowdlogic.numerics.logspace import safe_log
-from crowdlogic.truth.confusion import e_step, m_step
-from crowdlogic.truth.difficulty_pass import difficulty_pass
-from crowdlogic.truth.shards import Shards, shards_of
-from crowdlogic.truth.sweeps import hits_of, match_sweep, table_sweep, tally
+from crowdlogic.truth.dawid_skene import e_step, m_step
+from crowdlogic.truth.glad_pass import difficulty_pass
 
 BOTH = pytest.mark.parametrize("compiled", [False, True], ids=["numpy", "numba"])
 ANCHORS = {0: "b", 7: "c"}

@@ -9,7 +9,7 @@ from crowdlogic.data.benchmarks import load_benchmark
 from crowdlogic.data.frames import from_arrays, from_dict, from_sequences
 from crowdlogic.errors import OptionError
 from crowdlogic.metrics.scores import TieCredit, accuracy
-from crowdlogic.truth.voting import MajorityVote
+from crowdlogic.truth.majority import MajorityVote
 
 TIED = from_dict({"u": {"a": "x", "b": "y"}, "v": {"a": "y", "b": "y", "c": "z"}})
 
@@ -22,8 +22,13 @@ def test_beliefs_are_the_shares_of_the_votes() -> None:
 
 @pytest.mark.parametrize(
     ("options", "winner"),
-    [({"ties": "first"}, "x"), ({"ties": "soft"}, "x"), ({"ties": "order", "order": ["z", "y", "x"]}, "y"), ({"ties": "order", "order": ["x", "z", "y"]}, "x")],
-)  # fmt: skip
+    [
+        ({"ties": "first"}, "x"),
+        ({"ties": "soft"}, "x"),
+        ({"ties": "order", "order": ["z", "y", "x"]}, "y"),
+        ({"ties": "order", "order": ["x", "z", "y"]}, "x"),
+    ],
+)
 def test_a_tie_is_decided_by_its_policy(options: dict[str, object], winner: str) -> None:
     estimate = MajorityVote(**options).infer(TIED)  # type: ignore[arg-type]
 
@@ -81,10 +86,19 @@ def test_an_order_may_name_classes_that_do_not_occur() -> None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("truth/bluebird", 75.93), ("truth/dog", 82.22), ("truth/rte", 89.69), ("truth/temp", 93.61), ("truth/trec", 65.14), ("truth/weather_amt", 85.33),
-        ("truth/sp_amt", 94.30), ("truth/music_genre", 70.42), ("truth/labelme", 76.60), ("truth/adult2", 75.98), ("sentiment_mturk", 88.59),
+        ("truth/bluebird", 75.93),
+        ("truth/dog", 82.22),
+        ("truth/rte", 89.69),
+        ("truth/temp", 93.61),
+        ("truth/trec", 65.14),
+        ("truth/weather_amt", 85.33),
+        ("truth/sp_amt", 94.30),
+        ("truth/music_genre", 70.42),
+        ("truth/labelme", 76.60),
+        ("truth/adult2", 75.98),
+        ("sentiment_mturk", 88.59),
     ],
-)  # fmt: skip
+)
 def test_majority_vote_scores_as_published_with_ties_counted_half(data_root: Path, name: str, expected: float) -> None:
     loaded = load_benchmark(name, root=data_root)
     estimate = MajorityVote(ties="soft").infer(loaded.labels)

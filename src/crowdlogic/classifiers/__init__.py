@@ -20,7 +20,7 @@ ARCHITECTURES = {
     "mlp": "crowdlogic.classifiers.mlp:MLP",
     "scikit": "crowdlogic.classifiers.scikit:Scikit",
     "transformer": "crowdlogic.classifiers.transformer:Transformer",
-    "prior": "crowdlogic.classifiers.prior:ClassPrior",
+    "prior": "crowdlogic.classifiers.class_prior:ClassPrior",
 }
 """Where each architecture is, by the name that people call it."""
 

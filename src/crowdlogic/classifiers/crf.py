@@ -243,9 +243,13 @@ def wanted_by_targets(offsets: Ints, targets: Beliefs, weights: Floats) -> Wante
     onward = np.setdiff1d(np.arange(len(unit)), first, assume_unique=True)
     share = weights[unit[first]] / max(weights.sum(), np.finfo(float).tiny)
     return Wanted(
-        unit, np.append(first, len(unit)), share, tags,
-        tags[first].sum(axis=0), targets[unit[onward - 1]].T @ tags[onward],
-    )  # fmt: skip
+        unit,
+        np.append(first, len(unit)),
+        share,
+        tags,
+        tags[first].sum(axis=0),
+        targets[unit[onward - 1]].T @ tags[onward],
+    )
 
 
 def wanted_by_paths(paths: Paths, weights: Floats, offsets: Ints, n_tags: int) -> Wanted:
@@ -268,9 +272,13 @@ def wanted_by_paths(paths: Paths, weights: Floats, offsets: Ints, n_tags: int) -
     first, onward = paths.offsets[:-1], paths.onward
     pairs = paths.tag[onward - 1] * n_tags + paths.tag[onward]
     return Wanted(
-        unit, np.append(0, np.cumsum(lengths[kept])), share[kept] / total, tags,
-        _counted(paths.tag[first], step[first], (n_tags,)), _counted(pairs, step[onward], (n_tags, n_tags)),
-    )  # fmt: skip
+        unit,
+        np.append(0, np.cumsum(lengths[kept])),
+        share[kept] / total,
+        tags,
+        _counted(paths.tag[first], step[first], (n_tags,)),
+        _counted(pairs, step[onward], (n_tags, n_tags)),
+    )
 
 
 def _counted(cells: Ints, weights: Floats, shape: tuple[int, ...]) -> Floats:

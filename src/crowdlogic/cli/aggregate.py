@@ -25,25 +25,25 @@ from crowdlogic.cli.options import (
     WideOption,
     columns_of,
     list_of,
-)  # fmt: skip
+)
 from crowdlogic.data.answers import Answers, read_answers, write_estimate
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
-from crowdlogic.data.intake import Duplicates
+from crowdlogic.data.files import write_table
+from crowdlogic.data.formats.tables import STANDARD, Format, format_of
+from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import find, listed
 from crowdlogic.data.reading import Crowd, read_crowd
-from crowdlogic.data.tables import STANDARD, Format, format_of
-from crowdlogic.data.writing import write_table
 from crowdlogic.errors import ConvergenceWarning, DataError, OptionError
 from crowdlogic.truth.annotators import annotator_table
 from crowdlogic.truth.comparison import agreement_between, compare, methods_for, scored
+from crowdlogic.truth.confidence import sure_and_unsure, take_items
 from crowdlogic.truth.fitting import WITHOUT_ANCHORS, Fitting
 from crowdlogic.truth.keeping import save_estimate
+from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod, method_named, suited_method
-from crowdlogic.truth.relabelling import sure_and_unsure, take_items
 from crowdlogic.truth.ties import Ties
-from crowdlogic.truth.voting import MajorityVote
 
 
 class Method(StrEnum):
@@ -122,9 +122,14 @@ def command(
     _check_options(out, methods, min_confidence, gold=gold, annotators=annotators, save=save, as_json=json)
     _check_places(labels, out=(out, to), annotators=(annotators, None), checkpoint=checkpoint, read=(anchors, gold))
     crowd = read_crowd(
-        labels, format=format, columns=columns_of(column), classes=list_of(classes), duplicates=duplicates,
-        wide=wide, abstain=abstain,
-    )  # fmt: skip
+        labels,
+        format=format,
+        columns=columns_of(column),
+        classes=list_of(classes),
+        duplicates=duplicates,
+        wide=wide,
+        abstain=abstain,
+    )
     truth = None if gold is None else read_answers(gold)
     fitting = Fitting(anchors=_anchors(anchors, crowd.labels), checkpoint=checkpoint, threads=threads)
     if truth is not None and (find(truth.items, crowd.labels.items) < 0).all():
@@ -286,22 +291,33 @@ def _compare(crowd: Crowd, names: str, gold: Answers | None, fitting: Fitting, *
         say(sentence)
     between = agreement_between(found)
     if as_json:
-        show_json({
-            one.name: {
-                **one.scores, "seconds": one.seconds, "iterations": len(one.estimate.trace),
-                "converged": one.estimate.converged,
-                "agreement": dict(zip([other.name for other in found], row.tolist(), strict=True)),
+        show_json(
+            {
+                one.name: {
+                    **one.scores,
+                    "seconds": one.seconds,
+                    "iterations": len(one.estimate.trace),
+                    "converged": one.estimate.converged,
+                    "agreement": dict(zip([other.name for other in found], row.tolist(), strict=True)),
+                }
+                for one, row in zip(found, between, strict=True)
             }
-            for one, row in zip(found, between, strict=True)
-        })  # fmt: skip
+        )
         return
     scores = list(found[0].scores) if found else []
     others = np.maximum(len(found) - 1, 1)
     rows = [
-        (one.name, *(percent(one.scores[name]) for name in scores), percent((row.sum() - 1) / others),
-         percent(row[0]), len(one.estimate.trace), "yes" if one.estimate.converged else "no", f"{one.seconds:.2f}")
+        (
+            one.name,
+            *(percent(one.scores[name]) for name in scores),
+            percent((row.sum() - 1) / others),
+            percent(row[0]),
+            len(one.estimate.trace),
+            "yes" if one.estimate.converged else "no",
+            f"{one.seconds:.2f}",
+        )
         for one, row in zip(found, between, strict=True)
-    ]  # fmt: skip
+    ]
     first = found[0].name if found else "first"
     columns = ["method", *scores, "agrees with others", f"with {first}", "iterations", "settled", "seconds"]
     show_table(describe(found[0].estimate) if found else "no methods", columns, rows)

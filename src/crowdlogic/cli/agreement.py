@@ -20,8 +20,8 @@ from crowdlogic.cli.options import (
     WideOption,
     columns_of,
     list_of,
-)  # fmt: skip
-from crowdlogic.data.intake import Duplicates
+)
+from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.data.reading import read_labels
 from crowdlogic.metrics.agreement import agreement
 
@@ -41,9 +41,14 @@ def command(
 ) -> None:
     """Measure agreement: Krippendorff's alpha, Fleiss' and Cohen's kappa, Gwet's AC1, with intervals."""
     crowd = read_labels(
-        labels, format=format, columns=columns_of(column), classes=list_of(classes), duplicates=duplicates,
-        wide=wide, abstain=abstain,
-    )  # fmt: skip
+        labels,
+        format=format,
+        columns=columns_of(column),
+        classes=list_of(classes),
+        duplicates=duplicates,
+        wide=wide,
+        abstain=abstain,
+    )
     found = agreement(crowd, replicates=replicates, level=level, seed=seed)
     for sentence in crowd.intake.sentences():
         say(sentence)

@@ -19,10 +19,10 @@ from crowdlogic.cli.options import (
     WideOption,
     columns_of,
     list_of,
-)  # fmt: skip
-from crowdlogic.data.intake import Duplicates
+)
+from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.data.reading import read_corpus, read_crowd
-from crowdlogic.data.saving import write_corpus, write_labels
+from crowdlogic.data.writing import write_corpus, write_labels
 
 
 def command(
@@ -44,9 +44,14 @@ def command(
         say(f"{corpus} -> {out}")
         return
     crowd = read_crowd(
-        labels, format=format, columns=columns_of(column), classes=list_of(classes), duplicates=duplicates,
-        wide=wide, abstain=abstain,
-    )  # fmt: skip
+        labels,
+        format=format,
+        columns=columns_of(column),
+        classes=list_of(classes),
+        duplicates=duplicates,
+        wide=wide,
+        abstain=abstain,
+    )
     write_labels(out, crowd.labels, corpus=crowd.corpus, format=to)
     for sentence in crowd.labels.intake.sentences():
         say(sentence)

@@ -16,8 +16,8 @@ from crowdlogic.cli.reported_evidence import explainer
 from crowdlogic.cli.simulate import write_simulation
 from crowdlogic.data.answers import Answers, write_estimate
 from crowdlogic.data.estimate import Beliefs, Estimate
+from crowdlogic.data.files import write_bytes
 from crowdlogic.data.simulate import Simulation, simulate_sentiment
-from crowdlogic.data.writing import write_bytes
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.logic_lncl import LogicLNCL
@@ -100,9 +100,7 @@ def _gold(made: Simulation) -> Answers:
 def _report(folder: Path, run: Run, compared: list[Compared]) -> str:
     material = of_run(run.kept)
     others = [*compared, *own(material, set())]
-    report = report_of(
-        material, title="demo", made_at=now(), explain=explainer(run.learned), compared=others
-    )  # fmt: skip
+    report = report_of(material, title="demo", made_at=now(), explain=explainer(run.learned), compared=others)
     return write_report(folder / "report.html", report)
 
 

@@ -10,7 +10,7 @@ import typer
 from crowdlogic.cli.console import percent, say, show_json, show_table
 from crowdlogic.cli.options import ColumnsOption, JsonOption, columns_of
 from crowdlogic.data.answers import Matched, match, read_answers
-from crowdlogic.data.tables import Format
+from crowdlogic.data.formats.tables import Format
 from crowdlogic.data.tagging import Scheme, is_span_tag_set
 from crowdlogic.metrics.scores import TieCredit, score
 from crowdlogic.metrics.spans import span_scores

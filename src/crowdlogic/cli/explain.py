@@ -135,24 +135,36 @@ def percents(belief: Floats) -> list[str]:
 def figures_of(found: Evidence, units: Sequence[int]) -> dict[str, Any]:
     """The evidence as one JSON object."""
     return {
-        "item": found.item, "classes": [str(name) for name in found.classes], "k": found.k,
-        "exact": found.rules is None or found.rules.is_exact, "units": [_unit(found, i) for i in units],
-    }  # fmt: skip
+        "item": found.item,
+        "classes": [str(name) for name in found.classes],
+        "k": found.k,
+        "exact": found.rules is None or found.rules.is_exact,
+        "units": [_unit(found, i) for i in units],
+    }
 
 
 def _unit(found: Evidence, i: int) -> dict[str, Any]:
     chosen = int(found.answer[i])
     said = [
-        {"annotator": found.crowd.annotator[n], "label": str(found.classes[int(found.crowd.label[n])]),
-         "bits": found.crowd.term[n].tolist()}
+        {
+            "annotator": found.crowd.annotator[n],
+            "label": str(found.classes[int(found.crowd.label[n])]),
+            "bits": found.crowd.term[n].tolist(),
+        }
         for n in np.flatnonzero(found.crowd.unit == i)
-    ]  # fmt: skip
+    ]
     return {
-        "word": found.words[i] if i < len(found.words) else None, "answer": str(found.classes[chosen]),
-        "confidence": float(found.q_f[i, chosen]), "classifier": found.classifier[i].tolist(), "annotators": said,
-        "normaliser": float(found.normaliser[i]), "q_a": found.q_a[i].tolist(), "rules": _rules(found, i),
-        "q_b": found.q_b[i].tolist(), "q_f": found.q_f[i].tolist(),
-    }  # fmt: skip
+        "word": found.words[i] if i < len(found.words) else None,
+        "answer": str(found.classes[chosen]),
+        "confidence": float(found.q_f[i, chosen]),
+        "classifier": found.classifier[i].tolist(),
+        "annotators": said,
+        "normaliser": float(found.normaliser[i]),
+        "q_a": found.q_a[i].tolist(),
+        "rules": _rules(found, i),
+        "q_b": found.q_b[i].tolist(),
+        "q_f": found.q_f[i].tolist(),
+    }
 
 
 def _rules(found: Evidence, i: int) -> dict[str, Any] | None:
@@ -160,10 +172,12 @@ def _rules(found: Evidence, i: int) -> dict[str, Any] | None:
     if rules is None:
         return None
     return {
-        "from_classifier": rules.from_classifier, "base": rules.base[i].tolist(),
+        "from_classifier": rules.from_classifier,
+        "base": rules.base[i].tolist(),
         "rules": [
             {"rule": text, "bits": share[i].tolist()} for text, share in zip(rules.rules, rules.share, strict=True)
         ],
         "transitions": None if rules.transitions is None else rules.transitions[i].tolist(),
-        "residual": rules.residual[i].tolist(), "normaliser": float(rules.normaliser[i]),
-    }  # fmt: skip
+        "residual": rules.residual[i].tolist(),
+        "normaliser": float(rules.normaliser[i]),
+    }

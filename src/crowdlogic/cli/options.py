@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from crowdlogic.data.intake import Duplicates
-from crowdlogic.data.tables import Format, read_table
+from crowdlogic.data.formats.tables import Format, read_table
+from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.errors import OptionError
-from crowdlogic.rules.vocabulary import Vocabulary
+from crowdlogic.rules.predicates import Vocabulary
 
 LabelsFile = Annotated[
     str, typer.Argument(metavar="LABELS", help="Labels: csv, tsv, parquet, jsonl or CoNLL; - for standard input.")

@@ -20,12 +20,12 @@ from crowdlogic.cli.options import (
     WideOption,
     columns_of,
     list_of,
-)  # fmt: skip
+)
 from crowdlogic.cli.reported_evidence import explainer
 from crowdlogic.data.answers import Answers, read_answers
-from crowdlogic.data.intake import Duplicates
+from crowdlogic.data.files import write_bytes
+from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.data.reading import read_corpus, read_crowd
-from crowdlogic.data.writing import write_bytes
 from crowdlogic.errors import MissingDataError, OptionError
 from crowdlogic.learning.restoring import load_run
 from crowdlogic.report.figures import write_figures
@@ -84,16 +84,26 @@ def command(
     else:
         refuse_strange(home, labels)
         crowd = read_crowd(
-            str(labels), format=format, columns=columns_of(column), classes=list_of(classes), duplicates=duplicates,
-            wide=wide, abstain=abstain,
-        )  # fmt: skip
+            str(labels),
+            format=format,
+            columns=columns_of(column),
+            classes=list_of(classes),
+            duplicates=duplicates,
+            wide=wide,
+            abstain=abstain,
+        )
         corpus = crowd.corpus if items is None else read_corpus(items, columns=columns_of(column))
         made, explain = of_estimate(load_estimate(home), crowd.labels, corpus, truth), unexplained
     compared = () if methods is None else compared_with(made, methods, seed)
     report = report_of(
-        made, title=home.resolve().name, made_at=now(), explain=explain, compared=compared,
-        limits=Limits(items=most), seed=seed,
-    )  # fmt: skip
+        made,
+        title=home.resolve().name,
+        made_at=now(),
+        explain=explain,
+        compared=compared,
+        limits=Limits(items=most),
+        seed=seed,
+    )
     say(f"{report.summary.findings[0].text} -> {write_report(out, report)}")
     if figures is not None:
         say(_figures(report, figures))

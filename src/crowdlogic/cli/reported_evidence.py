@@ -56,13 +56,18 @@ def of_unit(found: Learnt, i: int, *, is_token: bool) -> Evidence | None:
         crowd.append(Term(Source.annotator, str(found.crowd.annotator[n]), said, odds(found.crowd.term[n])))
     rules = found.rules
     return Evidence(
-        i if is_token else None, str(found.classes[answer]), str(found.classes[rival]), tuple(crowd),
+        i if is_token else None,
+        str(found.classes[answer]),
+        str(found.classes[rival]),
+        tuple(crowd),
         odds(safe_log(found.q_a[i]) / BIT),
         () if rules is None else tuple(Term(kind, name, None, odds(term)) for kind, name, term in _rules(rules, i)),
         rules is not None and rules.from_classifier,
-        None if rules is None else odds(safe_log(found.q_b[i]) / BIT), found.k, odds(safe_log(found.q_f[i]) / BIT),
+        None if rules is None else odds(safe_log(found.q_b[i]) / BIT),
+        found.k,
+        odds(safe_log(found.q_f[i]) / BIT),
         rules is None or rules.is_exact,
-    )  # fmt: skip
+    )
 
 
 def _rules(rules: RuleEvidence, i: int) -> Iterator[tuple[Source, str, Floats]]:

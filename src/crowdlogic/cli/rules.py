@@ -23,17 +23,17 @@ from crowdlogic.cli.options import (
 from crowdlogic.cli.several_files import columns_by_file, layout_of
 from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.estimate import Beliefs
+from crowdlogic.data.formats.tables import Format
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes, listed
 from crowdlogic.data.reading import read_corpus, read_crowd
-from crowdlogic.data.tables import Format
 from crowdlogic.errors import ConvergenceWarning, OptionError
 from crowdlogic.rules.audit import audit
 from crowdlogic.rules.checking import check
-from crowdlogic.rules.expanding import expand
+from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.grounding import GroundRules, ground_rules
 from crowdlogic.rules.parser import read_rules
-from crowdlogic.rules.project import Predict
+from crowdlogic.rules.projection.projector import Predict
 from crowdlogic.truth.methods import method_named
 
 app = typer.Typer(no_args_is_help=True, help="Check rules, and audit what each one does.")
@@ -106,11 +106,20 @@ def audit_command(
         show_json([asdict(one) for one in judged])
         return
     rows = [
-        (one.place, one.groundings, percent(one.coverage), percent(one.satisfaction),
-         f"{percent(one.low)} to {percent(one.high)}", one.moved, one.flipped, one.flipped_right, one.flipped_wrong,
-         one.verdict)
+        (
+            one.place,
+            one.groundings,
+            percent(one.coverage),
+            percent(one.satisfaction),
+            f"{percent(one.low)} to {percent(one.high)}",
+            one.moved,
+            one.flipped,
+            one.flipped_right,
+            one.flipped_wrong,
+            one.verdict,
+        )
         for one in judged
-    ]  # fmt: skip
+    ]
     names = ["rule", "groundings", "coverage", "holds", "95 %", "nats", "flips", "right", "wrong", "verdict"]
     show_table(f"{rules} on {labels} ({method})", names, rows)
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from crowdlogic.data.intake import Duplicates
-from crowdlogic.data.tables import Format
+from crowdlogic.data.formats.tables import Format
+from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.learning.choosing import MethodName, PresetName
 from crowdlogic.learning.configuring import configured, merged, plain_options
 

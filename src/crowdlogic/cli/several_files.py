@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from crowdlogic.cli.options import columns_of
+from crowdlogic.data.formats.tables import STANDARD, SUFFIXES, Format, format_of, read_table
 from crowdlogic.data.names import listed, nearest
-from crowdlogic.data.tables import STANDARD, SUFFIXES, Format, format_of, read_table
 from crowdlogic.errors import OptionError
 
 

@@ -23,7 +23,7 @@ from crowdlogic.cli.options import (
 )
 from crowdlogic.cli.settings import Settings
 from crowdlogic.cli.training_data import Prepared, prepared
-from crowdlogic.data.intake import Duplicates
+from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.errors import ConvergenceWarning, OptionError
 from crowdlogic.learning.choosing import MethodName, PresetName
 from crowdlogic.learning.configuring import dotted, read_toml
@@ -86,11 +86,28 @@ def command(
 ) -> None:
     """Learn a classifier, who to trust, and what is true, from crowd labels and rules."""
     asked = Settings(
-        labels=labels, items=items, dev=dev, test=test, rules=rules, table=tuple(table or ()), method=method,
-        preset=preset, model=model, vectors=tuple(vectors or ()), epochs=epochs, patience=patience, seed=seed,
-        device=device, classes=classes, column=tuple(column or ()), format=format, duplicates=duplicates, wide=wide,
-        abstain=abstain, set=dotted(set or ()),
-    )  # fmt: skip
+        labels=labels,
+        items=items,
+        dev=dev,
+        test=test,
+        rules=rules,
+        table=tuple(table or ()),
+        method=method,
+        preset=preset,
+        model=model,
+        vectors=tuple(vectors or ()),
+        epochs=epochs,
+        patience=patience,
+        seed=seed,
+        device=device,
+        classes=classes,
+        column=tuple(column or ()),
+        format=format,
+        duplicates=duplicates,
+        wide=wide,
+        abstain=abstain,
+        set=dotted(set or ()),
+    )
     folder = Path(out)
     refuse_taken(folder, resume=resume)
     ready = prepared(_settled(asked, config, folder, resume=resume))
@@ -128,9 +145,10 @@ def _interruptible(folder: Path) -> Iterator[None]:
     except KeyboardInterrupt:
         done = epochs_done(folder)
         complain(
-            f"interrupted after {done}. Go on with it: crowdlogic train --resume -o {folder}" if done
+            f"interrupted after {done}. Go on with it: crowdlogic train --resume -o {folder}"
+            if done
             else "interrupted before the first epoch was over; nothing is kept."
-        )  # fmt: skip
+        )
         raise typer.Exit(130) from None
 
 
@@ -176,8 +194,14 @@ def figures_of(learned: Learned) -> dict[str, Any]:
     """The outcome in figures."""
     chosen, final = learned.history[learned.chosen - 1], learned.final
     return {
-        "method": learned.estimate.method, "epoch": learned.chosen, "epochs": len(learned.history),
-        "epochs again": len(learned.again), "mean since": learned.since, "stopping": chosen.stopping, "k": final.k,
-        "loss": final.loss, "scores": dict(final.scores),
+        "method": learned.estimate.method,
+        "epoch": learned.chosen,
+        "epochs": len(learned.history),
+        "epochs again": len(learned.again),
+        "mean since": learned.since,
+        "stopping": chosen.stopping,
+        "k": final.k,
+        "loss": final.loss,
+        "scores": dict(final.scores),
         "seconds": sum(row.seconds for row in (*learned.history, *learned.again)),
-    }  # fmt: skip
+    }

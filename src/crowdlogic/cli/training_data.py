@@ -13,7 +13,7 @@ from crowdlogic.cli.options import list_of, vocabulary_of
 from crowdlogic.cli.settings import Settings
 from crowdlogic.cli.several_files import columns_by_file, layout_of
 from crowdlogic.data.corpus import Corpus, align
-from crowdlogic.data.intake import Duplicates
+from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import listed
 from crowdlogic.data.reading import read_corpus, read_crowd
@@ -22,11 +22,11 @@ from crowdlogic.errors import OptionError, RuleError
 from crowdlogic.learning.choosing import Choice, MethodName, method_of
 from crowdlogic.learning.running import Given, Method
 from crowdlogic.rules.checking import check
-from crowdlogic.rules.expanding import expand
-from crowdlogic.rules.kinds import Severity
+from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.parser import read_rules
+from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.syntax import RuleSet
-from crowdlogic.rules.vocabulary import Vocabulary
+from crowdlogic.rules.variables import Severity
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +44,13 @@ def prepared(settings: Settings) -> Prepared:
     dev, test = (None if path is None else _items(settings, path) for path in (settings.dev, settings.test))
     vectors = _vectors(settings)
     choice = Choice(
-        settings.method or MethodName.logic_lncl, settings.preset, settings.model, vectors, settings.changes,
+        settings.method or MethodName.logic_lncl,
+        settings.preset,
+        settings.model,
+        vectors,
+        settings.changes,
         settings.device,
-    )  # fmt: skip
+    )
     method, preset_rules = method_of(choice, labels.classes)
     rules = preset_rules if settings.rules is None else read_rules(settings.rules)
     vocabulary = vocabulary_of(settings.table)
@@ -64,10 +68,14 @@ def prepared(settings: Settings) -> Prepared:
 def _labelled(settings: Settings) -> tuple[CrowdLabels, Corpus]:
     """The labels and the items they are of."""
     crowd = read_crowd(
-        str(settings.labels), format=settings.format, columns=_columns(settings)[str(settings.labels)],
-        classes=list_of(settings.classes), duplicates=settings.duplicates or Duplicates.error, wide=settings.wide,
+        str(settings.labels),
+        format=settings.format,
+        columns=_columns(settings)[str(settings.labels)],
+        classes=list_of(settings.classes),
+        duplicates=settings.duplicates or Duplicates.error,
+        wide=settings.wide,
         abstain=settings.abstain,
-    )  # fmt: skip
+    )
     if settings.items is not None:
         return align(crowd.labels, _items(settings, settings.items))
     if crowd.corpus is None:

@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.cells import code_labels
-from crowdlogic.data.columns import require, roles_of
-from crowdlogic.data.conll import write_columns
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import NO_ANSWER, Beliefs, Estimate
-from crowdlogic.data.intake import Source, refuse, refuse_repeats
+from crowdlogic.data.files import write_bytes, write_table
+from crowdlogic.data.formats.conll import write_columns
+from crowdlogic.data.formats.tables import Format, format_of, read_table
+from crowdlogic.data.intake.cells import code_labels
+from crowdlogic.data.intake.columns import require, roles_of
+from crowdlogic.data.intake.contract import Source, refuse, refuse_repeats
+from crowdlogic.data.intake.sequences import split_tags
 from crowdlogic.data.names import Classes, Names, as_text, find, listed, sort_classes
 from crowdlogic.data.reading import read_corpus
-from crowdlogic.data.sequences import split_tags
-from crowdlogic.data.tables import Format, format_of, read_table
 from crowdlogic.data.tagging import NOT_SEEN
-from crowdlogic.data.writing import write_bytes, write_table
 from crowdlogic.errors import CorpusError, DataError, OptionError
 from crowdlogic.numerics.arrays import Ints
 
@@ -219,12 +219,14 @@ def tag_table(estimate: Estimate, corpus: Corpus | None) -> pl.DataFrame:
     """The answers for sequences as a table: item, tokens when known, tags and the confidence in each tag."""
     if estimate.offsets is None:
         raise OptionError("The answers are about documents, not sentences.")
-    units = pl.DataFrame({
-        "s": np.repeat(np.arange(len(estimate.items)), np.diff(estimate.offsets)),
-        **({} if corpus is None or corpus.tokens is None else {"tokens": list(corpus.tokens)}),
-        "tags": _tags(estimate),
-        "confidence": pl.Series(estimate.confidence).fill_nan(None),
-    })  # fmt: skip
+    units = pl.DataFrame(
+        {
+            "s": np.repeat(np.arange(len(estimate.items)), np.diff(estimate.offsets)),
+            **({} if corpus is None or corpus.tokens is None else {"tokens": list(corpus.tokens)}),
+            "tags": _tags(estimate),
+            "confidence": pl.Series(estimate.confidence).fill_nan(None),
+        }
+    )
     lists = units.group_by("s", maintain_order=True).agg(pl.all())
     frame = pl.DataFrame({"item": estimate.items}).with_row_index("s").with_columns(pl.col("s").cast(pl.Int64))
     return frame.join(lists, on="s", how="left", maintain_order="left").drop("s")

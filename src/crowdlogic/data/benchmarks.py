@@ -14,14 +14,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.cells import code_labels
 from crowdlogic.data.corpus import Corpus, align
+from crowdlogic.data.formats.tables import read_table
 from crowdlogic.data.frames import from_wide
-from crowdlogic.data.intake import Duplicates
+from crowdlogic.data.intake.cells import code_labels
+from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import find, listed, nearest
 from crowdlogic.data.reading import read_corpus, read_crowd, read_labels
-from crowdlogic.data.tables import read_table
 from crowdlogic.errors import DataError, MissingDataError, OptionError
 from crowdlogic.numerics.arrays import Floats
 

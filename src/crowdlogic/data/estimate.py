@@ -133,11 +133,21 @@ def answered_by(
         heard = labels.votes().sum(axis=1) > 0 if labels.weight is not None else labels.labels_per_unit() > 0
         chosen = np.where(heard, chosen, NO_ANSWER).astype(np.int32)
     return Estimate(
-        method, beliefs, chosen, labels.items, labels.classes, labels.offsets, labels.annotators,
-        confusion=confusion, reliability=reliability, prior=prior,
-        trace=np.empty(0) if trace is None else trace, converged=converged, tied=tied,
+        method,
+        beliefs,
+        chosen,
+        labels.items,
+        labels.classes,
+        labels.offsets,
+        labels.annotators,
+        confusion=confusion,
+        reliability=reliability,
+        prior=prior,
+        trace=np.empty(0) if trace is None else trace,
+        converged=converged,
+        tied=tied,
         parameters={} if parameters is None else parameters,
-    )  # fmt: skip
+    )
 
 
 def shares(votes: Floats) -> Beliefs:

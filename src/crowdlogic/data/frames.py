@@ -14,13 +14,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from crowdlogic.data.building import build
-from crowdlogic.data.columns import require, roles_of
-from crowdlogic.data.foreign import as_polars, column
-from crowdlogic.data.intake import Duplicates, Intake, Source
+from crowdlogic.data.intake.building import build
+from crowdlogic.data.intake.columns import require, roles_of
+from crowdlogic.data.intake.contract import Duplicates, Intake, Source
+from crowdlogic.data.intake.foreign import as_polars, column
+from crowdlogic.data.intake.sequences import build_sequences
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import as_text, listed
-from crowdlogic.data.sequences import build_sequences
 from crowdlogic.errors import LabelError
 
 FRAME = Source("the table")
@@ -59,9 +59,14 @@ def from_frame(
 
 
 def from_arrays(
-    items: Sequence[Any], annotators: Sequence[Any], labels: Sequence[Any], *, weight: ArrayLike | None = None,
-    classes: Sequence[Any] | None = None, duplicates: Duplicates | str = Duplicates.error,
-) -> CrowdLabels:  # fmt: skip
+    items: Sequence[Any],
+    annotators: Sequence[Any],
+    labels: Sequence[Any],
+    *,
+    weight: ArrayLike | None = None,
+    classes: Sequence[Any] | None = None,
+    duplicates: Duplicates | str = Duplicates.error,
+) -> CrowdLabels:
     """Labels from three aligned lists of names: annotators[n] gave items[n] the label labels[n]."""
     if not len(items) == len(annotators) == len(labels):
         raise LabelError(
@@ -81,10 +86,15 @@ def from_arrays(
 
 
 def from_wide(
-    frame: Any, *, item: str | None = None, annotators: Sequence[str] | None = None,
-    classes: Sequence[Any] | None = None, abstain: Any = None,
-    duplicates: Duplicates | str = Duplicates.error, source: Source = FRAME,
-) -> CrowdLabels:  # fmt: skip
+    frame: Any,
+    *,
+    item: str | None = None,
+    annotators: Sequence[str] | None = None,
+    classes: Sequence[Any] | None = None,
+    abstain: Any = None,
+    duplicates: Duplicates | str = Duplicates.error,
+    source: Source = FRAME,
+) -> CrowdLabels:
     """Labels from a wide frame: one row per item, one column per annotator, missing cells where an annotator gave none.
 
     Args:
@@ -134,9 +144,13 @@ def _melted(items: pl.Series, columns: Sequence[pl.Series], names: Sequence[str]
 
 
 def from_matrix(
-    matrix: ArrayLike, *, missing: int = -1, classes: Sequence[Any] | None = None,
-    items: Sequence[Any] | None = None, annotators: Sequence[Any] | None = None,
-) -> CrowdLabels:  # fmt: skip
+    matrix: ArrayLike,
+    *,
+    missing: int = -1,
+    classes: Sequence[Any] | None = None,
+    items: Sequence[Any] | None = None,
+    annotators: Sequence[Any] | None = None,
+) -> CrowdLabels:
     """Labels from a dense matrix[item, annotator] of whole numbers, with -1 where there is no label.
 
     With `classes` the numbers are positions among them, else they name the classes themselves.
@@ -155,12 +169,14 @@ def from_matrix(
             raise LabelError(f"The matrix holds labels from {found[0]} to {found[-1]} for {len(classes)} classes.")
         codes = given
     return CrowdLabels(
-        unit=row, annotator=annotator, label=codes,
+        unit=row,
+        annotator=annotator,
+        label=codes,
         items=_axis_names("items", items, dense.shape[0]),
         annotators=_axis_names("annotators", annotators, dense.shape[1]),
         classes=tuple(found.tolist()) if classes is None else tuple(classes),
         intake=Intake(rows=len(row)),
-    )  # fmt: skip
+    )
 
 
 def _axis_names(what: str, given: Sequence[Any] | None, size: int) -> pl.Series:
@@ -178,17 +194,22 @@ def from_dict(labels: Mapping[Any, Mapping[Any, Any]], *, classes: Sequence[Any]
 
 
 def from_sequences(
-    rows: Iterable[tuple[Any, Any, Sequence[Any]]], *, classes: Sequence[Any] | None = None,
-    duplicates: Duplicates | str = Duplicates.error, source: Source = FRAME,
-) -> CrowdLabels:  # fmt: skip
+    rows: Iterable[tuple[Any, Any, Sequence[Any]]],
+    *,
+    classes: Sequence[Any] | None = None,
+    duplicates: Duplicates | str = Duplicates.error,
+    source: Source = FRAME,
+) -> CrowdLabels:
     """Labels of token sequences from (item, annotator, tags) rows.
 
     A sequence that an annotator saw and left without entities is a row of O's; one that was not seen has no row.
     """
     items, annotators, tags = zip(*rows, strict=True) if (rows := list(rows)) else ((), (), ())
-    table = pl.DataFrame({
-        "item": column("item", items),
-        "annotator": column("annotator", annotators),
-        "tags": column("tags", [list(sentence) for sentence in tags]) if tags else pl.Series([], dtype=EMPTY),
-    })  # fmt: skip
+    table = pl.DataFrame(
+        {
+            "item": column("item", items),
+            "annotator": column("annotator", annotators),
+            "tags": column("tags", [list(sentence) for sentence in tags]) if tags else pl.Series([], dtype=EMPTY),
+        }
+    )
     return build_sequences(table, source, classes=classes, duplicates=duplicates)

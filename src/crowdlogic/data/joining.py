@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.intake import Duplicates, Intake
+from crowdlogic.data.intake.contract import Duplicates, Intake
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Names, find, sort_classes
 from crowdlogic.errors import LabelError, OptionError

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from crowdlogic.data.foreign import column
-from crowdlogic.data.intake import Intake
+from crowdlogic.data.intake.contract import Intake
+from crowdlogic.data.intake.foreign import column
 from crowdlogic.data.names import Classes, Names, find, nearest
 from crowdlogic.errors import LabelError, OptionError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, frozen, stable_order

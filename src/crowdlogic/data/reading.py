@@ -10,14 +10,22 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.cells import code_labels
-from crowdlogic.data.columns import ALIASES, normal, require, roles_of
-from crowdlogic.data.conll import Columns, read_columns
 from crowdlogic.data.corpus import UNKNOWN, Corpus, align
+from crowdlogic.data.formats.conll import Columns, read_columns
+from crowdlogic.data.formats.tables import (
+    Format,
+    format_of,
+    name_of,
+    parse_jsonl,
+    read_bytes,
+    read_table,
+    table_of_jsonl,
+)
 from crowdlogic.data.frames import from_frame, from_sequences, from_wide
-from crowdlogic.data.intake import Duplicates, Intake, Source, odd_classes, refuse, refuse_repeats
+from crowdlogic.data.intake.cells import code_labels
+from crowdlogic.data.intake.columns import ALIASES, normal, require, roles_of
+from crowdlogic.data.intake.contract import Duplicates, Intake, Source, odd_classes, refuse, refuse_repeats
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.tables import Format, format_of, name_of, parse_jsonl, read_bytes, read_table, table_of_jsonl
 from crowdlogic.data.tagging import NOT_SEEN
 from crowdlogic.errors import CorpusError, FormatError, LabelError, OptionError
 
@@ -34,10 +42,15 @@ class Crowd:
 
 
 def read_labels(
-    path: str | Path, *, format: Format | str | None = None, columns: Mapping[str, str] | None = None,
-    classes: Sequence[Any] | None = None, duplicates: Duplicates | str = Duplicates.error, wide: bool = False,
+    path: str | Path,
+    *,
+    format: Format | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    classes: Sequence[Any] | None = None,
+    duplicates: Duplicates | str = Duplicates.error,
+    wide: bool = False,
     abstain: str | None = None,
-) -> CrowdLabels:  # fmt: skip
+) -> CrowdLabels:
     """The labels in a file; see `read_crowd` for the layouts and options."""
     return read_crowd(
         path, format=format, columns=columns, classes=classes, duplicates=duplicates, wide=wide, abstain=abstain
@@ -45,10 +58,15 @@ def read_labels(
 
 
 def read_crowd(
-    path: str | Path, *, format: Format | str | None = None, columns: Mapping[str, str] | None = None,
-    classes: Sequence[Any] | None = None, duplicates: Duplicates | str = Duplicates.error, wide: bool = False,
+    path: str | Path,
+    *,
+    format: Format | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    classes: Sequence[Any] | None = None,
+    duplicates: Duplicates | str = Duplicates.error,
+    wide: bool = False,
     abstain: str | None = None,
-) -> Crowd:  # fmt: skip
+) -> Crowd:
     """Labels from a file, with the tokens when it holds them.
 
     Layouts: a long table (item, annotator, label; or tags for sentences) in csv, tsv, parquet or jsonl; a wide table
@@ -116,10 +134,15 @@ def crowd_of_columns(columns: Columns, *, classes: Sequence[Any] | None = None) 
     source = Source(columns.name, word="line", numbers=columns.lines[cell // n_annotators])
     label, names = code_labels(columns.tags.filter(pl.Series(seen)), source, classes)
     labels = CrowdLabels(
-        unit=cell // n_annotators, annotator=cell % n_annotators, label=label,
-        items=columns.items, annotators=columns.annotators, classes=names, offsets=columns.offsets,
+        unit=cell // n_annotators,
+        annotator=cell % n_annotators,
+        label=label,
+        items=columns.items,
+        annotators=columns.annotators,
+        classes=names,
+        offsets=columns.offsets,
         intake=Intake(rows=len(columns.items), notices=(*odd_classes(names), *_unlike(columns))),
-    )  # fmt: skip
+    )
     return Crowd(labels, Corpus(columns.items, tokens=tuple(columns.tokens.to_list()), offsets=columns.offsets))
 
 

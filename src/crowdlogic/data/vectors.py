@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdlogic.data.tables import existing, read_bytes
+from crowdlogic.data.formats.tables import existing, read_bytes
 from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.numerics.arrays import Ints
 

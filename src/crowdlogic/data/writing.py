@@ -1,75 +1,137 @@
-"""Writing files so that nothing half-written is ever left behind: a temporary file beside it, then a rename."""
+"""Labels and corpora written to files, so that reading them gives back the same."""
 
 from __future__ import annotations
 
-import gzip
-import io
-import os
-import sys
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
 
-from crowdlogic.data.tables import STANDARD, Format, format_of
+from crowdlogic.data.corpus import UNKNOWN, Corpus
+from crowdlogic.data.files import write_bytes, write_table
+from crowdlogic.data.formats.conll import write_columns
+from crowdlogic.data.formats.tables import Format, format_of
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import as_text
+from crowdlogic.data.tagging import NOT_SEEN
 from crowdlogic.errors import OptionError
 
 
-@contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
-    """A temporary path to write to; it becomes `path` when all went well and vanishes when not."""
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise OptionError(f"{path}: the folder {target.parent} does not exist. Make it first.")
-    if target.is_dir():
-        raise OptionError(f"{path}: is a folder. Name a file.")
-    draft = _draft(target)
-    try:
-        yield draft
-        draft.chmod(0o666 & ~_umask())
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def _draft(target: Path) -> Path:
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
-    except OSError as problem:  # nobody asked for the temporary file: name the one that was asked for
-        raise OSError(problem.errno, problem.strerror, str(target)) from problem
-    os.close(handle)
-    return Path(name)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def write_bytes(path: str | Path, content: bytes) -> None:
-    """Write a file whole (gzipped when its name ends in .gz), or to standard output for "-"."""
-    if str(path) == STANDARD:
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
-        return
-    with replacing(path) as draft:
-        draft.write_bytes(gzip.compress(content, mtime=0) if str(path).endswith(".gz") else content)
-
-
-def write_table(path: str | Path, table: pl.DataFrame, *, format: Format | str | None = None) -> None:
-    """Write a table as csv, tsv, parquet or jsonl, by suffix."""
+def write_labels(
+    path: str | Path, labels: CrowdLabels, *, corpus: Corpus | None = None, format: Format | str | None = None
+) -> None:
+    """Write labels as a long table, or (sentences with tokens) as CoNLL with one column per annotator."""
     layout = format_of(path, format)
-    writers: dict[Format, Callable[[io.BytesIO], object]] = {
-        Format.csv: table.write_csv,
-        Format.tsv: lambda buffer: table.write_csv(buffer, separator="\t"),
-        Format.parquet: table.write_parquet,
-        Format.jsonl: table.write_ndjson,
+    if layout is Format.conll:
+        write_bytes(path, _columns_text(path, labels, corpus))
+    else:
+        write_table(path, label_table(labels, text=layout in (Format.csv, Format.tsv)), format=layout)
+
+
+def label_table(labels: CrowdLabels, *, text: bool = False) -> pl.DataFrame:
+    """Labels as a long table: item, annotator, label (or tags, as lists or as text), and what else is known."""
+    if labels.is_sequential:
+        return _tag_table(labels, text=text)
+    classes = pl.Series(labels.classes) if labels.classes else pl.Series([], dtype=pl.String)
+    columns: dict[str, Any] = {
+        "item": labels.items.gather(labels.unit),
+        "annotator": labels.annotators.gather(labels.annotator),
+        "label": (as_text(classes) if text else classes).gather(labels.label),
     }
-    if layout not in writers:
-        raise OptionError(f"{path}: a table cannot be written as {layout}. Use .csv, .tsv, .parquet or .jsonl.")
-    buffer = io.BytesIO()
-    writers[layout](buffer)
-    write_bytes(path, buffer.getvalue())
+    if labels.weight is not None:
+        columns["weight"] = labels.weight
+    if labels.time is not None:
+        columns["time"] = pl.Series(labels.time).fill_nan(None)
+    if labels.kind is not None:
+        columns["kind"] = pl.Series(labels.kind, dtype=pl.String).gather(labels.annotator)
+    return pl.DataFrame(columns)
+
+
+def _tag_table(labels: CrowdLabels, *, text: bool) -> pl.DataFrame:
+    """One row per (sentence, annotator) with its tags. A sentence seen in part cannot be written this way."""
+    _refuse_repeats(labels)
+    item, annotator, pair = labels.annotations()
+    lengths = np.diff(labels.offsets if labels.offsets is not None else [0])
+    partial = np.flatnonzero(np.bincount(pair, minlength=len(item)) != lengths[item])
+    if len(partial):
+        who = labels.annotators[int(annotator[partial[0]])]
+        raise OptionError(
+            f"Annotator {who!r} saw only a part of sentence {labels.items[int(item[partial[0]])]!r}. "
+            f"A table of tags needs whole sentences; write .conll instead."
+        )
+    names = pl.Series(list(map(str, labels.classes)), dtype=pl.String)
+    tags = pl.DataFrame({"pair": pair, "unit": labels.unit, "tags": names.gather(labels.label)})
+    lists = tags.sort("pair", "unit").group_by("pair", maintain_order=True).agg("tags")["tags"]
+    return pl.DataFrame(
+        {
+            "item": labels.items.gather(item),
+            "annotator": labels.annotators.gather(annotator),
+            "tags": lists.list.join(" ") if text else lists,
+        }
+    )
+
+
+def _columns_text(path: str | Path, labels: CrowdLabels, corpus: Corpus | None) -> bytes:
+    if corpus is None or corpus.tokens is None or labels.offsets is None:
+        raise OptionError(f"{path}: CoNLL needs sentences with their tokens. Write .csv or .jsonl instead.")
+    _refuse_repeats(labels)
+    names = np.array([*map(str, labels.classes), NOT_SEEN], dtype=object)
+    columns = []
+    for j in range(len(labels.annotators)):
+        tags = np.full(labels.n_units, -1)
+        mine = labels.annotator == j
+        tags[labels.unit[mine]] = labels.label[mine]
+        columns.append(names[tags].tolist())
+    annotators = [str(name) for name in labels.annotators]
+    default = annotators == [f"annotator_{j + 1}" for j in range(len(annotators))]
+    return write_columns(labels.items, corpus.tokens, labels.offsets, columns, None if default else annotators)
+
+
+def _refuse_repeats(labels: CrowdLabels) -> None:
+    """A sentence tagged twice by one annotator (kept duplicates) does not fit into one column or row."""
+    again = np.flatnonzero((np.diff(labels.unit) == 0) & (np.diff(labels.annotator) == 0))
+    if len(again):
+        item = labels.items[int(labels.item_of_unit[labels.unit[again[0]]])]
+        who = labels.annotators[int(labels.annotator[again[0]])]
+        raise OptionError(
+            f"Annotator {who!r} tagged sentence {item!r} twice. Read the labels with --duplicates first or last."
+        )
+
+
+def write_corpus(path: str | Path, corpus: Corpus, *, format: Format | str | None = None) -> None:
+    """Write a corpus with its gold: a table of texts; CoNLL, jsonl or parquet for sentences."""
+    layout = format_of(path, format)
+    if layout is Format.conll:
+        if corpus.tokens is None or corpus.offsets is None:
+            raise OptionError(f"{path}: CoNLL needs sentences with their tokens. Write .csv or .jsonl instead.")
+        write_bytes(path, write_columns(corpus.items, corpus.tokens, corpus.offsets, [_gold_tags(corpus)]))
+    elif corpus.is_sequential and layout in (Format.csv, Format.tsv):
+        raise OptionError(f"{path}: sentences are written as .conll, .jsonl or .parquet.")
+    else:
+        write_table(path, corpus_table(corpus), format=layout)
+
+
+def corpus_table(corpus: Corpus) -> pl.DataFrame:
+    """A corpus as a table: item, text and label; for sentences item, tokens and tags."""
+    columns: dict[str, Any] = {"item": corpus.items}
+    if corpus.texts is not None:
+        columns["text"] = list(corpus.texts)
+    if corpus.tokens is not None and corpus.offsets is not None:
+        columns["tokens"] = _by_sentence(list(corpus.tokens), corpus)
+        if corpus.gold is not None:
+            columns["tags"] = _by_sentence(_gold_tags(corpus), corpus)
+    elif corpus.gold is not None:
+        columns["label"] = pl.Series([None if g == UNKNOWN else corpus.classes[g] for g in corpus.gold])
+    return pl.DataFrame(columns)
+
+
+def _by_sentence(values: list[str], corpus: Corpus) -> list[list[str]]:
+    bounds = [] if corpus.offsets is None else corpus.offsets.tolist()
+    return [values[start:end] for start, end in pairwise(bounds)]
+
+
+def _gold_tags(corpus: Corpus) -> list[str]:
+    names = [*map(str, corpus.classes), NOT_SEEN]
+    return [NOT_SEEN] * corpus.n_units if corpus.gold is None else [names[code] for code in corpus.gold]

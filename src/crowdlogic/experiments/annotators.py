@@ -36,8 +36,11 @@ def annotators_of(learned: Learned) -> dict[str, Any]:
         "classes": [str(name) for name in labels.classes],
         "each": [
             {
-                "name": str(labels.annotators[int(j)]), "labels": int(count[j]), "items": int(items),
-                "skill": _rounded(skill[j]), "estimated": _rounded(reliability(estimated[j], met[j])),
+                "name": str(labels.annotators[int(j)]),
+                "labels": int(count[j]),
+                "items": int(items),
+                "skill": _rounded(skill[j]),
+                "estimated": _rounded(reliability(estimated[j], met[j])),
                 "real": _rounded(reliability(real[j], met[j])),
             }
             for j, items in enumerate(_items_per_annotator(labels))
@@ -46,7 +49,7 @@ def annotators_of(learned: Learned) -> dict[str, Any]:
             {"name": str(labels.annotators[int(j)]), "estimated": _matrix(estimated[j]), "real": _matrix(real[j])}
             for j in busiest
         ],
-    }  # fmt: skip
+    }
 
 
 def real_confusion(labels: CrowdLabels, gold: Ints) -> tuple[Floats, Floats]:

@@ -150,17 +150,27 @@ def _samples(folder: Path, task: str) -> list[Plot]:
     """Prediction and inference against the number of training items."""
     name = measures(task)[-1]
     wanted = {
-        "prediction": (("student", "logic-lncl", "student"), ("teacher", "logic-lncl", "teacher"),
-                       ("AggNet", "aggnet", "student")),
+        "prediction": (
+            ("student", "logic-lncl", "student"),
+            ("teacher", "logic-lncl", "teacher"),
+            ("AggNet", "aggnet", "student"),
+        ),
         "inference": (("Logic-LNCL", "logic-lncl", "inference"), ("AggNet", "aggnet", "inference")),
-    }  # fmt: skip
+    }
     plots = []
     for what, curves in wanted.items():
         drawn_lines = [
-            Line(label, _curve([(size, percents(runs_of(folder, task, sized(row, size, task)), part, name))
-                                for size in sizes_of(task)]))
+            Line(
+                label,
+                _curve(
+                    [
+                        (size, percents(runs_of(folder, task, sized(row, size, task)), part, name))
+                        for size in sizes_of(task)
+                    ]
+                ),
+            )
             for label, row, part in curves
-        ]  # fmt: skip
+        ]
         if all(len(line.points) > 1 for line in drawn_lines):
             heading = f"{what.capitalize()} with fewer training items"
             plots.append(lines(f"samples-{what}", heading, drawn_lines, x="training items", y=name))
@@ -173,10 +183,17 @@ def _sensitivity(folder: Path, task: str) -> list[Plot]:
     plots = []
     for letter, values in (("C", STRENGTHS), ("k", IMITATIONS)):
         drawn_lines = [
-            Line(part, _curve([(value, percents(runs_of(folder, task, f"logic-lncl, {letter} {value:g}"), part, name))
-                               for value in values]))
+            Line(
+                part,
+                _curve(
+                    [
+                        (value, percents(runs_of(folder, task, f"logic-lncl, {letter} {value:g}"), part, name))
+                        for value in values
+                    ]
+                ),
+            )
             for part in ("dev student", "dev teacher")
-        ]  # fmt: skip
+        ]
         if all(len(line.points) > 1 for line in drawn_lines):
             plots.append(lines(f"sensitivity-{letter}", f"Dev score by {letter}", drawn_lines, x=letter, y=name))
     return plots

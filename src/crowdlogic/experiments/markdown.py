@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from crowdlogic.data.writing import write_bytes
+from crowdlogic.data.files import write_bytes
 from crowdlogic.errors import FormatError
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import polars as pl
 
+from crowdlogic.data.files import write_bytes, write_table
 from crowdlogic.data.names import listed, nearest
-from crowdlogic.data.writing import write_bytes, write_table
 from crowdlogic.errors import OptionError
 from crowdlogic.experiments.figures import figures_of
 from crowdlogic.experiments.jobs import Job
@@ -40,9 +40,11 @@ def rows_of(task: str, wanted: Sequence[str] = ()) -> tuple[str, ...]:
         wanted: Names of studies or of rows; none for everything.
     """
     studies = {
-        "tables": table_rows(task), "annotators": ("annotators",), "samples": sample_rows(task),
+        "tables": table_rows(task),
+        "annotators": ("annotators",),
+        "samples": sample_rows(task),
         "sensitivity": sensitivity_rows(),
-    }  # fmt: skip
+    }
     known = list(dict.fromkeys(row for rows in studies.values() for row in rows))
     if not wanted:
         return tuple(known)

@@ -38,17 +38,17 @@ from crowdlogic.learning.two_stage import Gold, TwoStage
 from crowdlogic.metrics.spans import span_scores
 from crowdlogic.numerics.arrays import Ints
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.rules.project import PRESETS, Start
+from crowdlogic.rules.projection.projector import PRESETS, Start
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import CONLL_START, TransitionTable, transition_table
-from crowdlogic.truth.bayes import IBCC
-from crowdlogic.truth.confusion import DawidSkene
-from crowdlogic.truth.difficulty import GLAD
-from crowdlogic.truth.hidden_markov import HMMCrowd
+from crowdlogic.truth.bsc_seq import BSCSeq
+from crowdlogic.truth.dawid_skene import DawidSkene
+from crowdlogic.truth.glad import GLAD
+from crowdlogic.truth.hmm_crowd import HMMCrowd
+from crowdlogic.truth.ibcc import IBCC
+from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod
-from crowdlogic.truth.sequential import BSCSeq
 from crowdlogic.truth.ties import Ties
-from crowdlogic.truth.voting import MajorityVote
 from crowdlogic.truth.weighting import CATD, PM
 
 Made = tuple[LogicLNCL | TwoStage | Gold | CrowdLayer | DoctorNets | CRFMA, RuleSet | None]
@@ -67,7 +67,7 @@ def _gold(base: Configured, seed: int) -> Made:
     own = base.method
     method = Gold(
         own.classifier, own.strength, own.preset, own.transitions, epochs=own.epochs, patience=own.patience, seed=seed
-    )  # fmt: skip
+    )
     return method, base.rules
 
 
@@ -78,9 +78,16 @@ def _two_stage(truth: TruthMethod | None) -> Maker:
         own, hard = base.method, truth is None and base.method.start.ties != Ties.soft
         chosen = truth or own.start
         method = TwoStage(
-            chosen, own.classifier, hard, own.strength, own.preset, own.transitions, epochs=own.epochs,
-            patience=own.patience, seed=seed,
-        )  # fmt: skip
+            chosen,
+            own.classifier,
+            hard,
+            own.strength,
+            own.preset,
+            own.transitions,
+            epochs=own.epochs,
+            patience=own.patience,
+            seed=seed,
+        )
         return method, base.rules
 
     return make
@@ -141,7 +148,7 @@ def _raykar(base: Configured, seed: int) -> Made:
     own = base.method
     method = Raykar(
         start=own.start, smoothing=own.smoothing, trust=own.trust, epochs=own.epochs, patience=own.patience, seed=seed
-    )  # fmt: skip
+    )
     return method, None
 
 

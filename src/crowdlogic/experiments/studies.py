@@ -100,9 +100,7 @@ def reliability_table(folder: Path, tasks: tuple[str, ...]) -> str:
             values = [correlation(each) for each in found]
             apart = [float(np.mean([abs(one["estimated"] - one["real"]) for one in each])) for each in found]
             mean, gap = mean_of(values), mean_of(apart)
-            lines.append((
-                task, len(found), len(found[0]), f"{mean.mean:.3f} ± {mean.half:.3f}", f"{gap.mean:.3f}"
-            ))  # fmt: skip
+            lines.append((task, len(found), len(found[0]), f"{mean.mean:.3f} ± {mean.half:.3f}", f"{gap.mean:.3f}"))
     return markdown(["task", "seeds", "annotators", "correlation", "mean distance"], lines)
 
 
@@ -111,8 +109,7 @@ def time_table(folder: Path, tasks: tuple[str, ...], seed: int = 0) -> str:
     lines: list[tuple[object, ...]] = []
     total = 0.0
     for task in tasks:
-        each = [run["seconds"] for row in table_rows(task) for run in runs_of(folder, task, row)
-                if run["seed"] == seed]  # fmt: skip
+        each = [run["seconds"] for row in table_rows(task) for run in runs_of(folder, task, row) if run["seed"] == seed]
         total += sum(each)
         lines.append((task, len(each), f"{sum(each) / 60:.1f}"))
     lines.append(("together", "", f"{total / 60:.1f}"))

@@ -133,10 +133,17 @@ def against_aggnet(folder: Path, tasks: tuple[str, ...] = (SENTIMENT, NER)) -> s
             found = paired(own, percents(other, "student" if part == "prediction" else "inference", name))
             said = T_VALUES.get((who, part)) if kind_of(task) == SENTIMENT else None
             label = f"{who}'s prediction" if part == "prediction" else "inference"
-            lines.append((
-                task, label, found.count, f"{found.difference:+.2f} ± {found.half:.2f}", f"{found.t:.2f}",
-                f"{found.p:.2g}", "" if said is None else f"t = {said}, p < 0.01",
-            ))  # fmt: skip
+            lines.append(
+                (
+                    task,
+                    label,
+                    found.count,
+                    f"{found.difference:+.2f} ± {found.half:.2f}",
+                    f"{found.t:.2f}",
+                    f"{found.p:.2g}",
+                    "" if said is None else f"t = {said}, p < 0.01",
+                )
+            )
     return markdown(["task", "Logic-LNCL's", "pairs", "over AggNet's", "t", "p (one-sided)", "the paper's"], lines)
 
 

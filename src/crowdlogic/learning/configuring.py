@@ -20,8 +20,8 @@ import numpy as np
 
 from crowdlogic.classifiers import architecture_class
 from crowdlogic.classifiers.protocol import Architecture
+from crowdlogic.data.formats.tables import existing
 from crowdlogic.data.names import listed, nearest
-from crowdlogic.data.tables import existing
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.learning.schedules import Constant, Growing
@@ -170,9 +170,11 @@ def _read_nested(kind: type, current: Any, value: Mapping[str, Any], path: str) 
 def _transitions(value: Mapping[str, Any], path: str) -> TransitionTable:
     try:
         return TransitionTable(
-            tuple(value["classes"]), np.array(value["probability"]), np.array(value["start"]),
+            tuple(value["classes"]),
+            np.array(value["probability"]),
+            np.array(value["start"]),
             **{name: float(value[name]) for name in ("strength", "floor") if name in value},
-        )  # fmt: skip
+        )
     except (KeyError, TypeError, ValueError) as problem:
         raise OptionError(f"{path}: a table of transitions has classes, probability and start ({problem}).") from None
 

@@ -156,9 +156,17 @@ class Course:
         seconds = time.perf_counter() - begin
         kept = self._is_kept(stopping, told)
         row = Row(
-            len(self.history) + 1, epoch.loss, epoch.k, stopping, changed, epoch.objective, seconds, scores, kept,
+            len(self.history) + 1,
+            epoch.loss,
+            epoch.k,
+            stopping,
+            changed,
+            epoch.objective,
+            seconds,
+            scores,
+            kept,
             self.task.again,
-        )  # fmt: skip
+        )
         if kept:
             self.best, self.best_epoch, self.best_arrays = epoch, row.epoch, self.classifier.arrays()
         self.history.append(row)

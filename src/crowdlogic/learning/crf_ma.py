@@ -44,9 +44,9 @@ from crowdlogic.learning.stopping import HeldOut, Limits
 from crowdlogic.learning.task import Task, task_of
 from crowdlogic.learning.teacher import Teacher
 from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.syntax import RuleSet
-from crowdlogic.rules.vocabulary import Vocabulary
-from crowdlogic.truth.confusion import m_step
+from crowdlogic.truth.dawid_skene import m_step
 from crowdlogic.truth.fitting import check_counts
 
 SMOOTHING, TRUST = 0.01, 1.0
@@ -89,18 +89,28 @@ class CRFMA:
             raise OptionError(f"{self.name} learns a crf, not {self.classifier.name}. Use two-stage for that.")
 
     def fit(
-        self, corpus: Corpus, labels: CrowdLabels, *, rules: RuleSet | None = None,
-        vocabulary: Vocabulary | None = None, dev: Corpus | None = None, watched: Mapping[str, Corpus] | None = None,
-        keeper: Keeper | None = None, progress: Progress | None = None,
-    ) -> Learned:  # fmt: skip
+        self,
+        corpus: Corpus,
+        labels: CrowdLabels,
+        *,
+        rules: RuleSet | None = None,
+        vocabulary: Vocabulary | None = None,
+        dev: Corpus | None = None,
+        watched: Mapping[str, Corpus] | None = None,
+        keeper: Keeper | None = None,
+        progress: Progress | None = None,
+    ) -> Learned:
         """Learn from crowd labels; see LogicLNCL.fit. There is no place for rules."""
         if rules is not None:
             raise OptionError(f"{self.name} has no place for rules. Use logic-lncl, or leave them out.")
         task = task_of(corpus, labels, dev=dev, watched=watched, held_out=self.held_out, seed=self.seed)
         done = trained(
-            task, lambda part, _: self.begun(part, vocabulary), task.limits(self.epochs, self.patience),
-            keeper=keeper, progress=progress,
-        )  # fmt: skip
+            task,
+            lambda part, _: self.begun(part, vocabulary),
+            task.limits(self.epochs, self.patience),
+            keeper=keeper,
+            progress=progress,
+        )
         learner = done.course.classifier
         if not isinstance(learner, Learner):
             raise OptionError(f"{self.name} learnt something else than a crf.")

@@ -33,10 +33,10 @@ from crowdlogic.learning.passes import trained
 from crowdlogic.learning.stopping import HeldOut, Limits
 from crowdlogic.learning.task import Task, task_of
 from crowdlogic.numerics.arrays import Floats
+from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.syntax import RuleSet
-from crowdlogic.rules.vocabulary import Vocabulary
+from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.ties import Ties
-from crowdlogic.truth.voting import MajorityVote
 
 if TYPE_CHECKING:
     from crowdlogic.classifiers.crowd_layer import CrowdClassifier
@@ -87,10 +87,17 @@ class CrowdLayer:
             raise OptionError(f"pretraining must be 0 or more epochs, not {self.pretraining}.")
 
     def fit(
-        self, corpus: Corpus, labels: CrowdLabels, *, rules: RuleSet | None = None,
-        vocabulary: Vocabulary | None = None, dev: Corpus | None = None, watched: Mapping[str, Corpus] | None = None,
-        keeper: Keeper | None = None, progress: Progress | None = None,
-    ) -> Learned:  # fmt: skip
+        self,
+        corpus: Corpus,
+        labels: CrowdLabels,
+        *,
+        rules: RuleSet | None = None,
+        vocabulary: Vocabulary | None = None,
+        dev: Corpus | None = None,
+        watched: Mapping[str, Corpus] | None = None,
+        keeper: Keeper | None = None,
+        progress: Progress | None = None,
+    ) -> Learned:
         """Learn from crowd labels; rules are refused. See LogicLNCL.fit."""
         task = task_of(corpus, labels, dev=dev, watched=watched, held_out=self.held_out, seed=self.seed)
         teacher = idle_teacher(self.name, task, rules, vocabulary)

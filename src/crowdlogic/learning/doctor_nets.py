@@ -34,9 +34,9 @@ from crowdlogic.learning.stopping import HeldOut, Limits
 from crowdlogic.learning.task import Task, task_of
 from crowdlogic.learning.two_stage import SMOOTHING, TRUST
 from crowdlogic.numerics.arrays import Floats
+from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.syntax import RuleSet
-from crowdlogic.rules.vocabulary import Vocabulary
-from crowdlogic.truth.confusion import m_step
+from crowdlogic.truth.dawid_skene import m_step
 
 if TYPE_CHECKING:
     from crowdlogic.classifiers.annotator_heads import HeadedClassifier
@@ -71,10 +71,17 @@ class DoctorNets:
         return "dl-wdn" if self.weighted else "dl-dn"
 
     def fit(
-        self, corpus: Corpus, labels: CrowdLabels, *, rules: RuleSet | None = None,
-        vocabulary: Vocabulary | None = None, dev: Corpus | None = None, watched: Mapping[str, Corpus] | None = None,
-        keeper: Keeper | None = None, progress: Progress | None = None,
-    ) -> Learned:  # fmt: skip
+        self,
+        corpus: Corpus,
+        labels: CrowdLabels,
+        *,
+        rules: RuleSet | None = None,
+        vocabulary: Vocabulary | None = None,
+        dev: Corpus | None = None,
+        watched: Mapping[str, Corpus] | None = None,
+        keeper: Keeper | None = None,
+        progress: Progress | None = None,
+    ) -> Learned:
         """Learn from crowd labels; rules are refused. See LogicLNCL.fit."""
         task = task_of(corpus, labels, dev=dev, watched=watched, held_out=self.held_out, seed=self.seed)
         teacher = idle_teacher(self.name, task, rules, vocabulary)

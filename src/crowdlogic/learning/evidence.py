@@ -27,9 +27,9 @@ from crowdlogic.errors import OptionError
 from crowdlogic.learning.learned import Learned
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.logspace import log_sum_exp, normalise, safe_log
+from crowdlogic.rules.contributions import Shares, rule_shares
 from crowdlogic.rules.grounding import GroundRules
 from crowdlogic.rules.reach import stay_within_items
-from crowdlogic.rules.shares import Shares, rule_shares
 
 BIT = float(np.log(2.0))
 
@@ -165,7 +165,7 @@ def _explained(learned: Learned, s: int, units: Ints, rules: RuleEvidence | None
     words = corpus.sentence(s) if corpus.tokens is not None else (corpus.texts[s],) if corpus.texts else ()
     return Evidence(
         corpus.items[s], words, task.labels.classes, classifier, crowd, normaliser, rules, epoch.k, q_a, q_b, q_f
-    )  # fmt: skip
+    )
 
 
 def crowd_evidence(labels: CrowdLabels, confusion: Floats) -> CrowdEvidence:
@@ -206,10 +206,16 @@ def rule_evidence(learned: Learned, items: Ints, units: Sequence[Ints]) -> list[
     places = [np.arange(end - len(mine), end) for mine, end in zip(units, ends, strict=True)] if alone else units
     ground = teacher.grounded(corpus)
     shares = rule_shares(
-        epoch.q_a[seen], ground, predict=lambda texts: predict_texts(learned.classifier, texts),
-        classifier=epoch.p[seen], strength=teacher.strength, preset=teacher.preset, transitions=teacher.transitions,
-        per_unit=teacher.per_unit, settling=teacher.settling,
-    )  # fmt: skip
+        epoch.q_a[seen],
+        ground,
+        predict=lambda texts: predict_texts(learned.classifier, texts),
+        classifier=epoch.p[seen],
+        strength=teacher.strength,
+        preset=teacher.preset,
+        transitions=teacher.transitions,
+        per_unit=teacher.per_unit,
+        settling=teacher.settling,
+    )
     return [_in_bits(shares, ground, place, epoch.q_b[mine]) for place, mine in zip(places, units, strict=True)]
 
 
@@ -224,7 +230,7 @@ def _in_bits(shares: Shares, ground: GroundRules, mine: Ints, q_b: Beliefs) -> R
     residual, normaliser = left_over(explained, safe_log(q_b) / BIT)
     return RuleEvidence(
         base, shares.from_classifier, rules, share[touching], table, residual, normaliser, shares.is_exact
-    )  # fmt: skip
+    )
 
 
 def left_over(explained: Floats, log_q_b: Floats) -> tuple[Floats, Floats]:

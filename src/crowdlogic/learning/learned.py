@@ -57,9 +57,13 @@ def learned_from(method: str, done: Trained, epoch: Epoch) -> Learned:
     """Put together what a fit left."""
     course, task = done.course, done.course.task
     estimate = answered_by(
-        task.labels, method, epoch.q_f, confusion=epoch.confusion, answer_all=True,
+        task.labels,
+        method,
+        epoch.q_f,
+        confusion=epoch.confusion,
+        answer_all=True,
         trace=np.array([row.stopping for row in done.history]),
-    )  # fmt: skip
+    )
     return Learned(
         estimate,
         epoch,

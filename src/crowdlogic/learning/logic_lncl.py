@@ -37,14 +37,14 @@ from crowdlogic.learning.task import Task, annotator_weights, task_of
 from crowdlogic.learning.teacher import Teacher, transitions_of
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.rules.potentials import PerUnit
-from crowdlogic.rules.project import Preset
+from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.rules.projection.projector import Preset
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import TransitionTable
-from crowdlogic.rules.vocabulary import Vocabulary
-from crowdlogic.truth.confusion import e_step, m_step, speaking_step
+from crowdlogic.truth.dawid_skene import e_step, m_step, speaking_step
 from crowdlogic.truth.fitting import check_counts
+from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.ties import Ties
-from crowdlogic.truth.voting import MajorityVote
 
 SINGLE_DOUBT = 0.3
 """Votes added to every class when units have one label each."""
@@ -146,9 +146,12 @@ class LogicLNCL:
             corpus, labels, dev=dev, watched=watched, held_out=self.held_out, seed=self.seed, keep=self.learn_weights
         )
         done = trained(
-            task, lambda task, factors: self.begin(task, rules, vocabulary, factors),
-            task.limits(self.epochs, self.patience), keeper=keeper, progress=progress,
-        )  # fmt: skip
+            task,
+            lambda task, factors: self.begin(task, rules, vocabulary, factors),
+            task.limits(self.epochs, self.patience),
+            keeper=keeper,
+            progress=progress,
+        )
         return learned_from(self.name, done, self.finished(done.course, done.best))
 
     def begin(
@@ -161,15 +164,25 @@ class LogicLNCL:
         if factors is None and self.learn_weights:
             factors = np.ones(teacher.n_rules)
         course = Course(
-            task, teacher, classifier, first_targets(task.learnt, self.start, doubt=self.doubt), factors,
+            task,
+            teacher,
+            classifier,
+            first_targets(task.learnt, self.start, doubt=self.doubt),
+            factors,
             look=lambda epoch: self.look(task, task.learnt, teacher, classifier, epoch),
-        )  # fmt: skip
+        )
         return course, lambda t, q_f, factors: self.epoch(task, teacher, classifier, weights, q_f, t, factors)
 
     def epoch(
-        self, task: Task, teacher: Teacher, classifier: Classifier, weights: Floats, q_f: Beliefs, t: int,
+        self,
+        task: Task,
+        teacher: Teacher,
+        classifier: Classifier,
+        weights: Floats,
+        q_f: Beliefs,
+        t: int,
         factors: Floats | None = None,
-    ) -> Epoch:  # fmt: skip
+    ) -> Epoch:
         """One round of Algorithm 1."""
         confusion = self.m_step(task.learnt, q_f)
         loss = classifier.fit_epoch(task.corpus, q_f, weights)
@@ -185,9 +198,16 @@ class LogicLNCL:
         return (speaking_step if self.silence else m_step)(labels, q_f, smoothing=self.smoothing, trust=self.trust)
 
     def e_step(
-        self, labels: CrowdLabels, task: Task, teacher: Teacher, classifier: Classifier, confusion: Floats, *,
-        k: float, loss: float,
-    ) -> Epoch:  # fmt: skip
+        self,
+        labels: CrowdLabels,
+        task: Task,
+        teacher: Teacher,
+        classifier: Classifier,
+        confusion: Floats,
+        *,
+        k: float,
+        loss: float,
+    ) -> Epoch:
         """Eq. 13, 15 and 9."""
         p = classifier.predict_proba(task.corpus)
         q_a, log_evidence = e_step(labels, confusion, p)
@@ -195,9 +215,7 @@ class LogicLNCL:
         q_f = q_a if teacher.is_idle else (1.0 - k) * q_a + k * q_b
         return Epoch(loss, k, p, q_a, q_b, q_f, confusion, log_evidence / labels.n_labels)
 
-    def look(
-        self, task: Task, labels: CrowdLabels, teacher: Teacher, classifier: Classifier, epoch: Epoch
-    ) -> Epoch:  # fmt: skip
+    def look(self, task: Task, labels: CrowdLabels, teacher: Teacher, classifier: Classifier, epoch: Epoch) -> Epoch:
         """The M and E step after an epoch, with the classifier as it is now and with these labels."""
         confusion, told = self.m_step(labels, epoch.q_f), teacher.weighted(epoch.factors)
         seen = self.e_step(labels, task, told, classifier, confusion, k=epoch.k, loss=epoch.loss)

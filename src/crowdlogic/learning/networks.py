@@ -8,8 +8,8 @@ from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.task import Task
 from crowdlogic.learning.teacher import Teacher
+from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.syntax import RuleSet
-from crowdlogic.rules.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from crowdlogic.classifiers.neural import NeuralClassifier

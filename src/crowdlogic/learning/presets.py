@@ -16,11 +16,11 @@ from crowdlogic.learning.logic_lncl import LogicLNCL, Loss
 from crowdlogic.learning.schedules import Constant, Growing, Imitation
 from crowdlogic.learning.teacher import ESTIMATED
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.rules.project import Preset, Result, Start
+from crowdlogic.rules.projection.projector import Preset, Result, Start
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import TransitionTable, conll_transitions
+from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.ties import Ties
-from crowdlogic.truth.voting import MajorityVote
 
 CONLL_TIES = ("I-MISC", "I-ORG", "B-ORG", "I-PER", "B-PER", "I-LOC", "B-LOC", "B-MISC", "O")
 """The order in which ties of the majority vote are decided in the paper's file."""
@@ -55,9 +55,14 @@ def sentiment(
     if reading not in IMITATIONS:
         raise OptionError(f"reading: {reading!r} is none of {', '.join(IMITATIONS)}.")
     method = LogicLNCL(
-        classifier=architecture_class("kim-cnn")(vectors=vectors), imitation=IMITATIONS[reading], strength=5.0,
-        preset="paper", loss=Loss.plain, start=MajorityVote(ties=Ties.soft), seed=seed,
-    )  # fmt: skip
+        classifier=architecture_class("kim-cnn")(vectors=vectors),
+        imitation=IMITATIONS[reading],
+        strength=5.0,
+        preset="paper",
+        loss=Loss.plain,
+        start=MajorityVote(ties=Ties.soft),
+        seed=seed,
+    )
     return Configured(method, parse_rules(f"1.0: include contrast('{word}')", source="the preset sentiment"))
 
 
@@ -89,10 +94,15 @@ def ner(
         raise OptionError(f"reading: {reading!r} is none of {', '.join(READINGS)}.")
     by_rules = reading.startswith("paper")
     method = LogicLNCL(
-        classifier=architecture_class("cnn-gru")(vectors=vectors), imitation=Growing(0.90, most=0.8), strength=5.0,
-        loss=Loss.annotators, start=_conll_vote(classes), preset=READINGS[reading], seed=seed,
+        classifier=architecture_class("cnn-gru")(vectors=vectors),
+        imitation=Growing(0.90, most=0.8),
+        strength=5.0,
+        loss=Loss.annotators,
+        start=_conll_vote(classes),
+        preset=READINGS[reading],
+        seed=seed,
         transitions=_transitions(reading, classes),
-    )  # fmt: skip
+    )
     return Configured(method, parse_rules("1.0: include bio", source="the preset ner") if by_rules else None)
 
 

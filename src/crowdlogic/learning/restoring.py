@@ -20,8 +20,8 @@ from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.task import Task
 from crowdlogic.learning.teacher import Teacher
 from crowdlogic.rules.audit import RuleAudit, audit
+from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.syntax import RuleSet
-from crowdlogic.rules.vocabulary import Vocabulary
 from crowdlogic.runs.carried import carried_rules, carry_rules
 from crowdlogic.runs.damage import needed, numbers, undamaged
 from crowdlogic.runs.files import MODEL
@@ -78,10 +78,16 @@ def kept_of(learned: Learned, config: Mapping[str, Any]) -> Kept:
     outcome = {"chosen": learned.chosen, "since": learned.since, "epoch": numbers}
     known = {"classes": list(task.labels.classes), "sequential": task.labels.is_sequential, "outcome": outcome}
     return Kept(
-        {**config, **known, "teacher": _teacher(learned.teacher)}, task.labels, task.corpus, learned.estimate,
-        {"p": epoch.p, "q_a": epoch.q_a, "q_b": epoch.q_b, "q_f": epoch.q_f}, learned.classifier.arrays(),
-        tuple(asdict(row) for row in learned.history), audited(learned), tuple(asdict(row) for row in learned.again),
-    )  # fmt: skip
+        {**config, **known, "teacher": _teacher(learned.teacher)},
+        task.labels,
+        task.corpus,
+        learned.estimate,
+        {"p": epoch.p, "q_a": epoch.q_a, "q_b": epoch.q_b, "q_f": epoch.q_f},
+        learned.classifier.arrays(),
+        tuple(asdict(row) for row in learned.history),
+        audited(learned),
+        tuple(asdict(row) for row in learned.again),
+    )
 
 
 NO_OPTIONS = ("classes", "rules", "vocabulary", "_ground")
@@ -104,10 +110,14 @@ def audited(learned: Learned) -> tuple[RuleAudit, ...]:
     if teacher.rules is None:
         return ()
     return audit(
-        epoch.q_a, teacher.grounded(learned.task.corpus),
-        predict=lambda texts: predict_texts(learned.classifier, texts), classifier=epoch.p, strength=teacher.strength,
-        gold=learned.task.corpus.gold, settling=teacher.settling,
-    )  # fmt: skip
+        epoch.q_a,
+        teacher.grounded(learned.task.corpus),
+        predict=lambda texts: predict_texts(learned.classifier, texts),
+        classifier=epoch.p,
+        strength=teacher.strength,
+        gold=learned.task.corpus.gold,
+        settling=teacher.settling,
+    )
 
 
 def load_run(
@@ -141,13 +151,25 @@ def _learned(home: Path, kept: Kept, vocabulary: Vocabulary | None, classifier: 
     if since is not None and needed(since, int, "since") not in range(1, len(kept.again) + 1):
         raise ValueError(f"the mean is since epoch {since}, and the second pass has {len(kept.again)}")
     epoch = Epoch(
-        **numbers(outcome["epoch"], "the outcome"), p=kept.views["p"], q_a=kept.views["q_a"], q_b=kept.views["q_b"],
-        q_f=kept.views["q_f"], confusion=np.asarray(kept.estimate.confusion), factors=teacher.factors,
-    )  # fmt: skip
+        **numbers(outcome["epoch"], "the outcome"),
+        p=kept.views["p"],
+        q_a=kept.views["q_a"],
+        q_b=kept.views["q_b"],
+        q_f=kept.views["q_f"],
+        confusion=np.asarray(kept.estimate.confusion),
+        factors=teacher.factors,
+    )
     return Learned(
-        kept.estimate, epoch, outcome["chosen"], history, architecture.load(kept.model, kept.labels.classes), teacher,
-        Task(kept.corpus, kept.labels, kept.labels), tuple(row_of(row) for row in kept.again), since,
-    )  # fmt: skip
+        kept.estimate,
+        epoch,
+        outcome["chosen"],
+        history,
+        architecture.load(kept.model, kept.labels.classes),
+        teacher,
+        Task(kept.corpus, kept.labels, kept.labels),
+        tuple(row_of(row) for row in kept.again),
+        since,
+    )
 
 
 def _check_classifier(learned: Learned) -> None:

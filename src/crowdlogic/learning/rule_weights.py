@@ -28,9 +28,15 @@ def is_time(epoch: int) -> bool:
 
 
 def learnt_factors(
-    task: Task, teacher: Teacher, classifier: Classifier, q_a: Beliefs, p: Beliefs, confusion: Floats,
-    held: CrowdLabels, factors: Floats,
-) -> Floats:  # fmt: skip
+    task: Task,
+    teacher: Teacher,
+    classifier: Classifier,
+    q_a: Beliefs,
+    p: Beliefs,
+    confusion: Floats,
+    held: CrowdLabels,
+    factors: Floats,
+) -> Floats:
     """factors[l] after one sweep over the rules; a tie keeps what was.
 
     Args:

@@ -19,8 +19,8 @@ from crowdlogic.learning.configuring import plain_options
 from crowdlogic.learning.course import BELIEFS, Epoch, Keeper, Progress
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.restoring import Run, carried, kept_of, row_of
+from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.syntax import RuleSet
-from crowdlogic.rules.vocabulary import Vocabulary
 from crowdlogic.runs.checkpoint import RunKeeper
 from crowdlogic.runs.claiming import Status, alone, claim, release
 from crowdlogic.runs.damage import needed, numbers
@@ -48,10 +48,17 @@ class Method(Protocol):
         """Where all chance comes from."""
 
     def fit(
-        self, corpus: Corpus, labels: CrowdLabels, *, rules: RuleSet | None = None,
-        vocabulary: Vocabulary | None = None, dev: Corpus | None = None, watched: Mapping[str, Corpus] | None = None,
-        keeper: Keeper | None = None, progress: Progress | None = None,
-    ) -> Learned:  # fmt: skip
+        self,
+        corpus: Corpus,
+        labels: CrowdLabels,
+        *,
+        rules: RuleSet | None = None,
+        vocabulary: Vocabulary | None = None,
+        dev: Corpus | None = None,
+        watched: Mapping[str, Corpus] | None = None,
+        keeper: Keeper | None = None,
+        progress: Progress | None = None,
+    ) -> Learned:
         """Learn."""
 
 
@@ -97,14 +104,22 @@ def train_run(
     claim(home, resume=resume)
     config = _config(method, given)
     keeper = RunKeeper(
-        home, owner_of(method, given), lambda: _begin(home, config),
+        home,
+        owner_of(method, given),
+        lambda: _begin(home, config),
         lambda last, best, note: check_checkpoint(last, best, note, given),
-    )  # fmt: skip
+    )
     with alone(home), _released(home):
         learned = method.fit(
-            given.corpus, given.labels, rules=given.rules, vocabulary=given.vocabulary, dev=given.dev,
-            watched=given.watched, keeper=keeper, progress=progress,
-        )  # fmt: skip
+            given.corpus,
+            given.labels,
+            rules=given.rules,
+            vocabulary=given.vocabulary,
+            dev=given.dev,
+            watched=given.watched,
+            keeper=keeper,
+            progress=progress,
+        )
         kept = kept_of(learned, {**config, "rules": carried(home, given.rules, given.vocabulary)})
         write_run(home, kept)
         keeper.second().remove()
@@ -115,9 +130,13 @@ def train_run(
 def _config(method: Method, given: Given) -> dict[str, Any]:
     """What is known of a run before it is fitted."""
     return {
-        "crowdlogic": __version__, "version": VERSION, "status": Status.running, "method": plain_options(method),
-        "seed": method.seed, "inputs": dict(given.inputs),
-    }  # fmt: skip
+        "crowdlogic": __version__,
+        "version": VERSION,
+        "status": Status.running,
+        "method": plain_options(method),
+        "seed": method.seed,
+        "inputs": dict(given.inputs),
+    }
 
 
 def _begin(home: Path, config: Mapping[str, Any]) -> None:

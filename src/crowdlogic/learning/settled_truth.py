@@ -54,17 +54,30 @@ class SettledTruth(LogicLNCL):
         return self._settled[labels]
 
     def epoch(
-        self, task: Task, teacher: Teacher, classifier: Classifier, weights: Floats, q_f: Beliefs, t: int,
+        self,
+        task: Task,
+        teacher: Teacher,
+        classifier: Classifier,
+        weights: Floats,
+        q_f: Beliefs,
+        t: int,
         factors: Floats | None = None,
-    ) -> Epoch:  # fmt: skip
+    ) -> Epoch:
         """One round, the first on the settled truth itself."""
         targets = self.settled(task.learnt, task.corpus) if t == 1 else q_f
         return super().epoch(task, teacher, classifier, weights, targets, t, factors)
 
     def e_step(
-        self, labels: CrowdLabels, task: Task, teacher: Teacher, classifier: Classifier, confusion: Floats, *,
-        k: float, loss: float,
-    ) -> Epoch:  # fmt: skip
+        self,
+        labels: CrowdLabels,
+        task: Task,
+        teacher: Teacher,
+        classifier: Classifier,
+        confusion: Floats,
+        *,
+        k: float,
+        loss: float,
+    ) -> Epoch:
         """Eq. 15 and 9 on the settled truth; of a unit that nobody labelled the classifier's view."""
         p = classifier.predict_proba(task.corpus)
         heard = labels.labels_per_unit() > 0

@@ -13,8 +13,8 @@ from crowdlogic.errors import OptionError
 from crowdlogic.learning.logic_lncl import LogicLNCL
 from crowdlogic.learning.task import Task
 from crowdlogic.learning.teacher import Teacher
+from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.syntax import RuleSet
-from crowdlogic.rules.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,12 @@ import numpy as np
 
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.engines.shards import shards_of
+from crowdlogic.engines.sweeps import evidence
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Bools, Floats
 from crowdlogic.numerics.logspace import normalise, safe_log
 from crowdlogic.numerics.sums import sum_by
-from crowdlogic.truth.shards import shards_of
-from crowdlogic.truth.sweeps import evidence
 
 
 @dataclass(frozen=True)

@@ -67,9 +67,15 @@ class Task:
 
 
 def task_of(
-    corpus: Corpus, labels: CrowdLabels, *, dev: Corpus | None, watched: Mapping[str, Corpus] | None,
-    held_out: HeldOut | None, seed: int, keep: bool = False,
-) -> Task:  # fmt: skip
+    corpus: Corpus,
+    labels: CrowdLabels,
+    *,
+    dev: Corpus | None,
+    watched: Mapping[str, Corpus] | None,
+    held_out: HeldOut | None,
+    seed: int,
+    keep: bool = False,
+) -> Task:
     """Align everything, and keep labels apart when there is no dev gold (or when they are needed anyway: `keep`)."""
     labels, corpus = align(labels, corpus)
     if labels.weight is not None:

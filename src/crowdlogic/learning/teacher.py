@@ -14,13 +14,13 @@ from crowdlogic.data.names import Classes
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.task import Task
 from crowdlogic.numerics.arrays import Floats
-from crowdlogic.rules.expanding import expand
+from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.grounding import GroundRules, ground_rules
 from crowdlogic.rules.potentials import PerUnit
-from crowdlogic.rules.project import Preset, Settling, project
+from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.rules.projection.projector import Preset, Settling, project
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import TransitionTable, estimate_transitions
-from crowdlogic.rules.vocabulary import Vocabulary
 
 NO_RULES = RuleSet(())
 
@@ -92,10 +92,16 @@ class Teacher:
         if self.is_idle:
             return q_a
         return project(
-            q_a, self.grounded(corpus), predict=lambda texts: predict_texts(classifier, texts), classifier=p,
-            strength=self.strength, preset=self.preset, transitions=self.transitions, per_unit=self.per_unit,
+            q_a,
+            self.grounded(corpus),
+            predict=lambda texts: predict_texts(classifier, texts),
+            classifier=p,
+            strength=self.strength,
+            preset=self.preset,
+            transitions=self.transitions,
+            per_unit=self.per_unit,
             settling=self.settling,
-        ).q_b  # fmt: skip
+        ).q_b
 
     def predict(self, corpus: Corpus, classifier: Classifier, p: Beliefs | None = None) -> Beliefs:
         """Eq. 15 with the classifier's p in place of q_a: how new items are answered."""

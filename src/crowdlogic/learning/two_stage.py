@@ -26,13 +26,13 @@ from crowdlogic.learning.stopping import HeldOut, Limits
 from crowdlogic.learning.task import Task, task_of
 from crowdlogic.learning.teacher import Teacher, transitions_of
 from crowdlogic.numerics.arrays import Bools, Floats
-from crowdlogic.rules.project import Preset
+from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.rules.projection.projector import Preset
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import TransitionTable
-from crowdlogic.rules.vocabulary import Vocabulary
-from crowdlogic.truth.confusion import m_step
+from crowdlogic.truth.dawid_skene import m_step
+from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod
-from crowdlogic.truth.voting import MajorityVote
 
 SMOOTHING, TRUST = 0.01, 1.0
 """Labels added to every cell of a confusion matrix, and to its diagonal."""
@@ -75,10 +75,17 @@ class TwoStage:
         return f"{self.truth.name} + {self.classifier.name}"
 
     def fit(
-        self, corpus: Corpus, labels: CrowdLabels, *, rules: RuleSet | None = None,
-        vocabulary: Vocabulary | None = None, dev: Corpus | None = None, watched: Mapping[str, Corpus] | None = None,
-        keeper: Keeper | None = None, progress: Progress | None = None,
-    ) -> Learned:  # fmt: skip
+        self,
+        corpus: Corpus,
+        labels: CrowdLabels,
+        *,
+        rules: RuleSet | None = None,
+        vocabulary: Vocabulary | None = None,
+        dev: Corpus | None = None,
+        watched: Mapping[str, Corpus] | None = None,
+        keeper: Keeper | None = None,
+        progress: Progress | None = None,
+    ) -> Learned:
         """Infer the truth, then learn it; see LogicLNCL.fit."""
         task = task_of(corpus, labels, dev=dev, watched=watched, held_out=self.held_out, seed=self.seed)
 
@@ -130,10 +137,17 @@ class Gold:
         Limits(self.epochs, self.patience)
 
     def fit(
-        self, corpus: Corpus, labels: CrowdLabels, *, rules: RuleSet | None = None,
-        vocabulary: Vocabulary | None = None, dev: Corpus | None = None, watched: Mapping[str, Corpus] | None = None,
-        keeper: Keeper | None = None, progress: Progress | None = None,
-    ) -> Learned:  # fmt: skip
+        self,
+        corpus: Corpus,
+        labels: CrowdLabels,
+        *,
+        rules: RuleSet | None = None,
+        vocabulary: Vocabulary | None = None,
+        dev: Corpus | None = None,
+        watched: Mapping[str, Corpus] | None = None,
+        keeper: Keeper | None = None,
+        progress: Progress | None = None,
+    ) -> Learned:
         """Learn the gold; without a dev set, for all epochs. See LogicLNCL.fit."""
         task = task_of(corpus, labels, dev=dev, watched=watched, held_out=None, seed=self.seed)
         if not is_scorable(task.corpus):
@@ -144,9 +158,12 @@ class Gold:
         targets = np.where(known[:, None], np.eye(size)[gold], 1.0 / size)
         teacher = _teacher(self, task, targets, rules, vocabulary)
         done = trained(
-            task, lambda task, _: _taught(self, task, teacher, targets, known.astype(np.float64)),
-            task.limits(self.epochs, self.patience), keeper=keeper, progress=progress,
-        )  # fmt: skip
+            task,
+            lambda task, _: _taught(self, task, teacher, targets, known.astype(np.float64)),
+            task.limits(self.epochs, self.patience),
+            keeper=keeper,
+            progress=progress,
+        )
         return _learned(self.name, done, targets, known, task.labels.take(known[task.labels.unit]))
 
 

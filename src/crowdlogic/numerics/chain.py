@@ -120,8 +120,12 @@ def _checked(unary: Floats, pairwise: Floats, offsets: Ints, start: Floats | Non
     potentials = np.array(unary, dtype=np.float64, order="C")
     if start is not None:
         potentials[first] += start
-    return _Chain(potentials, np.ascontiguousarray(tables, dtype=np.float64), _tables_of(table, tables, first, n_units),
-                  np.ascontiguousarray(offsets, dtype=np.int64))  # fmt: skip
+    return _Chain(
+        potentials,
+        np.ascontiguousarray(tables, dtype=np.float64),
+        _tables_of(table, tables, first, n_units),
+        np.ascontiguousarray(offsets, dtype=np.int64),
+    )
 
 
 def _tables_of(table: Ints | None, tables: Floats, first: Ints, n_units: int) -> Ints:

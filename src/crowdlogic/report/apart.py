@@ -12,7 +12,7 @@ import polars as pl
 
 from crowdlogic.data.estimate import Estimate, answered_by, shares
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.truth.voting import MajorityVote
+from crowdlogic.truth.majority import MajorityVote
 
 MOST_CELLS = 200_000_000
 """Labels times classes beyond which a row of votes for each label would not fit."""
@@ -27,7 +27,12 @@ def apart(labels: CrowdLabels, estimate: Estimate) -> tuple[CrowdLabels, Estimat
     heard = others.sum(axis=1) > 0
     rows = np.flatnonzero(heard)
     alone = CrowdLabels(
-        np.arange(len(rows)), labels.annotator[rows], labels.label[rows], pl.Series(rows.astype(str)),
-        labels.annotators, labels.classes, weight=None if labels.weight is None else labels.weight[rows],
-    )  # fmt: skip
+        np.arange(len(rows)),
+        labels.annotator[rows],
+        labels.label[rows],
+        pl.Series(rows.astype(str)),
+        labels.annotators,
+        labels.classes,
+        weight=None if labels.weight is None else labels.weight[rows],
+    )
     return alone, answered_by(alone, estimate.method, shares(np.maximum(others[rows], 0.0)))

@@ -36,9 +36,12 @@ def comparison_of(compared: Sequence[Compared], method: str, n_gold: int) -> Com
     disputed = disputed_units(compared)
     agreement = between[np.ix_(order, order)]
     return ComparisonFindings(
-        rows, tuple(names), tuple(tuple(round(float(x), 6) for x in line) for line in agreement), int(disputed.sum()),
+        rows,
+        tuple(names),
+        tuple(tuple(round(float(x), 6) for x in line) for line in agreement),
+        int(disputed.sum()),
         by_importance((*_best(rows, names, method, agreement[0], n_gold), *_disputed(rows, disputed))),
-    )  # fmt: skip
+    )
 
 
 def _row(one: Compared, names: Sequence[str], mean: Floats | float) -> MethodRow:

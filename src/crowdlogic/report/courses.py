@@ -51,9 +51,18 @@ def training_of(made: Material) -> TrainingFindings | None:
     epochs = tuple(_epoch(row, names, scored=rule is not None) for row in kept.history)
     score_name = "span F1" if made.task is Task.spans else "accuracy"
     return TrainingFindings(
-        epochs, chosen, rule or "nothing to stop by", rule == BY_DEV, stopped(kept, chosen, rule), tuple(names),
-        score_name, number(total), views, watched, by_importance(_findings(kept, chosen, rule, views, watched)),
-    )  # fmt: skip
+        epochs,
+        chosen,
+        rule or "nothing to stop by",
+        rule == BY_DEV,
+        stopped(kept, chosen, rule),
+        tuple(names),
+        score_name,
+        number(total),
+        views,
+        watched,
+        by_importance(_findings(kept, chosen, rule, views, watched)),
+    )
 
 
 def _epoch(row: Mapping[str, Any], names: Sequence[str], *, scored: bool) -> EpochRow:

@@ -51,11 +51,21 @@ def labels_of(made: Material, showing: Showing, *, most: int) -> LabelFindings:
     share = total / n if n else None
     n_tied = int(tied(estimate).sum())
     return LabelFindings(
-        n, int((~answered).sum()), n_tied, round(total, 6), number(share), histogram(confidence[answered], BINS),
-        thresholds, showing.items(units[:most], doubt[:most]), len(units),
-        showing.items(suspects[:most], wrong[suspects[:most]]), len(suspects), SURE, showing.text_length,
+        n,
+        int((~answered).sum()),
+        n_tied,
+        round(total, 6),
+        number(share),
+        histogram(confidence[answered], BINS),
+        thresholds,
+        showing.items(units[:most], doubt[:most]),
+        len(units),
+        showing.items(suspects[:most], wrong[suspects[:most]]),
+        len(suspects),
+        SURE,
+        showing.text_length,
         by_importance(_findings(made, n, total, thresholds, n_tied, len(suspects))),
-    )  # fmt: skip
+    )
 
 
 def histogram(values: Floats, bins: int) -> Histogram:

@@ -68,11 +68,13 @@ class Drifts:
         share = (self.right[j] + HALF) / (n + 2 * HALF)
         bins = tuple(
             TimeBin(
-                float(self.begin[j, b]), float(self.end[j, b]), int(n[b]),
+                float(self.begin[j, b]),
+                float(self.end[j, b]),
+                int(n[b]),
                 Figure(number(share[b]), number(low[b]), number(high[b])),
             )
             for b in range(BINS)
-        )  # fmt: skip
+        )
         p_value = float(self.p_value[j]) if np.isfinite(self.p_value[j]) else None
         return Drift(bins, float(round(self.change[j], 6)), p_value, bool(self.falls[j]))
 
@@ -99,7 +101,7 @@ def drifts_of(labels: CrowdLabels, beliefs: Beliefs, level: float) -> Drifts | N
     shape = (size, BINS)
     return Drifts(
         counted, n.reshape(shape), hits, begin.reshape(shape), end.reshape(shape), change, p_value, falls, level
-    )  # fmt: skip
+    )
 
 
 def _in_time(labels: CrowdLabels, beliefs: Beliefs) -> tuple[Ints, Floats, Floats]:

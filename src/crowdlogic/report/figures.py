@@ -19,7 +19,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from crowdlogic.data.writing import write_bytes
+from crowdlogic.data.files import write_bytes
 from crowdlogic.errors import CrowdLogicError
 from crowdlogic.report.findings import Report
 from crowdlogic.report.page_items import embedded
@@ -124,10 +124,16 @@ def standalone(plot: Plot, scheme: dict[str, str] | None = None) -> str:
         inside += _legend_marks(row, TOP + plot.size[1] + LINE * place + 12)
     return str(
         tag(
-            "svg", *inside, xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {width:g} {height:g}", class_="plot",
-            width=f"{width:g}", height=f"{height:g}", role="img",
+            "svg",
+            *inside,
+            xmlns="http://www.w3.org/2000/svg",
+            viewBox=f"0 0 {width:g} {height:g}",
+            class_="plot",
+            width=f"{width:g}",
+            height=f"{height:g}",
+            role="img",
         )
-    )  # fmt: skip
+    )
 
 
 def _legend_rows(legend: tuple[tuple[str, str], ...], width: float) -> list[list[tuple[float, str, str]]]:

@@ -31,7 +31,7 @@ from crowdlogic.report.findings import (
 from crowdlogic.report.material import Material
 from crowdlogic.report.wording import by_importance, counted, number, percent, short
 from crowdlogic.truth.annotators import credible_interval
-from crowdlogic.truth.voting import MajorityVote
+from crowdlogic.truth.majority import MajorityVote
 
 LEVEL = 0.95
 MOST_CLASSES = 50
@@ -56,15 +56,29 @@ def overview_of(made: Material, *, seed: int = 0) -> Overview:
     classes, scores = class_shares(made), scores_of(made)
     error = calibration_error(made.gold, estimate.beliefs) if made.gold is not None and labels.n_classes else np.nan
     return Overview(
-        made.task, len(labels.items), labels.n_units, len(labels.annotators), labels.n_labels,
-        n_unlabelled=int((per_item == 0).sum()), n_single=int((per_item == 1).sum()),
+        made.task,
+        len(labels.items),
+        labels.n_units,
+        len(labels.annotators),
+        labels.n_labels,
+        n_unlabelled=int((per_item == 0).sum()),
+        n_single=int((per_item == 1).sum()),
         labels_per_item=whole_numbers(per_item, MOST_PER_ITEM),
         mean_labels_per_item=number(per_item.mean()) if len(per_item) else None,
-        classes=classes, n_classes=labels.n_classes, agreement=coefficients, intake=tuple(labels.intake.sentences()),
-        method=estimate.method, settings=made.settings, converged=estimate.converged, iterations=len(estimate.trace),
-        scores=scores, n_gold=int(made.known.sum()), calibration=calibration_of(made), calibration_error=number(error),
+        classes=classes,
+        n_classes=labels.n_classes,
+        agreement=coefficients,
+        intake=tuple(labels.intake.sentences()),
+        method=estimate.method,
+        settings=made.settings,
+        converged=estimate.converged,
+        iterations=len(estimate.trace),
+        scores=scores,
+        n_gold=int(made.known.sum()),
+        calibration=calibration_of(made),
+        calibration_error=number(error),
         findings=by_importance(_findings(made, per_item, coefficients, classes, scores, number(error))),
-    )  # fmt: skip
+    )
 
 
 def whole_numbers(values: Ints, most: int) -> Histogram:
@@ -91,11 +105,15 @@ def class_shares(made: Material) -> tuple[ClassShare, ...]:
     shown = np.sort(np.argsort(-votes, kind="stable")[:MOST_CLASSES])
     return tuple(
         ClassShare(
-            made.class_names[k], int(votes[k]), number(columns[0][k]) if votes.sum() else None, int(answers[k]),
-            number(columns[1][k]) if answered.any() else None, number(gold[k] / gold.sum()) if gold.sum() else None,
+            made.class_names[k],
+            int(votes[k]),
+            number(columns[0][k]) if votes.sum() else None,
+            int(answers[k]),
+            number(columns[1][k]) if answered.any() else None,
+            number(gold[k] / gold.sum()) if gold.sum() else None,
         )
         for k in shown
-    )  # fmt: skip
+    )
 
 
 def scores_of(made: Material) -> tuple[Score, ...]:
@@ -140,17 +158,24 @@ def calibration_of(made: Material) -> tuple[CalibrationBin, ...]:
     n, sums, hits = (np.bincount(at, weights=w, minlength=BINS) for w in (None, confidence, right))
     return tuple(
         CalibrationBin(
-            b / BINS, (b + 1) / BINS, int(n[b]), number(sums[b] / n[b]) if n[b] else None,
+            b / BINS,
+            (b + 1) / BINS,
+            int(n[b]),
+            number(sums[b] / n[b]) if n[b] else None,
             number(hits[b] / n[b]) if n[b] else None,
         )
         for b in range(BINS)
-    )  # fmt: skip
+    )
 
 
 def _findings(
-    made: Material, per_item: Ints, coefficients: tuple[Coefficient, ...], classes: tuple[ClassShare, ...],
-    scores: tuple[Score, ...], error: float | None,
-) -> Iterator[Finding]:  # fmt: skip
+    made: Material,
+    per_item: Ints,
+    coefficients: tuple[Coefficient, ...],
+    classes: tuple[ClassShare, ...],
+    scores: tuple[Score, ...],
+    error: float | None,
+) -> Iterator[Finding]:
     yield _headline(made, next(one for one in coefficients if one.name == "alpha"))
     yield from (_scored(score, made) for score in scores[:1])
     if error is not None and error > OVERSURE:

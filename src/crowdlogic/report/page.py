@@ -39,20 +39,24 @@ def render(report: Report) -> str:
     """The report as one self-contained HTML page."""
     style, theme, script = stylesheet(), _source("theme.js"), _source("report.js")
     shown, left_out = items_of(report)
-    return _environment().get_template("report.html.j2").render(
-        report=report,
-        pages=[page for page in TITLES if getattr(report, page) is not None],
-        plots=plots_of(report),
-        units="items" if report.overview.task is Task.documents else "tokens",
-        data=embedded(shown),
-        left_out=left_out,
-        most_annotators=MOST_ANNOTATORS,
-        longest=LONGEST,
-        style=style,
-        theme=theme,
-        script=script,
-        policy=policy(style=style, scripts=(theme, script)),
-    )  # fmt: skip
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            report=report,
+            pages=[page for page in TITLES if getattr(report, page) is not None],
+            plots=plots_of(report),
+            units="items" if report.overview.task is Task.documents else "tokens",
+            data=embedded(shown),
+            left_out=left_out,
+            most_annotators=MOST_ANNOTATORS,
+            longest=LONGEST,
+            style=style,
+            theme=theme,
+            script=script,
+            policy=policy(style=style, scripts=(theme, script)),
+        )
+    )
 
 
 def policy(*, style: str, scripts: tuple[str, ...]) -> str:
@@ -88,9 +92,12 @@ def _source(name: str) -> str:
 @cache
 def _environment() -> Environment:
     made = Environment(
-        loader=PackageLoader("crowdlogic.report", "templates"), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
+        loader=PackageLoader("crowdlogic.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     made.filters |= {
         "share": share,
         "number": number,

@@ -13,6 +13,8 @@ import polars as pl
 
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.engines.shards import shards_of
+from crowdlogic.engines.sweeps import tally
 from crowdlogic.metrics.mistakes import Mistakes, mistakes
 from crowdlogic.metrics.pairs import pairwise
 from crowdlogic.numerics.arrays import Floats, Ints
@@ -38,9 +40,7 @@ from crowdlogic.report.flags import FEW_ITEMS, FEW_SENTENCES, KINDS, Flagged, Ha
 from crowdlogic.report.material import Material
 from crowdlogic.report.wording import by_importance, counted, named, number, percent, short
 from crowdlogic.truth.annotators import annotator_table, credible_interval
-from crowdlogic.truth.confusion import MOST_CELLS
-from crowdlogic.truth.shards import shards_of
-from crowdlogic.truth.sweeps import tally
+from crowdlogic.truth.dawid_skene import MOST_CELLS
 
 LEVEL = 0.95
 BINS = 20
@@ -122,11 +122,15 @@ def people_of(made: Material) -> People:
     right = known & (gold[labels.unit] == labels.label)
     truth = estimate.answer if not made.known.any() else gold
     return People(
-        table, habits, flagged(habits), drifts_of(labels, estimate.beliefs, LEVEL),
+        table,
+        habits,
+        flagged(habits),
+        drifts_of(labels, estimate.beliefs, LEVEL),
         sum_by(labels.annotator, size, right.astype(np.float64)),
         sum_by(labels.annotator, size, known.astype(np.float64)),
-        mistakes(labels, truth) if made.task is Task.spans else None, by_others is not None,
-    )  # fmt: skip
+        mistakes(labels, truth) if made.task is Task.spans else None,
+        by_others is not None,
+    )
 
 
 def habits_of(made: Material, table: pl.DataFrame, labels: CrowdLabels, beliefs: Beliefs) -> Habits:
@@ -137,9 +141,14 @@ def habits_of(made: Material, table: pl.DataFrame, labels: CrowdLabels, beliefs:
         counts = tally(shards_of(labels), beliefs).counts.transpose(0, 2, 1)
     least = FEW_ITEMS if made.task is Task.documents else FEW_SENTENCES
     return Habits(
-        tuple(str(name) for name in labels.annotators), made.class_names, counts, table["labels"].to_numpy(),
-        table["items"].to_numpy(), least, LEVEL,
-    )  # fmt: skip
+        tuple(str(name) for name in labels.annotators),
+        made.class_names,
+        counts,
+        table["labels"].to_numpy(),
+        table["items"].to_numpy(),
+        least,
+        LEVEL,
+    )
 
 
 def annotators_of(made: Material, people: People, *, most: int) -> AnnotatorFindings:
@@ -155,11 +164,19 @@ def annotators_of(made: Material, people: People, *, most: int) -> AnnotatorFind
     order = np.lexsort((-n_labels, -np.where(gravity > GRAVITY[FlagKind.few], gravity, 0))).tolist()
     given = n_labels > 0
     return AnnotatorFindings(
-        tuple(_row(made, people, j) for j in order[:most]), len(order), _numbers(people),
-        made.class_names if 0 < len(made.class_names) <= MOST_IN_MATRIX else (), LEVEL,
-        histogram(people.reliability[given], BINS), _chance(made), pairs_of(made), bool(made.known.any()),
-        people.drifts is not None, people.is_apart, by_importance(_findings(people, order)),
-    )  # fmt: skip
+        tuple(_row(made, people, j) for j in order[:most]),
+        len(order),
+        _numbers(people),
+        made.class_names if 0 < len(made.class_names) <= MOST_IN_MATRIX else (),
+        LEVEL,
+        histogram(people.reliability[given], BINS),
+        _chance(made),
+        pairs_of(made),
+        bool(made.known.any()),
+        people.drifts is not None,
+        people.is_apart,
+        by_importance(_findings(people, order)),
+    )
 
 
 def _numbers(people: People) -> dict[str, int]:
@@ -187,13 +204,25 @@ def _row(made: Material, people: People, j: int) -> AnnotatorRow:
     kind = made.labels.kind
     reliability = Figure(*(number(row[f"reliability{end}"]) for end in ("", "_low", "_high")))
     return AnnotatorRow(
-        habits.names[j], (kind[j] or None) if kind is not None else None, n_labels, int(row["items"]),
-        reliability if n_labels else Figure(None), number(row["expected_accuracy"]) if n_labels else None,
-        _by_gold(people, j), int(people.n_gold[j]), Figure(*skill), number(row["spam_score"]) if n_labels else None,
-        confusions(habits, j), matrix, None if favourite is None else habits.classes[favourite],
-        None if favourite is None else number(habits.label_share[j, favourite]), number(row["weight"]),
-        _flags(people, j), None if people.drifts is None else people.drifts.of(j), _mistakes(people.mistakes, j),
-    )  # fmt: skip
+        habits.names[j],
+        (kind[j] or None) if kind is not None else None,
+        n_labels,
+        int(row["items"]),
+        reliability if n_labels else Figure(None),
+        number(row["expected_accuracy"]) if n_labels else None,
+        _by_gold(people, j),
+        int(people.n_gold[j]),
+        Figure(*skill),
+        number(row["spam_score"]) if n_labels else None,
+        confusions(habits, j),
+        matrix,
+        None if favourite is None else habits.classes[favourite],
+        None if favourite is None else number(habits.label_share[j, favourite]),
+        number(row["weight"]),
+        _flags(people, j),
+        None if people.drifts is None else people.drifts.of(j),
+        _mistakes(people.mistakes, j),
+    )
 
 
 def _by_gold(people: People, j: int) -> Figure:
@@ -237,11 +266,18 @@ def _mistakes(found: Mistakes | None, j: int) -> SpanMistakes | None:
         return None
     n_true, n_marked = int(found.n_gold[j]), int(found.n_marked[j])
     return SpanMistakes(
-        int(found.n_sequences[j]), n_true, n_marked, int(found.correct[j]), int(found.boundary[j]),
-        int(found.wrong_type[j]), int(found.ignored[j]), int(found.spurious[j]),
-        number(found.precision[j]) if n_marked else None, number(found.recall[j]) if n_true else None,
+        int(found.n_sequences[j]),
+        n_true,
+        n_marked,
+        int(found.correct[j]),
+        int(found.boundary[j]),
+        int(found.wrong_type[j]),
+        int(found.ignored[j]),
+        int(found.spurious[j]),
+        number(found.precision[j]) if n_marked else None,
+        number(found.recall[j]) if n_true else None,
         number(found.f1[j]) if n_true + n_marked else None,
-    )  # fmt: skip
+    )
 
 
 def pairs_of(made: Material) -> PairAgreement | None:
@@ -261,9 +297,12 @@ def pairs_of(made: Material) -> PairAgreement | None:
         table[found.a, found.b] = column
         table[found.b, found.a] = column
     return PairAgreement(
-        tuple(str(name) for name in names), tuple(map(tuple, shared.tolist())), _square(agreement), _square(kappa),
+        tuple(str(name) for name in names),
+        tuple(map(tuple, shared.tolist())),
+        _square(agreement),
+        _square(kappa),
         len(labels.annotators),
-    )  # fmt: skip
+    )
 
 
 def _square(table: Floats) -> tuple[tuple[float | None, ...], ...]:

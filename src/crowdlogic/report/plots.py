@@ -92,8 +92,11 @@ class Scale:
 
     def __call__(self, figure: float) -> float:
         """Where a figure stands."""
-        low, high, x = (math.log10(max(v, 1e-300)) for v in (self.low, self.high, figure)) if self.logarithmic else (
-            self.low, self.high, figure)  # fmt: skip
+        low, high, x = (
+            (math.log10(max(v, 1e-300)) for v in (self.low, self.high, figure))
+            if self.logarithmic
+            else (self.low, self.high, figure)
+        )
         share = 0.5 if high == low else (x - low) / (high - low)
         return self.start + share * (self.end - self.start)
 
@@ -194,9 +197,15 @@ def drawn(
     """The finished plot: one image to a screen reader, which shrinks with the page."""
     width, height = size
     svg = tag(
-        "svg", *marks, viewBox=f"0 0 {width:g} {height:g}", class_="plot", role="img", aria_label=isolated(says),
-        width=f"{width:g}", height=f"{height:g}",
-    )  # fmt: skip
+        "svg",
+        *marks,
+        viewBox=f"0 0 {width:g} {height:g}",
+        class_="plot",
+        role="img",
+        aria_label=isolated(says),
+        width=f"{width:g}",
+        height=f"{height:g}",
+    )
     return Plot(name, heading, says, svg, legend, size)
 
 

@@ -51,9 +51,15 @@ class Limits:
 
 
 def report_of(
-    made: Material, *, title: str, made_at: str, explain: Explain = unexplained, compared: Sequence[Compared] = (),
-    limits: Limits | None = None, seed: int = 0,
-) -> Report:  # fmt: skip
+    made: Material,
+    *,
+    title: str,
+    made_at: str,
+    explain: Explain = unexplained,
+    compared: Sequence[Compared] = (),
+    limits: Limits | None = None,
+    seed: int = 0,
+) -> Report:
     """Everything that there is to say.
 
     Args:
@@ -77,9 +83,18 @@ def report_of(
     pages = (overview, labels, annotators, rules, training, comparison)
     findings = [finding for page in pages if page is not None for finding in page.findings]
     return Report(
-        title, made_at, __version__, made.class_names, summary_of(findings), overview, labels, annotators, rules,
-        training, comparison,
-    )  # fmt: skip
+        title,
+        made_at,
+        __version__,
+        made.class_names,
+        summary_of(findings),
+        overview,
+        labels,
+        annotators,
+        rules,
+        training,
+        comparison,
+    )
 
 
 def summary_of(findings: Sequence[Finding]) -> Summary:

@@ -51,9 +51,15 @@ def rules_of(made: Material, showing: Showing, *, most: int) -> RuleFindings | N
     has_gold = right is not None
     rows = tuple(_row(one, [flip for flip in flips if flip.rule == one.rule], has_gold) for one in audits)
     return RuleFindings(
-        rows[:most], len(audits), made.labels.n_units, flips[:MOST_FLIPS], len(changed), right, wrong,
+        rows[:most],
+        len(audits),
+        made.labels.n_units,
+        flips[:MOST_FLIPS],
+        len(changed),
+        right,
+        wrong,
         by_importance(_findings(audits, rows, len(changed), right, wrong)),
-    )  # fmt: skip
+    )
 
 
 def changed_units(made: Material) -> Ints:
@@ -86,10 +92,19 @@ def flips_of(made: Material, showing: Showing, units: Ints, audits: Sequence[Rul
         answer = int(made.estimate.answer[i])
         rule, bits = pushed(evidence, names[before], names[after], audits)
         gold = None if made.gold is None or made.gold[i] == UNKNOWN else names[made.gold[i]]
-        found.append(Flip(
-            str(made.labels.items[s]), _text(made, showing, i, s), None if offsets is None else i - int(offsets[s]),
-            names[before], names[after], names[answer] if answer >= 0 else None, gold, rule, bits,
-        ))  # fmt: skip
+        found.append(
+            Flip(
+                str(made.labels.items[s]),
+                _text(made, showing, i, s),
+                None if offsets is None else i - int(offsets[s]),
+                names[before],
+                names[after],
+                names[answer] if answer >= 0 else None,
+                gold,
+                rule,
+                bits,
+            )
+        )
     return tuple(found)
 
 
@@ -117,12 +132,26 @@ def _row(one: RuleAudit, pushed: list[Flip], has_gold: bool) -> RuleRow:
     right = sum(flip.gold == flip.after for flip in pushed) if has_gold else None
     wrong = sum(flip.gold == flip.before for flip in pushed) if has_gold else None
     return RuleRow(
-        one.rule, one.place, one.groundings, one.units, round(one.coverage, 6), round(one.applications, 6),
-        Figure(number(one.satisfaction), number(one.low), number(one.high)), number(one.chance), round(one.moved, 6),
-        one.flipped, one.flipped_right, one.flipped_wrong, len(pushed), right, wrong,
-        gold_says(_judged_of(one, (right, wrong))), str(one.verdict), verdict_in_words(one, (right, wrong)),
+        one.rule,
+        one.place,
+        one.groundings,
+        one.units,
+        round(one.coverage, 6),
+        round(one.applications, 6),
+        Figure(number(one.satisfaction), number(one.low), number(one.high)),
+        number(one.chance),
+        round(one.moved, 6),
+        one.flipped,
+        one.flipped_right,
+        one.flipped_wrong,
+        len(pushed),
+        right,
+        wrong,
+        gold_says(_judged_of(one, (right, wrong))),
+        str(one.verdict),
+        verdict_in_words(one, (right, wrong)),
         tuple(pushed[:MOST_EXAMPLES]),
-    )  # fmt: skip
+    )
 
 
 def _judged_of(one: RuleAudit, pushed: Judged) -> Judged:

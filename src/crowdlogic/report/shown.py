@@ -69,15 +69,27 @@ class Showing:
             tokens = places.tolist()
             sentences = sentences_of(self.made, items, places, tags_for(self.made), self.reliability)
         found = zip(
-            units.tolist(), items.tolist(), expected_wrong.tolist(), self.explain(units), tokens, sentences,
-            self._votes(units), strict=True,
-        )  # fmt: skip
+            units.tolist(),
+            items.tolist(),
+            expected_wrong.tolist(),
+            self.explain(units),
+            tokens,
+            sentences,
+            self._votes(units),
+            strict=True,
+        )
         return tuple(self._item(*one) for one in found)
 
     def _item(
-        self, i: int, s: int, wrong: float, evidence: Evidence | None, token: int | None,
-        sentence: TaggedSentence | None, given: tuple[tuple[Vote, ...], int],
-    ) -> ShownItem:  # fmt: skip
+        self,
+        i: int,
+        s: int,
+        wrong: float,
+        evidence: Evidence | None,
+        token: int | None,
+        sentence: TaggedSentence | None,
+        given: tuple[tuple[Vote, ...], int],
+    ) -> ShownItem:
         made, names = self.made, self.names
         answer = int(made.estimate.answer[i])
         text, is_cut = self.text(s)
@@ -86,9 +98,20 @@ class Showing:
         is_cut |= sentence is not None and len(sentence.tokens) < sentence.n_tokens
         confidence = number(made.estimate.beliefs[i, answer]) if answer >= 0 else None
         return ShownItem(
-            str(made.labels.items[s]), text, is_cut, names[answer] if token is None and answer >= 0 else None,
-            confidence, round(wrong, 6), self._beliefs(i), token, votes, n_votes, gold, sentence, evidence,
-        )  # fmt: skip
+            str(made.labels.items[s]),
+            text,
+            is_cut,
+            names[answer] if token is None and answer >= 0 else None,
+            confidence,
+            round(wrong, 6),
+            self._beliefs(i),
+            token,
+            votes,
+            n_votes,
+            gold,
+            sentence,
+            evidence,
+        )
 
     def text(self, s: int) -> tuple[str | None, bool]:
         """A document's text, and whether it was cut."""

@@ -93,16 +93,27 @@ def sentences_of(made: Material, items: Ints, tokens: Ints, tags: Tags, reliabil
     gold = None if made.gold is None else made.gold[shown.unit]
     golden = [()] * len(items) if gold is None else tags.read(gold, shown.offsets)
     read = zip(
-        pairwise(shown.offsets.tolist()), shown.length.tolist(), tags.read(answer, shown.offsets),
-        readings_of(made, shown, tags, reliability), golden, strict=True,
-    )  # fmt: skip
+        pairwise(shown.offsets.tolist()),
+        shown.length.tolist(),
+        tags.read(answer, shown.offsets),
+        readings_of(made, shown, tags, reliability),
+        golden,
+        strict=True,
+    )
     made_up = []
     for (begin, end), length, consensus, (readings, n_readings), true in read:
         has_gold = gold is not None and bool((gold[begin:end] != UNKNOWN).any())
-        made_up.append(TaggedSentence(
-            _words(made, shown.unit[begin:end]), length, tuple(confidence[begin:end]), consensus, readings, n_readings,
-            true if has_gold else None,
-        ))  # fmt: skip
+        made_up.append(
+            TaggedSentence(
+                _words(made, shown.unit[begin:end]),
+                length,
+                tuple(confidence[begin:end]),
+                consensus,
+                readings,
+                n_readings,
+                true if has_gold else None,
+            )
+        )
     return made_up
 
 

@@ -10,16 +10,16 @@ for judged in audit(q_a, ground, predict=classifier): ...
 from crowdlogic.rules.audit import RuleAudit, Verdict, audit
 from crowdlogic.rules.blocks import Predictions
 from crowdlogic.rules.checking import check
-from crowdlogic.rules.expanding import expand
+from crowdlogic.rules.contributions import Shares, rule_shares
+from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.grounding import GroundRules, ground_rules
-from crowdlogic.rules.kinds import Finding, Severity
 from crowdlogic.rules.parser import parse_rules, read_rules
 from crowdlogic.rules.potentials import PerUnit
-from crowdlogic.rules.project import PRESETS, Preset, Projection, Result, Settling, Start, project
-from crowdlogic.rules.shares import Shares, rule_shares
+from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.rules.projection.projector import PRESETS, Preset, Projection, Result, Settling, Start, project
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import TransitionTable, conll_transitions, estimate_transitions, transition_table
-from crowdlogic.rules.vocabulary import Vocabulary
+from crowdlogic.rules.variables import Finding, Severity
 from crowdlogic.rules.weights import estimate_weights
 
 __all__ = [

@@ -21,7 +21,7 @@ from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import safe_log
 from crowdlogic.rules.blocks import Predictions
 from crowdlogic.rules.grounding import GroundRule, GroundRules
-from crowdlogic.rules.project import Predict, Preset, Settling, project
+from crowdlogic.rules.projection.projector import Predict, Preset, Settling, project
 from crowdlogic.rules.weights import Expected, expected
 
 EVEN = 0.5
@@ -120,16 +120,26 @@ def audit(
 
 
 def _judged(
-    rule: GroundRule, alone: GroundRules, beliefs: Beliefs, said: Predictions, strength: float, gold: Ints | None,
+    rule: GroundRule,
+    alone: GroundRules,
+    beliefs: Beliefs,
+    said: Predictions,
+    strength: float,
+    gold: Ints | None,
     settling: Settling | None,
-) -> RuleAudit:  # fmt: skip
+) -> RuleAudit:
     seen = expected(rule, beliefs, said)
     low, high = interval(seen, _items_of(seen.unit, alone))
     chance = expected(rule, np.tile(beliefs.mean(axis=0), (len(beliefs), 1)), said).confidence
     q_b = project(
-        beliefs, alone, predict=None if said.texts is None else lambda _: np.asarray(said.texts),
-        classifier=said.units, strength=strength, preset=Preset(), settling=settling,
-    ).q_b  # fmt: skip
+        beliefs,
+        alone,
+        predict=None if said.texts is None else lambda _: np.asarray(said.texts),
+        classifier=said.units,
+        strength=strength,
+        preset=Preset(),
+        settling=settling,
+    ).q_b
     moved = float(kl(q_b, beliefs).sum())
     before, after = beliefs.argmax(axis=1), q_b.argmax(axis=1)
     flips = np.flatnonzero(before != after)
@@ -137,10 +147,22 @@ def _judged(
     touched = rule.units
     changes = len(flips) > 0 or moved / max(len(touched), 1) > MOVED
     return RuleAudit(
-        str(rule.rule), str(rule.rule.place), rule.count, len(touched), len(touched) / max(len(beliefs), 1),
-        float(seen.applies.sum()), seen.confidence, low, high, chance, moved, len(flips), right, wrong,
+        str(rule.rule),
+        str(rule.rule.place),
+        rule.count,
+        len(touched),
+        len(touched) / max(len(beliefs), 1),
+        float(seen.applies.sum()),
+        seen.confidence,
+        low,
+        high,
+        chance,
+        moved,
+        len(flips),
+        right,
+        wrong,
         verdict(seen.confidence, low, high, chance, changes, right, wrong),
-    )  # fmt: skip
+    )
 
 
 def kl(q_b: Beliefs, q_a: Beliefs) -> Floats:

@@ -12,12 +12,12 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
-from crowdlogic.rules.kinds import binding_atoms, generates, kinds_of, signature_of
+from crowdlogic.rules.facts import World
 from crowdlogic.rules.places import refusal
+from crowdlogic.rules.predicates import FIXED, Kind, Role
 from crowdlogic.rules.relations import NOTHING_JOINED, Relation, join, look_up, too_many
 from crowdlogic.rules.syntax import EQUAL, Atom, Constant, LogicalRule, Rule, Term, Variable
-from crowdlogic.rules.vocabulary import FIXED, Kind, Role
-from crowdlogic.rules.world import World
+from crowdlogic.rules.variables import binding_atoms, generates, kinds_of, signature_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,8 @@ from dataclasses import replace
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.names import Classes
 from crowdlogic.errors import RuleError
-from crowdlogic.rules.expanding import expand
-from crowdlogic.rules.kinds import Finding, Severity, error, kinds_of, problems, signature_of, warning
+from crowdlogic.rules.expansion import expand
+from crowdlogic.rules.predicates import Kind, Role, Vocabulary
 from crowdlogic.rules.syntax import (
     UNEQUAL,
     ArithmeticRule,
@@ -26,7 +26,7 @@ from crowdlogic.rules.syntax import (
     Term,
     Variable,
 )
-from crowdlogic.rules.vocabulary import Kind, Role, Vocabulary
+from crowdlogic.rules.variables import Finding, Severity, error, kinds_of, problems, signature_of, warning
 
 
 def check(

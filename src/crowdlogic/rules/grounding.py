@@ -20,14 +20,14 @@ from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.rules.binding import Bound, bind, code_of, column_of, truth_of
 from crowdlogic.rules.blocks import Block, Form, LabelTerm, PredictedTerm
 from crowdlogic.rules.checking import require
-from crowdlogic.rules.expanding import expand
-from crowdlogic.rules.kinds import label_units, signature_of
+from crowdlogic.rules.expansion import expand
+from crowdlogic.rules.facts import World
 from crowdlogic.rules.places import refusal
+from crowdlogic.rules.predicates import Kind, Role, Vocabulary
 from crowdlogic.rules.relations import MOST_ROWS
 from crowdlogic.rules.soft import Hinge, applicability, violation
 from crowdlogic.rules.syntax import EQUAL, Atom, LogicalRule, Rule, RuleSet, Term, Variable
-from crowdlogic.rules.vocabulary import Kind, Role, Vocabulary
-from crowdlogic.rules.world import World
+from crowdlogic.rules.variables import label_units, signature_of
 
 MOST_CELLS = 20_000_000
 """The most cells of a table of labellings and class assignments; more means too many classes for the rule's shape."""
@@ -290,9 +290,13 @@ def _row_classes(bound: Bound, world: World) -> set[str]:
 
 
 def _block(
-    bound: Bound, world: World, rows: Ints, slots: dict[str, int] | None, classes: dict[str, Ints],
+    bound: Bound,
+    world: World,
+    rows: Ints,
+    slots: dict[str, int] | None,
+    classes: dict[str, Ints],
     evidence: dict[int, Floats | float],
-) -> Block:  # fmt: skip
+) -> Block:
     units = _units(bound, rows, slots or {})
     valid = _valid(bound, world, classes)
     make = _FormMaker(bound, world, rows, slots or {}, classes, evidence, valid, len(units))

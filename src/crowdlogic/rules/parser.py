@@ -13,9 +13,9 @@ from lark import Lark, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 from lark.exceptions import UnexpectedEOF
 
 from crowdlogic.errors import MissingDataError, RuleError
-from crowdlogic.rules.building import Builder, Inclusion, Statement
 from crowdlogic.rules.places import Place, refusal
 from crowdlogic.rules.syntax import Constant, Ready, Rule, RuleSet
+from crowdlogic.rules.tree_builder import Builder, Inclusion, Statement
 
 LONGEST = 1_000_000
 """No rule file is this long; a data file given by mistake is refused before it is parsed."""

@@ -6,10 +6,10 @@ Where it depends on the item alone, the item can be projected by itself.
 from __future__ import annotations
 
 from crowdlogic.data.names import Classes
-from crowdlogic.rules.expanding import expand
-from crowdlogic.rules.kinds import binding_atoms, kinds_of, signature_of
+from crowdlogic.rules.expansion import expand
+from crowdlogic.rules.predicates import Kind, Role, Vocabulary
 from crowdlogic.rules.syntax import Atom, Constant, Rule, RuleSet
-from crowdlogic.rules.vocabulary import Kind, Role, Vocabulary
+from crowdlogic.rules.variables import binding_atoms, kinds_of, signature_of
 
 OF_UNITS = (Kind.unit, Kind.readable)
 """Places that stand for units of the corpus; a constant there names one."""

@@ -14,11 +14,11 @@ from typing import Any
 
 import polars as pl
 
-from crowdlogic.data.intake import Source
+from crowdlogic.data.intake.contract import Source
 from crowdlogic.errors import FormatError, OptionError, RuleError
 from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.predicates import Kind, Table, Vocabulary
 from crowdlogic.rules.syntax import ArithmeticRule, Atom, Constant, GroupName, LogicalRule, Ready, Rule, RuleSet, Term
-from crowdlogic.rules.vocabulary import Kind, Table, Vocabulary
 from crowdlogic.runs.files import TABLES, WORDS, get_table, put, put_table
 
 TRUTH = "truth"

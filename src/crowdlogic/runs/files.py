@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from crowdlogic.data.writing import replacing
+from crowdlogic.data.files import replacing
 from crowdlogic.errors import FormatError, MissingDataError
 
 CONFIG, HISTORY, AGAIN, RULES = "config.json", "history.jsonl", "again.jsonl", "rules.json"

@@ -37,9 +37,15 @@ def _pieces(part: Any) -> Iterable[tuple[str, bytes | memoryview]]:
 def labels_digest(labels: CrowdLabels) -> str:
     """Who said what of which items, in which order of classes."""
     return digest_of(
-        labels.unit, labels.annotator, labels.label, labels.weight, labels.offsets, labels.items, labels.annotators,
+        labels.unit,
+        labels.annotator,
+        labels.label,
+        labels.weight,
+        labels.offsets,
+        labels.items,
+        labels.annotators,
         labels.classes,
-    )  # fmt: skip
+    )
 
 
 def corpus_digest(corpus: Corpus | None) -> str:

@@ -124,9 +124,16 @@ def _read(home: Path, config: Mapping[str, Any]) -> Kept:
     views = {view: _columns(answers, prefix, classes) for view, prefix in VIEWS.items()}
     history, again = _read_epochs(home, HISTORY), _read_epochs(home, AGAIN) if (home / AGAIN).is_file() else ()
     return Kept(
-        config, labels, corpus, _read_estimate(home, config, answers, views["q_f"], labels, history), views,
-        get_arrays(home / MODEL), history, tuple(map(_audited, needed(get_json(home / RULES), list, RULES))), again,
-    )  # fmt: skip
+        config,
+        labels,
+        corpus,
+        _read_estimate(home, config, answers, views["q_f"], labels, history),
+        views,
+        get_arrays(home / MODEL),
+        history,
+        tuple(map(_audited, needed(get_json(home / RULES), list, RULES))),
+        again,
+    )
 
 
 def _read_epochs(home: Path, file: str) -> tuple[dict[str, Any], ...]:
@@ -192,9 +199,17 @@ def _read_crowd(home: Path, corpus: Corpus, annotators: pl.DataFrame, classes: C
     kind = tuple(annotators["kind"].to_list()) if "kind" in annotators.columns else None
     unit, annotator, label = (_whole(table, name, CROWD) for name in ("unit", "annotator", "label"))
     return CrowdLabels(
-        unit, annotator, label, corpus.items, annotators["annotator"], classes, corpus.offsets,
-        weight=weight, time=time, kind=kind,
-    )  # fmt: skip
+        unit,
+        annotator,
+        label,
+        corpus.items,
+        annotators["annotator"],
+        classes,
+        corpus.offsets,
+        weight=weight,
+        time=time,
+        kind=kind,
+    )
 
 
 def _items(corpus: Corpus) -> pl.DataFrame:
@@ -228,17 +243,24 @@ def _read_items(home: Path, classes: Classes) -> Corpus:
             raise TypeError(f"{ITEMS}: {name} holds what does not belong there")
     features = get_arrays(home / FEATURES)["features"] if (home / FEATURES).is_file() else None
     return Corpus(
-        table["item"], offsets=offsets, features=features, classes=classes,
+        table["item"],
+        offsets=offsets,
+        features=features,
+        classes=classes,
         texts=tuple(flat["text"].to_list()) if "text" in flat else None,
         tokens=tuple(flat["tokens"].to_list()) if "tokens" in flat else None,
         gold=flat["gold"].to_numpy() if "gold" in flat else None,
-    )  # fmt: skip
+    )
 
 
 def _read_estimate(
-    home: Path, config: Mapping[str, Any], answers: pl.DataFrame, q_f: Beliefs, labels: CrowdLabels,
+    home: Path,
+    config: Mapping[str, Any],
+    answers: pl.DataFrame,
+    q_f: Beliefs,
+    labels: CrowdLabels,
     history: tuple[Mapping[str, Any], ...],
-) -> Estimate:  # fmt: skip
+) -> Estimate:
     confusion = get_arrays(home / CONFUSION)["confusion"]
     expected = (len(labels.annotators), labels.n_classes, labels.n_classes)
     if confusion.shape != expected:
@@ -249,9 +271,16 @@ def _read_estimate(
     trace = [_number(row["stopping"]) for row in history]
     method = needed(config["method"]["name"], str, "the name of the method")
     return Estimate(
-        method, q_f, answer, labels.items, labels.classes, labels.offsets, labels.annotators,
-        confusion=confusion, trace=np.array(trace),
-    )  # fmt: skip
+        method,
+        q_f,
+        answer,
+        labels.items,
+        labels.classes,
+        labels.offsets,
+        labels.annotators,
+        confusion=confusion,
+        trace=np.array(trace),
+    )
 
 
 def _number(value: Any) -> float:

@@ -17,12 +17,12 @@ from scipy.special import betaincinv
 
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.engines.shards import shards_of
+from crowdlogic.engines.sweeps import tally
 from crowdlogic.errors import DataError, OptionError
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.sums import sum_by
-from crowdlogic.truth.confusion import MOST_CELLS
-from crowdlogic.truth.shards import shards_of
-from crowdlogic.truth.sweeps import tally
+from crowdlogic.truth.dawid_skene import MOST_CELLS
 
 HALF = 0.5
 """Jeffreys' prior: half a right and half a wrong label for every annotator, half a label over each row of a matrix."""

@@ -45,9 +45,13 @@ def methods_for(labels: CrowdLabels) -> list[str]:
 
 
 def compare(
-    methods: Sequence[TruthMethod], labels: CrowdLabels, corpus: Corpus | None = None, *, gold: Answers | None = None,
+    methods: Sequence[TruthMethod],
+    labels: CrowdLabels,
+    corpus: Corpus | None = None,
+    *,
+    gold: Answers | None = None,
     fitting: Fitting = ALONE,
-) -> list[Compared]:  # fmt: skip
+) -> list[Compared]:
     """Run each method; a fit that does not settle is told by its estimate, not by a warning."""
     found = []
     for method in methods:

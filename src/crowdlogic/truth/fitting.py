@@ -18,10 +18,10 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import NO_ANSWER, Beliefs, Estimate, answered_by, shares
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import find
+from crowdlogic.engines.shards import Shards, shards_of
 from crowdlogic.errors import ConvergenceWarning, OptionError
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.truth.checkpoints import Checkpoint, State, fingerprint
-from crowdlogic.truth.shards import Shards, shards_of
 
 Step: TypeAlias = Callable[[State], tuple[State, float]]
 
@@ -105,9 +105,14 @@ class Patience:
 
 
 def settle(
-    method: Any, labels: CrowdLabels, initial: Callable[[], State], step: Step, patience: Patience, fitting: Fitting,
+    method: Any,
+    labels: CrowdLabels,
+    initial: Callable[[], State],
+    step: Step,
+    patience: Patience,
+    fitting: Fitting,
     corpus: Corpus | None = None,
-) -> Settled:  # fmt: skip
+) -> Settled:
     """Iterate `step` from the initial state (or a checkpoint's) until the objective settles.
 
     A method that looks at the corpus gives it, so that a checkpoint of other words is refused.

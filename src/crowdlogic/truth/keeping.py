@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.estimate import Estimate
-from crowdlogic.data.writing import write_bytes
+from crowdlogic.data.files import write_bytes
 from crowdlogic.errors import FormatError, MissingDataError
 
 ARRAYS, NAMES = "estimate.safetensors", "estimate.json"
@@ -52,12 +52,21 @@ def load_estimate(folder: str | Path) -> Estimate:
     if missing:
         raise FormatError(f"{home / ARRAYS}: holds no {missing[0]}. Save the estimate again.")
     return Estimate(
-        names["method"], arrays["beliefs"], arrays["answer"], _series(names["items"]), tuple(names["classes"]),
-        arrays.get("offsets"), _series(names["annotators"]), confusion=arrays.get("confusion"),
-        reliability=arrays.get("reliability"), prior=arrays.get("prior"), trace=arrays["trace"],
-        converged=names["converged"], tied=names["tied"],
+        names["method"],
+        arrays["beliefs"],
+        arrays["answer"],
+        _series(names["items"]),
+        tuple(names["classes"]),
+        arrays.get("offsets"),
+        _series(names["annotators"]),
+        confusion=arrays.get("confusion"),
+        reliability=arrays.get("reliability"),
+        prior=arrays.get("prior"),
+        trace=arrays["trace"],
+        converged=names["converged"],
+        tied=names["tied"],
         parameters={n.removeprefix("parameters."): a for n, a in arrays.items() if n.startswith("parameters.")},
-    )  # fmt: skip
+    )
 
 
 def _names(path: Path) -> dict[str, Any]:

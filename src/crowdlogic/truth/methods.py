@@ -10,16 +10,16 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import listed, nearest
 from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.errors import OptionError
-from crowdlogic.truth.bayes import IBCC
-from crowdlogic.truth.coins import OneCoin
-from crowdlogic.truth.confusion import MOST_CELLS, DawidSkene, labelling_functions
-from crowdlogic.truth.difficulty import GLAD
+from crowdlogic.truth.bsc_seq import BSCSeq
+from crowdlogic.truth.dawid_skene import MOST_CELLS, DawidSkene, labelling_functions
+from crowdlogic.truth.ebcc import EBCC
 from crowdlogic.truth.fitting import ALONE, Fitting
-from crowdlogic.truth.hidden_markov import HMMCrowd
-from crowdlogic.truth.sequential import BSCSeq
-from crowdlogic.truth.spamming import MACE
-from crowdlogic.truth.subtypes import EBCC
-from crowdlogic.truth.voting import MajorityVote
+from crowdlogic.truth.glad import GLAD
+from crowdlogic.truth.hmm_crowd import HMMCrowd
+from crowdlogic.truth.ibcc import IBCC
+from crowdlogic.truth.mace import MACE
+from crowdlogic.truth.majority import MajorityVote
+from crowdlogic.truth.one_coin import OneCoin
 from crowdlogic.truth.weighting import CATD, PM, Wawa
 
 

@@ -17,13 +17,13 @@ from typing import overload
 import numpy as np
 import polars as pl
 
+from crowdlogic.data.files import write_table
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.writing import write_table
+from crowdlogic.engines.shards import Shard, Shards
 from crowdlogic.errors import FormatError
 from crowdlogic.numerics.arrays import Floats, Ints
-from crowdlogic.truth.confusion import DawidSkene
+from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.fitting import warn_unsettled
-from crowdlogic.truth.shards import Shard, Shards
 
 ROWS = 1_000_000
 """Labels per shard."""
@@ -48,8 +48,14 @@ def coded_shards(
     cuts = [0, *np.unique(np.searchsorted(unit, unit[goals])).tolist(), len(unit)]
     cuts = sorted(set(cuts))
     firsts = [0, *(int(unit[row]) for row in cuts[1:-1]), n_units]
-    return Shards(_OnDisk(Path(path), tuple(pairwise(cuts)) or ((0, 0),), tuple(pairwise(firsts))), n_units,
-                  n_annotators, n_classes, len(unit), threads)  # fmt: skip
+    return Shards(
+        _OnDisk(Path(path), tuple(pairwise(cuts)) or ((0, 0),), tuple(pairwise(firsts))),
+        n_units,
+        n_annotators,
+        n_classes,
+        len(unit),
+        threads,
+    )
 
 
 def fit_shards(method: DawidSkene, shards: Shards) -> tuple[Floats, Floats, Floats]:
@@ -90,12 +96,13 @@ class _OnDisk(Sequence[Shard]):
         (begin, end), (first, last) = self.rows[at], self.units[at]
         table = pl.scan_parquet(self.path).slice(begin, end - begin).collect()
         return Shard(
-            first, _starts(table["unit"].to_numpy() - first, last - first),
+            first,
+            _starts(table["unit"].to_numpy() - first, last - first),
             table["annotator"].to_numpy().astype(np.int32, copy=False),
             table["label"].to_numpy().astype(np.int32, copy=False),
             table["weight"].to_numpy() if "weight" in table.columns else np.empty(0),
             np.empty(0, dtype=np.int32),
-        )  # fmt: skip
+        )
 
 
 def _starts(unit: Ints, n_units: int) -> Ints:

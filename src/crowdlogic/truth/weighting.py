@@ -148,14 +148,25 @@ def _vote_by_weight(
 
 
 def _answer(
-    labels: CrowdLabels, name: str, weight: Floats, reliability: Floats, *, answer_all: bool,
-    trace: list[float] | None = None, converged: bool = True,
-) -> Estimate:  # fmt: skip
+    labels: CrowdLabels,
+    name: str,
+    weight: Floats,
+    reliability: Floats,
+    *,
+    answer_all: bool,
+    trace: list[float] | None = None,
+    converged: bool = True,
+) -> Estimate:
     votes = _weighted_votes(labels, weight)
     return answered_by(
-        labels, name, shares(votes), reliability=reliability, answer_all=answer_all,
-        trace=np.array(trace or []), converged=converged,
-    )  # fmt: skip
+        labels,
+        name,
+        shares(votes),
+        reliability=reliability,
+        answer_all=answer_all,
+        trace=np.array(trace or []),
+        converged=converged,
+    )
 
 
 def _weighted_votes(labels: CrowdLabels, weight: Floats) -> Floats:

@@ -404,7 +404,7 @@ def test_one_annotator_labels_everything_once() -> None:
         ({"mix": {"expert": -0.5}}, "mix: -0.5 of 'expert' asked for. Give counts or shares of 0 or more."),
         ({"mix": {"expert": 0.0}}, "mix: nobody asked for. Give at least one character a count or a share."),
     ],
-)  # fmt: skip
+)
 def test_a_senseless_option_is_refused_in_one_line(options: dict[str, object], message: str) -> None:
     with pytest.raises(OptionError) as refused:
         simulate_crowd(np.random.default_rng(0), **options)  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from crowdlogic.data.corpus import align
 from crowdlogic.data.simulate import Simulation, simulate_labels, simulate_ner, simulate_sentiment
 from crowdlogic.data.tagging import spans_of, tag_set
 from crowdlogic.errors import OptionError
-from crowdlogic.truth.voting import MajorityVote
+from crowdlogic.truth.majority import MajorityVote
 
 ALL = [simulate_sentiment, simulate_ner, simulate_labels]
 Simulate = Callable[..., Simulation]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.intake import Intake
+from crowdlogic.data.intake.contract import Intake
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Names
 from crowdlogic.data.simulate.characters import DEFAULT_MIX, Character, planted_abstention, planted_confusion
@@ -104,9 +104,18 @@ def simulate_crowd(
     shares = class_balance(balance, len(names))
     truth = rng.choice(len(names), size=units, p=shares).astype(np.int32)
     return label_truth(
-        rng, truth, names, balance=shares, annotators=annotators, mix=mix, labels_per_unit=labels_per_unit, tail=tail,
-        abstention=abstention, pace=pace, drift=drift,
-    )  # fmt: skip
+        rng,
+        truth,
+        names,
+        balance=shares,
+        annotators=annotators,
+        mix=mix,
+        labels_per_unit=labels_per_unit,
+        tail=tail,
+        abstention=abstention,
+        pace=pace,
+        drift=drift,
+    )
 
 
 def hard_crowd(
@@ -123,9 +132,15 @@ def hard_crowd(
     Six in ten are spammers, adversaries or biased; the experts are found out by how they agree with each other.
     """
     return label_truth(
-        rng, truth, classes, annotators=annotators, mix=HARD_MIX, labels_per_unit=labels_per_unit, tail=HARD_TAIL,
+        rng,
+        truth,
+        classes,
+        annotators=annotators,
+        mix=HARD_MIX,
+        labels_per_unit=labels_per_unit,
+        tail=HARD_TAIL,
         items=items,
-    )  # fmt: skip
+    )
 
 
 def label_truth(

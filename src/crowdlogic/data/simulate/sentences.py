@@ -87,9 +87,17 @@ def simulate_tags(
     check_count("sentences", sentences)
     corpus = _corpus([_tagged(rng) for _ in range(sentences)], TAGS, "s")
     crowd = label_truth(
-        rng, np.asarray(corpus.gold), TAGS, annotators=annotators, mix=mix, labels_per_unit=labels_per_sentence,
-        tail=tail, abstention=abstention, items=corpus.items, offsets=corpus.offsets,
-    )  # fmt: skip
+        rng,
+        np.asarray(corpus.gold),
+        TAGS,
+        annotators=annotators,
+        mix=mix,
+        labels_per_unit=labels_per_sentence,
+        tail=tail,
+        abstention=abstention,
+        items=corpus.items,
+        offsets=corpus.offsets,
+    )
     return SimulatedTags(corpus, crowd)
 
 

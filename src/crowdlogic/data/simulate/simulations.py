@@ -170,10 +170,17 @@ def simulate_labels(
         raise OptionError("mix: the hard crowd has a mix of its own. Give a mix, or ask for the hard crowd, not both.")
     usual = HARD_TAIL if hard else USUAL_TAIL
     crowd = simulate_crowd(
-        streams(seed)[0], units=items, annotators=annotators, classes=classes, balance=balance,
-        mix=HARD_MIX if hard else mix, labels_per_unit=labels_per_item, tail=usual if tail is None else tail,
-        abstention=abstention, pace=pace,
-    )  # fmt: skip
+        streams(seed)[0],
+        units=items,
+        annotators=annotators,
+        classes=classes,
+        balance=balance,
+        mix=HARD_MIX if hard else mix,
+        labels_per_unit=labels_per_item,
+        tail=usual if tail is None else tail,
+        abstention=abstention,
+        pace=pace,
+    )
     labels = crowd.labels
     return Simulation(
         name="labels",

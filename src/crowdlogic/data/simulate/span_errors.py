@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.intake import Intake
+from crowdlogic.data.intake.contract import Intake
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate.crowds import USUAL_LABELS, USUAL_TAIL, answered_pairs, units_of_pairs
 from crowdlogic.data.simulate.options import check_count, check_mean, check_share, check_tail, mixed, numbered

@@ -1,0 +1,1 @@
+"""The input contract: columns, cells, duplicates, and the errors that name file and row."""

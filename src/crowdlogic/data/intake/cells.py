@@ -1,0 +1,173 @@
+"""What may stand in the cells of a label table: one category per cell, a finite weight, a time, a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from crowdlogic.data.intake.contract import Source, refuse
+from crowdlogic.data.labels import KINDS
+from crowdlogic.data.names import Classes, Names, as_text, encode, find, listed, sort_classes
+from crowdlogic.errors import LabelError, OptionError
+from crowdlogic.numerics.arrays import Floats, Ints
+
+LARGEST_NUMBER = 2.0**53
+"""From here on a float cannot tell whole numbers apart, so it names no class."""
+
+
+def code_labels(labels: Names, source: Source, classes: Sequence[Any] | None = None) -> tuple[Ints, Classes]:
+    """Codes of a column of labels, and the classes they mean: those given, or those found, sorted.
+
+    An empty cell, null or NaN means that no label was given, and has the code -1. A label that is not among given
+    classes is refused; so are lists (several labels at once) and fractions (measurements): a label is one class.
+    """
+    codes, names = encode(_of_one_type(labels, source))
+    codes, names = without_blanks(codes, names)
+    if classes is not None:
+        return _among(codes, names, tuple(classes), source)
+    if names.dtype == pl.String:
+        _refuse_lists(codes, names, source)
+        _refuse_fractions(codes, names.str.strip_chars().cast(pl.Float64, strict=False), source)
+    ordered = sort_classes(names.to_list())
+    position = {name: k for k, name in enumerate(ordered)}
+    rank = np.array([*(position[name] for name in names.to_list()), -1], dtype=np.int32)
+    return rank[codes], ordered
+
+
+def without_blanks(codes: Ints, names: Names) -> tuple[Ints, Names]:
+    """The same codes with -1 where the name is only white space, and the names without it."""
+    if names.dtype != pl.String:
+        return codes, names
+    filled = (names.str.strip_chars() != "").to_numpy()
+    if filled.all():
+        return codes, names
+    renumbered = np.append(np.where(filled, np.cumsum(filled) - 1, -1), -1).astype(np.int32)
+    return renumbered[codes], names.filter(pl.Series(filled))
+
+
+def _of_one_type(labels: Names, source: Source) -> Names:
+    """The labels as text, whole numbers or booleans."""
+    if labels.dtype in (pl.Categorical, pl.Enum, pl.Null):
+        return labels.cast(pl.String)
+    if labels.dtype.is_float():
+        numbers = labels.fill_nan(None)
+        codes, names = encode(numbers)
+        _refuse_fractions(codes, names.cast(pl.Float64), source)
+        return numbers.cast(pl.Int64)
+    if labels.dtype == pl.String or labels.dtype.is_integer() or labels.dtype == pl.Boolean:
+        return labels
+    raise LabelError(
+        f"{source.name}: a label is one class, but the column holds {labels.dtype}. For the tags of a sentence name "
+        f"the column 'tags'; for several labels at once make one table per class, with yes or no as labels."
+    )
+
+
+def _refuse_lists(codes: Ints, names: Names, source: Source) -> None:
+    """Text such as ["a", "b"] is several labels at once."""
+    bracketed = names.str.contains(r"""(?s)^\s*(\[.*[,"'].*\]|\{.*\}|\[\])\s*$""").arg_true()
+    if len(bracketed):
+        rows = np.flatnonzero(codes == bracketed[0])
+        raise refuse(
+            source,
+            rows,
+            f"{names[bracketed[0]]!r} looks like several labels at once",
+            "Give one class per row; for several labels at once make one table per class, with yes or no as labels.",
+        )
+
+
+def _refuse_fractions(codes: Ints, numbers: Names, source: Source) -> None:
+    """Labels that are all numbers, some with a fraction (or infinite), are measurements."""
+    if numbers.null_count() or not len(numbers):
+        return
+    fraction = ((numbers % 1 != 0) | ~(numbers.abs() < LARGEST_NUMBER)).to_numpy()
+    rows = np.flatnonzero(np.append(fraction, False)[codes])
+    if len(rows):
+        raise refuse(
+            source,
+            rows,
+            f"the label {numbers[int(codes[rows[0]])]} is a number, not a class",
+            "Numeric answers cannot be voted on: round or bin them into classes first, or name the classes.",
+        )
+
+
+def _among(codes: Ints, names: Names, classes: Classes, source: Source) -> tuple[Ints, Classes]:
+    """Codes among given classes. Names are compared as text, so that --classes 0,1 fits a column of numbers."""
+    if len(set(classes)) != len(classes) or not classes:
+        raise OptionError(f"classes: {listed(classes)} names a class twice or none at all. Give each class once.")
+    position = find(as_text(names), pl.Series([str(name) for name in classes], dtype=pl.String))
+    rank = np.append(position, -1).astype(np.int32)
+    unknown = np.flatnonzero((rank[codes] < 0) & (codes >= 0))
+    if len(unknown):
+        what = f"the label {names[int(codes[unknown[0]])]!r} is not among the classes {listed(classes)}"
+        raise refuse(source, unknown, what, "Mend the label, or add it to the classes.")
+    return rank[codes], classes
+
+
+def weights(column: Names, source: Source, rows: Ints) -> Floats:
+    """Weight of the rows that are taken, finite and not negative."""
+    taken = column.gather(rows)
+    numbers = taken.cast(pl.Float64, strict=False)
+    wrong = (numbers.is_null() | ~numbers.is_finite() | (numbers < 0)).fill_null(value=True)
+    if wrong.any():
+        at = np.sort(rows[wrong.arg_true().to_numpy()])
+        found = (
+            "is missing"
+            if column[int(at[0])] is None
+            else f"{column[int(at[0])]!r} is not a finite number of 0 or more"
+        )
+        raise refuse(
+            source, at, f"the weight {found}", "Mend the weight, or drop the column to count every label once."
+        )
+    return numbers.to_numpy().copy()
+
+
+def times(column: Names, source: Source) -> Floats:
+    """time[n] in seconds: numbers are taken as they are, dates and times as seconds since 1970; NaN where unknown."""
+    if column.dtype.is_numeric():
+        return column.cast(pl.Float64).fill_null(np.nan).to_numpy().copy()
+    moments = column
+    if column.dtype == pl.String:
+        column = column.set(column.str.strip_chars() == "", None)
+        numbers = column.cast(pl.Float64, strict=False)
+        if numbers.null_count() == column.null_count():
+            return numbers.fill_null(np.nan).to_numpy().copy()
+        moments = _parsed_moments(column)
+    if moments.dtype not in (pl.Date, pl.Datetime) or moments.null_count() > column.null_count():
+        known = moments.dtype in (pl.Date, pl.Datetime)
+        rows = (
+            (moments.is_null() & column.is_not_null()).arg_true().to_numpy() if known else np.zeros(1, dtype=np.int64)
+        )
+        remedy = "Write times as 2024-05-31T12:00:00 or as seconds, or drop the column."
+        raise refuse(source, rows, f"{column[int(rows[0])]!r} is not a time", remedy)
+    return moments.cast(pl.Datetime("us")).dt.epoch("us").cast(pl.Float64).fill_null(np.nan).to_numpy() / 1e6
+
+
+def _parsed_moments(column: Names) -> Names:
+    """Times written as text; of the usual ways of writing them the one that reads the most rows."""
+    tidy = column.str.strip_chars().str.replace("T", " ", literal=True).str.replace(r"(Z|[+-]00:?00)$", "")
+    formats = ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%d")
+    read = [tidy.str.to_datetime(form, strict=False, time_unit="us") for form in formats]
+    return min(read, key=lambda moments: moments.null_count())
+
+
+def kinds(column: Names, annotator_column: Names, annotators: Names, source: Source) -> tuple[str, ...]:
+    """kind[j], what each annotator is; "" where no row says."""
+    said = pl.DataFrame(
+        {"annotator": annotator_column, "kind": column.cast(pl.String).str.strip_chars().str.to_lowercase()}
+    )
+    wrong = (said["kind"].is_not_null() & (said["kind"] != "") & ~said["kind"].is_in(KINDS)).arg_true().to_numpy()
+    if len(wrong):
+        what = f"the kind {column[int(wrong[0])]!r} is none of {', '.join(KINDS)}"
+        raise refuse(source, wrong, what, "Use one of them, or leave the cell empty.")
+    pairs = said.filter(pl.col("kind").is_not_null() & (pl.col("kind") != "")).unique(maintain_order=True)
+    twice = pairs.filter(pairs["annotator"].is_duplicated())
+    if len(twice):
+        raise LabelError(
+            f"{source.name}: annotator {twice['annotator'][0]!r} is both {twice['kind'][0]} and {twice['kind'][1]}. "
+            f"Give an annotator one kind."
+        )
+    kind_of = dict(zip(pairs["annotator"].to_list(), pairs["kind"].to_list(), strict=True))
+    return tuple(kind_of.get(name, "") for name in annotators.to_list())

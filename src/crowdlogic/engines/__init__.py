@@ -1,0 +1,1 @@
+"""Shards of labels, and sweeps over them."""

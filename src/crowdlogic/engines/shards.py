@@ -1,0 +1,140 @@
+"""Labels in shards: the statistics of every method are sums over labels, so they can be taken part by part.
+
+A table in memory is one shard, or one per thread; a Parquet file is as many as it has row groups, of which only one
+(per thread) is in memory at a time. Shards are cut between units: no unit is in two of them.
+
+Axes: i unit, j annotator, n given label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+
+from crowdlogic.data.labels import CrowdLabels, codes_of
+from crowdlogic.data.names import listed
+from crowdlogic.errors import LabelError, OptionError
+from crowdlogic.numerics.arrays import Floats, Ints
+
+Result = TypeVar("Result")
+
+UNKNOWN = -1
+"""In fixed[i]: the class of unit i is not known."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shard:
+    """The labels of a run of units.
+
+    Attributes:
+        first: The first unit of the run.
+        starts: starts[i], the first row of the run's i-th unit; one entry more than there are units.
+        annotator: annotator[row].
+        label: label[row].
+        weight: weight[row]; empty when all are 1.
+        fixed: fixed[i], the class that a unit is known to be of, or UNKNOWN; empty when none is known.
+    """
+
+    first: int
+    starts: Ints
+    annotator: Ints
+    label: Ints
+    weight: Floats
+    fixed: Ints
+
+    @property
+    def units(self) -> slice:
+        """Where the run's units stand among all units."""
+        return slice(self.first, self.first + len(self.starts) - 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Shards:
+    """A table of labels, part by part.
+
+    Attributes:
+        parts: The shards, in the order of their units; each is asked for once per sweep, so they may be read on demand.
+        n_units: How many units there are in all.
+        n_annotators: How many annotators.
+        n_classes: How many classes.
+        n_labels: How many labels in all.
+        threads: How many shards are worked on at once.
+        compiled: Whether to use the compiled kernels; decided by size when None.
+    """
+
+    parts: Sequence[Shard]
+    n_units: int
+    n_annotators: int
+    n_classes: int
+    n_labels: int
+    threads: int = 1
+    compiled: bool | None = None
+
+    def map(self, work: Callable[[Shard], Result]) -> list[Result]:
+        """The work on each shard, in their order."""
+        if self.threads == 1 or len(self.parts) == 1:
+            return [work(self.parts[at]) for at in range(len(self.parts))]
+        with ThreadPoolExecutor(self.threads) as pool:
+            return list(pool.map(lambda at: work(self.parts[at]), range(len(self.parts))))
+
+
+def shards_of(
+    labels: CrowdLabels,
+    *,
+    threads: int = 1,
+    anchors: Mapping[Any, Any] | None = None,
+    compiled: bool | None = None,
+) -> Shards:
+    """A table in memory as one shard per thread, without a copy of its columns."""
+    if threads < 1:
+        raise OptionError(f"threads must be 1 or more, not {threads}.")
+    starts = np.concatenate([[0], np.cumsum(labels.labels_per_unit())])
+    fixed = fixed_classes(labels, anchors)
+    goals = np.linspace(0, labels.n_labels, threads + 1)[1:-1]
+    cuts = [0, *np.searchsorted(starts, goals).tolist(), labels.n_units]
+    parts = [_cut(labels, starts, fixed, begin, end) for begin, end in pairwise(cuts)]
+    return Shards(parts, labels.n_units, len(labels.annotators), labels.n_classes, labels.n_labels, threads, compiled)
+
+
+def _cut(labels: CrowdLabels, starts: Ints, fixed: Ints, begin: int, end: int) -> Shard:
+    rows = slice(int(starts[begin]), int(starts[end]))
+    return Shard(
+        begin,
+        starts[begin : end + 1] - starts[begin],
+        labels.annotator[rows],
+        labels.label[rows],
+        np.empty(0) if labels.weight is None else labels.weight[rows],
+        fixed[begin:end],
+    )
+
+
+def fixed_classes(labels: CrowdLabels, anchors: Mapping[Any, Any] | None) -> Ints:
+    """fixed[i] from gold items by name: a class for a document, the tags of all tokens for a sequence."""
+    if not anchors:
+        return np.empty(0, dtype=np.int32)
+    fixed = np.full(labels.n_units, UNKNOWN, dtype=np.int32)
+    class_code = {name: k for k, name in enumerate(labels.classes)}
+    class_code |= {str(name): k for k, name in enumerate(labels.classes)}
+    for item, given in zip(codes_of(anchors, labels.items, "item"), anchors.values(), strict=True):
+        begin, end = (item, item + 1) if labels.offsets is None else labels.offsets[[item, item + 1]]
+        names = [given] if labels.offsets is None else list(given)
+        if len(names) != end - begin:
+            raise LabelError(
+                f"The anchor of {labels.items[int(item)]!r} has {len(names)} tags for {end - begin} tokens. "
+                f"Give one tag per token."
+            )
+        for at, name in zip(range(begin, end), names, strict=True):
+            if name is None:  # a token whose truth is not known
+                continue
+            if name not in class_code:
+                raise LabelError(
+                    f"The anchor of item {labels.items[int(item)]!r} is {name!r}, which is not among the classes "
+                    f"{listed(labels.classes)}. Mend the anchor, or give the classes with it."
+                )
+            fixed[at] = class_code[name]
+    return fixed

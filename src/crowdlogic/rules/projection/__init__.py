@@ -1,0 +1,1 @@
+"""Projection of beliefs onto rules: single units, chains, graphs."""

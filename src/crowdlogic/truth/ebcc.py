@@ -1,0 +1,205 @@
+"""EBCC: classes have subtypes, so that annotators can be wrong together.
+
+[LRC19] Li, Rubinstein and Cohn, "Exploiting worker correlation for label aggregation in crowdsourcing", 2019. Each
+class is a mixture of M subtypes with confusion of their own per annotator; within a subtype annotators are
+independent, within a class they are not. Variational updates of their section 4.2, with the class prior from the
+votes ("empirical prior") of their released program. The bound is the log evidence under expected log parameters less
+the divergences.
+
+Subtypes start from chance. The chance is drawn from what an item received (how active and how agreeable those who
+labelled it are, and what they said), not from where it stands in the file: so the order of items, annotators and
+classes does not change the answer.
+
+Axes: i unit, j annotator, k class, n given label, z latent state: subtype r of class k is state k * M + r.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Beliefs, Estimate, answered_by, shares
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.engines.shards import Shards
+from crowdlogic.engines.sweeps import Sweep, table_sweep, tally
+from crowdlogic.errors import OptionError
+from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.sums import sum_by
+from crowdlogic.truth.dawid_skene import check_size
+from crowdlogic.truth.fitting import (
+    ALONE,
+    Fitting,
+    Patience,
+    Settled,
+    check_counts,
+    settle,
+    sharded,
+    starting_beliefs,
+    unanswered,
+)
+from crowdlogic.truth.ibcc import divergence, expected_log
+
+
+@dataclass(frozen=True)
+class EBCC:
+    """Enhanced Bayesian classifier combination ([LRC19]).
+
+    Attributes:
+        subtypes: How many subtypes a class has.
+        subtype_count: The prior count of all subtypes of a class together; small: few subtypes are used.
+        diagonal: The prior count of right labels, in each subtype, of every annotator.
+        off_diagonal: The prior count of each wrong label.
+        restarts: How many random starts, beside one without subtypes; the one with the best bound is taken.
+        seed: The seed of the first start.
+        max_iterations: The most E-steps of each start.
+        tolerance: The gain of the bound per label at which a fit has settled.
+        answer_all: Whether a unit that nobody labelled gets an answer too.
+    """
+
+    subtypes: int = 10
+    subtype_count: float = 0.1
+    diagonal: float = 4.0
+    off_diagonal: float = 1.0
+    restarts: int = 10
+    seed: int = 0
+    max_iterations: int = 1000
+    tolerance: float = 1e-7
+    answer_all: bool = False
+
+    name = "ebcc"
+
+    def __post_init__(self) -> None:
+        check_counts(self, positive=("subtype_count", "diagonal", "off_diagonal"))
+
+    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = ALONE) -> Estimate:  # noqa: ARG002 (no text needed)
+        """Iterate the updates from several starts, and take the one with the best bound."""
+        if self.subtypes < 1 or self.restarts < 1:
+            raise OptionError("subtypes and restarts must be 1 or more.")
+        if not labels.n_labels:
+            return unanswered(labels, self.name)
+        check_size(self.name, len(labels.annotators) * self.subtypes, labels.n_classes)
+        shards = sharded(labels, fitting)
+        priors = self._priors(labels)
+        fits = [self._fit(labels, shards, priors, self.seed + at, fitting) for at in range(self.restarts + 1)]
+        return self._estimate(labels, shards, self._best(fits, labels.n_classes))
+
+    def _best(self, fits: list[Settled], n_classes: int) -> Settled:
+        """The start with the best bound; without subtypes unless a random one gains more than names can.
+
+        A class in use pays up to log M for naming which of its M subtypes it uses, so a bound can be that much better,
+        per class, only because a class was given up.
+        """
+        whole, *random = fits
+        best = max(random, key=lambda fit: float(fit.trace[-1]))
+        return best if best.trace[-1] > whole.trace[-1] + n_classes * np.log(self.subtypes) else whole
+
+    def _priors(self, labels: CrowdLabels) -> dict[str, Floats]:
+        n_classes = labels.n_classes
+        per_label = np.eye(n_classes) * (self.diagonal - self.off_diagonal) + self.off_diagonal
+        return {
+            "table": np.repeat(per_label, self.subtypes, axis=1),
+            "classes": 1e-9 + shares(labels.votes())[labels.labels_per_unit() > 0].sum(axis=0),
+            "subtypes": np.full((n_classes, self.subtypes), self.subtype_count / self.subtypes),
+        }
+
+    def _fit(
+        self, labels: CrowdLabels, shards: Shards, priors: dict[str, Floats], seed: int, fitting: Fitting
+    ) -> Settled:
+        def initial() -> dict[str, Floats]:
+            started = starting_beliefs(labels, fitting)
+            q = shares(labels.votes()) if started is None else started
+            return _posterior(tally(shards, self._split(labels, q, seed)), priors)
+
+        def step(state: dict[str, Floats]) -> tuple[dict[str, Floats], float]:
+            found = _sweep(shards, state)
+            apart = divergence(state["table"], priors["table"], axis=1)
+            apart += divergence(state["classes"], priors["classes"], axis=0)
+            apart += divergence(state["subtypes"], priors["subtypes"], axis=1)
+            return _posterior(found, priors), found.log_evidence - apart
+
+        own = fitting
+        if fitting.checkpoint is not None:
+            own = replace(fitting, checkpoint=Path(f"{fitting.checkpoint}.{seed}"))
+        patience = Patience(self.max_iterations, self.tolerance)
+        return settle(self, labels, initial, step, patience, own)
+
+    def _split(self, labels: CrowdLabels, q: Beliefs, seed: int) -> Floats:
+        """q[i, z]: each belief spread over the subtypes by Dirichlet(1, ..., 1) draws; all in one for the first start.
+
+        The first start is the model without subtypes. On a handful of labels it has the best bound: there the subtypes
+        of a random start are so thin that a rare class dies of them.
+        """
+        if seed == self.seed:
+            return np.asarray((q[:, :, None] * np.eye(self.subtypes)[0]).reshape(len(q), -1))
+        noise = _content_noise(labels, self.subtypes, seed)
+        return np.asarray((q[:, :, None] * noise / noise.sum(axis=2, keepdims=True)).reshape(len(q), -1))
+
+    def _estimate(self, labels: CrowdLabels, shards: Shards, fit: Settled) -> Estimate:
+        n_classes = labels.n_classes
+        q = np.asarray(_sweep(shards, fit.state, keep=True).q).reshape(-1, n_classes, self.subtypes).sum(axis=2)
+        subtypes = fit.state["subtypes"] / fit.state["subtypes"].sum(axis=1, keepdims=True)
+        table = fit.state["table"] / fit.state["table"].sum(axis=1, keepdims=True)
+        confusion = (table.reshape(-1, n_classes, n_classes, self.subtypes) * subtypes).sum(axis=3).transpose(0, 2, 1)
+        classes = fit.state["classes"]
+        return answered_by(
+            labels,
+            self.name,
+            q,
+            confusion=confusion,
+            prior=classes / classes.sum(),
+            trace=fit.trace,
+            converged=fit.converged,
+            answer_all=self.answer_all,
+            parameters={"subtypes": subtypes},
+        )
+
+
+def _sweep(shards: Shards, state: dict[str, Floats], *, keep: bool = False) -> Sweep:
+    log_prior = expected_log(state["classes"], axis=0)[:, None] + expected_log(state["subtypes"], axis=1)
+    return table_sweep(shards, expected_log(state["table"], axis=1), log_prior.ravel(), keep=keep)
+
+
+def _posterior(found: Sweep, priors: dict[str, Floats]) -> dict[str, Floats]:
+    """Concentrations from expected counts ([LRC19] section 4.2)."""
+    by_class = found.totals.reshape(priors["subtypes"].shape)
+    return {
+        "table": found.counts + priors["table"],
+        "classes": by_class.sum(axis=1) + priors["classes"],
+        "subtypes": by_class + priors["subtypes"],
+    }
+
+
+Bits = NDArray[np.uint64]
+
+
+def _content_noise(labels: CrowdLabels, size: int, seed: int) -> Floats:
+    """noise[i, k, r], exponential draws that depend on the seed and on what each unit received, not on any order.
+
+    An annotator is known by how many labels they gave and how often they agree with the votes, a class by its votes, a
+    unit by the sum of its (annotator, class) pairs; units that received the same get the same draws.
+    """
+    votes = labels.votes(weighted=False)
+    agreement = shares(votes)[labels.unit, labels.label]
+    given = labels.labels_per_annotator()
+    agreed = sum_by(labels.annotator, len(given), agreement) / np.maximum(given, 1)
+    person = _mixed(_mixed(given.astype(np.uint64)) + np.round(agreed * 1e6).astype(np.uint64))
+    kind = _mixed(votes.sum(axis=0).astype(np.uint64) + np.uint64(1))
+    unit = np.zeros(labels.n_units, dtype=np.uint64)
+    np.add.at(unit, labels.unit, _mixed(person[labels.annotator] + kind[labels.label]))
+    base = _mixed(unit + _mixed(np.array([seed], dtype=np.uint64)))
+    cells = _mixed(base[:, None, None] + kind[:, None] + _mixed(np.arange(size, dtype=np.uint64)))
+    uniform = ((cells >> np.uint64(11)).astype(np.float64) + 0.5) / 2.0**53
+    return np.asarray(-np.log(uniform))
+
+
+def _mixed(value: Bits) -> Bits:
+    """Sixty-four bits well shuffled (the finaliser of splitmix64); sums wrap around."""
+    with np.errstate(over="ignore"):
+        value = value + np.uint64(0x9E3779B97F4A7C15)
+        value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return np.asarray(value ^ (value >> np.uint64(31)), dtype=np.uint64)

@@ -1,0 +1,86 @@
+"""GLAD: annotators have an ability, items a difficulty.
+
+[WRWBM09] Whitehill, Ruvolo, Wu, Bergsma and Movellan, "Whose vote should count more: optimal integration of labels
+from labelers of unknown expertise", 2009: p(right) = sigmoid(alpha_j * beta_i), beta_i = exp(b_i) > 0, a wrong label
+is any of the others (eq. 1), and normal priors on alpha and b (their section 3).
+
+The M-step here is not their gradient ascent but a bound on it: log sigmoid(x) is at least a parabola that touches it
+at the present x (Jaakkola and Jordan, "Bayesian parameter estimation via variational methods", 2000), so the best
+alpha is a quotient of two sums over labels, and the best b of an item needs only its own labels. Each such move can
+only gain, so one pass over the labels is the E-step, the difficulties' M-step and the sums for the abilities' M-step.
+
+Axes: i unit, j annotator, k class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Estimate, answered_by
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.numerics.arrays import Floats
+from crowdlogic.truth.fitting import ALONE, Fitting, Patience, settle, sharded, starting_beliefs, unanswered
+from crowdlogic.truth.glad_pass import Pass, difficulty_pass
+
+PRIOR_MEAN = 1.0
+"""The mean of the priors on abilities and on log difficulties; their variance is 1 ([WRWBM09] section 3)."""
+
+
+@dataclass(frozen=True)
+class GLAD:
+    """Abilities and difficulties by EM ([WRWBM09]).
+
+    Attributes:
+        max_iterations: The most E-steps.
+        tolerance: The gain of the objective per label at which the fit has settled.
+        answer_all: Whether a unit that nobody labelled gets an answer too.
+    """
+
+    max_iterations: int = 1000
+    tolerance: float = 1e-6
+    answer_all: bool = False
+
+    name = "glad"
+
+    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = ALONE) -> Estimate:  # noqa: ARG002 (no text needed)
+        """Iterate E- and M-steps until the log posterior settles."""
+        if not labels.n_labels:
+            return unanswered(labels, self.name)
+        shards = sharded(labels, fitting)
+        started = starting_beliefs(labels, fitting)
+
+        def initial() -> dict[str, Floats]:
+            ability, ease = np.full(shards.n_annotators, PRIOR_MEAN), np.full(shards.n_units, PRIOR_MEAN)
+            if started is None:
+                return {"ability": ability, "ease": ease}
+            return _following(difficulty_pass(shards, ability, ease, beliefs=started))
+
+        def step(state: dict[str, Floats]) -> tuple[dict[str, Floats], float]:
+            found = difficulty_pass(shards, state["ability"], state["ease"])
+            return _following(found), found.log_evidence + _log_prior(state)
+
+        settled = settle(self, labels, initial, step, Patience(self.max_iterations, self.tolerance), fitting)
+        state = settled.state
+        found = difficulty_pass(shards, state["ability"], state["ease"], keep=True)
+        return answered_by(
+            labels,
+            self.name,
+            np.asarray(found.q),
+            reliability=state["ability"],
+            trace=settled.trace,
+            converged=settled.converged,
+            answer_all=self.answer_all,
+            parameters={"difficulty": np.exp(-state["ease"])},
+        )
+
+
+def _following(found: Pass) -> dict[str, Floats]:
+    """The M-step for the abilities: the peak of the parabolas' sum and the prior."""
+    return {"ability": (PRIOR_MEAN + found.pull) / (1.0 + found.curvature), "ease": found.ease}
+
+
+def _log_prior(state: dict[str, Floats]) -> float:
+    return -0.5 * float(((state["ability"] - PRIOR_MEAN) ** 2).sum() + ((state["ease"] - PRIOR_MEAN) ** 2).sum())

@@ -1,0 +1,60 @@
+"""What is believed so far, and how new labels change it without starting over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from crowdlogic.data.corpus import Corpus, align, extended
+from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.intake.contract import Duplicates
+from crowdlogic.data.joining import concatenate
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.truth.fitting import ALONE, Fitting
+from crowdlogic.truth.methods import TruthMethod
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """A method, the labels it has seen and what it believes of them.
+
+    Attributes:
+        method: The method.
+        labels: All labels so far.
+        estimate: What the method believes.
+        corpus: The items, for the methods that look at them.
+    """
+
+    method: TruthMethod
+    labels: CrowdLabels
+    estimate: Estimate
+    corpus: Corpus | None = None
+
+    def update(
+        self,
+        labels: CrowdLabels,
+        corpus: Corpus | None = None,
+        *,
+        duplicates: Duplicates | str = Duplicates.error,
+        fitting: Fitting = ALONE,
+    ) -> Standing:
+        """Fold new labels in: the fit goes on from the present beliefs, over all labels.
+
+        Args:
+            labels: The new labels; items and annotators of a known name are the known ones.
+            corpus: The items that are new, for the methods that look at them.
+            duplicates: What to do when an annotator labels an item again: error, first, last or keep.
+            fitting: Anchors, progress and the like; its start is the present estimate.
+        """
+        together = concatenate([self.labels, labels], duplicates=duplicates)
+        items = extended(self.corpus, corpus)
+        if items is not None:
+            together, items = align(together, items)
+        estimate = self.method.infer(together, items, fitting=replace(fitting, start=self.estimate))
+        return replace(self, labels=together, estimate=estimate, corpus=items)
+
+
+def stand(
+    method: TruthMethod, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = ALONE
+) -> Standing:
+    """The first estimate, ready to be updated."""
+    return Standing(method, labels, method.infer(labels, corpus, fitting=fitting), corpus)

@@ -18,6 +18,23 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable, Sequence
+
+
+def did_you_mean(name: str, known: Sequence[str]) -> str:
+    """A hint for a message: " Did you mean 'x'?", or nothing when nothing is near."""
+    close = difflib.get_close_matches(name, known, n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def name_list(names: Iterable[object], *, most: int = 8) -> str:
+    """A few names for a message: a, b, c, ... (12 in all)."""
+    shown = [str(name) for name in names]
+    if len(shown) <= most:
+        return ", ".join(shown)
+    return f"{', '.join(shown[:most])}, ... ({len(shown)} in all)"
+
 
 def one_line(text: str) -> str:
     """Text that may quote data, made harmless to a terminal: one line, no control characters."""

@@ -7,23 +7,23 @@ import sys
 
 import pytest
 
-from crowdlogic.classifiers import ARCHITECTURES, architecture_class
 from crowdlogic.errors import MissingExtraError, OptionError
+from crowdlogic.registry import CLASSIFIERS
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
 
 def test_every_architecture_has_its_name() -> None:
-    assert all(architecture_class(name).name == name for name in ARCHITECTURES)
+    assert all(CLASSIFIERS.load(name).name == name for name in CLASSIFIERS)
 
 
 def test_a_name_that_is_unknown_is_refused_with_the_nearest() -> None:
     with pytest.raises(OptionError) as caught:
-        architecture_class("kim_cnn")
+        CLASSIFIERS.load("kim_cnn")
 
     assert str(caught.value) == (
         "No classifier is called 'kim_cnn'. Did you mean 'kim-cnn'? "
-        "There are: linear, crf, kim-cnn, cnn-gru, mlp, scikit, transformer, prior."
+        "There are linear, crf, kim-cnn, cnn-gru, mlp, scikit, transformer, prior."
     )
 
 
@@ -33,7 +33,7 @@ def test_without_torch_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setitem(sys.modules, "torch", None)
 
     with pytest.raises(MissingExtraError) as caught:
-        architecture_class("cnn-gru")
+        CLASSIFIERS.load("cnn-gru")
 
     assert str(caught.value) == (
         "cnn-gru needs the package torch, which is not installed: pip install crowdlogic[torch]"
@@ -42,13 +42,13 @@ def test_without_torch_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_nothing_heavy_is_imported_before_it_is_asked_for() -> None:
     program = (
-        "import sys, crowdlogic.classifiers as c\n"
+        "import sys, crowdlogic.registry as c\n"
         "assert not {'torch', 'sklearn', 'transformers'} & set(sys.modules), 'on import'\n"
-        "c.architecture_class('linear')()\n"
+        "c.CLASSIFIERS.load('linear')()\n"
         "assert 'torch' not in sys.modules, 'for linear'\n"
-        "c.architecture_class('scikit')()\n"
+        "c.CLASSIFIERS.load('scikit')()\n"
         "assert 'torch' not in sys.modules, 'for scikit'\n"
-        "c.architecture_class('kim-cnn')()\n"
+        "c.CLASSIFIERS.load('kim-cnn')()\n"
         "assert 'transformers' not in sys.modules\n"
     )
 

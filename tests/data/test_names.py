@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from crowdlogic.data import names
 from crowdlogic.data.intake.columns import normal, roles_of
-from crowdlogic.data.names import encode, find, listed, nearest, sort_classes
-from crowdlogic.errors import LabelError, OptionError
+from crowdlogic.data.names import encode, find, sort_classes
+from crowdlogic.errors import LabelError, OptionError, did_you_mean, name_list
 
 
 @given(st.lists(st.one_of(st.none(), st.text(max_size=3)), max_size=30))
@@ -92,6 +92,6 @@ def test_an_unknown_role_gets_a_hint() -> None:
 
 
 def test_hints_and_lists_for_messages() -> None:
-    assert nearest("Aftr", ["After", "Before"]) == " Did you mean 'After'?"
-    assert nearest("zzz", ["After"]) == ""
-    assert listed(range(12), most=3) == "0, 1, 2, ... (12 in all)"
+    assert did_you_mean("Aftr", ["After", "Before"]) == " Did you mean 'After'?"
+    assert did_you_mean("zzz", ["After"]) == ""
+    assert name_list(range(12), most=3) == "0, 1, 2, ... (12 in all)"

@@ -92,7 +92,7 @@ def test_a_method_with_a_classifier_of_its_own_keeps_its_options_when_that_is_na
 def test_doctor_nets_are_weighted_by_their_name(name: MethodName, weighted: bool) -> None:
     made, _ = method_of(Choice(name, model="kim-cnn"), CLASSES)
 
-    assert made == DoctorNets(presets.architecture_class("kim-cnn")(), weighted)
+    assert made == DoctorNets(presets.CLASSIFIERS.load("kim-cnn")(), weighted)
 
 
 @needs_torch

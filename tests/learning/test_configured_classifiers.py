@@ -13,13 +13,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.classifiers.tasks import OTHERS, random_vectors, review_task
 
-from crowdlogic.classifiers import ARCHITECTURES
 from crowdlogic.classifiers.class_prior import ClassPrior
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.classifiers.scikit import Scikit
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.configuring import architecture_named, configured, of_python, plain_options
+from crowdlogic.registry import CLASSIFIERS
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
@@ -65,7 +65,7 @@ def test_options_make_the_same_again_but_for_vectors(made: Architecture) -> None
 
 
 def test_every_architecture_is_among_them() -> None:
-    assert {made.name for made in VARIED} == set(ARCHITECTURES)
+    assert {made.name for made in VARIED} == set(CLASSIFIERS)
 
 
 def test_what_training_leaves_out_is_as_the_architecture_has_it() -> None:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crowdlogic.classifiers import ARCHITECTURES
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import FormatError, MissingDataError, OptionError
@@ -28,6 +27,7 @@ from crowdlogic.learning.schedules import Constant, Growing
 from crowdlogic.learning.special import AggNet
 from crowdlogic.learning.stopping import HeldOut
 from crowdlogic.learning.two_stage import Gold, TwoStage
+from crowdlogic.registry import CLASSIFIERS
 from crowdlogic.rules.potentials import PerUnit
 from crowdlogic.rules.projection.projector import Preset, Result, Start
 from crowdlogic.rules.transitions import transition_table
@@ -212,5 +212,5 @@ def test_a_toml_file_is_read_or_refused(tmp_path: Path) -> None:
 def test_every_classifier_can_be_asked_for_by_name() -> None:
     pytest.importorskip("torch")
 
-    for name in ARCHITECTURES:
+    for name in CLASSIFIERS:
         assert architecture_named(name).name == name

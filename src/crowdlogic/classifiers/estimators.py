@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from crowdlogic.data.names import nearest
-from crowdlogic.errors import OptionError
+from crowdlogic.errors import OptionError, did_you_mean
 
 HOMES = (
     "linear_model", "ensemble", "naive_bayes", "neighbors", "svm", "tree", "neural_network", "discriminant_analysis",
@@ -29,7 +28,7 @@ def class_named(name: str) -> type[Any]:
                 known.append(public)
                 if public == name:
                     return found
-    raise OptionError(f"scikit-learn has no classifier {name!r}.{nearest(name, known)}")
+    raise OptionError(f"scikit-learn has no classifier {name!r}.{did_you_mean(name, known)}")
 
 
 def made(name: str, parameters: Mapping[str, Any]) -> Any:
@@ -38,7 +37,7 @@ def made(name: str, parameters: Mapping[str, Any]) -> Any:
     known = list(inspect.signature(kind).parameters)
     unknown = [parameter for parameter in parameters if parameter not in known]
     if unknown:
-        raise OptionError(f"{name} has no parameter {unknown[0]!r}.{nearest(unknown[0], known)}")
+        raise OptionError(f"{name} has no parameter {unknown[0]!r}.{did_you_mean(unknown[0], known)}")
     try:
         return kind(**parameters)
     except TypeError as problem:

@@ -33,9 +33,9 @@ from crowdlogic.data.files import write_table
 from crowdlogic.data.formats.tables import STANDARD, Format, format_of
 from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.names import find, listed
+from crowdlogic.data.names import find
 from crowdlogic.data.reading import Crowd, read_crowd
-from crowdlogic.errors import ConvergenceWarning, DataError, OptionError
+from crowdlogic.errors import ConvergenceWarning, DataError, OptionError, name_list
 from crowdlogic.truth.annotators import annotator_table
 from crowdlogic.truth.comparison import agreement_between, compare, methods_for, scored
 from crowdlogic.truth.confidence import sure_and_unsure, take_items
@@ -133,7 +133,7 @@ def command(
     truth = None if gold is None else read_answers(gold)
     fitting = Fitting(anchors=_anchors(anchors, crowd.labels), checkpoint=checkpoint, threads=threads)
     if truth is not None and (find(truth.items, crowd.labels.items) < 0).all():
-        raise DataError(f"{gold}: no item is among the labelled ones ({listed(crowd.labels.items[:3])}, ...).")
+        raise DataError(f"{gold}: no item is among the labelled ones ({name_list(crowd.labels.items[:3])}, ...).")
     if methods is not None:
         _compare(crowd, methods, truth, fitting, seed=seed, as_json=json)
         return

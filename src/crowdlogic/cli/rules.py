@@ -25,9 +25,9 @@ from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.formats.tables import Format
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.names import Classes, listed
+from crowdlogic.data.names import Classes
 from crowdlogic.data.reading import read_corpus, read_crowd
-from crowdlogic.errors import ConvergenceWarning, OptionError
+from crowdlogic.errors import ConvergenceWarning, OptionError, name_list
 from crowdlogic.rules.audit import audit
 from crowdlogic.rules.checking import check
 from crowdlogic.rules.expansion import expand
@@ -175,7 +175,7 @@ def _of_run(folder: str, crowd: CrowdLabels, corpus: Corpus) -> _Asked:
     run = load_run(folder)
     unknown = [name for name in crowd.classes if str(name) not in {str(own) for own in run.estimate.classes}]
     if unknown:
-        raise OptionError(f"{folder} knows no class {unknown[0]!r}: its classes are {listed(run.estimate.classes)}.")
+        raise OptionError(f"{folder} knows no class {unknown[0]!r}: its classes are {name_list(run.estimate.classes)}.")
     return _Asked(
         lambda texts: predict_texts(run.classifier, texts), run.classifier.predict_proba(corpus), run.estimate.classes
     )

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from crowdlogic.cli.options import columns_of
 from crowdlogic.data.formats.tables import STANDARD, SUFFIXES, Format, format_of, read_table
-from crowdlogic.data.names import listed, nearest
-from crowdlogic.errors import OptionError
+from crowdlogic.errors import OptionError, did_you_mean, name_list
 
 
 def layout_of(path: str, given: Format | None) -> Format | None:
@@ -31,7 +30,8 @@ def columns_by_file(given: Sequence[str] | None, files: Mapping[str, Format | No
         if not any(header is None or column in header for header in headers.values()):
             known = list(dict.fromkeys(name for header in headers.values() for name in header or ()))
             raise OptionError(
-                f"--column {role}={column}: none of {listed(files)} has a column {column!r}.{nearest(column, known)}"
+                f"--column {role}={column}: none of {name_list(files)} has a column {column!r}"
+                f".{did_you_mean(column, known)}"
             )
     return {
         path: {role: column for role, column in chosen.items() if header is None or column in header}

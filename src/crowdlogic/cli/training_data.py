@@ -15,10 +15,9 @@ from crowdlogic.cli.several_files import columns_by_file, layout_of
 from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.names import listed
 from crowdlogic.data.reading import read_corpus, read_crowd
 from crowdlogic.data.vectors import WordVectors, beside, read_vectors
-from crowdlogic.errors import OptionError, RuleError
+from crowdlogic.errors import OptionError, RuleError, name_list
 from crowdlogic.learning.choosing import Choice, MethodName, method_of
 from crowdlogic.learning.running import Given, Method
 from crowdlogic.rules.checking import check
@@ -103,7 +102,7 @@ def _about_labels(settings: Settings, labels: CrowdLabels, corpus: Corpus) -> It
     yield (
         f"{settings.labels}: {labels.n_labels:,} labels of {len(corpus.items):,} "
         f"{'sentences' if corpus.is_sequential else 'items'} by {len(labels.annotators):,} annotators; classes "
-        f"{listed(labels.classes)}."
+        f"{name_list(labels.classes)}."
     )
     yield from labels.intake.sentences()
     heard = np.zeros(len(labels.items), dtype=bool)

@@ -23,10 +23,10 @@ from crowdlogic.data.intake.cells import code_labels
 from crowdlogic.data.intake.columns import require, roles_of
 from crowdlogic.data.intake.contract import Source, refuse, refuse_repeats
 from crowdlogic.data.intake.sequences import split_tags
-from crowdlogic.data.names import Classes, Names, as_text, find, listed, sort_classes
+from crowdlogic.data.names import Classes, Names, as_text, find, sort_classes
 from crowdlogic.data.reading import read_corpus
 from crowdlogic.data.tagging import NOT_SEEN
-from crowdlogic.errors import CorpusError, DataError, OptionError
+from crowdlogic.errors import CorpusError, DataError, OptionError, name_list
 from crowdlogic.numerics.arrays import Ints
 
 PROBABILITY = "p_"
@@ -141,8 +141,9 @@ def match(predicted: Answers, gold: Answers) -> Matched:
     where = find(gold.items, predicted.items)
     if (where < 0).all():
         raise DataError(
-            f"{predicted.source} and {gold.source} have no item in common (items there: {listed(predicted.items[:3])}; "
-            f"here: {listed(gold.items[:3])}). Give two files about the same items."
+            f"{predicted.source} and {gold.source} have no item in common (items there: "
+            f"{name_list(predicted.items[:3])}; "
+            f"here: {name_list(gold.items[:3])}). Give two files about the same items."
         )
     texts = [str(name) for name in predicted.classes]
     units = _units(predicted, gold, where)
@@ -171,7 +172,7 @@ def _remarks(predicted: Answers, gold: Answers, units: Ints, pair: Matched) -> I
     if unknown:
         yield f"{unknown:,} units have no gold and are not scored."
     if not {str(name) for name in predicted.classes} & {str(name) for name in gold.classes}:
-        yield f"The files share no class: {listed(predicted.classes)} here, {listed(gold.classes)} there."
+        yield f"The files share no class: {name_list(predicted.classes)} here, {name_list(gold.classes)} there."
     if predicted.tokens is not None and gold.tokens is not None:
         differ = sum(u >= 0 and predicted.tokens[u] != token for u, token in zip(units, gold.tokens, strict=True))
         if differ:

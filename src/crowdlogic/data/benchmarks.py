@@ -20,9 +20,9 @@ from crowdlogic.data.frames import from_wide
 from crowdlogic.data.intake.cells import code_labels
 from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.names import find, listed, nearest
+from crowdlogic.data.names import find
 from crowdlogic.data.reading import read_corpus, read_crowd, read_labels
-from crowdlogic.errors import DataError, MissingDataError, OptionError
+from crowdlogic.errors import DataError, MissingDataError, OptionError, did_you_mean, name_list
 from crowdlogic.numerics.arrays import Floats
 
 FOLDER = "CROWDLOGIC_DATA"
@@ -86,11 +86,12 @@ def load_benchmark(name: str, *, root: str | Path | None = None, split: str | No
     """
     if name not in CATALOGUE:
         raise OptionError(
-            f"No data set is called {name!r}.{nearest(name, list(CATALOGUE))} There are: {listed(CATALOGUE, most=30)}."
+            f"No data set is called {name!r}.{did_you_mean(name, list(CATALOGUE))} There are: "
+            f"{name_list(CATALOGUE, most=30)}."
         )
     entry = CATALOGUE[name]
     if split is not None and split not in entry.splits:
-        raise OptionError(f"{name} has no split {split!r}; it has {listed(entry.splits) or 'only one'}.")
+        raise OptionError(f"{name} has no split {split!r}; it has {name_list(entry.splits) or 'only one'}.")
     folder = data_folder(root)
     absent = [file for file in entry.files if not (folder / file).is_file()]
     if absent:

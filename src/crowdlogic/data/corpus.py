@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.labels import CrowdLabels, codes_of, split_codes
-from crowdlogic.data.names import Classes, Names, find, listed, sort_classes, widened
-from crowdlogic.errors import CorpusError
+from crowdlogic.data.names import Classes, Names, find, sort_classes, widened
+from crowdlogic.errors import CorpusError, name_list
 from crowdlogic.numerics.arrays import Floats, Ints, frozen
 
 UNKNOWN = -1
@@ -110,7 +110,7 @@ class Corpus:
         if (gold == -2).any():
             lost = self.classes[int(self.gold[gold == -2][0])]
             raise CorpusError(
-                f"The gold class {lost!r} is not among the classes {listed(classes)}. Add it, or mend the gold."
+                f"The gold class {lost!r} is not among the classes {name_list(classes)}. Add it, or mend the gold."
             )
         return replace(self, classes=tuple(classes), gold=gold)
 
@@ -207,7 +207,7 @@ def code_gold(values: Sequence[Any], classes: Classes | None = None) -> tuple[In
     lost = [value for value in values if value is not None and value not in position]
     if lost:
         raise CorpusError(
-            f"The gold class {lost[0]!r} is not among the classes {listed(found)}. Add it, or mend the gold."
+            f"The gold class {lost[0]!r} is not among the classes {name_list(found)}. Add it, or mend the gold."
         )
     return np.array([UNKNOWN if v is None else position[v] for v in values], dtype=np.int32), found
 

@@ -20,8 +20,8 @@ from crowdlogic.data.intake.contract import Duplicates, Intake, Source
 from crowdlogic.data.intake.foreign import as_polars, column
 from crowdlogic.data.intake.sequences import build_sequences
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.names import as_text, listed
-from crowdlogic.errors import LabelError
+from crowdlogic.data.names import as_text
+from crowdlogic.errors import LabelError, name_list
 
 FRAME = Source("the table")
 EMPTY = pl.List(pl.String)
@@ -118,7 +118,7 @@ def from_wide(
         melted = melted.with_columns(melted["label"].zip_with(~abstained.fill_null(value=False), pl.Series([None])))
     rows = source.picked(np.tile(np.arange(len(table)), len(named)))
     labels = build(melted, rows, classes=classes, duplicates=duplicates)
-    notices = (f"The columns {listed(left_out)} are not annotators' and were left out.",) if left_out else ()
+    notices = (f"The columns {name_list(left_out)} are not annotators' and were left out.",) if left_out else ()
     intake = replace(labels.intake, rows=labels.n_labels, missing=0, notices=labels.intake.notices + notices)
     return replace(labels, intake=intake)
 

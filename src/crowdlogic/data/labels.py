@@ -14,8 +14,8 @@ import numpy as np
 
 from crowdlogic.data.intake.contract import Intake
 from crowdlogic.data.intake.foreign import column
-from crowdlogic.data.names import Classes, Names, find, nearest
-from crowdlogic.errors import LabelError, OptionError
+from crowdlogic.data.names import Classes, Names, find
+from crowdlogic.errors import LabelError, OptionError, did_you_mean
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, frozen, stable_order
 
 KINDS = ("human", "llm", "code")
@@ -228,7 +228,7 @@ def codes_of(wanted: Iterable[Any], names: Names, what: str) -> Ints:
     codes = find(asked, names)
     if len(asked) and (codes < 0).any():
         name = asked[int(np.flatnonzero(codes < 0)[0])]
-        raise LabelError(f"No {what} is called {name!r}.{nearest(str(name), [str(n) for n in names])}")
+        raise LabelError(f"No {what} is called {name!r}.{did_you_mean(str(name), [str(n) for n in names])}")
     if len(np.unique(codes)) != len(codes):
         raise LabelError(f"An {what} is asked for twice. Name each once.")
     return codes

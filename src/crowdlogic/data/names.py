@@ -6,8 +6,7 @@ whole numbers sorts as numbers, so that "10" comes after "2".
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TypeAlias
 
 import numpy as np
@@ -84,17 +83,3 @@ def is_whole_number(text: str) -> bool:
     """Whether the text is a whole number written in ASCII digits."""
     digits = text.removeprefix("-")
     return digits.isascii() and digits.isdigit()
-
-
-def nearest(name: str, known: Sequence[str]) -> str:
-    """A hint for a message: " Did you mean 'x'?", or nothing when nothing is near."""
-    close = difflib.get_close_matches(name, known, n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""
-
-
-def listed(names: Iterable[object], *, most: int = 8) -> str:
-    """A few names for a message: a, b, c, ... (12 in all)."""
-    shown = [str(name) for name in names]
-    if len(shown) <= most:
-        return ", ".join(shown)
-    return f"{', '.join(shown[:most])}, ... ({len(shown)} in all)"

@@ -17,8 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from crowdlogic.data.labels import CrowdLabels, codes_of
-from crowdlogic.data.names import listed
-from crowdlogic.errors import LabelError, OptionError
+from crowdlogic.errors import LabelError, OptionError, name_list
 from crowdlogic.numerics.arrays import Floats, Ints
 
 Result = TypeVar("Result")
@@ -134,7 +133,7 @@ def fixed_classes(labels: CrowdLabels, anchors: Mapping[Any, Any] | None) -> Int
             if name not in class_code:
                 raise LabelError(
                     f"The anchor of item {labels.items[int(item)]!r} is {name!r}, which is not among the classes "
-                    f"{listed(labels.classes)}. Mend the anchor, or give the classes with it."
+                    f"{name_list(labels.classes)}. Mend the anchor, or give the classes with it."
                 )
             fixed[at] = class_code[name]
     return fixed

@@ -12,8 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from crowdlogic.data.files import write_bytes, write_table
-from crowdlogic.data.names import listed, nearest
-from crowdlogic.errors import OptionError
+from crowdlogic.errors import OptionError, did_you_mean, name_list
 from crowdlogic.experiments.figures import figures_of
 from crowdlogic.experiments.jobs import Job
 from crowdlogic.experiments.paper import NER, SENTIMENT, sample_rows, sensitivity_rows, table_rows
@@ -52,8 +51,8 @@ def rows_of(task: str, wanted: Sequence[str] = ()) -> tuple[str, ...]:
     for name in wanted:
         if name not in studies and name not in known:
             raise OptionError(
-                f"--methods: {name!r} is no method of the tables on {task}.{nearest(name, [*studies, *known])} "
-                f"There are {listed([*studies, *known], most=60)}."
+                f"--methods: {name!r} is no method of the tables on {task}.{did_you_mean(name, [*studies, *known])} "
+                f"There are {name_list([*studies, *known], most=60)}."
             )
         chosen += studies.get(name, (name,))
     return tuple(dict.fromkeys(chosen))

@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from crowdlogic.classifiers import architecture_class
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.data.benchmarks import Benchmark, data_folder, load_benchmark
 from crowdlogic.data.corpus import align
@@ -19,6 +18,7 @@ from crowdlogic.data.vectors import WordVectors, beside, read_vectors
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.logic_lncl import LogicLNCL
 from crowdlogic.learning.presets import PAPER, Configured, ner, sentiment
+from crowdlogic.registry import CLASSIFIERS
 
 QUICK = "quick-"
 """Before the name of a task: its simulated stand-in."""
@@ -107,7 +107,7 @@ def _weak(name: str, model: str) -> tuple[Benchmark, Configured]:
 
 
 def _labelme() -> tuple[Benchmark, Configured]:
-    return _set_named("truth/labelme"), Configured(LogicLNCL(architecture_class("mlp")()), None)
+    return _set_named("truth/labelme"), Configured(LogicLNCL(CLASSIFIERS.load("mlp")()), None)
 
 
 def _quick(kind: str, reading: str | None) -> tuple[Benchmark, Configured]:

@@ -18,13 +18,12 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from crowdlogic.classifiers import architecture_class
 from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.data.formats.tables import existing
-from crowdlogic.data.names import listed, nearest
 from crowdlogic.data.vectors import WordVectors
-from crowdlogic.errors import FormatError, OptionError
+from crowdlogic.errors import FormatError, OptionError, did_you_mean, name_list
 from crowdlogic.learning.schedules import Constant, Growing
+from crowdlogic.registry import CLASSIFIERS
 from crowdlogic.rules.transitions import TransitionTable
 from crowdlogic.truth.methods import TruthMethod, method_named
 
@@ -46,13 +45,13 @@ IMITATIONS = {"growing": Growing, "constant": Constant}
 
 def architecture_named(name: str) -> Any:
     """The classifier of that name, with its defaults."""
-    return architecture_class(name)(**NEEDED.get(name, {}))
+    return CLASSIFIERS.load(name)(**NEEDED.get(name, {}))
 
 
 def imitation_named(name: str) -> Any:
     """The schedule of that name, with its defaults."""
     if name not in IMITATIONS:
-        raise OptionError(f"No imitation is called {name!r}. There are {listed(IMITATIONS)}.")
+        raise OptionError(f"No imitation is called {name!r}. There are {name_list(IMITATIONS)}.")
     return Growing() if name == "growing" else Constant(k=0.5)
 
 
@@ -110,7 +109,8 @@ def configured(base: Options, changes: Mapping[str, Any], *, where: str = "") ->
             continue
         if name not in known:
             raise OptionError(
-                f"{where}{name}: there is no such option.{nearest(name, known)} There are {listed(known, most=20)}."
+                f"{where}{name}: there is no such option.{did_you_mean(name, known)} There are "
+                f"{name_list(known, most=20)}."
             )
         read[name] = _read(hints[name], getattr(base, name), value, f"{where}{name}")
     return replace(base, **read)  # type: ignore[type-var]
@@ -184,7 +184,9 @@ def _read_choice(kind: type[Enum], value: Any, path: str) -> Any:
         return kind(value)
     except ValueError:
         choices = [str(one.value) for one in kind]
-        raise OptionError(f"{path}: {value!r} is none of {', '.join(choices)}.{nearest(str(value), choices)}") from None
+        raise OptionError(
+            f"{path}: {value!r} is none of {', '.join(choices)}.{did_you_mean(str(value), choices)}"
+        ) from None
 
 
 _UNFIT = object()

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crowdlogic.classifiers import architecture_class
 from crowdlogic.data.names import Classes
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.logic_lncl import LogicLNCL, Loss
 from crowdlogic.learning.schedules import Constant, Growing, Imitation
 from crowdlogic.learning.teacher import ESTIMATED
+from crowdlogic.registry import CLASSIFIERS
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.projection.projector import Preset, Result, Start
 from crowdlogic.rules.syntax import RuleSet
@@ -55,7 +55,7 @@ def sentiment(
     if reading not in IMITATIONS:
         raise OptionError(f"reading: {reading!r} is none of {', '.join(IMITATIONS)}.")
     method = LogicLNCL(
-        classifier=architecture_class("kim-cnn")(vectors=vectors),
+        classifier=CLASSIFIERS.load("kim-cnn")(vectors=vectors),
         imitation=IMITATIONS[reading],
         strength=5.0,
         preset="paper",
@@ -94,7 +94,7 @@ def ner(
         raise OptionError(f"reading: {reading!r} is none of {', '.join(READINGS)}.")
     by_rules = reading.startswith("paper")
     method = LogicLNCL(
-        classifier=architecture_class("cnn-gru")(vectors=vectors),
+        classifier=CLASSIFIERS.load("cnn-gru")(vectors=vectors),
         imitation=Growing(0.90, most=0.8),
         strength=5.0,
         loss=Loss.annotators,

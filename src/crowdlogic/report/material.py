@@ -16,9 +16,9 @@ from crowdlogic.data.answers import Answers
 from crowdlogic.data.corpus import UNKNOWN, Corpus, align
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.names import Classes, as_text, find, nearest
+from crowdlogic.data.names import Classes, as_text, find
 from crowdlogic.data.tagging import is_span_tag_set
-from crowdlogic.errors import DataError
+from crowdlogic.errors import DataError, did_you_mean
 from crowdlogic.numerics.arrays import Bools, Ints
 from crowdlogic.report.findings import Setting, Task
 from crowdlogic.runs.kept import Kept
@@ -142,7 +142,9 @@ def _over_annotators(labels: CrowdLabels, estimate: Estimate) -> CrowdLabels:
     if (where < 0).any():
         name = labels.annotators[int(np.flatnonzero(where < 0)[0])]
         known = [str(other) for other in estimate.annotators]
-        raise DataError(f"Annotator {name!r} is not in the estimate.{nearest(str(name), known)} Give its own labels.")
+        raise DataError(
+            f"Annotator {name!r} is not in the estimate.{did_you_mean(str(name), known)} Give its own labels."
+        )
     kind = None
     if labels.kind is not None:
         kinds = dict(zip(where.tolist(), labels.kind, strict=True))

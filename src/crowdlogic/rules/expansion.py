@@ -15,7 +15,8 @@ from dataclasses import replace
 from itertools import product
 from math import prod
 
-from crowdlogic.data.names import Classes, nearest
+from crowdlogic.data.names import Classes
+from crowdlogic.errors import did_you_mean
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.places import refusal
 from crowdlogic.rules.rule_sets import ready_rules
@@ -124,5 +125,7 @@ def _atoms(atom: Atom, groups: Groups) -> list[Atom]:
 
 def _members(name: GroupName, groups: Groups) -> tuple[Constant, ...]:
     if name.name not in groups:
-        raise refusal(name.place, f"there is no group {name}.{nearest(str(name), [f'${known}' for known in groups])}")
+        raise refusal(
+            name.place, f"there is no group {name}.{did_you_mean(str(name), [f'${known}' for known in groups])}"
+        )
     return tuple(replace(member, place=name.place) for member in groups[name.name])

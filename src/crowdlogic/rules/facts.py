@@ -17,9 +17,9 @@ import polars as pl
 
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.intake.contract import refuse
-from crowdlogic.data.names import Classes, as_text, encode, find, listed, nearest
+from crowdlogic.data.names import Classes, as_text, encode, find
 from crowdlogic.data.tagging import first_units
-from crowdlogic.errors import RuleError
+from crowdlogic.errors import RuleError, did_you_mean, name_list
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.rules import text_functions
 from crowdlogic.rules.places import refusal
@@ -99,7 +99,7 @@ class World:
         """The unit of a name."""
         (code,) = find(pl.Series([constant.value]), self.unit_names)
         if code < 0:
-            hint = nearest(constant.value, self.unit_names.head(2000).to_list())
+            hint = did_you_mean(constant.value, self.unit_names.head(2000).to_list())
             raise refusal(constant.place, f"there is no item or token {constant}.{hint}")
         return int(code)
 
@@ -180,9 +180,13 @@ class World:
         lost = np.flatnonzero(codes < 0)
         if len(lost):
             name = as_text(series)[int(lost[0])]
-            hint = nearest(name, list(self.class_codes))
+            hint = did_you_mean(name, list(self.class_codes))
             raise refuse(
-                table.source, lost, f"{name!r} is no class", f"The classes are {listed(self.classes)}.{hint}", RuleError
+                table.source,
+                lost,
+                f"{name!r} is no class",
+                f"The classes are {name_list(self.classes)}.{hint}",
+                RuleError,
             )
         return codes.astype(np.int64)
 

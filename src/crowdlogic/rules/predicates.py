@@ -25,8 +25,7 @@ import polars as pl
 
 from crowdlogic.data.intake.contract import Source, refuse
 from crowdlogic.data.intake.foreign import as_polars
-from crowdlogic.data.names import nearest
-from crowdlogic.errors import OptionError, RuleError
+from crowdlogic.errors import OptionError, RuleError, did_you_mean
 
 TRUTH_COLUMNS = ("truth", "value")
 """The column of a table that holds truth values in [0, 1]; without one, every row is true."""
@@ -184,7 +183,7 @@ class Vocabulary:
 
     def hint(self, name: str) -> str:
         """The nearest known name, as a question, or nothing."""
-        return nearest(name, [signature.name for signature in (*BUILT_IN.values(), *self._added.values())])
+        return did_you_mean(name, [signature.name for signature in (*BUILT_IN.values(), *self._added.values())])
 
     def _add(self, signature: Signature) -> None:
         if not (signature.name.isidentifier() and signature.name.isascii()):

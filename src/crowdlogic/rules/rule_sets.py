@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from crowdlogic.data.names import Classes, listed, nearest
+from crowdlogic.data.names import Classes
 from crowdlogic.data.tagging import BEGIN, END, INSIDE, SINGLE, is_span_tag_set, tag_set
+from crowdlogic.errors import did_you_mean, name_list
 from crowdlogic.rules.places import refusal
 from crowdlogic.rules.syntax import Constant, Ready
 
@@ -26,7 +27,7 @@ def ready_rules(ready: Ready, classes: Classes | None) -> str:
         known = ", ".join(MAKERS)
         raise refusal(
             ready.place,
-            f"there is no ready-made rule set {ready.name!r}.{nearest(ready.name, [*MAKERS])} Known: {known}.",
+            f"there is no ready-made rule set {ready.name!r}.{did_you_mean(ready.name, [*MAKERS])} Known: {known}.",
         )
     front, back = ("", " .") if ready.weight is None else (f"{ready.weight!r}: ", "")
     return "".join(f"{front}{rule}{back}\n" for rule in MAKERS[ready.name](ready, classes))
@@ -75,7 +76,7 @@ def _types(ready: Ready, classes: Classes | None, prefixes: Sequence[str]) -> It
         )
     if not is_span_tag_set(classes):
         raise refusal(
-            ready.place, f"{ready.name} needs span tags such as B-PER and O; the classes are {listed(classes)}."
+            ready.place, f"{ready.name} needs span tags such as B-PER and O; the classes are {name_list(classes)}."
         )
     tags = tag_set(classes)
     wanted = (BEGIN, INSIDE) if len(prefixes) == 2 else (BEGIN, INSIDE, END, SINGLE)

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from crowdlogic.data.estimate import Beliefs
-from crowdlogic.data.names import Classes, listed, nearest
+from crowdlogic.data.names import Classes
 from crowdlogic.data.tagging import first_units
-from crowdlogic.errors import OptionError
+from crowdlogic.errors import OptionError, did_you_mean, name_list
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import safe_log
 
@@ -100,7 +100,9 @@ def transition_table(
 
 def _code(tag: Any, position: Mapping[str, int]) -> int:
     if str(tag) not in position:
-        raise OptionError(f"{tag!r} is no class.{nearest(str(tag), [*position])} The classes are {listed(position)}.")
+        raise OptionError(
+            f"{tag!r} is no class.{did_you_mean(str(tag), [*position])} The classes are {name_list(position)}."
+        )
     return position[str(tag)]
 
 

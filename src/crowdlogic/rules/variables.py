@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from crowdlogic.data.names import Classes, listed, nearest
+from crowdlogic.data.names import Classes
+from crowdlogic.errors import did_you_mean, name_list
 from crowdlogic.rules.places import Place
 from crowdlogic.rules.predicates import FIXED, Kind, Role, Signature, Vocabulary
 from crowdlogic.rules.syntax import ArithmeticRule, Atom, Constant, Rule, Term, Variable
@@ -187,7 +188,8 @@ def _class_constant(term: Constant, classes: Classes | None) -> Iterator[Finding
     names = [str(name) for name in classes or ()]
     if classes is not None and term.value not in names:
         yield error(
-            term.place, f"{term} is no class.{nearest(term.value, names)} The classes are {listed(names, most=12)}."
+            term.place,
+            f"{term} is no class.{did_you_mean(term.value, names)} The classes are {name_list(names, most=12)}.",
         )
 
 

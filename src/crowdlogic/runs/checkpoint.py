@@ -15,8 +15,7 @@ from typing import Any, TypeAlias
 from numpy.typing import NDArray
 
 from crowdlogic.classifiers.protocol import FIXED
-from crowdlogic.data.names import listed
-from crowdlogic.errors import FormatError, OptionError
+from crowdlogic.errors import FormatError, OptionError, name_list
 from crowdlogic.runs.damage import needed, undamaged
 from crowdlogic.runs.files import (
     AGAIN,
@@ -127,7 +126,8 @@ class RunKeeper:
         differing = [part for part in {**self.owner, **owner} if owner.get(part) != self.owner.get(part)]
         if differing:
             raise OptionError(
-                f"{self.folder}: its checkpoint is of another fit: not the same {listed(differing)}. Give what the run "
+                f"{self.folder}: its checkpoint is of another fit: not the same {name_list(differing)}. Give what "
+                f"the run "
                 f"was begun with, or name another folder."
             )
 

@@ -7,9 +7,8 @@ from typing import Protocol
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.names import listed, nearest
 from crowdlogic.data.tagging import is_span_tag_set
-from crowdlogic.errors import OptionError
+from crowdlogic.errors import OptionError, did_you_mean, name_list
 from crowdlogic.truth.bsc_seq import BSCSeq
 from crowdlogic.truth.dawid_skene import MOST_CELLS, DawidSkene, labelling_functions
 from crowdlogic.truth.ebcc import EBCC
@@ -53,7 +52,7 @@ def method_named(name: str) -> TruthMethod:
     """The method of that name, with its defaults."""
     if name not in METHODS:
         raise OptionError(
-            f"No method is called {name!r}.{nearest(name, list(METHODS))} There are {listed(METHODS, most=20)}."
+            f"No method is called {name!r}.{did_you_mean(name, list(METHODS))} There are {name_list(METHODS, most=20)}."
         )
     return METHODS[name]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from crowdlogic.data.names import Classes, listed
-from crowdlogic.errors import OptionError
+from crowdlogic.data.names import Classes
+from crowdlogic.errors import OptionError, name_list
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 
 TOLERANCE = 1e-9
@@ -65,7 +65,7 @@ def _positions(order: Sequence[Any] | None, classes: Classes) -> Ints:
     known = [str(name) for name in classes]
     if len(set(named)) != len(named) or set(known) - set(named):
         raise OptionError(
-            f"ties = order: {listed(named) or 'no order'} does not name each class once. "
-            f"The classes are {listed(known, most=20)}."
+            f"ties = order: {name_list(named) or 'no order'} does not name each class once. "
+            f"The classes are {name_list(known, most=20)}."
         )
     return np.array([known.index(name) for name in named if name in known], dtype=np.int32)

@@ -22,8 +22,7 @@ import polars as pl
 
 from crowdlogic.data.intake.columns import roles_of
 from crowdlogic.data.intake.contract import Source
-from crowdlogic.data.names import listed
-from crowdlogic.errors import FormatError, MissingDataError, OptionError
+from crowdlogic.errors import FormatError, MissingDataError, OptionError, name_list
 
 LARGE_FILE = 30_000_000
 """From this many bytes on, a table has so many rows that the compiled kernels will be wanted."""
@@ -88,7 +87,7 @@ def existing(path: str | Path) -> Path:
         raise MissingDataError(f"{path}: is a folder. Name a file in it.")
     if not found.exists():
         beside = sorted(p.name for p in found.parent.iterdir() if p.is_file()) if found.parent.is_dir() else []
-        hint = f" Beside it are: {listed(beside)}." if beside else ""
+        hint = f" Beside it are: {name_list(beside)}." if beside else ""
         raise MissingDataError(f"{path}: no such file.{hint}")
     return found
 
@@ -153,7 +152,7 @@ def _without_blanks(table: pl.DataFrame, path: str | Path) -> tuple[pl.DataFrame
 
 def _rows_needed(table: pl.DataFrame, name: str) -> pl.DataFrame:
     if not len(table):
-        raise FormatError(f"{name}: a header ({listed(table.columns)}) and no rows. Give at least one row.")
+        raise FormatError(f"{name}: a header ({name_list(table.columns)}) and no rows. Give at least one row.")
     return table
 
 

@@ -10,8 +10,8 @@ import polars as pl
 
 from crowdlogic.data.intake.contract import Source, refuse
 from crowdlogic.data.labels import KINDS
-from crowdlogic.data.names import Classes, Names, as_text, encode, find, listed, sort_classes
-from crowdlogic.errors import LabelError, OptionError
+from crowdlogic.data.names import Classes, Names, as_text, encode, find, sort_classes
+from crowdlogic.errors import LabelError, OptionError, name_list
 from crowdlogic.numerics.arrays import Floats, Ints
 
 LARGEST_NUMBER = 2.0**53
@@ -96,12 +96,12 @@ def _refuse_fractions(codes: Ints, numbers: Names, source: Source) -> None:
 def _among(codes: Ints, names: Names, classes: Classes, source: Source) -> tuple[Ints, Classes]:
     """Codes among given classes. Names are compared as text, so that --classes 0,1 fits a column of numbers."""
     if len(set(classes)) != len(classes) or not classes:
-        raise OptionError(f"classes: {listed(classes)} names a class twice or none at all. Give each class once.")
+        raise OptionError(f"classes: {name_list(classes)} names a class twice or none at all. Give each class once.")
     position = find(as_text(names), pl.Series([str(name) for name in classes], dtype=pl.String))
     rank = np.append(position, -1).astype(np.int32)
     unknown = np.flatnonzero((rank[codes] < 0) & (codes >= 0))
     if len(unknown):
-        what = f"the label {names[int(codes[unknown[0]])]!r} is not among the classes {listed(classes)}"
+        what = f"the label {names[int(codes[unknown[0]])]!r} is not among the classes {name_list(classes)}"
         raise refuse(source, unknown, what, "Mend the label, or add it to the classes.")
     return rank[codes], classes
 

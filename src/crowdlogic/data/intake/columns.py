@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from crowdlogic.data.names import listed, nearest
-from crowdlogic.errors import LabelError, OptionError
+from crowdlogic.errors import LabelError, OptionError, did_you_mean, name_list
 
 ALIASES: dict[str, tuple[str, ...]] = {
     "item": (
@@ -55,10 +54,13 @@ def roles_of(
     for role, column in roles.items():
         if role not in ALIASES:
             raise OptionError(
-                f"columns: unknown role {role!r}.{nearest(role, list(ALIASES))} Roles are {listed(ALIASES, most=20)}."
+                f"columns: unknown role {role!r}.{did_you_mean(role, list(ALIASES))} Roles are "
+                f"{name_list(ALIASES, most=20)}."
             )
         if column not in header:
-            raise LabelError(f"{where}: no column {column!r} among {listed(header)}.{nearest(column, list(header))}")
+            raise LabelError(
+                f"{where}: no column {column!r} among {name_list(header)}.{did_you_mean(column, list(header))}"
+            )
     taken = set(roles.values())
     by_name = {normal(column): column for column in reversed(header) if column not in taken}
     for role, aliases in ALIASES.items():
@@ -77,6 +79,6 @@ def require(
         if role not in roles:
             known = ", ".join(ALIASES[role][:4])
             raise LabelError(
-                f"{where}: no column for the {role} among {listed(header)}. {purpose} needs: {', '.join(needed)}. "
+                f"{where}: no column for the {role} among {name_list(header)}. {purpose} needs: {', '.join(needed)}. "
                 f"Rename the column ({known}, ...) or name it with --column {role}=NAME."
             )

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from crowdlogic.data.names import nearest
-from crowdlogic.errors import OptionError
+from crowdlogic.errors import OptionError, did_you_mean
 from crowdlogic.numerics.arrays import Floats
 
 STEEPEST_TAIL = 10
@@ -77,7 +76,8 @@ def mixed(mix: Mapping[str, float], known: Sequence[str], annotators: int) -> tu
     for name, amount in mix.items():
         if name not in known:
             raise OptionError(
-                f"mix: no character is called {name!r}.{nearest(name, [*map(str, known)])} Known: {', '.join(known)}."
+                f"mix: no character is called {name!r}.{did_you_mean(name, [*map(str, known)])} Known: "
+                f"{', '.join(known)}."
             )
         if not (np.isfinite(amount) and amount >= 0):
             raise OptionError(f"mix: {amount!r} of {str(name)!r} asked for. Give counts or shares of 0 or more.")

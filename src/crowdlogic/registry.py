@@ -1,0 +1,132 @@
+"""One list of each kind of thing: truth methods, classifiers, formats, predicates, pages, ...
+
+A list maps the name that people use to the place of the thing, as "module:attribute". Nothing is imported before it is
+asked for. Help texts, enumerations, error messages and exports are made from these lists, so a new thing is one module
+and one entry here.
+
+Other packages add to a list through an entry point of its group, read when the list is first asked for:
+
+    [project.entry-points."crowdlogic.methods"]
+    my-method = "my_package.my_method:MyMethod"
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any
+
+from crowdlogic.errors import CrowdLogicWarning, MissingExtraError, OptionError, did_you_mean, name_list
+
+EXTRAS = {"torch": "torch", "transformers": "hf", "datasets": "hf", "ray": "ray", "fastapi": "web", "uvicorn": "web"}
+"""Which extra of crowdlogic brings a package that not everyone needs."""
+
+
+class Registry:
+    """Things of one kind by name.
+
+    Attributes:
+        kind: What one of them is called in messages, such as "truth method".
+        group: The group of entry points through which other packages add to the list.
+    """
+
+    def __init__(self, kind: str, group: str, entries: Mapping[str, str]) -> None:
+        self.kind, self.group = kind, group
+        self._entries = dict(entries)
+
+    @cached_property
+    def _places(self) -> dict[str, str]:
+        """Name -> "module:attribute", those of other packages behind ours."""
+        places = dict(self._entries)
+        for point in entry_points(group=self.group):
+            if point.name in self._entries:
+                warnings.warn(
+                    f"{point.value}: the entry point {point.name!r} of {self.group} is ignored, because crowdlogic has "
+                    f"a {self.kind} of that name. Give it another name.",
+                    CrowdLogicWarning,
+                    stacklevel=2,
+                )
+            else:
+                places[point.name] = point.value
+        return places
+
+    def names(self) -> tuple[str, ...]:
+        """All names, in the order of the list."""
+        return tuple(self._places)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def add(self, name: str, place: str) -> None:
+        """Add one for this process, as "module:attribute"; an entry point does it for good."""
+        if name in self._places:
+            raise OptionError(f"There is a {self.kind} called {name!r} already. Give it another name.")
+        self._places[name] = place
+
+    def check(self, name: str) -> str:
+        """The name itself, if something has it; else an error that names those that are there."""
+        if name not in self._places:
+            raise OptionError(
+                f"No {self.kind} is called {name!r}.{did_you_mean(name, self.names())} "
+                f"There are {name_list(self, most=30)}."
+            )
+        return name
+
+    def load(self, name: str) -> Any:
+        """The thing of that name, imported now."""
+        module, _, attribute = self._places[self.check(name)].partition(":")
+        try:
+            return getattr(import_module(module), attribute)
+        except ModuleNotFoundError as problem:
+            if problem.name not in EXTRAS:
+                raise
+            raise MissingExtraError(
+                f"{name} needs the package {problem.name}, which is not installed: "
+                f"pip install crowdlogic[{EXTRAS[problem.name]}]"
+            ) from problem
+
+
+TRUTH_METHODS = Registry(
+    "truth method",
+    "crowdlogic.methods",
+    {
+        "majority": "crowdlogic.truth.majority:MajorityVote",
+        "wawa": "crowdlogic.truth.weighting:Wawa",
+        "dawid-skene": "crowdlogic.truth.dawid_skene:DawidSkene",
+        "one-coin": "crowdlogic.truth.one_coin:OneCoin",
+        "ibcc": "crowdlogic.truth.ibcc:IBCC",
+        "ebcc": "crowdlogic.truth.ebcc:EBCC",
+        "glad": "crowdlogic.truth.glad:GLAD",
+        "mace": "crowdlogic.truth.mace:MACE",
+        "pm": "crowdlogic.truth.weighting:PM",
+        "catd": "crowdlogic.truth.weighting:CATD",
+        "hmm-crowd": "crowdlogic.truth.hmm_crowd:HMMCrowd",
+        "bsc-seq": "crowdlogic.truth.bsc_seq:BSCSeq",
+    },
+)
+"""What is true, from the labels alone."""
+
+CLASSIFIERS = Registry(
+    "classifier",
+    "crowdlogic.classifiers",
+    {
+        "linear": "crowdlogic.classifiers.linear:Linear",
+        "crf": "crowdlogic.classifiers.crf:CRF",
+        "kim-cnn": "crowdlogic.classifiers.kim_cnn:KimCNN",
+        "cnn-gru": "crowdlogic.classifiers.cnn_gru:CNNGRU",
+        "mlp": "crowdlogic.classifiers.mlp:MLP",
+        "scikit": "crowdlogic.classifiers.scikit:Scikit",
+        "transformer": "crowdlogic.classifiers.transformer:Transformer",
+        "prior": "crowdlogic.classifiers.class_prior:ClassPrior",
+    },
+)
+"""What learns from the items."""

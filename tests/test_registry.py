@@ -1,0 +1,69 @@
+"""One list of each kind of thing."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from crowdlogic import registry
+from crowdlogic.errors import CrowdLogicWarning, MissingExtraError, OptionError
+from crowdlogic.registry import CLASSIFIERS, TRUTH_METHODS, Registry
+
+
+@pytest.mark.parametrize("kinds", [TRUTH_METHODS, CLASSIFIERS], ids=lambda kinds: kinds.kind)
+def test_every_entry_is_where_the_list_says(kinds: Registry) -> None:
+    for name in kinds:
+        assert kinds.load(name).__name__, name
+
+
+def test_an_unknown_name_is_refused_with_the_nearest_one_and_the_whole_list() -> None:
+    with pytest.raises(OptionError) as caught:
+        TRUTH_METHODS.load("dawid-skeen")
+
+    assert str(caught.value) == (
+        "No truth method is called 'dawid-skeen'. Did you mean 'dawid-skene'? There are majority, wawa, dawid-skene, "
+        "one-coin, ibcc, ebcc, glad, mace, pm, catd, hmm-crowd, bsc-seq."
+    )
+
+
+def _with_entry_points(monkeypatch: pytest.MonkeyPatch, *points: EntryPoint) -> None:
+    monkeypatch.setattr(registry, "entry_points", lambda group: [one for one in points if one.group == group])
+
+
+def test_entry_points_come_behind_our_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    _with_entry_points(monkeypatch, EntryPoint("mean", "statistics:mean", "crowdlogic.things"))
+    things = Registry("thing", "crowdlogic.things", {"median": "statistics:median"})
+
+    assert things.names() == ("median", "mean")
+    assert things.load("mean")([1, 3]) == 2
+
+
+def test_an_entry_point_cannot_take_the_place_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    _with_entry_points(monkeypatch, EntryPoint("median", "evil:median", "crowdlogic.things"))
+    things = Registry("thing", "crowdlogic.things", {"median": "statistics:median"})
+
+    with pytest.warns(CrowdLogicWarning, match="is ignored, because crowdlogic has a thing of that name"):
+        assert things.load("median")([1, 2, 9]) == 2
+
+
+def test_one_can_be_added_for_this_process_and_only_once() -> None:
+    things = Registry("thing", "crowdlogic.things", {"median": "statistics:median"})
+    things.add("mean", "statistics:mean")
+
+    assert things.load("mean")([1, 3]) == 2
+    with pytest.raises(OptionError, match="There is a thing called 'mean' already"):
+        things.add("mean", "statistics:fmean")
+
+
+def test_what_needs_an_extra_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_torch(module: str) -> object:
+        raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+    monkeypatch.setattr(registry, "import_module", without_torch)
+    with pytest.raises(MissingExtraError) as caught:
+        CLASSIFIERS.load("kim-cnn")
+
+    assert str(caught.value) == (
+        "kim-cnn needs the package torch, which is not installed: pip install crowdlogic[torch]"
+    )

@@ -32,9 +32,9 @@ from crowdlogic.classifiers.kim_cnn import KimCNN
 from crowdlogic.classifiers.neural import NeuralClassifier
 from crowdlogic.data.benchmarks import data_folder, is_present, load_benchmark
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import shares
+from crowdlogic.data.estimate import vote_shares
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
-from crowdlogic.data.vectors import WordVectors, beside, read_vectors
+from crowdlogic.data.vectors import WordVectors, concatenate_vectors, read_vectors
 from crowdlogic.errors import MissingDataError
 from crowdlogic.truth.dawid_skene import e_step, m_step
 
@@ -54,7 +54,7 @@ class Setting:
 def sentiment() -> Setting:
     """The sentences of the paper's sentiment data."""
     try:
-        vectors = beside(*(read_vectors(data_folder() / "vectors" / name) for name in (GLOVE, WORD2VEC)))
+        vectors = concatenate_vectors(*(read_vectors(data_folder() / "vectors" / name) for name in (GLOVE, WORD2VEC)))
         return Setting("kim-cnn on sentiment_mturk", load_benchmark("sentiment_mturk").corpus, vectors, 2.0)
     except MissingDataError:
         corpus = simulate_sentiment(0, items=5000, test_items=0).corpus
@@ -161,7 +161,7 @@ def compare(setting: Setting, options: KimCNN | CNNGRU, repeats: int) -> float:
 def steps_share(name: str, seconds: float) -> None:
     """How much of an epoch the annotators' steps take (eq. 12 and 13), beside so many seconds of the classifier."""
     labels = load_benchmark(name).labels
-    q = shares(labels.votes())
+    q = vote_shares(labels.votes())
     m_step(labels, q)  # compiles, the first time
     steps = min(_timed(lambda: e_step(labels, m_step(labels, q), q)) for _ in range(3))
     print(f"{name}: E- and M-step {1000 * steps:.1f} ms, {steps / (steps + seconds):.2%} of an epoch")

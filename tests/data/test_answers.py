@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from crowdlogic.data.answers import Answers, match, read_answers, write_estimate
+from crowdlogic.data.answers import Answers, align_answers, read_answers, write_estimate
 from crowdlogic.data.corpus import sentences
 from crowdlogic.data.frames import from_dict, from_sequences
 from crowdlogic.errors import CrowdLogicError, DataError, OptionError
@@ -101,7 +101,7 @@ def test_a_folder_that_is_not_there_is_one_clear_line(tmp_path: Path) -> None:
 
 
 def test_items_are_matched_by_name_not_by_place() -> None:
-    pair = match(answers(["u", "v", "z"], ["x", "y", "x"]), answers(["v", "u"], ["x", "x"]))
+    pair = align_answers(answers(["u", "v", "z"], ["x", "y", "x"]), answers(["v", "u"], ["x", "x"]))
 
     assert [pair.classes[k] for k in pair.predicted] == ["y", "x"]
     assert [pair.classes[k] for k in pair.gold] == ["x", "x"]
@@ -111,13 +111,13 @@ def test_names_that_are_numbers_in_one_file_and_text_in_the_other_match() -> Non
     predicted = Answers(pl.Series([1, 2]), (0, 1), np.array([1, 0]))
     gold = Answers(pl.Series(["2", "1"]), ("0", "1"), np.array([0, 1]))
 
-    pair = match(predicted, gold)
+    pair = align_answers(predicted, gold)
 
     assert pair.predicted.tolist() == pair.gold.tolist() == [0, 1]
 
 
 def test_a_missing_prediction_is_no_answer() -> None:
-    pair = match(answers(["u"], ["x"]), answers(["u", "v"], ["x", "y"]))
+    pair = align_answers(answers(["u"], ["x"]), answers(["u", "v"], ["x", "y"]))
 
     assert pair.predicted.tolist() == [0, -1]
 
@@ -125,7 +125,7 @@ def test_a_missing_prediction_is_no_answer() -> None:
 def test_classes_only_one_side_knows_are_joined() -> None:
     predicted = Answers(pl.Series(["u"]), ("x", "z"), np.array([1]), beliefs=np.array([[0.2, 0.8]]))
 
-    pair = match(predicted, answers(["u"], ["y"]))
+    pair = align_answers(predicted, answers(["u"], ["y"]))
 
     assert pair.classes == ("x", "y", "z")
     assert pair.beliefs is not None
@@ -154,7 +154,7 @@ def test_classes_only_one_side_knows_are_joined() -> None:
 )
 def test_what_cannot_be_compared_is_refused(left: Answers, right: Answers, message: str) -> None:
     with pytest.raises(DataError) as caught:
-        match(left, right)
+        align_answers(left, right)
 
     assert str(caught.value) == message
 
@@ -170,7 +170,7 @@ def test_sentences_are_matched_by_name_whatever_their_order() -> None:
     predicted = Answers(pl.Series(["t", "s"]), ("O", "X"), np.array([1, 0, 1, 0]), offsets=np.array([0, 1, 4]))
     gold = Answers(pl.Series(["s", "t"]), ("O", "X"), np.array([0, 1, 0, 1]), offsets=np.array([0, 3, 4]))
 
-    pair = match(predicted, gold)
+    pair = align_answers(predicted, gold)
 
     assert pair.predicted.tolist() == pair.gold.tolist() == [0, 1, 0, 1]
 
@@ -178,7 +178,7 @@ def test_sentences_are_matched_by_name_whatever_their_order() -> None:
 def test_beliefs_follow_their_items() -> None:
     predicted = Answers(pl.Series(["v", "u"]), ("x", "y"), np.array([0, 1]), beliefs=np.array([[0.9, 0.1], [0.2, 0.8]]))
 
-    pair = match(predicted, answers(["u", "v", "w"], ["x", "y", "x"]))
+    pair = align_answers(predicted, answers(["u", "v", "w"], ["x", "y", "x"]))
 
     assert pair.beliefs is not None
     assert pair.beliefs.tolist() == [[0.2, 0.8], [0.9, 0.1], [0.5, 0.5]]
@@ -188,7 +188,7 @@ def test_what_was_not_compared_is_remarked() -> None:
     predicted = Answers(pl.Series(["u", "v"]), ("1.0",), np.array([0, 0]), source="p.csv")
     gold = Answers(pl.Series(["u", "w", "z"]), ("1",), np.array([0, 0, -1]), source="g.csv")
 
-    assert match(predicted, gold).remarks == (
+    assert align_answers(predicted, gold).remarks == (
         "1 items of p.csv are not in g.csv and are not scored.",
         "1 units have gold and no answer; they count as wrong.",
         "1 units have no gold and are not scored.",
@@ -200,7 +200,7 @@ def test_tokens_that_differ_are_remarked(tmp_path: Path) -> None:
     (tmp_path / "p.conll").write_text("a O\nb O\n")
     (tmp_path / "g.conll").write_text("a O\nz O\n")
 
-    pair = match(read_answers(tmp_path / "p.conll"), read_answers(tmp_path / "g.conll"))
+    pair = align_answers(read_answers(tmp_path / "p.conll"), read_answers(tmp_path / "g.conll"))
 
     assert pair.remarks == ("1 tokens differ between the files; are they about the same sentences?",)
 

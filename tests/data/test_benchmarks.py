@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crowdlogic.data.benchmarks import CATALOGUE, load_benchmark, size_of
+from crowdlogic.data.benchmarks import CATALOGUE, load_benchmark, measure_benchmark
 from crowdlogic.errors import DataError, MissingDataError, OptionError
 
 
@@ -14,7 +14,7 @@ from crowdlogic.errors import DataError, MissingDataError, OptionError
 def test_each_set_has_its_stated_size(data_root: Path, name: str) -> None:
     loaded = load_benchmark(name, root=data_root)
 
-    assert size_of(loaded) == CATALOGUE[name].size
+    assert measure_benchmark(loaded) == CATALOGUE[name].size
     assert loaded.labels.classes == loaded.corpus.classes or name == "pico"
     assert loaded.labels.items.to_list() == loaded.corpus.items.to_list()
 

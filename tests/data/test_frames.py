@@ -74,7 +74,7 @@ def test_missing_labels_are_dropped_and_counted(absent: Any) -> None:
     assert triples(labels) == {("u", "a", "x"), ("u", "b", "y")}
     assert labels.items.to_list() == ["u", "w"]
     assert labels.intake.missing == 1
-    assert labels.intake.sentences() == ["1 of 3 rows have no label and were left out."]
+    assert labels.intake.messages() == ["1 of 3 rows have no label and were left out."]
 
 
 def test_numbers_with_a_hole_are_still_whole() -> None:
@@ -225,7 +225,7 @@ def test_weight_time_and_kind_are_kept_with_their_rows() -> None:
 def test_lookalike_classes_are_noticed() -> None:
     labels = from_dict({"u": {"a": "Yes", "b": "yes ", "c": "no"}})
 
-    assert labels.intake.sentences() == ["The classes 'Yes', 'yes ' differ only in case or spaces; are they one class?"]
+    assert labels.intake.messages() == ["The classes 'Yes', 'yes ' differ only in case or spaces; are they one class?"]
 
 
 def test_mixed_types_are_refused() -> None:
@@ -254,7 +254,7 @@ def test_abstentions_are_absent_labels() -> None:
 
     assert triples(labels) == {("v", "lf0", 1), ("u", "lf1", 0)}
     assert labels.items.to_list() == ["u", "v"]
-    assert labels.intake.sentences() == []
+    assert labels.intake.messages() == []
 
 
 def test_tags_may_be_lists_or_text() -> None:
@@ -364,7 +364,7 @@ def test_the_text_and_the_gold_of_a_wide_table_are_not_annotators() -> None:
     labels = from_wide(pl.DataFrame({"item": ["u"], "text": ["hello"], "label": ["x"], "lf0": ["y"]}), item="item")
 
     assert triples(labels) == {("u", "lf0", "y")}
-    assert labels.intake.sentences() == ["The columns text, label are not annotators' and were left out."]
+    assert labels.intake.messages() == ["The columns text, label are not annotators' and were left out."]
 
 
 def test_a_problem_in_a_wide_table_is_told_by_its_row() -> None:
@@ -453,7 +453,7 @@ def test_words_for_nothing_are_classes_that_are_pointed_out(label: str) -> None:
     labels = from_arrays(["u", "v"], ["a", "a"], ["x", label])
 
     assert label in labels.classes
-    assert labels.intake.sentences() == [
+    assert labels.intake.messages() == [
         f"The label {label!r} is taken as a class; if it means that there is no label, leave the cell empty."
     ]
 

@@ -382,7 +382,7 @@ def test_a_quote_inside_a_bare_field_is_just_a_quote(tmp_path: Path) -> None:
 def test_columns_that_are_no_annotators_are_pointed_out(tmp_path: Path) -> None:
     crowd = read_crowd(write(tmp_path, "c03.conll", "EU NNP B-NP B-ORG\nrejects VBZ B-VP O\n"))
 
-    assert crowd.labels.intake.sentences() == [
+    assert crowd.labels.intake.messages() == [
         "The column of annotator_1 shares no tag with the others; is every column an annotator's?"
     ]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.data.test_labels import triples
 
 from crowdlogic.data.corpus import documents, sentences
-from crowdlogic.data.files import replacing
+from crowdlogic.data.files import atomic_write
 from crowdlogic.data.frames import from_arrays, from_frame, from_sequences
 from crowdlogic.data.reading import read_corpus, read_crowd, read_labels
 from crowdlogic.data.writing import write_corpus, write_labels
@@ -129,7 +129,7 @@ def test_an_old_file_stays_whole_when_writing_fails_midway(tmp_path: Path) -> No
     path.write_text("old")
 
     def write_half() -> None:
-        with replacing(path) as draft:
+        with atomic_write(path) as draft:
             draft.write_text("half")
             raise RuntimeError("midway")
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdlogic.data.tagging import Spans, first_units, is_span_tag_set, spans_of, tag_set, tags_of
+from crowdlogic.data.tagging import Spans, is_span_tag_set, parse_tags, sequence_starts, spans_to_tags, tags_to_spans
 from crowdlogic.errors import DataError, OptionError
 from crowdlogic.numerics.arrays import Ints
 
@@ -69,9 +69,9 @@ def test_spans_are_those_of_walking_through_each_sentence(
         for first, last, kind in walk(sentence, scheme, classes is BIOES)
     ]
 
-    known = tag_set(classes)
+    known = parse_tags(classes)
 
-    assert triples(spans_of(tags, offsets, known, scheme), known.types) == expected
+    assert triples(tags_to_spans(tags, offsets, known, scheme), known.types) == expected
 
 
 @pytest.mark.parametrize("classes", [BIO, BIOES], ids=["BIO", "BIOES"])
@@ -81,27 +81,27 @@ def test_spans_written_as_tags_read_back_the_same_in_both_readings(
     classes: tuple[str, ...], data: st.DataObject
 ) -> None:
     tags, offsets = laid_out(data.draw(st.lists(st.lists(st.sampled_from(classes), max_size=8), max_size=6)), classes)
-    known = tag_set(classes)
-    spans = spans_of(tags, offsets, known)
+    known = parse_tags(classes)
+    spans = tags_to_spans(tags, offsets, known)
 
-    written = tags_of(spans, len(tags), known)
+    written = spans_to_tags(spans, len(tags), known)
 
     for scheme in ("conll", "strict"):
-        assert triples(spans_of(written, offsets, known, scheme), known.types) == triples(spans, known.types)
+        assert triples(tags_to_spans(written, offsets, known, scheme), known.types) == triples(spans, known.types)
 
 
 def test_spans_are_written_with_the_prefixes_that_the_tag_set_has() -> None:
     spans = Spans(np.array([0, 3, 5]), np.array([3, 4, 7]), np.array([1, 1, 0]))
 
     def names(classes: tuple[str, ...]) -> list[str]:
-        return [classes[code] for code in tags_of(spans, 8, tag_set(classes))]
+        return [classes[code] for code in spans_to_tags(spans, 8, parse_tags(classes))]
 
     assert names(BIO) == ["B-PER", "I-PER", "I-PER", "B-PER", "O", "B-LOC", "I-LOC", "O"]
     assert names(BIOES) == ["B-PER", "I-PER", "E-PER", "S-PER", "O", "B-LOC", "E-LOC", "O"]
 
 
 def test_a_tag_set_is_split_into_prefix_and_type() -> None:
-    known = tag_set(("I-b-x", "O", "B-b-x", "U-a"))
+    known = parse_tags(("I-b-x", "O", "B-b-x", "U-a"))
 
     assert known.types == ("a", "b-x")
     assert known.kind.tolist() == [1, -1, 1, 0]
@@ -119,27 +119,27 @@ def test_only_span_tags_are_a_span_tag_set() -> None:
 
 
 def test_no_answer_over_no_classes_is_no_span() -> None:
-    assert len(spans_of(np.array([-1, -1]), np.array([0, 2]), tag_set(()))) == 0
+    assert len(tags_to_spans(np.array([-1, -1]), np.array([0, 2]), parse_tags(()))) == 0
 
 
 def test_empty_sequences_begin_nowhere() -> None:
-    assert first_units(3, np.array([0, 0, 2, 2, 3, 3])).tolist() == [True, False, True]
+    assert sequence_starts(3, np.array([0, 0, 2, 2, 3, 3])).tolist() == [True, False, True]
 
 
 def test_what_is_no_span_tag_is_refused() -> None:
     with pytest.raises(DataError, match=r"^'NOUN' is no span tag: spans need O and tags such as B-PER and I-PER\.$"):
-        tag_set(("O", "NOUN"))
+        parse_tags(("O", "NOUN"))
 
 
 def test_an_unknown_reading_is_refused() -> None:
     with pytest.raises(OptionError, match=r"^scheme: 'loose' is none of conll, strict\.$"):
-        spans_of(np.array([0]), np.array([0, 1]), tag_set(("O",)), "loose")
+        tags_to_spans(np.array([0]), np.array([0, 1]), parse_tags(("O",)), "loose")
 
 
 def test_spans_that_have_no_tag_are_refused() -> None:
     spans = Spans(np.array([0]), np.array([1]), np.array([0]))
 
     with pytest.raises(DataError, match=r"^Spans of type 'PER' cannot be written as tags: B-PER is not among"):
-        tags_of(spans, 1, tag_set(("O", "I-PER")))
+        spans_to_tags(spans, 1, parse_tags(("O", "I-PER")))
     with pytest.raises(DataError, match=r"^Spans cannot be written as tags: O is not among the classes\.$"):
-        tags_of(spans, 1, tag_set(("B-PER", "I-PER")))
+        spans_to_tags(spans, 1, parse_tags(("B-PER", "I-PER")))

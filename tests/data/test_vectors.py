@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crowdlogic.data.vectors import WordVectors, beside, read_vectors
+from crowdlogic.data.vectors import WordVectors, concatenate_vectors, read_vectors
 from crowdlogic.errors import FormatError
 
 WORDS = ("the", "Cat", "naïve", "new york")
@@ -88,7 +88,7 @@ def test_unknown_words_are_zero_or_as_given() -> None:
 
 
 def test_two_sets_stand_side_by_side() -> None:
-    joined = beside(WordVectors(("a", "b"), VECTORS[:2]), WordVectors(("b", "c"), VECTORS[2:]), unit=False)
+    joined = concatenate_vectors(WordVectors(("a", "b"), VECTORS[:2]), WordVectors(("b", "c"), VECTORS[2:]), unit=False)
 
     np.testing.assert_array_equal(
         joined.matrix(["a", "b", "c"]),
@@ -100,7 +100,7 @@ def test_sets_side_by_side_are_brought_to_length_one_so_that_none_drowns_another
     long = WordVectors(("a", "b"), np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32))
     short = WordVectors(("a",), np.array([[0.0, 0.5]], dtype=np.float32))
 
-    both = beside(long, short)
+    both = concatenate_vectors(long, short)
 
     np.testing.assert_allclose(both.vectors, [[0.6, 0.8, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0]], rtol=1e-6)
 

@@ -16,7 +16,7 @@ from crowdlogic.data.frames import from_arrays, from_matrix, from_sequences
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
 from crowdlogic.metrics.agreement import Agreement, agreement
-from crowdlogic.metrics.pairs import pairwise
+from crowdlogic.metrics.pairwise import pairwise_agreement
 from crowdlogic.numerics.arrays import Floats, Ints
 
 KRIPPENDORFF = np.array(
@@ -152,8 +152,8 @@ def test_a_repeated_label_counts_as_a_label() -> None:
     assert {name: found[name] for name in ("observed", "alpha", "fleiss", "ac1")} == pytest.approx(
         {name: expected[name] for name in ("observed", "alpha", "fleiss", "ac1")}
     )
-    assert pairwise(twice).shared.tolist() == [3]
-    assert pairwise(twice).agreement.tolist() == pytest.approx([1 / 3])
+    assert pairwise_agreement(twice).shared.tolist() == [3]
+    assert pairwise_agreement(twice).agreement.tolist() == pytest.approx([1 / 3])
 
 
 def test_weights_do_not_count() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdlogic.metrics import resampling
-from crowdlogic.metrics.resampling import Blocks, distinct_rows, resampled_sums
+from crowdlogic.metrics.resampling import Blocks, distinct_rows, resample_sums
 
 
 @settings(max_examples=60)
@@ -46,7 +46,7 @@ def test_drawn_sums_have_the_mean_and_spread_of_drawing_items(few: int, monkeypa
     blocks = Blocks(np.array([[1.0, 0.0], [0.0, 1.0], [2.0, 5.0]]), np.array([30, 50, 20]))
     items = np.repeat(blocks.rows, blocks.frequency, axis=0)
 
-    sums = resampled_sums(blocks, 20_000, np.random.default_rng(0))
+    sums = resample_sums(blocks, 20_000, np.random.default_rng(0))
 
     np.testing.assert_allclose(sums.mean(axis=0), items.sum(axis=0), rtol=0.005)
     np.testing.assert_allclose(np.cov(sums.T), 100 * np.cov(items.T, ddof=0), rtol=0.05)
@@ -56,10 +56,10 @@ def test_portions_do_not_change_how_many_replicates_there_are(monkeypatch: pytes
     monkeypatch.setattr(resampling, "PORTION", 7)
     blocks = Blocks(np.ones((2, 1)), np.array([3, 4]))
 
-    sums = resampled_sums(blocks, 10, np.random.default_rng(0))
+    sums = resample_sums(blocks, 10, np.random.default_rng(0))
 
     assert sums.tolist() == [[7.0]] * 10
 
 
 def test_one_item_cannot_be_resampled() -> None:
-    assert resampled_sums(Blocks(np.ones((1, 3)), np.array([1])), 10, np.random.default_rng(0)).shape == (0, 3)
+    assert resample_sums(Blocks(np.ones((1, 3)), np.array([1])), 10, np.random.default_rng(0)).shape == (0, 3)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from crowdlogic.data.corpus import Corpus, documents
-from crowdlogic.data.estimate import Estimate, answered_by
+from crowdlogic.data.estimate import Estimate, make_estimate
 from crowdlogic.data.frames import from_dict
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.report.findings import Report
@@ -28,7 +28,7 @@ def crowd(votes: dict[str, dict[str, str]] | None = None, classes: tuple[str, ..
 
 
 def believed(labels: CrowdLabels, beliefs: Any = BELIEFS, **options: Any) -> Estimate:
-    return answered_by(labels, "by-hand", np.asarray(beliefs, dtype=np.float64), **options)
+    return make_estimate(labels, "by-hand", np.asarray(beliefs, dtype=np.float64), **options)
 
 
 def texts(gold: list[str | None] | None = None) -> Corpus:

@@ -11,8 +11,8 @@ import pytest
 from crowdlogic.data.frames import from_sequences
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate import simulate_crowd, simulate_labels, simulate_ner
-from crowdlogic.metrics.mistakes import mistakes
-from crowdlogic.metrics.pairs import pairwise
+from crowdlogic.metrics.pairwise import pairwise_agreement
+from crowdlogic.metrics.span_errors import count_span_errors
 from crowdlogic.report.drifting import discoveries, falling
 from crowdlogic.report.findings import AnnotatorFindings, AnnotatorRow, FlagKind
 from crowdlogic.report.flags import KINDS, Habits, flagged, reason
@@ -237,7 +237,7 @@ def test_pairs_are_those_of_the_busiest() -> None:
     assert pairs.n_annotators == 25
     given = dict(zip(labels.annotators, labels.labels_per_annotator(), strict=True))
     assert min(given[name] for name in pairs.names) >= sorted(given.values())[5]
-    every, code = pairwise(labels), {name: j for j, name in enumerate(labels.annotators)}
+    every, code = pairwise_agreement(labels), {name: j for j, name in enumerate(labels.annotators)}
     for p in range(0, len(every), 17):
         a, b = (labels.annotators[int(j)] for j in (every.a[p], every.b[p]))
         if a in pairs.names and b in pairs.names:
@@ -254,7 +254,7 @@ def test_span_mistakes_are_counted_against_gold_or_else_the_consensus() -> None:
     for corpus, truth in ((made.corpus, made.corpus.gold), (None, estimate.answer)):
         material = of_estimate(estimate, made.labels, corpus)
         found = annotators_of(material, people_of(material), most=10)
-        expected = mistakes(made.labels, np.asarray(truth))
+        expected = count_span_errors(made.labels, np.asarray(truth))
         assert found.against_gold is (corpus is not None)
         for row in found.rows:
             j = made.labels.annotators.to_list().index(row.name)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from crowdlogic.data.benchmarks import is_present, load_benchmark
-from crowdlogic.data.tagging import first_units
+from crowdlogic.data.tagging import sequence_starts
 from crowdlogic.rules import audit, conll_transitions, ground_rules, parse_rules, project
 from crowdlogic.truth.majority import MajorityVote
 
@@ -52,7 +52,7 @@ def test_hard_bio_rules_leave_no_invalid_tag() -> None:
 
     assert best is not None
     names = np.array([str(name) for name in classes])
-    tags, begins = names[best], first_units(len(best), offsets)
+    tags, begins = names[best], sequence_starts(len(best), offsets)
     inside = np.char.startswith(tags, "I-")
     follows = np.char.replace(np.roll(tags, 1), "B-", "I-") == tags
     assert inside.any()

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from crowdlogic.data.corpus import Corpus, documents, sentences
-from crowdlogic.data.estimate import Estimate, answered_by
+from crowdlogic.data.estimate import Estimate, make_estimate
 from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import FormatError, MissingDataError, OptionError
@@ -27,7 +27,7 @@ def kept_of(labels: CrowdLabels, corpus: Corpus) -> Kept:
     views = {name: rng.dirichlet(np.ones(labels.n_classes), size=labels.n_units) for name in ("p", "q_a", "q_b", "q_f")}
     confusion = rng.dirichlet(np.ones(labels.n_classes), size=(len(labels.annotators), labels.n_classes))
     history = ({"epoch": 1, "stopping": -0.5, "scores": {}}, {"epoch": 2, "stopping": -0.25, "scores": {"dev": 0.75}})
-    estimate = answered_by(
+    estimate = make_estimate(
         labels, "logic-lncl", views["q_f"], confusion=confusion, answer_all=True, trace=np.array([-0.5, -0.25])
     )
     config = {

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crowdlogic.data.corpus import Corpus, extended, sentences
+from crowdlogic.data.corpus import Corpus, merge_corpora, sentences
 from crowdlogic.data.frames import from_arrays, from_sequences
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import CorpusError, OptionError
@@ -92,7 +92,7 @@ def test_items_known_to_both_are_taken_once() -> None:
         sentences(["t", "u"], [["z", "z"], ["d"]]),
     )
 
-    both = extended(one, two)
+    both = merge_corpora(one, two)
 
     assert both is not None
     assert both.items.to_list() == ["s", "t", "u"]

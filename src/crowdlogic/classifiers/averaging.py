@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from crowdlogic.classifiers.label_loss import first_rows, rows_of
-from crowdlogic.data.estimate import shares
+from crowdlogic.data.estimate import vote_shares
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Floats, Ints
 
@@ -51,7 +51,7 @@ def pairs_of(labels: CrowdLabels, *, most: int) -> Pairs:
     kept = unit % max(-(-len(unit) // max(most, 1)), 1) == 0
     unit, label = unit[kept], label[kept]
     pair, row = rows_of(first_rows(labels), unit)
-    return Pairs(unit, label, shares(votes)[unit, label], pair, labels.annotator[row].astype(np.int64))
+    return Pairs(unit, label, vote_shares(votes)[unit, label], pair, labels.annotator[row].astype(np.int64))
 
 
 def averaging(share: Tensor, heard: Tensor, scores: Tensor, pairs: Pairs) -> Tensor:

@@ -30,7 +30,7 @@ from crowdlogic.data.answers import Answers, read_answers, write_estimate
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import write_table
-from crowdlogic.data.formats.tables import STANDARD, Format, format_of
+from crowdlogic.data.formats.tables import STANDARD_STREAM, Format, detect_format
 from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import find
@@ -146,7 +146,7 @@ def command(
         save_estimate(save, estimate)
     if truth is not None:
         _show_scores(chosen.name, scored(estimate, truth), as_json=json)
-    for sentence in [*crowd.labels.intake.sentences(), *remarks]:
+    for sentence in [*crowd.labels.intake.messages(), *remarks]:
         say(sentence)
     say(f"{chosen.name}{why}: {describe(estimate)} -> {written}")
 
@@ -204,11 +204,11 @@ def _check_options(
         )
     if save is not None and Path(save).exists() and (not Path(save).is_dir() or any(Path(save).iterdir())):
         raise OptionError(f"--save: {save} is there already. Name a folder that is new or empty.")
-    if as_json and methods is None and (gold is None or out == STANDARD):
+    if as_json and methods is None and (gold is None or out == STANDARD_STREAM):
         raise OptionError("--json prints scores: it goes with --methods, or with --gold and -o FILE.")
     if least is not None and not 0 <= least <= 1:
         raise OptionError(f"--min-confidence: {least:g} is no probability. Give one from 0 to 1.")
-    if least is not None and out == STANDARD:
+    if least is not None and out == STANDARD_STREAM:
         raise OptionError("--min-confidence writes two files; name one with -o FILE.")
 
 
@@ -222,16 +222,16 @@ def _check_places(
 ) -> None:
     """Refuse a place that cannot be written to, or that would be written over, before the work and not after it."""
     for path, layout in (out, annotators):
-        if path is not None and path != STANDARD:
-            format_of(path, layout)
+        if path is not None and path != STANDARD_STREAM:
+            detect_format(path, layout)
             if not Path(path).parent.is_dir():
                 raise OptionError(f"{path}: the folder {Path(path).parent} does not exist. Make it first.")
-    taken = {Path(path).resolve() for path in (labels, *read) if path is not None and path != STANDARD}
+    taken = {Path(path).resolve() for path in (labels, *read) if path is not None and path != STANDARD_STREAM}
     written = [
         out[0],
         annotators[0],
         checkpoint,
-        None if out[0] in (None, STANDARD) else str(relabel_path(str(out[0]))),
+        None if out[0] in (None, STANDARD_STREAM) else str(relabel_path(str(out[0]))),
     ]
     for path in written:
         if path is None:
@@ -287,7 +287,7 @@ def _compare(crowd: Crowd, names: str, gold: Answers | None, fitting: Fitting, *
     found = compare(
         [seeded(method_named(name), seed) for name in wanted], crowd.labels, crowd.corpus, gold=gold, fitting=fitting
     )
-    for sentence in crowd.labels.intake.sentences():
+    for sentence in crowd.labels.intake.messages():
         say(sentence)
     between = agreement_between(found)
     if as_json:

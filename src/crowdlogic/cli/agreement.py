@@ -50,7 +50,7 @@ def command(
         abstain=abstain,
     )
     found = agreement(crowd, replicates=replicates, level=level, seed=seed)
-    for sentence in crowd.intake.sentences():
+    for sentence in crowd.intake.messages():
         say(sentence)
     if json:
         show_json({one.name: asdict(one) for one in found})

@@ -53,6 +53,6 @@ def command(
         abstain=abstain,
     )
     write_labels(out, crowd.labels, corpus=crowd.corpus, format=to)
-    for sentence in crowd.labels.intake.sentences():
+    for sentence in crowd.labels.intake.messages():
         say(sentence)
     say(f"{crowd.labels} -> {out}")

@@ -9,14 +9,24 @@ import typer
 
 from crowdlogic.cli.console import say, show_json, show_table
 from crowdlogic.cli.options import JsonOption
-from crowdlogic.data.benchmarks import CATALOGUE, FOLDER, Benchmark, Entry, is_present, load_benchmark, size_of
+from crowdlogic.data.benchmarks import (
+    CATALOGUE,
+    FOLDER_VARIABLE,
+    Benchmark,
+    BenchmarkEntry,
+    is_present,
+    load_benchmark,
+    measure_benchmark,
+)
 from crowdlogic.errors import MissingDataError
 
 
 def command(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A data set to load and check.")] = None,
     split: Annotated[str | None, typer.Option("--split", help="For sentiment_mturk: clean or published.")] = None,
-    root: Annotated[str | None, typer.Option("--root", help=f"Their folder, else the one {FOLDER} names.")] = None,
+    root: Annotated[
+        str | None, typer.Option("--root", help=f"Their folder, else the one {FOLDER_VARIABLE} names.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """List the data sets and say which are here; with a name, load that one and check its size."""
@@ -25,7 +35,7 @@ def command(
         return
     loaded = load_benchmark(name, root=root, split=split)
     figures = figures_of(loaded)
-    for sentence in loaded.labels.intake.sentences():
+    for sentence in loaded.labels.intake.messages():
         say(sentence)
     if json:
         show_json(figures)
@@ -39,7 +49,7 @@ def figures_of(loaded: Benchmark) -> dict[str, Any]:
         part: len(corpus.items) for part, corpus in (("dev", loaded.dev), ("test", loaded.test)) if corpus is not None
     }
     duplicates = loaded.labels.intake.duplicates
-    return {**asdict(size_of(loaded)), "units": loaded.labels.n_units, "duplicates": duplicates, **held_out}
+    return {**asdict(measure_benchmark(loaded)), "units": loaded.labels.n_units, "duplicates": duplicates, **held_out}
 
 
 def list_all(root: str | None, *, json: bool) -> None:
@@ -58,7 +68,7 @@ def list_all(root: str | None, *, json: bool) -> None:
             say(f"{row['name']} is not here. {CATALOGUE[str(row['name'])].origin}")
 
 
-def _is_here(entry: Entry, root: str | None) -> bool:
+def _is_here(entry: BenchmarkEntry, root: str | None) -> bool:
     try:
         return is_present(entry.name, root)
     except MissingDataError:

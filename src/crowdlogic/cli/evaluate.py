@@ -9,7 +9,7 @@ import typer
 
 from crowdlogic.cli.console import percent, say, show_json, show_table
 from crowdlogic.cli.options import ColumnsOption, JsonOption, columns_of
-from crowdlogic.data.answers import Matched, match, read_answers
+from crowdlogic.data.answers import AlignedAnswers, align_answers, read_answers
 from crowdlogic.data.formats.tables import Format
 from crowdlogic.data.tagging import Scheme, is_span_tag_set
 from crowdlogic.metrics.scores import TieCredit, score
@@ -34,7 +34,7 @@ def command(
 ) -> None:
     """Score answers against gold: accuracy and more, or precision, recall and F1 of spans."""
     columns = columns_of(column)
-    pair = match(
+    pair = align_answers(
         read_answers(predicted, format=format, columns=columns), read_answers(gold, format=format, columns=columns)
     )
     figures, by_type = figures_of(pair, scheme, ties)
@@ -56,7 +56,9 @@ def command(
         show_table(f"by type ({scheme})", ["type", "precision", "recall", "F1", "gold spans"], rows)
 
 
-def figures_of(pair: Matched, scheme: Scheme, ties: TieCredit) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+def figures_of(
+    pair: AlignedAnswers, scheme: Scheme, ties: TieCredit
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """The figures to show, and for spans those of each type."""
     plain = score(pair.gold, pair.predicted, pair.beliefs, ties=ties)
     if pair.offsets is None or not is_span_tag_set(pair.classes):

@@ -69,4 +69,12 @@ def predicted(method: str, corpus: Corpus, beliefs: Beliefs, classes: Classes) -
     """Beliefs on items that nobody labelled, as an Estimate."""
     nobody = pl.Series([], dtype=pl.String)
     answer = beliefs.argmax(axis=1).astype(np.int32)
-    return Estimate(method, beliefs, answer, corpus.items, classes, corpus.offsets, nobody)
+    return Estimate(
+        method=method,
+        beliefs=beliefs,
+        answer=answer,
+        items=corpus.items,
+        classes=classes,
+        offsets=corpus.offsets,
+        annotators=nobody,
+    )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from crowdlogic.cli.options import columns_of
-from crowdlogic.data.formats.tables import STANDARD, SUFFIXES, Format, format_of, read_table
+from crowdlogic.data.formats.tables import STANDARD_STREAM, SUFFIXES, Format, detect_format, read_table
 from crowdlogic.errors import OptionError, did_you_mean, name_list
 
 
@@ -41,6 +41,6 @@ def columns_by_file(given: Sequence[str] | None, files: Mapping[str, Format | No
 
 def _header(path: str, layout: Format | None) -> list[str] | None:
     """The columns of a file; None for standard input, which can be read once only."""
-    if path == STANDARD:
+    if path == STANDARD_STREAM:
         return None
-    return [] if format_of(path, layout) is Format.conll else read_table(path, format=layout)[0].columns
+    return [] if detect_format(path, layout) is Format.conll else read_table(path, format=layout)[0].columns

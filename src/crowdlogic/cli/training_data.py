@@ -16,7 +16,7 @@ from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.reading import read_corpus, read_crowd
-from crowdlogic.data.vectors import WordVectors, beside, read_vectors
+from crowdlogic.data.vectors import WordVectors, concatenate_vectors, read_vectors
 from crowdlogic.errors import OptionError, RuleError, name_list
 from crowdlogic.learning.choosing import Choice, MethodName, method_of
 from crowdlogic.learning.running import Given, Method
@@ -95,7 +95,7 @@ def _columns(settings: Settings) -> dict[str, dict[str, str]]:
 
 def _vectors(settings: Settings) -> WordVectors | None:
     sets = [read_vectors(path) for path in settings.vectors]
-    return beside(*sets) if len(sets) > 1 else sets[0] if sets else None
+    return concatenate_vectors(*sets) if len(sets) > 1 else sets[0] if sets else None
 
 
 def _about_labels(settings: Settings, labels: CrowdLabels, corpus: Corpus) -> Iterator[str]:
@@ -104,7 +104,7 @@ def _about_labels(settings: Settings, labels: CrowdLabels, corpus: Corpus) -> It
         f"{'sentences' if corpus.is_sequential else 'items'} by {len(labels.annotators):,} annotators; classes "
         f"{name_list(labels.classes)}."
     )
-    yield from labels.intake.sentences()
+    yield from labels.intake.messages()
     heard = np.zeros(len(labels.items), dtype=bool)
     heard[labels.item_of_unit[labels.unit]] = True
     if not heard.all():

@@ -18,10 +18,10 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import NO_ANSWER, Beliefs, Estimate
 from crowdlogic.data.files import write_bytes, write_table
 from crowdlogic.data.formats.conll import write_columns
-from crowdlogic.data.formats.tables import Format, format_of, read_table
+from crowdlogic.data.formats.tables import Format, detect_format, read_table
 from crowdlogic.data.intake.cells import code_labels
-from crowdlogic.data.intake.columns import require, roles_of
-from crowdlogic.data.intake.contract import Source, refuse, refuse_repeats
+from crowdlogic.data.intake.columns import find_roles, require_columns
+from crowdlogic.data.intake.contract import TableSource, require_unique_items, row_error
 from crowdlogic.data.intake.sequences import split_tags
 from crowdlogic.data.names import Classes, Names, as_text, find, sort_classes
 from crowdlogic.data.reading import read_corpus
@@ -59,7 +59,7 @@ class Answers:
 
 
 @dataclass(frozen=True, eq=False)
-class Matched:
+class AlignedAnswers:
     """Predicted and gold over the same units and classes, in gold's order; -1 where either has none.
 
     `remarks` says what of the two files was not compared as one would expect.
@@ -77,14 +77,14 @@ def read_answers(
     path: str | Path, *, format: Format | str | None = None, columns: Mapping[str, str] | None = None
 ) -> Answers:
     """Answers or gold from a file: a table with item and label, or tagged sentences."""
-    layout = format_of(path, format)
+    layout = detect_format(path, format)
     if layout is Format.conll:
         return _of_corpus(read_corpus(path, format=layout), str(path))
     table, source = read_table(path, format=layout)
-    roles = roles_of(table.columns, columns, where=source.name)
+    roles = find_roles(table.columns, columns, where=source.name)
     if "tags" in roles and "label" not in roles:
         return _of_tag_table(table, roles, source)
-    require(roles, ("item", "label"), table.columns, where=source.name, purpose="A file of answers")
+    require_columns(roles, ("item", "label"), table.columns, where=source.name, purpose="A file of answers")
     return _of_table(table, roles, source)
 
 
@@ -94,21 +94,21 @@ def _of_corpus(corpus: Corpus, name: str) -> Answers:
     return Answers(corpus.items, corpus.classes, corpus.gold, None, corpus.offsets, corpus.tokens, name)
 
 
-def _of_tag_table(table: pl.DataFrame, roles: Mapping[str, str], source: Source) -> Answers:
-    require(roles, ("item", "tags"), table.columns, where=source.name, purpose="A file of tags")
-    refuse_repeats(table[roles["item"]], source, ONE_ROW, DataError)
+def _of_tag_table(table: pl.DataFrame, roles: Mapping[str, str], source: TableSource) -> Answers:
+    require_columns(roles, ("item", "tags"), table.columns, where=source.name, purpose="A file of tags")
+    require_unique_items(table[roles["item"]], source, ONE_ROW, DataError)
     tags = split_tags(table[roles["tags"]], source)
     lengths = tags.list.len().fill_null(0).to_numpy().astype(np.int64)
     flat = tags.filter(pl.Series(lengths > 0)).explode().cast(pl.String)
-    rows = source.picked(np.repeat(np.arange(len(lengths)), lengths))
+    rows = source.take(np.repeat(np.arange(len(lengths)), lengths))
     codes, classes = code_labels(flat.set((flat == NOT_SEEN).fill_null(value=False), None), rows, None)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     return Answers(table[roles["item"]], classes, codes, offsets=offsets, source=source.name)
 
 
-def _of_table(table: pl.DataFrame, roles: Mapping[str, str], source: Source) -> Answers:
+def _of_table(table: pl.DataFrame, roles: Mapping[str, str], source: TableSource) -> Answers:
     items, labels = table[roles["item"]], table[roles["label"]]
-    refuse_repeats(items, source, ONE_ROW, DataError)
+    require_unique_items(items, source, ONE_ROW, DataError)
     codes, classes = code_labels(labels, source)
     named = tuple(name.removeprefix(PROBABILITY) for name in table.columns if name.startswith(PROBABILITY))
     if not named or {str(name) for name in classes} - set(named):  # a p_value or p_note is no class
@@ -117,18 +117,18 @@ def _of_table(table: pl.DataFrame, roles: Mapping[str, str], source: Source) -> 
     return Answers(items, classes, codes, beliefs=_beliefs(table, named, source), source=source.name)
 
 
-def _beliefs(table: pl.DataFrame, classes: tuple[str, ...], source: Source) -> Beliefs:
+def _beliefs(table: pl.DataFrame, classes: tuple[str, ...], source: TableSource) -> Beliefs:
     """q[i, k] from the p_ columns, which must be probabilities."""
     columns = [f"{PROBABILITY}{name}" for name in classes]
     beliefs = table.select(pl.col(columns).cast(pl.Float64, strict=False).fill_null(np.nan)).to_numpy()
     fine = (beliefs >= 0).all(axis=1) & (np.abs(beliefs.sum(axis=1) - 1) < ROUNDING)
     if not fine.all():
         what = f"the {PROBABILITY} columns are not probabilities that add up to 1"
-        raise refuse(source, np.flatnonzero(~fine), what, "Mend them, or drop these columns.", DataError)
+        raise row_error(source, np.flatnonzero(~fine), what, "Mend them, or drop these columns.", DataError)
     return beliefs
 
 
-def match(predicted: Answers, gold: Answers) -> Matched:
+def align_answers(predicted: Answers, gold: Answers) -> AlignedAnswers:
     """Put predicted answers beside gold. An item of gold without a prediction counts as not answered.
 
     Classes are compared as text, so that 1 in one file and "1" in another are the same.
@@ -156,11 +156,11 @@ def match(predicted: Answers, gold: Answers) -> Matched:
         beliefs[where < 0] = 1.0 / len(classes)
     answer = np.where(units < 0, NO_ANSWER, moved[units]) if len(moved) else np.full(len(units), NO_ANSWER)
     truth = _recode(gold.answer, gold.classes, classes)
-    remarks = tuple(_remarks(predicted, gold, units, Matched(classes, answer, truth, beliefs, gold.offsets)))
-    return Matched(classes, answer, truth, beliefs, gold.offsets, remarks)
+    remarks = tuple(_remarks(predicted, gold, units, AlignedAnswers(classes, answer, truth, beliefs, gold.offsets)))
+    return AlignedAnswers(classes, answer, truth, beliefs, gold.offsets, remarks)
 
 
-def _remarks(predicted: Answers, gold: Answers, units: Ints, pair: Matched) -> Iterator[str]:
+def _remarks(predicted: Answers, gold: Answers, units: Ints, pair: AlignedAnswers) -> Iterator[str]:
     """What a user should know about units that were not compared as expected."""
     extra = int(np.count_nonzero(find(predicted.items, gold.items) < 0))
     if extra:
@@ -241,7 +241,7 @@ def write_estimate(
     path: str | Path, estimate: Estimate, *, corpus: Corpus | None = None, format: Format | str | None = None
 ) -> None:
     """Write answers: a table for documents; CoNLL, jsonl or parquet of tags for sentences."""
-    layout = format_of(path, format)
+    layout = detect_format(path, format)
     if estimate.offsets is None:
         write_table(path, estimate_table(estimate, text=layout in (Format.csv, Format.tsv)), format=layout)
     elif layout is Format.conll:

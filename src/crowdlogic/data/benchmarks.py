@@ -25,13 +25,13 @@ from crowdlogic.data.reading import read_corpus, read_crowd, read_labels
 from crowdlogic.errors import DataError, MissingDataError, OptionError, did_you_mean, name_list
 from crowdlogic.numerics.arrays import Floats
 
-FOLDER = "CROWDLOGIC_DATA"
+FOLDER_VARIABLE = "CROWDLOGIC_DATA"
 SPLIT_SEED = 0
 """Splits are cut from `default_rng(0).permutation` of the rows in file order, so that figures can be compared."""
 
 
 @dataclass(frozen=True)
-class Size:
+class BenchmarkSize:
     """What a data set holds when it is whole."""
 
     items: int
@@ -53,12 +53,12 @@ class Benchmark:
 
 
 @dataclass(frozen=True)
-class Entry:
+class BenchmarkEntry:
     """What the catalogue knows about a data set."""
 
     name: str
     what: str
-    size: Size
+    size: BenchmarkSize
     files: tuple[str, ...]
     load: Callable[[Path, str], Benchmark]
     origin: str
@@ -67,11 +67,13 @@ class Entry:
 
 def data_folder(root: str | Path | None = None) -> Path:
     """The folder of the data sets: the one given, or the one that CROWDLOGIC_DATA names."""
-    chosen = root or os.environ.get(FOLDER)
+    chosen = root or os.environ.get(FOLDER_VARIABLE)
     if not chosen:
-        raise MissingDataError(f"The data folder is not known. Set the environment variable {FOLDER} to it.")
+        raise MissingDataError(f"The data folder is not known. Set the environment variable {FOLDER_VARIABLE} to it.")
     if not Path(chosen).is_dir():
-        raise MissingDataError(f"{chosen}: no such folder. Set {FOLDER} to the folder that holds the data sets.")
+        raise MissingDataError(
+            f"{chosen}: no such folder. Set {FOLDER_VARIABLE} to the folder that holds the data sets."
+        )
     return Path(chosen)
 
 
@@ -97,8 +99,10 @@ def load_benchmark(name: str, *, root: str | Path | None = None, split: str | No
     if absent:
         raise MissingDataError(f"{name}: {absent[0]} is not in {folder}. {entry.origin}")
     loaded = entry.load(folder, split or (entry.splits[0] if entry.splits else ""))
-    if size_of(loaded) != entry.size:
-        raise DataError(f"{name}: found {size_of(loaded)} where {entry.size} is expected. Fetch the data set again.")
+    if measure_benchmark(loaded) != entry.size:
+        raise DataError(
+            f"{name}: found {measure_benchmark(loaded)} where {entry.size} is expected. Fetch the data set again."
+        )
     return loaded
 
 
@@ -107,11 +111,11 @@ def is_present(name: str, root: str | Path | None = None) -> bool:
     return all((data_folder(root) / file).is_file() for file in CATALOGUE[name].files)
 
 
-def size_of(benchmark: Benchmark) -> Size:
+def measure_benchmark(benchmark: Benchmark) -> BenchmarkSize:
     """The size that was read. Gold counts units: documents, or tokens."""
     gold = 0 if benchmark.corpus.gold is None else int((benchmark.corpus.gold >= 0).sum())
     labels = benchmark.labels
-    return Size(len(labels.items), labels.n_labels, len(labels.annotators), labels.n_classes, gold)
+    return BenchmarkSize(len(labels.items), labels.n_labels, len(labels.annotators), labels.n_classes, gold)
 
 
 def _with_gold(
@@ -196,60 +200,62 @@ def _pico(folder: Path, _: str) -> Benchmark:
     return Benchmark("pico", crowd.labels, crowd.corpus, dev)
 
 
-def _truth_entry(name: str, what: str, size: Size, origin: str) -> Entry:
+def _truth_entry(name: str, what: str, size: BenchmarkSize, origin: str) -> BenchmarkEntry:
     path = f"truth/{name}"
     extra = tuple(f"{path}/vgg_{part}.npz" for part in ("train", "valid", "test")) if name == "labelme" else ()
     files = (f"{path}/labels.csv", f"{path}/gold.csv", *extra)
-    return Entry(path, what, size, files, lambda folder, _: _truth(folder, path), origin)
+    return BenchmarkEntry(path, what, size, files, lambda folder, _: _truth(folder, path), origin)
 
 
-def _weak_entry(name: str, what: str, size: Size) -> Entry:
+def _weak_entry(name: str, what: str, size: BenchmarkSize) -> BenchmarkEntry:
     path = f"weak/{name}"
     files = tuple(f"{path}/{part}.csv" for part in ("train", "valid", "test"))
     origin = (
         "It is part of the WRENCH benchmark of weak supervision; write each part as item, text, label, lf0, lf1, ..."
     )
-    return Entry(path, what, size, files, lambda folder, _: _weak(folder, path), origin)
+    return BenchmarkEntry(path, what, size, files, lambda folder, _: _weak(folder, path), origin)
 
 
 SCALE = "Get it from yuan-li/truth-inference-at-scale on GitHub, and write it as labels.csv and gold.csv."
 ENTRIES = (
-    Entry(
+    BenchmarkEntry(
         "sentiment_mturk", "film reviews, positive or negative; the paper's sentiment set",
-        Size(4999, 27746, 203, 2, 4999),
+        BenchmarkSize(4999, 27746, 203, 2, 4999),
         tuple(f"sentiment_mturk/{part}.csv" for part in ("labels", "gold", "items", "test")), _sentiment,
         "The labels are in orchidproject/active-crowd-toolkit, the texts in junchenzhi/Logic-LNCL, both on GitHub.",
         ("clean", "published"),
     ),
-    Entry(
-        "ner_conll_mturk", "named entities in news; the paper's NER set", Size(5985, 366370, 47, 9, 79901),
+    BenchmarkEntry(
+        "ner_conll_mturk", "named entities in news; the paper's NER set", BenchmarkSize(5985, 366370, 47, 9, 79901),
         tuple(f"ner_conll_mturk/{part}" for part in ("train.answers.conll.gz", "train.gold.conll", "test.gold.conll")),
         _ner, "The annotations are in thanhan/seqcrowd-acl17, the gold in junchenzhi/Logic-LNCL, both on GitHub.",
     ),
-    _truth_entry("adult2", "websites by how adult they are", Size(11040, 92721, 825, 4, 333), SCALE),
-    _truth_entry("bluebird", "which of two birds", Size(108, 4212, 39, 2, 108), SCALE),
-    _truth_entry("dog", "dog breeds", Size(807, 8070, 109, 4, 807), SCALE),
+    _truth_entry("adult2", "websites by how adult they are", BenchmarkSize(11040, 92721, 825, 4, 333), SCALE),
+    _truth_entry("bluebird", "which of two birds", BenchmarkSize(108, 4212, 39, 2, 108), SCALE),
+    _truth_entry("dog", "dog breeds", BenchmarkSize(807, 8070, 109, 4, 807), SCALE),
     _truth_entry(
-        "labelme", "images of places, with VGG16 features", Size(1000, 2547, 59, 8, 1000),
+        "labelme", "images of places, with VGG16 features", BenchmarkSize(1000, 2547, 59, 8, 1000),
         "Get it from fmenat/PyLearningCrowds on GitHub.",
     ),
     _truth_entry(
-        "music_genre", "genres of songs", Size(700, 2945, 44, 10, 700),
+        "music_genre", "genres of songs", BenchmarkSize(700, 2945, 44, 10, 700),
         "Get it from orchidproject/active-crowd-toolkit on GitHub.",
     ),
     _truth_entry(
-        "rte", "does one sentence follow from another", Size(800, 8000, 164, 2, 800),
+        "rte", "does one sentence follow from another", BenchmarkSize(800, 8000, 164, 2, 800),
         "Get it from UKPLab/arxiv2018-bayesian-ensembles on GitHub.",
     ),
-    _truth_entry("sp_amt", "sentiment of films", Size(500, 10000, 143, 2, 500), SCALE),
-    _truth_entry("temp", "which event came first", Size(462, 4620, 76, 2, 462), "Get it from dirkhovy/MACE on GitHub."),
-    _truth_entry("trec", "relevance of web pages", Size(19033, 88385, 762, 2, 2275), SCALE),
-    _truth_entry("weather_amt", "sentiment of tweets about the weather", Size(300, 6030, 110, 5, 300), SCALE),
-    _weak_entry("youtube", "spam comments, 10 labelling functions", Size(1586, 2592, 10, 2, 1586)),
-    _weak_entry("sms", "spam messages, 73 labelling functions", Size(4571, 2390, 73, 2, 4571)),
-    Entry(
+    _truth_entry("sp_amt", "sentiment of films", BenchmarkSize(500, 10000, 143, 2, 500), SCALE),
+    _truth_entry(
+        "temp", "which event came first", BenchmarkSize(462, 4620, 76, 2, 462), "Get it from dirkhovy/MACE on GitHub.",
+    ),
+    _truth_entry("trec", "relevance of web pages", BenchmarkSize(19033, 88385, 762, 2, 2275), SCALE),
+    _truth_entry("weather_amt", "sentiment of tweets about the weather", BenchmarkSize(300, 6030, 110, 5, 300), SCALE),
+    _weak_entry("youtube", "spam comments, 10 labelling functions", BenchmarkSize(1586, 2592, 10, 2, 1586)),
+    _weak_entry("sms", "spam messages, 73 labelling functions", BenchmarkSize(4571, 2390, 73, 2, 4571)),
+    BenchmarkEntry(
         "pico", "participants of medical trials, spans in abstracts; crowd labels only",
-        Size(3549, 6761814, 309, 3, 0), ("pico/train.jsonl.gz", "pico/dev.jsonl.gz"), _pico,
+        BenchmarkSize(3549, 6761814, 309, 3, 0), ("pico/train.jsonl.gz", "pico/dev.jsonl.gz"), _pico,
         "Get it from yinfeiy/PICO-data on GitHub, and write one abstract a line: doc, tokens, crowd.",
     ),
 )  # fmt: skip

@@ -6,14 +6,14 @@ An item is a document (a text, or a row of features) or a sequence of tokens. Ax
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.labels import CrowdLabels, codes_of, split_codes
-from crowdlogic.data.names import Classes, Names, find, sort_classes, widened
+from crowdlogic.data.labels import CrowdLabels, find_codes, split_codes
+from crowdlogic.data.names import Classes, Names, find, merge_classes, sort_classes
 from crowdlogic.errors import CorpusError, name_list
 from crowdlogic.numerics.arrays import Floats, Ints, frozen
 
@@ -36,6 +36,7 @@ class Corpus:
     """
 
     items: Names
+    _: KW_ONLY
     texts: tuple[str, ...] | None = None
     tokens: tuple[str, ...] | None = None
     offsets: Ints | None = None
@@ -80,7 +81,7 @@ class Corpus:
 
     def select(self, items: Iterable[Any]) -> Corpus:
         """Some items, by name and in the given order."""
-        return self.take_items(codes_of(items, self.items, "item"))
+        return self.take_items(find_codes(items, self.items, "item"))
 
     def take_items(self, codes: Ints) -> Corpus:
         """Some items by code, in the given order."""
@@ -150,11 +151,11 @@ def align(labels: CrowdLabels, corpus: Corpus) -> tuple[CrowdLabels, Corpus]:
         kinds = ("sequences", "documents") if labels.is_sequential else ("documents", "sequences")
         raise CorpusError(f"The labels are of {kinds[0]}, the corpus holds {kinds[1]}. Give both of one kind.")
     _check_lengths(labels, corpus, where)
-    classes = widened(labels.classes, corpus.classes if corpus.gold is not None else ())
+    classes = merge_classes(labels.classes, corpus.classes if corpus.gold is not None else ())
     return _over(labels.with_classes(classes), corpus, where), corpus.with_classes(classes)
 
 
-def extended(known: Corpus | None, more: Corpus | None) -> Corpus | None:
+def merge_corpora(known: Corpus | None, more: Corpus | None) -> Corpus | None:
     """The items of both, those of one name taken from the first; texts, tokens and features where both have them."""
     if known is None or more is None:
         return more if known is None else known

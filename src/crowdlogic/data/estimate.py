@@ -24,7 +24,7 @@ NO_ANSWER = -1
 """The answer for a unit that nobody labelled."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Estimate:
     """The answer of a truth method.
 
@@ -97,7 +97,7 @@ class Estimate:
         return f"Estimate({self.method}: {len(self.answer):,} units, {len(self.classes)} classes{without}, {settled})"
 
 
-def answered_by(
+def make_estimate(
     labels: CrowdLabels,
     method: str,
     beliefs: Beliefs,
@@ -133,13 +133,13 @@ def answered_by(
         heard = labels.votes().sum(axis=1) > 0 if labels.weight is not None else labels.labels_per_unit() > 0
         chosen = np.where(heard, chosen, NO_ANSWER).astype(np.int32)
     return Estimate(
-        method,
-        beliefs,
-        chosen,
-        labels.items,
-        labels.classes,
-        labels.offsets,
-        labels.annotators,
+        method=method,
+        beliefs=beliefs,
+        answer=chosen,
+        items=labels.items,
+        classes=labels.classes,
+        offsets=labels.offsets,
+        annotators=labels.annotators,
         confusion=confusion,
         reliability=reliability,
         prior=prior,
@@ -150,7 +150,7 @@ def answered_by(
     )
 
 
-def shares(votes: Floats) -> Beliefs:
+def vote_shares(votes: Floats) -> Beliefs:
     """The share of each class among a unit's votes; uniform where there are none."""
     total = votes.sum(axis=1, keepdims=True)
     uniform = 1.0 / max(votes.shape[1], 1)

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import polars as pl
 
-from crowdlogic.data.formats.tables import STANDARD, Format, format_of
+from crowdlogic.data.formats.tables import STANDARD_STREAM, Format, detect_format
 from crowdlogic.errors import OptionError
 
 
 @contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
+def atomic_write(path: str | Path) -> Iterator[Path]:
     """A temporary path to write to; it becomes `path` when all went well and vanishes when not."""
     target = Path(path)
     if not target.parent.is_dir():
@@ -51,17 +51,17 @@ def _umask() -> int:
 
 def write_bytes(path: str | Path, content: bytes) -> None:
     """Write a file whole (gzipped when its name ends in .gz), or to standard output for "-"."""
-    if str(path) == STANDARD:
+    if str(path) == STANDARD_STREAM:
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
         return
-    with replacing(path) as draft:
+    with atomic_write(path) as draft:
         draft.write_bytes(gzip.compress(content, mtime=0) if str(path).endswith(".gz") else content)
 
 
 def write_table(path: str | Path, table: pl.DataFrame, *, format: Format | str | None = None) -> None:
     """Write a table as csv, tsv, parquet or jsonl, by suffix."""
-    layout = format_of(path, format)
+    layout = detect_format(path, format)
     writers: dict[Format, Callable[[io.BytesIO], object]] = {
         Format.csv: table.write_csv,
         Format.tsv: lambda buffer: table.write_csv(buffer, separator="\t"),

@@ -1,6 +1,6 @@
 """CrowdLabels from what people hold in memory: long and wide frames, a matrix, a dict of dicts, lists of tags.
 
-Frames of pandas, polars or pyarrow go straight in. However they arrive, rows pass through `build` or
+Frames of pandas, polars or pyarrow go straight in. However they arrive, rows pass through `build_labels` or
 `build_sequences`, where names become codes and the input contract is applied.
 """
 
@@ -14,16 +14,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from crowdlogic.data.intake.building import build
-from crowdlogic.data.intake.columns import require, roles_of
-from crowdlogic.data.intake.contract import Duplicates, Intake, Source
-from crowdlogic.data.intake.foreign import as_polars, column
+from crowdlogic.data.intake.building import build_labels
+from crowdlogic.data.intake.columns import find_roles, require_columns
+from crowdlogic.data.intake.contract import Duplicates, Intake, TableSource
+from crowdlogic.data.intake.dataframes import to_column, to_polars
 from crowdlogic.data.intake.sequences import build_sequences
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import as_text
 from crowdlogic.errors import LabelError, name_list
 
-FRAME = Source("the table")
+FRAME = TableSource("the table")
 EMPTY = pl.List(pl.String)
 LABEL_ROLES = ("item", "annotator", "label", "weight", "time", "kind")
 TAG_ROLES = ("item", "annotator", "tags", "weight", "time", "kind")
@@ -35,7 +35,7 @@ def from_frame(
     columns: Mapping[str, str] | None = None,
     classes: Sequence[Any] | None = None,
     duplicates: Duplicates | str = Duplicates.error,
-    source: Source = FRAME,
+    source: TableSource = FRAME,
 ) -> CrowdLabels:
     """Labels from a long frame: one row per label, with columns for the item, the annotator and the label.
 
@@ -47,15 +47,17 @@ def from_frame(
         duplicates: What to do when an annotator labels an item twice: error, first, last or keep.
         source: What to call the table in messages.
     """
-    table = as_polars(frame, source)
-    roles = roles_of(table.columns, columns, where=source.name)
+    table = to_polars(frame, source)
+    roles = find_roles(table.columns, columns, where=source.name)
     if "label" not in roles and "tags" in roles:
-        require(roles, ("item", "annotator", "tags"), table.columns, where=source.name, purpose="A table of tags")
+        require_columns(
+            roles, ("item", "annotator", "tags"), table.columns, where=source.name, purpose="A table of tags"
+        )
         picked = table.select(pl.col(roles[role]).alias(role) for role in TAG_ROLES if role in roles)
         return build_sequences(picked, source, classes=classes, duplicates=duplicates)
-    require(roles, ("item", "annotator", "label"), table.columns, where=source.name, purpose="A label table")
+    require_columns(roles, ("item", "annotator", "label"), table.columns, where=source.name, purpose="A label table")
     picked = table.select(pl.col(roles[role]).alias(role) for role in LABEL_ROLES if role in roles)
-    return build(picked, source, classes=classes, duplicates=duplicates)
+    return build_labels(picked, source, classes=classes, duplicates=duplicates)
 
 
 def from_arrays(
@@ -74,15 +76,15 @@ def from_arrays(
             f"Give lists of one length."
         )
     table = {
-        "item": column("item", items),
-        "annotator": column("annotator", annotators),
-        "label": column("label", labels),
+        "item": to_column("item", items),
+        "annotator": to_column("annotator", annotators),
+        "label": to_column("label", labels),
     }
     if weight is not None:
-        table["weight"] = column("weight", np.asarray(weight).tolist())
+        table["weight"] = to_column("weight", np.asarray(weight).tolist())
         if len(table["weight"]) != len(labels):
             raise LabelError(f"{len(table['weight']):,} weights for {len(labels):,} labels. Give one weight per label.")
-    return build(pl.DataFrame(table), Source("the lists"), classes=classes, duplicates=duplicates)
+    return build_labels(pl.DataFrame(table), TableSource("the lists"), classes=classes, duplicates=duplicates)
 
 
 def from_wide(
@@ -93,7 +95,7 @@ def from_wide(
     classes: Sequence[Any] | None = None,
     abstain: Any = None,
     duplicates: Duplicates | str = Duplicates.error,
-    source: Source = FRAME,
+    source: TableSource = FRAME,
 ) -> CrowdLabels:
     """Labels from a wide frame: one row per item, one column per annotator, missing cells where an annotator gave none.
 
@@ -106,7 +108,7 @@ def from_wide(
         duplicates: What to do when an item stands in two rows.
         source: What to call the table in messages.
     """
-    table = as_polars(frame, source)
+    table = to_polars(frame, source)
     named, left_out = _annotator_columns(table, item) if annotators is None else (list(annotators), [])
     for name in [*named, *([item] if item else [])]:
         if name not in table.columns:
@@ -116,8 +118,8 @@ def from_wide(
     if abstain is not None:
         abstained = as_text(melted["label"]) == str(abstain)
         melted = melted.with_columns(melted["label"].zip_with(~abstained.fill_null(value=False), pl.Series([None])))
-    rows = source.picked(np.tile(np.arange(len(table)), len(named)))
-    labels = build(melted, rows, classes=classes, duplicates=duplicates)
+    rows = source.take(np.tile(np.arange(len(table)), len(named)))
+    labels = build_labels(melted, rows, classes=classes, duplicates=duplicates)
     notices = (f"The columns {name_list(left_out)} are not annotators' and were left out.",) if left_out else ()
     intake = replace(labels.intake, rows=labels.n_labels, missing=0, notices=labels.intake.notices + notices)
     return replace(labels, intake=intake)
@@ -125,12 +127,12 @@ def from_wide(
 
 def _annotator_columns(table: pl.DataFrame, item: str | None) -> tuple[list[str], list[str]]:
     """The columns of a wide table that are annotators, and those that hold the text or the gold."""
-    roles = roles_of(table.columns, {} if item is None else {"item": item})
+    roles = find_roles(table.columns, {} if item is None else {"item": item})
     left_out = [roles[role] for role in ("text", "tokens", "label", "tags") if role in roles]
     return [name for name in table.columns if name != item and name not in left_out], left_out
 
 
-def _melted(items: pl.Series, columns: Sequence[pl.Series], names: Sequence[str], source: Source) -> pl.DataFrame:
+def _melted(items: pl.Series, columns: Sequence[pl.Series], names: Sequence[str], source: TableSource) -> pl.DataFrame:
     """One row per cell. Cells of all annotators must be of one type, whole numbers with holes aside."""
     try:
         cells = pl.concat([column.alias("label").to_frame() for column in columns], how="vertical_relaxed")["label"]
@@ -180,7 +182,7 @@ def from_matrix(
 
 
 def _axis_names(what: str, given: Sequence[Any] | None, size: int) -> pl.Series:
-    names = pl.Series(np.arange(size)) if given is None else column(what, given)
+    names = pl.Series(np.arange(size)) if given is None else to_column(what, given)
     if len(names) != size or names.n_unique() != size:
         raise LabelError(f"{len(names):,} {what} are named for {size:,} in the matrix. Name each once.")
     return names
@@ -198,7 +200,7 @@ def from_sequences(
     *,
     classes: Sequence[Any] | None = None,
     duplicates: Duplicates | str = Duplicates.error,
-    source: Source = FRAME,
+    source: TableSource = FRAME,
 ) -> CrowdLabels:
     """Labels of token sequences from (item, annotator, tags) rows.
 
@@ -207,9 +209,9 @@ def from_sequences(
     items, annotators, tags = zip(*rows, strict=True) if (rows := list(rows)) else ((), (), ())
     table = pl.DataFrame(
         {
-            "item": column("item", items),
-            "annotator": column("annotator", annotators),
-            "tags": column("tags", [list(sentence) for sentence in tags]) if tags else pl.Series([], dtype=EMPTY),
+            "item": to_column("item", items),
+            "annotator": to_column("annotator", annotators),
+            "tags": to_column("tags", [list(sentence) for sentence in tags]) if tags else pl.Series([], dtype=EMPTY),
         }
     )
     return build_sequences(table, source, classes=classes, duplicates=duplicates)

@@ -25,7 +25,7 @@ def concatenate(parts: Sequence[CrowdLabels], *, duplicates: Duplicates | str = 
     same = all(part.classes == parts[0].classes for part in parts)
     classes = parts[0].classes if same else sort_classes(name for part in parts for name in part.classes)
     places = [_places(part, items, annotators) for part in parts]
-    kept, repeats = _settled(places, (items, annotators), Duplicates.named(duplicates))
+    kept, repeats = _settled(places, (items, annotators), Duplicates.parse(duplicates))
     offsets = _common_offsets(parts, items) if parts[0].is_sequential else None
     unit = [item if offsets is None else offsets[item] + within for item, within, _ in places]
     stays = np.concatenate(kept)
@@ -40,7 +40,7 @@ def concatenate(parts: Sequence[CrowdLabels], *, duplicates: Duplicates | str = 
         weight=_joined([part.weight for part in parts], stays, parts, fill=1.0),
         time=_joined([part.time for part in parts], stays, parts, fill=np.nan),
         kind=_joined_kinds(parts, annotators),
-        intake=sum((part.intake for part in parts), Intake(0, 0, repeats, Duplicates.named(duplicates))),
+        intake=sum((part.intake for part in parts), Intake(0, 0, repeats, Duplicates.parse(duplicates))),
     )
 
 

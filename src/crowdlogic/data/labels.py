@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from crowdlogic.data.intake.contract import Intake
-from crowdlogic.data.intake.foreign import column
+from crowdlogic.data.intake.dataframes import to_column
 from crowdlogic.data.names import Classes, Names, find
 from crowdlogic.errors import LabelError, OptionError, did_you_mean
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, frozen, stable_order
@@ -22,7 +22,7 @@ KINDS = ("human", "llm", "code")
 """What an annotator can be, when it is known."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class CrowdLabels:
     """Labels by several annotators. Immutable; rows are sorted by unit, then annotator.
 
@@ -139,9 +139,9 @@ class CrowdLabels:
         """Some items, some annotators, by name and in the given order; classes stay."""
         chosen = self
         if items is not None:
-            chosen = chosen.take_items(codes_of(items, self.items, "item"))
+            chosen = chosen.take_items(find_codes(items, self.items, "item"))
         if annotators is not None:
-            chosen = chosen._take_annotators(codes_of(annotators, self.annotators, "annotator"))
+            chosen = chosen._take_annotators(find_codes(annotators, self.annotators, "annotator"))
         return chosen
 
     def take_items(self, codes: Ints) -> CrowdLabels:
@@ -222,9 +222,9 @@ def split_codes(n: int, sizes: Sequence[int], seed: int) -> list[Ints]:
     return parts if len(parts[-1]) else parts[:-1]
 
 
-def codes_of(wanted: Iterable[Any], names: Names, what: str) -> Ints:
+def find_codes(wanted: Iterable[Any], names: Names, what: str) -> Ints:
     """The codes of some names, each asked for once; a name that is not there is an error with the nearest one."""
-    asked = column(what, list(wanted))
+    asked = to_column(what, list(wanted))
     codes = find(asked, names)
     if len(asked) and (codes < 0).any():
         name = asked[int(np.flatnonzero(codes < 0)[0])]

@@ -70,7 +70,7 @@ def sort_classes(names: Iterable[ClassName]) -> Classes:
     return tuple(sorted(distinct, key=lambda name: (isinstance(name, str), name)))
 
 
-def widened(classes: Classes, more: Iterable[ClassName]) -> Classes:
+def merge_classes(classes: Classes, more: Iterable[ClassName]) -> Classes:
     """Classes with others added: sorted in when they were sorted, else behind them, since their order was chosen."""
     known = {str(name) for name in classes}
     fresh = [name for name in dict.fromkeys(more) if str(name) not in known]

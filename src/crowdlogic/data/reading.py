@@ -11,11 +11,11 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.corpus import UNKNOWN, Corpus, align
-from crowdlogic.data.formats.conll import Columns, read_columns
+from crowdlogic.data.formats.conll import ConllColumns, read_columns
 from crowdlogic.data.formats.tables import (
     Format,
-    format_of,
-    name_of,
+    detect_format,
+    display_name,
     parse_jsonl,
     read_bytes,
     read_table,
@@ -23,8 +23,15 @@ from crowdlogic.data.formats.tables import (
 )
 from crowdlogic.data.frames import from_frame, from_sequences, from_wide
 from crowdlogic.data.intake.cells import code_labels
-from crowdlogic.data.intake.columns import ALIASES, normal, require, roles_of
-from crowdlogic.data.intake.contract import Duplicates, Intake, Source, odd_classes, refuse, refuse_repeats
+from crowdlogic.data.intake.columns import ALIASES, find_roles, normalise_name, require_columns
+from crowdlogic.data.intake.contract import (
+    Duplicates,
+    Intake,
+    TableSource,
+    require_unique_items,
+    row_error,
+    suspicious_classes,
+)
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.tagging import NOT_SEEN
 from crowdlogic.errors import CorpusError, FormatError, LabelError, OptionError
@@ -82,7 +89,7 @@ def read_crowd(
         wide: Whether the table has one row per item and one column per annotator.
         abstain: In a wide table, a value that means "no label", such as -1.
     """
-    layout = format_of(path, format)
+    layout = detect_format(path, format)
     if abstain is not None and not wide:
         raise OptionError("abstain: goes with a wide table (--wide). In other layouts an absent label is left out.")
     if wide and layout is Format.conll:
@@ -92,12 +99,12 @@ def read_crowd(
     if layout is Format.jsonl:
         content = read_bytes(path)
         if _holds_crowds(content):
-            return _crowd_of_records(*parse_jsonl(content, name_of(path)), classes=classes)
-        table, source = table_of_jsonl(content, name_of(path))
+            return _crowd_of_records(*parse_jsonl(content, display_name(path)), classes=classes)
+        table, source = table_of_jsonl(content, display_name(path))
     else:
         table, source = read_table(path, format=layout)
     if wide:
-        item = roles_of(table.columns, columns, where=source.name).get("item")
+        item = find_roles(table.columns, columns, where=source.name).get("item")
         made = from_wide(table, item=item, classes=classes, abstain=abstain, duplicates=duplicates, source=source)
         return Crowd(made)
     return Crowd(from_frame(table, columns=columns, classes=classes, duplicates=duplicates, source=source))
@@ -112,7 +119,7 @@ def _holds_crowds(content: bytes) -> bool:
     return any(isinstance(records[0].get(name), dict) for name in CROWD_FIELDS)
 
 
-def _unlike(columns: Columns) -> tuple[str, ...]:
+def _unlike(columns: ConllColumns) -> tuple[str, ...]:
     """A notice when a column shares no tag with any other: it may hold something else than an annotator's tags."""
     width = len(columns.annotators)
     used = [set(columns.tags.gather_every(width, j).unique()) - {NOT_SEEN} for j in range(width)]
@@ -126,12 +133,12 @@ def _unlike(columns: Columns) -> tuple[str, ...]:
     return (f"The column of {odd[0]} shares no tag with the others; is every column an annotator's?",)
 
 
-def crowd_of_columns(columns: Columns, *, classes: Sequence[Any] | None = None) -> Crowd:
+def crowd_of_columns(columns: ConllColumns, *, classes: Sequence[Any] | None = None) -> Crowd:
     """Labels and tokens of a CoNLL file with one column of tags per annotator."""
     n_annotators = len(columns.annotators)
     seen = (columns.tags != NOT_SEEN).to_numpy()
     cell = np.flatnonzero(seen)
-    source = Source(columns.name, word="line", numbers=columns.lines[cell // n_annotators])
+    source = TableSource(columns.name, word="line", numbers=columns.lines[cell // n_annotators])
     label, names = code_labels(columns.tags.filter(pl.Series(seen)), source, classes)
     labels = CrowdLabels(
         unit=cell // n_annotators,
@@ -141,12 +148,12 @@ def crowd_of_columns(columns: Columns, *, classes: Sequence[Any] | None = None) 
         annotators=columns.annotators,
         classes=names,
         offsets=columns.offsets,
-        intake=Intake(rows=len(columns.items), notices=(*odd_classes(names), *_unlike(columns))),
+        intake=Intake(rows=len(columns.items), notices=(*suspicious_classes(names), *_unlike(columns))),
     )
     return Crowd(labels, Corpus(columns.items, tokens=tuple(columns.tokens.to_list()), offsets=columns.offsets))
 
 
-def _crowd_of_records(records: list[dict[str, Any]], source: Source, *, classes: Sequence[Any] | None) -> Crowd:
+def _crowd_of_records(records: list[dict[str, Any]], source: TableSource, *, classes: Sequence[Any] | None) -> Crowd:
     corpus = _corpus_of_records(records, source)
     rows = [
         (item, annotator, _list_of(tags, "tags", source, at))
@@ -155,22 +162,24 @@ def _crowd_of_records(records: list[dict[str, Any]], source: Source, *, classes:
         if tags is not None
     ]
     at = [s for s, record in enumerate(records) for tags in _crowd_of(record, source, s).values() if tags is not None]
-    labels = from_sequences(rows, classes=classes, source=source.picked(np.array(at, dtype=np.int64)))
+    labels = from_sequences(rows, classes=classes, source=source.take(np.array(at, dtype=np.int64)))
     return Crowd(*align(labels, corpus))
 
 
-def _crowd_of(record: dict[str, Any], source: Source, at: int) -> dict[str, Any]:
+def _crowd_of(record: dict[str, Any], source: TableSource, at: int) -> dict[str, Any]:
     for name in CROWD_FIELDS:
         if isinstance(record.get(name), dict):
             return dict(record[name])
-    raise refuse(source, [at], "no {annotator: tags}", 'Give "crowd": {"ann": ["O", ...]} on each line.', FormatError)
+    raise row_error(
+        source, [at], "no {annotator: tags}", 'Give "crowd": {"ann": ["O", ...]} on each line.', FormatError
+    )
 
 
-def _list_of(value: Any, what: str, source: Source, at: int) -> list[str]:
+def _list_of(value: Any, what: str, source: TableSource, at: int) -> list[str]:
     if isinstance(value, str):
         return value.split()
     if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
-        raise refuse(
+        raise row_error(
             source, [at], f"the {what} are not a list of text", f'Write {what} as ["...", "..."].', FormatError
         )
     return value
@@ -183,46 +192,46 @@ def read_corpus(
     columns: Mapping[str, str] | None = None,
 ) -> Corpus:
     """The items themselves: texts or token sequences, with gold when a label (or tags) stands beside them."""
-    layout = format_of(path, format)
+    layout = detect_format(path, format)
     if layout is Format.conll:
         return _corpus_of_columns(read_columns(path))
     if layout is Format.jsonl:
         content = read_bytes(path)
-        records, source = parse_jsonl(content, name_of(path))
-        if any(normal(name) in ALIASES["tokens"] for name in records[0]):
+        records, source = parse_jsonl(content, display_name(path))
+        if any(normalise_name(name) in ALIASES["tokens"] for name in records[0]):
             return _corpus_of_records(records, source)
-        table, source = table_of_jsonl(content, name_of(path))
+        table, source = table_of_jsonl(content, display_name(path))
     else:
         table, source = read_table(path, format=layout)
-    roles = roles_of(table.columns, columns, where=source.name)
+    roles = find_roles(table.columns, columns, where=source.name)
     if "tokens" in roles:
         return _corpus_of_records(table.to_dicts(), source)
-    require(roles, ("item", "text"), table.columns, where=source.name, purpose="A file of items")
+    require_columns(roles, ("item", "text"), table.columns, where=source.name, purpose="A file of items")
     texts = table[roles["text"]].cast(pl.String)
     if texts.null_count():
-        raise refuse(
+        raise row_error(
             source,
             texts.is_null().arg_true().to_numpy(),
             "no text",
             "Fill in the text, or remove the row.",
             CorpusError,
         )
-    refuse_repeats(table[roles["item"]], source, "Give each item once.")
+    require_unique_items(table[roles["item"]], source, "Give each item once.")
     gold, names = _gold_codes(table[roles["label"]], source) if "label" in roles else (None, ())
     return Corpus(table[roles["item"]], texts=tuple(texts.to_list()), classes=names, gold=gold)
 
 
-def _gold_codes(labels: pl.Series, source: Source) -> tuple[Any, tuple[Any, ...]]:
+def _gold_codes(labels: pl.Series, source: TableSource) -> tuple[Any, tuple[Any, ...]]:
     return code_labels(labels, source)
 
 
-def _corpus_of_columns(columns: Columns) -> Corpus:
+def _corpus_of_columns(columns: ConllColumns) -> Corpus:
     if len(columns.annotators) != 1:
         raise FormatError(
             f"{columns.name}: {len(columns.annotators)} columns of tags where one is expected (token tag). "
             f"Keep the column that is meant; a file with one column per annotator holds labels, not gold."
         )
-    source = Source(columns.name, word="line", numbers=columns.lines)
+    source = TableSource(columns.name, word="line", numbers=columns.lines)
     tags = columns.tags.set(columns.tags == NOT_SEEN, None)
     gold, names = code_labels(tags, source, None)
     return Corpus(
@@ -230,17 +239,17 @@ def _corpus_of_columns(columns: Columns) -> Corpus:
     )
 
 
-def _corpus_of_records(records: list[dict[str, Any]], source: Source) -> Corpus:
+def _corpus_of_records(records: list[dict[str, Any]], source: TableSource) -> Corpus:
     """A corpus from records with tokens, and tags when they have them."""
     header = list(dict.fromkeys(name for record in records for name in record))
-    roles = roles_of(header, where=source.name)
+    roles = find_roles(header, where=source.name)
     if "tokens" not in roles:
         raise LabelError(
             f"{source.name}: no field for the tokens among {', '.join(header)}. Give each line its tokens."
         )
     items = [record.get(roles["item"], s) if "item" in roles else s for s, record in enumerate(records)]
     names = pl.Series("item", items if all(isinstance(i, int) for i in items) else [str(i) for i in items])
-    refuse_repeats(names, source, "Give each item once.")
+    require_unique_items(names, source, "Give each item once.")
     tokens = [_list_of(record.get(roles["tokens"]), "tokens", source, at) for at, record in enumerate(records)]
     offsets = np.concatenate([[0], np.cumsum([len(sentence) for sentence in tokens], dtype=np.int64)])
     corpus = Corpus(names, tokens=tuple(t for sentence in tokens for t in sentence), offsets=offsets)
@@ -249,14 +258,16 @@ def _corpus_of_records(records: list[dict[str, Any]], source: Source) -> Corpus:
     return _with_tags(corpus, [record.get(roles["tags"]) for record in records], source)
 
 
-def _with_tags(corpus: Corpus, tags: list[Any], source: Source) -> Corpus:
+def _with_tags(corpus: Corpus, tags: list[Any], source: TableSource) -> Corpus:
     lengths = np.diff(corpus.offsets if corpus.offsets is not None else [0])
     flat: list[str | None] = []
     for at, (given, length) in enumerate(zip(tags, lengths, strict=True)):
         known = [None] * int(length) if given is None else _list_of(given, "tags", source, at)
         if len(known) != length:
-            raise refuse(source, [at], f"{len(known)} tags for {length} tokens", "Give one tag per token.", CorpusError)
+            raise row_error(
+                source, [at], f"{len(known)} tags for {length} tokens", "Give one tag per token.", CorpusError
+            )
         flat.extend(None if tag == NOT_SEEN else tag for tag in known)
     rows = np.repeat(np.arange(len(lengths)), lengths)
-    codes, names = code_labels(pl.Series("tags", flat, dtype=pl.String), source.picked(rows), None)
+    codes, names = code_labels(pl.Series("tags", flat, dtype=pl.String), source.take(rows), None)
     return replace(corpus, classes=names, gold=np.where(codes < 0, UNKNOWN, codes))

@@ -70,7 +70,7 @@ def is_span_tag_set(classes: Sequence[Any]) -> bool:
     return bool(texts) and all(text == "O" or _split(text) is not None for text in texts)
 
 
-def tag_set(classes: Sequence[Any]) -> TagSet:
+def parse_tags(classes: Sequence[Any]) -> TagSet:
     """Split tags into prefixes and types."""
     parts = [(OUTSIDE, None) if str(name) == "O" else _split(str(name)) for name in classes]
     for name, part in zip(classes, parts, strict=True):
@@ -91,7 +91,7 @@ def _split(tag: str) -> tuple[int, str | None] | None:
     return (PREFIXES[head], kind) if dash and kind and head in PREFIXES else None
 
 
-def spans_of(tags: Ints, offsets: Ints, tag_set: TagSet, scheme: Scheme | str = Scheme.conll) -> Spans:
+def tags_to_spans(tags: Ints, offsets: Ints, tag_set: TagSet, scheme: Scheme | str = Scheme.conll) -> Spans:
     """The spans of tag sequences.
 
     Args:
@@ -104,7 +104,7 @@ def spans_of(tags: Ints, offsets: Ints, tag_set: TagSet, scheme: Scheme | str = 
     # The code -1 takes the entry appended last: outside, of no type.
     prefix = np.append(tag_set.prefix, np.int8(OUTSIDE))[tags]
     kind = np.append(tag_set.kind, np.int32(-1))[tags]
-    opens = _opens(prefix, kind, first_units(len(tags), offsets))
+    opens = _opens(prefix, kind, sequence_starts(len(tags), offsets))
     closes = np.concatenate([opens[1:] | (prefix[1:] == OUTSIDE), [True]]) if len(tags) else np.zeros(0, dtype=bool)
     closes |= np.isin(prefix, (END, SINGLE))
     start = np.flatnonzero(opens)
@@ -121,7 +121,7 @@ def _reading(scheme: Scheme | str) -> Scheme:
         raise OptionError(f"scheme: {scheme!r} is none of {', '.join(Scheme)}.") from None
 
 
-def first_units(n_units: int, offsets: Ints) -> Bools:
+def sequence_starts(n_units: int, offsets: Ints) -> Bools:
     """first[i], whether unit i begins a sequence."""
     first = np.zeros(n_units, dtype=bool)
     first[np.asarray(offsets[:-1])[np.diff(offsets) > 0]] = True
@@ -144,8 +144,8 @@ def _well_formed(spans: Spans, prefix: Ints, tag_set: TagSet) -> Spans:
     return Spans(spans.start[fine], spans.end[fine], spans.kind[fine])
 
 
-def tags_of(spans: Spans, n_units: int, tag_set: TagSet) -> Ints:
-    """The tags of spans that do not overlap: the inverse of `spans_of`.
+def spans_to_tags(spans: Spans, n_units: int, tag_set: TagSet) -> Ints:
+    """The tags of spans that do not overlap: the inverse of `tags_to_spans`.
 
     Last and single tokens get the tags E- and S- (or L- and U-) where the tag set has them, else I- and B-.
     """

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdlogic.data.formats.tables import existing, read_bytes
+from crowdlogic.data.formats.tables import read_bytes, require_file
 from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.numerics.arrays import Ints
 
@@ -85,7 +85,7 @@ class WordVectors:
         return f"WordVectors({len(self.words):,} words, {self.size} dimensions)"
 
 
-def beside(*sets: WordVectors, unit: bool = True) -> WordVectors:
+def concatenate_vectors(*sets: WordVectors, unit: bool = True) -> WordVectors:
     """Several sets of vectors side by side: a word has all its vectors in a row, zeros where a set lacks it.
 
     Args:
@@ -107,7 +107,7 @@ def read_vectors(path: str | Path, *, vocabulary: Iterable[str] | None = None) -
         vocabulary: Keep only these words and their lower-case forms, when the whole file is too much.
     """
     wanted = None if vocabulary is None else {form for word in vocabulary for form in (word, word.lower())}
-    with existing(path).open("rb") as file:
+    with require_file(path).open("rb") as file:
         zipped = file.read(4) == b"PK\x03\x04"
     if zipped:
         return _kept(_read_npz(path), wanted)
@@ -136,7 +136,7 @@ def _is_binary(content: bytes) -> bool:
 
 def _read_npz(path: str | Path) -> WordVectors:
     try:
-        with existing(path).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        with require_file(path).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             words, vectors = arrays["words"], arrays["vectors"]
     except (KeyError, ValueError, OSError, zipfile.BadZipFile) as problem:
         raise FormatError(f"{path}: no npz with the arrays words and vectors ({problem}).") from problem

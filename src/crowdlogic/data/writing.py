@@ -12,7 +12,7 @@ import polars as pl
 from crowdlogic.data.corpus import UNKNOWN, Corpus
 from crowdlogic.data.files import write_bytes, write_table
 from crowdlogic.data.formats.conll import write_columns
-from crowdlogic.data.formats.tables import Format, format_of
+from crowdlogic.data.formats.tables import Format, detect_format
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import as_text
 from crowdlogic.data.tagging import NOT_SEEN
@@ -23,7 +23,7 @@ def write_labels(
     path: str | Path, labels: CrowdLabels, *, corpus: Corpus | None = None, format: Format | str | None = None
 ) -> None:
     """Write labels as a long table, or (sentences with tokens) as CoNLL with one column per annotator."""
-    layout = format_of(path, format)
+    layout = detect_format(path, format)
     if layout is Format.conll:
         write_bytes(path, _columns_text(path, labels, corpus))
     else:
@@ -102,7 +102,7 @@ def _refuse_repeats(labels: CrowdLabels) -> None:
 
 def write_corpus(path: str | Path, corpus: Corpus, *, format: Format | str | None = None) -> None:
     """Write a corpus with its gold: a table of texts; CoNLL, jsonl or parquet for sentences."""
-    layout = format_of(path, format)
+    layout = detect_format(path, format)
     if layout is Format.conll:
         if corpus.tokens is None or corpus.offsets is None:
             raise OptionError(f"{path}: CoNLL needs sentences with their tokens. Write .csv or .jsonl instead.")

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from crowdlogic.data.labels import CrowdLabels, codes_of
+from crowdlogic.data.labels import CrowdLabels, find_codes
 from crowdlogic.errors import LabelError, OptionError, name_list
 from crowdlogic.numerics.arrays import Floats, Ints
 
@@ -119,7 +119,7 @@ def fixed_classes(labels: CrowdLabels, anchors: Mapping[Any, Any] | None) -> Int
     fixed = np.full(labels.n_units, UNKNOWN, dtype=np.int32)
     class_code = {name: k for k, name in enumerate(labels.classes)}
     class_code |= {str(name): k for k, name in enumerate(labels.classes)}
-    for item, given in zip(codes_of(anchors, labels.items, "item"), anchors.values(), strict=True):
+    for item, given in zip(find_codes(anchors, labels.items, "item"), anchors.values(), strict=True):
         begin, end = (item, item + 1) if labels.offsets is None else labels.offsets[[item, item + 1]]
         names = [given] if labels.offsets is None else list(given)
         if len(names) != end - begin:

@@ -14,7 +14,7 @@ from crowdlogic.classifiers.linear import Linear
 from crowdlogic.data.benchmarks import Benchmark, data_folder, load_benchmark
 from crowdlogic.data.corpus import align
 from crowdlogic.data.simulate import Simulation, simulate_ner, simulate_sentiment
-from crowdlogic.data.vectors import WordVectors, beside, read_vectors
+from crowdlogic.data.vectors import WordVectors, concatenate_vectors, read_vectors
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.logic_lncl import LogicLNCL
 from crowdlogic.learning.presets import PAPER, Configured, ner, sentiment
@@ -74,7 +74,7 @@ def _sentiment_data(split: str) -> Benchmark:
 @cache
 def _both_vectors() -> WordVectors:
     """Both sets of vectors side by side."""
-    return beside(*(read_vectors(path) for path in sorted((data_folder() / "vectors").glob("*.npz"))))
+    return concatenate_vectors(*(read_vectors(path) for path in sorted((data_folder() / "vectors").glob("*.npz"))))
 
 
 @cache

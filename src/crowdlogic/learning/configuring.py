@@ -19,7 +19,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from crowdlogic.classifiers.protocol import Architecture
-from crowdlogic.data.formats.tables import existing
+from crowdlogic.data.formats.tables import require_file
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import FormatError, OptionError, did_you_mean, name_list
 from crowdlogic.learning.schedules import Constant, Growing
@@ -226,7 +226,7 @@ def _wanted(kinds: Iterable[Any]) -> str:
 def read_toml(path: str | Path) -> dict[str, Any]:
     """The tables of a TOML file."""
     try:
-        return tomllib.loads(existing(path).read_text(encoding="utf-8"))
+        return tomllib.loads(require_file(path).read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
         raise FormatError(f"{path}: is no TOML ({problem}).") from problem
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import shares
+from crowdlogic.data.estimate import vote_shares
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.learning.course import Course, Epoch, Keeper, Progress, Step
 from crowdlogic.learning.learned import Learned, learned_from
@@ -88,7 +88,7 @@ class DoctorNets:
 
         def begin(task: Task, _: Floats | None) -> tuple[Course, Step]:
             network = self.network(task)
-            first = shares(task.learnt.votes())
+            first = vote_shares(task.learnt.votes())
             course = Course(task, teacher, network, first, look=lambda epoch: seen(task, network, epoch.loss))
             return course, lambda *_: self.epoch(task, network)
 

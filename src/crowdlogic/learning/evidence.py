@@ -21,7 +21,7 @@ import numpy as np
 
 from crowdlogic.classifiers.protocol import predict_texts
 from crowdlogic.data.estimate import Beliefs
-from crowdlogic.data.labels import CrowdLabels, codes_of
+from crowdlogic.data.labels import CrowdLabels, find_codes
 from crowdlogic.data.names import Classes
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.learned import Learned
@@ -132,7 +132,7 @@ def explain_all(learned: Learned, items: Sequence[Any]) -> list[Evidence]:
         learned: What a fit left, or `load_run(folder).learned`.
         items: The items' names, each once.
     """
-    chosen = codes_of(items, learned.task.corpus.items, "item")
+    chosen = find_codes(items, learned.task.corpus.items, "item")
     if not len(chosen):
         return []
     units = [_units(learned, int(s)) for s in chosen]

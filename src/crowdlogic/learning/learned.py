@@ -8,7 +8,7 @@ import numpy as np
 
 from crowdlogic.classifiers.protocol import Classifier
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Beliefs, Estimate, answered_by
+from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate
 from crowdlogic.learning.course import Epoch, Row
 from crowdlogic.learning.passes import Trained
 from crowdlogic.learning.task import Task
@@ -56,7 +56,7 @@ class Learned:
 def learned_from(method: str, done: Trained, epoch: Epoch) -> Learned:
     """Put together what a fit left."""
     course, task = done.course, done.course.task
-    estimate = answered_by(
+    estimate = make_estimate(
         task.labels,
         method,
         epoch.q_f,

@@ -24,7 +24,7 @@ import numpy as np
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.protocol import Architecture, Classifier
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Beliefs, shares
+from crowdlogic.data.estimate import Beliefs, vote_shares
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.course import Course, Epoch, Keeper, Progress, Step
@@ -239,8 +239,8 @@ def first_targets(labels: CrowdLabels, start: MajorityVote, *, doubt: float | No
     """The first q_f: the shares of the votes, or the winner alone. Uniform where nobody said anything."""
     votes = labels.votes(weighted=start.weighted)
     if Ties.named(start.ties) is Ties.soft:
-        return shares(votes + (_usual_doubt(labels) if doubt is None else doubt))
-    votes = shares(votes)
+        return vote_shares(votes + (_usual_doubt(labels) if doubt is None else doubt))
+    votes = vote_shares(votes)
     order = None if start.order is None else [*start.order, *(set(labels.classes) - set(start.order))]
     winner = replace(start, order=order).infer(labels).answer  # a class beyond the order has no votes
     hard = np.eye(labels.n_classes)[winner]

@@ -10,7 +10,7 @@ import numpy as np
 from crowdlogic.classifiers.protocol import seed_of
 from crowdlogic.data.corpus import UNKNOWN, Corpus, align
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.names import Classes, ClassName, widened
+from crowdlogic.data.names import Classes, ClassName, merge_classes
 from crowdlogic.errors import CorpusError
 from crowdlogic.learning.scoring import is_scorable
 from crowdlogic.learning.stopping import HeldOut, Limits
@@ -104,7 +104,7 @@ def _all_classes(
     for other in (corpus, dev, *(watched or {}).values()):
         if other is not None and other.gold is not None:
             used += [other.classes[k] for k in np.unique(other.gold[other.gold != UNKNOWN])]
-    return widened(labels.classes, used)
+    return merge_classes(labels.classes, used)
 
 
 def _checked(other: Corpus, corpus: Corpus, name: str) -> Corpus:

@@ -33,8 +33,8 @@ import numpy as np
 
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
-from crowdlogic.metrics.pairs import MIN_SHARED, mean_kappa_influence, pair_counts, pair_table
-from crowdlogic.metrics.resampling import Blocks, distinct_rows, resampled_sums
+from crowdlogic.metrics.pairwise import MIN_SHARED, mean_kappa_influence, pair_counts, pair_table
+from crowdlogic.metrics.resampling import Blocks, distinct_rows, resample_sums
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 
 NO_PAIRS = "no unit has two labels"
@@ -73,7 +73,7 @@ class Agreement:
 
 
 @dataclass(frozen=True, eq=False)
-class Sums:
+class AgreementSums:
     """Sums over units, from which every coefficient follows; each has a first axis of replicates.
 
     Attributes:
@@ -106,9 +106,9 @@ def agreement(
         min_shared: How many units two annotators must share to have a part in cohen.
     """
     _check_options(replicates, level)
-    blocks = blocks_of(labels)
-    sums = as_sums(blocks.frequency @ blocks.rows[None])
-    drawn = as_sums(resampled_sums(blocks, replicates, np.random.default_rng(seed)))
+    blocks = resampling_blocks(labels)
+    sums = split_sums(blocks.frequency @ blocks.rows[None])
+    drawn = split_sums(resample_sums(blocks, replicates, np.random.default_rng(seed)))
     sizes = _sizes(labels)
     found = []
     for name, (title, coefficient) in COEFFICIENTS.items():
@@ -118,21 +118,21 @@ def agreement(
     return (*found, _cohen(labels, level, min_shared, sizes))
 
 
-def blocks_of(labels: CrowdLabels) -> Blocks:
+def resampling_blocks(labels: CrowdLabels) -> Blocks:
     """What is resampled: documents, grouped by what they count, or whole sequences."""
     counts = labels.votes(weighted=False)
     labelled = counts.sum(axis=1) > 0
     if not labels.is_sequential:
         patterns, frequency = distinct_rows(counts[labelled].astype(np.int64))
-        return Blocks(unit_rows(patterns), frequency)
-    item, rows = labels.item_of_unit[labelled], unit_rows(counts[labelled])
+        return Blocks(unit_contributions(patterns), frequency)
+    item, rows = labels.item_of_unit[labelled], unit_contributions(counts[labelled])
     seen, position = np.unique(item, return_inverse=True)
     totals = [np.bincount(position, weights=column, minlength=len(seen)) for column in rows.T]
     return Blocks(np.stack(totals, axis=1).astype(np.float64), np.ones(len(seen), dtype=np.int64))
 
 
-def unit_rows(counts: Floats | Ints) -> Floats:
-    """What each unit, with at least one label, adds to the Sums, in the order that `as_sums` takes apart."""
+def unit_contributions(counts: Floats | Ints) -> Floats:
+    """What each unit, with at least one label, adds to the Sums, in the order that `split_sums` takes apart."""
     n = counts.sum(axis=1)
     squares = (counts**2).sum(axis=1)
     pairable = n > 1
@@ -143,48 +143,48 @@ def unit_rows(counts: Floats | Ints) -> Floats:
     return np.column_stack([pairable, agreeing, disagreeing, np.ones(len(n)), paired, counts / n[:, None]])
 
 
-def as_sums(rows: Floats) -> Sums:
-    """Name the columns of sums of `unit_rows`."""
+def split_sums(rows: Floats) -> AgreementSums:
+    """Name the columns of sums of `unit_contributions`."""
     pairable, agreeing, disagreeing, labelled = rows[:, :4].T
     paired, shares = np.split(rows[:, 4:], 2, axis=1)
-    return Sums(pairable, agreeing, disagreeing, paired, labelled, shares)
+    return AgreementSums(pairable, agreeing, disagreeing, paired, labelled, shares)
 
 
-def observed(sums: Sums) -> Floats:
+def observed_agreement(sums: AgreementSums) -> Floats:
     """The mean over units of the share of agreeing pairs of labels ([FLEISS71] eq. 3)."""
     return _ratio(sums.agreeing, sums.pairable)
 
 
-def krippendorff_alpha(sums: Sums) -> Floats:
+def krippendorff_alpha(sums: AgreementSums) -> Floats:
     """1 - observed over expected disagreement ([KRIPP11] section C, nominal)."""
     n = sums.paired.sum(axis=1)
     expected = n**2 - (sums.paired**2).sum(axis=1)
     return 1.0 - _ratio((n - 1) * sums.disagreeing, expected)
 
 
-def fleiss_kappa(sums: Sums) -> Floats:
+def fleiss_kappa(sums: AgreementSums) -> Floats:
     """Agreement beyond chance, over the room that chance leaves ([FLEISS71] eq. 7)."""
     chance = (_chances(sums) ** 2).sum(axis=1)
-    return _ratio(observed(sums) - chance, 1.0 - chance)
+    return _ratio(observed_agreement(sums) - chance, 1.0 - chance)
 
 
-def gwet_ac1(sums: Sums) -> Floats:
+def gwet_ac1(sums: AgreementSums) -> Floats:
     """The same with chance agreement only where a label is a guess ([GWET08] eq. 3 and 4)."""
     chances = _chances(sums)
     n_classes = chances.shape[1]
     chance = _ratio((chances * (1.0 - chances)).sum(axis=1), np.full(len(chances), n_classes - 1.0))
-    return _ratio(observed(sums) - chance, 1.0 - chance)
+    return _ratio(observed_agreement(sums) - chance, 1.0 - chance)
 
 
-COEFFICIENTS: dict[str, tuple[str, Callable[[Sums], Floats]]] = {
-    "observed": ("Observed agreement", observed),
+COEFFICIENTS: dict[str, tuple[str, Callable[[AgreementSums], Floats]]] = {
+    "observed": ("Observed agreement", observed_agreement),
     "alpha": ("Krippendorff's alpha", krippendorff_alpha),
     "fleiss": ("Fleiss' kappa", fleiss_kappa),
     "ac1": ("Gwet's AC1", gwet_ac1),
 }
 
 
-def _chances(sums: Sums) -> Floats:
+def _chances(sums: AgreementSums) -> Floats:
     """chance[r, k], the mean share of class k among a unit's labels."""
     return _ratio(sums.shares, sums.labelled[:, None])
 
@@ -202,7 +202,7 @@ def _percentiles(values: Floats, level: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _reason(name: str, value: float, sums: Sums) -> str | None:
+def _reason(name: str, value: float, sums: AgreementSums) -> str | None:
     if np.isfinite(value):
         return None
     if not sums.pairable[0]:

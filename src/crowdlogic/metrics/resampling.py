@@ -52,7 +52,7 @@ def distinct_rows(counts: Ints) -> tuple[Ints, Ints]:
     return counts[first], frequency
 
 
-def resampled_sums(blocks: Blocks, replicates: int, rng: np.random.Generator) -> Floats:
+def resample_sums(blocks: Blocks, replicates: int, rng: np.random.Generator) -> Floats:
     """sums[r, d] over items drawn with replacement, as many as there are.
 
     Fewer than two items cannot be resampled: then there are no replicates.

@@ -19,7 +19,7 @@ import numpy as np
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import NO_ANSWER
 from crowdlogic.data.names import Classes
-from crowdlogic.data.tagging import Scheme, Spans, spans_of, tag_set
+from crowdlogic.data.tagging import Scheme, Spans, parse_tags, tags_to_spans
 from crowdlogic.errors import DataError
 from crowdlogic.metrics.scores import accuracy
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
@@ -77,11 +77,13 @@ def span_scores(
         scheme: How an I- tag without a beginning is read.
     """
     check_lengths(gold, answer, offsets)
-    tags = tag_set(classes)
-    true = spans_of(gold, offsets, tags, scheme)
-    found = spans_of(np.where(gold == UNKNOWN, NO_ANSWER, answer), offsets, tags, scheme)
+    tags = parse_tags(classes)
+    true = tags_to_spans(gold, offsets, tags, scheme)
+    found = tags_to_spans(np.where(gold == UNKNOWN, NO_ANSWER, answer), offsets, tags, scheme)
     size = len(tags.types)
-    counts = [np.bincount(kind, minlength=size) for kind in (true.kind, found.kind, found.kind[matches(found, true)])]
+    counts = [
+        np.bincount(kind, minlength=size) for kind in (true.kind, found.kind, found.kind[match_spans(found, true)])
+    ]
     overall = _type_scores(*(int(count.sum()) for count in counts))
     each = {kind: _type_scores(*(int(count[t]) for count in counts)) for t, kind in enumerate(tags.types)}
     return SpanScores(
@@ -92,7 +94,7 @@ def span_scores(
     )
 
 
-def matches(found: Spans, true: Spans) -> Bools:
+def match_spans(found: Spans, true: Spans) -> Bools:
     """right[e], whether the found span e is a true one. The spans of either side must not overlap one another."""
     if not len(true):
         return np.zeros(len(found), dtype=bool)

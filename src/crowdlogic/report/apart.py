@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.estimate import Estimate, answered_by, shares
+from crowdlogic.data.estimate import Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.truth.majority import MajorityVote
 
@@ -27,12 +27,12 @@ def apart(labels: CrowdLabels, estimate: Estimate) -> tuple[CrowdLabels, Estimat
     heard = others.sum(axis=1) > 0
     rows = np.flatnonzero(heard)
     alone = CrowdLabels(
-        np.arange(len(rows)),
-        labels.annotator[rows],
-        labels.label[rows],
-        pl.Series(rows.astype(str)),
-        labels.annotators,
-        labels.classes,
+        unit=np.arange(len(rows)),
+        annotator=labels.annotator[rows],
+        label=labels.label[rows],
+        items=pl.Series(rows.astype(str)),
+        annotators=labels.annotators,
+        classes=labels.classes,
         weight=None if labels.weight is None else labels.weight[rows],
     )
-    return alone, answered_by(alone, estimate.method, shares(np.maximum(others[rows], 0.0)))
+    return alone, make_estimate(alone, estimate.method, vote_shares(np.maximum(others[rows], 0.0)))

@@ -68,7 +68,7 @@ def overview_of(made: Material, *, seed: int = 0) -> Overview:
         classes=classes,
         n_classes=labels.n_classes,
         agreement=coefficients,
-        intake=tuple(labels.intake.sentences()),
+        intake=tuple(labels.intake.messages()),
         method=estimate.method,
         settings=made.settings,
         converged=estimate.converged,
@@ -186,7 +186,7 @@ def _findings(
         yield Finding(text, Severity.act, Page.overview, importance=75)
     yield from _about_volume(per_item)
     yield from _about_balance(classes)
-    yield from (Finding(text, Severity.know, Page.overview, importance=15) for text in made.labels.intake.sentences())
+    yield from (Finding(text, Severity.know, Page.overview, importance=15) for text in made.labels.intake.messages())
 
 
 def _headline(made: Material, alpha: Coefficient) -> Finding:

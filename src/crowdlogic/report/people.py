@@ -15,8 +15,8 @@ from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.engines.shards import shards_of
 from crowdlogic.engines.sweeps import tally
-from crowdlogic.metrics.mistakes import Mistakes, mistakes
-from crowdlogic.metrics.pairs import pairwise
+from crowdlogic.metrics.pairwise import pairwise_agreement
+from crowdlogic.metrics.span_errors import SpanErrors, count_span_errors
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.sums import sum_by
 from crowdlogic.report.apart import apart
@@ -84,7 +84,7 @@ class People:
     drifts: Drifts | None
     right_by_gold: Floats
     n_gold: Floats
-    mistakes: Mistakes | None
+    mistakes: SpanErrors | None
     is_apart: bool
 
     @property
@@ -128,7 +128,7 @@ def people_of(made: Material) -> People:
         drifts_of(labels, estimate.beliefs, LEVEL),
         sum_by(labels.annotator, size, right.astype(np.float64)),
         sum_by(labels.annotator, size, known.astype(np.float64)),
-        mistakes(labels, truth) if made.task is Task.spans else None,
+        count_span_errors(labels, truth) if made.task is Task.spans else None,
         by_others is not None,
     )
 
@@ -261,7 +261,7 @@ def _reason(people: People, kind: FlagKind, j: int) -> str:
     )
 
 
-def _mistakes(found: Mistakes | None, j: int) -> SpanMistakes | None:
+def _mistakes(found: SpanErrors | None, j: int) -> SpanMistakes | None:
     if found is None or not found.n_sequences[j]:
         return None
     n_true, n_marked = int(found.n_gold[j]), int(found.n_marked[j])
@@ -289,7 +289,7 @@ def pairs_of(made: Material) -> PairAgreement | None:
     if len(busiest) < 2:
         return None
     names = labels.annotators.gather(busiest)
-    found = pairwise(labels.select(annotators=names.to_list()))
+    found = pairwise_agreement(labels.select(annotators=names.to_list()))
     size = len(busiest)
     shared = np.zeros((size, size), dtype=np.int64)
     agreement, kappa = np.full((2, size, size), np.nan)
@@ -340,7 +340,7 @@ def _distrust(people: People, distrusted: list[int], n: int) -> Finding:
     return Finding(text, Severity.act, Page.annotators, importance=90)
 
 
-def _overlooked(people: People, found: Mistakes) -> Iterator[Finding]:
+def _overlooked(people: People, found: SpanErrors) -> Iterator[Finding]:
     """Who misses most of what there is to mark: token by token that hardly shows, since most tokens are outside."""
     share = found.ignored / np.maximum(found.n_gold, 1)
     blind = np.flatnonzero((found.n_gold >= MET) & (share > OVERLOOKED))

@@ -9,7 +9,7 @@ import numpy as np
 
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import NO_ANSWER
-from crowdlogic.data.tagging import TagSet, spans_of, tag_set
+from crowdlogic.data.tagging import TagSet, parse_tags, tags_to_spans
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.report.findings import Reading, Span, TaggedSentence, Task
 from crowdlogic.report.material import Material
@@ -39,7 +39,7 @@ class Tags:
             at = np.flatnonzero(tags != NO_ANSWER)
             start, end, kind, names = at, at + 1, tags[at], self.names
         else:
-            found = spans_of(tags, offsets, self.spans)
+            found = tags_to_spans(tags, offsets, self.spans)
             start, end, kind, names = found.start, found.end, found.kind, self.spans.types
         first = np.searchsorted(start, offsets)
         begin = np.repeat(offsets[:-1], np.diff(first))
@@ -50,7 +50,7 @@ class Tags:
 
 def tags_for(made: Material) -> Tags:
     """How the tags of a task are read."""
-    return Tags(made.class_names, tag_set(made.labels.classes) if made.task is Task.spans else None)
+    return Tags(made.class_names, parse_tags(made.labels.classes) if made.task is Task.spans else None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,9 +16,9 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.intake.contract import refuse
+from crowdlogic.data.intake.contract import row_error
 from crowdlogic.data.names import Classes, as_text, encode, find
-from crowdlogic.data.tagging import first_units
+from crowdlogic.data.tagging import sequence_starts
 from crowdlogic.errors import RuleError, did_you_mean, name_list
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.rules import text_functions
@@ -181,7 +181,7 @@ class World:
         if len(lost):
             name = as_text(series)[int(lost[0])]
             hint = did_you_mean(name, list(self.class_codes))
-            raise refuse(
+            raise row_error(
                 table.source,
                 lost,
                 f"{name!r} is no class",
@@ -197,7 +197,7 @@ class World:
         same = np.logical_and.reduce([column[order][1:] == column[order][:-1] for column in columns])
         if same.any():
             again = np.sort(rows[order[1:][same]])
-            raise refuse(table.source, again, "this fact stands twice", "Give each fact once.", RuleError)
+            raise row_error(table.source, again, "this fact stands twice", "Give each fact once.", RuleError)
 
 
 def _checked(answer: Any, texts: pl.Series, signature: Signature) -> pl.Series:
@@ -231,7 +231,7 @@ def _next(world: World) -> Facts:
 
 
 def _begins(world: World) -> Any:
-    return first_units(world.corpus.n_units, _offsets(world))
+    return sequence_starts(world.corpus.n_units, _offsets(world))
 
 
 def _offsets(world: World) -> Ints:

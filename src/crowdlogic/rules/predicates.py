@@ -23,8 +23,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.intake.contract import Source, refuse
-from crowdlogic.data.intake.foreign import as_polars
+from crowdlogic.data.intake.contract import TableSource, row_error
+from crowdlogic.data.intake.dataframes import to_polars
 from crowdlogic.errors import OptionError, RuleError, did_you_mean
 
 TRUTH_COLUMNS = ("truth", "value")
@@ -113,7 +113,7 @@ class Table:
 
     arguments: tuple[pl.Series, ...]
     truth: pl.Series | None
-    source: Source
+    source: TableSource
 
 
 class Vocabulary:
@@ -124,7 +124,7 @@ class Vocabulary:
         self.tables: dict[str, Table] = {}
         self.functions: dict[str, TruthFunction | TextFunction] = {}
 
-    def table(self, name: str, frame: Any, *, source: Source | None = None) -> Vocabulary:
+    def table(self, name: str, frame: Any, *, source: TableSource | None = None) -> Vocabulary:
         """Add a predicate whose facts are listed in a table; what is not listed is false.
 
         Args:
@@ -134,8 +134,8 @@ class Vocabulary:
                 name; a token by the name of its item and its number, counted from 1: "s7:3".
             source: What to call the table in messages.
         """
-        origin = source or Source(f"the table of {name}")
-        facts = _facts(as_polars(frame, origin), name, origin)
+        origin = source or TableSource(f"the table of {name}")
+        facts = _facts(to_polars(frame, origin), name, origin)
         self._add(Signature(name, (Kind.name,) * len(facts.arguments), Role.table))
         self.tables[name.casefold()] = facts
         return self
@@ -193,7 +193,7 @@ class Vocabulary:
         self._added[signature.name.casefold()] = signature
 
 
-def _facts(frame: pl.DataFrame, name: str, source: Source) -> Table:
+def _facts(frame: pl.DataFrame, name: str, source: TableSource) -> Table:
     column = next((column for column in frame.columns if column.casefold() in TRUTH_COLUMNS), None)
     arguments = tuple(frame[other] for other in frame.columns if other != column)
     if not arguments:
@@ -201,12 +201,12 @@ def _facts(frame: pl.DataFrame, name: str, source: Source) -> Table:
     for series in arguments:
         missing = series.is_null().arg_true().to_numpy()
         if len(missing):
-            raise refuse(source, missing, f"no {series.name}", "Give every argument of a fact.", RuleError)
+            raise row_error(source, missing, f"no {series.name}", "Give every argument of a fact.", RuleError)
     if column is None:
         return Table(arguments, None, source)
     truth = frame[column].cast(pl.Float64, strict=False)
     wrong = (~truth.is_between(0.0, 1.0).fill_null(value=False)).arg_true().to_numpy()
     if len(wrong):
         found = frame[column][int(wrong[0])]
-        raise refuse(source, wrong, f"{column} is {found!r}", "Truth values lie between 0 and 1.", RuleError)
+        raise row_error(source, wrong, f"{column} is {found!r}", "Truth values lie between 0 and 1.", RuleError)
     return Table(arguments, truth, source)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from crowdlogic.data.names import Classes
-from crowdlogic.data.tagging import BEGIN, END, INSIDE, SINGLE, is_span_tag_set, tag_set
+from crowdlogic.data.tagging import BEGIN, END, INSIDE, SINGLE, is_span_tag_set, parse_tags
 from crowdlogic.errors import did_you_mean, name_list
 from crowdlogic.rules.places import refusal
 from crowdlogic.rules.syntax import Constant, Ready
@@ -78,7 +78,7 @@ def _types(ready: Ready, classes: Classes | None, prefixes: Sequence[str]) -> It
         raise refusal(
             ready.place, f"{ready.name} needs span tags such as B-PER and O; the classes are {name_list(classes)}."
         )
-    tags = tag_set(classes)
+    tags = parse_tags(classes)
     wanted = (BEGIN, INSIDE) if len(prefixes) == 2 else (BEGIN, INSIDE, END, SINGLE)
     for kind in range(len(tags.types)):
         yield {

@@ -14,7 +14,7 @@ import numpy as np
 
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.names import Classes
-from crowdlogic.data.tagging import first_units
+from crowdlogic.data.tagging import sequence_starts
 from crowdlogic.errors import OptionError, did_you_mean, name_list
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import safe_log
@@ -130,9 +130,9 @@ def estimate_transitions(
     """
     if given not in ("previous", "current"):
         raise OptionError(f"given: {given!r} is neither previous nor current.")
-    later = np.flatnonzero(~first_units(len(beliefs), offsets))
+    later = np.flatnonzero(~sequence_starts(len(beliefs), offsets))
     counts = beliefs[later - 1].T @ beliefs[later] + smoothing
-    starts = beliefs[first_units(len(beliefs), offsets)].sum(axis=0) + smoothing
+    starts = beliefs[sequence_starts(len(beliefs), offsets)].sum(axis=0) + smoothing
     axis = 1 if given == "previous" else 0
     return TransitionTable(classes, _share(counts, axis), _share(starts, 0), strength, floor)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from crowdlogic.data.intake.contract import Source
+from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import FormatError, OptionError, RuleError
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates import Kind, Table, Vocabulary
@@ -58,7 +58,7 @@ def carried_rules(
         if not (name.isidentifier() and name.isascii()):
             raise FormatError(f"{folder}: the run is damaged ({name!r} cannot name a table). Train it again.")
         if words.find(name) is None:
-            words.table(name, get_table(folder / TABLES / f"{name}.parquet"), source=Source(source))
+            words.table(name, get_table(folder / TABLES / f"{name}.parquet"), source=TableSource(source))
     missing = [name for name in noted["functions"] if words.find(name) is None]
     if missing:
         raise OptionError(

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from crowdlogic.data.files import replacing
+from crowdlogic.data.files import atomic_write
 from crowdlogic.errors import FormatError, MissingDataError
 
 CONFIG, HISTORY, AGAIN, RULES = "config.json", "history.jsonl", "again.jsonl", "rules.json"
@@ -29,7 +29,7 @@ Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
 def put(path: Path, content: bytes) -> None:
     """Write a file whole."""
-    with replacing(path) as draft, draft.open("wb") as file:
+    with atomic_write(path) as draft, draft.open("wb") as file:
         file.write(content)
         _settle(file.fileno())
 
@@ -48,7 +48,7 @@ def put_arrays(path: Path, arrays: Arrays) -> None:
     """Write named arrays."""
     from safetensors.numpy import save_file
 
-    with replacing(path) as draft:
+    with atomic_write(path) as draft:
         # asarray and not ascontiguousarray, which would make a row out of a single number
         save_file({name: np.asarray(array, order="C") for name, array in arrays.items()}, draft)
         with draft.open("rb+") as file:
@@ -57,7 +57,7 @@ def put_arrays(path: Path, arrays: Arrays) -> None:
 
 def put_table(path: Path, table: pl.DataFrame) -> None:
     """Write a table as Parquet."""
-    with replacing(path) as draft:
+    with atomic_write(path) as draft:
         table.write_parquet(draft)
         with draft.open("rb+") as file:
             _settle(file.fileno())

@@ -199,13 +199,13 @@ def _read_crowd(home: Path, corpus: Corpus, annotators: pl.DataFrame, classes: C
     kind = tuple(annotators["kind"].to_list()) if "kind" in annotators.columns else None
     unit, annotator, label = (_whole(table, name, CROWD) for name in ("unit", "annotator", "label"))
     return CrowdLabels(
-        unit,
-        annotator,
-        label,
-        corpus.items,
-        annotators["annotator"],
-        classes,
-        corpus.offsets,
+        unit=unit,
+        annotator=annotator,
+        label=label,
+        items=corpus.items,
+        annotators=annotators["annotator"],
+        classes=classes,
+        offsets=corpus.offsets,
         weight=weight,
         time=time,
         kind=kind,
@@ -271,13 +271,13 @@ def _read_estimate(
     trace = [_number(row["stopping"]) for row in history]
     method = needed(config["method"]["name"], str, "the name of the method")
     return Estimate(
-        method,
-        q_f,
-        answer,
-        labels.items,
-        labels.classes,
-        labels.offsets,
-        labels.annotators,
+        method=method,
+        beliefs=q_f,
+        answer=answer,
+        items=labels.items,
+        classes=labels.classes,
+        offsets=labels.offsets,
+        annotators=labels.annotators,
         confusion=confusion,
         trace=np.array(trace),
     )

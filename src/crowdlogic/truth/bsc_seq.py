@@ -20,10 +20,10 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Estimate, answered_by
+from crowdlogic.data.estimate import Estimate, make_estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes
-from crowdlogic.data.tagging import BEGIN, INSIDE, OUTSIDE, is_span_tag_set, tag_set
+from crowdlogic.data.tagging import BEGIN, INSIDE, OUTSIDE, is_span_tag_set, parse_tags
 from crowdlogic.engines.sweeps import evidence, tally
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.truth.checkpoints import State
@@ -107,7 +107,7 @@ class BSCSeq:
         state = settled.state
         last = unary(state)
         tables = state["table"].reshape(-1, n_tags, n_tags, n_tags)
-        return answered_by(
+        return make_estimate(
             labels,
             self.name,
             chain.marginals(last, state, labels.items).q,
@@ -130,7 +130,7 @@ class BSCSeq:
 
 def _moved(counts: Floats, classes: Classes) -> Floats:
     """Prior counts with those of invalid pairs moved to where the annotator may have meant them."""
-    tags = tag_set(classes)
+    tags = parse_tags(classes)
     code = {(int(p), int(t)): k for k, (p, t) in enumerate(zip(tags.prefix, tags.kind, strict=True))}
     outside = code.get((OUTSIDE, -1))
     for kind in range(len(tags.types)):

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Beliefs, Estimate, answered_by
+from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.engines.shards import Shards, shards_of
 from crowdlogic.engines.sweeps import table_sweep, tally
@@ -84,7 +84,7 @@ class DawidSkene:
         )
         table, prior = settled.state["table"], settled.state["prior"]
         beliefs = table_sweep(shards, safe_log(table), safe_log(prior), keep=True).q
-        return answered_by(
+        return make_estimate(
             labels,
             self.name,
             np.asarray(beliefs),

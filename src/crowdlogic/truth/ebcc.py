@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Beliefs, Estimate, answered_by, shares
+from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.engines.shards import Shards
 from crowdlogic.engines.sweeps import Sweep, table_sweep, tally
@@ -102,7 +102,7 @@ class EBCC:
         per_label = np.eye(n_classes) * (self.diagonal - self.off_diagonal) + self.off_diagonal
         return {
             "table": np.repeat(per_label, self.subtypes, axis=1),
-            "classes": 1e-9 + shares(labels.votes())[labels.labels_per_unit() > 0].sum(axis=0),
+            "classes": 1e-9 + vote_shares(labels.votes())[labels.labels_per_unit() > 0].sum(axis=0),
             "subtypes": np.full((n_classes, self.subtypes), self.subtype_count / self.subtypes),
         }
 
@@ -111,7 +111,7 @@ class EBCC:
     ) -> Settled:
         def initial() -> dict[str, Floats]:
             started = starting_beliefs(labels, fitting)
-            q = shares(labels.votes()) if started is None else started
+            q = vote_shares(labels.votes()) if started is None else started
             return _posterior(tally(shards, self._split(labels, q, seed)), priors)
 
         def step(state: dict[str, Floats]) -> tuple[dict[str, Floats], float]:
@@ -145,7 +145,7 @@ class EBCC:
         table = fit.state["table"] / fit.state["table"].sum(axis=1, keepdims=True)
         confusion = (table.reshape(-1, n_classes, n_classes, self.subtypes) * subtypes).sum(axis=3).transpose(0, 2, 1)
         classes = fit.state["classes"]
-        return answered_by(
+        return make_estimate(
             labels,
             self.name,
             q,
@@ -183,7 +183,7 @@ def _content_noise(labels: CrowdLabels, size: int, seed: int) -> Floats:
     unit by the sum of its (annotator, class) pairs; units that received the same get the same draws.
     """
     votes = labels.votes(weighted=False)
-    agreement = shares(votes)[labels.unit, labels.label]
+    agreement = vote_shares(votes)[labels.unit, labels.label]
     given = labels.labels_per_annotator()
     agreed = sum_by(labels.annotator, len(given), agreement) / np.maximum(given, 1)
     person = _mixed(_mixed(given.astype(np.uint64)) + np.round(agreed * 1e6).astype(np.uint64))

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import NO_ANSWER, Beliefs, Estimate, answered_by, shares
+from crowdlogic.data.estimate import NO_ANSWER, Beliefs, Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import find
 from crowdlogic.engines.shards import Shards, shards_of
@@ -173,7 +173,7 @@ def starting_beliefs(labels: CrowdLabels, fitting: Fitting) -> Beliefs | None:
     if fitting.start is None:
         return None
 
-    q = shares(labels.votes())
+    q = vote_shares(labels.votes())
     known_classes = {name: k for k, name in enumerate(fitting.start.classes)}
     columns = np.array([known_classes.get(name, -1) for name in labels.classes], dtype=np.int64)
     old_unit = _units_in(labels, fitting.start)
@@ -200,7 +200,7 @@ def _units_in(labels: CrowdLabels, start: Estimate) -> np.ndarray[Any, np.dtype[
 def unanswered(labels: CrowdLabels, name: str) -> Estimate:
     """The Estimate over a table without labels: nobody said anything, so nothing is believed."""
     beliefs = np.full((labels.n_units, labels.n_classes), 1.0 / max(labels.n_classes, 1))
-    return answered_by(labels, name, beliefs, answer=np.full(labels.n_units, NO_ANSWER, dtype=np.int32))
+    return make_estimate(labels, name, beliefs, answer=np.full(labels.n_units, NO_ANSWER, dtype=np.int32))
 
 
 def refuse_anchors(name: str, fitting: Fitting) -> None:

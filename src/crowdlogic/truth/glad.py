@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Estimate, answered_by
+from crowdlogic.data.estimate import Estimate, make_estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.truth.fitting import ALONE, Fitting, Patience, settle, sharded, starting_beliefs, unanswered
@@ -65,7 +65,7 @@ class GLAD:
         settled = settle(self, labels, initial, step, Patience(self.max_iterations, self.tolerance), fitting)
         state = settled.state
         found = difficulty_pass(shards, state["ability"], state["ease"], keep=True)
-        return answered_by(
+        return make_estimate(
             labels,
             self.name,
             np.asarray(found.q),

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Estimate, answered_by
+from crowdlogic.data.estimate import Estimate, make_estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.engines.sweeps import evidence, tally
 from crowdlogic.numerics.arrays import Floats
@@ -97,7 +97,7 @@ class HMMCrowd:
         settled = settle(self, labels, initial, step, Patience(self.max_iterations, self.tolerance), fitting, corpus)
         state = settled.state
         last = unary(state)
-        return answered_by(
+        return make_estimate(
             labels,
             self.name,
             chain.marginals(last, state, labels.items).q,

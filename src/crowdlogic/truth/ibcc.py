@@ -20,7 +20,7 @@ import numpy as np
 from scipy.special import digamma, gammaln
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Estimate, answered_by
+from crowdlogic.data.estimate import Estimate, make_estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.engines.sweeps import table_sweep, tally
 from crowdlogic.numerics.arrays import Floats
@@ -87,7 +87,7 @@ class IBCC:
         table, classes = settled.state["table"], settled.state["classes"]
         beliefs = table_sweep(shards, expected_log(table, axis=1), expected_log(classes, axis=0), keep=True).q
         confusion = (table / table.sum(axis=1, keepdims=True)).transpose(0, 2, 1)
-        return answered_by(
+        return make_estimate(
             labels,
             self.name,
             np.asarray(beliefs),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from crowdlogic.data.corpus import Corpus, align, extended
+from crowdlogic.data.corpus import Corpus, align, merge_corpora
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.data.joining import concatenate
@@ -46,7 +46,7 @@ class Standing:
             fitting: Anchors, progress and the like; its start is the present estimate.
         """
         together = concatenate([self.labels, labels], duplicates=duplicates)
-        items = extended(self.corpus, corpus)
+        items = merge_corpora(self.corpus, corpus)
         if items is not None:
             together, items = align(together, items)
         estimate = self.method.infer(together, items, fitting=replace(fitting, start=self.estimate))

@@ -52,13 +52,13 @@ def load_estimate(folder: str | Path) -> Estimate:
     if missing:
         raise FormatError(f"{home / ARRAYS}: holds no {missing[0]}. Save the estimate again.")
     return Estimate(
-        names["method"],
-        arrays["beliefs"],
-        arrays["answer"],
-        _series(names["items"]),
-        tuple(names["classes"]),
-        arrays.get("offsets"),
-        _series(names["annotators"]),
+        method=names["method"],
+        beliefs=arrays["beliefs"],
+        answer=arrays["answer"],
+        items=_series(names["items"]),
+        classes=tuple(names["classes"]),
+        offsets=arrays.get("offsets"),
+        annotators=_series(names["annotators"]),
         confusion=arrays.get("confusion"),
         reliability=arrays.get("reliability"),
         prior=arrays.get("prior"),

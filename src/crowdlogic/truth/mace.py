@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Estimate, answered_by
+from crowdlogic.data.estimate import Estimate, make_estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.engines.sweeps import Sweep, hits_of, match_sweep
 from crowdlogic.numerics.arrays import Floats
@@ -84,7 +84,7 @@ class MACE:
 
         settled = settle(self, labels, initial, step, Patience(self.max_iterations, self.tolerance), fitting)
         knowing, strategy = settled.state["knowing"], settled.state["strategy"]
-        return answered_by(
+        return make_estimate(
             labels,
             self.name,
             np.asarray(sweep(settled.state, keep=True)[0].q),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import NO_ANSWER, Estimate, answered_by, shares
+from crowdlogic.data.estimate import NO_ANSWER, Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.truth.fitting import ALONE, Fitting, refuse_anchors
 from crowdlogic.truth.ties import Ties, best_classes, winners
@@ -48,10 +48,10 @@ class MajorityVote:
         if not self.answer_all:
             answer = np.where(counted, answer, NO_ANSWER).astype(np.int32)
         tied = (best.sum(axis=1) > 1) & counted
-        return answered_by(
+        return make_estimate(
             labels,
             self.name,
-            shares(votes),
+            vote_shares(votes),
             answer=answer,
             answer_all=self.answer_all,
             tied=int(np.count_nonzero(tied)),

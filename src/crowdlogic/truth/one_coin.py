@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Estimate, answered_by
+from crowdlogic.data.estimate import Estimate, make_estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.engines.shards import Shards
 from crowdlogic.engines.sweeps import Sweep, hits_of, match_sweep
@@ -72,7 +72,7 @@ class OneCoin:
             return self._parameters(found, given), found.log_evidence + self._log_prior(state)
 
         settled = settle(self, labels, initial, step, Patience(self.max_iterations, self.tolerance), fitting)
-        return answered_by(
+        return make_estimate(
             labels,
             self.name,
             np.asarray(_sweep(shards, settled.state, keep=True).q),

@@ -13,7 +13,7 @@ from scipy.special import digamma, gammaln
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes, Names
-from crowdlogic.data.tagging import BEGIN, END, INSIDE, SINGLE, is_span_tag_set, tag_set
+from crowdlogic.data.tagging import BEGIN, END, INSIDE, SINGLE, is_span_tag_set, parse_tags
 from crowdlogic.errors import CorpusError, LabelError, OptionError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.chain import ChainMarginals, best_path, marginals
@@ -38,7 +38,7 @@ def grammar_of(classes: Classes) -> Grammar:
     n_tags = len(classes)
     if not is_span_tag_set(classes):
         return Grammar(np.ones((n_tags, n_tags), dtype=bool), np.ones(n_tags, dtype=bool))
-    tags = tag_set(classes)
+    tags = parse_tags(classes)
     begins = np.isin(tags.kind, tags.kind[np.isin(tags.prefix, (BEGIN, SINGLE))])
     goes_on = np.isin(tags.prefix, (INSIDE, END)) & begins
     open_span = np.isin(tags.prefix, (BEGIN, INSIDE))

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import chdtri
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Estimate, answered_by, shares
+from crowdlogic.data.estimate import Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats
@@ -158,10 +158,10 @@ def _answer(
     converged: bool = True,
 ) -> Estimate:
     votes = _weighted_votes(labels, weight)
-    return answered_by(
+    return make_estimate(
         labels,
         name,
-        shares(votes),
+        vote_shares(votes),
         reliability=reliability,
         answer_all=answer_all,
         trace=np.array(trace or []),

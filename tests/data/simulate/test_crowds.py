@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.simulate import SimulatedCrowd, answer, hard_crowd, label_truth, simulate_crowd
+from crowdlogic.data.simulate import SimulatedCrowd, draw_labels, label_truth, simulate_crowd, simulate_hard_crowd
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats, Ints
 
@@ -86,7 +86,7 @@ def test_every_cell_is_recovered_with_more_labels() -> None:
     truth = np.repeat([0, 1, 2], 20_000)
     unit, annotator = np.tile(np.arange(60_000), 2), np.repeat([0, 1], 60_000)
 
-    given = answer(rng, truth, confusion, unit, annotator)
+    given = draw_labels(rng, truth, confusion, unit, annotator)
 
     found = np.zeros_like(confusion)
     np.add.at(found, (annotator, truth[unit], given), 1 / 20_000)
@@ -309,7 +309,7 @@ def test_on_a_hard_crowd_voting_fails_and_models_of_the_annotators_do_not(seed: 
     rng = np.random.default_rng(seed)
     truth = rng.integers(classes, size=600).astype(np.int32)
 
-    crowd = hard_crowd(rng, truth, classes)
+    crowd = simulate_hard_crowd(rng, truth, classes)
 
     vote = vote_accuracy(crowd.labels, truth)
     assert vote < oracle_accuracy(crowd) - 0.12
@@ -414,4 +414,4 @@ def test_a_senseless_option_is_refused_in_one_line(options: dict[str, object], m
 
 def test_truth_outside_the_classes_is_refused() -> None:
     with pytest.raises(OptionError, match=r"^truth: codes from 0 to 3; they must lie in 0 to 1\.$"):
-        hard_crowd(np.random.default_rng(0), np.array([0, 3]), 2)
+        simulate_hard_crowd(np.random.default_rng(0), np.array([0, 3]), 2)

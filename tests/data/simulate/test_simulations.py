@@ -10,7 +10,7 @@ import pytest
 
 from crowdlogic.data.corpus import align
 from crowdlogic.data.simulate import Simulation, simulate_labels, simulate_ner, simulate_sentiment
-from crowdlogic.data.tagging import spans_of, tag_set
+from crowdlogic.data.tagging import parse_tags, tags_to_spans
 from crowdlogic.errors import OptionError
 from crowdlogic.truth.majority import MajorityVote
 
@@ -122,12 +122,14 @@ def test_voting_on_entities_overlooks_more_than_it_invents() -> None:
     simulation = simulate_ner(0)
     assert simulation.corpus.offsets is not None
     assert simulation.corpus.gold is not None
-    tags = tag_set(simulation.corpus.classes)
+    tags = parse_tags(simulation.corpus.classes)
     voted = MajorityVote().infer(simulation.labels).answer
 
     true, given = (
         {*zip(found.start.tolist(), found.end.tolist(), found.kind.tolist(), strict=True)}
-        for found in (spans_of(codes, simulation.corpus.offsets, tags) for codes in (simulation.corpus.gold, voted))
+        for found in (
+            tags_to_spans(codes, simulation.corpus.offsets, tags) for codes in (simulation.corpus.gold, voted)
+        )
     )
 
     precision, recall = len(true & given) / len(given), len(true & given) / len(true)

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.formats.tables import name_of, read_bytes
+from crowdlogic.data.formats.tables import display_name, read_bytes
 from crowdlogic.data.names import Names
 from crowdlogic.data.tagging import NOT_SEEN
 from crowdlogic.errors import FormatError
@@ -27,7 +27,7 @@ ID_MARK, ANNOTATORS_MARK = "# id = ", "# annotators = "
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class ConllColumns:
     """A CoNLL file as read.
 
     Attributes:
@@ -49,9 +49,9 @@ class Columns:
     lines: Ints
 
 
-def read_columns(path: str | Path) -> Columns:
+def read_columns(path: str | Path) -> ConllColumns:
     """Read a CoNLL file of any number of columns of tags."""
-    name = name_of(path)
+    name = display_name(path)
     raw = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
     try:
         text = raw.decode("utf-8")
@@ -70,7 +70,7 @@ def read_columns(path: str | Path) -> Columns:
     flat = fields.explode()
     is_tag = np.arange(len(flat)) % width != 0
     offsets = _offsets(blank, content)
-    return Columns(
+    return ConllColumns(
         name=name,
         items=_item_names(lines, comment, content, offsets, name),
         annotators=_annotator_names(lines, comment, width - 1, name),

@@ -20,14 +20,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.intake.columns import roles_of
-from crowdlogic.data.intake.contract import Source
+from crowdlogic.data.intake.columns import find_roles
+from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import FormatError, MissingDataError, OptionError, name_list
 
 LARGE_FILE = 30_000_000
 """From this many bytes on, a table has so many rows that the compiled kernels will be wanted."""
 
-STANDARD = "-"
+STANDARD_STREAM = "-"
 """The path that means standard input or output."""
 
 UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError)
@@ -50,14 +50,14 @@ SUFFIXES = {
 }  # fmt: skip
 
 
-def format_of(path: str | Path, given: Format | str | None = None) -> Format:
+def detect_format(path: str | Path, given: Format | str | None = None) -> Format:
     """The format that was given, or the one that the file's suffix says (a final .gz aside)."""
     if given is not None:
         try:
             return Format(given)
         except ValueError:
             raise OptionError(f"format: {given!r} is none of {', '.join(Format)}.") from None
-    if str(path) == STANDARD:
+    if str(path) == STANDARD_STREAM:
         return Format.csv
     bare = Path(str(path).removesuffix(".gz"))
     if bare.suffix.lower() not in SUFFIXES:
@@ -69,7 +69,7 @@ def format_of(path: str | Path, given: Format | str | None = None) -> Format:
 
 def read_bytes(path: str | Path) -> bytes:
     """The whole file, unzipped; standard input for "-"."""
-    content = sys.stdin.buffer.read() if str(path) == STANDARD else existing(path).read_bytes()
+    content = sys.stdin.buffer.read() if str(path) == STANDARD_STREAM else require_file(path).read_bytes()
     if content[:2] != b"\x1f\x8b":
         return content
     try:
@@ -78,7 +78,7 @@ def read_bytes(path: str | Path) -> bytes:
         raise FormatError(f"{path}: the gzip file is damaged ({problem}). Fetch or pack it again.") from problem
 
 
-def existing(path: str | Path) -> Path:
+def require_file(path: str | Path) -> Path:
     """The path, if a file is there."""
     found = Path(path)
     if not _is_text(str(path)):
@@ -97,40 +97,42 @@ def _is_text(name: str) -> bool:
     return not any("\ud800" <= sign <= "\udfff" for sign in name)
 
 
-def name_of(path: str | Path) -> str:
+def display_name(path: str | Path) -> str:
     """What messages call the file."""
-    return "standard input" if str(path) == STANDARD else str(path)
+    return "standard input" if str(path) == STANDARD_STREAM else str(path)
 
 
-def read_table(path: str | Path, *, format: Format | str | None = None) -> tuple[pl.DataFrame, Source]:
+def read_table(path: str | Path, *, format: Format | str | None = None) -> tuple[pl.DataFrame, TableSource]:
     """A table, and how to speak of its rows. In csv and tsv every cell is text or missing."""
-    layout = format_of(path, format)
+    layout = detect_format(path, format)
     if layout is Format.conll:
-        raise FormatError(f"{name_of(path)}: CoNLL holds tagged sentences, and a table is needed here.")
+        raise FormatError(f"{display_name(path)}: CoNLL holds tagged sentences, and a table is needed here.")
     if layout is Format.parquet:
         return read_parquet(path)
     if layout is Format.jsonl:
-        return table_of_jsonl(read_bytes(path), name_of(path))
+        return table_of_jsonl(read_bytes(path), display_name(path))
     return read_delimited(path, "\t" if layout is Format.tsv else None)
 
 
-def read_delimited(path: str | Path, separator: str | None) -> tuple[pl.DataFrame, Source]:
+def read_delimited(path: str | Path, separator: str | None) -> tuple[pl.DataFrame, TableSource]:
     """A csv or tsv with a header. A csv without commas in its header may be separated by semicolons or tabs."""
-    plain = str(path) != STANDARD and not _is_gzipped(path)
+    plain = str(path) != STANDARD_STREAM and not _is_gzipped(path)
     content = b"" if plain else read_bytes(path)
     mark = separator or _separator(_first_line(path, content))
-    if plain and existing(path).stat().st_size > LARGE_FILE:
+    if plain and require_file(path).stat().st_size > LARGE_FILE:
         Thread(target=_warm_up, daemon=True).start()
     try:
         table = pl.read_csv(path if plain else io.BytesIO(content), infer_schema=False, separator=mark)
     except pl.exceptions.NoDataError:
-        raise FormatError(f"{name_of(path)}: the file is empty. A table needs a header and at least one row.") from None
+        raise FormatError(
+            f"{display_name(path)}: the file is empty. A table needs a header and at least one row."
+        ) from None
     except UNREADABLE:
         table = _read_slowly(path, content, mark)
     _check_header(path, content, mark)
     last = table[table.columns[-1]]
     if not last.null_count():
-        return _rows_needed(table, name_of(path)), Source(name_of(path), first_row=2)
+        return _rows_needed(table, display_name(path)), TableSource(display_name(path), first_row=2)
     _check_fields(path, content, mark)
     return _without_blanks(table, path)
 
@@ -142,12 +144,12 @@ def _warm_up() -> None:
     warm_up()
 
 
-def _without_blanks(table: pl.DataFrame, path: str | Path) -> tuple[pl.DataFrame, Source]:
+def _without_blanks(table: pl.DataFrame, path: str | Path) -> tuple[pl.DataFrame, TableSource]:
     filled = ~table.select(pl.all_horizontal(pl.all().is_null())).to_series()
     if filled.all():
-        return table, Source(name_of(path), first_row=2)
+        return table, TableSource(display_name(path), first_row=2)
     numbers = filled.arg_true().to_numpy().astype(np.int64) + 2
-    return _rows_needed(table.filter(filled), name_of(path)), Source(name_of(path), numbers=numbers)
+    return _rows_needed(table.filter(filled), display_name(path)), TableSource(display_name(path), numbers=numbers)
 
 
 def _rows_needed(table: pl.DataFrame, name: str) -> pl.DataFrame:
@@ -157,9 +159,9 @@ def _rows_needed(table: pl.DataFrame, name: str) -> pl.DataFrame:
 
 
 def _first_line(path: str | Path, content: bytes) -> bytes:
-    if content or str(path) == STANDARD:
+    if content or str(path) == STANDARD_STREAM:
         return content.partition(b"\n")[0]
-    with existing(path).open("rb") as file:
+    with require_file(path).open("rb") as file:
         return file.readline(1 << 20)
 
 
@@ -168,7 +170,7 @@ def _separator(header: bytes) -> str:
 
 
 def _is_gzipped(path: str | Path) -> bool:
-    with existing(path).open("rb") as file:
+    with require_file(path).open("rb") as file:
         return file.read(2) == b"\x1f\x8b"
 
 
@@ -179,13 +181,13 @@ def _slowly(path: str | Path, content: bytes, mark: str) -> Iterator[tuple[int, 
         text = whole.decode("utf-8")
     except UnicodeDecodeError as wrong:
         row = whole[: wrong.start].count(b"\n") + 1
-        raise FormatError(f"{name_of(path)}, row {row}: not UTF-8 text. Save the file as UTF-8.") from None
+        raise FormatError(f"{display_name(path)}, row {row}: not UTF-8 text. Save the file as UTF-8.") from None
     csv.field_size_limit(sys.maxsize)
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
     try:
         yield from enumerate(rows, start=1)
     except csv.Error as problem:
-        raise FormatError(f"{name_of(path)}, row {rows.line_num}: {problem}. Mend the row.") from None
+        raise FormatError(f"{display_name(path)}, row {rows.line_num}: {problem}. Mend the row.") from None
 
 
 def _check_header(path: str | Path, content: bytes, mark: str) -> None:
@@ -194,7 +196,7 @@ def _check_header(path: str | Path, content: bytes, mark: str) -> None:
     names = next(_slowly(path, header or b"\n", mark), (1, []))[1]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise FormatError(f"{name_of(path)}, row 1: two columns are called {twice[0]!r}. Give each its own name.")
+        raise FormatError(f"{display_name(path)}, row 1: two columns are called {twice[0]!r}. Give each its own name.")
 
 
 def _check_fields(path: str | Path, content: bytes, mark: str) -> None:
@@ -204,7 +206,7 @@ def _check_fields(path: str | Path, content: bytes, mark: str) -> None:
     for number, fields in rows:
         if len(fields) != len(header):
             raise FormatError(
-                f"{name_of(path)}, row {number}: {len(fields)} fields where the header has {len(header)}. "
+                f"{display_name(path)}, row {number}: {len(fields)} fields where the header has {len(header)}. "
                 f"Mend the row; a field that holds {mark!r} or a line break must be quoted."
             )
 
@@ -218,21 +220,21 @@ def _read_slowly(path: str | Path, content: bytes, mark: str) -> pl.DataFrame:
     return pl.DataFrame(cells, schema=dict.fromkeys(header or [], pl.String), orient="row")
 
 
-def read_parquet(path: str | Path) -> tuple[pl.DataFrame, Source]:
+def read_parquet(path: str | Path) -> tuple[pl.DataFrame, TableSource]:
     """A parquet table, types as stored."""
     try:
-        packed = str(path) == STANDARD or str(path).endswith(".gz")
-        table = pl.read_parquet(io.BytesIO(read_bytes(path)) if packed else existing(path))
+        packed = str(path) == STANDARD_STREAM or str(path).endswith(".gz")
+        table = pl.read_parquet(io.BytesIO(read_bytes(path)) if packed else require_file(path))
     except UNREADABLE as problem:
         if isinstance(problem, MissingDataError):
             raise
         raise FormatError(
-            f"{name_of(path)}: is not a parquet file that can be read ({str(problem)[:80]})."
+            f"{display_name(path)}: is not a parquet file that can be read ({str(problem)[:80]})."
         ) from problem
-    return _rows_needed(table, name_of(path)), Source(name_of(path))
+    return _rows_needed(table, display_name(path)), TableSource(display_name(path))
 
 
-def table_of_jsonl(content: bytes, name: str) -> tuple[pl.DataFrame, Source]:
+def table_of_jsonl(content: bytes, name: str) -> tuple[pl.DataFrame, TableSource]:
     """A table of one flat JSON object a line."""
     content = content.removeprefix(b"\xef\xbb\xbf")
     try:
@@ -243,10 +245,10 @@ def table_of_jsonl(content: bytes, name: str) -> tuple[pl.DataFrame, Source]:
     numbers = [number for number, line in enumerate(content.split(b"\n"), start=1) if line.strip()]
     if len(numbers) != len(table):
         raise FormatError(f"{name}: {len(numbers)} lines but {len(table)} records. Write one JSON object a line.")
-    return _rows_needed(table, name), Source(name, word="line", numbers=np.array(numbers))
+    return _rows_needed(table, name), TableSource(name, word="line", numbers=np.array(numbers))
 
 
-def parse_jsonl(content: bytes, name: str) -> tuple[list[dict[str, Any]], Source]:
+def parse_jsonl(content: bytes, name: str) -> tuple[list[dict[str, Any]], TableSource]:
     """The records of a jsonl file one by one, with the line of the first one that is wrong."""
     records, numbers = [], []
     for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
@@ -255,7 +257,7 @@ def parse_jsonl(content: bytes, name: str) -> tuple[list[dict[str, Any]], Source
             numbers.append(number)
     if not records:
         raise FormatError(f"{name}: the file is empty. Give one JSON object a line.")
-    return records, Source(name, word="line", numbers=np.array(numbers))
+    return records, TableSource(name, word="line", numbers=np.array(numbers))
 
 
 def _record(line: bytes, where: str) -> dict[str, Any]:
@@ -272,10 +274,10 @@ def _record(line: bytes, where: str) -> dict[str, Any]:
     return record
 
 
-def _table_of_records(records: list[dict[str, Any]], source: Source) -> pl.DataFrame:
+def _table_of_records(records: list[dict[str, Any]], source: TableSource) -> pl.DataFrame:
     """The records as a table. A field of mixed types is left out, unless its name says that it matters."""
     columns = list(dict.fromkeys(name for record in records for name in record))
-    roles = roles_of(columns, where=source.name).values()
+    roles = find_roles(columns, where=source.name).values()
     table = {}
     for name in columns:
         try:

@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.intake.cells import code_labels, kinds, times, weights, without_blanks
-from crowdlogic.data.intake.contract import Duplicates, Intake, Source, odd_classes, refuse
-from crowdlogic.data.intake.duplicates import settled_rows
+from crowdlogic.data.intake.cells import code_labels, drop_blank_names, parse_kinds, parse_times, parse_weights
+from crowdlogic.data.intake.contract import Duplicates, Intake, TableSource, row_error, suspicious_classes
+from crowdlogic.data.intake.duplicates import deduplicate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import LARGE, Names, encode
 from crowdlogic.errors import LabelError
 from crowdlogic.numerics.arrays import Floats, Ints
 
 
-def build(
+def build_labels(
     table: pl.DataFrame,
-    source: Source,
+    source: TableSource,
     *,
     classes: Sequence[Any] | None = None,
     duplicates: Duplicates | str = Duplicates.error,
@@ -29,18 +29,18 @@ def build(
 
     Items and annotators all of whose labels are missing stay in the table, without labels.
     """
-    policy = Duplicates.named(duplicates)
+    policy = Duplicates.parse(duplicates)
     with ThreadPoolExecutor(2 if len(table) >= LARGE else 1) as pool:  # coding waits for memory, not for Python
-        coded_items = pool.submit(coded, table["item"], "item", source)
-        coded_people = pool.submit(coded, table["annotator"], "annotator", source)
+        coded_items = pool.submit(encode_names, table["item"], "item", source)
+        coded_people = pool.submit(encode_names, table["annotator"], "annotator", source)
         coded_labels = pool.submit(code_labels, table["label"], source, classes)
     (item, items), (annotator, annotators) = coded_items.result(), coded_people.result()
     label, names = coded_labels.result()
     given = np.flatnonzero(label >= 0) if (label < 0).any() else None
     if given is not None:
         item, annotator, label = item[given], annotator[given], label[given]
-    rows, repeats = settled_rows(item, annotator, given, (items, annotators), policy, source)
-    weight, time = measured(table, source, rows if given is None else given[rows])
+    rows, repeats = deduplicate(item, annotator, given, (items, annotators), policy, source)
+    weight, time = parse_weights_and_times(table, source, rows if given is None else given[rows])
     missing = 0 if given is None else len(table) - len(given)
     return CrowdLabels(
         unit=item[rows],
@@ -51,31 +51,33 @@ def build(
         classes=names,
         weight=weight,
         time=time,
-        kind=kinds_in(table, annotators, source),
-        intake=Intake(len(table), missing, repeats, policy, odd_classes(names)),
+        kind=annotator_kinds(table, annotators, source),
+        intake=Intake(len(table), missing, repeats, policy, suspicious_classes(names)),
     )
 
 
-def coded(names: Names, what: str, source: Source) -> tuple[Ints, Names]:
+def encode_names(names: Names, what: str, source: TableSource) -> tuple[Ints, Names]:
     """Codes for items or annotators, every one of which must have a name."""
     if names.dtype.is_nested() or names.dtype == pl.Object:
         raise LabelError(f"{source.name}: the {what} column holds {names.dtype}. Give each {what} one name.")
     if not (names.dtype in (pl.String, pl.Boolean) or names.dtype.is_integer()):
         names = names.cast(pl.String, strict=False)
-    codes, found = without_blanks(*encode(names))
+    codes, found = drop_blank_names(*encode(names))
     absent = np.flatnonzero(codes < 0)
     if len(absent):
-        raise refuse(source, absent, f"no {what} is named", f"Fill in the {what}, or remove the row.")
+        raise row_error(source, absent, f"no {what} is named", f"Fill in the {what}, or remove the row.")
     return codes, found
 
 
-def measured(table: pl.DataFrame, source: Source, rows: Ints) -> tuple[Floats | None, Floats | None]:
+def parse_weights_and_times(
+    table: pl.DataFrame, source: TableSource, rows: Ints
+) -> tuple[Floats | None, Floats | None]:
     """The weights and times of the rows that are taken, where the table has them."""
-    weight = weights(table["weight"], source, rows) if "weight" in table.columns else None
-    time = times(table["time"], source)[rows] if "time" in table.columns else None
+    weight = parse_weights(table["weight"], source, rows) if "weight" in table.columns else None
+    time = parse_times(table["time"], source)[rows] if "time" in table.columns else None
     return weight, time
 
 
-def kinds_in(table: pl.DataFrame, annotators: Names, source: Source) -> tuple[str, ...] | None:
+def annotator_kinds(table: pl.DataFrame, annotators: Names, source: TableSource) -> tuple[str, ...] | None:
     """kind[j], where the table has it."""
-    return kinds(table["kind"], table["annotator"], annotators, source) if "kind" in table.columns else None
+    return parse_kinds(table["kind"], table["annotator"], annotators, source) if "kind" in table.columns else None

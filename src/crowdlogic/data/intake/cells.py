@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.intake.contract import Source, refuse
+from crowdlogic.data.intake.contract import TableSource, row_error
 from crowdlogic.data.labels import KINDS
 from crowdlogic.data.names import Classes, Names, as_text, encode, find, sort_classes
 from crowdlogic.errors import LabelError, OptionError, name_list
@@ -18,14 +18,14 @@ LARGEST_NUMBER = 2.0**53
 """From here on a float cannot tell whole numbers apart, so it names no class."""
 
 
-def code_labels(labels: Names, source: Source, classes: Sequence[Any] | None = None) -> tuple[Ints, Classes]:
+def code_labels(labels: Names, source: TableSource, classes: Sequence[Any] | None = None) -> tuple[Ints, Classes]:
     """Codes of a column of labels, and the classes they mean: those given, or those found, sorted.
 
     An empty cell, null or NaN means that no label was given, and has the code -1. A label that is not among given
     classes is refused; so are lists (several labels at once) and fractions (measurements): a label is one class.
     """
     codes, names = encode(_of_one_type(labels, source))
-    codes, names = without_blanks(codes, names)
+    codes, names = drop_blank_names(codes, names)
     if classes is not None:
         return _among(codes, names, tuple(classes), source)
     if names.dtype == pl.String:
@@ -37,7 +37,7 @@ def code_labels(labels: Names, source: Source, classes: Sequence[Any] | None = N
     return rank[codes], ordered
 
 
-def without_blanks(codes: Ints, names: Names) -> tuple[Ints, Names]:
+def drop_blank_names(codes: Ints, names: Names) -> tuple[Ints, Names]:
     """The same codes with -1 where the name is only white space, and the names without it."""
     if names.dtype != pl.String:
         return codes, names
@@ -48,7 +48,7 @@ def without_blanks(codes: Ints, names: Names) -> tuple[Ints, Names]:
     return renumbered[codes], names.filter(pl.Series(filled))
 
 
-def _of_one_type(labels: Names, source: Source) -> Names:
+def _of_one_type(labels: Names, source: TableSource) -> Names:
     """The labels as text, whole numbers or booleans."""
     if labels.dtype in (pl.Categorical, pl.Enum, pl.Null):
         return labels.cast(pl.String)
@@ -65,12 +65,12 @@ def _of_one_type(labels: Names, source: Source) -> Names:
     )
 
 
-def _refuse_lists(codes: Ints, names: Names, source: Source) -> None:
+def _refuse_lists(codes: Ints, names: Names, source: TableSource) -> None:
     """Text such as ["a", "b"] is several labels at once."""
     bracketed = names.str.contains(r"""(?s)^\s*(\[.*[,"'].*\]|\{.*\}|\[\])\s*$""").arg_true()
     if len(bracketed):
         rows = np.flatnonzero(codes == bracketed[0])
-        raise refuse(
+        raise row_error(
             source,
             rows,
             f"{names[bracketed[0]]!r} looks like several labels at once",
@@ -78,14 +78,14 @@ def _refuse_lists(codes: Ints, names: Names, source: Source) -> None:
         )
 
 
-def _refuse_fractions(codes: Ints, numbers: Names, source: Source) -> None:
+def _refuse_fractions(codes: Ints, numbers: Names, source: TableSource) -> None:
     """Labels that are all numbers, some with a fraction (or infinite), are measurements."""
     if numbers.null_count() or not len(numbers):
         return
     fraction = ((numbers % 1 != 0) | ~(numbers.abs() < LARGEST_NUMBER)).to_numpy()
     rows = np.flatnonzero(np.append(fraction, False)[codes])
     if len(rows):
-        raise refuse(
+        raise row_error(
             source,
             rows,
             f"the label {numbers[int(codes[rows[0]])]} is a number, not a class",
@@ -93,7 +93,7 @@ def _refuse_fractions(codes: Ints, numbers: Names, source: Source) -> None:
         )
 
 
-def _among(codes: Ints, names: Names, classes: Classes, source: Source) -> tuple[Ints, Classes]:
+def _among(codes: Ints, names: Names, classes: Classes, source: TableSource) -> tuple[Ints, Classes]:
     """Codes among given classes. Names are compared as text, so that --classes 0,1 fits a column of numbers."""
     if len(set(classes)) != len(classes) or not classes:
         raise OptionError(f"classes: {name_list(classes)} names a class twice or none at all. Give each class once.")
@@ -102,11 +102,11 @@ def _among(codes: Ints, names: Names, classes: Classes, source: Source) -> tuple
     unknown = np.flatnonzero((rank[codes] < 0) & (codes >= 0))
     if len(unknown):
         what = f"the label {names[int(codes[unknown[0]])]!r} is not among the classes {name_list(classes)}"
-        raise refuse(source, unknown, what, "Mend the label, or add it to the classes.")
+        raise row_error(source, unknown, what, "Mend the label, or add it to the classes.")
     return rank[codes], classes
 
 
-def weights(column: Names, source: Source, rows: Ints) -> Floats:
+def parse_weights(column: Names, source: TableSource, rows: Ints) -> Floats:
     """Weight of the rows that are taken, finite and not negative."""
     taken = column.gather(rows)
     numbers = taken.cast(pl.Float64, strict=False)
@@ -118,13 +118,13 @@ def weights(column: Names, source: Source, rows: Ints) -> Floats:
             if column[int(at[0])] is None
             else f"{column[int(at[0])]!r} is not a finite number of 0 or more"
         )
-        raise refuse(
+        raise row_error(
             source, at, f"the weight {found}", "Mend the weight, or drop the column to count every label once."
         )
     return numbers.to_numpy().copy()
 
 
-def times(column: Names, source: Source) -> Floats:
+def parse_times(column: Names, source: TableSource) -> Floats:
     """time[n] in seconds: numbers are taken as they are, dates and times as seconds since 1970; NaN where unknown."""
     if column.dtype.is_numeric():
         return column.cast(pl.Float64).fill_null(np.nan).to_numpy().copy()
@@ -141,7 +141,7 @@ def times(column: Names, source: Source) -> Floats:
             (moments.is_null() & column.is_not_null()).arg_true().to_numpy() if known else np.zeros(1, dtype=np.int64)
         )
         remedy = "Write times as 2024-05-31T12:00:00 or as seconds, or drop the column."
-        raise refuse(source, rows, f"{column[int(rows[0])]!r} is not a time", remedy)
+        raise row_error(source, rows, f"{column[int(rows[0])]!r} is not a time", remedy)
     return moments.cast(pl.Datetime("us")).dt.epoch("us").cast(pl.Float64).fill_null(np.nan).to_numpy() / 1e6
 
 
@@ -153,7 +153,7 @@ def _parsed_moments(column: Names) -> Names:
     return min(read, key=lambda moments: moments.null_count())
 
 
-def kinds(column: Names, annotator_column: Names, annotators: Names, source: Source) -> tuple[str, ...]:
+def parse_kinds(column: Names, annotator_column: Names, annotators: Names, source: TableSource) -> tuple[str, ...]:
     """kind[j], what each annotator is; "" where no row says."""
     said = pl.DataFrame(
         {"annotator": annotator_column, "kind": column.cast(pl.String).str.strip_chars().str.to_lowercase()}
@@ -161,7 +161,7 @@ def kinds(column: Names, annotator_column: Names, annotators: Names, source: Sou
     wrong = (said["kind"].is_not_null() & (said["kind"] != "") & ~said["kind"].is_in(KINDS)).arg_true().to_numpy()
     if len(wrong):
         what = f"the kind {column[int(wrong[0])]!r} is none of {', '.join(KINDS)}"
-        raise refuse(source, wrong, what, "Use one of them, or leave the cell empty.")
+        raise row_error(source, wrong, what, "Use one of them, or leave the cell empty.")
     pairs = said.filter(pl.col("kind").is_not_null() & (pl.col("kind") != "")).unique(maintain_order=True)
     twice = pairs.filter(pairs["annotator"].is_duplicated())
     if len(twice):

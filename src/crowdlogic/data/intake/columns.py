@@ -30,7 +30,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
 not matter, so WorkerId and worker_id are both workers."""
 
 
-def normal(name: str) -> str:
+def normalise_name(name: str) -> str:
     """A column's name as it is compared: lower case, words joined by underscores, without a final id or name."""
     split = "".join(f"_{c}" if c.isupper() and i and name[i - 1].islower() else c for i, c in enumerate(name.strip()))
     joined = "_".join(split.lower().replace("-", " ").replace("_", " ").split())
@@ -40,7 +40,7 @@ def normal(name: str) -> str:
     return joined
 
 
-def roles_of(
+def find_roles(
     header: Sequence[str], chosen: Mapping[str, str] | None = None, *, where: str = "the table"
 ) -> dict[str, str]:
     """The column for each role that the header has: those chosen by the user, then those recognised by name.
@@ -62,7 +62,7 @@ def roles_of(
                 f"{where}: no column {column!r} among {name_list(header)}.{did_you_mean(column, list(header))}"
             )
     taken = set(roles.values())
-    by_name = {normal(column): column for column in reversed(header) if column not in taken}
+    by_name = {normalise_name(column): column for column in reversed(header) if column not in taken}
     for role, aliases in ALIASES.items():
         for alias in aliases:
             if role not in roles and alias in by_name and by_name[alias] not in taken:
@@ -71,7 +71,7 @@ def roles_of(
     return roles
 
 
-def require(
+def require_columns(
     roles: Mapping[str, str], needed: Sequence[str], header: Sequence[str], *, where: str, purpose: str
 ) -> None:
     """An error that names the first column that is missing, unless all are there."""

@@ -28,7 +28,7 @@ class Duplicates(StrEnum):
     keep = "keep"
 
     @classmethod
-    def named(cls, name: str) -> Duplicates:
+    def parse(cls, name: str) -> Duplicates:
         """The policy of that name."""
         try:
             return cls(name)
@@ -37,7 +37,7 @@ class Duplicates(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class TableSource:
     """Where rows come from, and how a person would count them.
 
     Attributes:
@@ -56,10 +56,10 @@ class Source:
         """The number of a row in the user's own count."""
         return row + self.first_row if self.numbers is None else int(self.numbers[row])
 
-    def picked(self, rows: Ints) -> Source:
+    def take(self, rows: Ints) -> TableSource:
         """A source whose row n is row rows[n] of this one."""
         numbers = rows + self.first_row if self.numbers is None else self.numbers[rows]
-        return Source(self.name, word=self.word, numbers=numbers)
+        return TableSource(self.name, word=self.word, numbers=numbers)
 
     def at(self, row: int) -> str:
         """The place of a row."""
@@ -84,7 +84,7 @@ class Intake:
     policy: Duplicates = Duplicates.error
     notices: tuple[str, ...] = ()
 
-    def sentences(self) -> list[str]:
+    def messages(self) -> list[str]:
         """What a user should hear; empty when every row was taken as it stood."""
         said = []
         if self.missing:
@@ -110,8 +110,8 @@ class Intake:
         )
 
 
-def refuse(
-    source: Source, rows: Ints | Sequence[int], what: str, remedy: str, error: type[DataError] = LabelError
+def row_error(
+    source: TableSource, rows: Ints | Sequence[int], what: str, remedy: str, error: type[DataError] = LabelError
 ) -> DataError:
     """The error for rows that share one problem: the first is described, the others are counted.
 
@@ -131,21 +131,23 @@ def refuse(
     return error(message)
 
 
-def refuse_repeats(items: pl.Series, source: Source, remedy: str, error: type[DataError] = CorpusError) -> None:
+def require_unique_items(
+    items: pl.Series, source: TableSource, remedy: str, error: type[DataError] = CorpusError
+) -> None:
     """Raise unless every item has a name, and each stands once."""
     unnamed = items.is_null() | (items.str.strip_chars() == "") if items.dtype == pl.String else items.is_null()
     if unnamed.any():
-        raise refuse(source, unnamed.arg_true().to_numpy(), "no item is named", "Fill in the item.", error)
+        raise row_error(source, unnamed.arg_true().to_numpy(), "no item is named", "Fill in the item.", error)
     again = (~items.is_first_distinct()).arg_true().to_numpy()
     if len(again):
-        raise refuse(source, again, f"item {items[int(again[0])]!r} stands here again", remedy, error)
+        raise row_error(source, again, f"item {items[int(again[0])]!r} stands here again", remedy, error)
 
 
 MISSING_WORDS = frozenset({"na", "n/a", "nan", "null", "none", "nil", "-", "?"})
 """Words that often stand for "no label"; as labels they are classes like any other, but are pointed out."""
 
 
-def odd_classes(classes: Iterable[object]) -> tuple[str, ...]:
+def suspicious_classes(classes: Iterable[object]) -> tuple[str, ...]:
     """Notices about class names that look like mistakes."""
     names = [name for name in classes if isinstance(name, str)]
     folded: dict[str, list[str]] = {}

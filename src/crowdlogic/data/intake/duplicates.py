@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowdlogic.data.intake.contract import Duplicates, Source, refuse
+from crowdlogic.data.intake.contract import Duplicates, TableSource, row_error
 from crowdlogic.data.names import Names
 from crowdlogic.numerics.arrays import Ints, stable_order
 
 
-def settled_rows(
-    item: Ints, annotator: Ints, place: Ints | None, names: tuple[Names, Names], policy: Duplicates, source: Source
+def deduplicate(
+    item: Ints, annotator: Ints, place: Ints | None, names: tuple[Names, Names], policy: Duplicates, source: TableSource
 ) -> tuple[Ints, int]:
     """Which rows stay, sorted by item and annotator, and how many repeat a pair that came before.
 
@@ -39,7 +39,9 @@ def settled_rows(
             f"annotator {names[1][int(annotator[row])]!r} labels item {names[0][int(item[row])]!r} again, "
             f"after {source.word} {source.number(int(place[before]))}"
         )
-        raise refuse(source, place[again], what, "Say what to do with duplicates: first, last or keep (--duplicates).")
+        raise row_error(
+            source, place[again], what, "Say what to do with duplicates: first, last or keep (--duplicates)."
+        )
     stays = ~repeats
     edge = np.ones(1, dtype=bool)
     mask = np.concatenate([edge, stays] if policy is Duplicates.first else [stays, edge])

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.intake.building import coded, kinds_in, measured
+from crowdlogic.data.intake.building import annotator_kinds, encode_names, parse_weights_and_times
 from crowdlogic.data.intake.cells import code_labels
-from crowdlogic.data.intake.contract import Duplicates, Intake, Source, odd_classes, refuse
-from crowdlogic.data.intake.duplicates import settled_rows
+from crowdlogic.data.intake.contract import Duplicates, Intake, TableSource, row_error, suspicious_classes
+from crowdlogic.data.intake.duplicates import deduplicate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Names
 from crowdlogic.data.tagging import NOT_SEEN
@@ -25,28 +25,28 @@ from crowdlogic.numerics.arrays import Bools, Ints
 
 def build_sequences(
     table: pl.DataFrame,
-    source: Source,
+    source: TableSource,
     *,
     classes: Sequence[Any] | None = None,
     duplicates: Duplicates | str = Duplicates.error,
 ) -> CrowdLabels:
     """CrowdLabels from a table with the columns item, annotator, tags and, when known, weight, time and kind."""
-    policy = Duplicates.named(duplicates)
+    policy = Duplicates.parse(duplicates)
     tags = split_tags(table["tags"], source)
     lengths = tags.list.len().fill_null(0).to_numpy().astype(np.int64)
-    item, items = coded(table["item"], "item", source)
-    annotator, annotators = coded(table["annotator"], "annotator", source)
+    item, items = encode_names(table["item"], "item", source)
+    annotator, annotators = encode_names(table["annotator"], "annotator", source)
     tagged = np.flatnonzero(lengths)
     names = (items, annotators)
     offsets = np.concatenate([[0], np.cumsum(_common_lengths(item, annotator, lengths, tagged, names, source))])
-    rows, repeats = settled_rows(item[tagged], annotator[tagged], tagged, names, policy, source)
+    rows, repeats = deduplicate(item[tagged], annotator[tagged], tagged, names, policy, source)
     label, found, seen = _code_tags(tags.filter(pl.Series(lengths > 0)).explode(), lengths, source, classes)
     row_of_tag = np.repeat(np.arange(len(lengths)), lengths)
     keep = np.isin(row_of_tag, tagged[rows]) & seen
     row = row_of_tag[keep]
     starts = np.concatenate([[0], np.cumsum(lengths)])
     within = np.flatnonzero(keep) - starts[row]
-    weight, time = measured(table, source, row)
+    weight, time = parse_weights_and_times(table, source, row)
     return CrowdLabels(
         unit=offsets[item[row]] + within,
         annotator=annotator[row],
@@ -57,18 +57,20 @@ def build_sequences(
         offsets=offsets,
         weight=weight,
         time=time,
-        kind=kinds_in(table, annotators, source),
-        intake=Intake(len(table), len(table) - len(tagged), repeats, policy, odd_classes(found)),
+        kind=annotator_kinds(table, annotators, source),
+        intake=Intake(len(table), len(table) - len(tagged), repeats, policy, suspicious_classes(found)),
     )
 
 
-def split_tags(tags: Names, source: Source) -> Names:
+def split_tags(tags: Names, source: TableSource) -> Names:
     """Tags as lists: lists as they are, text split at white space."""
     if tags.dtype == pl.String:
         bracketed = tags.str.strip_chars().str.starts_with("[").arg_true().to_numpy()
         if len(bracketed):
             remedy = "Write tags as lists throughout, or as text separated by spaces throughout."
-            raise refuse(source, bracketed, f"the tags {tags[int(bracketed[0])]!r} are a list written as text", remedy)
+            raise row_error(
+                source, bracketed, f"the tags {tags[int(bracketed[0])]!r} are a list written as text", remedy
+            )
         return _words(tags)
     if not isinstance(tags.dtype, pl.List) or tags.dtype.inner.is_nested():
         raise LabelError(
@@ -82,7 +84,7 @@ def _words(text: Names) -> Names:
 
 
 def _common_lengths(
-    item: Ints, annotator: Ints, lengths: Ints, tagged: Ints, names: tuple[Names, Names], source: Source
+    item: Ints, annotator: Ints, lengths: Ints, tagged: Ints, names: tuple[Names, Names], source: TableSource
 ) -> Ints:
     """The number of tokens of each sentence, on which its annotators must agree; 0 when nobody tagged it."""
     common = np.zeros(len(names[0]), dtype=np.int64)
@@ -95,19 +97,19 @@ def _common_lengths(
             f"annotator {names[1][int(annotator[row])]!r} gives {lengths[row]} tags to {names[0][int(item[row])]!r}, "
             f"where another gave {common[item[row]]}"
         )
-        raise refuse(source, wrong, what, "Every annotator of a sequence needs one tag per token.")
+        raise row_error(source, wrong, what, "Every annotator of a sequence needs one tag per token.")
     return common
 
 
 def _code_tags(
-    flat: Names, lengths: Ints, source: Source, classes: Sequence[Any] | None
+    flat: Names, lengths: Ints, source: TableSource, classes: Sequence[Any] | None
 ) -> tuple[Ints, tuple[Any, ...], Bools]:
     """label[t], the classes, and whether each tag was given (a token may be marked as not seen)."""
     row_of_tag = np.repeat(np.arange(len(lengths)), lengths)
     seen = (flat != NOT_SEEN).fill_null(value=True).to_numpy() if flat.dtype == pl.String else np.ones(len(flat), bool)
     known = flat if seen.all() else flat.set(pl.Series(~seen), None)
-    label, names = code_labels(known, source.picked(row_of_tag), classes)
+    label, names = code_labels(known, source.take(row_of_tag), classes)
     empty = np.unique(row_of_tag[(label < 0) & seen])
     if len(empty):
-        raise refuse(source, empty, "a token has no tag", f"Give every token a tag, {NOT_SEEN} for one not seen.")
+        raise row_error(source, empty, "a token has no tag", f"Give every token a tag, {NOT_SEEN} for one not seen.")
     return label, names, seen

@@ -1,14 +1,20 @@
 """Simulated data with planted truth: crowds, reviews, tagged sentences. Everything follows from one seed."""
 
 from crowdlogic.data.simulate.characters import Character, planted_confusion
-from crowdlogic.data.simulate.crowds import SimulatedCrowd, answer, hard_crowd, label_truth, simulate_crowd
+from crowdlogic.data.simulate.crowds import (
+    SimulatedCrowd,
+    draw_labels,
+    label_truth,
+    simulate_crowd,
+    simulate_hard_crowd,
+)
 from crowdlogic.data.simulate.reviews import SimulatedReviews, simulate_reviews
 from crowdlogic.data.simulate.sentences import SimulatedTags, simulate_sentences, simulate_tags
 from crowdlogic.data.simulate.simulations import Simulation, simulate_labels, simulate_ner, simulate_sentiment
 from crowdlogic.data.simulate.span_errors import (
     ErrorRates,
-    Hand,
     SimulatedEntities,
+    TaggerCharacter,
     annotate_entities,
     simulate_entities,
 )
@@ -16,19 +22,19 @@ from crowdlogic.data.simulate.span_errors import (
 __all__ = [
     "Character",
     "ErrorRates",
-    "Hand",
     "SimulatedCrowd",
     "SimulatedEntities",
     "SimulatedReviews",
     "SimulatedTags",
     "Simulation",
+    "TaggerCharacter",
     "annotate_entities",
-    "answer",
-    "hard_crowd",
+    "draw_labels",
     "label_truth",
     "planted_confusion",
     "simulate_crowd",
     "simulate_entities",
+    "simulate_hard_crowd",
     "simulate_labels",
     "simulate_ner",
     "simulate_reviews",

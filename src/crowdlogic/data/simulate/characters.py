@@ -69,12 +69,12 @@ def planted_abstention(characters: Sequence[str], base: float) -> Floats:
 
 def expert(rng: np.random.Generator, balance: Floats) -> Floats:
     """Nearly always right, in every class."""
-    return right_at(rng, rng.uniform(*EXPERT_RIGHT, len(balance)))
+    return confusion_with_accuracy(rng, rng.uniform(*EXPERT_RIGHT, len(balance)))
 
 
 def ordinary(rng: np.random.Generator, balance: Floats) -> Floats:
     """Right more often than not."""
-    return right_at(rng, rng.uniform(*ORDINARY_RIGHT, len(balance)))
+    return confusion_with_accuracy(rng, rng.uniform(*ORDINARY_RIGHT, len(balance)))
 
 
 def spammer(rng: np.random.Generator, balance: Floats) -> Floats:
@@ -90,7 +90,7 @@ def adversary(rng: np.random.Generator, balance: Floats) -> Floats:
     classes = len(balance)
     right = rng.uniform(*ADVERSARY_RIGHT, classes)
     wrong = 1.0 - right[:, None]
-    elsewhere = right_at(rng, np.zeros(classes))
+    elsewhere = confusion_with_accuracy(rng, np.zeros(classes))
     return np.diag(right) + wrong * (
         TO_PARTNER * np.eye(classes)[_partners(rng, classes)] + (1 - TO_PARTNER) * elsewhere
     )
@@ -100,7 +100,7 @@ def biased(rng: np.random.Generator, balance: Floats) -> Floats:
     """Competent, but leans to one class, or takes two classes for each other."""
     base = expert(rng, balance)
     if rng.random() < 0.5:
-        return leaning(base, int(rng.integers(len(balance))), rng.uniform(*LEAN))
+        return add_bias(base, int(rng.integers(len(balance))), rng.uniform(*LEAN))
     pair = rng.choice(len(balance), 2, replace=False)
     swap = rng.uniform(*SWAP)
     base[pair] = (1 - swap) * base[pair] + swap * np.eye(len(balance))[pair[::-1]]
@@ -109,7 +109,7 @@ def biased(rng: np.random.Generator, balance: Floats) -> Floats:
 
 def lazy(rng: np.random.Generator, balance: Floats) -> Floats:
     """Often gives the most common class, else works like an ordinary annotator."""
-    return leaning(ordinary(rng, balance), int(np.argmax(balance)), rng.uniform(*LEAN))
+    return add_bias(ordinary(rng, balance), int(np.argmax(balance)), rng.uniform(*LEAN))
 
 
 MATRICES: dict[Character, Callable[[np.random.Generator, Floats], Floats]] = {
@@ -122,7 +122,7 @@ MATRICES: dict[Character, Callable[[np.random.Generator, Floats], Floats]] = {
 }
 
 
-def right_at(rng: np.random.Generator, right: Floats) -> Floats:
+def confusion_with_accuracy(rng: np.random.Generator, right: Floats) -> Floats:
     """A matrix with the given diagonal, whose errors fall on some classes more than on others. Two classes or more."""
     errors: Floats = rng.exponential(size=(len(right), len(right)))
     np.fill_diagonal(errors, 0.0)
@@ -130,7 +130,7 @@ def right_at(rng: np.random.Generator, right: Floats) -> Floats:
     return np.diag(right) + errors * share[:, None]
 
 
-def leaning(confusion: Floats, favourite: int, share: float) -> Floats:
+def add_bias(confusion: Floats, favourite: int, share: float) -> Floats:
     """The favourite class for a share of the answers, whatever the truth; the given matrix for the others."""
     leaned = (1.0 - share) * confusion
     leaned[:, favourite] += share

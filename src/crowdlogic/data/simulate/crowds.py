@@ -17,16 +17,22 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Names
 from crowdlogic.data.simulate.characters import DEFAULT_MIX, Character, planted_abstention, planted_confusion
 from crowdlogic.data.simulate.options import (
+    allocate_mix,
     check_count,
     check_mean,
     check_share,
     check_tail,
     class_balance,
     class_names,
-    mixed,
-    numbered,
+    numbered_names,
 )
-from crowdlogic.data.simulate.workload import draw_counts, draw_pairs, long_tailed, progress_of, times_of
+from crowdlogic.data.simulate.workload import (
+    annotator_progress,
+    draw_counts,
+    draw_pairs,
+    label_times,
+    long_tailed_activity,
+)
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats, Ints
 
@@ -118,7 +124,7 @@ def simulate_crowd(
     )
 
 
-def hard_crowd(
+def simulate_hard_crowd(
     rng: np.random.Generator,
     truth: Ints,
     classes: int | Sequence[str],
@@ -180,32 +186,32 @@ def label_truth(
     _check_crowd(truth, len(names), annotators, abstention=abstention, tail=tail, pace=pace, drift=drift)
     mean = min(USUAL_LABELS, annotators) if labels_per_unit is None else labels_per_unit
     check_mean("labels_per_unit", mean, annotators)
-    characters = tuple(rng.permutation(mixed(mix or DEFAULT_MIX, tuple(Character), annotators)).tolist())
+    characters = tuple(rng.permutation(allocate_mix(mix or DEFAULT_MIX, tuple(Character), annotators)).tolist())
     known = np.bincount(truth, minlength=len(names)) if balance is None else balance
     confusion = planted_confusion(rng, characters, class_balance(list(known), len(names)))
     skips = planted_abstention(characters, abstention)
-    activity = long_tailed(rng, annotators, tail)
+    activity = long_tailed_activity(rng, annotators, tail)
     n_items = len(truth) if offsets is None else len(offsets) - 1
-    item, annotator, shown = answered_pairs(rng, draw_counts(rng, n_items, annotators, mean), activity, skips)
-    place, count = progress_of(rng, annotator, annotators)
+    item, annotator, shown = draw_answered_pairs(rng, draw_counts(rng, n_items, annotators, mean), activity, skips)
+    place, count = annotator_progress(rng, annotator, annotators)
     unit, pair = units_of_pairs(item, offsets)
-    given = answer(rng, truth, confusion, unit, annotator[pair])
-    given = drifted(rng, given, (place / np.maximum(count - 1, 1)[annotator])[pair], drift, len(names))
+    given = draw_labels(rng, truth, confusion, unit, annotator[pair])
+    given = add_drift(rng, given, (place / np.maximum(count - 1, 1)[annotator])[pair], drift, len(names))
     labels = CrowdLabels(
         unit=unit,
         annotator=annotator[pair],
         label=given,
-        items=pl.Series(numbered("item", n_items)) if items is None else items,
-        annotators=pl.Series(numbered("w", annotators)),
+        items=pl.Series(numbered_names("item", n_items)) if items is None else items,
+        annotators=pl.Series(numbered_names("w", annotators)),
         classes=names,
         offsets=offsets,
-        time=None if pace is None else times_of(rng, annotator, place, count, pace=pace)[pair],
+        time=None if pace is None else label_times(rng, annotator, place, count, pace=pace)[pair],
         intake=Intake(rows=len(item)),
     )
     return SimulatedCrowd(labels, np.asarray(truth), confusion, characters, skips, activity, shown)
 
 
-def answered_pairs(
+def draw_answered_pairs(
     rng: np.random.Generator, counts: Ints, activity: Floats, abstention: Floats
 ) -> tuple[Ints, Ints, Ints]:
     """item[p], annotator[p] of the pairs that were answered, and shown[j], how many items each annotator was shown."""
@@ -214,7 +220,7 @@ def answered_pairs(
     return item[answered], annotator[answered], np.bincount(annotator, minlength=len(activity))
 
 
-def answer(rng: np.random.Generator, truth: Ints, confusion: Floats, unit: Ints, annotator: Ints) -> Ints:
+def draw_labels(rng: np.random.Generator, truth: Ints, confusion: Floats, unit: Ints, annotator: Ints) -> Ints:
     """label[p], drawn from confusion[annotator[p], truth[unit[p]]] for every pair p.
 
     The rows in use of all matrices are laid end to end as one rising function, the r-th from r to r + 1, so that one
@@ -232,7 +238,7 @@ def answer(rng: np.random.Generator, truth: Ints, confusion: Floats, unit: Ints,
     return label.astype(np.int32)
 
 
-def drifted(rng: np.random.Generator, given: Ints, progress: Floats, drift: float, classes: int) -> Ints:
+def add_drift(rng: np.random.Generator, given: Ints, progress: Floats, drift: float, classes: int) -> Ints:
     """The labels with some made mere guesses: none when an annotator begins, a share of `drift` by the end."""
     guessed = rng.random(len(given)) < drift * progress
     return np.where(guessed, rng.integers(classes, size=len(given)), given).astype(np.int32)

@@ -48,10 +48,10 @@ def class_names(classes: int | Sequence[str]) -> tuple[str, ...]:
             raise OptionError("classes: a class is named twice, or none at all. Give each class once.")
         return names
     check_count("classes", classes)
-    return numbered("class_", classes, start=0)
+    return numbered_names("class_", classes, start=0)
 
 
-def numbered(prefix: str, count: int, *, start: int = 1) -> tuple[str, ...]:
+def numbered_names(prefix: str, count: int, *, start: int = 1) -> tuple[str, ...]:
     """prefix01, prefix02, ...: as many digits as the last one needs."""
     width = len(str(start + count - 1))
     return tuple(f"{prefix}{n:0{width}d}" for n in range(start, start + count))
@@ -68,7 +68,7 @@ def class_balance(balance: Sequence[float] | None, classes: int) -> Floats:
     return given / total
 
 
-def mixed(mix: Mapping[str, float], known: Sequence[str], annotators: int) -> tuple[str, ...]:
+def allocate_mix(mix: Mapping[str, float], known: Sequence[str], annotators: int) -> tuple[str, ...]:
     """The kinds in a mix, each as often as asked: whole numbers are counts, anything else is shares.
 
     Shares are rounded by largest remainder, so that together they make exactly the number of annotators.

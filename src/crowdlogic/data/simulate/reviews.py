@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.simulate.options import check_count, check_share, class_balance, numbered
+from crowdlogic.data.simulate.options import check_count, check_share, class_balance, numbered_names
 from crowdlogic.data.simulate.review_words import (
     ADJECTIVES,
     ADVERBS,
@@ -89,38 +89,38 @@ def simulate_reviews(
     gold = rng.choice(2, size=items, p=class_balance([1 - positive, positive], 2)).astype(np.int32)
     is_contrast = rng.permutation(np.arange(items) < round(contrast * items))
     texts = tuple(
-        contrasting(rng, SENTIMENTS[k]) if mixed else plain(rng, SENTIMENTS[k], noise=noise)
+        compose_contrast(rng, SENTIMENTS[k]) if mixed else compose_plain(rng, SENTIMENTS[k], noise=noise)
         for k, mixed in zip(gold, is_contrast, strict=True)
     )
-    corpus = Corpus(pl.Series(numbered(prefix, items)), texts=texts, classes=SENTIMENTS, gold=gold)
+    corpus = Corpus(pl.Series(numbered_names(prefix, items)), texts=texts, classes=SENTIMENTS, gold=gold)
     return SimulatedReviews(corpus, frozen(is_contrast))
 
 
-def plain(rng: np.random.Generator, sentiment: str, *, noise: float) -> str:
+def compose_plain(rng: np.random.Generator, sentiment: str, *, noise: float) -> str:
     """A review of one mind: one or two remarks, perhaps a concession, perhaps where and when."""
     domain = pick(rng, tuple(ASPECTS), skew=1.0)
     meant = [opposite(sentiment) if rng.random() < noise else sentiment for _ in range(2)]
-    said = remark(rng, domain, meant[0])
+    said = compose_remark(rng, domain, meant[0])
     if rng.random() < SECOND_REMARK:
-        said = f"{said} and {remark(rng, domain, meant[1])}"
+        said = f"{said} and {compose_remark(rng, domain, meant[1])}"
     if rng.random() < CONCEDED:
         aside = (
             f"{pick(rng, CONCESSIONS)} the {adjective(rng, domain, opposite(sentiment))} {pick(rng, THINGS[domain])}"
         )
         said = f"{aside} itself , {said}"
-    return finished(rng, said, domain)
+    return add_setting(rng, said, domain)
 
 
-def contrasting(rng: np.random.Generator, sentiment: str) -> str:
+def compose_contrast(rng: np.random.Generator, sentiment: str) -> str:
     """A review in two minds: "A but B", A of the other sentiment, B of the review's own."""
     domain = pick(rng, tuple(ASPECTS), skew=1.0)
-    before, after = remark(rng, domain, opposite(sentiment)), remark(rng, domain, sentiment)
+    before, after = compose_remark(rng, domain, opposite(sentiment)), compose_remark(rng, domain, sentiment)
     if rng.random() < SECOND_REMARK:
-        after = f"{after} and {remark(rng, domain, sentiment)}"
-    return finished(rng, f"{before} , but {after}", domain)
+        after = f"{after} and {compose_remark(rng, domain, sentiment)}"
+    return add_setting(rng, f"{before} , but {after}", domain)
 
 
-def remark(rng: np.random.Generator, domain: str, sentiment: str) -> str:
+def compose_remark(rng: np.random.Generator, domain: str, sentiment: str) -> str:
     """One clause that praises or blames something."""
     aspect = pick(rng, ASPECTS[domain])
     shape = rng.random()
@@ -143,7 +143,7 @@ def adjective(rng: np.random.Generator, domain: str, sentiment: str) -> str:
     return pick(rng, ADJECTIVES[sentiment]["both" if rng.random() < 0.6 else domain])
 
 
-def finished(rng: np.random.Generator, text: str, domain: str) -> str:
+def add_setting(rng: np.random.Generator, text: str, domain: str) -> str:
     """The review with its trimmings: an opener before it, a sentence without any sentiment before or after it."""
     if rng.random() < OPENER:
         text = f"{pick(rng, OPENERS)} {text}"

@@ -14,7 +14,7 @@ import polars as pl
 
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.simulate.crowds import USUAL_TAIL, SimulatedCrowd, label_truth
-from crowdlogic.data.simulate.options import check_count, numbered
+from crowdlogic.data.simulate.options import check_count, numbered_names
 from crowdlogic.data.simulate.sentence_words import (
     BODIES,
     CLUB_TAILS,
@@ -105,7 +105,7 @@ def _corpus(sentences: Sequence[list[tuple[str, str]]], tags: tuple[str, ...], p
     code = {tag: k for k, tag in enumerate(tags)}
     lengths = [len(sentence) for sentence in sentences]
     return Corpus(
-        pl.Series(numbered(prefix, len(sentences))),
+        pl.Series(numbered_names(prefix, len(sentences))),
         tokens=tuple(token for sentence in sentences for token, _ in sentence),
         offsets=np.concatenate([[0], np.cumsum(lengths)]),
         classes=tags,

@@ -19,9 +19,9 @@ from crowdlogic.data.simulate.crowds import (
     HARD_TAIL,
     USUAL_TAIL,
     SimulatedCrowd,
-    hard_crowd,
     label_truth,
     simulate_crowd,
+    simulate_hard_crowd,
 )
 from crowdlogic.data.simulate.options import check_count, check_mean
 from crowdlogic.data.simulate.reviews import SENTIMENTS, simulate_reviews
@@ -76,10 +76,10 @@ def simulate_sentiment(
         hard: Whether majority vote fails on the crowd; else it is a usual one.
     """
     check_sizes(items, annotators, labels_per_item, test_items=test_items)
-    texts, people, unseen = streams(seed)
+    texts, people, unseen = spawn_generators(seed)
     reviews = simulate_reviews(texts, items=items, contrast=contrast)
     corpus, truth = reviews.corpus, np.asarray(reviews.corpus.gold)
-    make = hard_crowd if hard else label_truth
+    make = simulate_hard_crowd if hard else label_truth
     crowd = make(people, truth, SENTIMENTS, annotators=annotators, labels_per_unit=labels_per_item, items=corpus.items)
     return Simulation(
         name="sentiment",
@@ -90,7 +90,7 @@ def simulate_sentiment(
         labels=crowd.labels,
         corpus=corpus,
         test=simulate_reviews(unseen, items=test_items, contrast=contrast, prefix="t").corpus,
-        annotators=described(crowd),
+        annotators=describe_annotators(crowd),
         confusion=crowd.confusion,
     )
 
@@ -115,7 +115,7 @@ def simulate_ner(
         mix: Hand -> share or count.
     """
     check_sizes(items, annotators, labels_per_item, test_items=test_items)
-    people, unseen, _ = streams(seed)
+    people, unseen, _ = spawn_generators(seed)
     crowd = simulate_entities(
         people, sentences=items, annotators=annotators, labels_per_sentence=labels_per_item, mix=mix
     )
@@ -170,7 +170,7 @@ def simulate_labels(
         raise OptionError("mix: the hard crowd has a mix of its own. Give a mix, or ask for the hard crowd, not both.")
     usual = HARD_TAIL if hard else USUAL_TAIL
     crowd = simulate_crowd(
-        streams(seed)[0],
+        spawn_generators(seed)[0],
         units=items,
         annotators=annotators,
         classes=classes,
@@ -191,7 +191,7 @@ def simulate_labels(
         labels=labels,
         corpus=Corpus(labels.items, classes=labels.classes, gold=crowd.truth),
         test=None,
-        annotators=described(crowd),
+        annotators=describe_annotators(crowd),
         confusion=crowd.confusion,
     )
 
@@ -204,7 +204,7 @@ def check_sizes(items: int, annotators: int, labels_per_item: float | None, *, t
         check_mean("labels_per_item", labels_per_item, annotators)
 
 
-def streams(seed: int) -> tuple[np.random.Generator, np.random.Generator, np.random.Generator]:
+def spawn_generators(seed: int) -> tuple[np.random.Generator, np.random.Generator, np.random.Generator]:
     """Three independent generators from one seed."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise OptionError(f"seed: {seed!r} given. Give a whole number of 0 or more.")
@@ -212,7 +212,7 @@ def streams(seed: int) -> tuple[np.random.Generator, np.random.Generator, np.ran
     return first, second, third
 
 
-def described(crowd: SimulatedCrowd) -> pl.DataFrame:
+def describe_annotators(crowd: SimulatedCrowd) -> pl.DataFrame:
     """Who the annotators are: name, character, labels given, how often they skip, and how often they are right.
 
     The accuracy is planted, not counted: the diagonal of the confusion matrix, weighed by how common the classes are.

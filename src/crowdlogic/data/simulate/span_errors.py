@@ -24,16 +24,23 @@ import polars as pl
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.intake.contract import Intake
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.simulate.crowds import USUAL_LABELS, USUAL_TAIL, answered_pairs, units_of_pairs
-from crowdlogic.data.simulate.options import check_count, check_mean, check_share, check_tail, mixed, numbered
+from crowdlogic.data.simulate.crowds import USUAL_LABELS, USUAL_TAIL, draw_answered_pairs, units_of_pairs
+from crowdlogic.data.simulate.options import (
+    allocate_mix,
+    check_count,
+    check_mean,
+    check_share,
+    check_tail,
+    numbered_names,
+)
 from crowdlogic.data.simulate.sentences import simulate_sentences
-from crowdlogic.data.simulate.workload import draw_counts, long_tailed
-from crowdlogic.data.tagging import Scheme, Spans, TagSet, spans_of, tag_set, tags_of
+from crowdlogic.data.simulate.workload import draw_counts, long_tailed_activity
+from crowdlogic.data.tagging import Scheme, Spans, TagSet, parse_tags, spans_to_tags, tags_to_spans
 from crowdlogic.errors import CorpusError, OptionError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 
 
-class Hand(StrEnum):
+class TaggerCharacter(StrEnum):
     """What kind of entity annotator somebody is."""
 
     careful = "careful"
@@ -43,22 +50,22 @@ class Hand(StrEnum):
     muddled = "muddled"
 
 
-RATES: dict[Hand, tuple[float, float, float, float]] = {
-    Hand.careful: (0.06, 0.04, 0.03, 0.001),
-    Hand.ordinary: (0.28, 0.12, 0.09, 0.004),
-    Hand.hasty: (0.55, 0.08, 0.06, 0.002),
-    Hand.sloppy: (0.20, 0.40, 0.06, 0.006),
-    Hand.muddled: (0.20, 0.08, 0.40, 0.010),
+RATES: dict[TaggerCharacter, tuple[float, float, float, float]] = {
+    TaggerCharacter.careful: (0.06, 0.04, 0.03, 0.001),
+    TaggerCharacter.ordinary: (0.28, 0.12, 0.09, 0.004),
+    TaggerCharacter.hasty: (0.55, 0.08, 0.06, 0.002),
+    TaggerCharacter.sloppy: (0.20, 0.40, 0.06, 0.006),
+    TaggerCharacter.muddled: (0.20, 0.08, 0.40, 0.010),
 }
 """Around which rates of ignore, boundary, type (per entity) and spurious (per plain token) each hand varies."""
 VARIATION = (0.7, 1.3)
 """An annotator's rates are those of the hand, times a factor in this range."""
 DEFAULT_MIX: dict[str, float] = {
-    Hand.careful: 0.20,
-    Hand.ordinary: 0.35,
-    Hand.hasty: 0.25,
-    Hand.sloppy: 0.1,
-    Hand.muddled: 0.1,
+    TaggerCharacter.careful: 0.20,
+    TaggerCharacter.ordinary: 0.35,
+    TaggerCharacter.hasty: 0.25,
+    TaggerCharacter.sloppy: 0.1,
+    TaggerCharacter.muddled: 0.1,
 }
 
 
@@ -117,7 +124,7 @@ def simulate_entities(
     """
     check_count("annotators", annotators)
     corpus = simulate_sentences(rng, sentences=sentences)
-    hands = tuple(rng.permutation(mixed(mix or DEFAULT_MIX, tuple(Hand), annotators)).tolist())
+    hands = tuple(rng.permutation(allocate_mix(mix or DEFAULT_MIX, tuple(TaggerCharacter), annotators)).tolist())
     rates = planted_rates(rng, hands)
     labels = annotate_entities(
         rng, corpus, rates, labels_per_sentence=labels_per_sentence, tail=tail, abstention=abstention
@@ -127,7 +134,7 @@ def simulate_entities(
 
 def planted_rates(rng: np.random.Generator, hands: tuple[str, ...]) -> ErrorRates:
     """Each annotator's error rates, after their hand but never quite the same."""
-    rates = np.array([RATES[Hand(hand)] for hand in hands]) * rng.uniform(*VARIATION, size=(len(hands), 4))
+    rates = np.array([RATES[TaggerCharacter(hand)] for hand in hands]) * rng.uniform(*VARIATION, size=(len(hands), 4))
     return ErrorRates(*rates.T.copy())
 
 
@@ -151,18 +158,18 @@ def annotate_entities(
     check_share("abstention", abstention)
     check_tail(tail)
     counts = draw_counts(rng, len(corpus.items), annotators, mean)
-    activity = long_tailed(rng, annotators, tail)
-    item, annotator, _ = answered_pairs(rng, counts, activity, np.full(annotators, abstention))
+    activity = long_tailed_activity(rng, annotators, tail)
+    item, annotator, _ = draw_answered_pairs(rng, counts, activity, np.full(annotators, abstention))
     unit, pair = units_of_pairs(item, offsets)
-    truth = spans_of(gold, offsets, tags, Scheme.strict)
+    truth = tags_to_spans(gold, offsets, tags, Scheme.strict)
     given = _erring(rng, truth, offsets, item, annotator, rates, len(tags.types))
     extra = _spurious(rng, _far_from(truth, offsets)[unit], annotator[pair], rates, len(tags.types))
     return CrowdLabels(
         unit=unit,
         annotator=annotator[pair],
-        label=tags_of(_together(given, extra), len(unit), tags),
+        label=spans_to_tags(_together(given, extra), len(unit), tags),
         items=corpus.items,
-        annotators=pl.Series(numbered("w", annotators)),
+        annotators=pl.Series(numbered_names("w", annotators)),
         classes=corpus.classes,
         offsets=offsets,
         intake=Intake(rows=len(item)),
@@ -177,7 +184,7 @@ def _checked(corpus: Corpus, rates: ErrorRates) -> tuple[Ints, Ints, TagSet]:
     check_count("annotators", errors.shape[1])
     if not ((errors >= 0).all() and (errors <= 1).all() and (errors[:3].sum(axis=0) <= 1 + 1e-9).all()):
         raise OptionError("rates: every rate must lie in 0 to 1, and ignore + boundary + type must not exceed 1.")
-    tags = tag_set(corpus.classes)
+    tags = parse_tags(corpus.classes)
     missing = {"O", *(f"{mark}-{kind}" for mark in "BI" for kind in tags.types)} - set(corpus.classes)
     if missing:
         raise CorpusError(f"The tag {min(missing)!r} is not among the classes. Add it with corpus.with_classes(...).")

@@ -19,7 +19,7 @@ RECRUITING = 14 * 24 * 3600.0
 """Annotators begin at any time within these two weeks."""
 
 
-def long_tailed(rng: np.random.Generator, annotators: int, exponent: float) -> Floats:
+def long_tailed_activity(rng: np.random.Generator, annotators: int, exponent: float) -> Floats:
     """activity[j], shares that fall like rank^-exponent (Zipf); 0 makes all alike. The ranks are dealt at random."""
     activity = np.arange(1, annotators + 1, dtype=np.float64) ** -exponent
     return rng.permutation(activity / activity.sum())
@@ -76,7 +76,7 @@ def _race(rng: np.random.Generator, keys: Ints, missing: Ints, activity: Floats)
     return np.concatenate(found)
 
 
-def progress_of(rng: np.random.Generator, annotator: Ints, annotators: int) -> tuple[Ints, Ints]:
+def annotator_progress(rng: np.random.Generator, annotator: Ints, annotators: int) -> tuple[Ints, Ints]:
     """place[p], when in an annotator's own (random) order pair p was done, from 0; and count[j], how many each did."""
     order = np.lexsort((rng.random(len(annotator)), annotator))
     count = np.bincount(annotator, minlength=annotators)
@@ -86,7 +86,7 @@ def progress_of(rng: np.random.Generator, annotator: Ints, annotators: int) -> t
     return place, count
 
 
-def times_of(rng: np.random.Generator, annotator: Ints, place: Ints, count: Ints, *, pace: float) -> Floats:
+def label_times(rng: np.random.Generator, annotator: Ints, place: Ints, count: Ints, *, pace: float) -> Floats:
     """time[p] in seconds since 1970: each annotator begins some day and works on, `pace` seconds a label on average."""
     begin = EPOCH + rng.uniform(0, RECRUITING, size=len(count))
     gaps = rng.exponential(pace, size=len(annotator))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.tagging import first_units
+from crowdlogic.data.tagging import sequence_starts
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.chain import IMPOSSIBLE, best_path, marginals
 from crowdlogic.numerics.logspace import LOG_ZERO
@@ -20,7 +20,7 @@ def is_chain(pairs: Pairs, corpus: Corpus) -> bool:
     """Whether every pair is of neighbours in a sequence."""
     if corpus.offsets is None:
         return False
-    begins = first_units(corpus.n_units, corpus.offsets)
+    begins = sequence_starts(corpus.n_units, corpus.offsets)
     return bool((pairs.second == pairs.first + 1).all() and not begins[pairs.second].any())
 
 

@@ -12,7 +12,7 @@ from statsmodels.stats import inter_rater
 
 from crowdlogic.data.frames import from_arrays, from_matrix
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.metrics.pairs import mean_kappa_influence, meetings, pair_counts, pairwise
+from crowdlogic.metrics.pairwise import label_pairs, mean_kappa_influence, pair_counts, pairwise_agreement
 from crowdlogic.numerics.arrays import Floats, Ints
 
 
@@ -30,7 +30,7 @@ def given(seed: int, *, units: int = 50, annotators: int = 6, holes: float = 0.5
 @pytest.mark.parametrize("seed", range(4))
 def test_kappas_are_scikit_learns_and_statsmodels(seed: int) -> None:
     matrix = given(seed)
-    table = pairwise(from_matrix(matrix, classes="xyz"))
+    table = pairwise_agreement(from_matrix(matrix, classes="xyz"))
     found = {(int(a), int(b)): p for p, (a, b) in enumerate(zip(table.a, table.b, strict=True))}
 
     for a, b in combinations(range(6), 2):
@@ -50,7 +50,7 @@ def test_kappas_are_scikit_learns_and_statsmodels(seed: int) -> None:
 
 
 def test_the_mean_is_weighted_by_what_pairs_share() -> None:
-    table = pairwise(from_matrix(given(0), classes="xyz"))
+    table = pairwise_agreement(from_matrix(given(0), classes="xyz"))
 
     enough = table.shared >= 13
     assert 0 < enough.sum() < len(table)
@@ -64,7 +64,7 @@ def test_the_mean_is_weighted_by_what_pairs_share() -> None:
 def test_a_pair_with_one_class_throughout_has_no_kappa_and_no_part_in_the_mean() -> None:
     labels = from_matrix([[0, 0, -1], [0, 0, -1], [-1, 0, 0], [-1, 1, 1], [-1, 1, 0]])
 
-    table = pairwise(labels)
+    table = pairwise_agreement(labels)
 
     assert np.isnan(table.kappa[0])
     assert table.agreement.tolist() == pytest.approx([1.0, 2 / 3])
@@ -78,7 +78,7 @@ def test_every_meeting_of_two_annotators_is_met_once() -> None:
 
     met = [
         (int(labels.unit[r]), int(labels.annotator[r]), int(labels.annotator[q]))
-        for rows, others in meetings(labels)
+        for rows, others in label_pairs(labels)
         for r, q in zip(rows, others, strict=True)
     ]
 
@@ -132,7 +132,7 @@ def test_many_annotators_who_share_little_count_the_same_as_few() -> None:
         classes=few.classes,
     )
 
-    table, sparse_table = pairwise(few), pairwise(many)
+    table, sparse_table = pairwise_agreement(few), pairwise_agreement(many)
 
     np.testing.assert_array_equal(sparse_table.a, spread[table.a])
     np.testing.assert_array_equal(sparse_table.b, spread[table.b])
@@ -148,7 +148,7 @@ def test_permuting_annotators_permutes_the_pairs() -> None:
 
     ours, theirs = (
         {frozenset((flip(a), flip(b))): kappa for a, b, kappa in zip(t.a, t.b, t.kappa, strict=True)}
-        for t, flip in ((pairwise(labels), int), (pairwise(turned), lambda j: 5 - int(j)))
+        for t, flip in ((pairwise_agreement(labels), int), (pairwise_agreement(turned), lambda j: 5 - int(j)))
     )
 
     assert ours == pytest.approx(theirs, abs=1e-12)
@@ -156,7 +156,7 @@ def test_permuting_annotators_permutes_the_pairs() -> None:
 
 def test_nobody_shares_anything_in_a_table_without_pairs() -> None:
     for labels in (from_arrays([], [], []), from_arrays(["u", "v"], ["a", "b"], ["x", "y"])):
-        table = pairwise(labels)
+        table = pairwise_agreement(labels)
 
         assert len(table) == 0
         assert np.isnan(table.mean_kappa())

@@ -27,14 +27,14 @@ from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import NO_ANSWER
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Names
-from crowdlogic.data.tagging import Scheme, Spans, spans_of, tag_set
+from crowdlogic.data.tagging import Scheme, Spans, parse_tags, tags_to_spans
 from crowdlogic.errors import CorpusError
 from crowdlogic.metrics.spans import precision_recall_f1
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
-class Mistakes:
+class SpanErrors:
     """Counts for each annotator j, over the sequences that j saw.
 
     Attributes:
@@ -86,7 +86,7 @@ class Mistakes:
 
 
 @dataclass(frozen=True, eq=False)
-class Readings:
+class AnnotatedSequences:
     """Every annotator's tags for every sequence they saw, one reading after the other, with the gold beside them.
 
     Attributes:
@@ -102,7 +102,7 @@ class Readings:
     gold: Ints
 
 
-def mistakes(labels: CrowdLabels, gold: Ints, *, scheme: Scheme | str = Scheme.conll) -> Mistakes:
+def count_span_errors(labels: CrowdLabels, gold: Ints, *, scheme: Scheme | str = Scheme.conll) -> SpanErrors:
     """Sort every gold entity that an annotator met by what became of it.
 
     Args:
@@ -110,10 +110,10 @@ def mistakes(labels: CrowdLabels, gold: Ints, *, scheme: Scheme | str = Scheme.c
         gold: gold[i], over the labels' classes (see `align`), UNKNOWN where it is not known.
         scheme: How tags are read as spans.
     """
-    found = readings(labels, gold)
-    known = tag_set(labels.classes)
-    true = spans_of(found.gold, found.offsets, known, scheme)
-    marked = spans_of(np.where(found.gold == UNKNOWN, NO_ANSWER, found.tags), found.offsets, known, scheme)
+    found = collect_annotations(labels, gold)
+    known = parse_tags(labels.classes)
+    true = tags_to_spans(found.gold, found.offsets, known, scheme)
+    marked = tags_to_spans(np.where(found.gold == UNKNOWN, NO_ANSWER, found.tags), found.offsets, known, scheme)
     correct, right_type, touched, spurious = _fates(true, marked)
 
     def count(spans: Spans, chosen: Bools) -> Ints:
@@ -121,7 +121,7 @@ def mistakes(labels: CrowdLabels, gold: Ints, *, scheme: Scheme | str = Scheme.c
         reading = np.searchsorted(found.offsets, spans.start[chosen], side="right") - 1
         return np.bincount(found.annotator[reading], minlength=len(labels.annotators))
 
-    return Mistakes(
+    return SpanErrors(
         labels.annotators,
         n_sequences=np.bincount(found.annotator, minlength=len(labels.annotators)),
         n_gold=count(true, np.ones(len(true), dtype=bool)),
@@ -134,7 +134,7 @@ def mistakes(labels: CrowdLabels, gold: Ints, *, scheme: Scheme | str = Scheme.c
     )
 
 
-def readings(labels: CrowdLabels, gold: Ints) -> Readings:
+def collect_annotations(labels: CrowdLabels, gold: Ints) -> AnnotatedSequences:
     """Lay the annotators' tags out sequence by sequence."""
     if labels.offsets is None:
         raise CorpusError("Entities are marked in sequences, and these labels are of documents.")
@@ -148,7 +148,7 @@ def readings(labels: CrowdLabels, gold: Ints) -> Readings:
     unit = np.arange(offsets[-1]) + np.repeat(labels.offsets[item] - offsets[:-1], length)
     tags = np.full(offsets[-1], NO_ANSWER, dtype=np.int32)
     tags[offsets[reading_of_label] + labels.unit - labels.offsets[item[reading_of_label]]] = labels.label
-    return Readings(annotator, offsets, tags, gold[unit])
+    return AnnotatedSequences(annotator, offsets, tags, gold[unit])
 
 
 def _readings_of(labels: CrowdLabels) -> tuple[Ints, Ints, Ints]:

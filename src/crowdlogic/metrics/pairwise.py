@@ -116,7 +116,7 @@ class PairCounts:
     said: Cells
 
 
-def pairwise(labels: CrowdLabels) -> PairTable:
+def pairwise_agreement(labels: CrowdLabels) -> PairTable:
     """Agreement and Cohen's kappa of every pair of annotators who share a unit."""
     return pair_table(pair_counts(labels), len(labels.annotators))
 
@@ -142,7 +142,7 @@ def pair_counts(labels: CrowdLabels) -> PairCounts:
     said = _cells(gave_class.T @ gave)
     shared = _cells(sparse.triu(gave.T @ gave, k=1))
     agreed = _cells(answer.T @ answer)
-    place = cells(shared.key, np.arange(len(shared.key)), n * n)
+    place = make_cells(shared.key, np.arange(len(shared.key)), n * n)
     shared_by, agreed_by = (counts.astype(np.float64) for counts in (shared.value, agreed.at(shared.key)))
     return PairCounts(shared.key, place, shared_by, agreed_by, _chance(said, place, n, n_classes), said)
 
@@ -171,7 +171,7 @@ def mean_kappa_influence(labels: CrowdLabels, counts: PairCounts, *, min_shared:
         return influence
     by_shared, by_agreed, by_chance = (np.where(counted, slope, 0.0) for slope in _slopes(counts))
     by_shared -= np.where(counted, table.mean_kappa(min_shared), 0.0)
-    for first, second in meetings(labels):
+    for first, second in label_pairs(labels):
         a, b = (labels.annotator[rows].astype(np.int64) for rows in (first, second))
         given_a, given_b = labels.label[first], labels.label[second]
         p = counts.place.at(a * n + b)
@@ -191,7 +191,7 @@ def _slopes(counts: PairCounts) -> tuple[Floats, Floats, Floats]:
     return by_shared, by_agreed, by_chance
 
 
-def meetings(labels: CrowdLabels) -> Iterator[tuple[Ints, Ints]]:
+def label_pairs(labels: CrowdLabels) -> Iterator[tuple[Ints, Ints]]:
     """Every two rows that label one unit by different annotators, a < b, in portions no larger than the table.
 
     Rows are sorted by unit: the portion number d pairs each row with the one d places further on.
@@ -215,10 +215,10 @@ def _cells(table: Any) -> Cells:
     ordered = sparse.csr_array(table)
     ordered.sum_duplicates()
     rows = np.repeat(np.arange(ordered.shape[0], dtype=np.int64), np.diff(ordered.indptr))
-    return cells(rows * ordered.shape[1] + ordered.indices, ordered.data, ordered.shape[0] * ordered.shape[1])
+    return make_cells(rows * ordered.shape[1] + ordered.indices, ordered.data, ordered.shape[0] * ordered.shape[1])
 
 
-def cells(key: Ints, value: Ints, size: int) -> Cells:
+def make_cells(key: Ints, value: Ints, size: int) -> Cells:
     """Cells of a table of the given size, by their sorted numbers."""
     if size > ROOM * len(key):
         return Cells(key, value, None)

@@ -10,18 +10,18 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.intake.contract import Source
+from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import LabelError
 
 
-def as_polars(frame: Any, source: Source) -> pl.DataFrame:
+def to_polars(frame: Any, source: TableSource) -> pl.DataFrame:
     """A frame of pandas, polars or pyarrow as a polars frame; dictionaries of columns work too."""
     if isinstance(frame, pl.DataFrame):
         return frame
     if isinstance(frame, pl.LazyFrame):
         return frame.collect()
     if isinstance(frame, dict):
-        return pl.DataFrame({name: column(name, values) for name, values in frame.items()})
+        return pl.DataFrame({name: to_column(name, values) for name, values in frame.items()})
     header = [str(name) for name in getattr(frame, "columns", [])]
     if len(set(header)) != len(header):
         raise LabelError(f"{source.name}: two columns have one name. Give each column its own name.")
@@ -35,21 +35,21 @@ def as_polars(frame: Any, source: Source) -> pl.DataFrame:
     return pl.DataFrame([_adopted(series, str(series.name)) for series in known.iter_columns()])
 
 
-def column(name: str, values: Sequence[Any]) -> pl.Series:
+def to_column(name: str, values: Sequence[Any]) -> pl.Series:
     """A list or array as a column, all of one type; None and NaN are missing."""
     try:
         if getattr(values, "dtype", np.dtype(object)) != np.dtype(object):
             return pl.Series(name, values)
         return pl.Series(name, [None if _is_nan(value) else value for value in values])
     except (TypeError, pl.exceptions.PolarsError, OverflowError) as problem:
-        raise mixed(name) from problem
+        raise mixed_types_error(name) from problem
 
 
 def _is_nan(value: Any) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def mixed(name: str) -> LabelError:
+def mixed_types_error(name: str) -> LabelError:
     """The error for a column of several types."""
     return LabelError(
         f"The {name} column mixes types, such as text and numbers. Give all values as text, or all as numbers."
@@ -59,14 +59,14 @@ def mixed(name: str) -> LabelError:
 def _adopted(series: nw.Series[Any], name: str) -> pl.Series:
     """One column. Without pyarrow, pandas can hand over its values only one by one."""
     if series.dtype in (nw.Categorical, nw.Enum):
-        return column(name, series.to_list())
+        return to_column(name, series.to_list())
     try:
         return series.to_polars().alias(name)
     except ImportError:
-        return column(name, series.to_list())
+        return to_column(name, series.to_list())
     except (TypeError, ValueError, pl.exceptions.PolarsError) as problem:
-        raise mixed(name) from problem
+        raise mixed_types_error(name) from problem
     except Exception as problem:
         if type(problem).__module__.startswith("pyarrow"):
-            raise mixed(name) from problem
+            raise mixed_types_error(name) from problem
         raise

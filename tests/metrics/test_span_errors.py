@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from crowdlogic.data.frames import from_arrays, from_sequences
 from crowdlogic.errors import CorpusError
-from crowdlogic.metrics.mistakes import Mistakes, mistakes
+from crowdlogic.metrics.span_errors import SpanErrors, count_span_errors
 from crowdlogic.metrics.spans import span_scores
 
 BIO = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
@@ -24,14 +24,14 @@ CODE = {tag: k for k, tag in enumerate(BIO)} | {"?": -1}
 KINDS = ("correct", "boundary", "wrong_type", "ignored", "spurious")
 
 
-def found(gold: dict[str, str], rows: list[tuple[str, str, str]], **options: str) -> Mistakes:
+def found(gold: dict[str, str], rows: list[tuple[str, str, str]], **options: str) -> SpanErrors:
     """Mistakes of (sentence, annotator, tags) rows; the gold lists the sentences in their order of appearance."""
     labels = from_sequences([(item, who, tags.split()) for item, who, tags in rows], classes=BIO, duplicates="keep")
     codes = np.array([CODE[tag] for item in labels.items for tag in gold[item].split()])
-    return mistakes(labels, codes, **options)
+    return count_span_errors(labels, codes, **options)
 
 
-def counts(result: Mistakes, j: int = 0) -> tuple[int, ...]:
+def counts(result: SpanErrors, j: int = 0) -> tuple[int, ...]:
     return tuple(int(getattr(result, kind)[j]) for kind in KINDS)
 
 
@@ -96,7 +96,7 @@ def test_a_token_without_a_tag_is_outside() -> None:
     labels = from_sequences([("s", "w", ["B-PER", "I-PER"]), ("s", "v", ["O", "O"])], classes=BIO)
     torn = labels.take((labels.annotator == 1) | (labels.unit == 0))
 
-    assert counts(mistakes(torn, np.array([1, 2]))) == (0, 1, 0, 0, 0)
+    assert counts(count_span_errors(torn, np.array([1, 2]))) == (0, 1, 0, 0, 0)
 
 
 def test_rates_are_shares_of_entities_and_of_marks() -> None:
@@ -124,7 +124,7 @@ def test_fates_follow_the_definition_word_for_word(st_data: st.DataObject, gold:
     labels = from_sequences(rows, classes=BIO)
     codes = np.array([CODE[tag] for tags in gold for tag in tags])
 
-    result = mistakes(labels, codes, scheme=scheme)
+    result = count_span_errors(labels, codes, scheme=scheme)
 
     for j, who in enumerate(labels.annotators):
         assert counts(result, j) == by_definition([(gold[s], tags) for s, w, tags in rows if w == who], scheme)
@@ -157,7 +157,7 @@ def by_definition(pairs: list[tuple[list[str], list[str]]], scheme: str) -> tupl
     return tuple(tally.values())
 
 
-def assert_scores_agree(result: Mistakes, j: int, pairs: list[tuple[list[str], list[str]]], scheme: str) -> None:
+def assert_scores_agree(result: SpanErrors, j: int, pairs: list[tuple[list[str], list[str]]], scheme: str) -> None:
     gold, tags = (np.array([CODE[tag] for pair in pairs for tag in pair[side]]) for side in (0, 1))
     offsets = np.concatenate([[0], np.cumsum([len(pair[0]) for pair in pairs])])
     expected = span_scores(gold, tags, offsets, BIO, scheme=scheme)
@@ -174,7 +174,10 @@ def test_permuting_annotators_permutes_their_mistakes() -> None:
     )
     order = np.array([2, 0, 1])
     gold = np.array([1, 0])
-    plain, moved = mistakes(labels, gold), mistakes(replace(labels, annotator=order[labels.annotator]), gold)
+    plain, moved = (
+        count_span_errors(labels, gold),
+        count_span_errors(replace(labels, annotator=order[labels.annotator]), gold),
+    )
 
     for kind in (*KINDS, "n_sequences", "n_gold", "n_marked"):
         np.testing.assert_array_equal(getattr(moved, kind)[order], getattr(plain, kind))
@@ -184,7 +187,7 @@ def test_an_annotator_without_labels_has_made_no_mistakes() -> None:
     labels = from_sequences([("s", "v", ["O", "B-PER"])], classes=BIO)
     none = labels.take(np.zeros(labels.n_labels, dtype=bool))
 
-    result = mistakes(none, np.array([0, 1]))
+    result = count_span_errors(none, np.array([0, 1]))
 
     assert (counts(result), result.n_gold.tolist(), result.f1.tolist()) == ((0, 0, 0, 0, 0), [0], [0.0])
 
@@ -194,9 +197,9 @@ def test_what_has_no_sequences_is_refused() -> None:
     sequences = from_sequences([("s", "w", ["O", "O"])])
 
     with pytest.raises(CorpusError, match=r"^Entities are marked in sequences, and these labels are of documents\.$"):
-        mistakes(documents, np.array([0]))
+        count_span_errors(documents, np.array([0]))
     with pytest.raises(CorpusError, match=r"^1 gold tags for sequences of 2 units in all\. Give one for every unit\.$"):
-        mistakes(sequences, np.array([0]))
+        count_span_errors(sequences, np.array([0]))
 
 
 @pytest.mark.data
@@ -211,7 +214,7 @@ def test_every_annotator_of_the_ner_crowd_scores_as_known() -> None:
     gold = np.array([code[line.rsplit(" ", 1)[1]] for s in labels.items for line in blocks[s].split("\n")])
     expected = json.loads((folder / "annotators.json").read_text(encoding="utf-8"))
 
-    result = mistakes(labels, gold)
+    result = count_span_errors(labels, gold)
 
     assert set(labels.annotators) == set(expected)
     for j, who in enumerate(labels.annotators):

@@ -20,7 +20,13 @@ def labelled(task: SmallTask, confusion: np.ndarray, *, share: float = 1.0, seed
     chance = rng.random(len(unit))[:, None]
     label = (chance > np.cumsum(confusion[annotator, task.truth[unit]], axis=1)[:, :-1]).sum(axis=1)
     return CrowdLabels(
-        unit, annotator, label, task.corpus.items, pl.Series(range(n_annotators)), task.classes, offsets=offsets
+        unit=unit,
+        annotator=annotator,
+        label=label,
+        items=task.corpus.items,
+        annotators=pl.Series(range(n_annotators)),
+        classes=task.classes,
+        offsets=offsets,
     )
 
 

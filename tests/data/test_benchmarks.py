@@ -73,8 +73,13 @@ def test_a_set_of_the_wrong_size_is_refused(tmp_path: Path) -> None:
     (tmp_path / "truth/temp/labels.csv").write_text("item,annotator,label\n0,a,1\n")
     (tmp_path / "truth/temp/gold.csv").write_text("item,label\n0,1\n")
 
-    with pytest.raises(DataError, match=r"truth/temp: found Size.* where Size.* is expected"):
+    with pytest.raises(DataError) as caught:
         load_benchmark("truth/temp", root=tmp_path)
+
+    assert str(caught.value) == (
+        "truth/temp: found 1 items, 1 labels, 1 annotators, 1 classes and gold for 1 where "
+        "462 items, 4,620 labels, 76 annotators, 2 classes and gold for 462 are expected. Fetch the data set again."
+    )
 
 
 def test_an_unknown_set_gets_the_nearest_name(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def tiny() -> tuple[Corpus, CrowdLabels]:
     rows = [(int(corpus.offsets[s]) + t, j, tag) for (s, j), tags in TAGGED.items() for t, tag in enumerate(tags)]
     unit, annotator, label = (np.array(column) for column in zip(*rows, strict=True))
     names = {"items": corpus.items, "annotators": pl.Series(["a", "b", "c"]), "classes": ("O", "B", "I")}
-    return corpus, CrowdLabels(unit, annotator, label, offsets=corpus.offsets, **names)
+    return corpus, CrowdLabels(unit=unit, annotator=annotator, label=label, offsets=corpus.offsets, **names)
 
 
 def learner_of(corpus: Corpus, labels: CrowdLabels, seed: int = 0) -> tuple[Learner, Copies]:
@@ -144,7 +144,19 @@ def planted_crowd(
     offsets = length * np.arange(sentences + 1)
     corpus = Corpus(names, tokens=tuple(word for row in words for word in row), offsets=offsets)
     people = pl.Series([f"p{j}" for j in range(len(choice))])
-    return Planted(corpus, CrowdLabels(unit, annotator, label, names, people, ("x", "y", "z"), offsets), truth.ravel())
+    return Planted(
+        corpus,
+        CrowdLabels(
+            unit=unit,
+            annotator=annotator,
+            label=label,
+            items=names,
+            annotators=people,
+            classes=("x", "y", "z"),
+            offsets=offsets,
+        ),
+        truth.ravel(),
+    )
 
 
 def test_planted_choices_are_recovered() -> None:

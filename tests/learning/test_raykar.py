@@ -33,7 +33,14 @@ def crowd(seed: int, classes: int = 2) -> tuple[Floats, Ints]:
 def fitted(features: Floats, votes: Ints, classes: int, rounds: int) -> Learned:
     unit, annotator = np.nonzero(votes != MISSING)
     items, people = pl.Series(range(UNITS)), pl.Series(range(PEOPLE))
-    labels = CrowdLabels(unit, annotator, votes[unit, annotator], items, people, tuple(range(classes)))
+    labels = CrowdLabels(
+        unit=unit,
+        annotator=annotator,
+        label=votes[unit, annotator],
+        items=items,
+        annotators=people,
+        classes=tuple(range(classes)),
+    )
     method = Raykar(
         Linear(ridge=RIDGE, steps=500), smoothing=SMOOTHING, trust=TRUST, epochs=rounds, held_out=None, doubt=0.0
     )

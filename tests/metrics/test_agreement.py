@@ -95,9 +95,9 @@ def test_coefficients_follow_their_definitions(rows: list[list[int]]) -> None:
     counts = np.array([[2, 1, 0], [0, 2, 1], *rows])
     unit, label = (np.repeat(axis.ravel(), counts.ravel()) for axis in np.indices(counts.shape))
     labels = CrowdLabels(
-        unit,
-        np.arange(len(unit)),
-        label,
+        unit=unit,
+        annotator=np.arange(len(unit)),
+        label=label,
         items=pl.Series(np.arange(len(counts))),
         annotators=pl.Series(np.arange(len(unit))),
         classes=("a", "b", "c"),
@@ -174,9 +174,9 @@ def literal_bootstrap(labels: CrowdLabels, replicates: int, rng: np.random.Gener
         unit = np.concatenate([labels.unit[rows[s]] - offsets[s] + starts[n] for n, s in enumerate(items)])
         chosen = np.concatenate([rows[s] for s in items])
         copy = CrowdLabels(
-            unit,
-            labels.annotator[chosen],
-            labels.label[chosen],
+            unit=unit,
+            annotator=labels.annotator[chosen],
+            label=labels.label[chosen],
             items=pl.Series(np.arange(len(items))),
             annotators=labels.annotators,
             classes=labels.classes,
@@ -210,9 +210,9 @@ def test_whole_sequences_are_resampled() -> None:
     copies = 9
     unit = (documents.unit[:, None] * copies + np.arange(copies)).ravel()
     sequences = CrowdLabels(
-        unit,
-        np.repeat(documents.annotator, copies),
-        np.repeat(documents.label, copies),
+        unit=unit,
+        annotator=np.repeat(documents.annotator, copies),
+        label=np.repeat(documents.label, copies),
         items=documents.items,
         annotators=documents.annotators,
         classes=documents.classes,

@@ -124,9 +124,9 @@ def test_many_annotators_who_share_little_count_the_same_as_few() -> None:
     few = from_matrix(matrix, classes="xyz")
     spread = np.array([5, 700, 701, 1500, 2100, 2999])
     many = CrowdLabels(
-        few.unit,
-        spread[few.annotator],
-        few.label,
+        unit=few.unit,
+        annotator=spread[few.annotator],
+        label=few.label,
         items=few.items,
         annotators=pl.Series(np.arange(3000)),
         classes=few.classes,

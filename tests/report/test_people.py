@@ -268,7 +268,12 @@ def test_span_mistakes_are_counted_against_gold_or_else_the_consensus() -> None:
 
 def test_one_who_gave_nothing_has_a_row_without_figures() -> None:
     labels = CrowdLabels(
-        np.array([0]), np.array([0]), np.array([1]), pl.Series(["u"]), pl.Series(["a", "b"]), ("x", "y")
+        unit=np.array([0]),
+        annotator=np.array([0]),
+        label=np.array([1]),
+        items=pl.Series(["u"]),
+        annotators=pl.Series(["a", "b"]),
+        classes=("x", "y"),
     )
     made = of_estimate(believed(labels, [[0.2, 0.8]]), labels)
 

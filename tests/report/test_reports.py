@@ -46,7 +46,12 @@ def test_a_single_label_makes_true_sentences() -> None:
 
 def test_no_labels_at_all_is_said() -> None:
     empty = CrowdLabels(
-        *(np.zeros(0, dtype=np.int32) for _ in range(3)), pl.Series(["u"]), pl.Series(["a"]), ("x", "y")
+        unit=np.zeros(0, dtype=np.int32),
+        annotator=np.zeros(0, dtype=np.int32),
+        label=np.zeros(0, dtype=np.int32),
+        items=pl.Series(["u"]),
+        annotators=pl.Series(["a"]),
+        classes=("x", "y"),
     )
 
     report = reported(of(empty))
@@ -58,10 +63,12 @@ def test_no_labels_at_all_is_said() -> None:
 
 def test_no_items_and_no_classes_are_no_crash() -> None:
     nothing = CrowdLabels(
-        *(np.zeros(0, dtype=np.int32) for _ in range(3)),
-        pl.Series([], dtype=pl.String),
-        pl.Series([], dtype=pl.String),
-        (),
+        unit=np.zeros(0, dtype=np.int32),
+        annotator=np.zeros(0, dtype=np.int32),
+        label=np.zeros(0, dtype=np.int32),
+        items=pl.Series([], dtype=pl.String),
+        annotators=pl.Series([], dtype=pl.String),
+        classes=(),
     )
 
     report = reported(of(nothing))

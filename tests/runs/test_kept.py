@@ -69,13 +69,13 @@ def texts() -> Kept:
 def tags() -> Kept:
     corpus = sentences([3, 4, 5], [["EU", "left"], [], ["Ann"]], gold=[["B", "O"], [], ["B"]])
     labels = CrowdLabels(
-        np.array([0, 1, 2]),
-        np.array([0, 0, 1]),
-        np.array([0, 1, 1]),
-        corpus.items,
-        pl.Series(["u", "v"]),
-        ("B", "O"),
-        corpus.offsets,
+        unit=np.array([0, 1, 2]),
+        annotator=np.array([0, 0, 1]),
+        label=np.array([0, 1, 1]),
+        items=corpus.items,
+        annotators=pl.Series(["u", "v"]),
+        classes=("B", "O"),
+        offsets=corpus.offsets,
     )
     return kept_of(labels, corpus)
 

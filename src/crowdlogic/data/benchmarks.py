@@ -40,6 +40,12 @@ class BenchmarkSize:
     classes: int
     gold: int
 
+    def __str__(self) -> str:
+        return (
+            f"{self.items:,} items, {self.labels:,} labels, {self.annotators:,} annotators, {self.classes:,} classes "
+            f"and gold for {self.gold:,}"
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Benchmark:
@@ -101,7 +107,7 @@ def load_benchmark(name: str, *, root: str | Path | None = None, split: str | No
     loaded = entry.load(folder, split or (entry.splits[0] if entry.splits else ""))
     if measure_benchmark(loaded) != entry.size:
         raise DataError(
-            f"{name}: found {measure_benchmark(loaded)} where {entry.size} is expected. Fetch the data set again."
+            f"{name}: found {measure_benchmark(loaded)} where {entry.size} are expected. Fetch the data set again."
         )
     return loaded
 

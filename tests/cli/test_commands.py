@@ -2,9 +2,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -278,20 +275,6 @@ def test_the_demo_writes_its_data_and_a_run_when_asked(run: Run) -> None:
     assert run("demo", "-o", "out").err == "crowdlogic: out: holds a run already. Name another folder, or remove it.\n"
 
 
-def test_the_module_runs_as_a_command() -> None:
-    done = subprocess.run([sys.executable, "-m", "crowdlogic", "--version"], capture_output=True, text=True, check=True)
-
-    assert done.stdout.strip() == "0.1.0"
-
-
-def test_importing_the_package_loads_nothing_heavy() -> None:
-    code = "import sys, crowdlogic; print(sorted({'numba', 'torch', 'pandas', 'sklearn', 'scipy', 'rich', 'typer'} & set(sys.modules)))"
-
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ})
-
-    assert done.stdout.strip() == "[]"
-
-
 @pytest.mark.data
 @pytest.mark.parametrize(("scheme", "expected"), [("conll", [79.12, 58.50, 67.27]), ("strict", [81.49, 58.64, 68.20])])
 def test_the_papers_majority_vote_gets_the_papers_scores(
@@ -330,13 +313,6 @@ def test_sentiment_majority_vote_scores_as_published(run: Run, data_root: Path, 
 
     assert 0.882 <= plain <= 0.890
     assert round(100 * half, 2) == 88.59
-
-
-def test_without_words_the_help_is_shown(run: Run) -> None:
-    done = run()
-
-    assert done.code == 0
-    assert "Usage: crowdlogic" in done.out
 
 
 def test_a_file_without_any_label_gives_a_file_without_answers(run: Run) -> None:

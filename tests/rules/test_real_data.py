@@ -10,7 +10,8 @@ import pytest
 
 from crowdlogic.data.benchmarks import is_present, load_benchmark
 from crowdlogic.data.tagging import sequence_starts
-from crowdlogic.rules import audit, conll_transitions, ground_rules, parse_rules, project
+from crowdlogic.rules import conll_transitions, ground_rules, parse_rules, project
+from crowdlogic.rules.audit import audit
 from crowdlogic.truth.majority import MajorityVote
 
 ROOT = os.environ.get("CROWDLOGIC_DATA")

@@ -1,56 +1,78 @@
-"""The `crowdlogic` command: every command in one place, and the one handler of what users get wrong."""
+"""The `crowdlogic` command: the list of commands, each loaded when it is called; and how errors are shown."""
 
 from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from crowdlogic import __version__
-from crowdlogic.cli import (
-    aggregate,
-    agreement,
-    convert,
-    datasets,
-    demo,
-    evaluate,
-    explain,
-    predict,
-    report,
-    reproduce,
-    rules,
-    simulate,
-    train,
-)
 from crowdlogic.cli.console import complain, point
 from crowdlogic.errors import CrowdLogicError, RuleError
+
+COMMANDS = {
+    "demo": "Simulate a crowd on which majority vote fails; see what annotator models, a classifier and a rule add.",
+    "simulate": "Simulate a crowd with a planted truth: labels, items, gold and who the annotators are.",
+    "aggregate": "Estimate the true label of every item.",
+    "train": "Learn a classifier, whom to trust, and what is true, from crowd labels and rules.",
+    "predict": "Answer new items with a trained classifier, and its rules.",
+    "explain": "Say what the classifier, each annotator and each rule contributed to an answer.",
+    "report": "Write one page: whom to trust, which labels to check, which rules to keep.",
+    "reproduce": "Run the paper's methods over several seeds; write its tables and figures with ours beside them.",
+    "evaluate": "Score answers against gold: accuracy and more, or precision, recall and F1 of spans.",
+    "agreement": "Measure agreement: Krippendorff's alpha, Fleiss' and Cohen's kappa, Gwet's AC1, with intervals.",
+    "convert": "Read labels (or items) in one layout and write them in another.",
+    "datasets": "List the data sets and say which are here; with a name, load that one and check its size.",
+    "rules": "Check rules, and audit what each one does.",
+}
+"""Every command and its help in one line. Command `x` is `command` in `crowdlogic.cli.x`, or a group `app` there."""
 
 UsageProblem: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 """What typer raises on a wrong command line: click's class, of its own copy of click where it carries one."""
 
+
+class LazyGroup(TyperGroup):
+    """A group that imports a command's module when the command is called, and lists commands without importing any."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 (every context has the same commands)
+        """The names, in the order of the list."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+        """The command, imported now; None where there is no such command."""
+        return load_command(cmd_name) if cmd_name in COMMANDS else None
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        """The part of --help that lists the commands."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def load_command(name: str) -> Any:
+    """The command of that name, as click runs it."""
+    module = import_module(f"crowdlogic.cli.{name}")
+    group = getattr(module, "app", None)
+    if group is None:
+        group = typer.Typer(add_completion=False, rich_markup_mode=None)
+        group.command(name)(module.command)
+    command = typer.main.get_command(group)
+    command.name = name
+    return command
+
+
 app = typer.Typer(
     name="crowdlogic",
+    cls=LazyGroup,
     help="Noisy crowd labels, and the rules you know, made into clean labels and a verdict on every annotator.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-
-app.command("demo")(demo.command)
-app.command("simulate")(simulate.command)
-app.command("aggregate")(aggregate.command)
-app.command("train")(train.command)
-app.command("predict")(predict.command)
-app.command("explain")(explain.command)
-app.command("report")(report.command)
-app.command("reproduce")(reproduce.command)
-app.command("evaluate")(evaluate.command)
-app.command("agreement")(agreement.command)
-app.command("convert")(convert.command)
-app.command("datasets")(datasets.command)
-app.add_typer(rules.app, name="rules")
 
 
 def _show_version(asked: bool) -> None:

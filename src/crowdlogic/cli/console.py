@@ -8,10 +8,6 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
-
 from crowdlogic.errors import one_line
 
 FALLBACK_WIDTH = 120
@@ -46,6 +42,10 @@ def show_json(figures: Any) -> None:
 
 def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """A table on standard output. Columns after the first are figures, to the right."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
     table = Table()
     for position, name in enumerate(columns):
         table.add_column(escape(name), justify="right" if position else "left")

@@ -56,7 +56,7 @@ def command(
     seed: SeedOption = 0,
     json: JsonOption = False,
 ) -> None:
-    """Simulate a crowd on which majority vote fails; see what modelling annotators, a classifier and a rule buy."""
+    """Simulate a crowd on which majority vote fails; see what annotator models, a classifier and a rule add."""
     folder = Path(out) if out is not None else free_folder(Path(FOLDER))
     if (folder / "run").exists():
         raise OptionError(f"{out}: holds a run already. Name another folder, or remove it.")

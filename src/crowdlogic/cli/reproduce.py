@@ -36,7 +36,7 @@ def command(
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Processes, each with one thread.")] = 2,
     quick: Annotated[bool, typer.Option("--quick", help="Minutes, on simulated data: does it all run?")] = False,
 ) -> None:
-    """Run the paper's methods over several seeds, then write its tables and figures with ours beside its figures."""
+    """Run the paper's methods over several seeds; write its tables and figures with ours beside them."""
     # Loaded late: their statistics take a second to load, and every other command would wait for them.
     from crowdlogic.experiments.reproduce import jobs_of, rows_of, write_results
     from crowdlogic.experiments.rows import run

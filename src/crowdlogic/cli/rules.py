@@ -36,7 +36,7 @@ from crowdlogic.rules.parser import read_rules
 from crowdlogic.rules.projection.projector import Predict
 from crowdlogic.truth.methods import method_named
 
-app = typer.Typer(no_args_is_help=True, help="Check rules, and audit what each one does.")
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Check rules, and audit what each one does.")
 
 RulesFile = Annotated[str, typer.Argument(metavar="RULES", help="A rule file.")]
 ItemsOption = Annotated[

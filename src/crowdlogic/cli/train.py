@@ -84,7 +84,7 @@ def command(
     format: FormatOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Learn a classifier, who to trust, and what is true, from crowd labels and rules."""
+    """Learn a classifier, whom to trust, and what is true, from crowd labels and rules."""
     asked = Settings(
         labels=labels,
         items=items,

@@ -1,1 +1,5 @@
 """What users bring, and the shapes everything else speaks in: labels, corpus, estimates, files."""
+
+from crowdlogic.exports import lazy_exports
+
+__all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)

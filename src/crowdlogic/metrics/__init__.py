@@ -1,1 +1,5 @@
 """How good are answers, and how far do annotators agree?"""
+
+from crowdlogic.exports import lazy_exports
+
+__all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -1,0 +1,11 @@
+from crowdlogic.classifiers.class_prior import ClassPrior as ClassPrior
+from crowdlogic.classifiers.cnn_gru import CNNGRU as CNNGRU
+from crowdlogic.classifiers.crf import CRF as CRF
+from crowdlogic.classifiers.kim_cnn import KimCNN as KimCNN
+from crowdlogic.classifiers.linear import Linear as Linear
+from crowdlogic.classifiers.mlp import MLP as MLP
+from crowdlogic.classifiers.protocol import Architecture as Architecture
+from crowdlogic.classifiers.protocol import Classifier as Classifier
+from crowdlogic.classifiers.scikit import Scikit as Scikit
+from crowdlogic.classifiers.training import Training as Training
+from crowdlogic.classifiers.transformer import Transformer as Transformer

@@ -178,7 +178,7 @@ def test_a_rule_that_the_crowd_contradicts_is_named(run: Run, reviews: Simulatio
         ([*WORDS[1:], "--rules", "no.rules"], "no.rules: there is no such rule file."),
         (
             [*WORDS[1:], "--model", "bert"],
-            "No classifier is called 'bert'. There are: linear, crf, kim-cnn, cnn-gru, mlp, scikit, transformer, prior.",
+            "No classifier is called 'bert'. There are linear, crf, kim-cnn, cnn-gru, mlp, scikit, transformer, prior.",
         ),
         ([*WORDS[1:], "--set", "epoch=3"], "epoch: there is no such option. Did you mean 'epochs'?"),
         (

@@ -32,8 +32,9 @@ from crowdlogic.data.simulate import simulate_sentiment as simulate_sentiment
 from crowdlogic.data.tagging import Scheme as Scheme
 from crowdlogic.data.tagging import Spans as Spans
 from crowdlogic.data.tagging import TagSet as TagSet
-from crowdlogic.data.tagging import spans_of as spans_of
-from crowdlogic.data.tagging import tag_set as tag_set
+from crowdlogic.data.tagging import parse_tags as parse_tags
+from crowdlogic.data.tagging import spans_to_tags as spans_to_tags
+from crowdlogic.data.tagging import tags_to_spans as tags_to_spans
 from crowdlogic.data.vectors import WordVectors as WordVectors
 from crowdlogic.data.vectors import read_vectors as read_vectors
 from crowdlogic.data.writing import write_corpus as write_corpus

@@ -2,7 +2,7 @@ from crowdlogic.metrics.agreement import Agreement as Agreement
 from crowdlogic.metrics.agreement import fleiss_kappa as fleiss_kappa
 from crowdlogic.metrics.agreement import gwet_ac1 as gwet_ac1
 from crowdlogic.metrics.agreement import krippendorff_alpha as krippendorff_alpha
-from crowdlogic.metrics.pairs import pairwise as pairwise
+from crowdlogic.metrics.pairwise import pairwise_agreement as pairwise_agreement
 from crowdlogic.metrics.scores import Scores as Scores
 from crowdlogic.metrics.scores import TieCredit as TieCredit
 from crowdlogic.metrics.scores import accuracy as accuracy

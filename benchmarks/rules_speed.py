@@ -21,7 +21,7 @@ import polars as pl
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.logspace import normalise, safe_log
-from crowdlogic.rules import GroundRules, ground_rules, parse_rules, project
+from crowdlogic.rules import GroundRules, Projector, ground_rules, parse_rules
 
 TAGS = ("B-LOC", "B-MISC", "B-ORG", "B-PER", "I-LOC", "I-MISC", "I-ORG", "I-PER", "O")
 LENGTH = 14
@@ -81,11 +81,11 @@ def bio(count: int, repeats: int) -> float:
     """Ground and project the BIO rules."""
     corpus, beliefs = tokens(count)
     rules = parse_rules("include bio")
-    project(beliefs, ground_rules(rules, corpus, TAGS))  # compiles
+    Projector().project(beliefs, ground_rules(rules, corpus, TAGS))  # compiles
     ground: list[GroundRules] = []
     grounding = best(lambda: ground.append(ground_rules(rules, corpus, TAGS)), repeats)
-    both = best(lambda: project(beliefs, ground_rules(rules, corpus, TAGS)), repeats)
-    again = best(lambda: project(beliefs, ground[0]), repeats)
+    both = best(lambda: Projector().project(beliefs, ground_rules(rules, corpus, TAGS)), repeats)
+    again = best(lambda: Projector().project(beliefs, ground[0]), repeats)
     bound = best(lambda: normalise(safe_log(beliefs)), repeats)
     print(f"BIO rules over {count:,} tokens, {len(TAGS)} tags, {ground[0].count:,} groundings:")
     print(f"  ground {grounding:.3f} s; ground and project {both:.3f} s; project again {again:.3f} s")
@@ -100,7 +100,7 @@ def contrast(count: int, repeats: int) -> float:
     ground: list[GroundRules] = []
     grounding = best(lambda: ground.append(ground_rules(rules, corpus, ("neg", "pos"))), repeats)
     said = np.random.default_rng(1).dirichlet(np.ones(2), size=len(ground[0].texts))
-    again = best(lambda: project(beliefs, ground[0], predict=lambda _: said), repeats)
+    again = best(lambda: Projector().project(beliefs, ground[0], predict=lambda _: said), repeats)
     bound = best(lambda: normalise(safe_log(beliefs)), repeats)
     print(f"Contrast rule over {count:,} texts, {len(ground[0].texts):,} distinct clauses:")
     print(f"  ground {grounding:.3f} s; project {again:.3f} s; both {grounding + again:.3f} s")

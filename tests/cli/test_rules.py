@@ -145,7 +145,7 @@ def test_what_the_audit_warns_about_is_a_sentence_and_no_source_line(run: Run) -
 
     assert done.code == 0
     (remark,) = done.err.splitlines()
-    assert remark.startswith("Belief propagation did not settle in 500 rounds: the last change was")
+    assert remark.startswith("Belief propagation did not converge in 500 rounds: the last change was")
     assert len(json.loads(done.out)) == 2
 
 

@@ -29,7 +29,7 @@ from crowdlogic.learning.stopping import HeldOut
 from crowdlogic.learning.two_stage import Gold, TwoStage
 from crowdlogic.registry import CLASSIFIERS
 from crowdlogic.rules.potentials import PerUnit
-from crowdlogic.rules.projection.projector import Preset, Result, Start
+from crowdlogic.rules.projection.presets import Preset, Result, Start
 from crowdlogic.rules.transitions import transition_table
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.majority import MajorityVote

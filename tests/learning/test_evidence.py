@@ -140,7 +140,7 @@ def enumerated(learned: Learned, s: int, kinds: tuple[str, ...]) -> np.ndarray:
             for kind in kinds
             for before, tag in pairwise(tags)
         )
-        weight = np.prod([q[i, k] for i, k in enumerate(path)]) * np.exp(-learned.teacher.strength * wrong)
+        weight = np.prod([q[i, k] for i, k in enumerate(path)]) * np.exp(-learned.teacher.projector.strength * wrong)
         for i, k in enumerate(path):
             total[i, k] += weight
     return total / total.sum(axis=1, keepdims=True)
@@ -213,7 +213,7 @@ def test_one_item_is_projected_alone_where_rules_stay_within_items(monkeypatch: 
         fitted(REVIEWS, BUT),
         fitted(REVIEWS, BUT + "\n1: Near(A, B) & Label(A, C) -> Label(B, C)", vocabulary=near()),
     )
-    monkeypatch.setattr("crowdlogic.learning.teacher.ground_rules", noted)
+    monkeypatch.setattr("crowdlogic.rules.projection.projector.ground_rules", noted)
     explain(within, "r01")
     explain(joining, "r01")
 

@@ -370,7 +370,7 @@ def test_gold_with_another_class_widens_tie_order_and_transitions() -> None:
     learned = method.fit(made.corpus, made.labels, dev=dev)
 
     assert "B-NEW" in learned.task.labels.classes
-    assert learned.teacher.transitions.probability[learned.task.labels.classes.index("B-NEW")].sum() == 0
+    assert learned.teacher.projector.transitions.probability[learned.task.labels.classes.index("B-NEW")].sum() == 0
 
 
 def test_a_chosen_order_of_classes_is_kept_when_gold_has_more() -> None:

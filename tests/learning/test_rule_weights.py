@@ -51,7 +51,7 @@ def test_factors_multiply_the_weights_of_soft_rules_only() -> None:
     corpus, labels = planted(0)
     rules = parse_rules("0.5: Contains(S, 'sun') -> Label(S, 'yes')\nContains(S, 'fog') -> Label(S, 'no') .")
 
-    ground = ground_rules(rules, corpus, labels.classes).weighted(np.array([3.0, 0.0]))
+    ground = ground_rules(rules, corpus, labels.classes).reweighted(np.array([3.0, 0.0]))
 
     assert [rule.rule.weight for rule in ground.rules] == [1.5, None]
 

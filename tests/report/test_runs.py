@@ -150,7 +150,23 @@ def test_the_evidence_of_a_sentence_is_that_of_its_least_sure_token(tmp_path: Pa
 
 
 def audited(**changes: object) -> RuleAudit:
-    base = RuleAudit("r", "f:1", 10, 10, 0.1, 10.0, 0.9, 0.7, 0.99, 0.5, 3.0, 4, None, None, Verdict.helps)
+    base = RuleAudit(
+        rule="r",
+        place="f:1",
+        groundings=10,
+        units=10,
+        coverage=0.1,
+        applications=10.0,
+        satisfaction=0.9,
+        low=0.7,
+        high=0.99,
+        chance=0.5,
+        moved=3.0,
+        flipped=4,
+        flipped_right=None,
+        flipped_wrong=None,
+        verdict=Verdict.helps,
+    )
     return replace(base, **changes)  # type: ignore[arg-type]
 
 

@@ -13,7 +13,7 @@ from crowdlogic.rules.audit import Verdict, audit, interval, kl, verdict
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates import Vocabulary
-from crowdlogic.rules.projection.projector import project
+from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.rules.weights import Expected
 
 CLASSES = ("ham", "spam")
@@ -48,8 +48,8 @@ def test_good_bad_and_idle_rules_are_told_apart() -> None:
     corpus, beliefs, gold = world()
     ground = ground_rules(parse_rules(RULES), corpus, CLASSES)
 
-    without = audit(beliefs, ground, strength=1.0)
-    with_gold = audit(beliefs, ground, strength=1.0, gold=gold)
+    without = audit(Projector(strength=1.0), beliefs, ground)
+    with_gold = audit(Projector(strength=1.0), beliefs, ground, gold=gold)
 
     expected = [Verdict.helps, Verdict.contradicts, Verdict.neutral, Verdict.neutral]
     assert [judged.verdict for judged in without] == expected
@@ -62,9 +62,9 @@ def test_the_figures_are_what_they_say() -> None:
     assert corpus.texts is not None
     prize = np.array(["prize" in text for text in corpus.texts])
 
-    judged = audit(beliefs, ground, strength=1.0, gold=gold)[0]
+    judged = audit(Projector(strength=1.0), beliefs, ground, gold=gold)[0]
 
-    q_b = project(beliefs, ground.only([0]), strength=1.0).q_b
+    q_b = Projector(strength=1.0).project(beliefs, ground.only([0])).q_b
     before, after = beliefs.argmax(axis=1), q_b.argmax(axis=1)
     assert judged.rule == "1.0: Contains(S, 'prize') -> Label(S, 'spam')"
     assert judged.place == "r:2:1"
@@ -84,7 +84,7 @@ def test_gold_that_is_unknown_judges_no_flip() -> None:
     corpus, beliefs, _ = world(1)
     ground = ground_rules(parse_rules(RULES), corpus, CLASSES)
 
-    judged = audit(beliefs, ground, strength=1.0, gold=np.full(400, -1))[0]
+    judged = audit(Projector(strength=1.0), beliefs, ground, gold=np.full(400, -1))[0]
 
     assert judged.flipped > 0
     assert (judged.flipped_right, judged.flipped_wrong) == (0, 0)
@@ -113,7 +113,7 @@ def test_a_rule_that_always_holds_still_has_an_interval() -> None:
 def test_a_rule_that_never_applies_has_no_satisfaction() -> None:
     corpus, beliefs, _ = world()
 
-    judged = audit(beliefs, ground_rules(parse_rules(RULES), corpus, CLASSES))[2]
+    judged = audit(Projector(), beliefs, ground_rules(parse_rules(RULES), corpus, CLASSES))[2]
 
     assert judged.groundings == 0
     assert np.isnan(judged.satisfaction)
@@ -145,7 +145,9 @@ def test_the_verdict_follows_gold_then_the_crowd(
     wrong: int | None,
     expected: Verdict,
 ) -> None:
-    assert verdict(satisfaction, low, high, chance, changes, right, wrong) is expected
+    found = verdict(satisfaction, low=low, high=high, chance=chance, changes=changes, right=right, wrong=wrong)
+
+    assert found is expected
 
 
 def test_kl_is_zero_at_home_and_counts_forbidden_classes_as_nothing() -> None:
@@ -160,8 +162,10 @@ def test_rules_over_derived_texts_and_sequences_are_audited() -> None:
     contrast = ground_rules(parse_rules("include contrast('but')"), texts, ("neg", "pos"))
     tokens = ground_rules(parse_rules("include bio('X')"), sentences(["s"], [["a", "b"]]), ("B-X", "I-X", "O"))
 
-    (judged,) = audit(np.array([[0.4, 0.6], [0.5, 0.5]]), contrast, predict=lambda t: np.array([[0.9, 0.1]]))
-    chained = audit(np.array([[0.1, 0.1, 0.8], [0.1, 0.8, 0.1]]), tokens)
+    (judged,) = audit(
+        Projector(), np.array([[0.4, 0.6], [0.5, 0.5]]), contrast, predict=lambda t: np.array([[0.9, 0.1]])
+    )
+    chained = audit(Projector(), np.array([[0.1, 0.1, 0.8], [0.1, 0.8, 0.1]]), tokens)
 
     assert judged.satisfaction == pytest.approx(0.4 * 0.9 + 0.6 * 0.1)
     assert judged.flipped == 1
@@ -172,7 +176,7 @@ def test_gold_of_another_length_is_refused() -> None:
     corpus, beliefs, _ = world(n=10)
 
     with pytest.raises(OptionError, match="gold has 3 entries for 10 units"):
-        audit(beliefs, ground_rules(parse_rules(RULES), corpus, CLASSES), gold=np.zeros(3, dtype=int))
+        audit(Projector(), beliefs, ground_rules(parse_rules(RULES), corpus, CLASSES), gold=np.zeros(3, dtype=int))
 
 
 def test_a_rule_over_pairs_counts_both_units() -> None:
@@ -184,8 +188,42 @@ def test_a_rule_over_pairs_counts_both_units() -> None:
         vocabulary=Vocabulary().table("Similar", frame),
     )
 
-    (judged,) = audit(np.full((3, 2), 0.5), ground)
+    (judged,) = audit(Projector(), np.full((3, 2), 0.5), ground)
 
     assert judged.units == 2
     assert judged.coverage == pytest.approx(2 / 3)
     assert judged.groundings == 2
+
+
+@pytest.mark.parametrize("per_unit", ["sum", "mean"])
+def test_flips_are_those_of_the_rule_alone_under_the_same_options(per_unit: str) -> None:
+    # Twelve neighbours that are surely spam pull at every hesitant item: summed they flip it, averaged they do not.
+    hesitant, sure = [f"h{n}" for n in range(6)], [f"s{n}" for n in range(12)]
+    pairs = pl.DataFrame({"a": sure * 6, "b": [name for name in hesitant for _ in sure]})
+    projector = Projector(
+        rules=parse_rules("0.1: Similar(A, B) & Label(A, C) -> Label(B, C)"),
+        vocabulary=Vocabulary().table("Similar", pairs),
+        strength=5.0,
+        per_unit=per_unit,
+    )
+    ground = projector.ground(documents(hesitant + sure, ["t"] * 18), CLASSES)
+    q_a = np.array([[0.8, 0.2]] * 6 + [[0.01, 0.99]] * 12)
+
+    (audited,) = audit(projector, q_a, ground)
+
+    q_b = projector.project(q_a, ground).q_b
+    assert audited.flipped == (q_b.argmax(axis=1) != q_a.argmax(axis=1)).sum()
+    assert audited.flipped == (6 if per_unit == "sum" else 0)
+    assert audited.moved == pytest.approx(rel_entr(q_b, q_a).sum())
+
+
+def test_the_audit_projects_from_the_crowd_whatever_the_preset() -> None:
+    projector = Projector(rules=parse_rules("0.5: !Label(S, 'spam')"), preset="transitions", strength=1.0)
+    ground = projector.ground(documents(["u"], ["t"]), CLASSES)
+    q_a, classifier = np.array([[0.45, 0.55]]), np.array([[0.1, 0.9]])
+
+    (audited,) = audit(projector, q_a, ground, classifier=classifier)
+
+    q_b = Projector(strength=1.0).project(q_a, ground).q_b
+    assert audited.flipped == 1
+    assert audited.moved == pytest.approx(rel_entr(q_b, q_a).sum())

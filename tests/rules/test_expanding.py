@@ -10,7 +10,7 @@ from crowdlogic.errors import RuleError
 from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.rules.projection.projector import project
+from crowdlogic.rules.projection.projector import Projector
 
 BIO = ("B-PER", "I-PER", "B-LOC", "O")
 BIOES = ("B-X", "I-X", "E-X", "S-X", "O")
@@ -57,7 +57,7 @@ def test_a_negated_group_is_none_of_these() -> None:
 def test_a_comparison_with_a_group_is_one_or_none_of_these(text: str, expected: list[float]) -> None:
     ground = ground_rules(parse_rules("$G = {'a', 'b'} " + text), documents(["d"], ["t"]), ("a", "b", "c"))
 
-    found = project(np.array([[0.5, 0.3, 0.2]]), ground).q_b
+    found = Projector().project(np.array([[0.5, 0.3, 0.2]]), ground).q_b
 
     np.testing.assert_allclose(found[0], np.array(expected) / sum(expected), rtol=0, atol=1e-12)
 
@@ -67,8 +67,8 @@ def test_a_body_group_of_labels_counts_once_and_of_words_for_each_that_stands() 
     words = "$W = {'x', 'y'} 1: Contains(S, $W) -> Label(S, 'c')"
     corpus, classes, even = documents(["d"], ["x y"]), ("a", "b", "c"), np.full((1, 3), 1 / 3)
 
-    of_labels = project(even, ground_rules(parse_rules(text), corpus, classes), strength=1.0).q_b
-    of_words = project(even, ground_rules(parse_rules(words), corpus, classes), strength=1.0).q_b
+    of_labels = Projector(strength=1.0).project(even, ground_rules(parse_rules(text), corpus, classes)).q_b
+    of_words = Projector(strength=1.0).project(even, ground_rules(parse_rules(words), corpus, classes)).q_b
 
     np.testing.assert_allclose(of_labels[0, 0] / of_labels[0, 2], np.exp(-1), rtol=1e-12)
     np.testing.assert_allclose(of_words[0, 0] / of_words[0, 2], np.exp(-2), rtol=1e-12)

@@ -15,11 +15,14 @@ from tests.rules.naive import NaiveWorld, posterior
 
 from crowdlogic.data.corpus import Corpus, documents, sentences
 from crowdlogic.errors import ConvergenceWarning, OptionError, RuleError
+from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates import Vocabulary
-from crowdlogic.rules.projection.projector import Preset, Projection, Result, Settling, Start, project, raised
+from crowdlogic.rules.projection.graph import Propagation
+from crowdlogic.rules.projection.presets import Preset, Result, Start
+from crowdlogic.rules.projection.projector import Projection, Projector, raise_path
 from crowdlogic.rules.transitions import conll_transitions, transition_table
 
 CLASSES = ("x", "y", "z")
@@ -92,11 +95,8 @@ def compare(texts: list[str], seed: int, n: int, pairs: list[tuple[int, int]], s
     beliefs, answer = rng.dirichlet(np.ones(3), size=n), rng.dirichlet(np.ones(3), size=n)
     corpus = documents([f"u{i}" for i in range(n)], ["text"] * n)
 
-    ours = project(
-        beliefs,
-        ground_rules(rules, corpus, CLASSES, vocabulary=vocabulary_of(tables)),
-        classifier=answer,
-        strength=strength,
+    ours = Projector(strength=strength).project(
+        beliefs, ground_rules(rules, corpus, CLASSES, vocabulary=vocabulary_of(tables)), classifier=answer
     )
 
     world = NaiveWorld([f"u{i}" for i in range(n)], list(CLASSES), tables, known(answer))
@@ -130,7 +130,7 @@ def test_groundings_that_meet_at_one_pair_add_up(truth: float) -> None:
         vocabulary=vocabulary_of({"Noted": shared}),
     )
 
-    found = project(np.full((2, 3), 1 / 3), ground, strength=1.0).q_b
+    found = Projector(strength=1.0).project(np.full((2, 3), 1 / 3), ground).q_b
 
     # Two words, so two groundings each way: x beside another class costs 1 + truth, from either side.
     cost = np.exp(-(1 + truth))
@@ -212,8 +212,8 @@ def test_chains_equal_enumeration(texts: list[str], seed: int) -> None:
     beliefs, answer = rng.dirichlet(np.ones(3), size=n), rng.dirichlet(np.ones(3), size=n)
     vocabulary = vocabulary_of({"Means": tables["Means"]})
 
-    ours = project(
-        beliefs, ground_rules(rules, corpus, CLASSES, vocabulary=vocabulary), classifier=answer, strength=1.5
+    ours = Projector(strength=1.5).project(
+        beliefs, ground_rules(rules, corpus, CLASSES, vocabulary=vocabulary), classifier=answer
     )
 
     world = NaiveWorld([f"u{i}" for i in range(n)], list(CLASSES), tables, known(answer))
@@ -252,7 +252,7 @@ def test_belief_propagation_is_close_to_enumeration_on_loopy_graphs() -> None:
         corpus = documents([f"u{i}" for i in range(n)], ["text"] * n)
         ground = ground_rules(rules, corpus, CLASSES, vocabulary=Vocabulary().table("Similar", frame))
 
-        found = project(beliefs, ground, strength=1.0)
+        found = Projector(strength=1.0).project(beliefs, ground)
 
         assert found.method == "loopy"
         assert found.converged
@@ -261,7 +261,7 @@ def test_belief_propagation_is_close_to_enumeration_on_loopy_graphs() -> None:
     assert np.mean(gaps) < 0.02
 
 
-def test_belief_propagation_says_when_it_did_not_settle() -> None:
+def test_belief_propagation_says_when_it_did_not_converge() -> None:
     frame, n, beliefs = random_graph(np.random.default_rng(0))
     ground = ground_rules(
         parse_rules("1: Similar(A, B) & Label(A, C) -> Label(B, C)"),
@@ -270,15 +270,17 @@ def test_belief_propagation_says_when_it_did_not_settle() -> None:
         vocabulary=Vocabulary().table("Similar", frame),
     )
 
-    with pytest.warns(ConvergenceWarning, match=r"did not settle in 2 rounds: the last change was"):
-        found = project(beliefs, ground, strength=1.0, settling=Settling(max_iterations=2))
+    with pytest.warns(ConvergenceWarning, match=r"did not converge in 2 rounds: the last change was"):
+        found = Projector(
+            strength=1.0, propagation=Propagation(convergence=Convergence(max_iterations=2, tolerance=1e-6))
+        ).project(beliefs, ground)
 
     assert not found.converged
     assert found.residual > 1e-6
     assert found.iterations == 2
 
 
-def test_damping_settles_what_oscillates() -> None:
+def test_damping_makes_oscillations_converge() -> None:
     pairs = [(a, b) for a in range(6) for b in range(a)]
     frame = pl.DataFrame({"a": [f"u{a}" for a, _ in pairs], "b": [f"u{b}" for _, b in pairs]})
     ground = ground_rules(
@@ -290,8 +292,8 @@ def test_damping_settles_what_oscillates() -> None:
     beliefs = np.tile([[0.6, 0.4]], (6, 1))
 
     with pytest.warns(ConvergenceWarning):
-        undamped = project(beliefs, ground, strength=1.0, settling=Settling(damping=0.0))
-    damped = project(beliefs, ground, strength=1.0, settling=Settling(damping=0.5))
+        undamped = Projector(strength=1.0, propagation=Propagation(damping=0.0)).project(beliefs, ground)
+    damped = Projector(strength=1.0, propagation=Propagation(damping=0.5)).project(beliefs, ground)
 
     assert not undamped.converged
     assert damped.converged
@@ -308,7 +310,7 @@ def test_a_loopy_component_leaves_a_tree_beside_it_exact() -> None:
         vocabulary=Vocabulary().table("Similar", frame),
     )
 
-    found = project(beliefs, ground, strength=1.0)
+    found = Projector(strength=1.0).project(beliefs, ground)
 
     np.testing.assert_allclose(found.q_b[3:], exact(frame, beliefs)[3:], rtol=0, atol=1e-9)
     assert np.abs(found.q_b - exact(frame, beliefs)).max() < 0.01
@@ -334,7 +336,7 @@ def test_the_closed_form_solves_equation_14(seed: int, strength: float) -> None:
     violated += [truth[0] * np.array([0.0, 1.0, 1.0]), truth[1] * np.array([0.0, 1.0, 0.0])]
     costs = np.array([weights[0]] * 3 + list(weights[1:]))[:, None] * np.array(violated)
 
-    q_b = project(q_a, ground, classifier=answer, strength=strength).q_b[0]
+    q_b = Projector(strength=strength).project(q_a, ground, classifier=answer).q_b[0]
 
     solution = minimize(
         lambda v: np.sum(v[:3] * np.log(v[:3] / q_a[0])) + strength * v[3:].sum(),
@@ -370,11 +372,11 @@ def test_the_paper_preset_starts_from_the_crowd_and_transitions_from_the_classif
     rng = np.random.default_rng(0)
     crowd, classifier = rng.dirichlet(np.ones(3), size=3), rng.dirichlet(np.ones(3), size=3)
 
-    paper = project(crowd, ground, classifier=classifier)
-    other = project(crowd, ground, classifier=classifier, preset="transitions")
+    paper = Projector().project(crowd, ground, classifier=classifier)
+    other = Projector(preset="transitions").project(crowd, ground, classifier=classifier)
 
-    np.testing.assert_array_equal(paper.q_b, project(crowd, ground).q_b)
-    np.testing.assert_array_equal(other.q_b, project(classifier, ground).q_b)
+    np.testing.assert_array_equal(paper.q_b, Projector().project(crowd, ground).q_b)
+    np.testing.assert_array_equal(other.q_b, Projector().project(classifier, ground).q_b)
 
 
 def test_the_released_preset_raises_the_best_path_of_the_classifier() -> None:
@@ -388,7 +390,7 @@ def test_the_released_preset_raises_the_best_path_of_the_classifier() -> None:
     )
     crowd = np.full((3, 3), 1 / 3)
 
-    found = project(crowd, ground, classifier=classifier, preset="released", transitions=table, strength=5.0)
+    found = Projector(preset="released", transitions=table, strength=5.0).project(crowd, ground, classifier=classifier)
 
     paths = list(np.ndindex(3, 3, 3))
     scores = [
@@ -408,11 +410,11 @@ def test_the_released_preset_raises_the_path_of_rules_over_single_tokens_too() -
     ground = bio_ground([["a", "b"], ["c"]], "1: First(T) -> Label(T, 'O')")
     classifier = np.array([[0.5, 0.2, 0.3], [0.5, 0.2, 0.3], [0.9, 0.05, 0.05]])
 
-    found = project(np.full((3, 3), 1 / 3), ground, classifier=classifier, preset="released", strength=2.0)
+    found = Projector(preset="released", strength=2.0).project(np.full((3, 3), 1 / 3), ground, classifier=classifier)
 
     assert found.path is not None
     np.testing.assert_array_equal(found.path, [2, 0, 0])  # 0.3 > 0.5 exp(-2); 0.5; 0.9 exp(-2) > 0.05
-    np.testing.assert_allclose(found.q_b, raised(classifier, found.path, 2.0), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.q_b, raise_path(classifier, found.path, 2.0), rtol=0, atol=1e-12)
 
 
 def test_a_transition_table_holds_beside_rules() -> None:
@@ -421,7 +423,7 @@ def test_a_transition_table_holds_beside_rules() -> None:
     table = transition_table({("O", "O"): 0.5, ("B-PER", "I-PER"): 0.5}, BIO, start={"O": 1.0}, strength=0.3)
     beliefs = np.random.default_rng(3).dirichlet(np.ones(3), size=2)
 
-    found = project(beliefs, ground, transitions=table, strength=2.0).q_b
+    found = Projector(transitions=table, strength=2.0).project(beliefs, ground).q_b
 
     joint = beliefs[0][:, None] * beliefs[1][None] * np.exp(table.log_pairwise + table.log_start[:, None])
     joint = joint * np.exp(-2.0 * 0.7 * np.array([[0, 0, 0], [0, 1, 0], [0, 1, 0]]))
@@ -432,8 +434,8 @@ def test_a_transition_table_holds_beside_rules() -> None:
 def test_no_strength_leaves_the_beliefs_and_hard_rules() -> None:
     beliefs = np.array([[0.2, 0.5, 0.3]])
 
-    soft = project(beliefs, bio_ground([["a"]]), strength=0.0)
-    hard = project(beliefs, bio_ground([["a"]], "include bio ."), strength=0.0)
+    soft = Projector(strength=0.0).project(beliefs, bio_ground([["a"]]))
+    hard = Projector(strength=0.0).project(beliefs, bio_ground([["a"]], "include bio ."))
 
     np.testing.assert_allclose(soft.q_b, beliefs, rtol=0, atol=1e-12)
     np.testing.assert_allclose(hard.q_b, [[0.4, 0.0, 0.6]], rtol=0, atol=1e-12)
@@ -442,7 +444,7 @@ def test_no_strength_leaves_the_beliefs_and_hard_rules() -> None:
 def test_hard_rules_give_exact_zeros() -> None:
     beliefs = np.random.default_rng(0).dirichlet(np.ones(3), size=5)
 
-    found = project(beliefs, bio_ground([["a", "b", "c"], ["d", "e"]], "include bio .")).q_b
+    found = Projector().project(beliefs, bio_ground([["a", "b", "c"], ["d", "e"]], "include bio .")).q_b
 
     assert found[0, 1] == 0.0
     assert found[3, 1] == 0.0
@@ -453,7 +455,7 @@ def test_a_unit_whose_every_class_is_forbidden_names_the_rules() -> None:
     text = "First(T) -> Label(T, 'O') .\nLast(T) -> Label(T, 'B-PER') .\n1: First(T) -> Label(T, 'I-PER')"
 
     with pytest.raises(RuleError) as caught:
-        project(np.full((3, 3), 1 / 3), bio_ground([["a", "b"], ["c"]], text))
+        Projector().project(np.full((3, 3), 1 / 3), bio_ground([["a", "b"], ["c"]], text))
 
     assert str(caught.value) == (
         "Sequence 's1', token 1: the hard rules forbid every class that the beliefs allow. The rules there:\n"
@@ -466,7 +468,7 @@ def test_a_chain_that_is_forbidden_as_a_whole_names_its_sequence() -> None:
     text = "Label(T, C) & Previous(T, P) -> !Label(P, C) .\nPrevious(T, P) -> Label(T, 'O') ."
 
     with pytest.raises(RuleError, match=r"^Sequence 's0', token 1: the hard rules forbid every class"):
-        project(np.full((3, 3), 1 / 3), bio_ground([["a", "b", "c"]], text))
+        Projector().project(np.full((3, 3), 1 / 3), bio_ground([["a", "b", "c"]], text))
 
 
 def test_a_forbidden_pair_of_documents_names_the_rules() -> None:
@@ -479,7 +481,7 @@ def test_a_forbidden_pair_of_documents_names_the_rules() -> None:
     )
 
     with pytest.raises(RuleError, match=r"(?s)Item 'u0': the hard rules.*2 more units.*rules:1:1.*rules:2:1"):
-        project(np.full((3, 3), 1 / 3), ground)
+        Projector().project(np.full((3, 3), 1 / 3), ground)
 
 
 def same_ground(pairs: list[tuple[int, int]], n: int, text: str, classes: tuple[str, ...] = CLASSES):
@@ -496,13 +498,13 @@ def test_hard_rules_that_leave_nothing_on_a_loop_are_an_error_that_names_them() 
     ground = same_ground(TRIANGLE, 3, f"{SAME} .", ("x", "y"))
 
     with pytest.raises(RuleError, match=r"(?s)^Item 'u0': the hard rules forbid every class.*2 more units.*rules:1:1"):
-        project(np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]), ground)
+        Projector().project(np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]]), ground)
 
 
 def test_hard_rules_give_exact_zeros_on_a_loop() -> None:
     ground = same_ground(TRIANGLE, 3, f"{SAME} .", ("x", "y"))
 
-    found = project(np.array([[1.0, 0.0], [0.5, 0.5], [0.4, 0.6]]), ground)
+    found = Projector().project(np.array([[1.0, 0.0], [0.5, 0.5], [0.4, 0.6]]), ground)
 
     assert found.method == "loopy"
     np.testing.assert_array_equal(found.q_b, [[1.0, 0.0]] * 3)
@@ -514,7 +516,7 @@ def test_zeros_spread_round_a_long_loop_though_they_take_hardly_any_belief_away(
     beliefs = np.tile([[1 - 1e-9, 1e-9]], (n, 1))
     beliefs[0] = 1.0, 0.0
 
-    found = project(beliefs, ground)
+    found = Projector().project(beliefs, ground)
 
     assert found.converged
     assert (found.q_b[:, 1] == 0).all()
@@ -538,7 +540,7 @@ def test_what_is_impossible_on_a_loop_is_impossible_in_truth(text: str, damping:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                found = project(beliefs, ground, settling=Settling(damping=damping)).q_b
+                found = Projector(propagation=Propagation(damping=damping)).project(beliefs, ground).q_b
         except RuleError:
             assert weight.sum() == 0
             told["refused"] += 1
@@ -558,14 +560,16 @@ def test_a_weight_too_strong_for_a_float_is_still_no_hard_rule(pairs: list[tuple
     ground = same_ground(pairs, 3, f"1: {SAME}", ("x", "y"))
     beliefs = np.array([[1.0, 0.0], [0.7, 0.3], [0.0, 1.0]])
 
-    found = project(beliefs, ground, strength=1000.0, settling=Settling(damping=damping))
+    found = Projector(strength=1000.0, propagation=Propagation(damping=damping)).project(beliefs, ground)
 
     np.testing.assert_allclose(found.q_b, beliefs, rtol=0, atol=1e-6)
 
 
 def test_beliefs_of_zero_are_no_fault_of_the_rules() -> None:
     with pytest.raises(RuleError, match=r"^Item 'u': the beliefs are 0 for every class\.$"):
-        project(np.zeros((1, 3)), ground_rules(parse_rules("1: !Label(S, 'x')"), documents(["u"], ["t"]), CLASSES))
+        Projector().project(
+            np.zeros((1, 3)), ground_rules(parse_rules("1: !Label(S, 'x')"), documents(["u"], ["t"]), CLASSES)
+        )
 
 
 def test_the_mean_per_unit_keeps_fifty_neighbours_from_drowning_a_unit() -> None:
@@ -578,8 +582,8 @@ def test_the_mean_per_unit_keeps_fifty_neighbours_from_drowning_a_unit() -> None
     )
     beliefs = np.vstack([[[0.9, 0.05, 0.05]], np.tile([[0.05, 0.9, 0.05]], (50, 1))])
 
-    added = project(beliefs, ground, strength=1.0).q_b[0]
-    averaged = project(beliefs, ground, strength=1.0, per_unit="mean").q_b[0]
+    added = Projector(strength=1.0).project(beliefs, ground).q_b[0]
+    averaged = Projector(strength=1.0, per_unit="mean").project(beliefs, ground).q_b[0]
 
     assert added[1] > 0.99
     # Each of the 50 counts a fiftieth, so together they say about as much as one neighbour with the same belief.
@@ -599,7 +603,7 @@ def test_the_mean_per_unit_averages_rows_over_one_unit() -> None:
     )
     beliefs = np.full((2, 3), 1 / 3)
 
-    found = project(beliefs, ground, strength=1.0, per_unit="mean").q_b
+    found = Projector(strength=1.0, per_unit="mean").project(beliefs, ground).q_b
 
     np.testing.assert_allclose(found[0, 1] / found[0, 0], np.exp(-0.75), rtol=1e-12)
     np.testing.assert_allclose(found[1, 1] / found[1, 0], np.exp(-1.0), rtol=1e-12)
@@ -614,7 +618,7 @@ def test_derived_texts_are_predicted_in_one_batch_each_text_once() -> None:
         asked.append(tuple(texts))
         return np.array([[0.9, 0.1]])
 
-    found = project(np.full((3, 2), 0.5), ground, predict=predict, strength=5.0).q_b
+    found = Projector(strength=5.0).project(np.full((3, 2), 0.5), ground, predict=predict).q_b
 
     assert asked == [("bad",)]
     sure = 1 / (1 + np.exp(-5 * 0.8))
@@ -628,23 +632,23 @@ def test_projecting_again_with_another_classifier_grounds_nothing_again() -> Non
     crowd = rng.dirichlet(np.ones(3), size=3)
     one, other = rng.dirichlet(np.ones(3), size=3), rng.dirichlet(np.ones(3), size=3)
 
-    first = project(crowd, ground, classifier=one).q_b
-    second = project(crowd, ground, classifier=other).q_b
-    again = project(crowd, ground, classifier=one).q_b
+    first = Projector().project(crowd, ground, classifier=one).q_b
+    second = Projector().project(crowd, ground, classifier=other).q_b
+    again = Projector().project(crowd, ground, classifier=one).q_b
 
     np.testing.assert_array_equal(first, again)
     assert np.abs(first - second).max() > 1e-3
     fresh = ground_rules(parse_rules("include bio\n0.5: Label(T, C) -> Predicted(T, C)"), corpus, BIO)
-    np.testing.assert_array_equal(second, project(crowd, fresh, classifier=other).q_b)
+    np.testing.assert_array_equal(second, Projector().project(crowd, fresh, classifier=other).q_b)
 
 
 def test_what_the_classifier_has_no_say_in_is_added_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
     ground = bio_ground([["a", "b", "c"]])
     beliefs = np.full((3, 3), 1 / 3)
-    first = project(beliefs, ground).q_b
+    first = Projector().project(beliefs, ground).q_b
 
     monkeypatch.setattr("crowdlogic.rules.potentials.distances", None)
-    again = project(beliefs, ground).q_b
+    again = Projector().project(beliefs, ground).q_b
 
     np.testing.assert_array_equal(again, first)
 
@@ -657,10 +661,10 @@ def test_the_order_of_rules_and_of_classes_changes_nothing() -> None:
     turned = ("O", "I-PER", "B-LOC", "I-LOC", "B-PER")
     plain = expand(parse_rules("include bio"), classes)
 
-    ours = project(beliefs, ground_rules(plain, corpus, classes)).q_b
+    ours = Projector().project(beliefs, ground_rules(plain, corpus, classes)).q_b
     backwards = parse_rules("".join(f"{rule}\n" for rule in reversed(plain.rules)))
     order = [classes.index(name) for name in turned]
-    theirs = project(beliefs[:, order], ground_rules(backwards, corpus, turned)).q_b
+    theirs = Projector().project(beliefs[:, order], ground_rules(backwards, corpus, turned)).q_b
 
     np.testing.assert_allclose(theirs, ours[:, order], rtol=0, atol=1e-12)
 
@@ -680,24 +684,30 @@ def test_options_that_make_no_sense_are_refused() -> None:
         conll_transitions(("B-LOC", "B-MISC", "B-ORG", "B-PER", "I-LOC", "I-MISC", "I-ORG", "I-PER", "O")),
     )
     cases = [
-        (lambda: project(even, ground, strength=-1), "strength: -1 is not a number of 0 or more."),
-        (lambda: project(even, ground, preset="papr"), "preset: 'papr' is none of paper, released, transitions."),
-        (lambda: project(even[:1], ground), "q_a has the shape (1, 3); the grounded rules need (2, 3)."),
+        (lambda: Projector(strength=-1).project(even, ground), "strength: -1 is not a number of 0 or more."),
         (
-            lambda: project(even, ground, preset="released"),
+            lambda: Projector(preset="papr").project(even, ground),
+            "preset: 'papr' is none of paper, released, transitions.",
+        ),
+        (lambda: Projector().project(even[:1], ground), "q_a has the shape (1, 3); the grounded rules need (2, 3)."),
+        (
+            lambda: Projector(preset="released").project(even, ground),
             "This preset starts from the classifier's beliefs: give `classifier`.",
         ),
         (
-            lambda: project(even, ground, transitions=table),
+            lambda: Projector(transitions=table).project(even, ground),
             "The transition table is over other classes, or in another order, than the beliefs.",
         ),
         (
-            lambda: project(even, linked, preset=Preset(Start.crowd, Result.path)),
+            lambda: Projector(preset=Preset(Start.crowd, Result.path)).project(even, linked),
             "The best path is for chains: these rules also join units that are no neighbours.",
         ),
-        (lambda: project(even[:1], texts), "The rules ask for predictions on 1 derived texts: give `predict`."),
         (
-            lambda: project(even[:1], texts, predict=lambda t: even),
+            lambda: Projector().project(even[:1], texts),
+            "The rules ask for predictions on 1 derived texts: give `predict`.",
+        ),
+        (
+            lambda: Projector().project(even[:1], texts, predict=lambda t: even),
             "predict gave the shape (2, 3) for 1 texts and 3 classes.",
         ),
     ]
@@ -708,6 +718,6 @@ def test_options_that_make_no_sense_are_refused() -> None:
 
 
 def test_a_path_is_raised_by_the_strength() -> None:
-    found = raised(np.array([[0.5, 0.5], [1.0, 0.0]]), np.array([1, 1]), strength=np.log(3))
+    found = raise_path(np.array([[0.5, 0.5], [1.0, 0.0]]), np.array([1, 1]), strength=np.log(3))
 
     np.testing.assert_allclose(found, [[0.25, 0.75], [1.0, 0.0]], rtol=0, atol=1e-12)

@@ -10,7 +10,7 @@ from crowdlogic.data.corpus import sentences
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates import Vocabulary
-from crowdlogic.rules.projection.projector import project
+from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.rules.reach import stay_within_items
 
 TAGS = ("B-PER", "I-PER", "O")
@@ -69,9 +69,11 @@ def test_an_item_projected_alone_is_as_it_is_among_all_where_rules_stay_within_i
     )
     q_a = np.random.default_rng(0).dirichlet(np.ones(3), size=5)
 
-    whole = project(q_a, ground_rules(rules, SENTENCES, TAGS, vocabulary=vocabulary()))
+    whole = Projector().project(q_a, ground_rules(rules, SENTENCES, TAGS, vocabulary=vocabulary()))
     alone = [
-        project(q_a[units], ground_rules(rules, SENTENCES.take_items(np.array([s])), TAGS, vocabulary=vocabulary()))
+        Projector().project(
+            q_a[units], ground_rules(rules, SENTENCES.take_items(np.array([s])), TAGS, vocabulary=vocabulary())
+        )
         for s, units in enumerate((slice(0, 3), slice(3, 5)))
     ]
 
@@ -83,8 +85,10 @@ def test_an_item_projected_alone_would_be_wrong_where_rules_join_items() -> None
     rules = parse_rules("1: Same(A, B) & Label(A, C) -> Label(B, C)")
     q_a = np.random.default_rng(0).dirichlet(np.ones(3), size=5)
 
-    whole = project(q_a, ground_rules(rules, SENTENCES, TAGS, vocabulary=vocabulary()))
-    alone = project(q_a[:3], ground_rules(rules, SENTENCES.take_items(np.array([0])), TAGS, vocabulary=vocabulary()))
+    whole = Projector().project(q_a, ground_rules(rules, SENTENCES, TAGS, vocabulary=vocabulary()))
+    alone = Projector().project(
+        q_a[:3], ground_rules(rules, SENTENCES.take_items(np.array([0])), TAGS, vocabulary=vocabulary())
+    )
 
     assert not stay_within_items(rules, TAGS, vocabulary())
     assert np.abs(whole.q_b[:3] - alone.q_b).max() > 0.01

@@ -10,7 +10,7 @@ import pytest
 
 from crowdlogic.data.benchmarks import is_present, load_benchmark
 from crowdlogic.data.tagging import sequence_starts
-from crowdlogic.rules import conll_transitions, ground_rules, parse_rules, project
+from crowdlogic.rules import Projector, conll_transitions, ground_rules, parse_rules
 from crowdlogic.rules.audit import audit
 from crowdlogic.truth.majority import MajorityVote
 
@@ -43,13 +43,12 @@ def test_hard_bio_rules_leave_no_invalid_tag() -> None:
     offsets = task.corpus.offsets
     assert offsets is not None
 
-    hard = project(beliefs, ground_rules(parse_rules("include bio ."), task.corpus, classes)).q_b
-    best = project(
-        beliefs,
-        ground_rules(parse_rules("include bio ."), task.corpus, classes),
-        classifier=beliefs,
-        preset="released",
-    ).path
+    hard = Projector().project(beliefs, ground_rules(parse_rules("include bio ."), task.corpus, classes)).q_b
+    best = (
+        Projector(preset="released")
+        .project(beliefs, ground_rules(parse_rules("include bio ."), task.corpus, classes), classifier=beliefs)
+        .path
+    )
 
     assert best is not None
     names = np.array([str(name) for name in classes])
@@ -77,7 +76,7 @@ def test_the_audit_names_the_rule_that_ruins_the_task() -> None:
         task.labels.classes,
     )
 
-    bad, good = audit(beliefs, ground)
+    bad, good = audit(Projector(), beliefs, ground)
 
     assert bad.verdict == "contradicts the crowd"
     assert bad.satisfaction < 0.02
@@ -90,12 +89,8 @@ def test_the_authors_transitions_move_the_beliefs_of_real_sentences() -> None:
     task = load_benchmark("ner_conll_mturk")
     beliefs = MajorityVote(ties="first").infer(task.labels).beliefs * 0.9 + 0.1 / 9
 
-    found = project(
-        beliefs,
-        ground_rules(parse_rules(""), task.corpus, task.labels.classes),
-        classifier=beliefs,
-        preset="transitions",
-        transitions=conll_transitions(task.labels.classes),
+    found = Projector(preset="transitions", transitions=conll_transitions(task.labels.classes)).project(
+        beliefs, ground_rules(parse_rules(""), task.corpus, task.labels.classes), classifier=beliefs
     )
 
     changed = (found.q_b.argmax(axis=1) != beliefs.argmax(axis=1)).mean()

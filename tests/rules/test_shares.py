@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 
 from crowdlogic.data.corpus import documents, sentences
-from crowdlogic.rules.contributions import rule_shares
+from crowdlogic.rules.contributions import rule_contributions
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates import Vocabulary
-from crowdlogic.rules.projection.projector import project
+from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.rules.transitions import TransitionTable
 
 CLASSES = ("neg", "pos")
@@ -30,25 +30,27 @@ def test_shares_of_single_units_are_exact_and_add_up() -> None:
         CLASSES,
     )
 
-    found = rule_shares(q_a, ground, predict=predict, strength=2.0)
+    found = rule_contributions(Projector(strength=2.0), q_a, ground, predict=predict)
 
     # For item a: 2 * (1 - 0.1) against neg and 2 * (1 - 0.9) against pos; then 1 against pos; then 0.4 against pos.
-    difference = found.share[:, 0, 1] - found.share[:, 0, 0]
+    difference = found.per_rule[:, 0, 1] - found.per_rule[:, 0, 0]
     np.testing.assert_allclose(difference, [1.6, -1.0, -0.4], rtol=0, atol=1e-12)
-    q_b = project(q_a, ground, predict=predict, strength=2.0).q_b
+    q_b = Projector(strength=2.0).project(q_a, ground, predict=predict).q_b
     log_odds = np.log(q_b[:, 1] / q_b[:, 0]) - np.log(q_a[:, 1] / q_a[:, 0])
-    np.testing.assert_allclose((found.share[:, :, 1] - found.share[:, :, 0]).sum(axis=0), log_odds, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        (found.per_rule[:, :, 1] - found.per_rule[:, :, 0]).sum(axis=0), log_odds, rtol=0, atol=1e-12
+    )
     np.testing.assert_allclose(found.residual, 0.0, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(found.share.mean(axis=2), 0.0, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.per_rule.mean(axis=2), 0.0, rtol=0, atol=1e-12)
 
 
 def test_a_hard_rule_takes_a_class_away() -> None:
     ground = ground_rules(parse_rules("Contains(S, 'bad') -> Label(S, 'neg') .\n1: !Label(S, 'neg')"), TEXTS, CLASSES)
 
-    found = rule_shares(np.full((2, 2), 0.5), ground)
+    found = rule_contributions(Projector(), np.full((2, 2), 0.5), ground)
 
-    assert found.share[0, 0].tolist() == [0.0, -np.inf]
-    assert found.share[0, 1].tolist() == [0.0, 0.0]
+    assert found.per_rule[0, 0].tolist() == [0.0, -np.inf]
+    assert found.per_rule[0, 1].tolist() == [0.0, 0.0]
     assert np.isfinite(found.residual).all()
 
 
@@ -63,28 +65,32 @@ def test_in_a_chain_a_rule_is_credited_with_what_is_lost_without_it() -> None:
     )
     q_a = np.random.default_rng(0).dirichlet(np.ones(3), size=3)
 
-    found = rule_shares(q_a, ground, strength=2.0)
+    found = rule_contributions(Projector(strength=2.0), q_a, ground)
 
-    lost = np.log(found.projection.q_b) - np.log(project(q_a, ground.only([1]), strength=2.0).q_b)
-    np.testing.assert_allclose(found.share[0], lost - lost.mean(axis=1, keepdims=True), rtol=0, atol=1e-12)
+    lost = np.log(found.projection.q_b) - np.log(Projector(strength=2.0).project(q_a, ground.only([1])).q_b)
+    np.testing.assert_allclose(found.per_rule[0], lost - lost.mean(axis=1, keepdims=True), rtol=0, atol=1e-12)
     whole = np.log(found.projection.q_b) - np.log(q_a)
     whole -= whole.mean(axis=1, keepdims=True)
-    np.testing.assert_allclose(found.share.sum(axis=0) + found.residual, whole, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.per_rule.sum(axis=0) + found.residual, whole, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize(
     "text", ["1: Contains(S, 'zebra') -> Label(S, 'neg')", "0: Contains(S, 'bad') -> Label(S, 'neg')"]
 )
 def test_an_idle_rule_has_no_share(text: str) -> None:
-    found = rule_shares(np.array([[0.7, 0.3], [0.4, 0.6]]), ground_rules(parse_rules(text), TEXTS, CLASSES))
+    found = rule_contributions(
+        Projector(), np.array([[0.7, 0.3], [0.4, 0.6]]), ground_rules(parse_rules(text), TEXTS, CLASSES)
+    )
 
-    np.testing.assert_allclose(found.share, 0.0, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.per_rule, 0.0, rtol=0, atol=1e-12)
 
 
 def test_no_rules_have_no_shares() -> None:
-    found = rule_shares(np.array([[0.7, 0.3], [0.4, 0.6]]), ground_rules(parse_rules(""), TEXTS, CLASSES))
+    found = rule_contributions(
+        Projector(), np.array([[0.7, 0.3], [0.4, 0.6]]), ground_rules(parse_rules(""), TEXTS, CLASSES)
+    )
 
-    assert found.share.shape == (0, 2, 2)
+    assert found.per_rule.shape == (0, 2, 2)
     np.testing.assert_allclose(found.residual, 0.0, rtol=0, atol=1e-12)
 
 
@@ -105,17 +111,21 @@ def test_shares_and_residual_add_up_to_what_the_projection_changed(preset: str, 
     q_a, p, table = chain_case()
     ground = ground_rules(parse_rules(CHAIN), SENTENCE, TAGS)
 
-    found = rule_shares(
-        q_a, ground, classifier=p, strength=2.0, preset=preset, transitions=table if has_table else None
+    found = rule_contributions(
+        Projector(strength=2.0, preset=preset, transitions=table if has_table else None), q_a, ground, classifier=p
     )
 
     start = q_a if preset == "paper" else p
-    q_b = project(q_a, ground, classifier=p, strength=2.0, preset=preset, transitions=table if has_table else None).q_b
+    q_b = (
+        Projector(strength=2.0, preset=preset, transitions=table if has_table else None)
+        .project(q_a, ground, classifier=p)
+        .q_b
+    )
     assert found.from_classifier is (preset != "paper")
     np.testing.assert_array_equal(found.start, start)
     np.testing.assert_array_equal(found.projection.q_b, q_b)
     whole = np.log(q_b) - np.log(start)
-    explained = found.share.sum(axis=0) + found.residual + (found.transitions if has_table else 0.0)
+    explained = found.per_rule.sum(axis=0) + found.residual + (found.transitions if has_table else 0.0)
     np.testing.assert_allclose(explained, whole - whole.mean(axis=1, keepdims=True), rtol=0, atol=1e-12)
 
 
@@ -123,9 +133,9 @@ def test_a_table_of_transitions_is_credited_with_what_is_lost_without_it() -> No
     q_a, p, table = chain_case()
     ground = ground_rules(parse_rules(CHAIN), SENTENCE, TAGS)
 
-    found = rule_shares(q_a, ground, classifier=p, preset="transitions", transitions=table)
+    found = rule_contributions(Projector(preset="transitions", transitions=table), q_a, ground, classifier=p)
 
-    without = project(q_a, ground, classifier=p, preset="transitions").q_b
+    without = Projector(preset="transitions").project(q_a, ground, classifier=p).q_b
     lost = np.log(found.projection.q_b) - np.log(without)
     np.testing.assert_allclose(found.transitions, lost - lost.mean(axis=1, keepdims=True), rtol=0, atol=1e-12)
 
@@ -135,9 +145,9 @@ def test_averaged_groundings_have_averaged_shares() -> None:
     ground = ground_rules(parse_rules("1: Word(S, W) -> Label(S, 'neg')"), TEXTS, CLASSES, vocabulary=near)
     q_a = np.array([[0.7, 0.3], [0.4, 0.6]])
 
-    summed = rule_shares(q_a, ground, strength=1.0)
-    averaged = rule_shares(q_a, ground, strength=1.0, per_unit="mean")
+    summed = rule_contributions(Projector(strength=1.0), q_a, ground)
+    averaged = rule_contributions(Projector(strength=1.0, per_unit="mean"), q_a, ground)
 
-    np.testing.assert_allclose(summed.share[0], 4 * averaged.share[0], rtol=0, atol=1e-12)
-    assert averaged.share[0, 0, 0] - averaged.share[0, 0, 1] == pytest.approx(1.0, abs=1e-12)
+    np.testing.assert_allclose(summed.per_rule[0], 4 * averaged.per_rule[0], rtol=0, atol=1e-12)
+    assert averaged.per_rule[0, 0, 0] - averaged.per_rule[0, 0, 1] == pytest.approx(1.0, abs=1e-12)
     np.testing.assert_allclose(averaged.residual, 0.0, rtol=0, atol=1e-12)

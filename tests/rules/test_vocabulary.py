@@ -14,7 +14,7 @@ from crowdlogic.errors import OptionError, RuleError
 from crowdlogic.rules.grounding import GroundRules, ground_rules
 from crowdlogic.rules.parser import parse_rules, read_rules
 from crowdlogic.rules.predicates import Vocabulary
-from crowdlogic.rules.projection.projector import project
+from crowdlogic.rules.projection.projector import Projector
 
 CLASSES = ("neg", "pos")
 TEXTS = documents(["a", "b", "c"], ["GOOD but bad", "fine", "so so"])
@@ -37,7 +37,7 @@ def test_a_function_registered_by_decorator_is_a_predicate() -> None:
 
     found = ground("1: shouting(S) -> Label(S, 'pos')", vocabulary)
 
-    q_b = project(np.full((3, 2), 0.5), found, strength=3.0).q_b
+    q_b = Projector(strength=3.0).project(np.full((3, 2), 0.5), found).q_b
     share = 4 / len("GOOD but bad")
     np.testing.assert_allclose(q_b[0, 0] / q_b[0, 1], np.exp(-3 * share), rtol=1e-12)
     np.testing.assert_allclose(q_b[1:], 0.5)
@@ -72,7 +72,7 @@ def test_only_the_texts_that_are_asked_about_are_predicted() -> None:
     rule = "1: Label(S, C) & After(S, 'but', B) & Contains(B, 'bad') -> Predicted(B, C)"
 
     found = ground_rules(parse_rules(rule), corpus, CLASSES)
-    q_b = project(np.full((3, 2), 0.5), found, predict=lambda texts: np.array([[0.9, 0.1], [0.2, 0.8]])).q_b
+    q_b = Projector().project(np.full((3, 2), 0.5), found, predict=lambda texts: np.array([[0.9, 0.1], [0.2, 0.8]])).q_b
 
     assert found.texts == ("bad", "so bad")
     assert q_b.argmax(axis=1).tolist() == [0, 0, 1]
@@ -130,7 +130,7 @@ def test_the_column_of_truth_values_has_two_names_in_any_case(column: str) -> No
 
     found = ground("1: Liked(S) -> Label(S, 'pos')", vocabulary)
 
-    q_b = project(np.full((3, 2), 0.5), found, strength=2.0).q_b
+    q_b = Projector(strength=2.0).project(np.full((3, 2), 0.5), found).q_b
     np.testing.assert_allclose(q_b[:, 0] / q_b[:, 1], np.exp([-1.0, 0.0, -2.0]), rtol=1e-12)
 
 

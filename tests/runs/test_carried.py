@@ -15,7 +15,7 @@ from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import read_rules
 from crowdlogic.rules.predicates import Vocabulary
-from crowdlogic.rules.projection.projector import project
+from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.runs.carried import carried_rules, carry_rules
 
@@ -46,7 +46,7 @@ def written(folder: Path) -> tuple[RuleSet, Vocabulary]:
 def beliefs(rules: RuleSet, vocabulary: Vocabulary) -> np.ndarray:
     q_a = np.array([[0.4, 0.6], [0.7, 0.3], [0.5, 0.5]])
     ground = ground_rules(rules, TEXTS, CLASSES, vocabulary=vocabulary)
-    return project(q_a, ground, predict=lambda texts: np.tile([0.2, 0.8], (len(texts), 1)), strength=1.0).q_b
+    return Projector(strength=1.0).project(q_a, ground, predict=lambda texts: np.tile([0.2, 0.8], (len(texts), 1))).q_b
 
 
 def test_rules_mean_the_same_in_a_run_that_was_moved(tmp_path: Path) -> None:

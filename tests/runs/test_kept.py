@@ -38,21 +38,21 @@ def kept_of(labels: CrowdLabels, corpus: Corpus) -> Kept:
     }
     model = {"model.w": rng.normal(size=(3, 2)).astype(np.float32), "progress.m": np.ones(2), "fixed.c": np.arange(3)}
     judged = RuleAudit(
-        "1.0: r",
-        "f:1:1",
-        3,
-        2,
-        0.5,
-        1.25,
-        float("nan"),
-        float("nan"),
-        float("nan"),
-        0.25,
-        0.5,
-        1,
-        None,
-        2,
-        Verdict.neutral,
+        rule="1.0: r",
+        place="f:1:1",
+        groundings=3,
+        units=2,
+        coverage=0.5,
+        applications=1.25,
+        satisfaction=float("nan"),
+        low=float("nan"),
+        high=float("nan"),
+        chance=0.25,
+        moved=0.5,
+        flipped=1,
+        flipped_right=None,
+        flipped_wrong=2,
+        verdict=Verdict.neutral,
     )
     return Kept(config, labels, corpus, estimate, views, model, history, (judged,))
 

@@ -31,9 +31,9 @@ from crowdlogic.errors import ConvergenceWarning, OptionError, name_list
 from crowdlogic.rules.audit import audit
 from crowdlogic.rules.checking import check
 from crowdlogic.rules.expansion import expand
-from crowdlogic.rules.grounding import GroundRules, ground_rules
+from crowdlogic.rules.grounding import GroundRules
 from crowdlogic.rules.parser import read_rules
-from crowdlogic.rules.projection.projector import Predict
+from crowdlogic.rules.projection.projector import Predict, Projector
 from crowdlogic.truth.methods import method_named
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Check rules, and audit what each one does.")
@@ -90,16 +90,15 @@ def audit_command(
     asked = _Asked() if run is None else _of_run(run, crowd, corpus)
     crowd = crowd.with_classes(asked.classes or crowd.classes)
     corpus = corpus.with_classes(crowd.classes)
-    ground = ground_rules(read_rules(rules), corpus, crowd.classes, vocabulary=vocabulary_of(table))
+    projector = Projector(rules=read_rules(rules), vocabulary=vocabulary_of(table), strength=strength)
+    ground = projector.ground(corpus, crowd.classes)
     ground = _auditable(ground) if run is None else ground
     for notice in ground.notices:
         say(notice)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         beliefs = method_named(method).infer(crowd, corpus).beliefs
-        judged = audit(
-            beliefs, ground, predict=asked.predict, classifier=asked.units, strength=strength, gold=corpus.gold
-        )
+        judged = audit(projector, beliefs, ground, predict=asked.predict, classifier=asked.units, gold=corpus.gold)
     for remark in dict.fromkeys(str(warning.message) for warning in caught):
         say(remark)
     if json:

@@ -38,7 +38,7 @@ from crowdlogic.learning.two_stage import Gold, TwoStage
 from crowdlogic.metrics.spans import span_scores
 from crowdlogic.numerics.arrays import Ints
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.rules.projection.projector import PRESETS, Start
+from crowdlogic.rules.projection.presets import PRESETS, Start
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import CONLL_START, TransitionTable, transition_table
 from crowdlogic.truth.bsc_seq import BSCSeq

@@ -45,6 +45,7 @@ from crowdlogic.learning.task import Task, task_of
 from crowdlogic.learning.teacher import Teacher
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.truth.dawid_skene import m_step
 from crowdlogic.truth.fitting import check_counts
@@ -128,7 +129,7 @@ class CRFMA:
             loss = learner.m_step(task.corpus, copies, right, self.prior, steps=self.first_steps if t == 1 else None)
             return self.epoch(task, task.learnt, copies, learner, loss)
 
-        teacher = Teacher(task.labels.classes, None, vocabulary)
+        teacher = Teacher(task.labels.classes, Projector(vocabulary=vocabulary))
         return Course(task, teacher, learner, copies.mixed(copies.agreement())), step
 
     def epoch(self, task: Task, labels: CrowdLabels, copies: Copies, learner: Learner, loss: float) -> Epoch:

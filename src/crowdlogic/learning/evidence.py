@@ -27,7 +27,7 @@ from crowdlogic.errors import OptionError
 from crowdlogic.learning.learned import Learned
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.logspace import log_sum_exp, normalise, safe_log
-from crowdlogic.rules.contributions import Shares, rule_shares
+from crowdlogic.rules.contributions import Contributions, rule_contributions
 from crowdlogic.rules.grounding import GroundRules
 from crowdlogic.rules.reach import stay_within_items
 
@@ -199,37 +199,34 @@ def _check(q_a: Beliefs, log_q_a: Floats, method: str) -> None:
 def rule_evidence(learned: Learned, items: Ints, units: Sequence[Ints]) -> list[RuleEvidence]:
     """What each rule added to the units of some items, from the projection of these alone where that will do."""
     task, epoch, teacher = learned.task, learned.epoch, learned.teacher
-    alone = teacher.rules is None or stay_within_items(teacher.rules, teacher.classes, teacher.vocabulary)
+    rules, vocabulary = teacher.projector.rules, teacher.projector.vocabulary
+    alone = rules is None or stay_within_items(rules, teacher.classes, vocabulary)
     corpus = task.corpus.take_items(items) if alone else task.corpus
     seen = np.concatenate(units) if alone else np.arange(task.corpus.n_units)
     ends = np.cumsum([len(mine) for mine in units])
     places = [np.arange(end - len(mine), end) for mine, end in zip(units, ends, strict=True)] if alone else units
     ground = teacher.grounded(corpus)
-    shares = rule_shares(
+    found = rule_contributions(
+        teacher.projector,
         epoch.q_a[seen],
         ground,
         predict=lambda texts: predict_texts(learned.classifier, texts),
         classifier=epoch.p[seen],
-        strength=teacher.strength,
-        preset=teacher.preset,
-        transitions=teacher.transitions,
-        per_unit=teacher.per_unit,
-        settling=teacher.settling,
     )
-    return [_in_bits(shares, ground, place, epoch.q_b[mine]) for place, mine in zip(places, units, strict=True)]
+    return [_in_bits(found, ground, place, epoch.q_b[mine]) for place, mine in zip(places, units, strict=True)]
 
 
-def _in_bits(shares: Shares, ground: GroundRules, mine: Ints, q_b: Beliefs) -> RuleEvidence:
+def _in_bits(found: Contributions, ground: GroundRules, mine: Ints, q_b: Beliefs) -> RuleEvidence:
     """The rows of the item's units, the rules that touch them, and what is left over."""
-    share = shares.share[:, mine] / BIT
+    share = found.per_rule[:, mine] / BIT
     touching = [place for place in range(len(share)) if (np.abs(share[place]) > 0).any()]
     rules = tuple(str(ground.rules[place].rule) for place in touching)
-    table = None if shares.transitions is None else shares.transitions[mine] / BIT
-    base = safe_log(shares.start[mine]) / BIT
+    table = None if found.transitions is None else found.transitions[mine] / BIT
+    base = safe_log(found.start[mine]) / BIT
     explained = base + share.sum(axis=0) + (0.0 if table is None else table)
     residual, normaliser = left_over(explained, safe_log(q_b) / BIT)
     return RuleEvidence(
-        base, shares.from_classifier, rules, share[touching], table, residual, normaliser, shares.is_exact
+        base, found.from_classifier, rules, share[touching], table, residual, normaliser, found.is_exact
     )
 
 

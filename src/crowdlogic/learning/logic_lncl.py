@@ -34,11 +34,12 @@ from crowdlogic.learning.rule_weights import is_time, learnt_factors
 from crowdlogic.learning.schedules import Growing, Imitation, imitation_at
 from crowdlogic.learning.stopping import HeldOut, Limits
 from crowdlogic.learning.task import Task, annotator_weights, task_of
-from crowdlogic.learning.teacher import Teacher, transitions_of
+from crowdlogic.learning.teacher import Teacher
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.rules.potentials import PerUnit
 from crowdlogic.rules.predicates import Vocabulary
-from crowdlogic.rules.projection.projector import Preset
+from crowdlogic.rules.projection.presets import Preset
+from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import TransitionTable
 from crowdlogic.truth.dawid_skene import e_step, m_step, speaking_step
@@ -230,9 +231,17 @@ class LogicLNCL:
 
     def teacher(self, task: Task, rules: RuleSet | None, vocabulary: Vocabulary | None) -> Teacher:
         """The rules as this method obeys them."""
+        projector = Projector(
+            rules=rules,
+            vocabulary=vocabulary,
+            transitions=self.transitions,
+            strength=self.strength,
+            preset=self.preset,
+            per_unit=self.per_unit,
+        )
         first = first_targets(task.learnt, self.start)
-        table = transitions_of(self.transitions, task, first)
-        return Teacher(task.labels.classes, rules, vocabulary, table, self.preset, self.strength, self.per_unit)
+        classes = task.labels.classes
+        return Teacher(classes, projector.with_transitions(first, task.corpus.offsets, classes))
 
 
 def first_targets(labels: CrowdLabels, start: MajorityVote, *, doubt: float | None = 0.0) -> Beliefs:

@@ -9,6 +9,7 @@ from crowdlogic.errors import OptionError
 from crowdlogic.learning.task import Task
 from crowdlogic.learning.teacher import Teacher
 from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.rules.syntax import RuleSet
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def network_for(method: str, architecture: Architecture, task: Task, *, seed: in
 
 def idle_teacher(method: str, task: Task, rules: RuleSet | None, vocabulary: Vocabulary | None) -> Teacher:
     """No rules: these methods predict as their network does."""
-    made = Teacher(task.labels.classes, rules, vocabulary)
+    made = Teacher(task.labels.classes, Projector(rules=rules, vocabulary=vocabulary))
     if not made.is_idle:
         raise OptionError(f"{method} has no place for rules. Use logic-lncl, or leave them out.")
     return made

@@ -13,10 +13,10 @@ from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.logic_lncl import LogicLNCL, Loss
 from crowdlogic.learning.schedules import Constant, Growing, Imitation
-from crowdlogic.learning.teacher import ESTIMATED
 from crowdlogic.registry import CLASSIFIERS
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.rules.projection.projector import Preset, Result, Start
+from crowdlogic.rules.projection.presets import Preset, Result, Start
+from crowdlogic.rules.projection.projector import ESTIMATED
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import TransitionTable, conll_transitions
 from crowdlogic.truth.majority import MajorityVote

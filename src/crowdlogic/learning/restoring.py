@@ -21,6 +21,7 @@ from crowdlogic.learning.task import Task
 from crowdlogic.learning.teacher import Teacher
 from crowdlogic.rules.audit import RuleAudit, audit
 from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.runs.carried import carried_rules, carry_rules
 from crowdlogic.runs.damage import needed, numbers, undamaged
@@ -78,7 +79,7 @@ def kept_of(learned: Learned, config: Mapping[str, Any]) -> Kept:
     outcome = {"chosen": learned.chosen, "since": learned.since, "epoch": numbers}
     known = {"classes": list(task.labels.classes), "sequential": task.labels.is_sequential, "outcome": outcome}
     return Kept(
-        {**config, **known, "teacher": _teacher(learned.teacher)},
+        {**config, **known, "teacher": _projector_options(learned.teacher.projector)},
         task.labels,
         task.corpus,
         learned.estimate,
@@ -90,13 +91,13 @@ def kept_of(learned: Learned, config: Mapping[str, Any]) -> Kept:
     )
 
 
-NO_OPTIONS = ("classes", "rules", "vocabulary", "_ground")
-"""What of a teacher is no option: kept elsewhere, or made anew."""
+NO_OPTIONS = ("rules", "vocabulary")
+"""What of a projector is no option: it is kept elsewhere."""
 
 
-def _teacher(teacher: Teacher) -> dict[str, Any]:
-    names = [one.name for one in fields(teacher) if one.name not in NO_OPTIONS]
-    return {name: plain_options(getattr(teacher, name)) for name in names}
+def _projector_options(projector: Projector) -> dict[str, Any]:
+    names = [one.name for one in fields(projector) if one.name not in NO_OPTIONS]
+    return {name: plain_options(getattr(projector, name)) for name in names}
 
 
 def carried(folder: Path, rules: RuleSet | None, vocabulary: Vocabulary | None) -> dict[str, Any] | None:
@@ -107,16 +108,15 @@ def carried(folder: Path, rules: RuleSet | None, vocabulary: Vocabulary | None) 
 def audited(learned: Learned) -> tuple[RuleAudit, ...]:
     """What each rule does to the crowd's beliefs, alone."""
     teacher, epoch = learned.teacher, learned.epoch
-    if teacher.rules is None:
+    if teacher.projector.rules is None:
         return ()
     return audit(
+        teacher.projector,
         epoch.q_a,
         teacher.grounded(learned.task.corpus),
         predict=lambda texts: predict_texts(learned.classifier, texts),
         classifier=epoch.p,
-        strength=teacher.strength,
         gold=learned.task.corpus.gold,
-        settling=teacher.settling,
     )
 
 
@@ -143,7 +143,8 @@ def _learned(home: Path, kept: Kept, vocabulary: Vocabulary | None, classifier: 
     config = kept.config
     rules, words = (None, vocabulary) if config["rules"] is None else carried_rules(home, config["rules"], vocabulary)
     architecture = _architecture(home, config) if classifier is None else classifier
-    teacher = configured(Teacher(kept.labels.classes, rules, words), config["teacher"])
+    projector = configured(Projector(rules=rules, vocabulary=words), config["teacher"])
+    teacher = Teacher(kept.labels.classes, projector)
     outcome, history = config["outcome"], tuple(row_of(row) for row in kept.history)
     if needed(outcome["chosen"], int, "the chosen epoch") not in range(1, len(history) + 1):
         raise ValueError(f"epoch {outcome['chosen']} is chosen, and the history has {len(history)}")

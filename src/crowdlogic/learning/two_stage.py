@@ -24,10 +24,11 @@ from crowdlogic.learning.passes import Trained, trained
 from crowdlogic.learning.scoring import is_scorable
 from crowdlogic.learning.stopping import HeldOut, Limits
 from crowdlogic.learning.task import Task, task_of
-from crowdlogic.learning.teacher import Teacher, transitions_of
+from crowdlogic.learning.teacher import Teacher
 from crowdlogic.numerics.arrays import Bools, Floats
 from crowdlogic.rules.predicates import Vocabulary
-from crowdlogic.rules.projection.projector import Preset
+from crowdlogic.rules.projection.presets import Preset
+from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import TransitionTable
 from crowdlogic.truth.dawid_skene import m_step
@@ -170,8 +171,15 @@ class Gold:
 def _teacher(
     method: TwoStage | Gold, task: Task, targets: Beliefs, rules: RuleSet | None, vocabulary: Vocabulary | None
 ) -> Teacher:
-    table = transitions_of(method.transitions, task, targets)
-    return Teacher(task.labels.classes, rules, vocabulary, table, method.preset, method.strength)
+    projector = Projector(
+        rules=rules,
+        vocabulary=vocabulary,
+        transitions=method.transitions,
+        strength=method.strength,
+        preset=method.preset,
+    )
+    classes = task.labels.classes
+    return Teacher(classes, projector.with_transitions(targets, task.corpus.offsets, classes))
 
 
 def _taught(

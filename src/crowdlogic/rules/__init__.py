@@ -2,9 +2,10 @@
 
 rules = read_rules("sentiment.rules")
 for finding in check(rules, classes=classes, corpus=corpus): ...
-ground = ground_rules(rules, corpus, classes)          # once
-q_b = project(q_a, ground, predict=classifier).q_b     # every epoch
-for judged in audit(q_a, ground, predict=classifier): ...
+projector = Projector(rules=rules, strength=5.0)
+ground = projector.ground(corpus, classes)                        # once
+q_b = projector.project(q_a, ground, predict=classifier).q_b      # every epoch
+for audited in audit(projector, q_a, ground, predict=classifier): ...
 """
 
 from crowdlogic.exports import lazy_exports

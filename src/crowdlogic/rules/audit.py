@@ -9,7 +9,7 @@ that the crowd contradicts is named.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -20,8 +20,8 @@ from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import safe_log
 from crowdlogic.rules.blocks import Predictions
-from crowdlogic.rules.grounding import GroundRule, GroundRules
-from crowdlogic.rules.projection.projector import Predict, Preset, Settling, project
+from crowdlogic.rules.grounding import GroundRules
+from crowdlogic.rules.projection.projector import Predict, Projector
 from crowdlogic.rules.weights import Expected, expected
 
 EVEN = 0.5
@@ -49,7 +49,7 @@ class Verdict(StrEnum):
     contradicts = "contradicts the crowd"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RuleAudit:
     """What one rule does, alone.
 
@@ -89,80 +89,98 @@ class RuleAudit:
 
 
 def audit(
-    beliefs: Beliefs,
+    projector: Projector,
+    q_a: Beliefs,
     ground: GroundRules,
     *,
     predict: Predict | None = None,
     classifier: Beliefs | None = None,
-    strength: float = 5.0,
     gold: Ints | None = None,
-    settling: Settling | None = None,
 ) -> tuple[RuleAudit, ...]:
-    """Judge every rule, alone, by the crowd's posterior and by gold where there is some.
+    """Audit every rule, alone, by the crowd's posterior and by gold where there is some.
+
+    Each rule is projected alone, from q_a to marginals (preset "paper", no transitions) whatever the projector's own
+    preset, since the audit says what a rule does to the crowd's beliefs. Strength, per_unit and propagation are the
+    projector's.
 
     Args:
-        beliefs: q_a[i, k], the crowd's posterior.
+        projector: How rules are obeyed.
+        q_a: q_a[i, k], the crowd's posterior.
         ground: The rules, grounded.
         predict: The classifier on derived texts, where rules ask.
         classifier: The classifier on the units, where rules ask.
-        strength: C of the projection.
         gold: gold[i], the true classes; UNKNOWN (-1) where not known.
-        settling: When belief propagation has settled.
     """
-    if gold is not None and len(gold) != len(beliefs):
-        raise OptionError(f"gold has {len(gold):,} entries for {len(beliefs):,} units.")
+    if gold is not None and len(gold) != len(q_a):
+        raise OptionError(f"gold has {len(gold):,} entries for {len(q_a):,} units.")
     texts = None if predict is None or not ground.texts else predict(ground.texts)
-    said = Predictions(units=classifier, texts=texts)
-    return tuple(
-        _judged(rule, ground.only([place]), beliefs, said, strength, gold, settling)
-        for place, rule in enumerate(ground.rules)
+    auditor = _Auditor(
+        projector=replace(projector, preset="paper", transitions=None),
+        q_a=q_a,
+        ground=ground,
+        predictions=Predictions(units=classifier, texts=texts),
+        gold=gold,
     )
+    return tuple(auditor.audit(place) for place in range(len(ground.rules)))
 
 
-def _judged(
-    rule: GroundRule,
-    alone: GroundRules,
-    beliefs: Beliefs,
-    said: Predictions,
-    strength: float,
-    gold: Ints | None,
-    settling: Settling | None,
-) -> RuleAudit:
-    seen = expected(rule, beliefs, said)
-    low, high = interval(seen, _items_of(seen.unit, alone))
-    chance = expected(rule, np.tile(beliefs.mean(axis=0), (len(beliefs), 1)), said).confidence
-    q_b = project(
-        beliefs,
-        alone,
-        predict=None if said.texts is None else lambda _: np.asarray(said.texts),
-        classifier=said.units,
-        strength=strength,
-        preset=Preset(),
-        settling=settling,
-    ).q_b
-    moved = float(kl(q_b, beliefs).sum())
-    before, after = beliefs.argmax(axis=1), q_b.argmax(axis=1)
-    flips = np.flatnonzero(before != after)
-    right, wrong = (None, None) if gold is None else _judged_flips(before, after, flips, gold)
-    touched = rule.units
-    changes = len(flips) > 0 or moved / max(len(touched), 1) > MOVED
-    return RuleAudit(
-        str(rule.rule),
-        str(rule.rule.place),
-        rule.count,
-        len(touched),
-        len(touched) / max(len(beliefs), 1),
-        float(seen.applies.sum()),
-        seen.confidence,
-        low,
-        high,
-        chance,
-        moved,
-        len(flips),
-        right,
-        wrong,
-        verdict(seen.confidence, low, high, chance, changes, right, wrong),
-    )
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Auditor:
+    """What the audits of all rules have in common."""
+
+    projector: Projector
+    q_a: Beliefs
+    ground: GroundRules
+    predictions: Predictions
+    gold: Ints | None
+
+    def audit(self, place: int) -> RuleAudit:
+        """One rule, alone."""
+        rule, q_a = self.ground.rules[place], self.q_a
+        seen = expected(rule, q_a, self.predictions)
+        low, high = interval(seen, _items_of(seen.unit, self.ground))
+        chance = expected(rule, np.tile(q_a.mean(axis=0), (len(q_a), 1)), self.predictions).confidence
+        q_b = self.project(place)
+        moved = float(kl(q_b, q_a).sum())
+        before, after = q_a.argmax(axis=1), q_b.argmax(axis=1)
+        flips = np.flatnonzero(before != after)
+        right, wrong = (None, None) if self.gold is None else _count_flips(before, after, flips, self.gold)
+        touched = len(rule.units)
+        return RuleAudit(
+            rule=str(rule.rule),
+            place=str(rule.rule.place),
+            groundings=rule.count,
+            units=touched,
+            coverage=touched / max(len(q_a), 1),
+            applications=float(seen.applies.sum()),
+            satisfaction=seen.confidence,
+            low=low,
+            high=high,
+            chance=chance,
+            moved=moved,
+            flipped=len(flips),
+            flipped_right=right,
+            flipped_wrong=wrong,
+            verdict=verdict(
+                seen.confidence,
+                low=low,
+                high=high,
+                chance=chance,
+                changes=len(flips) > 0 or moved / max(touched, 1) > MOVED,
+                right=right,
+                wrong=wrong,
+            ),
+        )
+
+    def project(self, place: int) -> Beliefs:
+        """q_b of one rule alone."""
+        texts = self.predictions.texts
+        return self.projector.project(
+            self.q_a,
+            self.ground.only([place]),
+            predict=None if texts is None else lambda _: texts,
+            classifier=self.predictions.units,
+        ).q_b
 
 
 def kl(q_b: Beliefs, q_a: Beliefs) -> Floats:
@@ -171,7 +189,8 @@ def kl(q_b: Beliefs, q_a: Beliefs) -> Floats:
     return np.asarray((q_b * ratio).sum(axis=1))
 
 
-def _judged_flips(before: Ints, after: Ints, flips: Ints, gold: Ints) -> tuple[int, int]:
+def _count_flips(before: Ints, after: Ints, flips: Ints, gold: Ints) -> tuple[int, int]:
+    """Flips to the truth, and flips from it, where gold is known."""
     known = flips[gold[flips] != UNKNOWN]
     return int((after[known] == gold[known]).sum()), int((before[known] == gold[known]).sum())
 
@@ -208,7 +227,14 @@ def _wilson(share: float, count: float) -> tuple[float, float]:
 
 
 def verdict(
-    satisfaction: float, low: float, high: float, chance: float, changes: bool, right: int | None, wrong: int | None
+    satisfaction: float,
+    *,
+    low: float,
+    high: float,
+    chance: float,
+    changes: bool,
+    right: int | None = None,
+    wrong: int | None = None,
 ) -> Verdict:
     """Gold decides where its flips are more one-sided than chance; else the crowd does.
 

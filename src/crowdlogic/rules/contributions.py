@@ -1,10 +1,10 @@
-"""What each rule contributed to a projection: its share of log q_b - log q_a, so that an answer can be explained.
+"""What each rule contributed to a projection: its part of log q_b - log q_a, so that an answer can be explained.
 
-Where the projection starts from the classifier, it is the share of log q_b - log p.
+Where the projection starts from the classifier, it is the part of log q_b - log p.
 
-For units that stand alone the shares are exact and add up: -C w (1 - v), rule by rule. Where units hang together
-(chains, graphs) a rule's share is what is lost when that rule alone is left out; what these shares do not account for
-is kept beside them as the residual. So it is with a table of transitions.
+For single units the contributions are exact and add up: -C w (1 - v), rule by rule. In chains and graphs a rule's
+contribution is what is lost when that rule alone is left out; what these do not account for is the residual. The same
+holds for a table of transitions.
 
 Axes: l rule, i unit, k class.
 """
@@ -12,7 +12,7 @@ Axes: l rule, i unit, k class.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,102 +21,89 @@ from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.logspace import LOG_ZERO, safe_log
 from crowdlogic.rules.blocks import Predictions
 from crowdlogic.rules.grounding import GroundRules
-from crowdlogic.rules.potentials import PerUnit, potentials
-from crowdlogic.rules.projection.projector import PRESETS, Predict, Preset, Projection, Settling, Start, project
-from crowdlogic.rules.transitions import TransitionTable
+from crowdlogic.rules.projection.projector import Predict, Projection, Projector
 
 
-@dataclass(frozen=True, eq=False)
-class Shares:
-    """The rules' part in a projection, in nats, centred so that each unit's shares over classes have mean 0.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Contributions:
+    """The rules' part in a projection, in nats, centred: over the classes of a unit, each has mean 0.
 
     Attributes:
-        share: share[l, i, k], what rule l added to the log belief in class k. LOG_ZERO where a hard rule forbids it.
-        residual: residual[i, k], what the shares do not account for; 0 where they are exact.
-        projection: The projection that they explain.
+        per_rule: per_rule[l, i, k], what rule l added to the log belief in class k. LOG_ZERO where a hard rule
+            forbids it.
         transitions: transitions[i, k], what the table of transitions added; None without one.
-        start: start[i, k], the beliefs that the projection started from, and that the shares were added to.
+        residual: residual[i, k], what these do not account for; 0 where they are exact.
+        projection: The projection that they explain.
+        start: start[i, k], the beliefs that the projection started from, and that the contributions were added to.
         from_classifier: Whether these are the classifier's, and not q_a.
     """
 
-    share: Floats
+    per_rule: Floats
+    transitions: Floats | None
     residual: Floats
     projection: Projection
-    transitions: Floats | None
     start: Beliefs
     from_classifier: bool
 
     @property
     def is_exact(self) -> bool:
-        """Whether the shares add up by themselves: every rule is about single units."""
+        """Whether the contributions add up by themselves: every rule is about single units."""
         return self.projection.method == "single"
 
 
-def rule_shares(
+def rule_contributions(
+    projector: Projector,
     q_a: Beliefs,
     ground: GroundRules,
     *,
     predict: Predict | None = None,
     classifier: Beliefs | None = None,
-    strength: float = 5.0,
-    preset: Preset | str = "paper",
-    transitions: TransitionTable | None = None,
-    per_unit: PerUnit | str = PerUnit.sum,
-    settling: Settling | None = None,
-) -> Shares:
+) -> Contributions:
     """Explain a projection rule by rule: what each added to the beliefs that it started from.
 
     Args:
+        projector: How rules are obeyed.
         q_a: q_a[i, k].
-        ground: The rules, grounded. One row of shares is made for each, so choose the rules and items of interest.
+        ground: The rules, grounded. One row is made for each, so choose the rules and items of interest.
         predict: The classifier on derived texts, where rules ask.
-        classifier: The classifier on the units, where rules ask or the preset starts from it.
-        strength: C of the projection.
-        preset: The projection's preset.
-        transitions: The table of transitions beside the rules; its share is what is lost without it.
-        per_unit: Whether groundings of a rule add up at a unit, or are averaged.
-        settling: When belief propagation has settled.
+        classifier: The classifier on the units, where rules ask or the projection starts from it.
     """
     texts = None if predict is None or not ground.texts else predict(ground.texts)
 
-    def solve(rules: GroundRules, table: TransitionTable | None) -> Projection:
-        return project(
-            q_a,
-            rules,
-            predict=None if texts is None else lambda _: texts,
-            classifier=classifier,
-            strength=strength,
-            preset=preset,
-            transitions=table,
-            per_unit=per_unit,
-            settling=settling,
-        )
+    def solve(by: Projector, rules: GroundRules) -> Projection:
+        return by.project(q_a, rules, predict=None if texts is None else lambda _: texts, classifier=classifier)
 
-    whole = solve(ground, transitions)
+    whole = solve(projector, ground)
     log_whole = safe_log(whole.q_b)
-    share = np.zeros((len(ground.rules), *q_a.shape))
+    per_rule = np.zeros((len(ground.rules), *q_a.shape))
     for place in range(len(ground.rules)):
         if whole.method == "single":
-            said = Predictions(units=classifier, texts=texts)
-            share[place] = _alone(ground.only([place]), said, strength, per_unit)
+            alone = ground.only([place])
+            per_rule[place] = _log_potential(projector, alone, Predictions(units=classifier, texts=texts))
         else:
             rest = ground.only([other for other in range(len(ground.rules)) if other != place])
-            share[place] = _lost(log_whole, solve(rest, transitions))
-    table = None if transitions is None else _lost(log_whole, solve(ground, None))
-    reading = preset if isinstance(preset, Preset) else PRESETS[preset]
-    start = q_a if classifier is None or reading.start is Start.crowd else classifier
+            per_rule[place] = _lost_without(log_whole, solve(projector, rest))
+    without_table = replace(projector, transitions=None)
+    table = None if projector.transitions is None else _lost_without(log_whole, solve(without_table, ground))
+    start = projector.start(q_a, classifier, ground)
     moved = _centred(_difference(log_whole, safe_log(start)))
-    residual = _residual(moved, share if table is None else [*share, table])
-    return Shares(share, residual, whole, table, start, from_classifier=start is classifier)
+    return Contributions(
+        per_rule=per_rule,
+        transitions=table,
+        residual=_residual(moved, per_rule if table is None else [*per_rule, table]),
+        projection=whole,
+        start=start,
+        from_classifier=projector.starts_from_classifier,
+    )
 
 
-def _alone(ground: GroundRules, said: Predictions, strength: float, per_unit: PerUnit | str) -> Floats:
-    """The log potential of one rule over single units."""
-    found = potentials(ground, said, per_unit=per_unit)
-    return _centred(np.where(found.forbidden, LOG_ZERO, -strength * found.penalty))
+def _log_potential(projector: Projector, ground: GroundRules, predictions: Predictions) -> Floats:
+    """The log potential of one rule over single units: -C w (1 - v)."""
+    found = projector.potentials(ground, predictions)
+    return _centred(np.where(found.forbidden, LOG_ZERO, -projector.strength * found.penalty))
 
 
-def _lost(log_whole: Floats, without: Projection) -> Floats:
+def _lost_without(log_whole: Floats, without: Projection) -> Floats:
     """What the log beliefs lose when something is left out."""
     return _centred(_difference(log_whole, safe_log(without.q_b)))
 
@@ -128,17 +115,17 @@ def _difference(after: Floats, before: Floats) -> Floats:
     return np.where(gone & ~never, LOG_ZERO, change)
 
 
-def _centred(log_share: Floats) -> Floats:
+def _centred(log_part: Floats) -> Floats:
     """Minus the mean over classes that are possible: only differences between classes mean anything."""
-    possible = log_share != LOG_ZERO
-    total = np.where(possible, log_share, 0.0).sum(axis=1, keepdims=True)
+    possible = log_part != LOG_ZERO
+    total = np.where(possible, log_part, 0.0).sum(axis=1, keepdims=True)
     mean = total / np.maximum(possible.sum(axis=1, keepdims=True), 1)
-    return np.where(possible, log_share - mean, LOG_ZERO)
+    return np.where(possible, log_part - mean, LOG_ZERO)
 
 
-def _residual(moved: Floats, shares: Sequence[Floats] | Floats) -> Floats:
-    """What the shares leave unexplained, over the classes that stayed possible."""
-    explained = _centred(np.sum(shares, axis=0)) if len(shares) else np.zeros_like(moved)
+def _residual(moved: Floats, parts: Sequence[Floats] | Floats) -> Floats:
+    """What the contributions leave unexplained, over the classes that stayed possible."""
+    explained = _centred(np.sum(parts, axis=0)) if len(parts) else np.zeros_like(moved)
     open_to = (moved != LOG_ZERO) & (explained != LOG_ZERO)
     gap = np.where(open_to, moved, 0.0) - np.where(open_to, explained, 0.0)
     mean = gap.sum(axis=1, keepdims=True) / np.maximum(open_to.sum(axis=1, keepdims=True), 1)

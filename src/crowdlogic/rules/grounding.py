@@ -103,7 +103,7 @@ class GroundRules:
             kept={},
         )
 
-    def weighted(self, factors: Floats) -> GroundRules:
+    def reweighted(self, factors: Sequence[float] | Floats) -> GroundRules:
         """The same groundings with the weight of rule l times factors[l]; hard rules stay hard."""
         rules = tuple(
             rule if rule.rule.weight is None else replace(rule, rule=replace(rule.rule, weight=rule.rule.weight * f))

@@ -14,7 +14,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from crowdlogic.errors import RuleError
+from crowdlogic.errors import OptionError, RuleError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.logspace import LOG_ZERO
 from crowdlogic.rules.blocks import Block, Predictions, Tabulated, distances
@@ -34,6 +34,13 @@ class PerUnit(StrEnum):
     """Every grounding counts fully."""
     mean = "mean"
     """A grounding counts 1 / (the groundings of its rule at its unit; at the busier one of two)."""
+
+
+def check_per_unit(per_unit: PerUnit | str) -> PerUnit:
+    """How groundings add up, by name."""
+    if per_unit not in list(PerUnit):
+        raise OptionError(f"per_unit: {per_unit!r} is neither sum nor mean.")
+    return PerUnit(per_unit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +100,7 @@ def potentials(
         predictions: What the classifier says, where rules ask.
         per_unit: Whether the groundings of a rule add up at a unit, or are averaged.
     """
-    way, said = PerUnit(per_unit), predictions or Predictions()
+    way, said = check_per_unit(per_unit), predictions or Predictions()
     if way not in ground.kept:
         # What the classifier has no say in is added up once, and kept for the next epoch.
         ground.kept[way] = _added(ground, said, way, _nothing(ground), static=True)

@@ -25,9 +25,17 @@ def is_chain(pairs: Pairs, corpus: Corpus) -> bool:
 
 
 def chain_potentials(
-    pairs: Pairs | None, transitions: TransitionTable | None, n_units: int, size: int, strength: float
+    pairs: Pairs | None, transitions: TransitionTable | None, shape: tuple[int, ...], *, strength: float
 ) -> tuple[Floats, Ints | None]:
-    """tables[n, k, k'], and the table of the transition into each unit (None when there is one for all)."""
+    """tables[n, k, k'], and the table of the transition into each unit (None when there is one for all).
+
+    Args:
+        pairs: The penalties of neighbours; None without any.
+        transitions: The table of transitions; None without one.
+        shape: The numbers of units and of tags.
+        strength: C.
+    """
+    n_units, size = shape
     between = np.zeros((size, size)) if transitions is None else transitions.log_pairwise
     if pairs is None:
         return between[None], None
@@ -38,7 +46,7 @@ def chain_potentials(
 
 
 def project_marginals(
-    log_unary: Floats, tables: Floats, table: Ints | None, offsets: Ints, start: Floats | None
+    log_unary: Floats, tables: Floats, table: Ints | None, *, offsets: Ints, start: Floats | None
 ) -> tuple[Floats, Bools]:
     """q[i, k], and impossible[s], whether every tagging of a sequence is forbidden."""
     pairwise, which = (tables[0], None) if table is None else (tables, table)
@@ -47,7 +55,7 @@ def project_marginals(
 
 
 def project_path(
-    log_unary: Floats, tables: Floats, table: Ints | None, offsets: Ints, start: Floats | None
+    log_unary: Floats, tables: Floats, table: Ints | None, *, offsets: Ints, start: Floats | None
 ) -> tuple[Ints, Bools]:
     """path[i], and impossible[s]."""
     pairwise, which = (tables[0], None) if table is None else (tables, table)

@@ -17,6 +17,7 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.logspace import LOG_ZERO, log_sum_exp, normalise, safe_log
 
 FEW_TABLES = 64
@@ -29,7 +30,24 @@ TINY = 1e-290
 """Smaller products of exponentials have lost digits, or all; they are found again in log space."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True)
+class Propagation:
+    """Belief propagation on graphs with loops.
+
+    Attributes:
+        damping: Fraction of the old message that is kept, against oscillation.
+        convergence: When it stops; the tolerance is the largest change of a message (a distribution).
+    """
+
+    damping: float = 0.5
+    convergence: Convergence = Convergence(max_iterations=500, tolerance=1e-6)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.damping < 1:
+            raise OptionError(f"damping: {self.damping} is not in [0, 1).")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Graph:
     """Log potentials over units and pairs of units.
 
@@ -61,7 +79,7 @@ class Inferred:
         impossible: impossible[i], whether every class of a unit is forbidden.
         loops: Whether the graph has loops, so that q is approximate.
         residual: The last change of any message; 0 where exact.
-        converged: Whether it settled.
+        converged: Whether belief propagation converged.
         iterations: How many rounds it took; 0 where exact.
     """
 
@@ -73,25 +91,28 @@ class Inferred:
     iterations: int = 0
 
 
-def infer(graph: Graph, *, damping: float = 0.5, tolerance: float = 1e-6, max_iterations: int = 500) -> Inferred:
+def infer(graph: Graph, propagation: Propagation) -> Inferred:
     """Beliefs over a graph: exact in components without loops, by belief propagation in the others.
 
     Args:
         graph: The potentials; each pair of units at most once.
-        damping: The share of the old message that is kept, against oscillation.
-        tolerance: The largest change of a message (a distribution) that counts as settled.
-        max_iterations: When to give up.
+        propagation: How messages are passed in components with loops.
     """
     in_tree = tree_edges(graph)
     log_q = graph.unary + _into_units(graph.part(in_tree), *sweep(graph.part(in_tree)))
     if in_tree.all():
         q, log_sum = normalise(log_q)
         return Inferred(q, np.asarray(log_sum == LOG_ZERO))
-    messages, residual, iterations = propagate(
-        graph.part(~in_tree), damping=damping, tolerance=tolerance, max_iterations=max_iterations
-    )
+    messages, residual, iterations = propagate(graph.part(~in_tree), propagation)
     q, log_sum = normalise(log_q + _into_units(graph.part(~in_tree), *messages))
-    return Inferred(q, np.asarray(log_sum == LOG_ZERO), True, residual, residual <= tolerance, iterations)
+    return Inferred(
+        q,
+        np.asarray(log_sum == LOG_ZERO),
+        loops=True,
+        residual=residual,
+        converged=propagation.convergence.is_reached(residual),
+        iterations=iterations,
+    )
 
 
 def tree_edges(graph: Graph) -> Bools:
@@ -168,18 +189,15 @@ def _depths(graph: Graph) -> Ints:
     return depth[:n_units]
 
 
-def propagate(
-    graph: Graph, *, damping: float, tolerance: float, max_iterations: int
-) -> tuple[tuple[Floats, Floats], float, int]:
+def propagate(graph: Graph, propagation: Propagation) -> tuple[tuple[Floats, Floats], float, int]:
     """Messages in both directions after damped, simultaneous updates; the last change, and the rounds it took."""
-    if not 0 <= damping < 1:
-        raise OptionError(f"damping: {damping} is not in [0, 1).")
+    convergence, damping = propagation.convergence, propagation.damping
     size = graph.unary.shape[1]
     edges = np.arange(len(graph.first))
     forward = np.ones(len(edges), dtype=bool)
     messages = (np.full((len(edges), size), -np.log(size)), np.full((len(edges), size), -np.log(size)))
     residual, rounds = np.inf, 0
-    while residual > tolerance and rounds < max_iterations:
+    while not convergence.is_reached(residual) and rounds < convergence.max_iterations:
         total = _Totals.of(graph.unary)
         total.add(graph.second, messages[0])
         total.add(graph.first, messages[1])

@@ -76,7 +76,8 @@ from crowdlogic.metrics.agreement import agreement as agreement
 from crowdlogic.rules.parser import parse_rules as parse_rules
 from crowdlogic.rules.parser import read_rules as read_rules
 from crowdlogic.rules.predicates import Vocabulary as Vocabulary
-from crowdlogic.rules.projection.projector import Preset as Preset
+from crowdlogic.rules.projection.presets import Preset as Preset
+from crowdlogic.rules.projection.projector import Projector as Projector
 from crowdlogic.rules.syntax import RuleSet as RuleSet
 from crowdlogic.rules.transitions import TransitionTable as TransitionTable
 from crowdlogic.rules.transitions import conll_transitions as conll_transitions

@@ -79,8 +79,8 @@ def plain_optimiser(network: nn.Module, training: Training) -> torch.optim.Optim
     """As programs make it, with torch's own choice of implementation."""
     trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
     if training.optimiser == "adadelta":
-        return torch.optim.Adadelta(trained, lr=training.rate, rho=0.95, eps=1e-6)
-    return torch.optim.Adam(trained, lr=training.rate)
+        return torch.optim.Adadelta(trained, lr=training.learning_rate, rho=0.95, eps=1e-6)
+    return torch.optim.Adam(trained, lr=training.learning_rate)
 
 
 def plain_epoch(
@@ -90,13 +90,13 @@ def plain_epoch(
     network.train()
     lost = 0.0
     order = torch.from_numpy(rng.permutation(len(data.rows)))
-    for chosen in order.split(training.batch):
+    for chosen in order.split(training.batch_size):
         goal = data.targets[chosen]
         loss = -(goal * torch.log_softmax(network(data.rows[chosen]), dim=-1)).sum() / goal.sum()
         optimiser.zero_grad()
         loss.backward()
-        if training.clip:
-            nn.utils.clip_grad_norm_(network.parameters(), training.clip)
+        if training.clip_norm:
+            nn.utils.clip_grad_norm_(network.parameters(), training.clip_norm)
         optimiser.step()
         lost += loss.item() * len(chosen)
     return lost / len(data.rows)

@@ -124,14 +124,14 @@ def plain(setting: Setting, made: NeuralClassifier, options: KimCNN | CNNGRU, re
     is_tagger = isinstance(options, CNNGRU)
     data = padded_data(inputs.rows[0], inputs.offsets, targets_of(setting.corpus), tokens=is_tagger)
     network: torch.nn.Module = (
-        PlainTagger(vectors, n_classes, options.filters, options.width, options.units)
+        PlainTagger(vectors, n_classes, options.filters, options.width, options.hidden_size)
         if isinstance(options, CNNGRU)
         else PlainKim(vectors, n_classes, options.windows, options.filters)
     )
     optimiser, rng = plain_optimiser(network, options.training), np.random.default_rng(0)
     return timed(
         lambda: plain_epoch(network, optimiser, data, options.training, rng),
-        lambda: plain_prediction(network, data, options.training.batch),
+        lambda: plain_prediction(network, data, options.training.batch_size),
         repeats,
     )
 

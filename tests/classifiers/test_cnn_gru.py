@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.classifiers.tasks import OTHERS, random_vectors, tag_task
+from tests.classifiers.planted_tasks import OTHERS, random_vectors, tag_task
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
 from crowdlogic.classifiers.cnn_gru import CNNGRU, TaggerNetwork  # noqa: E402
-from crowdlogic.classifiers.shapes import shape_codes  # noqa: E402
 from crowdlogic.classifiers.training import Training  # noqa: E402
+from crowdlogic.classifiers.words import shape_codes  # noqa: E402
 from crowdlogic.data.corpus import documents, sentences  # noqa: E402
 from crowdlogic.data.vectors import WordVectors  # noqa: E402
 from crowdlogic.errors import CorpusError, OptionError  # noqa: E402
@@ -22,11 +22,17 @@ SAID = [
     ["its", "cast", "and", "scene", "with", "Cleo", "of", "the", "plot", "zzz", "3"],
     ["Bob", "a"],
 ]
-VARIANTS = [{}, {"bidirectional": True}, {"shapes": 3}, {"bidirectional": True, "shapes": 2, "width": 3}, {"width": 1}]
+VARIANTS = [
+    {},
+    {"bidirectional": True},
+    {"shape_size": 3},
+    {"bidirectional": True, "shape_size": 2, "width": 3},
+    {"width": 1},
+]
 
 
 def small(**options: object) -> CNNGRU:
-    return CNNGRU(**({"vectors": random_vectors(OTHERS, 6), "filters": 5, "units": 4} | options))
+    return CNNGRU(**({"vectors": random_vectors(OTHERS, 6), "filters": 5, "hidden_size": 4} | options))
 
 
 def slow_logits(network: TaggerNetwork, rows: torch.Tensor) -> torch.Tensor:
@@ -64,7 +70,7 @@ def test_forward_is_that_of_torch_s_modules_on_single_sentences(variant: dict[st
 def test_learning_in_one_batch_is_learning_sentence_by_sentence(variant: dict[str, object]) -> None:
     """Padding has no part in gradients either: that of a batch is the sum over its sentences, each without padding."""
     corpus = sentences(range(len(SAID)), SAID)
-    options = small(dropout=0.0, training=Training(batch=64), **variant)
+    options = small(dropout=0.0, training=Training(batch_size=64), **variant)
     targets = np.random.default_rng(0).dirichlet(np.ones(3), size=corpus.n_units)
     made = options.build(corpus, ("O", "X", "Y"), seed=0)
 
@@ -77,12 +83,12 @@ def test_learning_in_one_batch_is_learning_sentence_by_sentence(variant: dict[st
 
 
 def gradients(made, corpus, targets, batches) -> dict[str, np.ndarray]:
-    from crowdlogic.classifiers.network import batch_of
+    from crowdlogic.classifiers.network import make_batch
 
     made.network.train()
     made.network.zero_grad()
     for sequences in batches:
-        batch, units = batch_of(made.inputs(corpus), sequences, made.device)
+        batch, units = make_batch(made.inputs(corpus), sequences, made.device)
         goal = torch.from_numpy(targets[units].astype(np.float32))
         (-(goal * torch.log_softmax(made.network(batch), dim=1)).sum()).backward()
     return {name: tensor.grad.numpy().copy() for name, tensor in made.network.named_parameters()}
@@ -111,7 +117,7 @@ def test_a_sentence_is_tagged_alike_whatever_pads_it() -> None:
 
 def test_padding_and_its_shape_stay_zero_under_training() -> None:
     task = tag_task()
-    made = small(shapes=3, training=Training(optimiser="adamw", rate=0.1, decay=0.1)).build(
+    made = small(shape_size=3, training=Training(optimiser="adamw", learning_rate=0.1, weight_decay=0.1)).build(
         task.corpus, task.classes, seed=0
     )
 
@@ -127,7 +133,9 @@ def test_looks_tell_words_with_one_vector_apart() -> None:
     corpus = sentences(range(3), [["Ann"], ["ann"], ["ANN"]])
     vectors = WordVectors(("ann",), np.ones((1, 4), dtype=np.float32))
     blind, seeing = (
-        CNNGRU(vectors=vectors, tuned=False, filters=5, units=4, shapes=shapes).build(corpus, ("O", "X"), seed=0)
+        CNNGRU(vectors=vectors, tune_vectors=False, filters=5, hidden_size=4, shape_size=shapes).build(
+            corpus, ("O", "X"), seed=0
+        )
         for shapes in (0, 2)
     )
 
@@ -143,7 +151,10 @@ def test_capitals_have_no_vector_when_look_up_is_exact() -> None:
     corpus = sentences([0], [["Ann", "ann"]])
 
     lower, exact = (
-        CNNGRU(vectors=vectors, exact=exact).build(corpus, ("O", "X"), seed=0).network.embedding.own.detach().numpy()
+        CNNGRU(vectors=vectors, case_sensitive=exact)
+        .build(corpus, ("O", "X"), seed=0)
+        .network.embedding.own.detach()
+        .numpy()
         for exact in (False, True)
     )
 
@@ -154,7 +165,7 @@ def test_capitals_have_no_vector_when_look_up_is_exact() -> None:
 def test_a_new_word_gets_its_vector_in_training_too() -> None:
     """A classifier may learn from another corpus than it was built for; words beyond its own keep their vectors."""
     twins = WordVectors(("Ann", "Cleo"), np.array([[1, 2, 3], [1, 2, 3]], dtype=np.float32))
-    options = CNNGRU(vectors=twins, filters=4, units=3, dropout=0.0, tuned=False)
+    options = CNNGRU(vectors=twins, filters=4, hidden_size=3, dropout=0.0, tune_vectors=False)
     first, second = (options.build(sentences([0], [["Ann"]]), ("O", "X"), seed=0) for _ in range(2))
 
     losses = [
@@ -172,7 +183,7 @@ def test_a_new_word_gets_its_vector_in_training_too() -> None:
     ("wrong", "message"),
     [
         ({"width": 4}, "cnn-gru: width must be odd, not 4."),
-        ({"filters": 0}, "cnn-gru: filters, units and size must be 1 or more, and shapes 0 or more."),
+        ({"filters": 0}, "cnn-gru: filters, hidden_size and vector_size must be 1 or more, and shape_size 0 or more."),
         ({"dropout": -0.1}, "cnn-gru: dropout must lie from 0 to below 1, not -0.1."),
     ],
 )

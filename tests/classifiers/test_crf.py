@@ -10,13 +10,13 @@ from crowdlogic.classifiers import linear
 from crowdlogic.classifiers.crf import (
     CRF,
     CRFClassifier,
-    Paths,
-    Potentials,
-    Wanted,
+    CRFPotentials,
+    ExpectedCounts,
+    TagPaths,
+    counts_from_paths,
+    counts_from_targets,
     objective,
     path_scores,
-    wanted_by_paths,
-    wanted_by_targets,
 )
 from crowdlogic.data.corpus import Corpus, sentences
 from crowdlogic.errors import FormatError, OptionError
@@ -27,29 +27,29 @@ OFFSETS = np.array([0, 3, 3, 4, 8])
 """Four sequences: of three, no, one and four units."""
 
 
-def potentials(seed: int = 0, features: int = 5) -> Potentials:
+def potentials(seed: int = 0, features: int = 5) -> CRFPotentials:
     rng = np.random.default_rng(seed)
-    return Potentials(*(rng.normal(size=shape) for shape in ((features, TAGS), (TAGS,), (TAGS, TAGS))))
+    return CRFPotentials(*(rng.normal(size=shape) for shape in ((features, TAGS), (TAGS,), (TAGS, TAGS))))
 
 
 def features_of(seed: int = 1, units: int = 8) -> Floats:
     return np.random.default_rng(seed).normal(size=(units, 5))
 
 
-def score_of(model: Potentials, unary: Floats, tags: tuple[int, ...]) -> float:
+def score_of(model: CRFPotentials, unary: Floats, tags: tuple[int, ...]) -> float:
     """By the formula of the module's docstring."""
     total = model.start[tags[0]] + sum(unary[t, tag] for t, tag in enumerate(tags))
     return float(total + sum(model.transitions[one, two] for one, two in pairwise(tags)))
 
 
-def all_paths(model: Potentials, unary: Floats) -> dict[tuple[int, ...], float]:
+def all_paths(model: CRFPotentials, unary: Floats) -> dict[tuple[int, ...], float]:
     """The log probability of every tagging of one sequence, by enumeration."""
     scores = {tags: score_of(model, unary, tags) for tags in product(range(TAGS), repeat=len(unary))}
     total = np.log(sum(np.exp(score) for score in scores.values()))
     return {tags: score - total for tags, score in scores.items()}
 
 
-def classifier(model: Potentials, features: Floats, offsets: Ints = OFFSETS) -> tuple[CRFClassifier, Corpus]:
+def classifier(model: CRFPotentials, features: Floats, offsets: Ints = OFFSETS) -> tuple[CRFClassifier, Corpus]:
     items = pl.Series(range(len(offsets) - 1))
     tokens = tuple("x" for _ in range(len(features)))
     corpus = Corpus(items, tokens=tokens, offsets=offsets, features=features)
@@ -58,7 +58,9 @@ def classifier(model: Potentials, features: Floats, offsets: Ints = OFFSETS) -> 
     return made, corpus
 
 
-def loss_by_hand(model: Potentials, features: Floats, said: list[tuple[float, int, int, dict]], ridge: float) -> float:
+def loss_by_hand(
+    model: CRFPotentials, features: Floats, said: list[tuple[float, int, int, dict]], ridge: float
+) -> float:
     """sum of weight * E[-log p] over (weight, first unit, end, probability of each tagging), with the ridge."""
     unary = features @ model.weights
     total = 0.5 * ridge * sum((part**2).sum() for part in model)
@@ -74,13 +76,15 @@ def independent(targets: Floats) -> dict[tuple[int, ...], float]:
     return {tags: float(np.prod([targets[t, tag] for t, tag in enumerate(tags)])) for tags in taggings}
 
 
-def slope(model: Potentials, features: Floats, wanted: Wanted, ridge: float, step: float = 1e-6) -> Floats:
+def slope(model: CRFPotentials, features: Floats, wanted: ExpectedCounts, ridge: float, step: float = 1e-6) -> Floats:
     """The gradient by central differences."""
     found = np.zeros(model.flat.size)
     for n in range(len(found)):
         move = np.zeros_like(found)
         move[n] = step
-        up, down = (objective(model.like(model.flat + sign * move), features, wanted, ridge)[0] for sign in (1, -1))
+        up, down = (
+            objective(model.unflatten(model.flat + sign * move), features, wanted, ridge)[0] for sign in (1, -1)
+        )
         found[n] = (up - down) / (2 * step)
     return found
 
@@ -102,11 +106,11 @@ def test_marginals_and_best_paths_are_those_of_all_taggings() -> None:
 def test_the_score_of_a_path_over_the_partition_function_is_its_probability() -> None:
     model, features = potentials(), features_of()
     made, corpus = classifier(model, features)
-    paths = Paths(np.array([0, 1, 2, 3, 0, 1, 2]), np.array([0, 2, 1, 2, 1, 1, 0]), np.array([0, 3, 4, 7]))
+    paths = TagPaths(np.array([0, 1, 2, 3, 0, 1, 2]), np.array([0, 2, 1, 2, 1, 1, 0]), np.array([0, 3, 4, 7]))
 
     scores = path_scores(made.unary(corpus), model, paths)
 
-    log_p = scores - made.expected(corpus).log_partition[[0, 2, 0]]
+    log_p = scores - made.marginals(corpus).log_partition[[0, 2, 0]]
     unary = features @ model.weights
     expected = [
         all_paths(model, unary[:3])[0, 2, 1],
@@ -121,7 +125,7 @@ def test_the_loss_of_soft_targets_is_expected_over_independent_tags() -> None:
     model, features = potentials(), features_of()
     targets, weights = rng.dirichlet(np.ones(TAGS), size=8), np.array([2.0, 2, 2, 1, 0.5, 0.5, 0, 3])
 
-    loss, _ = objective(model, features[[0, 1, 2, 3, 4, 5, 7]], wanted_by_targets(OFFSETS, targets, weights), 0.1)
+    loss, _ = objective(model, features[[0, 1, 2, 3, 4, 5, 7]], counts_from_targets(OFFSETS, targets, weights), 0.1)
 
     # the last sequence is cut where its weight changes, and unit 6 is left out
     runs = [(2.0, 0, 3), (1.0, 3, 4), (0.5, 4, 6), (3.0, 7, 8)]
@@ -131,9 +135,9 @@ def test_the_loss_of_soft_targets_is_expected_over_independent_tags() -> None:
 
 def test_the_loss_of_weighted_paths_is_that_of_each_path_alone() -> None:
     model, features = potentials(), features_of()
-    paths = Paths(np.array([0, 1, 2, 0, 1, 2, 3]), np.array([0, 2, 1, 0, 1, 1, 2]), np.array([0, 3, 6, 7]))
+    paths = TagPaths(np.array([0, 1, 2, 0, 1, 2, 3]), np.array([0, 2, 1, 0, 1, 1, 2]), np.array([0, 3, 6, 7]))
 
-    wanted = wanted_by_paths(paths, np.array([0.25, 0.5, 2.0]), OFFSETS, TAGS)
+    wanted = counts_from_paths(paths, np.array([0.25, 0.5, 2.0]), OFFSETS, TAGS)
     loss, _ = objective(model, features[:4], wanted, 0.1)
 
     # three units of a sequence that counts 0.75 in all, one of a sequence that counts 2; nobody tagged the last one
@@ -150,10 +154,10 @@ def test_the_gradient_is_that_of_differences(kind: str) -> None:
     model, features = potentials(4), features_of()
     if kind == "targets":
         weights = rng.choice([0.5, 1.0], size=8)
-        wanted = wanted_by_targets(OFFSETS, rng.dirichlet(np.ones(TAGS), size=8), weights)
+        wanted = counts_from_targets(OFFSETS, rng.dirichlet(np.ones(TAGS), size=8), weights)
     else:
-        paths = Paths(np.array([0, 1, 2, 0, 1, 2, 3]), np.array([0, 2, 1, 0, 1, 1, 2]), np.array([0, 3, 6, 7]))
-        wanted = wanted_by_paths(paths, np.array([0.25, 0.5, 2.0]), OFFSETS, TAGS)
+        paths = TagPaths(np.array([0, 1, 2, 0, 1, 2, 3]), np.array([0, 2, 1, 0, 1, 1, 2]), np.array([0, 3, 6, 7]))
+        wanted = counts_from_paths(paths, np.array([0.25, 0.5, 2.0]), OFFSETS, TAGS)
 
     _, gradient = objective(model, features[wanted.unit], wanted, 0.1)
 
@@ -165,7 +169,7 @@ def test_sequences_of_one_are_multinomial_regression() -> None:
     model, features = potentials(), features_of()
     targets, weights = rng.dirichlet(np.ones(TAGS), size=8), rng.random(8)
 
-    loss, gradient = objective(model, features, wanted_by_targets(np.arange(9), targets, weights), 0.0)
+    loss, gradient = objective(model, features, counts_from_targets(np.arange(9), targets, weights), 0.0)
 
     plain = linear.objective((model.weights, model.start), features, targets, weights / weights.sum(), 0.0)
     np.testing.assert_allclose(loss, plain[0], rtol=1e-10)
@@ -194,7 +198,7 @@ def test_options_that_mean_nothing_are_refused() -> None:
     with pytest.raises(OptionError) as caught:
         CRF(steps=0)
 
-    assert str(caught.value) == "crf: ridge must be 0 or more, steps and grams 1 or more, bits from 1 to 30."
+    assert str(caught.value) == "crf: ridge must be 0 or more, steps and max_ngram 1 or more, hash_bits from 1 to 30."
 
 
 def test_arrays_of_another_crf_are_refused() -> None:

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.classifiers.crowds import labelled, steady
-from tests.classifiers.tasks import blob_task, review_task
+from tests.classifiers.planted_labels import label_task, symmetric_confusion
+from tests.classifiers.planted_tasks import blob_task, review_task
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
-from crowdlogic.classifiers.crowd_layer import AnnotatorLayer, crowded  # noqa: E402
+from crowdlogic.classifiers.crowd_label_loss import crowd_label_loss  # noqa: E402
+from crowdlogic.classifiers.crowd_layer import AnnotatorLayer, add_crowd_layer  # noqa: E402
 from crowdlogic.classifiers.kim_cnn import KimCNN  # noqa: E402
-from crowdlogic.classifiers.label_loss import label_loss  # noqa: E402
 from crowdlogic.classifiers.mlp import MLP  # noqa: E402
 
 KINDS = {"MW": (True, False), "VW": (False, False), "VW-B": (False, True)}
@@ -46,11 +46,11 @@ def slow_loss(layer: AnnotatorLayer, labels, logits: np.ndarray, units: np.ndarr
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_loss_is_the_cross_entropy_of_every_label_through_its_annotators_layer(kind: str) -> None:
     task = blob_task(count=20)
-    labels = labelled(task, np.stack([steady(0.6, 3)] * 4), share=0.5)
+    labels = label_task(task, np.stack([symmetric_confusion(0.6, 3)] * 4), share=0.5)
     layer, units = layer_of(kind), np.array([7, 0, 19, 3, 4])
     logits = np.random.default_rng(1).normal(size=(5, 3))
 
-    mean, counted = label_loss(labels, lambda a, j: layer(torch.softmax(a, dim=-1), j), CPU)(
+    mean, counted = crowd_label_loss(labels, lambda a, j: layer(torch.softmax(a, dim=-1), j), CPU)(
         torch.from_numpy(logits), units
     )
 
@@ -62,10 +62,10 @@ def test_the_loss_is_the_cross_entropy_of_every_label_through_its_annotators_lay
 @pytest.mark.parametrize("kind", KINDS)
 def test_gradients_are_those_of_finite_differences(kind: str) -> None:
     task = blob_task(count=20)
-    labels = labelled(task, np.stack([steady(0.6, 3)] * 4), share=0.5)
+    labels = label_task(task, np.stack([symmetric_confusion(0.6, 3)] * 4), share=0.5)
     layer, units = layer_of(kind), np.array([7, 0, 19, 3, 4])
     logits = torch.from_numpy(np.random.default_rng(1).normal(size=(5, 3))).requires_grad_()
-    loss = label_loss(labels, lambda a, j: layer(torch.softmax(a, dim=-1), j), CPU)
+    loss = crowd_label_loss(labels, lambda a, j: layer(torch.softmax(a, dim=-1), j), CPU)
 
     loss(logits, units)[0].backward()
 
@@ -104,11 +104,11 @@ def test_the_confusion_is_what_is_said_where_the_network_is_sure(kind: str) -> N
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_layer_is_learnt_and_kept_but_leaves_predictions_to_the_network(kind: str) -> None:
     task = review_task()
-    labels = labelled(task, np.stack([steady(0.8, 2)] * 3))
+    labels = label_task(task, np.stack([symmetric_confusion(0.8, 2)] * 3))
     matrix, bias = KINDS[kind]
-    plain = KimCNN(size=4, filters=3).build(task.corpus, task.classes, seed=0)
+    plain = KimCNN(vector_size=4, filters=3).build(task.corpus, task.classes, seed=0)
     before = plain.predict_proba(task.corpus)
-    made = crowded(plain, labels, matrix=matrix, bias=bias)
+    made = add_crowd_layer(plain, labels, matrix=matrix, bias=bias)
 
     np.testing.assert_array_equal(made.predict_proba(task.corpus), before)
     made.fit_labels(task.corpus, labels)
@@ -117,19 +117,19 @@ def test_the_layer_is_learnt_and_kept_but_leaves_predictions_to_the_network(kind
     expected = {"model.crowd.weight", *(["model.crowd.bias"] if bias else [])}
     assert {name for name in learnt if "crowd" in name} == expected
     assert np.abs(made.confusion()[0] - made.confusion()[1]).max() > 1e-4
-    plain = KimCNN(size=4, filters=3).load(learnt, task.classes)
+    plain = KimCNN(vector_size=4, filters=3).load(learnt, task.classes)
     np.testing.assert_array_equal(plain.predict_proba(task.corpus), made.predict_proba(task.corpus))
 
 
 def test_the_order_of_labels_does_not_matter() -> None:
     """CrowdLabels sorts its rows, so the same labels in any order are the same to the last bit."""
     task = blob_task()
-    labels = labelled(task, np.stack([steady(0.7, 3)] * 5), share=0.6)
+    labels = label_task(task, np.stack([symmetric_confusion(0.7, 3)] * 5), share=0.6)
     order = np.random.default_rng(3).permutation(labels.n_labels)
     losses = []
 
     for said in (labels, labels.take(order)):
-        made = crowded(MLP().build(task.corpus, task.classes, seed=0), said, matrix=True, bias=False)
+        made = add_crowd_layer(MLP().build(task.corpus, task.classes, seed=0), said, matrix=True, bias=False)
         losses.append([made.fit_labels(task.corpus, said) for _ in range(2)])
 
     assert losses[0] == losses[1]
@@ -137,12 +137,12 @@ def test_the_order_of_labels_does_not_matter() -> None:
 
 def test_labels_count_as_much_as_they_weigh() -> None:
     task = blob_task()
-    labels = labelled(task, np.stack([steady(0.7, 3)] * 2))
+    labels = label_task(task, np.stack([symmetric_confusion(0.7, 3)] * 2))
     said = lambda answers, _: answers  # noqa: E731
     logits = torch.from_numpy(np.random.default_rng(0).normal(size=(60, 3)))
     weighed = replace(labels, weight=np.where(labels.annotator == 0, 2.0, 0.5))
 
-    mean, _ = label_loss(weighed, said, CPU)(logits, np.arange(60))
+    mean, _ = crowd_label_loss(weighed, said, CPU)(logits, np.arange(60))
 
     each = torch.nn.functional.cross_entropy(
         logits[labels.unit.copy()], torch.from_numpy(labels.label.astype(np.int64)), reduction="none"

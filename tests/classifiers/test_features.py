@@ -9,17 +9,16 @@ from scipy import sparse
 
 from crowdlogic.classifiers.features import (
     BEYOND,
-    Columns,
-    column_of,
-    columns_in,
+    FeatureColumns,
     document_features,
-    given_features,
-    kept_columns,
+    extract_features,
+    find_columns,
+    hash_column,
+    load_columns,
+    numeric_features,
     token_features,
-    unit_features,
 )
-from crowdlogic.classifiers.shapes import SHAPES, shape_of
-from crowdlogic.classifiers.words import plain_words
+from crowdlogic.classifiers.words import SHAPES, tokenize_plain, word_shape
 from crowdlogic.data.corpus import Corpus, documents, sentences
 from crowdlogic.errors import CorpusError, FormatError
 
@@ -31,73 +30,75 @@ def columns_with_weight(row: sparse.csr_array) -> set[int]:
 
 
 def test_a_text_has_its_words_and_runs_of_words() -> None:
-    found = document_features(["Not so good.", "so"], grams=2, bits=BITS)
+    found = document_features(["Not so good.", "so"], max_ngram=2, hash_bits=BITS)
 
-    expected = {column_of(run, BITS) for run in ("not", "so", "good", ".", "not so", "so good", "good .")}
+    expected = {hash_column(run, BITS) for run in ("not", "so", "good", ".", "not so", "so good", "good .")}
     assert columns_with_weight(found[[0]]) == expected
-    assert columns_with_weight(found[[1]]) == {column_of("so", BITS)}
+    assert columns_with_weight(found[[1]]) == {hash_column("so", BITS)}
 
 
 def test_runs_are_as_long_as_grams_says() -> None:
-    one, three = (document_features(["a b c d"], grams=grams, bits=BITS) for grams in (1, 3))
+    one, three = (document_features(["a b c d"], max_ngram=grams, hash_bits=BITS) for grams in (1, 3))
 
     assert one.nnz == 4
-    assert columns_with_weight(three) > {column_of("a b c", BITS), column_of("b c d", BITS)}
+    assert columns_with_weight(three) > {hash_column("a b c", BITS), hash_column("b c d", BITS)}
     assert three.nnz == 4 + 3 + 2
 
 
 def test_rows_have_length_one_unless_empty() -> None:
-    found = document_features(["a b a", "", "c"], grams=2, bits=BITS)
+    found = document_features(["a b a", "", "c"], max_ngram=2, hash_bits=BITS)
 
     np.testing.assert_allclose(np.sqrt((found.toarray() ** 2).sum(axis=1)), [1, 0, 1], rtol=1e-12)
 
 
 def test_a_column_is_the_same_on_every_machine() -> None:
-    assert column_of("123456789", 32) == 0xCBF43926  # the check value that CRC-32 is published with
-    assert column_of("123456789", 12) == 0x926
+    assert hash_column("123456789", 32) == 0xCBF43926  # the check value that CRC-32 is published with
+    assert hash_column("123456789", 12) == 0x926
 
 
 def test_lone_surrogates_are_no_failure() -> None:
-    assert document_features(["\ud800 x"], grams=1, bits=BITS).nnz == 2
+    assert document_features(["\ud800 x"], max_ngram=1, hash_bits=BITS).nnz == 2
 
 
 def slow_token_features(words: list[str], t: int) -> set[str]:
     word = words[t]
     low = word.lower()
-    found = {f"w={low}", f"as={word}", f"shape={SHAPES[shape_of(word)]}", f"begins={low[:3]}", f"ends={low[-3:]}"}
+    found = {f"w={low}", f"as={word}", f"shape={SHAPES[word_shape(word)]}", f"begins={low[:3]}", f"ends={low[-3:]}"}
     for step in (-2, -1, 1, 2):
         beside = words[t + step] if 0 <= t + step < len(words) else BEYOND
-        found |= {f"{step}={beside.lower()}", f"{step}shape={SHAPES[shape_of(beside)]}"}
+        found |= {f"{step}={beside.lower()}", f"{step}shape={SHAPES[word_shape(beside)]}"}
     return found
 
 
 def test_a_token_has_itself_and_its_neighbours_in_the_same_sentence() -> None:
     said = [["Ann", "sees", "Bob", "."], [], ["Go"], ["U.S.", "3"]]
 
-    found = token_features(sentences(range(4), said), bits=BITS, name="linear")
+    found = token_features(sentences(range(4), said), hash_bits=BITS, name="linear")
 
     tokens = [(words, t) for words in said for t in range(len(words))]
     for row, (words, t) in enumerate(tokens):
-        expected = {column_of(feature, BITS) for feature in slow_token_features(words, t)}
+        expected = {hash_column(feature, BITS) for feature in slow_token_features(words, t)}
         assert columns_with_weight(found[[row]]) == expected
     assert found.shape[0] == len(tokens)
 
 
 def test_two_features_in_one_column_count_once() -> None:
-    found = token_features(sentences([0], [["Ann", "sees", "Bob"]]), bits=2, name="linear")
+    found = token_features(sentences([0], [["Ann", "sees", "Bob"]]), hash_bits=2, name="linear")
 
     np.testing.assert_allclose((found.toarray() ** 2).sum(axis=1), 1.0, rtol=1e-12)
     assert found.has_canonical_format
 
 
 def test_no_token_at_all_makes_no_row() -> None:
-    assert token_features(sentences([0, 1], [[], []]), bits=BITS, name="linear").shape == (0, 1 << BITS)
+    assert token_features(sentences([0, 1], [[], []]), hash_bits=BITS, name="linear").shape == (0, 1 << BITS)
 
 
 def test_given_features_are_taken_before_texts() -> None:
     given = np.arange(6.0).reshape(3, 2)
 
-    found = unit_features(documents(range(3), ["a", "b", "c"], features=given), grams=2, bits=BITS, name="linear")
+    found = extract_features(
+        documents(range(3), ["a", "b", "c"], features=given), max_ngram=2, hash_bits=BITS, name="linear"
+    )
 
     np.testing.assert_array_equal(found, given)
 
@@ -107,26 +108,26 @@ def test_given_features_must_be_a_finite_table() -> None:
     holed[1, 1] = np.nan
 
     with pytest.raises(CorpusError) as caught:
-        given_features(documents(range(3), features=holed), "linear")
+        numeric_features(documents(range(3), features=holed), "linear")
     assert str(caught.value) == ("The features of unit 1 are not all finite numbers. Mend them, or leave the item out.")
     with pytest.raises(CorpusError) as caught:
-        given_features(documents(range(3), features=np.ones((3, 2, 2))), "mlp")
+        numeric_features(documents(range(3), features=np.ones((3, 2, 2))), "mlp")
     assert str(caught.value) == "The features are (3, 2, 2). Give a table: a row for each unit."
 
 
 def test_items_without_anything_to_look_at_are_refused() -> None:
     with pytest.raises(CorpusError) as caught:
-        unit_features(Corpus(pl.Series([1, 2])), grams=2, bits=BITS, name="linear")
+        extract_features(Corpus(pl.Series([1, 2])), max_ngram=2, hash_bits=BITS, name="linear")
 
     assert str(caught.value) == "linear looks at texts; the items have none. Choose another model."
 
 
 def look(corpus: Corpus) -> sparse.csr_array:
-    return document_features(corpus.texts or (), grams=1, bits=BITS)
+    return document_features(corpus.texts or (), max_ngram=1, hash_bits=BITS)
 
 
 def test_only_columns_of_the_training_corpus_are_kept() -> None:
-    columns = columns_in(documents(range(2), ["a b", "c"]), look)
+    columns = find_columns(documents(range(2), ["a b", "c"]), look)
 
     found = columns.of(documents(range(2), ["b z", "z"]))
 
@@ -136,18 +137,18 @@ def test_only_columns_of_the_training_corpus_are_kept() -> None:
 
 
 def test_columns_come_back_from_their_arrays() -> None:
-    columns = columns_in(documents(range(2), ["a b", "c"]), look)
+    columns = find_columns(documents(range(2), ["a b", "c"]), look)
 
-    again = kept_columns(columns.arrays(), look)
+    again = load_columns(columns.arrays(), look)
 
     np.testing.assert_array_equal(again.kept, columns.kept)
     assert again.width == columns.width
     with pytest.raises(FormatError, match="not of a classifier that looks at features"):
-        kept_columns({}, look)
+        load_columns({}, look)
 
 
 def test_items_of_another_kind_are_refused() -> None:
-    columns = Columns(lambda corpus: given_features(corpus, "linear"), np.arange(2), 2)
+    columns = FeatureColumns(lambda corpus: numeric_features(corpus, "linear"), np.arange(2), 2)
 
     with pytest.raises(CorpusError) as caught:
         columns.of(documents(range(3), features=np.ones((3, 5))))
@@ -164,7 +165,7 @@ def test_features_of_a_corpus_are_computed_once() -> None:
         calls.append(corpus)
         return look(corpus)
 
-    columns = columns_in(corpus, counted)
+    columns = find_columns(corpus, counted)
     columns.of(corpus)
     columns.of(corpus)
 
@@ -172,6 +173,6 @@ def test_features_of_a_corpus_are_computed_once() -> None:
 
 
 def test_words_of_features_are_plain_words() -> None:
-    assert columns_with_weight(document_features(["A-b"], grams=1, bits=BITS)) == {
-        column_of(word, BITS) for word in plain_words("a-b")
+    assert columns_with_weight(document_features(["A-b"], max_ngram=1, hash_bits=BITS)) == {
+        hash_column(word, BITS) for word in tokenize_plain("a-b")
     }

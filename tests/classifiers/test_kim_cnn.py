@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.classifiers.tasks import OTHERS, random_vectors, review_task
+from tests.classifiers.planted_tasks import OTHERS, random_vectors, review_task
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
 from crowdlogic.classifiers.kim_cnn import KimCNN, KimNetwork  # noqa: E402
 from crowdlogic.classifiers.training import Training  # noqa: E402
-from crowdlogic.classifiers.words import kim_words  # noqa: E402
+from crowdlogic.classifiers.words import tokenize_kim  # noqa: E402
 from crowdlogic.data.corpus import documents, sentences  # noqa: E402
 from crowdlogic.data.vectors import WordVectors  # noqa: E402
 from crowdlogic.errors import CorpusError, OptionError  # noqa: E402
@@ -50,7 +50,7 @@ def slow_logits(network: KimNetwork, rows: list[int]) -> torch.Tensor:
 @pytest.mark.parametrize("tuned", [True, False])
 def test_forward_is_that_of_plain_convolutions_on_single_sentences(windows: tuple[int, ...], tuned: bool) -> None:
     corpus = documents(range(len(TEXTS)), TEXTS)
-    options = KimCNN(vectors=random_vectors(OTHERS, 6), windows=windows, filters=4, tuned=tuned)
+    options = KimCNN(vectors=random_vectors(OTHERS, 6), windows=windows, filters=4, tune_vectors=tuned)
     made = options.build(
         documents(range(2), TEXTS[:2]), ("neg", "pos"), seed=0
     )  # later texts have words beyond its own
@@ -69,15 +69,15 @@ def test_predictions_are_the_same_when_the_table_of_words_would_be_too_large(mon
     made = KimCNN(vectors=random_vectors(OTHERS, 6), filters=4).build(task.corpus, task.classes, seed=0)
     p = made.predict_proba(task.corpus)
 
-    monkeypatch.setattr("crowdlogic.classifiers.filters.LARGE", 10)
+    monkeypatch.setattr("crowdlogic.classifiers.convolution.MAX_TABLE_SIZE", 10)
 
-    assert made.network.know(torch.zeros(1, 9, dtype=torch.long)) is None
+    assert made.network.precompute(torch.zeros(1, 9, dtype=torch.long)) is None
     np.testing.assert_allclose(made.predict_proba(task.corpus), p, rtol=0, atol=1e-7)
 
 
 def test_gradients_are_those_of_plain_convolutions() -> None:
     corpus = documents(range(len(TEXTS)), TEXTS)
-    options = KimCNN(vectors=random_vectors(OTHERS, 6), filters=4, tuned=True, dropout=0.0)
+    options = KimCNN(vectors=random_vectors(OTHERS, 6), filters=4, tune_vectors=True, dropout=0.0)
     made = options.build(corpus, ("neg", "pos"), seed=0)
     said = made.inputs(corpus)
     sentence = [said.rows[0, said.offsets[s] : said.offsets[s + 1]].tolist() for s in range(len(TEXTS))]
@@ -95,10 +95,10 @@ def test_gradients_are_those_of_plain_convolutions() -> None:
 
 
 def _logits(made, corpus):
-    from crowdlogic.classifiers.network import batch_of
+    from crowdlogic.classifiers.network import make_batch
 
     inputs = made.inputs(corpus)
-    batch, units = batch_of(inputs, np.arange(len(inputs.offsets) - 1), made.device)
+    batch, units = make_batch(inputs, np.arange(len(inputs.offsets) - 1), made.device)
     made.network.train()
     logits = made.network(batch)
     np.testing.assert_array_equal(units, np.arange(len(units)))
@@ -144,7 +144,7 @@ def test_filters_start_as_torch_starts_convolutions() -> None:
 def test_vectors_stay_as_given_unless_tuned() -> None:
     task, vectors = review_task(), random_vectors(("fine", *OTHERS), 8)
     still, moving, random = (
-        KimCNN(vectors=given, tuned=tuned, filters=4, size=8).build(task.corpus, task.classes, seed=0)
+        KimCNN(vectors=given, tune_vectors=tuned, filters=4, vector_size=8).build(task.corpus, task.classes, seed=0)
         for given, tuned in ((vectors, None), (vectors, True), (None, None))
     )
     before = [made.network.embedding.own.detach().clone() for made in (still, moving, random)]
@@ -181,7 +181,7 @@ def test_a_word_that_is_new_at_prediction_gets_its_vector() -> None:
 
 def test_output_weights_are_scaled_back_to_the_norm() -> None:
     task = review_task()
-    made = KimCNN(filters=4, size=8, norm=0.05).build(task.corpus, task.classes, seed=0)
+    made = KimCNN(filters=4, vector_size=8, max_norm=0.05).build(task.corpus, task.classes, seed=0)
 
     made.fit_epoch(task.corpus, task.targets)
 
@@ -192,19 +192,19 @@ def test_output_weights_are_scaled_back_to_the_norm() -> None:
 def test_texts_are_cut_as_asked() -> None:
     corpus = documents([0], ["na\u00efve & bold"])
 
-    plain, kim = (KimCNN(words=words).said(corpus).words for words in ("plain", "kim"))
+    plain, kim = (KimCNN(tokenizer=tokenizer).said(corpus).words for tokenizer in ("plain", "kim"))
 
     assert plain == ("na\u00efve", "&", "bold")
-    assert kim == tuple(kim_words("na\u00efve & bold"))
+    assert kim == tuple(tokenize_kim("na\u00efve & bold"))
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"windows": ()}, "kim-cnn: windows, filters and size must be 1 or more."),
-        ({"windows": (3, 0)}, "kim-cnn: windows, filters and size must be 1 or more."),
-        ({"dropout": 1.0}, "kim-cnn: dropout must lie from 0 to below 1, and norm be 0 or more."),
-        ({"words": "spaces"}, "kim-cnn: words: 'spaces' is none of kim, plain."),
+        ({"windows": ()}, "kim-cnn: windows, filters and vector_size must be 1 or more."),
+        ({"windows": (3, 0)}, "kim-cnn: windows, filters and vector_size must be 1 or more."),
+        ({"dropout": 1.0}, "kim-cnn: dropout must lie from 0 to below 1, and max_norm be 0 or more."),
+        ({"tokenizer": "spaces"}, "kim-cnn: tokenizer: 'spaces' is none of kim, plain."),
     ],
 )
 def test_senseless_options_are_refused(wrong: dict[str, object], message: str) -> None:
@@ -220,4 +220,4 @@ def test_sequences_of_tokens_are_refused() -> None:
 
 
 def test_training_defaults_are_the_paper_s() -> None:
-    assert KimCNN().training == Training("adadelta", rate=1.0, halve_every=5, batch=50, clip=3.0)
+    assert KimCNN().training == Training("adadelta", learning_rate=1.0, halve_every=5, batch_size=50, clip_norm=3.0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 from sklearn.linear_model import LogisticRegression
-from tests.classifiers.tasks import SmallTask, review_task, scaled_blobs, tag_task
+from tests.classifiers.planted_tasks import SmallTask, review_task, scaled_blobs, tag_task
 
 from crowdlogic.classifiers.linear import Linear, objective
 from crowdlogic.data.corpus import documents, sentences
@@ -119,12 +119,14 @@ def test_nothing_is_learnt_when_nothing_counts() -> None:
     np.testing.assert_array_equal(made.predict_proba(task.corpus), 0.5)
 
 
-@pytest.mark.parametrize("wrong", [{"ridge": -1}, {"ridge": np.nan}, {"steps": 0}, {"grams": 0}, {"bits": 31}])
+@pytest.mark.parametrize("wrong", [{"ridge": -1}, {"ridge": np.nan}, {"steps": 0}, {"max_ngram": 0}, {"hash_bits": 31}])
 def test_senseless_options_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(OptionError) as caught:
         Linear(**wrong)
 
-    assert str(caught.value) == "linear: ridge must be 0 or more, steps and grams 1 or more, bits from 1 to 30."
+    assert (
+        str(caught.value) == "linear: ridge must be 0 or more, steps and max_ngram 1 or more, hash_bits from 1 to 30."
+    )
 
 
 def test_arrays_of_another_classifier_are_refused() -> None:

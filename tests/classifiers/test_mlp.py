@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from tests.classifiers.tasks import blob_task
+from tests.classifiers.planted_tasks import blob_task
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
@@ -20,7 +20,7 @@ from crowdlogic.errors import CorpusError, FormatError, OptionError  # noqa: E40
 
 def test_forward_is_a_hidden_layer_of_relu_and_a_softmax() -> None:
     task = blob_task()
-    made = MLP(hidden=7).build(task.corpus, task.classes, seed=0)
+    made = MLP(hidden_size=7).build(task.corpus, task.classes, seed=0)
 
     p = made.predict_proba(task.corpus)
 
@@ -34,7 +34,7 @@ def test_forward_is_a_hidden_layer_of_relu_and_a_softmax() -> None:
 
 def test_new_items_are_shifted_and_scaled_as_the_training_items_were() -> None:
     task = blob_task()
-    made = MLP(hidden=7).build(task.corpus, task.classes, seed=0)
+    made = MLP(hidden_size=7).build(task.corpus, task.classes, seed=0)
     p = made.predict_proba(task.corpus)
 
     first = made.predict_proba(task.corpus.take_items(np.array([0, 1, 2])))
@@ -85,7 +85,7 @@ def test_the_paper_s_network_has_its_numbers() -> None:
     made = MLP().build(corpus, tuple("abcdefgh"), seed=0)
 
     assert sum(tensor.numel() for tensor in made.network.parameters()) == 512 * 128 + 128 + 128 * 8 + 8
-    assert MLP().training == Training("adam", rate=1e-3, batch=64)
+    assert MLP().training == Training("adam", learning_rate=1e-3, batch_size=64)
     assert made.network.dropout.p == 0.5
 
 
@@ -109,8 +109,8 @@ def test_arrays_of_another_kind_are_refused() -> None:
 
 
 def test_senseless_options_are_refused() -> None:
-    with pytest.raises(OptionError, match="hidden must be 1 or more"):
-        MLP(hidden=0)
+    with pytest.raises(OptionError, match="hidden_size must be 1 or more"):
+        MLP(hidden_size=0)
 
 
 @pytest.mark.data

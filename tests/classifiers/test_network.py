@@ -7,8 +7,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
-from crowdlogic.classifiers.embedding import Embedding  # noqa: E402
-from crowdlogic.classifiers.network import NO_UNIT, Inputs, batch_of, worded  # noqa: E402
+from crowdlogic.classifiers.layers import Embedding  # noqa: E402
+from crowdlogic.classifiers.network import NO_UNIT, Inputs, make_batch, word_inputs  # noqa: E402
 
 CPU = torch.device("cpu")
 OFFSETS = np.array([0, 3, 3, 7, 8])
@@ -16,7 +16,7 @@ ROWS = np.stack([np.arange(10, 18), np.arange(20, 28)])
 
 
 def test_a_batch_holds_the_rows_of_its_sequences_padded_with_zero() -> None:
-    batch, units = batch_of(worded(OFFSETS, ROWS), np.array([3, 0, 1]), CPU)
+    batch, units = make_batch(word_inputs(OFFSETS, ROWS), np.array([3, 0, 1]), CPU)
 
     np.testing.assert_array_equal(batch.words[0][batch.text], [[17, 0, 0], [10, 11, 12], [0, 0, 0]])
     np.testing.assert_array_equal(batch.words[1][batch.text], [[27, 0, 0], [20, 21, 22], [0, 0, 0]])
@@ -29,7 +29,7 @@ def test_a_batch_holds_the_rows_of_its_sequences_padded_with_zero() -> None:
 def test_units_are_at_their_places() -> None:
     units_of_places = np.array([0, NO_UNIT, 1, 2, NO_UNIT, NO_UNIT, 4, 3])
 
-    batch, units = batch_of(worded(OFFSETS, ROWS, units_of_places), np.array([2, 0]), CPU)
+    batch, units = make_batch(word_inputs(OFFSETS, ROWS, units_of_places), np.array([2, 0]), CPU)
 
     np.testing.assert_array_equal(units, [2, 4, 0, 1])
     values = batch.words[:, batch.text].permute(1, 2, 0)  # what stands at each place
@@ -39,14 +39,14 @@ def test_units_are_at_their_places() -> None:
 def test_rows_of_features_are_taken_as_they_are() -> None:
     features = np.arange(8, dtype=np.float32).reshape(4, 2)
 
-    batch, units = batch_of(Inputs(np.arange(5), features=features), np.array([2, 0]), CPU)
+    batch, units = make_batch(Inputs(np.arange(5), features=features), np.array([2, 0]), CPU)
 
     np.testing.assert_array_equal(batch.features, [[4, 5], [0, 1]])
     np.testing.assert_array_equal(units, [2, 0])
 
 
 def test_empty_texts_alone_make_a_batch() -> None:
-    batch, _ = batch_of(worded(np.zeros(3, dtype=np.int64), np.zeros((1, 0), dtype=np.int64)), np.arange(2), CPU)
+    batch, _ = make_batch(word_inputs(np.zeros(3, dtype=np.int64), np.zeros((1, 0), dtype=np.int64)), np.arange(2), CPU)
 
     np.testing.assert_array_equal(batch.text, np.zeros((2, 1)))
     np.testing.assert_array_equal(batch.lengths, [0, 0])
@@ -56,7 +56,7 @@ def test_empty_texts_alone_make_a_batch() -> None:
 def test_different_words_are_kept_once_and_padding_is_the_first(channels: int) -> None:
     rows = np.random.default_rng(0).integers(1, 4, size=(channels, 8))
 
-    inputs = worded(OFFSETS, rows)
+    inputs = word_inputs(OFFSETS, rows)
 
     np.testing.assert_array_equal(inputs.rows, rows)
     np.testing.assert_array_equal(inputs.words[:, 0], 0)
@@ -65,11 +65,11 @@ def test_different_words_are_kept_once_and_padding_is_the_first(channels: int) -
 
 
 def test_only_sequences_with_a_unit_that_counts_are_looked_at() -> None:
-    places = worded(OFFSETS, ROWS, np.array([0, NO_UNIT, 1, 2, NO_UNIT, 3, 4, 5]))
+    places = word_inputs(OFFSETS, ROWS, np.array([0, NO_UNIT, 1, 2, NO_UNIT, 3, 4, 5]))
     counting = np.array([False, True, False, False, False, True])
 
     np.testing.assert_array_equal(places.sequences_with(counting), [0, 3])
-    np.testing.assert_array_equal(worded(OFFSETS, ROWS).sequences_with(np.array([0, 1, 1, 0], bool)), [1, 2])
+    np.testing.assert_array_equal(word_inputs(OFFSETS, ROWS).sequences_with(np.array([0, 1, 1, 0], bool)), [1, 2])
 
 
 @pytest.mark.parametrize("tuned", [True, False])

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.classifiers.tasks import OTHERS, random_vectors, review_task, tag_task
+from tests.classifiers.planted_tasks import OTHERS, random_vectors, review_task, tag_task
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
@@ -34,7 +34,7 @@ def test_the_loss_is_the_weighted_mean_over_the_units_that_count() -> None:
 
 def test_tokens_of_weight_zero_do_not_thin_the_loss_of_the_others() -> None:
     corpus = sentences([0], [["a", "of", "the", "film"]])
-    options = CNNGRU(size=4, filters=3, units=3, dropout=0.0)
+    options = CNNGRU(vector_size=4, filters=3, hidden_size=3, dropout=0.0)
     targets = np.eye(2)[[0, 1, 0, 1]]
     made = options.build(corpus, ("O", "X"), seed=0)
     expected = -np.log(made.predict_proba(corpus)[1, 1])
@@ -51,13 +51,13 @@ def batches_of_an_epoch(made, corpus) -> list[tuple[int, ...]]:
         seen.append(tuple(units.tolist()))
         return logits.sum() * 0.0, len(units)
 
-    made.descend(corpus, watching, np.ones(corpus.n_units, dtype=bool))
+    made.run_epoch(corpus, watching, np.ones(corpus.n_units, dtype=bool))
     return seen
 
 
 def test_batches_differ_from_epoch_to_epoch_and_hold_every_unit() -> None:
     task = review_task()
-    made = KimCNN(size=4, filters=2, training=Training(batch=7)).build(task.corpus, task.classes, seed=0)
+    made = KimCNN(vector_size=4, filters=2, training=Training(batch_size=7)).build(task.corpus, task.classes, seed=0)
 
     first, second = (batches_of_an_epoch(made, task.corpus) for _ in range(2))
 
@@ -70,7 +70,7 @@ def test_batches_differ_from_epoch_to_epoch_and_hold_every_unit() -> None:
 def test_dropout_differs_from_epoch_to_epoch_and_is_at_work_after_a_prediction() -> None:
     """With nothing learnt between, epochs over one batch differ by dropout alone, and one is not as predicted."""
     task = review_task()
-    options = KimCNN(size=4, filters=20, training=Training(rate=1e-30, batch=100))
+    options = KimCNN(vector_size=4, filters=20, training=Training(learning_rate=1e-30, batch_size=100))
     made = options.build(task.corpus, task.classes, seed=0)
     p = made.predict_proba(task.corpus)
 
@@ -84,9 +84,15 @@ def test_dropout_differs_from_epoch_to_epoch_and_is_at_work_after_a_prediction()
 def test_the_gradient_is_clipped_to_its_norm() -> None:
     """Adam forgets the scale of a gradient; weight by weight the first step of Adadelta does not."""
     task = tag_task()
-    options = CNNGRU(size=4, filters=3, units=3, dropout=0.0, training=Training("adadelta", rate=1.0, batch=1000))
+    options = CNNGRU(
+        vector_size=4,
+        filters=3,
+        hidden_size=3,
+        dropout=0.0,
+        training=Training("adadelta", learning_rate=1.0, batch_size=1000),
+    )
     free, clipped = (
-        replace(options, training=replace(options.training, clip=clip)).build(task.corpus, task.classes, seed=0)
+        replace(options, training=replace(options.training, clip_norm=clip)).build(task.corpus, task.classes, seed=0)
         for clip in (0.0, 1e-3)
     )
 
@@ -105,11 +111,11 @@ def test_the_gradient_is_clipped_to_its_norm() -> None:
 def test_a_network_is_loaded_without_the_vectors_it_was_built_with(tuned: bool) -> None:
     """The arrays hold all vectors; whether they were trained is seen from them, not from the options."""
     task = review_task()
-    options = KimCNN(vectors=random_vectors(OTHERS, 6), filters=4, tuned=tuned)
+    options = KimCNN(vectors=random_vectors(OTHERS, 6), filters=4, tune_vectors=tuned)
     made = options.build(task.corpus, task.classes, seed=0)
     made.fit_epoch(task.corpus, task.targets)
 
-    bare = replace(options, vectors=None, tuned=None).load(made.arrays(), task.classes)
+    bare = replace(options, vectors=None, tune_vectors=None).load(made.arrays(), task.classes)
 
     np.testing.assert_array_equal(bare.predict_proba(task.corpus), made.predict_proba(task.corpus))
     assert bare.fit_epoch(task.corpus, task.targets) == made.fit_epoch(task.corpus, task.targets)
@@ -130,7 +136,7 @@ def test_given_vectors_are_handed_out_without_a_copy() -> None:
 
 def test_seeds_of_words_and_weights_both_follow_the_seed() -> None:
     task = review_task()
-    one, two = (KimCNN(size=6, filters=4).build(task.corpus, task.classes, seed=seed).network for seed in (0, 1))
+    one, two = (KimCNN(vector_size=6, filters=4).build(task.corpus, task.classes, seed=seed).network for seed in (0, 1))
 
     assert not torch.equal(one.embedding.own, two.embedding.own)
     assert not torch.equal(one.filters.weight, two.filters.weight)

@@ -10,10 +10,10 @@ from crowdlogic.classifiers.protocol import (
     Architecture,
     Classifier,
     check_targets,
-    packed,
+    decode_json,
+    derive_seed,
+    encode_json,
     predict_texts,
-    seed_of,
-    unpacked,
 )
 from crowdlogic.data.corpus import documents, sentences
 from crowdlogic.errors import OptionError
@@ -68,15 +68,17 @@ def test_linear_is_an_architecture_and_makes_a_classifier() -> None:
 
 @pytest.mark.parametrize("value", [["a", "\u00e9", "\ud800", ""], {"x": [1, 2.5]}, []])
 def test_what_is_packed_comes_back(value: object) -> None:
-    array = packed(value)
+    array = encode_json(value)
 
     assert array.dtype == np.uint8
-    assert unpacked(array) == value
+    assert decode_json(array) == value
 
 
 def test_seeds_differ_by_purpose_and_by_seed() -> None:
-    seeds = {seed_of(seed, purpose) for seed in range(20) for purpose in ("words", "weights", "batches 0", "batches 1")}
+    seeds = {
+        derive_seed(seed, purpose) for seed in range(20) for purpose in ("words", "weights", "batches 0", "batches 1")
+    }
 
     assert len(seeds) == 80
-    assert seed_of(3, "words") == seed_of(3, "words")
+    assert derive_seed(3, "words") == derive_seed(3, "words")
     assert all(0 <= seed < 2**56 for seed in seeds)

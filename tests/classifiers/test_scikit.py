@@ -13,12 +13,12 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
-from tests.classifiers.tasks import SmallTask, review_task, scaled_blobs, tag_task
+from tests.classifiers.planted_tasks import SmallTask, review_task, scaled_blobs, tag_task
 
-from crowdlogic.classifiers.estimators import class_named, described, made
-from crowdlogic.classifiers.fitted import Examples
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.scikit import Scikit
+from crowdlogic.classifiers.scikit_estimators import build_estimator, describe_estimator, find_class
+from crowdlogic.classifiers.scikit_state import TrainingExamples
 from crowdlogic.data.corpus import documents
 from crowdlogic.errors import FormatError, OptionError
 
@@ -31,7 +31,7 @@ def test_logistic_regression_is_the_linear_classifier(task: SmallTask) -> None:
     soft, weights = task.soft_targets(), np.random.default_rng(1).random(len(task.truth))
     ridge = (2.0 if len(task.classes) == 2 else 1.0) / (LOGISTIC.C * weights.sum())
 
-    theirs = Scikit(LOGISTIC, least=0.0).build(task.corpus, task.classes, seed=0)
+    theirs = Scikit(LOGISTIC, min_probability=0.0).build(task.corpus, task.classes, seed=0)
     ours = Linear(ridge=ridge, steps=2000).build(task.corpus, task.classes, seed=0)
     theirs.fit_epoch(task.corpus, soft, weights)
     for _ in range(10):
@@ -41,7 +41,9 @@ def test_logistic_regression_is_the_linear_classifier(task: SmallTask) -> None:
 
 
 def test_a_unit_becomes_a_copy_for_each_class_that_is_believed_in() -> None:
-    examples = Examples(np.array([[1.0], [2.0]]), np.array([[0.25, 0.75, 0.0], [1e-9, 0.5, 0.5]]), np.array([2.0, 1.0]))
+    examples = TrainingExamples(
+        np.array([[1.0], [2.0]]), np.array([[0.25, 0.75, 0.0], [1e-9, 0.5, 0.5]]), np.array([2.0, 1.0])
+    )
 
     features, label, weight = examples.copies()
 
@@ -63,7 +65,7 @@ def test_the_loss_is_the_weighted_mean_cross_entropy() -> None:
 
 def test_nothing_is_impossible_to_a_tree() -> None:
     task = scaled_blobs()
-    classifier = Scikit(DecisionTreeClassifier(), least=0.01).build(task.corpus, task.classes, seed=0)
+    classifier = Scikit(DecisionTreeClassifier(), min_probability=0.01).build(task.corpus, task.classes, seed=0)
     classifier.fit_epoch(task.corpus, task.targets)
 
     p = classifier.predict_proba(task.corpus)
@@ -74,7 +76,7 @@ def test_nothing_is_impossible_to_a_tree() -> None:
 
 def test_a_class_that_no_target_has_gets_the_least() -> None:
     task = scaled_blobs()
-    classifier = Scikit("GaussianNB", least=0.001).build(task.corpus, ("a", "b", "none", "c"), seed=0)
+    classifier = Scikit("GaussianNB", min_probability=0.001).build(task.corpus, ("a", "b", "none", "c"), seed=0)
 
     classifier.fit_epoch(task.corpus, np.insert(task.targets, 2, 0.0, axis=1))
 
@@ -164,7 +166,7 @@ def test_what_learns_on_and_cannot_be_kept_is_refused(estimator: BaseEstimator) 
 
     assert str(caught.value) == (
         f"{type(estimator).__name__} learns on from epoch to epoch, and what it knows cannot be kept as plain arrays. "
-        "Set anew = true to fit it anew in every epoch, or choose another classifier."
+        "Set refit = true to fit it anew in every epoch, or choose another classifier."
     )
 
 
@@ -230,7 +232,7 @@ def test_what_cannot_serve_is_refused(estimator: object, parameters: dict[str, o
 
 def test_anew_false_needs_partial_fit() -> None:
     with pytest.raises(OptionError, match="LogisticRegression has no partial_fit"):
-        Scikit(anew=False)
+        Scikit(refit=False)
 
 
 def test_an_estimator_s_own_complaint_is_told() -> None:
@@ -251,7 +253,7 @@ def test_other_packages_estimators_are_kept_as_they_are() -> None:
             return np.full((X.shape[0], len(self.classes_)), 1 / len(self.classes_))
 
     task = scaled_blobs()
-    assert described(Even()) is None
+    assert describe_estimator(Even()) is None
     classifier = Scikit(Even()).build(task.corpus, task.classes, seed=0)
     classifier.fit_epoch(task.corpus, task.targets)
 
@@ -286,5 +288,5 @@ def test_multinomial_bayes_reads_words() -> None:
 
 
 def test_names_find_scikit_learn_s_classes() -> None:
-    assert class_named("RandomForestClassifier") is RandomForestClassifier
-    assert made("LogisticRegression", {"C": 3}).C == 3
+    assert find_class("RandomForestClassifier") is RandomForestClassifier
+    assert build_estimator("LogisticRegression", {"C": 3}).C == 3

@@ -9,20 +9,23 @@ from crowdlogic.errors import OptionError
 
 
 def test_the_rate_is_halved_again_and_again() -> None:
-    rates = [Training(rate=1.0, halve_every=5).rate_at(epoch) for epoch in (0, 4, 5, 9, 10)]
+    rates = [Training(learning_rate=1.0, halve_every=5).learning_rate_at(epoch) for epoch in (0, 4, 5, 9, 10)]
 
     assert rates == [1.0, 1.0, 0.5, 0.5, 0.25]
-    assert Training(rate=0.3).rate_at(99) == 0.3
+    assert Training(learning_rate=0.3).learning_rate_at(99) == 0.3
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
         ({"optimiser": "sgd"}, "optimiser: 'sgd' is none of adam, adamw, adadelta."),
-        ({"batch": 0}, "batch must be 1 or more and rate more than 0, not 0 and 0.001."),
-        ({"rate": float("nan")}, "batch must be 1 or more and rate more than 0, not 50 and nan."),
-        ({"clip": -1.0}, "clip must be 0 or more, not -1.0."),
-        ({"decay": float("inf")}, "decay must be 0 or more, not inf."),
+        ({"batch_size": 0}, "batch_size must be 1 or more and learning_rate more than 0, not 0 and 0.001."),
+        (
+            {"learning_rate": float("nan")},
+            "batch_size must be 1 or more and learning_rate more than 0, not 50 and nan.",
+        ),
+        ({"clip_norm": -1.0}, "clip_norm must be 0 or more, not -1.0."),
+        ({"weight_decay": float("inf")}, "weight_decay must be 0 or more, not inf."),
         ({"halve_every": -2}, "halve_every must be 0 or more, not -2."),
     ],
 )

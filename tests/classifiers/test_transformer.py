@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.classifiers.tasks import BAD, GOOD, NAMES, OTHERS
+from tests.classifiers.planted_tasks import BAD, GOOD, NAMES, OTHERS
 from tests.classifiers.tiny_bert import write_tiny_bert
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
@@ -58,9 +58,9 @@ def test_a_folder_that_is_not_there_is_refused() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"pool": "last"}, "transformer: pool: 'last' is none of first, mean."),
-        ({"length": 2}, "transformer: length must be 3 or more, and dropout lie from 0 to below 1."),
-        ({"dropout": 1.0}, "transformer: length must be 3 or more, and dropout lie from 0 to below 1."),
+        ({"pooling": "last"}, "transformer: pooling: 'last' is none of first, mean."),
+        ({"max_length": 2}, "transformer: max_length must be 3 or more, and dropout lie from 0 to below 1."),
+        ({"dropout": 1.0}, "transformer: max_length must be 3 or more, and dropout lie from 0 to below 1."),
     ],
 )
 def test_senseless_options_are_refused(wrong: dict[str, object], message: str) -> None:
@@ -96,7 +96,7 @@ def beliefs(made, said: torch.Tensor) -> np.ndarray:
 def test_documents_are_judged_as_hugging_face_s_own_model_sees_them(folder: Path, pool: str) -> None:
     corpus = documents(range(len(TEXTS)), TEXTS)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    made = Transformer(folder, pool=pool).build(corpus, ("neg", "pos"), seed=0)
+    made = Transformer(folder, pooling=pool).build(corpus, ("neg", "pos"), seed=0)
 
     p = made.predict_proba(corpus)
 
@@ -128,7 +128,7 @@ def test_a_long_sentence_is_read_in_parts_between_its_tokens(folder: Path) -> No
     """Room for four pieces: dullishness is eight, and is cut to them; the other tokens stay whole."""
     words = ["the", "plots", "a", "dullishness", "film", "of", "a", "cast"]
     corpus = sentences([0], [words])
-    made = Transformer(folder, length=6).build(corpus, ("O", "X"), seed=0)
+    made = Transformer(folder, max_length=6).build(corpus, ("O", "X"), seed=0)
 
     inputs = made.inputs(corpus)
     p = made.predict_proba(corpus)
@@ -175,7 +175,7 @@ def test_the_folder_is_not_needed_to_load(folder: Path, tmp_path: Path) -> None:
 @needs_transformers
 def test_only_the_layer_on_top_is_trained_when_asked(folder: Path) -> None:
     corpus = documents(range(len(TEXTS)), TEXTS)
-    made = Transformer(folder, tuned=False, dropout=0.0).build(corpus, ("x", "y"), seed=0)
+    made = Transformer(folder, fine_tune=False, dropout=0.0).build(corpus, ("x", "y"), seed=0)
     before = {name: tensor.clone() for name, tensor in made.network.encoder.state_dict().items()}
 
     losses = [made.fit_epoch(corpus, np.eye(2)[[0, 0, 1, 1]]) for _ in range(3)]
@@ -183,7 +183,7 @@ def test_only_the_layer_on_top_is_trained_when_asked(folder: Path) -> None:
     assert all(torch.equal(before[name], tensor) for name, tensor in made.network.encoder.state_dict().items())
     assert losses[2] < losses[0]
     assert {name for name in made.arrays() if name.startswith("model.")} == {"model.output.weight", "model.output.bias"}
-    loaded = Transformer(folder, tuned=False).load(made.arrays(), ("x", "y"))
+    loaded = Transformer(folder, fine_tune=False).load(made.arrays(), ("x", "y"))
     np.testing.assert_array_equal(loaded.predict_proba(corpus), made.predict_proba(corpus))
 
 

@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 
 from crowdlogic.classifiers.words import (
-    Lexicon,
-    kim_words,
-    lexicon_of,
-    plain_words,
-    running_texts,
-    running_tokens,
+    SHAPES,
+    WordIndex,
+    build_word_index,
+    corpus_tokens,
+    shape_codes,
+    tokenize_kim,
+    tokenize_plain,
+    tokenize_texts,
     word_matrix,
+    word_shape,
 )
 from crowdlogic.data.corpus import documents, sentences
 from crowdlogic.data.vectors import WordVectors
@@ -34,15 +37,15 @@ from crowdlogic.errors import CorpusError
     ],
 )
 def test_kim_words_splits_clitics_and_keeps_few_marks(text: str, words: list[str]) -> None:
-    assert kim_words(text) == words
+    assert tokenize_kim(text) == words
 
 
 def test_plain_words_keep_every_alphabet_and_every_mark() -> None:
-    assert plain_words("Caf\u00e9, 123 \u00e9t\u00e9s!") == ["caf\u00e9", ",", "123", "\u00e9t\u00e9s", "!"]
+    assert tokenize_plain("Caf\u00e9, 123 \u00e9t\u00e9s!") == ["caf\u00e9", ",", "123", "\u00e9t\u00e9s", "!"]
 
 
 def test_texts_run_on_with_offsets_and_empty_texts_have_no_words() -> None:
-    said = running_texts(documents([1, 2, 3], ["a b", "", "c"]), "model", cut="kim")
+    said = tokenize_texts(documents([1, 2, 3], ["a b", "", "c"]), "model", tokenizer="kim")
 
     assert said.words == ("a", "b", "c")
     np.testing.assert_array_equal(said.offsets, [0, 2, 2, 3])
@@ -50,7 +53,7 @@ def test_texts_run_on_with_offsets_and_empty_texts_have_no_words() -> None:
 
 def test_texts_of_sequences_are_refused() -> None:
     with pytest.raises(CorpusError) as caught:
-        running_texts(sentences([1], [["a"]]), "kim-cnn", cut="kim")
+        tokenize_texts(sentences([1], [["a"]]), "kim-cnn", tokenizer="kim")
 
     assert str(caught.value) == (
         "kim-cnn looks at the texts of documents; these are sequences of tokens. Choose another model."
@@ -59,7 +62,7 @@ def test_texts_of_sequences_are_refused() -> None:
 
 def test_tokens_of_documents_are_refused() -> None:
     with pytest.raises(CorpusError) as caught:
-        running_tokens(documents([1], ["a"]), "cnn-gru")
+        corpus_tokens(documents([1], ["a"]), "cnn-gru")
 
     assert str(caught.value) == (
         "cnn-gru tags the tokens of sequences; these items have none. Choose a model for documents."
@@ -67,13 +70,13 @@ def test_tokens_of_documents_are_refused() -> None:
 
 
 def test_rows_are_of_the_word_then_of_its_lower_case_then_unknown() -> None:
-    rows = Lexicon(["apple", "Bob"]).rows(["apple", "APPLE", "Bob", "bob", "pear"])
+    rows = WordIndex(["apple", "Bob"]).rows(["apple", "APPLE", "Bob", "bob", "pear"])
 
     np.testing.assert_array_equal(rows, [2, 2, 3, 1, 1])
 
 
 def test_exact_rows_are_of_the_word_as_it_stands() -> None:
-    rows = Lexicon(["apple", "Bob"], exact=True).rows(["apple", "APPLE", "Bob", "bob"])
+    rows = WordIndex(["apple", "Bob"], case_sensitive=True).rows(["apple", "APPLE", "Bob", "bob"])
 
     np.testing.assert_array_equal(rows, [2, 1, 3, 1])
 
@@ -81,19 +84,19 @@ def test_exact_rows_are_of_the_word_as_it_stands() -> None:
 def test_the_corpus_words_come_first_and_other_words_with_vectors_follow() -> None:
     vectors = WordVectors(("pear", "fig", "plum"), np.eye(3, dtype=np.float32))
 
-    lexicon, n_own = lexicon_of(["fig", "date", "fig"], vectors, exact=False)
+    index, n_own = build_word_index(["fig", "date", "fig"], vectors, case_sensitive=False)
 
-    assert lexicon.words == ("fig", "date", "pear", "plum")
+    assert index.words == ("fig", "date", "pear", "plum")
     assert n_own == 4  # padding, the unknown, fig and date
 
 
 def test_words_get_their_vectors_and_others_start_within_the_spread() -> None:
     vectors = WordVectors(("pear", "fig"), np.array([[1, 2, 3], [4, 5, 6]], dtype=np.float32))
-    lexicon, _ = lexicon_of(["Fig", "date", "rose"], vectors, exact=False)
+    index, _ = build_word_index(["Fig", "date", "rose"], vectors, case_sensitive=False)
 
-    matrix = word_matrix(lexicon, vectors, size=3, spread=0.5, rng=np.random.default_rng(0))
+    matrix = word_matrix(index, vectors, size=3, spread=0.5, rng=np.random.default_rng(0))
 
-    found = dict(zip(("padding", "unknown", *lexicon.words), matrix, strict=True))
+    found = dict(zip(("padding", "unknown", *index.words), matrix, strict=True))
     np.testing.assert_array_equal(found["padding"], 0)
     np.testing.assert_array_equal(found["unknown"], 0)
     np.testing.assert_array_equal(found["Fig"], [4, 5, 6])  # in lower case
@@ -104,9 +107,39 @@ def test_words_get_their_vectors_and_others_start_within_the_spread() -> None:
 
 def test_exact_look_up_leaves_capitals_without_a_vector() -> None:
     vectors = WordVectors(("fig",), np.ones((1, 2), dtype=np.float32))
-    lexicon, _ = lexicon_of(["Fig"], vectors, exact=True)
+    index, _ = build_word_index(["Fig"], vectors, case_sensitive=True)
 
-    matrix = word_matrix(lexicon, vectors, size=2, spread=0.0, rng=np.random.default_rng(0))
+    matrix = word_matrix(index, vectors, size=2, spread=0.0, rng=np.random.default_rng(0))
 
     np.testing.assert_array_equal(matrix[2], 0)  # Fig
     np.testing.assert_array_equal(matrix[3], 1)  # fig
+
+
+@pytest.mark.parametrize(
+    ("word", "looks"),
+    [
+        ("house", "lower"),
+        ("London", "Title"),
+        ("A", "Title"),
+        ("NATO", "UPPER"),
+        ("McDonald", "mIxed"),
+        ("iPhone", "mIxed"),
+        ("1996", "digits"),
+        ("1,500", "digits"),
+        ("F16", "d1git"),
+        ("1996-08-22b", "d1git"),
+        ("...", "marks"),
+        ("", "marks"),
+        ("U.S.", "other"),
+        ("Al-Ain", "other"),
+    ],
+)
+def test_shape_of_a_word(word: str, looks: str) -> None:
+    assert SHAPES[word_shape(word)] == looks
+
+
+def test_no_word_has_the_code_of_padding() -> None:
+    codes = shape_codes(["a", "B", "3", "-", "", "a"])
+
+    assert (codes > 0).all()
+    np.testing.assert_array_equal(codes[0], codes[5])

@@ -11,7 +11,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from tests.classifiers.tasks import OTHERS, random_vectors, review_task
+from tests.classifiers.planted_tasks import OTHERS, random_vectors, review_task
 
 from crowdlogic.classifiers.class_prior import ClassPrior
 from crowdlogic.classifiers.linear import Linear
@@ -32,21 +32,33 @@ from crowdlogic.classifiers.transformer import Transformer  # noqa: E402
 
 VARIED = [
     Linear(),
-    Linear(ridge=0.5, steps=3, grams=1, bits=10),
+    Linear(ridge=0.5, steps=3, max_ngram=1, hash_bits=10),
     KimCNN(),
-    KimCNN(windows=(2, 7), tuned=True, norm=3.0, words="plain", training=Training("adam", rate=0.01, clip=2.5)),
+    KimCNN(
+        windows=(2, 7),
+        tune_vectors=True,
+        max_norm=3.0,
+        tokenizer="plain",
+        training=Training("adam", learning_rate=0.01, clip_norm=2.5),
+    ),
     KimCNN(vectors=random_vectors(OTHERS, 3), filters=7),
     CNNGRU(),
-    CNNGRU(vectors=random_vectors(OTHERS, 3), bidirectional=True, shapes=4, exact=True, training=Training(batch=8)),
+    CNNGRU(
+        vectors=random_vectors(OTHERS, 3),
+        bidirectional=True,
+        shape_size=4,
+        case_sensitive=True,
+        training=Training(batch_size=8),
+    ),
     MLP(),
-    MLP(hidden=3, standardise=False),
+    MLP(hidden_size=3, standardise=False),
     Scikit(),
-    Scikit(LogisticRegression(C=2.0, class_weight="balanced"), least=0.01, anew=True),
+    Scikit(LogisticRegression(C=2.0, class_weight="balanced"), min_probability=0.01, refit=True),
     Scikit("RandomForestClassifier", {"n_estimators": 7, "max_depth": None}),
-    Transformer("some/folder", pool="mean", length=64),
+    Transformer("some/folder", pooling="mean", max_length=64),
     ClassPrior(),
     CRF(),
-    CRF(ridge=0.1, steps=3, grams=1, bits=10),
+    CRF(ridge=0.1, steps=3, max_ngram=1, hash_bits=10),
 ]
 
 
@@ -69,11 +81,11 @@ def test_every_architecture_is_among_them() -> None:
 
 
 def test_what_training_leaves_out_is_as_the_architecture_has_it() -> None:
-    made = configured(KimCNN(), {"training": {"batch": 20}})
+    made = configured(KimCNN(), {"training": {"batch_size": 20}})
 
-    assert made == KimCNN(training=replace(KimCNN().training, batch=20))
+    assert made == KimCNN(training=replace(KimCNN().training, batch_size=20))
     assert made.training.optimiser == "adadelta"
-    assert configured(CNNGRU(), {"training": {"rate": 1}}).training.rate == 1
+    assert configured(CNNGRU(), {"training": {"learning_rate": 1}}).training.learning_rate == 1
 
 
 @pytest.mark.parametrize(
@@ -82,7 +94,7 @@ def test_what_training_leaves_out_is_as_the_architecture_has_it() -> None:
         (
             "linear",
             {"ridg": 1},
-            "ridg: there is no such option. Did you mean 'ridge'? There are ridge, steps, grams, bits.",
+            "ridg: there is no such option. Did you mean 'ridge'? There are ridge, steps, max_ngram, hash_bits.",
         ),
         ("linear", {"ridge": "much"}, "ridge: 'much' given where a number is expected."),
         ("linear", {"steps": 2.5}, "steps: 2.5 given where a whole number is expected."),
@@ -93,7 +105,11 @@ def test_what_training_leaves_out_is_as_the_architecture_has_it() -> None:
         ("kim-cnn", {"vectors": "glove.txt"}, "vectors: word vectors are data, and no option."),
         ("kim-cnn", {"training": 3}, "training: 3 given where a table is expected."),
         ("kim-cnn", {"training": {"epochs": 3}}, "training.epochs: there is no such option."),
-        ("kim-cnn", {"training": {"batch": "x"}}, "training.batch: 'x' given where a whole number is expected."),
+        (
+            "kim-cnn",
+            {"training": {"batch_size": "x"}},
+            "training.batch_size: 'x' given where a whole number is expected.",
+        ),
         ("transformer", {"folder": 3}, "folder: 3 given where a text"),
     ],
 )

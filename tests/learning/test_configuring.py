@@ -41,7 +41,7 @@ OPTIONS = ", ".join(one.name for one in fields(LogicLNCL))
 METHODS = [
     LogicLNCL(),
     LogicLNCL(
-        classifier=Linear(ridge=0.25, grams=3), imitation=Growing(0.9, most=0.8), strength=2.5, preset="released",
+        classifier=Linear(ridge=0.25, max_ngram=3), imitation=Growing(0.9, most=0.8), strength=2.5, preset="released",
         per_unit=PerUnit.mean, loss=Loss.annotators, start=MajorityVote(ties="order", order=("b", "a")), epochs=7,
         held_out=HeldOut(0.25, apart="annotations"), learn_weights=True, seed=11,
     ),
@@ -126,7 +126,7 @@ def test_what_is_nested_is_changed_in_place_and_another_name_starts_anew() -> No
         ({"epoch": 3}, f"epoch: there is no such option. Did you mean 'epochs'? There are {OPTIONS}."),
         (
             {"classifier": {"ridges": 3}},
-            "classifier.ridges: there is no such option. Did you mean 'ridge'? There are ridge, steps, grams, bits.",
+            "classifier.ridges: there is no such option. Did you mean 'ridge'? There are ridge, steps, max_ngram, hash_bits.",
         ),
         ({"classifier": {"ridge": "much"}}, "classifier.ridge: 'much' given where a number is expected."),
         ({"classifier": {"steps": 1.5}}, "classifier.steps: 1.5 given where a whole number is expected."),

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from scipy import optimize
 
-from crowdlogic.classifiers.crf import CRF, Paths, Potentials, offsets_of, wanted_by_paths
+from crowdlogic.classifiers.crf import CRF, CRFPotentials, TagPaths, counts_from_paths, sequence_offsets
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.protocol import Arrays
 from crowdlogic.data.corpus import Corpus, sentences
@@ -41,7 +41,7 @@ def learner_of(corpus: Corpus, labels: CrowdLabels, seed: int = 0) -> tuple[Lear
     rng = np.random.default_rng(seed)
     copies = copies_of(labels)
     made = Learner(CRF().build(corpus, labels.classes, seed=0), copies)
-    made.crf.potentials = Potentials(*(rng.normal(size=part.shape) for part in made.crf.potentials))
+    made.crf.potentials = CRFPotentials(*(rng.normal(size=part.shape) for part in made.crf.potentials))
     made.choice = rng.random(copies.n_annotators) + 0.2
     return made, copies
 
@@ -217,11 +217,11 @@ def test_one_annotator_makes_it_a_plain_crf() -> None:
     _, _, copy = alone.annotations()
     order = np.argsort(copy, kind="stable")
     begins = np.append(0, np.cumsum(np.bincount(copy)))
-    paths = Paths(alone.unit[order].astype(np.int64), alone.label[order].astype(np.int64), begins)
+    paths = TagPaths(alone.unit[order].astype(np.int64), alone.label[order].astype(np.int64), begins)
     plain = CRF(steps=8).build(made.corpus, alone.classes, seed=0)
-    wanted = wanted_by_paths(paths, np.ones(len(begins) - 1), offsets_of(made.corpus), alone.n_classes)
+    wanted = counts_from_paths(paths, np.ones(len(begins) - 1), sequence_offsets(made.corpus), alone.n_classes)
     for _ in range(2):
-        plain.approach(made.corpus, wanted)
+        plain.fit_counts(made.corpus, wanted)
     np.testing.assert_allclose(learned.epoch.p, plain.predict_proba(made.corpus), rtol=1e-8)
     np.testing.assert_array_equal(learned.epoch.q_f[alone.unit, alone.label], 1.0)
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.classifiers.crowds import labelled, steady
-from tests.classifiers.tasks import blob_task, review_task, tag_task
+from tests.classifiers.planted_labels import label_task, symmetric_confusion
+from tests.classifiers.planted_tasks import blob_task, review_task, tag_task
 
 pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
@@ -20,9 +20,11 @@ from crowdlogic.learning.task import task_of
 from crowdlogic.learning.two_stage import TwoStage
 from crowdlogic.rules.parser import parse_rules
 
-SMALL = MLP(hidden=16, dropout=0.0, training=Training(rate=0.01, batch=30))
-QUICK = MLP(hidden=16, dropout=0.0, training=Training(rate=0.03, batch=100))
-TAGGER = CNNGRU(size=8, filters=16, units=8, dropout=0.0, training=Training(rate=0.01, batch=20))
+SMALL = MLP(hidden_size=16, dropout=0.0, training=Training(learning_rate=0.01, batch_size=30))
+QUICK = MLP(hidden_size=16, dropout=0.0, training=Training(learning_rate=0.03, batch_size=100))
+TAGGER = CNNGRU(
+    vector_size=8, filters=16, hidden_size=8, dropout=0.0, training=Training(learning_rate=0.01, batch_size=20)
+)
 
 
 class Stopping:
@@ -46,15 +48,17 @@ class Stopping:
 def mixed_up(size: int = 3) -> np.ndarray:
     """Three who are mostly right, one who turns classes round, one who takes the first for the second."""
     turned = np.roll(np.eye(size), 1, axis=1) * 0.8 + 0.2 / size
-    blind = steady(0.9, size)
+    blind = symmetric_confusion(0.9, size)
     blind[0] = blind[1]
-    return np.stack([steady(0.9, size), steady(0.8, size), steady(0.7, size), turned, blind])
+    return np.stack(
+        [symmetric_confusion(0.9, size), symmetric_confusion(0.8, size), symmetric_confusion(0.7, size), turned, blind]
+    )
 
 
 def test_matrices_recover_planted_confusions() -> None:
     """To within 0.1 in every cell, and with the greatest cell of every row (but ties) in its place."""
     task, planted = blob_task(count=1000), mixed_up()
-    labels = labelled(task, planted)
+    labels = label_task(task, planted)
 
     learned = CrowdLayer(QUICK, epochs=40, held_out=None).fit(task.corpus, labels)
 
@@ -66,7 +70,7 @@ def test_matrices_recover_planted_confusions() -> None:
 @pytest.mark.parametrize("kind", [Kind.VW, Kind.VW_B])
 def test_scales_tell_who_is_right_more_often(kind: Kind) -> None:
     task = blob_task(count=600)
-    labels = labelled(task, np.stack([steady(a, 3) for a in (0.95, 0.95, 0.7, 0.4)]))
+    labels = label_task(task, np.stack([symmetric_confusion(a, 3) for a in (0.95, 0.95, 0.7, 0.4)]))
 
     learned = CrowdLayer(SMALL, kind, epochs=15, held_out=None).fit(task.corpus, labels)
 
@@ -78,7 +82,7 @@ def test_scales_tell_who_is_right_more_often(kind: Kind) -> None:
 @pytest.mark.parametrize("kind", list(Kind))
 def test_before_the_first_labels_the_network_has_learnt_the_vote_and_forgotten_how(kind: Kind) -> None:
     given = blob_task()
-    labels = labelled(given, mixed_up())
+    labels = label_task(given, mixed_up())
     method = CrowdLayer(SMALL, kind, pretraining=3, held_out=None)
     task = task_of(given.corpus, labels, dev=None, watched=None, held_out=None, seed=0)
     network, votes = method.network(task), labels.votes()
@@ -98,8 +102,8 @@ def test_before_the_first_labels_the_network_has_learnt_the_vote_and_forgotten_h
 
 def test_resuming_ends_the_same_to_the_last_bit() -> None:
     task = review_task(count=90)
-    labels = labelled(task, np.stack([steady(0.8, 2)] * 4), share=0.7)
-    method = CrowdLayer(KimCNN(size=6, filters=4), pretraining=2, epochs=4, held_out=None)
+    labels = label_task(task, np.stack([symmetric_confusion(0.8, 2)] * 4), share=0.7)
+    method = CrowdLayer(KimCNN(vector_size=6, filters=4), pretraining=2, epochs=4, held_out=None)
     whole = method.fit(task.corpus, labels)
 
     for after in (1, 3):
@@ -115,7 +119,7 @@ def test_resuming_ends_the_same_to_the_last_bit() -> None:
 
 def test_one_perfect_annotator_teaches_as_the_truth_does() -> None:
     task = blob_task(count=300)
-    labels = labelled(task, np.eye(3)[None])
+    labels = label_task(task, np.eye(3)[None])
 
     crowd = CrowdLayer(SMALL, epochs=10, held_out=None).fit(task.corpus, labels)
     taught = TwoStage(classifier=SMALL, epochs=15, held_out=None).fit(task.corpus, labels)
@@ -127,7 +131,7 @@ def test_one_perfect_annotator_teaches_as_the_truth_does() -> None:
 @pytest.mark.parametrize("kind", list(Kind))
 def test_sequences_are_learnt_and_predicted(kind: Kind) -> None:
     task, new = tag_task(count=150), tag_task(seed=9, count=60)
-    labels = labelled(task, np.stack([steady(a, 3) for a in (0.9, 0.8, 0.7, 0.6)]), share=0.6)
+    labels = label_task(task, np.stack([symmetric_confusion(a, 3) for a in (0.9, 0.8, 0.7, 0.6)]), share=0.6)
 
     learned = CrowdLayer(TAGGER, kind, epochs=8, held_out=None).fit(task.corpus, labels)
 
@@ -138,7 +142,7 @@ def test_sequences_are_learnt_and_predicted(kind: Kind) -> None:
 def test_one_label_for_each_item_is_enough_to_run_on_and_silence_is_no_label() -> None:
     """Items 0 to 9 have no label, the last annotator gave none, and all others have one each."""
     task = blob_task(count=200)
-    dense = labelled(task, np.stack([steady(0.9, 3)] * 5))
+    dense = label_task(task, np.stack([symmetric_confusion(0.9, 3)] * 5))
     labels = dense.take((dense.annotator == dense.unit % 4) & (dense.unit >= 10))
 
     learned = CrowdLayer(SMALL, epochs=10, held_out=None).fit(task.corpus, labels)
@@ -151,7 +155,7 @@ def test_one_label_for_each_item_is_enough_to_run_on_and_silence_is_no_label() -
 def test_labels_kept_apart_choose_the_epochs_and_are_then_learnt_too() -> None:
     """The second pass begins anew, with the majority vote of all labels."""
     task = blob_task(count=200)
-    labels = labelled(task, mixed_up(), share=0.6)
+    labels = label_task(task, mixed_up(), share=0.6)
 
     learned = CrowdLayer(SMALL, pretraining=2, epochs=4, held_out=HeldOut(average=1)).fit(task.corpus, labels)
 
@@ -163,7 +167,7 @@ def test_labels_kept_apart_choose_the_epochs_and_are_then_learnt_too() -> None:
 
 def test_a_mean_of_epochs_answers_with_its_own_view(monkeypatch: pytest.MonkeyPatch) -> None:
     task = blob_task(count=200)
-    labels = labelled(task, mixed_up(), share=0.6)
+    labels = label_task(task, mixed_up(), share=0.6)
     curve = iter([-2.0, -1.0, -2.0, -2.0])  # the second epoch foretells the labels kept apart best
     monkeypatch.setattr(course, "told_by_item", lambda *_: np.full(20, next(curve)))
 
@@ -176,7 +180,7 @@ def test_a_mean_of_epochs_answers_with_its_own_view(monkeypatch: pytest.MonkeyPa
 
 def test_a_classifier_that_is_no_network_is_refused() -> None:
     task = review_task()
-    labels = labelled(task, np.stack([steady(0.8, 2)] * 3))
+    labels = label_task(task, np.stack([symmetric_confusion(0.8, 2)] * 3))
 
     message = r"^crowd-layer adds to a network, and linear is none. Choose a model that is: kim-cnn, "
     with pytest.raises(OptionError, match=message):
@@ -185,7 +189,7 @@ def test_a_classifier_that_is_no_network_is_refused() -> None:
 
 def test_rules_are_refused() -> None:
     task = review_task()
-    labels = labelled(task, np.stack([steady(0.8, 2)] * 3))
+    labels = label_task(task, np.stack([symmetric_confusion(0.8, 2)] * 3))
 
     with pytest.raises(OptionError, match=r"^crowd-layer has no place for rules. Use logic-lncl, or leave them out.$"):
         CrowdLayer(KimCNN()).fit(task.corpus, labels, rules=parse_rules("1.0: include contrast('but')"))

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.classifiers.crowds import labelled, steady
-from tests.classifiers.tasks import blob_task, review_task, tag_task
+from tests.classifiers.planted_labels import label_task, symmetric_confusion
+from tests.classifiers.planted_tasks import blob_task, review_task, tag_task
 
 pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
@@ -19,17 +19,19 @@ from crowdlogic.learning.two_stage import TwoStage
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.truth.dawid_skene import m_step
 
-SMALL = MLP(hidden=16, dropout=0.0, training=Training(rate=0.01, batch=30))
-TAGGER = CNNGRU(size=8, filters=16, units=8, dropout=0.0, training=Training(rate=0.01, batch=20))
+SMALL = MLP(hidden_size=16, dropout=0.0, training=Training(learning_rate=0.01, batch_size=30))
+TAGGER = CNNGRU(
+    vector_size=8, filters=16, hidden_size=8, dropout=0.0, training=Training(learning_rate=0.01, batch_size=20)
+)
 
 
 @pytest.mark.parametrize("count", [1, 4])
 def test_annotators_who_all_say_the_same_teach_one_network_its_answers(count: int) -> None:
     """Equal heads stay equal, and Adam forgets that each has a part of the gradient only."""
     task = blob_task(count=150)
-    one = labelled(task, steady(0.8, 3)[None])
+    one = label_task(task, symmetric_confusion(0.8, 3)[None])
     rows = np.tile(np.arange(one.n_labels), count)
-    labels = labelled(task, np.stack([steady(0.8, 3)] * count))
+    labels = label_task(task, np.stack([symmetric_confusion(0.8, 3)] * count))
     said = type(labels)(
         one.unit[rows],
         np.repeat(np.arange(count), one.n_labels),
@@ -49,7 +51,7 @@ def test_annotators_who_all_say_the_same_teach_one_network_its_answers(count: in
 def test_a_spammer_counts_less() -> None:
     task = blob_task(count=500)
     accuracy = (0.9, 0.9, 1 / 3, 0.9, 0.8)
-    labels = labelled(task, np.stack([steady(a, 3) for a in accuracy]), share=0.5)
+    labels = label_task(task, np.stack([symmetric_confusion(a, 3) for a in accuracy]), share=0.5)
 
     alike, weighted = (
         DoctorNets(SMALL, weighted, epochs=8, held_out=None).fit(task.corpus, labels) for weighted in (False, True)
@@ -66,7 +68,7 @@ def test_a_spammer_counts_less() -> None:
 @pytest.mark.parametrize("weighted", [False, True])
 def test_sequences_are_learnt_and_predicted(weighted: bool) -> None:
     task, new = tag_task(count=150), tag_task(seed=9, count=60)
-    labels = labelled(task, np.stack([steady(a, 3) for a in (0.9, 0.8, 0.8, 0.8)]), share=0.6)
+    labels = label_task(task, np.stack([symmetric_confusion(a, 3) for a in (0.9, 0.8, 0.8, 0.8)]), share=0.6)
 
     learned = DoctorNets(TAGGER, weighted, epochs=8, held_out=None).fit(task.corpus, labels)
 
@@ -77,7 +79,7 @@ def test_sequences_are_learnt_and_predicted(weighted: bool) -> None:
 @pytest.mark.parametrize("weighted", [False, True])
 def test_one_label_for_each_item_and_annotators_without_any(weighted: bool) -> None:
     task = blob_task(count=200)
-    dense = labelled(task, np.stack([steady(0.9, 3)] * 5))
+    dense = label_task(task, np.stack([symmetric_confusion(0.9, 3)] * 5))
     labels = dense.take((dense.annotator == dense.unit % 4) & (dense.unit >= 10))
 
     learned = DoctorNets(SMALL, weighted, epochs=12, held_out=None).fit(task.corpus, labels)
@@ -88,8 +90,8 @@ def test_one_label_for_each_item_and_annotators_without_any(weighted: bool) -> N
 
 def test_resuming_ends_the_same_to_the_last_bit() -> None:
     task = review_task(count=90)
-    labels = labelled(task, np.stack([steady(0.8, 2)] * 4), share=0.7)
-    method = DoctorNets(KimCNN(size=6, filters=4), weighted=True, epochs=4, held_out=None)
+    labels = label_task(task, np.stack([symmetric_confusion(0.8, 2)] * 4), share=0.7)
+    method = DoctorNets(KimCNN(vector_size=6, filters=4), weighted=True, epochs=4, held_out=None)
 
     class Stopping:
         saved, stopped = None, False
@@ -118,7 +120,7 @@ def test_resuming_ends_the_same_to_the_last_bit() -> None:
 def test_the_order_of_annotators_does_not_matter() -> None:
     """Only their names change place: sums over them differ in the last digits."""
     task = blob_task(count=100)
-    labels = labelled(task, np.stack([steady(a, 3) for a in (0.9, 0.5, 0.8, 0.7)]), share=0.5)
+    labels = label_task(task, np.stack([symmetric_confusion(a, 3) for a in (0.9, 0.5, 0.8, 0.7)]), share=0.5)
     order = np.array([2, 0, 3, 1])
     turned = type(labels)(
         labels.unit, order[labels.annotator], labels.label, labels.items, labels.annotators, labels.classes
@@ -134,7 +136,7 @@ def test_the_order_of_annotators_does_not_matter() -> None:
 
 def test_annotators_are_judged_by_all_labels_when_some_were_kept_apart() -> None:
     task = blob_task(count=200)
-    labels = labelled(task, np.stack([steady(0.8, 3)] * 3), share=0.8)
+    labels = label_task(task, np.stack([symmetric_confusion(0.8, 3)] * 3), share=0.8)
 
     learned = DoctorNets(SMALL, epochs=3, held_out=HeldOut(refit=False)).fit(task.corpus, labels)
 
@@ -146,7 +148,7 @@ def test_annotators_are_judged_by_all_labels_when_some_were_kept_apart() -> None
 @pytest.mark.parametrize(("weighted", "name"), [(False, "dl-dn"), (True, "dl-wdn")])
 def test_rules_and_classifiers_that_are_no_network_are_refused(weighted: bool, name: str) -> None:
     task = review_task()
-    labels = labelled(task, np.stack([steady(0.8, 2)] * 3))
+    labels = label_task(task, np.stack([symmetric_confusion(0.8, 2)] * 3))
 
     with pytest.raises(
         OptionError, match=rf"^{name} adds to a network, and linear is none. Choose a model that is: kim-cnn"

@@ -19,7 +19,12 @@ def test_sentiment_is_the_papers_table_2() -> None:
     own = found.method
     assert (own.imitation, own.strength, own.loss, own.epochs, own.patience) == (Growing(0.94), 5.0, "plain", 30, 5)
     training = own.classifier.training
-    assert (training.optimiser, training.rate, training.halve_every, training.batch) == ("adadelta", 1.0, 5, 50)
+    assert (training.optimiser, training.learning_rate, training.halve_every, training.batch_size) == (
+        "adadelta",
+        1.0,
+        5,
+        50,
+    )
     assert (own.classifier.windows, own.classifier.filters, own.classifier.dropout) == ((3, 4, 5), 100, 0.5)
     assert "After" in str(found.rules) or found.rules.statements
 
@@ -30,8 +35,8 @@ def test_ner_is_the_papers_table_2() -> None:
     assert (own.imitation, own.strength, own.loss) == (Growing(0.90, most=0.8), 5.0, "annotators")
     assert own.start.order == CONLL_TIES
     training = own.classifier.training
-    assert (training.optimiser, training.rate, training.batch) == ("adam", 1e-3, 64)
-    assert (own.classifier.filters, own.classifier.width, own.classifier.units) == (512, 5, 50)
+    assert (training.optimiser, training.learning_rate, training.batch_size) == ("adam", 1e-3, 64)
+    assert (own.classifier.filters, own.classifier.width, own.classifier.hidden_size) == (512, 5, 50)
 
 
 def test_the_default_readings_are_those_of_the_decisions() -> None:

@@ -56,10 +56,10 @@ def small_cnn(kind: str) -> Any:
     words = sorted({word for text in REVIEWS.corpus.texts for word in text.split()} | set(SENTENCES.corpus.tokens))
     vectors = WordVectors(tuple(words[::2]), rng.normal(size=(len(words[::2]), 6)).astype(np.float32))
     if kind == "mlp":
-        return MLP(hidden=4)
+        return MLP(hidden_size=4)
     if kind == "kim-cnn":
         return KimCNN(vectors=vectors, windows=(2, 3), filters=4)
-    return CNNGRU(vectors=vectors, filters=5, units=4)
+    return CNNGRU(vectors=vectors, filters=5, hidden_size=4)
 
 
 class StopError(Exception):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from crowdlogic.classifiers.class_prior import ClassPrior
-from crowdlogic.classifiers.protocol import weights_in
+from crowdlogic.classifiers.protocol import averageable_weights
 from crowdlogic.data.corpus import Corpus, documents
 from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
@@ -294,8 +294,8 @@ def test_the_answer_is_the_mean_of_the_weights_from_the_best_epoch_on(
 
     weights = [plain(epochs).classifier.arrays() for epochs in (3, 4, 5)]
     found = learned.classifier.arrays()
-    assert weights_in(found)
-    for part in weights_in(found):
+    assert averageable_weights(found)
+    for part in averageable_weights(found):
         np.testing.assert_allclose(found[part], np.mean([one[part] for one in weights], axis=0), rtol=1e-6, atol=1e-12)
     assert (learned.chosen, learned.since, len(learned.history), len(learned.again)) == (3, 3, 5, 5)
     np.testing.assert_array_equal(learned.epoch.p, learned.classifier.predict_proba(learned.task.corpus))

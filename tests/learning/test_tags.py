@@ -19,7 +19,10 @@ def models() -> list[Architecture]:
         from crowdlogic.classifiers.training import Training
     except ImportError:
         return found
-    return [*found, CNNGRU(filters=32, units=16, size=24, training=Training(rate=1e-2, batch=16))]
+    return [
+        *found,
+        CNNGRU(filters=32, hidden_size=16, vector_size=24, training=Training(learning_rate=1e-2, batch_size=16)),
+    ]
 
 
 @pytest.mark.parametrize("model", models(), ids=lambda model: model.name)

@@ -44,7 +44,7 @@ def sorted_batches(lengths: Ints, cells: int) -> Iterator[Ints]:
         begin = end
 
 
-def places_of(offsets: Ints, sequences: Ints) -> tuple[Ints, Bools]:
+def padded_places(offsets: Ints, sequences: Ints) -> tuple[Ints, Bools]:
     """at[s, t], where each place of some sequences stands in the text of all, and which places are real.
 
     There is one place at least, and one that is not real is at 0: an index that is always good when there is any text.

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import optimize
 
-from crowdlogic.classifiers.features import Columns, Features, columns_in, kept_columns, unit_features
+from crowdlogic.classifiers.features import FeatureColumns, Features, extract_features, find_columns, load_columns
 from crowdlogic.classifiers.protocol import MODEL, Arrays, check_targets
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
@@ -34,7 +34,7 @@ from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.chain import ChainMarginals, best_path, marginals
 
 
-class Potentials(NamedTuple):
+class CRFPotentials(NamedTuple):
     """What a chain is scored by: weights[f, k], start[k] and transitions[k, k']."""
 
     weights: Floats
@@ -46,15 +46,15 @@ class Potentials(NamedTuple):
         """One after the other."""
         return np.concatenate([part.ravel() for part in self])
 
-    def like(self, flat: Floats) -> Potentials:
+    def unflatten(self, flat: Floats) -> CRFPotentials:
         """The parts of what `flat` put together."""
         ends = np.cumsum([part.size for part in self])[:-1]
         parts = zip(np.split(flat, ends), self, strict=True)
-        return Potentials(*(one.reshape(own.shape) for one, own in parts))
+        return CRFPotentials(*(one.reshape(own.shape) for one, own in parts))
 
 
 @dataclass(frozen=True, eq=False)
-class Paths:
+class TagPaths:
     """Taggings of whole sequences, one after the other; a sequence may have several, and no path is empty.
 
     Attributes:
@@ -74,7 +74,7 @@ class Paths:
 
 
 @dataclass(frozen=True, eq=False)
-class Wanted:
+class ExpectedCounts:
     """What a chain should come to expect, and how much each run of units counts.
 
     Attributes:
@@ -101,45 +101,47 @@ class CRF:
     Attributes:
         ridge: How strongly potentials are drawn to zero: half of it times their squares is added to the mean loss.
         steps: Steps of L-BFGS in an epoch.
-        grams: The longest run of words that is a feature of a text.
-        bits: Features of words are hashed to 2^bits columns.
+        max_ngram: The longest run of words that is a feature of a text.
+        hash_bits: Features of words are hashed to 2^hash_bits columns.
     """
 
     ridge: float = 1e-7
     steps: int = 10
-    grams: int = 2
-    bits: int = 18
+    max_ngram: int = 2
+    hash_bits: int = 18
 
     name = "crf"
 
     def __post_init__(self) -> None:
-        if not (0 <= self.ridge < math.inf and self.steps >= 1 and self.grams >= 1 and 1 <= self.bits <= 30):
-            raise OptionError(f"{self.name}: ridge must be 0 or more, steps and grams 1 or more, bits from 1 to 30.")
+        if not (0 <= self.ridge < math.inf and self.steps >= 1 and self.max_ngram >= 1 and 1 <= self.hash_bits <= 30):
+            raise OptionError(
+                f"{self.name}: ridge must be 0 or more, steps and max_ngram 1 or more, hash_bits from 1 to 30."
+            )
 
     def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> CRFClassifier:  # noqa: ARG002 (no chance)
         """Zero potentials for the features that the corpus has."""
-        return CRFClassifier(self, columns_in(corpus, self.features), len(classes))
+        return CRFClassifier(self, find_columns(corpus, self.features), len(classes))
 
     def load(self, arrays: Arrays, classes: Classes) -> CRFClassifier:
         """The classifier that these arrays were taken from."""
-        made = CRFClassifier(self, kept_columns(arrays, self.features), len(classes))
+        made = CRFClassifier(self, load_columns(arrays, self.features), len(classes))
         made.restore(arrays)
         return made
 
     def features(self, corpus: Corpus) -> Features:
         """features[i, f] of every unit: those given, else those of its words."""
-        return unit_features(corpus, grams=self.grams, bits=self.bits, name=self.name)
+        return extract_features(corpus, max_ngram=self.max_ngram, hash_bits=self.hash_bits, name=self.name)
 
 
 class CRFClassifier:
-    """Potentials, and the features that they belong to."""
+    """CRFPotentials, and the features that they belong to."""
 
     averages = True
 
-    def __init__(self, options: CRF, columns: Columns, n_tags: int) -> None:
+    def __init__(self, options: CRF, columns: FeatureColumns, n_tags: int) -> None:
         self.options, self.columns = options, columns
         empty = ((len(columns), n_tags), (n_tags,), (n_tags, n_tags))
-        self.potentials = Potentials(*(np.zeros(shape) for shape in empty))
+        self.potentials = CRFPotentials(*(np.zeros(shape) for shape in empty))
 
     def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:
         """A few steps of L-BFGS towards the targets; the loss where they end.
@@ -148,9 +150,9 @@ class CRFClassifier:
         """
         check_targets(corpus, targets, weights, len(self.potentials.start))
         counting = np.ones(corpus.n_units) if weights is None else weights
-        return self.approach(corpus, wanted_by_targets(offsets_of(corpus), targets, counting))
+        return self.fit_counts(corpus, counts_from_targets(sequence_offsets(corpus), targets, counting))
 
-    def approach(self, corpus: Corpus, wanted: Wanted, *, steps: int | None = None) -> float:
+    def fit_counts(self, corpus: Corpus, wanted: ExpectedCounts, *, steps: int | None = None) -> float:
         """Some steps of L-BFGS (those of an epoch) towards what is wanted; the loss where they end."""
         if not len(wanted.unit):
             return 0.0
@@ -158,35 +160,35 @@ class CRFClassifier:
         features = features if len(wanted.unit) == corpus.n_units else features[wanted.unit]
 
         def lost(flat: Floats) -> tuple[float, Floats]:
-            loss, gradient = objective(self.potentials.like(flat), features, wanted, self.options.ridge)
+            loss, gradient = objective(self.potentials.unflatten(flat), features, wanted, self.options.ridge)
             return loss, gradient.flat
 
         count = self.options.steps if steps is None else steps
         begin: Floats = self.potentials.flat
         found = optimize.minimize(lost, begin, jac=True, method="L-BFGS-B", options={"maxiter": count})
-        self.potentials = self.potentials.like(found.x)
+        self.potentials = self.potentials.unflatten(found.x)
         return float(found.fun)
 
     def predict_proba(self, corpus: Corpus) -> Beliefs:
         """p[i, k], the marginals of every unit."""
-        return self.expected(corpus).q
+        return self.marginals(corpus).q
 
-    def expected(self, corpus: Corpus) -> ChainMarginals:
+    def marginals(self, corpus: Corpus) -> ChainMarginals:
         """Marginals, expected transitions and partition functions of a corpus."""
         _, start, transitions = self.potentials
-        return marginals(self.unary(corpus), transitions, offsets_of(corpus), start=start)
+        return marginals(self.unary(corpus), transitions, sequence_offsets(corpus), start=start)
 
     def best_path(self, corpus: Corpus) -> Ints:
         """tags[i] of the most probable tagging of each sequence (Viterbi)."""
         _, start, transitions = self.potentials
-        return best_path(self.unary(corpus), transitions, offsets_of(corpus), start=start)
+        return best_path(self.unary(corpus), transitions, sequence_offsets(corpus), start=start)
 
     def unary(self, corpus: Corpus) -> Floats:
         """unary[i, k], what the features say of tag k at unit i."""
         return np.asarray(self.columns.of(corpus) @ self.potentials.weights)
 
     def arrays(self) -> Arrays:
-        """Potentials and the columns they belong to."""
+        """CRFPotentials and the columns they belong to."""
         held = self.potentials._asdict().items()
         return self.columns.arrays() | {MODEL + name: part.copy() for name, part in held}
 
@@ -198,15 +200,17 @@ class CRFClassifier:
                 raise FormatError(
                     f"These potentials are of another crf: {MODEL + name} is {found} where {own.shape} is expected."
                 )
-        self.potentials = Potentials(*(np.array(arrays[MODEL + name]) for name in Potentials._fields))
+        self.potentials = CRFPotentials(*(np.array(arrays[MODEL + name]) for name in CRFPotentials._fields))
 
 
-def offsets_of(corpus: Corpus) -> Ints:
+def sequence_offsets(corpus: Corpus) -> Ints:
     """Where each sequence begins; a document is a sequence of one."""
     return np.arange(corpus.n_units + 1) if corpus.offsets is None else np.asarray(corpus.offsets)
 
 
-def objective(model: Potentials, features: Features, wanted: Wanted, ridge: float) -> tuple[float, Potentials]:
+def objective(
+    model: CRFPotentials, features: Features, wanted: ExpectedCounts, ridge: float
+) -> tuple[float, CRFPotentials]:
     """The loss with its ridge, and the gradient.
 
     Args:
@@ -224,15 +228,15 @@ def objective(model: Potentials, features: Features, wanted: Wanted, ridge: floa
     said = (wanted.tags * unary).sum() + wanted.start @ model.start + (wanted.transitions * model.transitions).sum()
     loss = wanted.share @ found.log_partition - said + 0.5 * ridge * sum(float((part**2).sum()) for part in model)
     counted = found.q * np.repeat(wanted.share, lengths)[:, None]
-    slope = Potentials(
+    slope = CRFPotentials(
         np.asarray(features.T @ (counted - wanted.tags)),
         counted[wanted.offsets[:-1]].sum(axis=0) - wanted.start,
         np.tensordot(amounts, found.transitions, axes=1) - wanted.transitions,
     )
-    return float(loss), Potentials(*(one + ridge * own for one, own in zip(slope, model, strict=True)))
+    return float(loss), CRFPotentials(*(one + ridge * own for one, own in zip(slope, model, strict=True)))
 
 
-def wanted_by_targets(offsets: Ints, targets: Beliefs, weights: Floats) -> Wanted:
+def counts_from_targets(offsets: Ints, targets: Beliefs, weights: Floats) -> ExpectedCounts:
     """From the beliefs of independent units, unit i counting weights[i]: a run is of one sequence and one weight."""
     begins = np.zeros(len(targets), dtype=bool)
     begins[offsets[:-1][np.diff(offsets) > 0]] = True
@@ -242,7 +246,7 @@ def wanted_by_targets(offsets: Ints, targets: Beliefs, weights: Floats) -> Wante
     tags = targets[unit] * (weights[unit] / max(weights.sum(), np.finfo(float).tiny))[:, None]
     onward = np.setdiff1d(np.arange(len(unit)), first, assume_unique=True)
     share = weights[unit[first]] / max(weights.sum(), np.finfo(float).tiny)
-    return Wanted(
+    return ExpectedCounts(
         unit,
         np.append(first, len(unit)),
         share,
@@ -252,7 +256,7 @@ def wanted_by_targets(offsets: Ints, targets: Beliefs, weights: Floats) -> Wante
     )
 
 
-def wanted_by_paths(paths: Paths, weights: Floats, offsets: Ints, n_tags: int) -> Wanted:
+def counts_from_paths(paths: TagPaths, weights: Floats, offsets: Ints, n_tags: int) -> ExpectedCounts:
     """From paths, path c counting weights[c]; a sequence counts what its paths do together.
 
     Args:
@@ -271,7 +275,7 @@ def wanted_by_paths(paths: Paths, weights: Floats, offsets: Ints, n_tags: int) -
     tags = _counted(paths.unit * n_tags + paths.tag, step, (int(offsets[-1]), n_tags))[unit]
     first, onward = paths.offsets[:-1], paths.onward
     pairs = paths.tag[onward - 1] * n_tags + paths.tag[onward]
-    return Wanted(
+    return ExpectedCounts(
         unit,
         np.append(0, np.cumsum(lengths[kept])),
         share[kept] / total,
@@ -287,7 +291,7 @@ def _counted(cells: Ints, weights: Floats, shape: tuple[int, ...]) -> Floats:
     return np.asarray(found, dtype=np.float64).reshape(shape)
 
 
-def path_scores(unary: Floats, model: Potentials, paths: Paths) -> Floats:
+def path_scores(unary: Floats, model: CRFPotentials, paths: TagPaths) -> Floats:
     """score[c] of each path: log p(y | x) before the partition function is taken off."""
     step = unary[paths.unit, paths.tag]
     step[paths.offsets[:-1]] += model.start[paths.tag[paths.offsets[:-1]]]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from crowdlogic.classifiers.label_loss import label_loss
+from crowdlogic.classifiers.crowd_label_loss import crowd_label_loss
 from crowdlogic.classifiers.neural import NeuralClassifier
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.labels import CrowdLabels
@@ -46,7 +46,7 @@ class AnnotatorLayer(nn.Module):
         return said.view(n_annotators, n_classes, n_classes)
 
 
-class CrowdClassifier(NeuralClassifier):
+class CrowdLayerClassifier(NeuralClassifier):
     """A network that carries such a layer: a Classifier that also learns from labels as they are."""
 
     def __init__(self, plain: NeuralClassifier, layer: AnnotatorLayer) -> None:
@@ -56,7 +56,7 @@ class CrowdClassifier(NeuralClassifier):
 
     def fit_labels(self, corpus: Corpus, labels: CrowdLabels) -> float:
         """One pass of mini-batches towards what each annotator said; the mean loss of a label."""
-        return self.descend(corpus, label_loss(labels, self.said, self.device), labels.labels_per_unit() > 0)
+        return self.run_epoch(corpus, crowd_label_loss(labels, self.said, self.device), labels.labels_per_unit() > 0)
 
     def said(self, logits: Tensor, annotator: Tensor) -> Tensor:
         """logits[r, n] of the annotators' labels, from logits[r, m] of the network."""
@@ -70,6 +70,8 @@ class CrowdClassifier(NeuralClassifier):
         return found
 
 
-def crowded(plain: NeuralClassifier, labels: CrowdLabels, *, matrix: bool, bias: bool) -> CrowdClassifier:
+def add_crowd_layer(plain: NeuralClassifier, labels: CrowdLabels, *, matrix: bool, bias: bool) -> CrowdLayerClassifier:
     """The network with a new layer on top for the annotators of some labels."""
-    return CrowdClassifier(plain, AnnotatorLayer(len(labels.annotators), labels.n_classes, matrix=matrix, bias=bias))
+    return CrowdLayerClassifier(
+        plain, AnnotatorLayer(len(labels.annotators), labels.n_classes, matrix=matrix, bias=bias)
+    )

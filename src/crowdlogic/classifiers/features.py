@@ -17,9 +17,8 @@ from zlib import crc32
 import numpy as np
 from scipy import sparse
 
-from crowdlogic.classifiers.protocol import FIXED, Arrays, needed
-from crowdlogic.classifiers.shapes import SHAPES, shape_of
-from crowdlogic.classifiers.words import plain_words, running_tokens
+from crowdlogic.classifiers.protocol import FIXED, Arrays, require_content
+from crowdlogic.classifiers.words import SHAPES, corpus_tokens, tokenize_plain, word_shape
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.errors import CorpusError, FormatError
 from crowdlogic.numerics.arrays import Floats, Ints
@@ -36,7 +35,7 @@ BEYOND = "\x00"
 """The word beyond the end of a sentence."""
 
 
-class Columns:
+class FeatureColumns:
     """The features that the training corpus has. Only those get weights; others count for nothing."""
 
     def __init__(self, look: Look, kept: Ints, width: int) -> None:
@@ -63,32 +62,32 @@ class Columns:
         return {COLUMNS: self.kept, WIDTH: np.array(self.width)}
 
 
-def columns_in(corpus: Corpus, look: Look) -> Columns:
+def find_columns(corpus: Corpus, look: Look) -> FeatureColumns:
     """All given features, or the hashed ones that occur in a corpus."""
     found = look(corpus)
     kept = np.unique(found.indices) if isinstance(found, sparse.csr_array) else np.arange(found.shape[1])
-    return Columns(look, kept.astype(np.int64), found.shape[1])
+    return FeatureColumns(look, kept.astype(np.int64), found.shape[1])
 
 
-def kept_columns(arrays: Arrays, look: Look) -> Columns:
+def load_columns(arrays: Arrays, look: Look) -> FeatureColumns:
     """From what `arrays` gave."""
     if COLUMNS not in arrays or WIDTH not in arrays:
         raise FormatError(f"These arrays are not of a classifier that looks at features: {COLUMNS} is missing.")
-    return Columns(look, np.asarray(arrays[COLUMNS]), int(arrays[WIDTH]))
+    return FeatureColumns(look, np.asarray(arrays[COLUMNS]), int(arrays[WIDTH]))
 
 
-def unit_features(corpus: Corpus, *, grams: int, bits: int, name: str) -> Features:
+def extract_features(corpus: Corpus, *, max_ngram: int, hash_bits: int, name: str) -> Features:
     """features[i, f] of every unit: those given, else those of its words."""
     if corpus.features is not None:
-        return given_features(corpus, name)
+        return numeric_features(corpus, name)
     if corpus.is_sequential:
-        return token_features(corpus, bits=bits, name=name)
-    return document_features(needed(corpus, "texts", name), grams=grams, bits=bits)
+        return token_features(corpus, hash_bits=hash_bits, name=name)
+    return document_features(require_content(corpus, "texts", name), max_ngram=max_ngram, hash_bits=hash_bits)
 
 
-def given_features(corpus: Corpus, name: str) -> Floats:
+def numeric_features(corpus: Corpus, name: str) -> Floats:
     """The features that came with a corpus: a table of finite numbers."""
-    given = np.asarray(needed(corpus, "features", name), dtype=np.float64)
+    given = np.asarray(require_content(corpus, "features", name), dtype=np.float64)
     if given.ndim != 2:
         raise CorpusError(f"The features are {given.shape}. Give a table: a row for each unit.")
     if not np.isfinite(given).all():
@@ -97,52 +96,52 @@ def given_features(corpus: Corpus, name: str) -> Floats:
     return given
 
 
-def column_of(feature: str, bits: int) -> int:
+def hash_column(feature: str, hash_bits: int) -> int:
     """The column of a feature, the same on every machine."""
-    return crc32(feature.encode(errors="surrogatepass")) & ((1 << bits) - 1)
+    return crc32(feature.encode(errors="surrogatepass")) & ((1 << hash_bits) - 1)
 
 
-def document_features(texts: Sequence[str], *, grams: int, bits: int) -> sparse.csr_array:
-    """features[i, f]: which words and runs of up to `grams` words a text has, each text of length 1."""
-    rows = [_grams(plain_words(text), grams, bits) for text in texts]
+def document_features(texts: Sequence[str], *, max_ngram: int, hash_bits: int) -> sparse.csr_array:
+    """features[i, f]: which words and runs of up to `max_ngram` words a text has, each text of length 1."""
+    rows = [_grams(tokenize_plain(text), max_ngram, hash_bits) for text in texts]
     lengths = np.array([len(row) for row in rows], dtype=np.int64)
-    return _unit_rows(np.array([column for row in rows for column in row], dtype=np.int64), lengths, 1 << bits)
+    return _unit_rows(np.array([column for row in rows for column in row], dtype=np.int64), lengths, 1 << hash_bits)
 
 
-def _grams(words: Sequence[str], grams: int, bits: int) -> list[int]:
-    runs = (" ".join(words[k : k + size]) for size in range(1, grams + 1) for k in range(len(words) - size + 1))
-    return sorted({column_of(run, bits) for run in runs})
+def _grams(words: Sequence[str], max_ngram: int, hash_bits: int) -> list[int]:
+    runs = (" ".join(words[k : k + size]) for size in range(1, max_ngram + 1) for k in range(len(words) - size + 1))
+    return sorted({hash_column(run, hash_bits) for run in runs})
 
 
-def token_features(corpus: Corpus, *, bits: int, name: str) -> sparse.csr_array:
+def token_features(corpus: Corpus, *, hash_bits: int, name: str) -> sparse.csr_array:
     """features[i, f] of every token: itself, its looks, its ends, and its neighbours."""
-    said = running_tokens(corpus, name)
+    said = corpus_tokens(corpus, name)
     words = [BEYOND, *dict.fromkeys(said.words)]
     code = {word: v for v, word in enumerate(words)}
     here = np.array([code[word] for word in said.words], dtype=np.int64)
     beside = [
-        _columns_of(words, partial(_neighbour, step), bits)[_shifted(here, said.offsets, step)]
+        _columns_of(words, partial(_neighbour, step), hash_bits)[_shifted(here, said.offsets, step)]
         for step in range(-REACH, REACH + 1)
         if step
     ]
-    table = np.sort(np.concatenate([_columns_of(words, _own, bits)[here], *beside], axis=1), axis=1)
+    table = np.sort(np.concatenate([_columns_of(words, _own, hash_bits)[here], *beside], axis=1), axis=1)
     # Two features of a token may share a column: it counts once.
     first = np.diff(table, axis=1, prepend=-1) != 0
-    return _unit_rows(table[first], first.sum(axis=1), 1 << bits)
+    return _unit_rows(table[first], first.sum(axis=1), 1 << hash_bits)
 
 
 def _own(word: str) -> list[str]:
     low = word.lower()
-    return [f"w={low}", f"as={word}", f"shape={SHAPES[shape_of(word)]}", f"begins={low[:3]}", f"ends={low[-3:]}"]
+    return [f"w={low}", f"as={word}", f"shape={SHAPES[word_shape(word)]}", f"begins={low[:3]}", f"ends={low[-3:]}"]
 
 
 def _neighbour(step: int, word: str) -> list[str]:
-    return [f"{step}={word.lower()}", f"{step}shape={SHAPES[shape_of(word)]}"]
+    return [f"{step}={word.lower()}", f"{step}shape={SHAPES[word_shape(word)]}"]
 
 
-def _columns_of(words: Iterable[str], features: Callable[[str], list[str]], bits: int) -> Ints:
+def _columns_of(words: Iterable[str], features: Callable[[str], list[str]], hash_bits: int) -> Ints:
     """columns[v, f] of every different word."""
-    return np.array([[column_of(feature, bits) for feature in features(word)] for word in words], dtype=np.int64)
+    return np.array([[hash_column(feature, hash_bits) for feature in features(word)] for word in words], dtype=np.int64)
 
 
 def _shifted(codes: Ints, offsets: Ints, step: int) -> Ints:

@@ -13,21 +13,20 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor, nn
 
-from crowdlogic.classifiers.dropout import Dropout
-from crowdlogic.classifiers.embedding import Embedding
-from crowdlogic.classifiers.filters import FilterNetwork, Filters
-from crowdlogic.classifiers.network import Batch, Inputs, worded
+from crowdlogic.classifiers.convolution import FilterNetwork, Filters
+from crowdlogic.classifiers.layers import Dropout, Embedding
+from crowdlogic.classifiers.network import Batch, Inputs, word_inputs
 from crowdlogic.classifiers.neural import NeuralClassifier
 from crowdlogic.classifiers.protocol import Arrays
 from crowdlogic.classifiers.training import Training
-from crowdlogic.classifiers.word_network import built, loaded
-from crowdlogic.classifiers.words import CUTTERS, Lexicon, Running, running_texts
+from crowdlogic.classifiers.word_network import build_classifier, load_classifier
+from crowdlogic.classifiers.words import TOKENIZERS, TokenStream, WordIndex, tokenize_texts
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.names import Classes
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError
 
-PAPER = Training(optimiser="adadelta", rate=1.0, halve_every=5, batch=50, clip=3.0)
+PAPER = Training(optimiser="adadelta", learning_rate=1.0, halve_every=5, batch_size=50, clip_norm=3.0)
 
 
 @dataclass(frozen=True)
@@ -39,11 +38,11 @@ class KimCNN:
         windows: The widths of the filters.
         filters: How many there are of each width.
         dropout: The share of pooled features left out in training.
-        tuned: Whether the vectors of the training words are trained, too. None: only when there are no vectors.
-        size: The dimensions of a word when there are no vectors.
-        norm: The greatest norm of a class' output weights, to which they are scaled back ([KIM14]); 0 for none.
-        words: How a text is cut into words: kim or plain.
-        exact: Whether vectors are looked up as words stand, never in lower case.
+        tune_vectors: Whether the vectors of the training words are trained, too. None: only when there are no vectors.
+        vector_size: The dimensions of a word when there are no vectors.
+        max_norm: The greatest norm of a class' output weights, to which they are scaled back ([KIM14]); 0 for none.
+        tokenizer: How a text is cut into words: kim or plain.
+        case_sensitive: Whether vectors are looked up as words stand, never in lower case.
         training: The optimiser and its options. The paper's program clips the gradient's norm at 3 where [KIM14]
             rescales the output weights.
     """
@@ -52,11 +51,11 @@ class KimCNN:
     windows: tuple[int, ...] = (3, 4, 5)
     filters: int = 100
     dropout: float = 0.5
-    tuned: bool | None = None
-    size: int = 100
-    norm: float = 0.0
-    words: str = "kim"
-    exact: bool = False
+    tune_vectors: bool | None = None
+    vector_size: int = 100
+    max_norm: float = 0.0
+    tokenizer: str = "kim"
+    case_sensitive: bool = False
     training: Training = PAPER
 
     name = "kim-cnn"
@@ -64,33 +63,33 @@ class KimCNN:
     """As in the paper's program; [KIM14] has 0.25."""
 
     def __post_init__(self) -> None:
-        if not self.windows or min(*self.windows, self.filters, self.size) < 1:
-            raise OptionError(f"{self.name}: windows, filters and size must be 1 or more.")
-        if not 0 <= self.dropout < 1 or not self.norm >= 0:
-            raise OptionError(f"{self.name}: dropout must lie from 0 to below 1, and norm be 0 or more.")
-        if self.words not in CUTTERS:
-            raise OptionError(f"{self.name}: words: {self.words!r} is none of {', '.join(CUTTERS)}.")
+        if not self.windows or min(*self.windows, self.filters, self.vector_size) < 1:
+            raise OptionError(f"{self.name}: windows, filters and vector_size must be 1 or more.")
+        if not 0 <= self.dropout < 1 or not self.max_norm >= 0:
+            raise OptionError(f"{self.name}: dropout must lie from 0 to below 1, and max_norm be 0 or more.")
+        if self.tokenizer not in TOKENIZERS:
+            raise OptionError(f"{self.name}: tokenizer: {self.tokenizer!r} is none of {', '.join(TOKENIZERS)}.")
 
     @property
     def is_tuned(self) -> bool:
         """Whether the vectors of the training words are trained."""
-        return self.vectors is None if self.tuned is None else self.tuned
+        return self.vectors is None if self.tune_vectors is None else self.tune_vectors
 
     def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> NeuralClassifier:
         """A new network for the words of a corpus."""
-        return built(self, corpus, classes, seed=seed)
+        return build_classifier(self, corpus, classes, seed=seed)
 
     def load(self, arrays: Arrays, classes: Classes) -> NeuralClassifier:
         """The network that these arrays were taken from."""
-        return loaded(self, arrays, classes)
+        return load_classifier(self, arrays, classes)
 
-    def said(self, corpus: Corpus) -> Running:
+    def said(self, corpus: Corpus) -> TokenStream:
         """The words of the texts."""
-        return running_texts(corpus, self.name, cut=self.words)
+        return tokenize_texts(corpus, self.name, tokenizer=self.tokenizer)
 
-    def inputs(self, said: Running, lexicon: Lexicon) -> Inputs:
+    def inputs(self, said: TokenStream, index: WordIndex) -> Inputs:
         """Rows of words; each text is a unit."""
-        return worded(said.offsets, lexicon.rows(said.words)[None, :])
+        return word_inputs(said.offsets, index.rows(said.words)[None, :])
 
     def network(self, embedding: Embedding, n_classes: int) -> KimNetwork:
         """A new network over word vectors."""
@@ -107,18 +106,18 @@ class KimNetwork(FilterNetwork):
         self.filters = Filters(options.windows, options.filters, embedding.size)
         self.dropout = Dropout(options.dropout)
         self.output = nn.Linear(len(options.windows) * options.filters, n_classes)
-        self.norm = options.norm
+        self.max_norm = options.max_norm
 
-    def logits(self, batch: Batch, known: Tensor | None) -> Tensor:
+    def logits(self, batch: Batch, precomputed: Tensor | None) -> Tensor:
         """logits[s, k]: by the greatest answer of each filter, with (widest - 1) empty places around a sentence."""
-        table, place = self.products(batch, known)
-        greatest = self.filters.greatest(table, place, batch.lengths + 2 * self.reach)
+        table, place = self.products(batch, precomputed)
+        greatest = self.filters.max_pool(table, place, batch.lengths + 2 * self.reach)
         logits: Tensor = self.output(self.dropout(torch.relu(greatest)))
         return logits
 
     def after_step(self) -> None:
         """Scale back the output weights of a class whose norm is too great ([KIM14] section 2.1)."""
-        if self.norm:
+        if self.max_norm:
             with torch.no_grad():
                 weight = self.output.weight  # weight[k, d], or that of every annotator's head
-                weight.copy_(torch.renorm(weight.flatten(0, -2), 2, 0, self.norm).view_as(weight))
+                weight.copy_(torch.renorm(weight.flatten(0, -2), 2, 0, self.max_norm).view_as(weight))

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import optimize
 
-from crowdlogic.classifiers.features import Columns, Features, columns_in, kept_columns, unit_features
+from crowdlogic.classifiers.features import FeatureColumns, Features, extract_features, find_columns, load_columns
 from crowdlogic.classifiers.protocol import MODEL, Arrays, check_targets
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
@@ -35,36 +35,38 @@ class Linear:
     Attributes:
         ridge: How strongly weights are drawn to zero: half of it times their squares is added to the mean loss.
         steps: Steps of L-BFGS in an epoch.
-        grams: The longest run of words that is a feature of a text.
-        bits: Features of words are hashed to 2^bits columns.
+        max_ngram: The longest run of words that is a feature of a text.
+        hash_bits: Features of words are hashed to 2^hash_bits columns.
     """
 
     ridge: float = 1e-4
     steps: int = 10
-    grams: int = 2
-    bits: int = 18
+    max_ngram: int = 2
+    hash_bits: int = 18
 
     name = "linear"
 
     def __post_init__(self) -> None:
-        if not (0 <= self.ridge < math.inf and self.steps >= 1 and self.grams >= 1 and 1 <= self.bits <= 30):
-            raise OptionError(f"{self.name}: ridge must be 0 or more, steps and grams 1 or more, bits from 1 to 30.")
+        if not (0 <= self.ridge < math.inf and self.steps >= 1 and self.max_ngram >= 1 and 1 <= self.hash_bits <= 30):
+            raise OptionError(
+                f"{self.name}: ridge must be 0 or more, steps and max_ngram 1 or more, hash_bits from 1 to 30."
+            )
 
     def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> LinearClassifier:  # noqa: ARG002 (no chance)
         """Zero weights for the features that the corpus has."""
-        columns = columns_in(corpus, self.features)
+        columns = find_columns(corpus, self.features)
         return LinearClassifier(self, columns, np.zeros((len(columns), len(classes))), np.zeros(len(classes)))
 
     def load(self, arrays: Arrays, classes: Classes) -> LinearClassifier:
         """The classifier that these arrays were taken from."""
-        columns = kept_columns(arrays, self.features)
+        columns = load_columns(arrays, self.features)
         made = LinearClassifier(self, columns, np.zeros((len(columns), len(classes))), np.zeros(len(classes)))
         made.restore(arrays)
         return made
 
     def features(self, corpus: Corpus) -> Features:
         """features[i, f] of every unit: those given, else those of its words."""
-        return unit_features(corpus, grams=self.grams, bits=self.bits, name=self.name)
+        return extract_features(corpus, max_ngram=self.max_ngram, hash_bits=self.hash_bits, name=self.name)
 
 
 class LinearClassifier:
@@ -72,7 +74,7 @@ class LinearClassifier:
 
     averages = True
 
-    def __init__(self, options: Linear, columns: Columns, weights: Floats, bias: Floats) -> None:
+    def __init__(self, options: Linear, columns: FeatureColumns, weights: Floats, bias: Floats) -> None:
         self.options, self.columns, self.weights, self.bias = options, columns, weights, bias
 
     def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:

@@ -15,18 +15,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from crowdlogic.classifiers.annotator_heads import restored
-from crowdlogic.classifiers.features import given_features
+from crowdlogic.classifiers.crowd_heads import restore_classifier
+from crowdlogic.classifiers.features import numeric_features
 from crowdlogic.classifiers.network import Batch, Inputs, Network
-from crowdlogic.classifiers.neural import NeuralClassifier, device_named, seeded
-from crowdlogic.classifiers.protocol import FIXED, Arrays, seed_of
+from crowdlogic.classifiers.neural import NeuralClassifier, find_device, torch_seed
+from crowdlogic.classifiers.protocol import FIXED, Arrays, derive_seed
 from crowdlogic.classifiers.training import Training
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.names import Classes
 from crowdlogic.errors import CorpusError, FormatError, OptionError
 from crowdlogic.numerics.arrays import Floats
 
-USUAL = Training(optimiser="adam", rate=1e-3, batch=64)
+USUAL = Training(optimiser="adam", learning_rate=1e-3, batch_size=64)
 CENTRE, SCALE = FIXED + "centre", FIXED + "scale"
 
 
@@ -35,13 +35,13 @@ class MLP:
     """The options of the network.
 
     Attributes:
-        hidden: The units of the hidden layer.
+        hidden_size: The units of the hidden layer.
         dropout: The share of them left out in training.
         standardise: Whether each feature is shifted and scaled to mean 0 and variance 1 on the training units.
         training: The optimiser and its options.
     """
 
-    hidden: int = 128
+    hidden_size: int = 128
     dropout: float = 0.5
     standardise: bool = True
     training: Training = USUAL
@@ -49,12 +49,12 @@ class MLP:
     name = "mlp"
 
     def __post_init__(self) -> None:
-        if self.hidden < 1 or not 0 <= self.dropout < 1:
-            raise OptionError(f"{self.name}: hidden must be 1 or more, and dropout lie from 0 to below 1.")
+        if self.hidden_size < 1 or not 0 <= self.dropout < 1:
+            raise OptionError(f"{self.name}: hidden_size must be 1 or more, and dropout lie from 0 to below 1.")
 
     def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> NeuralClassifier:
         """A new network for the features of a corpus."""
-        given = given_features(corpus, self.name)
+        given = numeric_features(corpus, self.name)
         if self.standardise and not len(given):
             raise CorpusError(f"{self.name} has no unit to take the mean of its features from. Bring some items.")
         spread = given.std(axis=0) if self.standardise else np.ones(given.shape[1])
@@ -67,17 +67,17 @@ class MLP:
         if CENTRE not in arrays or SCALE not in arrays:
             raise FormatError(f"These arrays are not of a network over features: {CENTRE} or {SCALE} is missing.")
         made = self._classifier(np.asarray(arrays[CENTRE]), np.asarray(arrays[SCALE]), len(classes), seed=0)
-        return restored(made, arrays)
+        return restore_classifier(made, arrays)
 
     def _classifier(self, centre: Floats, scale: Floats, n_classes: int, seed: int) -> NeuralClassifier:
-        with seeded(seed_of(seed, "weights"), device_named("cpu")):
+        with torch_seed(derive_seed(seed, "weights"), find_device("cpu")):
             network = FeatureNetwork(len(centre), n_classes, self)
         read = partial(_read, self.name, centre, scale)
         return NeuralClassifier(network, read, self.training, seed=seed, fixed={CENTRE: centre, SCALE: scale})
 
 
 def _read(name: str, centre: Floats, scale: Floats, corpus: Corpus) -> Inputs:
-    return Inputs(np.arange(corpus.n_units + 1), features=standardised(given_features(corpus, name), centre, scale))
+    return Inputs(np.arange(corpus.n_units + 1), features=standardised(numeric_features(corpus, name), centre, scale))
 
 
 def standardised(given: Floats, centre: Floats, scale: Floats) -> NDArray[np.float32]:
@@ -98,11 +98,11 @@ class FeatureNetwork(Network):
     def __init__(self, size: int, n_classes: int, options: MLP) -> None:
         super().__init__()
         self.n_classes = n_classes
-        self.hidden = nn.Linear(size, options.hidden)
+        self.hidden = nn.Linear(size, options.hidden_size)
         self.dropout = nn.Dropout(options.dropout)
-        self.output = nn.Linear(options.hidden, n_classes)
+        self.output = nn.Linear(options.hidden_size, n_classes)
 
-    def logits(self, batch: Batch, known: Tensor | None) -> Tensor:  # noqa: ARG002 (there are no words)
+    def logits(self, batch: Batch, precomputed: Tensor | None) -> Tensor:  # noqa: ARG002 (there are no words)
         """logits[i, k]."""
         logits: Tensor = self.output(self.dropout(torch.relu(self.hidden(batch.features))))
         return logits

@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from crowdlogic.classifiers.batches import NO_UNIT, places_of
+from crowdlogic.classifiers.batches import NO_UNIT, padded_places
 from crowdlogic.numerics.arrays import Bools, Ints
 
 
@@ -23,7 +23,7 @@ class Inputs:
 
     Attributes:
         offsets: Where each sequence begins among the places; a row of features is a sequence of one place.
-        words: words[c, v], what is known of each different word, as whole numbers; word 0 is padding, all 0.
+        words: words[c, v], what is precomputed of each different word, as whole numbers; word 0 is padding, all 0.
         text: text[i], the word at every place.
         features: features[i, d], numbers for every place, for networks that look at numbers.
         units: units[i], the unit at every place or NO_UNIT; None where each sequence is the unit of its number.
@@ -42,7 +42,7 @@ class Inputs:
 
     @property
     def rows(self) -> Ints:
-        """rows[c, i], what is known of the word at every place."""
+        """rows[c, i], what is precomputed of the word at every place."""
         return self.words[:, [] if self.text is None else self.text]
 
     def sequences_with(self, counting: Bools) -> Ints:
@@ -54,8 +54,8 @@ class Inputs:
         return np.flatnonzero(np.diff(counted[self.offsets]))
 
 
-def worded(offsets: Ints, rows: Ints, units: Ints | None = None) -> Inputs:
-    """Inputs from rows[c, i]: what is known of the word at every place, as whole numbers of 0 or more."""
+def word_inputs(offsets: Ints, rows: Ints, units: Ints | None = None) -> Inputs:
+    """Inputs from rows[c, i]: what is precomputed of the word at every place, as whole numbers of 0 or more."""
     padding = np.zeros((len(rows), 1), dtype=rows.dtype)
     # Words are told apart by one number: that of the first channel, then the second, ... as digits.
     sizes = rows.max(axis=1, initial=0) + 1
@@ -70,7 +70,7 @@ class Batch:
     """Some sequences, padded to the longest of them.
 
     Attributes:
-        words: words[c, v], what is known of each different word of the corpus.
+        words: words[c, v], what is precomputed of each different word of the corpus.
         text: text[s, t], the word at each place, 0 beyond the end of a sequence.
         lengths: How many places of each sequence are real.
         features: features[s, d]; empty when the network looks at words.
@@ -105,15 +105,15 @@ class Network(nn.Module):
     cells = 4096
     """Places to predict at once: enough to keep a core busy, little enough to stay in its cache."""
 
-    def logits(self, batch: Batch, known: Tensor | None) -> Tensor:
-        """The logits of every unit; `known` is what `know` said of the corpus' words, if anything."""
+    def logits(self, batch: Batch, precomputed: Tensor | None) -> Tensor:
+        """The logits of every unit; `precomputed` is what `know` said of the corpus' words, if anything."""
         raise NotImplementedError
 
-    def forward(self, batch: Batch, known: Tensor | None = None) -> Tensor:
+    def forward(self, batch: Batch, precomputed: Tensor | None = None) -> Tensor:
         """The logits of every unit."""
-        return self.logits(batch, known)
+        return self.logits(batch, precomputed)
 
-    def know(self, words: Tensor) -> Tensor | None:  # noqa: ARG002 (some do)
+    def precompute(self, words: Tensor) -> Tensor | None:  # noqa: ARG002 (some do)
         """What can be computed of words[c, v] once, before many batches are predicted."""
         return None
 
@@ -121,9 +121,9 @@ class Network(nn.Module):
         """Called after every step of the optimiser, for networks that constrain their weights."""
 
 
-def batch_of(inputs: Inputs, sequences: Ints, device: torch.device) -> tuple[Batch, Ints]:
+def make_batch(inputs: Inputs, sequences: Ints, device: torch.device) -> tuple[Batch, Ints]:
     """Some sequences as tensors, and which units they hold, in the order of the network's logits."""
-    at, real = places_of(inputs.offsets, sequences)
+    at, real = padded_places(inputs.offsets, sequences)
     text = np.zeros(at.shape, dtype=np.int64)
     if inputs.text is not None and len(inputs.text):
         text = np.where(real, inputs.text[at], 0)

@@ -17,13 +17,13 @@ import torch
 from torch import Tensor, nn
 
 from crowdlogic.classifiers.batches import shuffled_batches, sorted_batches
-from crowdlogic.classifiers.network import Inputs, Network, batch_of
-from crowdlogic.classifiers.protocol import FIXED, MODEL, PROGRESS, Arrays, check_targets, seed_of
+from crowdlogic.classifiers.network import Inputs, Network, make_batch
+from crowdlogic.classifiers.protocol import FIXED, MODEL, PROGRESS, Arrays, check_targets, derive_seed
 from crowdlogic.classifiers.training import Training
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.errors import FormatError, OptionError
-from crowdlogic.numerics.arrays import Bools, Floats, Ints, frozen
+from crowdlogic.numerics.arrays import Bools, Floats, Ints, read_only
 
 MEMORY = PROGRESS + "optimiser."
 
@@ -39,7 +39,7 @@ class NeuralClassifier:
     def __init__(
         self, network: Network, read: Callable[[Corpus], Inputs], training: Training, *, seed: int, fixed: Arrays
     ) -> None:
-        self.device = device_named(training.device)
+        self.device = find_device(training.device)
         self.network = network.to(self.device)
         self.training = training
         self.optimiser = _optimiser(self.network, training)
@@ -47,26 +47,26 @@ class NeuralClassifier:
         self.epoch = 0
         self.read = read
         self.given = fixed
-        self._fixed = fixed | _unlearnt(self.network)
+        self._fixed = fixed | _fixed_tensors(self.network)
         self._seen: WeakKeyDictionary[Corpus, Inputs] = WeakKeyDictionary()
 
     def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:
         """One pass of mini-batches over the units whose weight is not 0; the mean loss."""
         check_targets(corpus, targets, weights, self.network.n_classes)
         counts = np.ones(corpus.n_units) if weights is None else weights
-        return self.descend(corpus, soft_cross_entropy(targets, counts, self.device), counts != 0)
+        return self.run_epoch(corpus, soft_cross_entropy(targets, counts, self.device), counts != 0)
 
-    def descend(self, corpus: Corpus, loss: BatchLoss, counting: Bools) -> float:
+    def run_epoch(self, corpus: Corpus, loss: BatchLoss, counting: Bools) -> float:
         """One pass of mini-batches down any loss, over the sequences with a unit that counts; its mean."""
         inputs = self.inputs(corpus)
         for group in self.optimiser.param_groups:
-            group["lr"] = self.training.rate_at(self.epoch)
-        rng = np.random.default_rng(seed_of(self.seed, f"batches {self.epoch}"))
+            group["lr"] = self.training.learning_rate_at(self.epoch)
+        rng = np.random.default_rng(derive_seed(self.seed, f"batches {self.epoch}"))
         among = inputs.sequences_with(counting)
         lost, counted = 0.0, 0
-        with seeded(seed_of(self.seed, f"dropout {self.epoch}"), self.device):
+        with torch_seed(derive_seed(self.seed, f"dropout {self.epoch}"), self.device):
             self.network.train()
-            batches = shuffled_batches(inputs.lengths, self.training.batch, rng, among=among)
+            batches = shuffled_batches(inputs.lengths, self.training.batch_size, rng, among=among)
             usual = np.count_nonzero(counting) / max(len(batches), 1)
             for sequences in batches:
                 mean, count = self._step(inputs, sequences, loss, usual)
@@ -80,12 +80,12 @@ class NeuralClassifier:
         A batch holds sequences of like length, so by its own mean a token of a short sentence would weigh many times
         one of a long sentence (on CoNLL 2003 that costs 2 points of F1).
         """
-        batch, units = batch_of(inputs, sequences, self.device)
+        batch, units = make_batch(inputs, sequences, self.device)
         mean, count = loss(self.network(batch), units)
         self.optimiser.zero_grad(set_to_none=True)
         (mean * (count / usual)).backward()
-        if self.training.clip:
-            nn.utils.clip_grad_norm_(self.network.parameters(), self.training.clip)
+        if self.training.clip_norm:
+            nn.utils.clip_grad_norm_(self.network.parameters(), self.training.clip_norm)
         self.optimiser.step()
         self.network.after_step()
         return float(mean.detach()), count
@@ -95,7 +95,7 @@ class NeuralClassifier:
         """p[i, k] of every unit; the same whatever else is in the corpus."""
         p = np.empty((corpus.n_units, self.network.n_classes))
         for answers, units in self.answers(corpus):
-            p[units] = self.believed(answers).cpu().numpy()
+            p[units] = self.probabilities(answers).cpu().numpy()
         return p
 
     @torch.inference_mode()
@@ -105,23 +105,25 @@ class NeuralClassifier:
             return
         inputs = self.inputs(corpus)
         self.network.eval()
-        known = self.network.know(torch.from_numpy(inputs.words).to(self.device))
+        precomputed = self.network.precompute(torch.from_numpy(inputs.words).to(self.device))
         for sequences in sorted_batches(inputs.lengths, self.network.cells):
-            batch, units = batch_of(inputs, sequences, self.device)
-            yield self.network(batch, known), units
+            batch, units = make_batch(inputs, sequences, self.device)
+            yield self.network(batch, precomputed), units
 
-    def believed(self, answers: Tensor) -> Tensor:
+    def probabilities(self, answers: Tensor) -> Tensor:
         """p[u, k] of what the network answers."""
         # In double precision, so that the rows sum to one as closely as those of any other belief.
         return torch.softmax(answers.double(), dim=-1)
 
-    def forget(self) -> None:
+    def reset_optimiser(self) -> None:
         """Let the optimiser begin anew: what it remembers of one loss is no guide down another."""
         self.optimiser = _optimiser(self.network, self.training)
 
     def arrays(self) -> Arrays:
         """Weights, what never changes, and what the optimiser remembers."""
-        model = {MODEL + name: tensor.detach().cpu().numpy().copy() for name, tensor in _learnt(self.network)}
+        model = {
+            MODEL + name: tensor.detach().cpu().numpy().copy() for name, tensor in _trained_parameters(self.network)
+        }
         memory = {
             f"{MEMORY}{place}.{name}": torch.as_tensor(tensor).cpu().numpy().copy()
             for place, kept in self.optimiser.state_dict()["state"].items()
@@ -134,7 +136,7 @@ class NeuralClassifier:
         """Go on where `arrays` was taken."""
         _check_same(arrays, self._fixed)
         with torch.no_grad():
-            for name, tensor in _learnt(self.network):
+            for name, tensor in _trained_parameters(self.network):
                 tensor.copy_(torch.from_numpy(_weights(arrays, name, tuple(tensor.shape))))
         memory: dict[int, dict[str, Tensor]] = {}
         for name, array in arrays.items():
@@ -170,7 +172,7 @@ def soft_cross_entropy(targets: Beliefs, weights: Floats, device: torch.device) 
     return loss
 
 
-def device_named(name: str) -> torch.device:
+def find_device(name: str) -> torch.device:
     """A device that is there."""
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -181,7 +183,7 @@ def device_named(name: str) -> torch.device:
 
 
 @contextmanager
-def seeded(seed: int, device: torch.device) -> Iterator[None]:
+def torch_seed(seed: int, device: torch.device) -> Iterator[None]:
     """Within it torch's chance is the seed's; afterwards as if nothing had been drawn."""
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         torch.manual_seed(seed)
@@ -189,37 +191,37 @@ def seeded(seed: int, device: torch.device) -> Iterator[None]:
 
 
 def _optimiser(network: nn.Module, training: Training) -> torch.optim.Optimizer:
-    trained = [tensor for _, tensor in _learnt(network)]
+    trained = [tensor for _, tensor in _trained_parameters(network)]
     if training.optimiser == "adam":
-        return torch.optim.Adam(trained, lr=training.rate, weight_decay=training.decay, fused=True)
+        return torch.optim.Adam(trained, lr=training.learning_rate, weight_decay=training.weight_decay, fused=True)
     if training.optimiser == "adamw":
-        return torch.optim.AdamW(trained, lr=training.rate, weight_decay=training.decay, fused=True)
+        return torch.optim.AdamW(trained, lr=training.learning_rate, weight_decay=training.weight_decay, fused=True)
     # As Zeiler 2012 has it, and Kim's program; torch's own defaults are others.
     return torch.optim.Adadelta(
-        trained, lr=training.rate, rho=0.95, eps=1e-6, weight_decay=training.decay, foreach=True
+        trained, lr=training.learning_rate, rho=0.95, eps=1e-6, weight_decay=training.weight_decay, foreach=True
     )
 
 
-def _learnt(network: nn.Module) -> list[tuple[str, nn.Parameter]]:
+def _trained_parameters(network: nn.Module) -> list[tuple[str, nn.Parameter]]:
     """The parameters that are trained, by name."""
     return [(name, tensor) for name, tensor in network.named_parameters() if tensor.requires_grad]
 
 
-def _unlearnt(network: nn.Module) -> Arrays:
+def _fixed_tensors(network: nn.Module) -> Arrays:
     """All else that a network holds, such as given word vectors."""
-    learnt = {name for name, _ in _learnt(network)}
+    learnt = {name for name, _ in _trained_parameters(network)}
     return {
-        FIXED + MODEL + name: frozen(tensor.detach().cpu().numpy())
+        FIXED + MODEL + name: read_only(tensor.detach().cpu().numpy())
         for name, tensor in network.state_dict().items()
         if name not in learnt
     }
 
 
-def take_unlearnt(network: nn.Module, arrays: Arrays) -> None:
+def load_fixed_tensors(network: nn.Module, arrays: Arrays) -> None:
     """Put back what `arrays` gave of a network beside its trained parameters."""
     state = network.state_dict()
     with torch.no_grad():
-        for name in _unlearnt(network):
+        for name in _fixed_tensors(network):
             kept, tensor = arrays.get(name), state[name.removeprefix(FIXED + MODEL)]
             if kept is None or kept.shape != tuple(tensor.shape):
                 raise FormatError(f"These are the weights of another network: {name} is missing or of another shape.")

@@ -67,7 +67,7 @@ class Architecture(Protocol):
         """A classifier from what an earlier one knew."""
 
 
-def can_average(classifier: Classifier) -> bool:
+def supports_averaging(classifier: Classifier) -> bool:
     """Whether the mean of a classifier's weights over epochs is one of its kind, too: of a network, not of a tree.
 
     A classifier says so of itself, with `averages = True`.
@@ -75,7 +75,7 @@ def can_average(classifier: Classifier) -> bool:
     return bool(getattr(classifier, "averages", False))
 
 
-def weights_in(arrays: Arrays) -> Arrays:
+def averageable_weights(arrays: Arrays) -> Arrays:
     """What there is to average of the arrays that a classifier gave."""
     learnt = {name: array for name, array in arrays.items() if name.startswith(MODEL)}
     return {name: array for name, array in learnt.items() if np.issubdtype(array.dtype, np.floating)}
@@ -86,7 +86,7 @@ def predict_texts(classifier: Classifier, texts: Sequence[str]) -> Beliefs:
     return classifier.predict_proba(Corpus(pl.Series(range(len(texts)), dtype=pl.Int64), texts=tuple(texts)))
 
 
-def needed(corpus: Corpus, what: str, name: str) -> Any:
+def require_content(corpus: Corpus, what: str, name: str) -> Any:
     """A part of a corpus that a classifier looks at: texts, tokens or features."""
     found = getattr(corpus, what)
     if found is None:
@@ -111,16 +111,16 @@ def check_targets(corpus: Corpus, targets: Beliefs, weights: Floats | None, n_cl
         raise OptionError("weights must be 0 or more and finite. Use 0 for a unit that is not to be learnt from.")
 
 
-def packed(value: Any) -> NDArray[np.uint8]:
+def encode_json(value: Any) -> NDArray[np.uint8]:
     """Names or a state of chance as bytes, so that they can stand among arrays."""
     return np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)
 
 
-def unpacked(array: NDArray[np.uint8]) -> Any:
+def decode_json(array: NDArray[np.uint8]) -> Any:
     """What `packed` packed."""
     return json.loads(np.asarray(array).tobytes())
 
 
-def seed_of(seed: int, purpose: str) -> int:
+def derive_seed(seed: int, purpose: str) -> int:
     """A seed for one purpose, so that what is drawn for one never shifts what is drawn for another."""
     return int.from_bytes(hashlib.blake2b(f"{seed} {purpose}".encode(), digest_size=7).digest(), "little")

@@ -17,21 +17,26 @@ from typing import Any
 
 import numpy as np
 
-from crowdlogic.classifiers.estimators import described, made, seeded_estimator, weight_option
-from crowdlogic.classifiers.features import Columns, Features, columns_in, kept_columns, unit_features
-from crowdlogic.classifiers.fitted import (
+from crowdlogic.classifiers.features import FeatureColumns, Features, extract_features, find_columns, load_columns
+from crowdlogic.classifiers.protocol import FIXED, MODEL, Arrays, check_targets, derive_seed
+from crowdlogic.classifiers.scikit_estimators import (
+    build_estimator,
+    describe_estimator,
+    sample_weight_name,
+    seed_estimator,
+)
+from crowdlogic.classifiers.scikit_state import (
     ATTRIBUTE,
     EXAMPLES,
-    Examples,
-    attributes_of,
-    fitted_to,
-    is_reproduced,
-    kept_examples,
-    moved_toward,
-    refitted,
-    with_attributes,
+    TrainingExamples,
+    attributes_suffice,
+    fit_estimator,
+    load_examples,
+    numeric_attributes,
+    partial_fit_estimator,
+    refit_estimator,
+    restore_attributes,
 )
-from crowdlogic.classifiers.protocol import FIXED, MODEL, Arrays, check_targets, seed_of
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.names import Classes
@@ -50,67 +55,70 @@ class Scikit:
         estimator: The name of a scikit-learn classifier, or one that is not fitted, of any package. One that a name
             and plain parameters can describe is kept as these.
         parameters: Its parameters, for a name.
-        anew: Whether it is fitted anew in every epoch. None: unless it has `partial_fit` and is no naive Bayes (which
+        refit: Whether it is fitted anew in every epoch. None: unless it has `partial_fit` and is no naive Bayes (which
             would add up the targets of all epochs).
-        least: The least probability of a class. A zero, such as trees give, would overrule every annotator.
-        grams: The longest run of words that is a feature of a text.
-        bits: Features of words are hashed to 2^bits columns.
+        min_probability: The least probability of a class. A zero, such as trees give, would overrule every annotator.
+        max_ngram: The longest run of words that is a feature of a text.
+        hash_bits: Features of words are hashed to 2^hash_bits columns.
     """
 
     estimator: Any = "LogisticRegression"
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    anew: bool | None = None
-    least: float = 1e-4
-    grams: int = 2
-    bits: int = 18
+    refit: bool | None = None
+    min_probability: float = 1e-4
+    max_ngram: int = 2
+    hash_bits: int = 18
 
     name = "scikit"
 
     def __post_init__(self) -> None:
-        if not (0 <= self.least < 0.5 and self.grams >= 1 and 1 <= self.bits <= 30):
-            raise OptionError(f"{self.name}: least must lie from 0 to below 0.5, grams be 1 or more, bits 1 to 30.")
-        plain = None if isinstance(self.estimator, str) else described(self.estimator)
+        if not (0 <= self.min_probability < 0.5 and self.max_ngram >= 1 and 1 <= self.hash_bits <= 30):
+            raise OptionError(
+                f"{self.name}: min_probability must lie from 0 to below 0.5, max_ngram be 1 or more, hash_bits 1 to 30."
+            )
+        plain = None if isinstance(self.estimator, str) else describe_estimator(self.estimator)
         if plain is not None:
             object.__setattr__(self, "estimator", plain[0])
             object.__setattr__(self, "parameters", plain[1])
-        _check(self.unfitted(), anew=self.anew)
+        _check(self.unfitted(), refit=self.refit)
 
     def unfitted(self) -> Any:
         """The estimator as it was given."""
-        return made(self.estimator, self.parameters) if isinstance(self.estimator, str) else self.estimator
+        return build_estimator(self.estimator, self.parameters) if isinstance(self.estimator, str) else self.estimator
 
     def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> ScikitClassifier:
         """An estimator that has seen nothing yet."""
-        return ScikitClassifier(self, columns_in(corpus, self.features), len(classes), seed)
+        return ScikitClassifier(self, find_columns(corpus, self.features), len(classes), seed)
 
     def load(self, arrays: Arrays, classes: Classes) -> ScikitClassifier:
         """The classifier that these arrays were taken from."""
-        made = ScikitClassifier(self, kept_columns(arrays, self.features), len(classes), seed=0)
+        made = ScikitClassifier(self, load_columns(arrays, self.features), len(classes), seed=0)
         made.restore(arrays)
         return made
 
     def features(self, corpus: Corpus) -> Features:
         """features[i, f] of every unit: those given, else those of its words."""
-        return unit_features(corpus, grams=self.grams, bits=self.bits, name=self.name)
+        return extract_features(corpus, max_ngram=self.max_ngram, hash_bits=self.hash_bits, name=self.name)
 
 
 class ScikitClassifier:
     """An estimator, and what it was last fitted to."""
 
-    def __init__(self, options: Scikit, columns: Columns, n_classes: int, seed: int) -> None:
-        if options.least * n_classes >= 1:
+    def __init__(self, options: Scikit, columns: FeatureColumns, n_classes: int, seed: int) -> None:
+        if options.min_probability * n_classes >= 1:
             raise OptionError(
-                f"least: {options.least} for each of {n_classes} classes leaves nothing to tell them apart."
+                f"min_probability: {options.min_probability} for each of {n_classes} classes leaves nothing to tell "
+                f"them apart."
             )
         self.options, self.columns, self.n_classes, self.seed = options, columns, n_classes, seed
-        self.anew = is_fitted_anew(options.unfitted()) if options.anew is None else options.anew
+        self.refit = must_refit(options.unfitted()) if options.refit is None else options.refit
         self.estimator: Any = None
-        self._examples: Examples | None = None  # None with an estimator: it was restored from its attributes
+        self._examples: TrainingExamples | None = None  # None with an estimator: it was restored from its attributes
 
     @property
     def unfitted(self) -> Any:
         """A new estimator, all chance in it from the seed."""
-        return seeded_estimator(self.options.unfitted(), seed_of(self.seed, "scikit") % 2**32)
+        return seed_estimator(self.options.unfitted(), derive_seed(self.seed, "scikit") % 2**32)
 
     def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:
         """Fit anew, or a pass of `partial_fit`; the mean loss afterwards."""
@@ -119,12 +127,12 @@ class ScikitClassifier:
         rows = np.flatnonzero(counts)
         if not len(rows):
             return 0.0
-        self._examples = Examples(self.columns.of(corpus)[rows], targets[rows].copy(), counts[rows].copy())
-        if self.anew:
-            self.estimator = fitted_to(self.unfitted, self._examples)
+        self._examples = TrainingExamples(self.columns.of(corpus)[rows], targets[rows].copy(), counts[rows].copy())
+        if self.refit:
+            self.estimator = fit_estimator(self.unfitted, self._examples)
         else:
             self.estimator = self.unfitted if self.estimator is None else self.estimator
-            moved_toward(self.estimator, self._examples)
+            partial_fit_estimator(self.estimator, self._examples)
         p = self._predict(self._examples.features)
         each = -(targets[rows] * np.where(targets[rows] > 0, safe_log(p), 0.0)).sum(axis=1)
         return float(counts[rows] @ each / counts.sum())
@@ -138,7 +146,7 @@ class ScikitClassifier:
             return np.full((features.shape[0], self.n_classes), 1.0 / self.n_classes)
         p = np.zeros((features.shape[0], self.n_classes))
         p[:, self.estimator.classes_] = self.estimator.predict_proba(features)
-        return (1.0 - self.n_classes * self.options.least) * p + self.options.least
+        return (1.0 - self.n_classes * self.options.min_probability) * p + self.options.min_probability
 
     def arrays(self) -> Arrays:
         """What the estimator learnt, or what it was fitted to."""
@@ -146,18 +154,18 @@ class ScikitClassifier:
         examples = self._examples
         if self.estimator is None:
             return fixed
-        if examples is None or is_reproduced(self.estimator, self.unfitted, examples, goes_on=not self.anew):
-            return fixed | attributes_of(self.estimator)
-        if not self.anew:
+        if examples is None or attributes_suffice(self.estimator, self.unfitted, examples, goes_on=not self.refit):
+            return fixed | numeric_attributes(self.estimator)
+        if not self.refit:
             raise OptionError(
                 f"{type(self.unfitted).__name__} learns on from epoch to epoch, and what it knows cannot be kept as "
-                f"plain arrays. Set anew = true to fit it anew in every epoch, or choose another classifier."
+                f"plain arrays. Set refit = true to fit it anew in every epoch, or choose another classifier."
             )
         return fixed | examples.arrays() | {PROBE: self.estimator.predict_proba(examples.probe.features)}
 
     def restore(self, arrays: Arrays) -> None:
         """Go on where `arrays` was taken."""
-        kept = kept_columns(arrays, self.options.features)
+        kept = load_columns(arrays, self.options.features)
         if kept.width != self.columns.width or not np.array_equal(kept.kept, self.columns.kept):
             raise FormatError("These arrays are of a classifier built for another corpus: the features differ.")
         if SEED not in arrays or int(arrays.get(CLASSES, -1)) != self.n_classes:
@@ -165,22 +173,22 @@ class ScikitClassifier:
         self.seed = int(arrays[SEED])
         self.estimator = self._examples = None
         if any(name.startswith(ATTRIBUTE) for name in arrays):
-            self.estimator = with_attributes(self.unfitted, arrays)
+            self.estimator = restore_attributes(self.unfitted, arrays)
         elif any(name.startswith(EXAMPLES) for name in arrays):
-            self._examples = kept_examples(arrays, len(self.columns))
-            self.estimator = refitted(self.unfitted, self._examples, np.asarray(arrays[PROBE]))
+            self._examples = load_examples(arrays, len(self.columns))
+            self.estimator = refit_estimator(self.unfitted, self._examples, np.asarray(arrays[PROBE]))
 
 
-def is_fitted_anew(estimator: Any) -> bool:
+def must_refit(estimator: Any) -> bool:
     """Whether an estimator must not go on from one epoch to the next: it cannot, or it adds up what it has seen."""
     return not hasattr(estimator, "partial_fit") or type(estimator).__module__.startswith("sklearn.naive_bayes")
 
 
-def _check(estimator: Any, *, anew: bool | None) -> None:
+def _check(estimator: Any, *, refit: bool | None) -> None:
     """Refuse what cannot learn from soft targets or give probabilities."""
     name = type(estimator).__name__
     if not hasattr(estimator, "predict_proba"):
         raise OptionError(f"{name} gives no probabilities as it stands. Change its parameters, or choose another.")
-    if anew is False and not hasattr(estimator, "partial_fit"):
-        raise OptionError(f"{name} has no partial_fit. Leave anew out, or set it to true.")
-    weight_option(estimator)
+    if refit is False and not hasattr(estimator, "partial_fit"):
+        raise OptionError(f"{name} has no partial_fit. Leave refit out, or set it to true.")
+    sample_weight_name(estimator)

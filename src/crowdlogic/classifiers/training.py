@@ -16,31 +16,34 @@ class Training:
 
     Attributes:
         optimiser: adam, adamw or adadelta.
-        rate: The learning rate.
-        halve_every: Epochs after which the rate is halved, again and again; 0 keeps it.
-        batch: Sequences (or documents, or rows of features) in a mini-batch.
-        clip: The greatest norm of the gradient; 0 does not clip.
-        decay: Weight decay.
+        learning_rate: The learning rate.
+        halve_every: Epochs after which the learning_rate is halved, again and again; 0 keeps it.
+        batch_size: Sequences (or documents, or rows of features) in a mini-batch.
+        clip_norm: The greatest norm of the gradient; 0 does not clip.
+        weight_decay: Weight decay.
         device: auto (a GPU if torch sees one), cpu, cuda, ...
     """
 
     optimiser: str = "adam"
-    rate: float = 1e-3
+    learning_rate: float = 1e-3
     halve_every: int = 0
-    batch: int = 50
-    clip: float = 0.0
-    decay: float = 0.0
+    batch_size: int = 50
+    clip_norm: float = 0.0
+    weight_decay: float = 0.0
     device: str = "auto"
 
     def __post_init__(self) -> None:
         if self.optimiser not in OPTIMISERS:
             raise OptionError(f"optimiser: {self.optimiser!r} is none of {', '.join(OPTIMISERS)}.")
-        if self.batch < 1 or not 0 < self.rate < math.inf:
-            raise OptionError(f"batch must be 1 or more and rate more than 0, not {self.batch} and {self.rate}.")
-        for name in ("halve_every", "clip", "decay"):
+        if self.batch_size < 1 or not 0 < self.learning_rate < math.inf:
+            raise OptionError(
+                f"batch_size must be 1 or more and learning_rate more than 0, not {self.batch_size} and "
+                f"{self.learning_rate}."
+            )
+        for name in ("halve_every", "clip_norm", "weight_decay"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise OptionError(f"{name} must be 0 or more, not {getattr(self, name)}.")
 
-    def rate_at(self, epoch: int) -> float:
+    def learning_rate_at(self, epoch: int) -> float:
         """The learning rate of an epoch, counted from 0."""
-        return self.rate * 0.5 ** (epoch // self.halve_every if self.halve_every else 0)
+        return self.learning_rate * 0.5 ** (epoch // self.halve_every if self.halve_every else 0)

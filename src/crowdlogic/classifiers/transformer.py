@@ -22,18 +22,18 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from crowdlogic.classifiers.annotator_heads import restored
-from crowdlogic.classifiers.network import Batch, Inputs, Network, worded
-from crowdlogic.classifiers.neural import NeuralClassifier, device_named, seeded, take_unlearnt
-from crowdlogic.classifiers.pieces import Pieces
-from crowdlogic.classifiers.protocol import FIXED, Arrays, needed, packed, seed_of, unpacked
+from crowdlogic.classifiers.crowd_heads import restore_classifier
+from crowdlogic.classifiers.network import Batch, Inputs, Network, word_inputs
+from crowdlogic.classifiers.neural import NeuralClassifier, find_device, load_fixed_tensors, torch_seed
+from crowdlogic.classifiers.protocol import FIXED, Arrays, decode_json, derive_seed, encode_json, require_content
 from crowdlogic.classifiers.training import Training
-from crowdlogic.classifiers.words import running_tokens
+from crowdlogic.classifiers.word_pieces import WordPieces
+from crowdlogic.classifiers.words import corpus_tokens
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.names import Classes
 from crowdlogic.errors import FormatError, MissingDataError, MissingExtraError, OptionError
 
-USUAL = Training(optimiser="adamw", rate=5e-5, batch=16, clip=1.0, decay=0.01)
+USUAL = Training(optimiser="adamw", learning_rate=5e-5, batch_size=16, clip_norm=1.0, weight_decay=0.01)
 CONFIG, TOKENIZER, LENGTH = FIXED + "config", FIXED + "tokenizer", FIXED + "length"
 POOLS = ("first", "mean")
 ENDLESS = 100_000
@@ -46,38 +46,38 @@ class Transformer:
 
     Attributes:
         folder: Where `save_pretrained` wrote the model (config.json, model.safetensors) and its tokenizer.
-        pool: What stands for a document: the `first` place, or the `mean` of all.
-        length: The most pieces of words that are read at once; fewer where the model can only read fewer. A longer
+        pooling: What stands for a document: the `first` place, or the `mean` of all.
+        max_length: The most pieces of words that are read at once; fewer where the model can only read fewer. A longer
             document is cut off there; a longer sentence is read in parts, so that every token has its answer.
         dropout: The share of the transformer's answers left out in training; it may leave out more within.
-        tuned: Whether the transformer itself is trained, or only the layer on top.
+        fine_tune: Whether the transformer itself is trained, or only the layer on top.
         training: The optimiser and its options.
     """
 
     folder: str | Path
-    pool: str = "first"
-    length: int = 256
+    pooling: str = "first"
+    max_length: int = 256
     dropout: float = 0.1
-    tuned: bool = True
+    fine_tune: bool = True
     training: Training = USUAL
 
     name = "transformer"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "folder", str(self.folder))
-        if self.pool not in POOLS:
-            raise OptionError(f"{self.name}: pool: {self.pool!r} is none of {', '.join(POOLS)}.")
-        if self.length < 3 or not 0 <= self.dropout < 1:
-            raise OptionError(f"{self.name}: length must be 3 or more, and dropout lie from 0 to below 1.")
+        if self.pooling not in POOLS:
+            raise OptionError(f"{self.name}: pooling: {self.pooling!r} is none of {', '.join(POOLS)}.")
+        if self.max_length < 3 or not 0 <= self.dropout < 1:
+            raise OptionError(f"{self.name}: max_length must be 3 or more, and dropout lie from 0 to below 1.")
 
     def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> NeuralClassifier:
         """The model of the folder with a new layer on top."""
         if not corpus.is_sequential:
-            needed(corpus, "texts", self.name)
-        with seeded(seed_of(seed, "weights"), device_named("cpu")):
+            require_content(corpus, "texts", self.name)
+        with torch_seed(derive_seed(seed, "weights"), find_device("cpu")):
             encoder, tokenizer = read_model(str(self.folder))
-            length = min(self.length, _limit(encoder.config, tokenizer))
-            pieces = Pieces(tokenizer.backend_tokenizer.to_str(), length)
+            length = min(self.max_length, _limit(encoder.config, tokenizer))
+            pieces = WordPieces(tokenizer.backend_tokenizer.to_str(), length)
             network = TransformerNetwork(encoder, len(classes), self)
         return self._classifier(network, pieces, seed)
 
@@ -87,26 +87,30 @@ class Transformer:
         if absent:
             raise FormatError(f"These arrays are not of a transformer: {absent[0]} is missing.")
         auto = hugging_face()
-        config = auto.AutoConfig.for_model(**unpacked(arrays[CONFIG]))
-        with seeded(0, device_named("cpu")):
+        config = auto.AutoConfig.for_model(**decode_json(arrays[CONFIG]))
+        with torch_seed(0, find_device("cpu")):
             encoder = auto.AutoModel.from_config(config, trust_remote_code=False)
             network = TransformerNetwork(encoder, len(classes), self)
-        take_unlearnt(network, arrays)
-        made = self._classifier(network, Pieces(unpacked(arrays[TOKENIZER]), int(arrays[LENGTH])), seed=0)
-        return restored(made, arrays)
+        load_fixed_tensors(network, arrays)
+        made = self._classifier(network, WordPieces(decode_json(arrays[TOKENIZER]), int(arrays[LENGTH])), seed=0)
+        return restore_classifier(made, arrays)
 
-    def _classifier(self, network: TransformerNetwork, pieces: Pieces, seed: int) -> NeuralClassifier:
+    def _classifier(self, network: TransformerNetwork, pieces: WordPieces, seed: int) -> NeuralClassifier:
         described = {name: value for name, value in network.config.items() if not name.startswith("_")}
-        fixed = {CONFIG: packed(described), TOKENIZER: packed(pieces.description), LENGTH: np.array(pieces.length)}
+        fixed = {
+            CONFIG: encode_json(described),
+            TOKENIZER: encode_json(pieces.description),
+            LENGTH: np.array(pieces.length),
+        }
         return NeuralClassifier(network, partial(_read, self.name, pieces), self.training, seed=seed, fixed=fixed)
 
 
-def _read(name: str, pieces: Pieces, corpus: Corpus) -> Inputs:
+def _read(name: str, pieces: WordPieces, corpus: Corpus) -> Inputs:
     if corpus.is_sequential:
-        rows, offsets, units = pieces.of_tokens(running_tokens(corpus, name))
-        return worded(offsets, rows[None, :], units)
-    rows, offsets = pieces.of_texts(needed(corpus, "texts", name))
-    return worded(offsets, rows[None, :])
+        rows, offsets, units = pieces.encode_tokens(corpus_tokens(corpus, name))
+        return word_inputs(offsets, rows[None, :], units)
+    rows, offsets = pieces.encode_texts(require_content(corpus, "texts", name))
+    return word_inputs(offsets, rows[None, :])
 
 
 class TransformerNetwork(Network):
@@ -115,8 +119,8 @@ class TransformerNetwork(Network):
     def __init__(self, encoder: Any, n_classes: int, options: Transformer) -> None:
         super().__init__()
         self.encoder, self.n_classes = encoder, n_classes
-        self.pool, self.tuned = options.pool, options.tuned
-        self.encoder.requires_grad_(options.tuned)
+        self.pooling, self.fine_tune = options.pooling, options.fine_tune
+        self.encoder.requires_grad_(options.fine_tune)
         self.dropout = nn.Dropout(options.dropout)
         self.output = nn.Linear(encoder.config.hidden_size, n_classes)
 
@@ -129,10 +133,10 @@ class TransformerNetwork(Network):
     def train(self, mode: bool = True) -> TransformerNetwork:
         """A transformer that is not trained answers in training as it always does."""
         super().train(mode)
-        self.encoder.train(mode and self.tuned)
+        self.encoder.train(mode and self.fine_tune)
         return self
 
-    def logits(self, batch: Batch, known: Tensor | None) -> Tensor:  # noqa: ARG002 (no piece is known by itself)
+    def logits(self, batch: Batch, precomputed: Tensor | None) -> Tensor:  # noqa: ARG002 (no piece is precomputed by itself)
         """logits[u, k]."""
         rows = batch.words[0][batch.text].masked_fill(~batch.real, self.encoder.config.pad_token_id or 0)
         said: Tensor = self.encoder(input_ids=rows, attention_mask=batch.real.long()).last_hidden_state
@@ -143,7 +147,7 @@ class TransformerNetwork(Network):
         """said[u, d] of said[s, t, d]: at the first piece of each token, or what stands for a document."""
         if batch.places is not None:
             return batch.at_units(said)
-        if self.pool == "first":
+        if self.pooling == "first":
             return said[:, 0]
         real = batch.real[:, :, None]
         return (said * real).sum(dim=1) / real.sum(dim=1).clamp(min=1)

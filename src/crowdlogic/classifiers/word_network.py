@@ -10,13 +10,13 @@ from typing import Protocol
 
 import numpy as np
 
-from crowdlogic.classifiers.annotator_heads import restored
-from crowdlogic.classifiers.embedding import Embedding
+from crowdlogic.classifiers.crowd_heads import restore_classifier
+from crowdlogic.classifiers.layers import Embedding
 from crowdlogic.classifiers.network import Inputs, Network
-from crowdlogic.classifiers.neural import NeuralClassifier, device_named, seeded
-from crowdlogic.classifiers.protocol import FIXED, MODEL, Arrays, packed, seed_of, unpacked
+from crowdlogic.classifiers.neural import NeuralClassifier, find_device, torch_seed
+from crowdlogic.classifiers.protocol import FIXED, MODEL, Arrays, decode_json, derive_seed, encode_json
 from crowdlogic.classifiers.training import Training
-from crowdlogic.classifiers.words import Lexicon, Running, lexicon_of, word_matrix
+from crowdlogic.classifiers.words import TokenStream, WordIndex, build_word_index, word_matrix
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.names import Classes
 from crowdlogic.data.vectors import WordVectors
@@ -36,11 +36,11 @@ class WordArchitecture(Protocol):
         """The word vectors, if there are any."""
 
     @property
-    def size(self) -> int:
+    def vector_size(self) -> int:
         """The dimensions of a word when there are none."""
 
     @property
-    def exact(self) -> bool:
+    def case_sensitive(self) -> bool:
         """Whether words are never looked up in lower case."""
 
     @property
@@ -55,47 +55,47 @@ class WordArchitecture(Protocol):
     def unknown_spread(self) -> float:
         """Words that the vectors lack start uniform within this."""
 
-    def said(self, corpus: Corpus) -> Running:
+    def said(self, corpus: Corpus) -> TokenStream:
         """The words of a corpus."""
 
-    def inputs(self, said: Running, lexicon: Lexicon) -> Inputs:
+    def inputs(self, said: TokenStream, index: WordIndex) -> Inputs:
         """What the network sees of them."""
 
     def network(self, embedding: Embedding, n_classes: int) -> Network:
         """A new network over word vectors; its attribute `embedding` is them."""
 
 
-def built(options: WordArchitecture, corpus: Corpus, classes: Classes, *, seed: int) -> NeuralClassifier:
+def build_classifier(options: WordArchitecture, corpus: Corpus, classes: Classes, *, seed: int) -> NeuralClassifier:
     """A new network for the words of a corpus."""
     vectors = options.vectors
-    lexicon, n_own = lexicon_of(options.said(corpus).words, vectors, exact=options.exact)
-    rng = np.random.default_rng(seed_of(seed, "words"))
-    size, spread = (options.size, RANDOM_SPREAD) if vectors is None else (vectors.size, options.unknown_spread)
-    matrix = word_matrix(lexicon, vectors, size=size, spread=spread, rng=rng)
+    index, n_own = build_word_index(options.said(corpus).words, vectors, case_sensitive=options.case_sensitive)
+    rng = np.random.default_rng(derive_seed(seed, "words"))
+    size, spread = (options.vector_size, RANDOM_SPREAD) if vectors is None else (vectors.size, options.unknown_spread)
+    matrix = word_matrix(index, vectors, size=size, spread=spread, rng=rng)
     embedding = Embedding(matrix[:n_own], matrix[n_own:], tuned=options.is_tuned)
-    return _classifier(options, lexicon, embedding, len(classes), seed)
+    return _classifier(options, index, embedding, len(classes), seed)
 
 
-def loaded(options: WordArchitecture, arrays: Arrays, classes: Classes) -> NeuralClassifier:
+def load_classifier(options: WordArchitecture, arrays: Arrays, classes: Classes) -> NeuralClassifier:
     """The network that these arrays were taken from; whether its vectors were trained is seen from them."""
     tuned = MODEL + EMBEDDING + "own" in arrays
     names = (WORDS, (MODEL if tuned else FIXED + MODEL) + EMBEDDING + "own", FIXED + MODEL + EMBEDDING + "rest")
     absent = [name for name in names if name not in arrays]
     if absent:
         raise FormatError(f"These arrays are not of a network that reads words: {absent[0]} is missing.")
-    lexicon = Lexicon(unpacked(arrays[names[0]]), exact=options.exact)
+    index = WordIndex(decode_json(arrays[names[0]]), case_sensitive=options.case_sensitive)
     embedding = Embedding(np.asarray(arrays[names[1]]), np.asarray(arrays[names[2]]), tuned=tuned)
-    return restored(_classifier(options, lexicon, embedding, len(classes), seed=0), arrays)
+    return restore_classifier(_classifier(options, index, embedding, len(classes), seed=0), arrays)
 
 
 def _classifier(
-    options: WordArchitecture, lexicon: Lexicon, embedding: Embedding, n_classes: int, seed: int
+    options: WordArchitecture, index: WordIndex, embedding: Embedding, n_classes: int, seed: int
 ) -> NeuralClassifier:
-    with seeded(seed_of(seed, "weights"), device_named("cpu")):
+    with torch_seed(derive_seed(seed, "weights"), find_device("cpu")):
         network = options.network(embedding, n_classes)
-    read = partial(_read, options, lexicon)
-    return NeuralClassifier(network, read, options.training, seed=seed, fixed={WORDS: packed(lexicon.words)})
+    read = partial(_read, options, index)
+    return NeuralClassifier(network, read, options.training, seed=seed, fixed={WORDS: encode_json(index.words)})
 
 
-def _read(options: WordArchitecture, lexicon: Lexicon, corpus: Corpus) -> Inputs:
-    return options.inputs(options.said(corpus), lexicon)
+def _read(options: WordArchitecture, index: WordIndex, corpus: Corpus) -> Inputs:
+    return options.inputs(options.said(corpus), index)

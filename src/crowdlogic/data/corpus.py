@@ -15,7 +15,7 @@ import polars as pl
 from crowdlogic.data.labels import CrowdLabels, find_codes, split_codes
 from crowdlogic.data.names import Classes, Names, find, merge_classes, sort_classes
 from crowdlogic.errors import CorpusError, name_list
-from crowdlogic.numerics.arrays import Floats, Ints, frozen
+from crowdlogic.numerics.arrays import Floats, Ints, read_only
 
 UNKNOWN = -1
 """The gold code of a unit whose true class is not known."""
@@ -49,7 +49,7 @@ class Corpus:
             name = self.items.filter(self.items.is_duplicated())[0]
             raise CorpusError(f"Item {name!r} stands twice in the corpus. Give each item once.")
         if self.offsets is not None:
-            object.__setattr__(self, "offsets", frozen(np.asarray(self.offsets, dtype=np.int64)))
+            object.__setattr__(self, "offsets", read_only(np.asarray(self.offsets, dtype=np.int64)))
         expected = {"texts": len(self.items), "tokens": self.n_units, "features": self.n_units, "gold": self.n_units}
         for name, size in expected.items():
             column = getattr(self, name)
@@ -61,7 +61,7 @@ class Corpus:
                 raise CorpusError(
                     f"gold holds codes from {gold.min()} to {gold.max()} for {len(self.classes)} classes."
                 )
-            object.__setattr__(self, "gold", frozen(gold))
+            object.__setattr__(self, "gold", read_only(gold))
 
     @property
     def n_units(self) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes, ClassName, Names
 from crowdlogic.errors import DataError
-from crowdlogic.numerics.arrays import Bools, Floats, Ints, frozen
+from crowdlogic.numerics.arrays import Bools, Floats, Ints, read_only
 
 Beliefs: TypeAlias = Floats
 """q[i, k], the probability that unit i is of class k. Rows sum to one."""
@@ -68,8 +68,8 @@ class Estimate:
         for name in ("beliefs", "answer", "confusion", "reliability", "prior", "trace"):
             array = getattr(self, name)
             if array is not None:
-                object.__setattr__(self, name, frozen(array))
-        kept = {name: frozen(array) for name, array in self.parameters.items()}
+                object.__setattr__(self, name, read_only(array))
+        kept = {name: read_only(array) for name, array in self.parameters.items()}
         object.__setattr__(self, "parameters", MappingProxyType(kept))
 
     @property

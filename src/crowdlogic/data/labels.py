@@ -16,7 +16,7 @@ from crowdlogic.data.intake.contract import Intake
 from crowdlogic.data.intake.dataframes import to_column
 from crowdlogic.data.names import Classes, Names, find
 from crowdlogic.errors import LabelError, OptionError, did_you_mean
-from crowdlogic.numerics.arrays import Bools, Floats, Ints, frozen, stable_order
+from crowdlogic.numerics.arrays import Bools, Floats, Ints, read_only, stable_order
 
 KINDS = ("human", "llm", "code")
 """What an annotator can be, when it is known."""
@@ -60,12 +60,12 @@ class CrowdLabels:
         order = _row_order(self.unit, self.annotator, len(self.annotators))
         for name in ("unit", "annotator", "label"):
             column = getattr(self, name).astype(np.int32, copy=False)
-            object.__setattr__(self, name, frozen(column if order is None else column[order]))
+            object.__setattr__(self, name, read_only(column if order is None else column[order]))
         for name in ("weight", "time"):
             column = getattr(self, name)
             if column is not None:
                 column = column.astype(np.float64, copy=False)
-                object.__setattr__(self, name, frozen(column if order is None else column[order]))
+                object.__setattr__(self, name, read_only(column if order is None else column[order]))
         _check_codes(self)
 
     @property
@@ -245,7 +245,7 @@ def _check_sizes(labels: CrowdLabels) -> None:
         offsets = np.asarray(labels.offsets, dtype=np.int64)
         if len(offsets) != len(labels.items) + 1 or offsets[0] != 0 or (np.diff(offsets) < 0).any():
             raise LabelError("offsets must start at 0, never fall, and have one entry more than there are items.")
-        object.__setattr__(labels, "offsets", frozen(offsets))
+        object.__setattr__(labels, "offsets", read_only(offsets))
     if labels.kind is not None and (len(labels.kind) != len(labels.annotators) or set(labels.kind) - {*KINDS, ""}):
         raise LabelError(f"kind needs one of {', '.join(KINDS)} for each of the {len(labels.annotators):,} annotators.")
     if len(set(labels.classes)) != len(labels.classes):

@@ -60,11 +60,11 @@ def table_sweep(shards: Shards, log_table: Floats, log_prior: Floats, *, keep: b
         own_q = q[shard.units]
         if not compiled:
             return _table_pass(shard, shards.n_classes, table, own_prior, own_q)
-        from crowdlogic.numerics.label_kernels import states_of, table_pass
+        from crowdlogic.numerics.label_kernels import table_pass, unrolled_states
 
         counts, totals = np.zeros_like(table), np.zeros(n_states)
         evidence = table_pass(
-            states_of(n_states),
+            unrolled_states(n_states),
             shard.starts,
             shard.annotator,
             shard.label,
@@ -104,11 +104,11 @@ def match_sweep(shards: Shards, agree: Floats, differ: Floats, log_prior: Floats
         own_q = q[shard.units]
         if not compiled:
             return _match_pass(shard, agree, differ, own_prior, own_q)
-        from crowdlogic.numerics.label_kernels import match_pass, states_of
+        from crowdlogic.numerics.label_kernels import match_pass, unrolled_states
 
         hits, totals = np.zeros_like(agree), np.zeros(n_states)
         evidence = match_pass(
-            states_of(n_states),
+            unrolled_states(n_states),
             shard.starts,
             shard.annotator,
             shard.label,
@@ -136,11 +136,11 @@ def tally(shards: Shards, q: Floats | None = None) -> Sweep:
         totals = own_q[np.diff(shard.starts) > 0].sum(axis=0)
         if not compiled:
             return _counts(shard, shards.n_annotators, shards.n_classes, own_q), totals, 0.0
-        from crowdlogic.numerics.label_kernels import count_pass, states_of
+        from crowdlogic.numerics.label_kernels import count_pass, unrolled_states
 
         counts = np.zeros((shards.n_annotators * shards.n_classes, n_states))
         count_pass(
-            states_of(n_states),
+            unrolled_states(n_states),
             shard.starts,
             shard.annotator,
             shard.label,
@@ -164,10 +164,10 @@ def evidence(shards: Shards, log_table: Floats) -> Floats:
     def work(shard: Shard) -> None:
         own = total[shard.units]
         if compiled:
-            from crowdlogic.numerics.label_kernels import evidence_pass, states_of
+            from crowdlogic.numerics.label_kernels import evidence_pass, unrolled_states
 
             evidence_pass(
-                states_of(n_states),
+                unrolled_states(n_states),
                 shard.starts,
                 shard.annotator,
                 shard.label,

@@ -115,14 +115,16 @@ def _quick(kind: str, reading: str | None) -> tuple[Benchmark, Configured]:
     changed: dict[str, Any]
     if kind == "sentiment":
         made, base = simulate_sentiment(0, items=300, test_items=300, labels_per_item=4), sentiment(reading=PAPER)
-        changed = {"windows": (2, 3), "filters": 16, "size": 24}
+        changed = {"windows": (2, 3), "filters": 16, "vector_size": 24}
     else:
         made = simulate_ner(0, items=200, test_items=200, labels_per_item=4)
         base = ner(made.labels.classes, reading=reading)
-        changed = {"filters": 32, "units": 24, "size": 24}
+        changed = {"filters": 32, "hidden_size": 24, "vector_size": 24}
     # Few items make few steps: small batches make more of them.
     network: Any = base.method.classifier
-    small = replace(network, **changed, training=replace(network.training, batch=8, rate=QUICK_RATE[kind]))
+    small = replace(
+        network, **changed, training=replace(network.training, batch_size=8, learning_rate=QUICK_RATE[kind])
+    )
     return _as_benchmark(made), replace(base, method=replace(base.method, classifier=small, epochs=QUICK_EPOCHS))
 
 

@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdlogic.classifiers.protocol import Arrays, Classifier, weights_in
+from crowdlogic.classifiers.protocol import Arrays, Classifier, averageable_weights
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.learning.scoring import is_scorable, score
 from crowdlogic.learning.stopping import Limits, is_level, n_items, told_by_item
@@ -175,7 +175,10 @@ class Course:
     def _average(self) -> None:
         """Take the weights that the last epoch left into their mean."""
         if self.since is not None and len(self.history) >= self.since:
-            count, weights = len(self.history) - self.since + 1, weights_in(self.best_arrays)  # the last is the best
+            count, weights = (
+                len(self.history) - self.since + 1,
+                averageable_weights(self.best_arrays),
+            )  # the last is the best
             self.mean = {name: _moved(self.mean.get(name, new), new, count) for name, new in weights.items()}
 
     def _is_kept(self, stopping: float, told: Floats | None) -> bool:

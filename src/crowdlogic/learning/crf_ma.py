@@ -31,7 +31,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from crowdlogic.classifiers.crf import CRF, CRFClassifier, Paths, offsets_of, path_scores, wanted_by_paths
+from crowdlogic.classifiers.crf import CRF, CRFClassifier, TagPaths, counts_from_paths, path_scores, sequence_offsets
 from crowdlogic.classifiers.protocol import PROGRESS, Arrays
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
@@ -162,7 +162,7 @@ class Copies:
         n_units: How many units there are, tagged or not.
     """
 
-    paths: Paths
+    paths: TagPaths
     sequence: Ints
     annotator: Ints
     first: Ints
@@ -225,7 +225,7 @@ def copies_of(labels: CrowdLabels) -> Copies:
         )
     first = np.flatnonzero(np.diff(sequence, prepend=-1))
     return Copies(
-        Paths(unit, tag, begin), sequence, annotator, first, len(labels.annotators), labels.n_classes, labels.n_units
+        TagPaths(unit, tag, begin), sequence, annotator, first, len(labels.annotators), labels.n_classes, labels.n_units
     )
 
 
@@ -247,12 +247,12 @@ class Learner:
     def m_step(self, corpus: Corpus, copies: Copies, right: Floats, prior: float, *, steps: int | None = None) -> float:
         """Move choice and CRF towards the right copies; the loss of the CRF after it."""
         self.choice = chosen(copies, right, self.choice, prior=prior)
-        wanted = wanted_by_paths(copies.paths, right, offsets_of(corpus), copies.n_tags)
-        return self.crf.approach(corpus, wanted, steps=steps)
+        wanted = counts_from_paths(copies.paths, right, sequence_offsets(corpus), copies.n_tags)
+        return self.crf.fit_counts(corpus, wanted, steps=steps)
 
     def e_step(self, corpus: Corpus, copies: Copies) -> Seen:
         """How probably each copy is the right one."""
-        unary, found = self.crf.unary(corpus), self.crf.expected(corpus)
+        unary, found = self.crf.unary(corpus), self.crf.marginals(corpus)
         log_p = path_scores(unary, self.crf.potentials, copies.paths) - found.log_partition[copies.sequence]
         weight = self.choice[copies.annotator]
         right, log_sum = copies.shares(log_p + np.log(weight / copies.total(weight)))

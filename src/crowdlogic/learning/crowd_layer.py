@@ -39,7 +39,7 @@ from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.ties import Ties
 
 if TYPE_CHECKING:
-    from crowdlogic.classifiers.crowd_layer import CrowdClassifier
+    from crowdlogic.classifiers.crowd_layer import CrowdLayerClassifier
 
 
 class Kind(StrEnum):
@@ -111,25 +111,25 @@ class CrowdLayer:
         done = trained(task, begin, limits, keeper=keeper, progress=progress)
         return learned_from(self.name, done, done.best)
 
-    def network(self, task: Task) -> CrowdClassifier:
+    def network(self, task: Task) -> CrowdLayerClassifier:
         """A new network with a layer for the annotators of a task."""
         plain = network_for(self.name, self.classifier, task, seed=self.seed)
         layers = import_module("crowdlogic.classifiers.crowd_layer")  # by its name, since it needs torch
-        made: CrowdClassifier = layers.crowded(
+        made: CrowdLayerClassifier = layers.add_crowd_layer(
             plain, task.labels, matrix=self.kind == Kind.MW, bias=self.kind == Kind.VW_B
         )
         return made
 
-    def epoch(self, task: Task, network: CrowdClassifier, majority: Beliefs, t: int) -> Epoch:
+    def epoch(self, task: Task, network: CrowdLayerClassifier, majority: Beliefs, t: int) -> Epoch:
         """A pass over the labels; before the first one, some over the majority vote."""
         if t == 1 and self.pretraining:
             for _ in range(self.pretraining):
                 network.fit_epoch(task.corpus, majority, task.counted)
-            network.forget()
+            network.reset_optimiser()
         return seen(task, network, network.fit_labels(task.corpus, task.learnt))
 
 
-def seen(task: Task, network: CrowdClassifier, loss: float) -> Epoch:
+def seen(task: Task, network: CrowdLayerClassifier, loss: float) -> Epoch:
     """What a network believes: of the items, and of how annotators answer."""
     p = network.predict_proba(task.corpus)
     return Epoch(loss, 0.0, p, p, p, p, network.confusion())

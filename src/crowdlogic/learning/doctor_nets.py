@@ -2,7 +2,7 @@
 
 [GUAN18] Guan, Gulshan, Dai and Hinton, "Who said what: modeling individual labelers improves classification", 2018.
 Its doctor net (DL-DN in the paper's tables) averages the heads, all alike; its weighted doctor net (DL-WDN) then
-learns how much each is to count, with the heads as they are (classifiers/averaging.py).
+learns how much each is to count, with the heads as they are (classifiers/crowd_head_weights.py).
 
 One body, many heads: a network of his own for each annotator would learn from his few labels alone, and there would be
 as many networks as annotators (47 and 203 on the paper's data). [GUAN18] shares the body, too: the labels of all shape
@@ -39,7 +39,7 @@ from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.truth.dawid_skene import m_step
 
 if TYPE_CHECKING:
-    from crowdlogic.classifiers.annotator_heads import HeadedClassifier
+    from crowdlogic.classifiers.crowd_heads import AnnotatorHeadsClassifier
 
 
 @dataclass(frozen=True)
@@ -97,22 +97,22 @@ class DoctorNets:
         judged = m_step(task.labels, done.best.p, smoothing=SMOOTHING, trust=TRUST)
         return learned_from(self.name, done, replace(done.best, confusion=judged))
 
-    def network(self, task: Task) -> HeadedClassifier:
+    def network(self, task: Task) -> AnnotatorHeadsClassifier:
         """A new network with a head for each annotator who has labels to learn from."""
         plain = network_for(self.name, self.classifier, task, seed=self.seed)
-        heads = import_module("crowdlogic.classifiers.annotator_heads")  # by its name, since it needs torch
-        made: HeadedClassifier = heads.headed(plain, task.learnt)
+        heads = import_module("crowdlogic.classifiers.crowd_heads")  # by its name, since it needs torch
+        made: AnnotatorHeadsClassifier = heads.add_annotator_heads(plain, task.learnt)
         return made
 
-    def epoch(self, task: Task, network: HeadedClassifier) -> Epoch:
+    def epoch(self, task: Task, network: AnnotatorHeadsClassifier) -> Epoch:
         """A pass over the labels, and the heads' weights after it."""
         loss = network.fit_labels(task.corpus, task.learnt)
         if self.weighted:
-            network.fit_shares(task.corpus, task.learnt)
+            network.fit_head_weights(task.corpus, task.learnt)
         return seen(task, network, loss)
 
 
-def seen(task: Task, network: HeadedClassifier, loss: float) -> Epoch:
+def seen(task: Task, network: AnnotatorHeadsClassifier, loss: float) -> Epoch:
     """What a network believes of the items, and how annotators answer in its eyes."""
     p = network.predict_proba(task.corpus)
     confusion = m_step(task.learnt, p, smoothing=SMOOTHING, trust=TRUST)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from crowdlogic.classifiers.protocol import can_average
+from crowdlogic.classifiers.protocol import supports_averaging
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.course import Course, Epoch, Keeper, Progress, Row, Step
 from crowdlogic.learning.stopping import Limits
@@ -62,7 +62,7 @@ def _averaged(task: Task, course: Course, first: Trained, limits: Limits) -> tup
     best = max(first.history, key=lambda row: row.stopping).epoch
     most = max(limits.epochs, len(first.history))  # a run that is gone on with for shorter may have had more
     length = min(max(first.chosen, best + task.averaged - 1), most)
-    can = course.look is not None and can_average(course.classifier)
+    can = course.look is not None and supports_averaging(course.classifier)
     return (best, length) if can and task.averaged > 1 and length > best else (None, first.chosen)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from crowdlogic.classifiers.protocol import seed_of
+from crowdlogic.classifiers.protocol import derive_seed
 from crowdlogic.data.corpus import UNKNOWN, Corpus, align
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes, ClassName, merge_classes
@@ -91,7 +91,7 @@ def task_of(
     dev = None if dev is None else _checked(dev, corpus, "dev")
     learnt, held = labels, None
     if held_out is not None and (dev is None or keep):
-        learnt, held = held_out.split(labels, seed=seed_of(seed, "held out"))
+        learnt, held = held_out.split(labels, seed=derive_seed(seed, "held out"))
     others = {name: _checked(other, corpus, name) for name, other in (watched or {}).items()}
     return Task(corpus, labels, learnt, held, dev, others, None if held is None else held_out)
 

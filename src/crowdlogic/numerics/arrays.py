@@ -14,7 +14,7 @@ Bools: TypeAlias = NDArray[np.bool_]
 AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
 
 
-def frozen(array: AnyArray) -> AnyArray:
+def read_only(array: AnyArray) -> AnyArray:
     """A read-only view: what sits in a frozen dataclass must not change under it."""
     view = array.view()
     view.flags.writeable = False

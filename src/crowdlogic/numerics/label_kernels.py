@@ -29,7 +29,7 @@ SMALLEST = 1e-150
 """A product must not get smaller, so that nothing is lost; nor does the product of two units' sums leave the range."""
 
 
-def states_of(count: int) -> tuple[int, ...]:
+def unrolled_states(count: int) -> tuple[int, ...]:
     """The tuple that tells the kernels how many states there are."""
     return (0,) * count if count <= UNROLLED else ()
 

@@ -66,11 +66,11 @@ def difficulty_pass(
         mine = (new_ease[shard.units], q[shard.units] if keep else q, given[shard.units] if len(given) else given)
         if not compiled:
             return _pass(shard, shards.n_classes, ability, *mine)
-        from crowdlogic.numerics.label_kernels import ability_pass, states_of
+        from crowdlogic.numerics.label_kernels import ability_pass, unrolled_states
 
         pull, curvature = np.zeros_like(ability), np.zeros_like(ability)
         evidence = ability_pass(
-            states_of(shards.n_classes),
+            unrolled_states(shards.n_classes),
             shards.n_classes,
             shard.starts,
             shard.annotator,

@@ -31,7 +31,7 @@ from crowdlogic.data.simulate.review_words import (
     THINGS,
     VERDICTS,
 )
-from crowdlogic.numerics.arrays import Bools, frozen
+from crowdlogic.numerics.arrays import Bools, read_only
 
 SENTIMENTS = ("negative", "positive")
 
@@ -93,7 +93,7 @@ def simulate_reviews(
         for k, mixed in zip(gold, is_contrast, strict=True)
     )
     corpus = Corpus(pl.Series(numbered_names(prefix, items)), texts=texts, classes=SENTIMENTS, gold=gold)
-    return SimulatedReviews(corpus, frozen(is_contrast))
+    return SimulatedReviews(corpus, read_only(is_contrast))
 
 
 def compose_plain(rng: np.random.Generator, sentiment: str, *, noise: float) -> str:

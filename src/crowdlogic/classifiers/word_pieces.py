@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from crowdlogic.classifiers.batches import NO_UNIT
-from crowdlogic.classifiers.words import Running
+from crowdlogic.classifiers.words import TokenStream
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Ints
 
 
-class Pieces:
+class WordPieces:
     """A tokenizer by its description, and how many pieces may be read at once, marks and all."""
 
     def __init__(self, description: str, length: int) -> None:
@@ -34,12 +34,12 @@ class Pieces:
         if self.room < 1:
             raise OptionError(f"length: {length} pieces leave no room for words between the marks. Allow more.")
 
-    def of_texts(self, texts: Sequence[str]) -> tuple[Ints, Ints]:
+    def encode_texts(self, texts: Sequence[str]) -> tuple[Ints, Ints]:
         """rows[i] and offsets[s]: a sequence for each text."""
         found = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
         return _joined([[*self.before, *text.ids[: self.room], *self.after] for text in found])
 
-    def of_tokens(self, said: Running) -> tuple[Ints, Ints, Ints]:
+    def encode_tokens(self, said: TokenStream) -> tuple[Ints, Ints, Ints]:
         """rows[i], offsets[s] and units[i], NO_UNIT where a piece is not the first of a token."""
         pieces = self._of_words(said.words)
         parts, units = [], []

@@ -3,20 +3,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import softmax
-from tests.classifiers.crowds import labelled, steady
-from tests.classifiers.tasks import blob_task, review_task, tag_task
+from tests.classifiers.planted_labels import label_task, symmetric_confusion
+from tests.classifiers.planted_tasks import blob_task, review_task, tag_task
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
-from crowdlogic.classifiers import annotator_heads, averaging  # noqa: E402
-from crowdlogic.classifiers.annotator_heads import HEARD, headed  # noqa: E402
-from crowdlogic.classifiers.averaging import pairs_of  # noqa: E402
+from crowdlogic.classifiers import crowd_head_weights, crowd_heads  # noqa: E402
 from crowdlogic.classifiers.cnn_gru import CNNGRU  # noqa: E402
+from crowdlogic.classifiers.crowd_head_weights import label_pairs  # noqa: E402
+from crowdlogic.classifiers.crowd_heads import HAS_LABELS, add_annotator_heads  # noqa: E402
 from crowdlogic.classifiers.kim_cnn import KimCNN  # noqa: E402
 from crowdlogic.classifiers.mlp import MLP  # noqa: E402
 from crowdlogic.errors import FormatError  # noqa: E402
 
-SMALL = MLP(hidden=6, dropout=0.0)
+SMALL = MLP(hidden_size=6, dropout=0.0)
 
 
 def head_by_hand(made, hidden: np.ndarray, j: int) -> np.ndarray:
@@ -33,11 +33,11 @@ def hidden_of(made, corpus) -> np.ndarray:
 
 def test_heads_start_as_the_output_layer_and_average_to_it() -> None:
     task = review_task()
-    labels = labelled(task, np.stack([steady(0.8, 2)] * 3))
-    plain = KimCNN(size=4, filters=3).build(task.corpus, task.classes, seed=0)
+    labels = label_task(task, np.stack([symmetric_confusion(0.8, 2)] * 3))
+    plain = KimCNN(vector_size=4, filters=3).build(task.corpus, task.classes, seed=0)
     before = plain.predict_proba(task.corpus)
 
-    made = headed(plain, labels)
+    made = add_annotator_heads(plain, labels)
 
     np.testing.assert_allclose(made.predict_proba(task.corpus), before, rtol=1e-5)
 
@@ -47,12 +47,12 @@ def test_the_prediction_is_the_mean_over_the_heads_that_learnt_however_many_fit_
     at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     task = blob_task()
-    labels = labelled(task, np.stack([steady(0.7, 3)] * 4))
+    labels = label_task(task, np.stack([symmetric_confusion(0.7, 3)] * 4))
     labels = labels.take(labels.annotator != 2)
-    made = headed(SMALL.build(task.corpus, task.classes, seed=0), labels)
+    made = add_annotator_heads(SMALL.build(task.corpus, task.classes, seed=0), labels)
     for _ in range(3):
         made.fit_labels(task.corpus, labels)
-    monkeypatch.setattr(annotator_heads, "AT_ONCE", at_once)
+    monkeypatch.setattr(crowd_heads, "MAX_AT_ONCE", at_once)
 
     p = made.predict_proba(task.corpus)
 
@@ -64,8 +64,8 @@ def test_the_prediction_is_the_mean_over_the_heads_that_learnt_however_many_fit_
 
 def test_a_label_moves_only_its_annotators_head() -> None:
     task = blob_task()
-    labels = labelled(task, np.stack([steady(0.7, 3)] * 4))
-    made = headed(SMALL.build(task.corpus, task.classes, seed=0), labels)
+    labels = label_task(task, np.stack([symmetric_confusion(0.7, 3)] * 4))
+    made = add_annotator_heads(SMALL.build(task.corpus, task.classes, seed=0), labels)
     before = made.arrays()["model.output.weight"]
 
     made.fit_labels(task.corpus, labels.take(labels.annotator == 1))
@@ -76,9 +76,9 @@ def test_a_label_moves_only_its_annotators_head() -> None:
 
 def test_the_loss_is_that_of_every_label_at_its_annotators_head() -> None:
     task = tag_task(count=12)
-    labels = labelled(task, np.stack([steady(0.7, 3)] * 4), share=0.5)
-    tagger = CNNGRU(size=4, filters=3, units=3, dropout=0.0)
-    made = headed(tagger.build(task.corpus, task.classes, seed=0), labels)
+    labels = label_task(task, np.stack([symmetric_confusion(0.7, 3)] * 4), share=0.5)
+    tagger = CNNGRU(vector_size=4, filters=3, hidden_size=3, dropout=0.0)
+    made = add_annotator_heads(tagger.build(task.corpus, task.classes, seed=0), labels)
     with torch.no_grad():
         made.heads.weight.add_(torch.randn(made.heads.weight.shape, generator=torch.Generator().manual_seed(0)))
     hidden = hidden_of(made, task.corpus)
@@ -112,13 +112,13 @@ def slow_target(made, corpus, labels, share: np.ndarray) -> float:
 def test_shares_are_learnt_to_a_minimum_of_the_others_cross_entropy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where they end, no share can be moved by 0.05 to a lower loss."""
     task = blob_task(count=80)
-    labels = labelled(task, np.stack([steady(a, 3) for a in (0.9, 0.8, 0.7, 0.34)]), share=0.5)
-    made = headed(SMALL.build(task.corpus, task.classes, seed=0), labels)
+    labels = label_task(task, np.stack([symmetric_confusion(a, 3) for a in (0.9, 0.8, 0.7, 0.34)]), share=0.5)
+    made = add_annotator_heads(SMALL.build(task.corpus, task.classes, seed=0), labels)
     for _ in range(20):
         made.fit_labels(task.corpus, labels)
-    monkeypatch.setattr(averaging, "STEPS", 1500)
+    monkeypatch.setattr(crowd_head_weights, "STEPS", 1500)
 
-    made.fit_shares(task.corpus, labels)
+    made.fit_head_weights(task.corpus, labels)
 
     share = made.arrays()["model.output.share"].astype(np.float64)
     least = slow_target(made, task.corpus, labels, share)
@@ -129,20 +129,20 @@ def test_shares_are_learnt_to_a_minimum_of_the_others_cross_entropy(monkeypatch:
 
 def test_where_everybody_labelled_everything_all_heads_count_the_same() -> None:
     task = blob_task()
-    labels = labelled(task, np.stack([steady(a, 3) for a in (0.9, 0.4, 0.4)]))
-    made = headed(SMALL.build(task.corpus, task.classes, seed=0), labels)
+    labels = label_task(task, np.stack([symmetric_confusion(a, 3) for a in (0.9, 0.4, 0.4)]))
+    made = add_annotator_heads(SMALL.build(task.corpus, task.classes, seed=0), labels)
     made.fit_labels(task.corpus, labels)
 
-    made.fit_shares(task.corpus, labels)
+    made.fit_head_weights(task.corpus, labels)
 
     np.testing.assert_array_equal(made.arrays()["model.output.share"], np.zeros(3))
 
 
 def test_pairs_are_the_shares_of_a_units_labels_and_fewer_when_they_are_too_many() -> None:
     task = blob_task(count=30)
-    labels = labelled(task, np.stack([steady(0.5, 3)] * 4), share=0.7)
+    labels = label_task(task, np.stack([symmetric_confusion(0.5, 3)] * 4), share=0.7)
 
-    pairs, some = pairs_of(labels, most=10**6), pairs_of(labels, most=20)
+    pairs, some = label_pairs(labels, most=10**6), label_pairs(labels, most=20)
 
     for r, (i, k) in enumerate(zip(pairs.unit, pairs.label, strict=True)):
         rows = labels.unit == i
@@ -157,8 +157,10 @@ def test_pairs_are_the_shares_of_a_units_labels_and_fewer_when_they_are_too_many
 
 def test_kims_constraint_holds_for_every_class_of_every_head() -> None:
     task = review_task()
-    labels = labelled(task, np.stack([steady(0.8, 2)] * 3))
-    made = headed(KimCNN(size=4, filters=3, norm=0.1).build(task.corpus, task.classes, seed=0), labels)
+    labels = label_task(task, np.stack([symmetric_confusion(0.8, 2)] * 3))
+    made = add_annotator_heads(
+        KimCNN(vector_size=4, filters=3, max_norm=0.1).build(task.corpus, task.classes, seed=0), labels
+    )
 
     before = np.linalg.norm(made.arrays()["model.output.weight"], axis=-1)
 
@@ -173,8 +175,8 @@ def test_kims_constraint_holds_for_every_class_of_every_head() -> None:
 
 def test_heads_are_loaded_as_heads_and_never_taken_for_an_output_layer() -> None:
     task = blob_task()
-    labels = labelled(task, np.stack([steady(0.8, 3)] * 2))
-    network = headed(SMALL.build(task.corpus, task.classes, seed=0), labels)
+    labels = label_task(task, np.stack([symmetric_confusion(0.8, 3)] * 2))
+    network = add_annotator_heads(SMALL.build(task.corpus, task.classes, seed=0), labels)
     network.fit_labels(task.corpus, labels)
     kept = network.arrays()
 
@@ -182,4 +184,4 @@ def test_heads_are_loaded_as_heads_and_never_taken_for_an_output_layer() -> None
 
     np.testing.assert_array_equal(loaded.predict_proba(task.corpus), network.predict_proba(task.corpus))
     with pytest.raises(FormatError, match=r"output.weight is \(2, 3, 6\) where \(3, 6\) is expected"):
-        SMALL.load({name: array for name, array in kept.items() if name != HEARD}, task.classes)
+        SMALL.load({name: array for name, array in kept.items() if name != HAS_LABELS}, task.classes)

@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
-from crowdlogic.classifiers.filters import Filters  # noqa: E402
+from crowdlogic.classifiers.convolution import Filters  # noqa: E402
 
 
 def slow_answers(filters: Filters, words: torch.Tensor) -> list[torch.Tensor]:
@@ -31,7 +31,7 @@ def test_answers_and_gradients_everywhere_are_those_of_a_convolution(width: int)
     (slow,) = slow_answers(filters, vectors[place])
     expected = torch.autograd.grad(slow.square().sum(), (vectors, filters.weight, filters.bias))
 
-    quick = filters.everywhere(filters.table(vectors), place)
+    quick = filters.convolve(filters.table(vectors), place)
     found = torch.autograd.grad(quick.square().sum(), (vectors, filters.weight, filters.bias))
 
     np.testing.assert_allclose(quick.detach(), slow.detach(), rtol=0, atol=1e-5)
@@ -52,7 +52,7 @@ def test_greatest_answers_and_their_gradients_are_those_of_a_convolution(windows
     )
     expected = torch.autograd.grad(slow.square().sum(), (vectors, filters.weight, filters.bias))
 
-    quick = filters.greatest(filters.table(vectors), place, lengths)
+    quick = filters.max_pool(filters.table(vectors), place, lengths)
     found = torch.autograd.grad(quick.square().sum(), (vectors, filters.weight, filters.bias))
 
     np.testing.assert_allclose(quick.detach(), slow.detach(), rtol=0, atol=1e-5)
@@ -63,7 +63,7 @@ def test_greatest_answers_and_their_gradients_are_those_of_a_convolution(windows
 def test_nothing_is_the_answer_where_no_filter_fits() -> None:
     filters, vectors, place = prepared((1, 4))
 
-    found = filters.greatest(filters.table(vectors), place, torch.tensor([9, 3, 0, 4, 1]))
+    found = filters.max_pool(filters.table(vectors), place, torch.tensor([9, 3, 0, 4, 1]))
 
     finite = torch.isfinite(found.detach()).view(5, 2, 3)
     np.testing.assert_array_equal(finite[:, 0].all(dim=1), [True, True, False, True, True])

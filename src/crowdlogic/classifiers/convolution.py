@@ -16,10 +16,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from crowdlogic.classifiers.embedding import Embedding
+from crowdlogic.classifiers.layers import Embedding
 from crowdlogic.classifiers.network import Batch, Network
 
-LARGE = 2**26
+MAX_TABLE_SIZE = 2**26
 """The most numbers in a table that is kept for the words of a whole corpus (256 MB)."""
 
 
@@ -42,14 +42,14 @@ class Filters(nn.Module):
         """table[(v, slice), f] of words[v, d]."""
         return (words @ self.weight.T).view(-1, self.count)
 
-    def everywhere(self, table: Tensor, place: Tensor) -> Tensor:
+    def convolve(self, table: Tensor, place: Tensor) -> Tensor:
         """answers[s, t, f] at every place where the filters, all of one width, fit."""
         (width,) = self.windows
         return sums(table, rows_under(place, width, 0, width)) + self.bias
 
-    def greatest(self, table: Tensor, place: Tensor, lengths: Tensor) -> Tensor:
+    def max_pool(self, table: Tensor, place: Tensor, lengths: Tensor) -> Tensor:
         """The greatest answer of each filter over the first lengths[s] places of a sentence: answers[s, (width, f)]."""
-        found: Tensor = Greatest.apply(table, place, lengths, self.windows)
+        found: Tensor = MaxPooling.apply(table, place, lengths, self.windows)
         return found + self.bias
 
 
@@ -65,17 +65,17 @@ class FilterNetwork(Network):
         found: Tensor = self.embedding(words[0])
         return found
 
-    def know(self, words: Tensor) -> Tensor | None:
+    def precompute(self, words: Tensor) -> Tensor | None:
         """The table of all words of a corpus, unless it would be too large."""
-        if words.shape[1] * self.filters.weight.shape[0] > LARGE:
+        if words.shape[1] * self.filters.weight.shape[0] > MAX_TABLE_SIZE:
             return None
         return self.filters.table(self.vectors(words))
 
-    def products(self, batch: Batch, known: Tensor | None) -> tuple[Tensor, Tensor]:
-        """A table of products, of the batch's own words when none is known, and place[s, t] of words in it."""
+    def products(self, batch: Batch, precomputed: Tensor | None) -> tuple[Tensor, Tensor]:
+        """A table of products, of the batch's own words when none is precomputed, and place[s, t] of words in it."""
         text = nn.functional.pad(batch.text, (self.reach, self.reach))
-        if known is not None:
-            return known, text
+        if precomputed is not None:
+            return precomputed, text
         different, place = torch.unique(text, return_inverse=True)
         return self.filters.table(self.vectors(batch.words[:, different])), place
 
@@ -90,7 +90,7 @@ def sums(table: Tensor, rows: Tensor) -> Tensor:
     return nn.functional.embedding_bag(rows.flatten(0, 1), table, mode="sum").view(*rows.shape[:2], -1)
 
 
-class Greatest(torch.autograd.Function):
+class MaxPooling(torch.autograd.Function):
     """The greatest answers over a sentence. Only their places have a gradient: the way back writes few numbers."""
 
     @staticmethod

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from crowdlogic.classifiers.estimators import weight_option
 from crowdlogic.classifiers.features import Features
 from crowdlogic.classifiers.protocol import MODEL, Arrays
+from crowdlogic.classifiers.scikit_estimators import sample_weight_name
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.numerics.arrays import Floats, Ints
@@ -27,7 +27,7 @@ PROBE = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Examples:
+class TrainingExamples:
     """What an estimator learns from: features[i, f], targets[i, k] and weights[i] of the units that count."""
 
     features: Features
@@ -41,9 +41,9 @@ class Examples:
         return self.features[unit], label, weight[unit, label]
 
     @property
-    def probe(self) -> Examples:
+    def probe(self) -> TrainingExamples:
         """A few of them."""
-        return Examples(self.features[:PROBE], self.targets[:PROBE], self.weights[:PROBE])
+        return TrainingExamples(self.features[:PROBE], self.targets[:PROBE], self.weights[:PROBE])
 
     def arrays(self) -> Arrays:
         """As named arrays."""
@@ -54,28 +54,28 @@ class Examples:
         return {EXAMPLES + name: array for name, array in (held | parts).items()}
 
 
-def kept_examples(arrays: Arrays, n_features: int) -> Examples:
+def load_examples(arrays: Arrays, n_features: int) -> TrainingExamples:
     """From what `arrays` gave."""
     held = {name.removeprefix(EXAMPLES): np.asarray(array) for name, array in arrays.items()}
     if "features" in held:
-        return Examples(held["features"], held["targets"], held["weights"])
+        return TrainingExamples(held["features"], held["targets"], held["weights"])
     parts = (held["entries"], held["columns"], held["pointers"])
     features = sparse.csr_array(parts, shape=(len(held["targets"]), n_features))
-    return Examples(features, held["targets"], held["weights"])
+    return TrainingExamples(features, held["targets"], held["weights"])
 
 
-def fitted_to(estimator: Any, examples: Examples) -> Any:
+def fit_estimator(estimator: Any, examples: TrainingExamples) -> Any:
     """A copy of the estimator, fitted to the examples."""
     from sklearn.base import clone
 
     features, label, weight = examples.copies()
     try:
-        return clone(estimator).fit(features, label, **{weight_option(estimator): weight})
+        return clone(estimator).fit(features, label, **{sample_weight_name(estimator): weight})
     except (TypeError, ValueError) as problem:
         raise OptionError(f"{type(estimator).__name__} cannot learn from these items: {problem}") from problem
 
 
-def moved_toward(estimator: Any, examples: Examples) -> None:
+def partial_fit_estimator(estimator: Any, examples: TrainingExamples) -> None:
     """A pass of `partial_fit`."""
     features, label, weight = examples.copies()
     classes = np.arange(examples.targets.shape[1])
@@ -85,7 +85,7 @@ def moved_toward(estimator: Any, examples: Examples) -> None:
         raise OptionError(f"{type(estimator).__name__} cannot learn from these items: {problem}") from problem
 
 
-def attributes_of(estimator: Any) -> Arrays:
+def numeric_attributes(estimator: Any) -> Arrays:
     """The numbers that it learnt."""
     options = estimator.get_params(deep=False)
     return {
@@ -96,7 +96,7 @@ def attributes_of(estimator: Any) -> Arrays:
     }
 
 
-def with_attributes(estimator: Any, arrays: Arrays) -> Any:
+def restore_attributes(estimator: Any, arrays: Arrays) -> Any:
     """A copy of an unfitted estimator with the numbers of a fitted one."""
     from sklearn.base import clone
 
@@ -107,27 +107,27 @@ def with_attributes(estimator: Any, arrays: Arrays) -> Any:
     return copy
 
 
-def is_reproduced(estimator: Any, unfitted: Any, examples: Examples, *, goes_on: bool) -> bool:
+def attributes_suffice(estimator: Any, unfitted: Any, examples: TrainingExamples, *, goes_on: bool) -> bool:
     """Whether its numbers alone make an estimator that predicts the same, and that learns on in the same way."""
     try:
-        own, twin = deepcopy(estimator), with_attributes(unfitted, attributes_of(estimator))
+        own, twin = deepcopy(estimator), restore_attributes(unfitted, numeric_attributes(estimator))
         same = _agree(own, twin, examples.probe)
         if same and goes_on:
-            moved_toward(own, examples.probe)
-            moved_toward(twin, examples.probe)
+            partial_fit_estimator(own, examples.probe)
+            partial_fit_estimator(twin, examples.probe)
             same = _agree(own, twin, examples.probe)
     except (AttributeError, KeyError, IndexError, TypeError, ValueError):  # whatever it misses of a fitted one
         return False
     return same
 
 
-def _agree(own: Any, twin: Any, probe: Examples) -> bool:
+def _agree(own: Any, twin: Any, probe: TrainingExamples) -> bool:
     return bool(np.array_equal(own.predict_proba(probe.features), twin.predict_proba(probe.features)))
 
 
-def refitted(unfitted: Any, examples: Examples, probe: Floats) -> Any:
+def refit_estimator(unfitted: Any, examples: TrainingExamples, probe: Floats) -> Any:
     """The estimator fitted to the examples again; it must say of the first of them what it said before."""
-    again = fitted_to(unfitted, examples)
+    again = fit_estimator(unfitted, examples)
     said = again.predict_proba(examples.probe.features)
     if said.shape != probe.shape or not np.allclose(said, probe, rtol=0, atol=1e-6):
         raise FormatError(

@@ -19,20 +19,20 @@ from crowdlogic.classifiers.neural import BatchLoss
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Ints
 
-Said: TypeAlias = Callable[[Tensor, Tensor], Tensor]
+AnnotatorLogits: TypeAlias = Callable[[Tensor, Tensor], Tensor]
 """logits[r, n] of the label that annotator[r] gives to a unit of which the network answers answers[r, d]."""
 
 
-def label_loss(labels: CrowdLabels, said: Said, device: torch.device) -> BatchLoss:
+def crowd_label_loss(labels: CrowdLabels, said: AnnotatorLogits, device: torch.device) -> BatchLoss:
     """The cross-entropy of labels, each counting its weight: a unit counts as its labels do, over their mean number.
 
     So its mean over the units that have labels is the mean over all labels of the corpus, however many a batch holds.
     """
-    starts = first_rows(labels)
+    starts = unit_starts(labels)
     per_unit = float(labels.weights.sum()) / max(int(np.count_nonzero(np.diff(starts))), 1)
 
     def loss(answers: Tensor, units: Ints) -> tuple[Tensor, int]:
-        place, row = rows_of(starts, units)
+        place, row = label_rows(starts, units)
         logits = said(answers.index_select(0, _on(place, device)), _on(labels.annotator[row], device))
         each = nn.functional.cross_entropy(logits, _on(labels.label[row], device), reduction="none")
         weight = torch.from_numpy(labels.weights[row]).to(each)
@@ -42,12 +42,12 @@ def label_loss(labels: CrowdLabels, said: Said, device: torch.device) -> BatchLo
     return loss
 
 
-def first_rows(labels: CrowdLabels) -> Ints:
+def unit_starts(labels: CrowdLabels) -> Ints:
     """starts[i], the first label of each unit; labels are sorted by unit."""
     return np.searchsorted(labels.unit, np.arange(labels.n_units + 1))
 
 
-def rows_of(starts: Ints, units: Ints) -> tuple[Ints, Ints]:
+def label_rows(starts: Ints, units: Ints) -> tuple[Ints, Ints]:
     """The labels of some units: place[r], which of the units a label belongs to, and row[r], where it stands."""
     count = starts[units + 1] - starts[units]
     ends = np.cumsum(count)

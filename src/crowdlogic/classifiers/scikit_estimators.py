@@ -17,7 +17,7 @@ HOMES = (
 """The modules of scikit-learn that classifiers come from."""
 
 
-def class_named(name: str) -> type[Any]:
+def find_class(name: str) -> type[Any]:
     """The scikit-learn classifier of this name."""
     from sklearn.base import ClassifierMixin
 
@@ -31,9 +31,9 @@ def class_named(name: str) -> type[Any]:
     raise OptionError(f"scikit-learn has no classifier {name!r}.{did_you_mean(name, known)}")
 
 
-def made(name: str, parameters: Mapping[str, Any]) -> Any:
+def build_estimator(name: str, parameters: Mapping[str, Any]) -> Any:
     """A new estimator by its name and parameters."""
-    kind = class_named(name)
+    kind = find_class(name)
     known = list(inspect.signature(kind).parameters)
     unknown = [parameter for parameter in parameters if parameter not in known]
     if unknown:
@@ -44,11 +44,11 @@ def made(name: str, parameters: Mapping[str, Any]) -> Any:
         raise OptionError(f"{name} cannot be made of {dict(parameters)}: {problem}") from problem
 
 
-def described(estimator: Any) -> tuple[str, dict[str, Any]] | None:
+def describe_estimator(estimator: Any) -> tuple[str, dict[str, Any]] | None:
     """The name and parameters that `made` makes the same of; None where plain options cannot say it."""
     name = type(estimator).__name__
     try:
-        if class_named(name) is not type(estimator):
+        if find_class(name) is not type(estimator):
             return None
         usual = type(estimator)().get_params(deep=False)
         others = {key: value for key, value in estimator.get_params(deep=False).items() if value != usual[key]}
@@ -57,7 +57,7 @@ def described(estimator: Any) -> tuple[str, dict[str, Any]] | None:
         return None
 
 
-def seeded_estimator(estimator: Any, seed: int) -> Any:
+def seed_estimator(estimator: Any, seed: int) -> Any:
     """An unfitted copy whose chance comes from the seed wherever it is not a whole number already."""
     from sklearn.base import clone
 
@@ -66,7 +66,7 @@ def seeded_estimator(estimator: Any, seed: int) -> Any:
     return copy.set_params(**{key: seed for key, value in chance.items() if not isinstance(value, int)})
 
 
-def weight_option(estimator: Any) -> str:
+def sample_weight_name(estimator: Any) -> str:
     """What `fit` calls the weights of its examples."""
     from sklearn.pipeline import Pipeline
     from sklearn.utils.validation import has_fit_parameter

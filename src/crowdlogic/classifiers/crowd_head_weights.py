@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from crowdlogic.classifiers.label_loss import first_rows, rows_of
+from crowdlogic.classifiers.crowd_label_loss import label_rows, unit_starts
 from crowdlogic.data.estimate import vote_shares
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Floats, Ints
@@ -26,7 +26,7 @@ TINY = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class LabelPairs:
     """Units and the classes they were given, sorted by unit.
 
     Attributes:
@@ -44,33 +44,35 @@ class Pairs:
     owner: Ints
 
 
-def pairs_of(labels: CrowdLabels, *, most: int) -> Pairs:
+def label_pairs(labels: CrowdLabels, *, most: int) -> LabelPairs:
     """The pairs of all labelled units; of every second one, or third, ... when they are more than `most`."""
     votes = labels.votes()
     unit, label = np.nonzero(votes)
     kept = unit % max(-(-len(unit) // max(most, 1)), 1) == 0
     unit, label = unit[kept], label[kept]
-    pair, row = rows_of(first_rows(labels), unit)
-    return Pairs(unit, label, vote_shares(votes)[unit, label], pair, labels.annotator[row].astype(np.int64))
+    pair, row = label_rows(unit_starts(labels), unit)
+    return LabelPairs(unit, label, vote_shares(votes)[unit, label], pair, labels.annotator[row].astype(np.int64))
 
 
-def averaging(share: Tensor, heard: Tensor, scores: Tensor, pairs: Pairs) -> Tensor:
+def fit_head_weights(share: Tensor, has_labels: Tensor, scores: Tensor, pairs: LabelPairs) -> Tensor:
     """share[j], whose softmax are the weights that make the others' average most like the targets.
 
     Args:
         share: Where to begin.
-        heard: heard[j], whether an annotator has a head that learnt anything.
+        has_labels: has_labels[j], whether an annotator has a head that learnt anything.
         scores: scores[r, j], how far each head believes in the class of a pair.
         pairs: The pairs and their targets.
     """
     pair, owner = torch.from_numpy(pairs.pair).to(share.device), torch.from_numpy(pairs.owner).to(share.device)
-    others = heard.sum() - torch.zeros(len(scores), device=share.device).index_add_(0, pair, heard[owner].float())
+    others = has_labels.sum() - torch.zeros(len(scores), device=share.device).index_add_(
+        0, pair, has_labels[owner].float()
+    )
     target = torch.from_numpy(pairs.target).to(scores) * (others > 0)  # where nobody else is left, nothing is learnt
     foreign = scores.index_put((pair, owner), scores.new_zeros(()))
     moved = share.to(scores).requires_grad_()
     optimiser = torch.optim.Adam([moved], lr=RATE)
     for _ in range(STEPS):
-        weight = torch.softmax(moved.masked_fill(~heard, -torch.inf), dim=0)
+        weight = torch.softmax(moved.masked_fill(~has_labels, -torch.inf), dim=0)
         own = scores.new_zeros(len(scores)).index_add(0, pair, weight[owner])
         seen = torch.log((foreign @ weight).clamp(min=TINY)) - torch.log((1.0 - own).clamp(min=TINY))
         optimiser.zero_grad()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from tests.classifiers.tasks import review_task
+from tests.classifiers.planted_tasks import review_task
 
 from crowdlogic.classifiers.class_prior import ClassPrior
 

@@ -12,7 +12,7 @@ from tempfile import mkdtemp
 
 import numpy as np
 import pytest
-from tests.classifiers.tasks import (
+from tests.classifiers.planted_tasks import (
     BAD,
     GOOD,
     NAMES,
@@ -64,8 +64,8 @@ def lopsided_task(seed: int = 0, count: int = 60) -> SmallTask:
 
 
 WORDS, NAMED = random_vectors((*OTHERS, *GOOD, *BAD), 10), random_vectors((*OTHERS, *NAMES), 10)
-QUICK = Training(rate=1e-2, batch=16)
-SMALL = Training(optimiser="adadelta", rate=1.0, batch=10, clip=3.0)
+QUICK = Training(learning_rate=1e-2, batch_size=16)
+SMALL = Training(optimiser="adadelta", learning_rate=1.0, batch_size=10, clip_norm=3.0)
 CASES = [
     Case("prior", ClassPrior(), lopsided_task, neural=False),
     Case("linear-texts", Linear(steps=5), review_task, neural=False),
@@ -77,29 +77,38 @@ CASES = [
     Case("scikit-texts", Scikit("LogisticRegression", {"C": 100.0}), review_task, epochs=1, neural=False),
     Case("scikit-tokens", Scikit("RandomForestClassifier", {"n_estimators": 15}), tag_task, epochs=1, neural=False),
     Case("scikit-features", Scikit("SGDClassifier", {"loss": "log_loss"}), scaled_blobs, epochs=3, neural=False),
-    Case("mlp", MLP(hidden=16, training=QUICK), blob_task),
+    Case("mlp", MLP(hidden_size=16, training=QUICK), blob_task),
     Case("kim-cnn", KimCNN(vectors=WORDS, filters=8, training=SMALL), review_task, epochs=30),
     Case(
         "kim-cnn-tuned",
-        KimCNN(filters=8, size=12, norm=3.0, words="plain", dropout=0.2, training=SMALL),
+        KimCNN(filters=8, vector_size=12, max_norm=3.0, tokenizer="plain", dropout=0.2, training=SMALL),
         review_task,
         epochs=30,
     ),
-    Case("cnn-gru", CNNGRU(vectors=NAMED, filters=24, units=12, training=QUICK), tag_task),
+    Case("cnn-gru", CNNGRU(vectors=NAMED, filters=24, hidden_size=12, training=QUICK), tag_task),
     Case(
         "cnn-gru-both-ways",
-        CNNGRU(size=10, filters=16, units=8, bidirectional=True, shapes=3, training=replace(QUICK, optimiser="adamw")),
+        CNNGRU(
+            vector_size=10,
+            filters=16,
+            hidden_size=8,
+            bidirectional=True,
+            shape_size=3,
+            training=replace(QUICK, optimiser="adamw"),
+        ),
         tag_task,
     ),
 ]
 if find_spec("transformers"):
     FOLDER = write_tiny_bert(Path(mkdtemp()), (*OTHERS, *GOOD, *BAD, *VERBS, *(name.lower() for name in NAMES)))
     atexit.register(rmtree, FOLDER)
-    keen = replace(QUICK, rate=3e-3)
+    keen = replace(QUICK, learning_rate=3e-3)
     CASES += [
         Case("transformer-texts", Transformer(FOLDER, training=keen), review_task, epochs=12, bound=False),
-        Case("transformer-tokens", Transformer(FOLDER, length=9, training=keen), tag_task, bound=False),
-        Case("transformer-mean", Transformer(FOLDER, pool="mean", training=keen), review_task, epochs=12, bound=False),
+        Case("transformer-tokens", Transformer(FOLDER, max_length=9, training=keen), tag_task, bound=False),
+        Case(
+            "transformer-mean", Transformer(FOLDER, pooling="mean", training=keen), review_task, epochs=12, bound=False
+        ),
     ]
 NEURAL = [case for case in CASES if case.neural]
 each = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -293,7 +302,7 @@ def test_an_epoch_goes_down_the_weighted_mean_loss(case: Case) -> None:
     """The loss of an epoch with a rate of next to nothing is the loss before it."""
     task = case.task()
     soft, weights = task.soft_targets(), np.random.default_rng(1).random(len(task.truth))
-    options = replace(case.options, dropout=0.0, training=replace(case.options.training, rate=1e-30))
+    options = replace(case.options, dropout=0.0, training=replace(case.options.training, learning_rate=1e-30))
     made = options.build(task.corpus, task.classes, seed=0)
     p = made.predict_proba(task.corpus)
 
@@ -364,7 +373,7 @@ def test_the_rate_is_that_of_the_epoch_after_going_on(case: Case) -> None:
     again.fit_epoch(task.corpus, task.targets)
     again.fit_epoch(task.corpus, task.targets)
 
-    assert again.optimiser.param_groups[0]["lr"] == options.training.rate / 4
+    assert again.optimiser.param_groups[0]["lr"] == options.training.learning_rate / 4
 
 
 @pytest.mark.parametrize("name", ["gpu7", "cuda:99"])

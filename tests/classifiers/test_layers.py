@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
-from crowdlogic.classifiers.dropout import Dropout  # noqa: E402
+from crowdlogic.classifiers.layers import Dropout  # noqa: E402
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.75, 0.999])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from tests.classifiers.tasks import SmallTask
+from tests.classifiers.planted_tasks import SmallTask
 
 from crowdlogic.data.labels import CrowdLabels
 
 
-def labelled(task: SmallTask, confusion: np.ndarray, *, share: float = 1.0, seed: int = 0) -> CrowdLabels:
+def label_task(task: SmallTask, confusion: np.ndarray, *, share: float = 1.0, seed: int = 0) -> CrowdLabels:
     """Each annotator labels a share of the items, erring as confusion[j, m, n] says."""
     rng = np.random.default_rng(seed)
     offsets = task.corpus.offsets
@@ -30,6 +30,6 @@ def labelled(task: SmallTask, confusion: np.ndarray, *, share: float = 1.0, seed
     )
 
 
-def steady(accuracy: float, size: int) -> np.ndarray:
+def symmetric_confusion(accuracy: float, size: int) -> np.ndarray:
     """A confusion matrix: right so often, else any other class."""
     return np.full((size, size), (1 - accuracy) / (size - 1)) + np.eye(size) * (accuracy - (1 - accuracy) / (size - 1))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.classifiers.planted_labels import label_task, symmetric_confusion
@@ -33,12 +35,12 @@ def test_annotators_who_all_say_the_same_teach_one_network_its_answers(count: in
     rows = np.tile(np.arange(one.n_labels), count)
     labels = label_task(task, np.stack([symmetric_confusion(0.8, 3)] * count))
     said = type(labels)(
-        one.unit[rows],
-        np.repeat(np.arange(count), one.n_labels),
-        one.label[rows],
-        labels.items,
-        labels.annotators,
-        labels.classes,
+        unit=one.unit[rows],
+        annotator=np.repeat(np.arange(count), one.n_labels),
+        label=one.label[rows],
+        items=labels.items,
+        annotators=labels.annotators,
+        classes=labels.classes,
     )
 
     heads = DoctorNets(SMALL, epochs=5, held_out=None).fit(task.corpus, said)
@@ -122,9 +124,7 @@ def test_the_order_of_annotators_does_not_matter() -> None:
     task = blob_task(count=100)
     labels = label_task(task, np.stack([symmetric_confusion(a, 3) for a in (0.9, 0.5, 0.8, 0.7)]), share=0.5)
     order = np.array([2, 0, 3, 1])
-    turned = type(labels)(
-        labels.unit, order[labels.annotator], labels.label, labels.items, labels.annotators, labels.classes
-    )
+    turned = replace(labels, annotator=order[labels.annotator])
 
     one, two = (
         DoctorNets(SMALL, weighted=True, epochs=3, held_out=None).fit(task.corpus, said) for said in (labels, turned)

@@ -24,7 +24,7 @@ from benchmarks.machine import PEERS, described
 from benchmarks.store import Figures, Store
 from crowdlogic.data.benchmarks import Benchmark, load_benchmark
 from crowdlogic.data.estimate import Estimate
-from crowdlogic.data.writing import label_table
+from crowdlogic.data.formats.table_layouts import labels_table
 from crowdlogic.experiments.markdown import markdown, put_between
 from crowdlogic.metrics.scores import TieCredit, accuracy, score
 from crowdlogic.metrics.spans import span_scores
@@ -78,7 +78,7 @@ def peer_answers(peer: str, method: str, data: Benchmark, iterations: int, toler
     """The probabilities that crowd-kit gives; None when it took too long."""
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "labels.csv", Path(folder) / "out.csv"
-        label_table(data.labels).select("item", "annotator", "label").write_csv(source)
+        labels_table(data.labels).select("item", "annotator", "label").write_csv(source)
         words = [peer, "benchmarks/truth_peer.py", method, source, target, iterations, tolerance]
         try:
             subprocess.run(list(map(str, words)), check=True, timeout=PEER_LIMIT, capture_output=True)

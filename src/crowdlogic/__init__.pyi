@@ -16,8 +16,6 @@ from crowdlogic.classifiers.scikit import Scikit as Scikit
 from crowdlogic.classifiers.training import Training as Training
 from crowdlogic.classifiers.transformer import Transformer as Transformer
 from crowdlogic.data.answers import Answers as Answers
-from crowdlogic.data.answers import read_answers as read_answers
-from crowdlogic.data.answers import write_estimate as write_estimate
 from crowdlogic.data.benchmarks import load_benchmark as load_benchmark
 from crowdlogic.data.corpus import Corpus as Corpus
 from crowdlogic.data.corpus import align as align
@@ -25,6 +23,7 @@ from crowdlogic.data.corpus import documents as documents
 from crowdlogic.data.corpus import sentences as sentences
 from crowdlogic.data.estimate import Beliefs as Beliefs
 from crowdlogic.data.estimate import Estimate as Estimate
+from crowdlogic.data.formats.protocol import Crowd as Crowd
 from crowdlogic.data.frames import from_arrays as from_arrays
 from crowdlogic.data.frames import from_dict as from_dict
 from crowdlogic.data.frames import from_frame as from_frame
@@ -33,13 +32,14 @@ from crowdlogic.data.frames import from_sequences as from_sequences
 from crowdlogic.data.frames import from_wide as from_wide
 from crowdlogic.data.joining import concatenate as concatenate
 from crowdlogic.data.labels import CrowdLabels as CrowdLabels
-from crowdlogic.data.reading import Crowd as Crowd
+from crowdlogic.data.reading import read_answers as read_answers
 from crowdlogic.data.reading import read_corpus as read_corpus
 from crowdlogic.data.reading import read_crowd as read_crowd
 from crowdlogic.data.reading import read_labels as read_labels
 from crowdlogic.data.vectors import WordVectors as WordVectors
 from crowdlogic.data.vectors import read_vectors as read_vectors
 from crowdlogic.data.writing import write_corpus as write_corpus
+from crowdlogic.data.writing import write_estimate as write_estimate
 from crowdlogic.data.writing import write_labels as write_labels
 from crowdlogic.errors import ConvergenceWarning as ConvergenceWarning
 from crowdlogic.errors import CorpusError as CorpusError

@@ -130,3 +130,16 @@ CLASSIFIERS = Registry(
     },
 )
 """What learns from the items."""
+
+FORMATS = Registry(
+    "file format",
+    "crowdlogic.formats",
+    {
+        "csv": "crowdlogic.data.formats.delimited:CSV",
+        "tsv": "crowdlogic.data.formats.delimited:TSV",
+        "parquet": "crowdlogic.data.formats.parquet:PARQUET",
+        "jsonl": "crowdlogic.data.formats.jsonl:JSONL",
+        "conll": "crowdlogic.data.formats.conll:CONLL",
+    },
+)
+"""How files are read and written. Where several formats share a suffix, the first one is its default."""

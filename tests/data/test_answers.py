@@ -7,9 +7,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from crowdlogic.data.answers import Answers, align_answers, read_answers, write_estimate
+from crowdlogic.data.answers import Answers, align_answers
 from crowdlogic.data.corpus import sentences
 from crowdlogic.data.frames import from_dict, from_sequences
+from crowdlogic.data.reading import read_answers
+from crowdlogic.data.writing import write_estimate
 from crowdlogic.errors import CrowdLogicError, DataError, OptionError
 from crowdlogic.truth.majority import MajorityVote
 

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crowdlogic.data.answers import estimate_table, read_answers, tag_table
-from crowdlogic.data.reading import read_corpus, read_crowd
+from crowdlogic.data.reading import read_answers, read_corpus, read_crowd
 from crowdlogic.data.vectors import read_vectors
 from crowdlogic.errors import CrowdLogicError
 from crowdlogic.truth.majority import MajorityVote
@@ -84,7 +83,7 @@ def _use(read: Callable[[Path], object], path: Path) -> None:
     labels = getattr(found, "labels", None)
     if labels is not None:
         estimate = MajorityVote().infer(labels)
-        assert len(tag_table(estimate, None) if labels.is_sequential else estimate_table(estimate)) == len(labels.items)
+        assert len(estimate.to_frame()) == labels.n_units
         np.testing.assert_allclose(estimate.beliefs.sum(axis=1), 1.0 if labels.n_classes else 0.0, rtol=0, atol=1e-9)
         assert labels.n_labels == int(labels.votes(weighted=False).sum())
 

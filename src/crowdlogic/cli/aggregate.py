@@ -26,15 +26,17 @@ from crowdlogic.cli.options import (
     columns_of,
     list_of,
 )
-from crowdlogic.data.answers import Answers, read_answers, write_estimate
+from crowdlogic.data.answers import Answers
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
-from crowdlogic.data.files import write_table
-from crowdlogic.data.formats.tables import STANDARD_STREAM, Format, detect_format
+from crowdlogic.data.files import STANDARD_STREAM
+from crowdlogic.data.formats.detection import find_format
+from crowdlogic.data.formats.protocol import Crowd
 from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import find
-from crowdlogic.data.reading import Crowd, read_crowd
+from crowdlogic.data.reading import read_answers, read_crowd
+from crowdlogic.data.writing import write_estimate, write_table
 from crowdlogic.errors import ConvergenceWarning, DataError, OptionError, name_list
 from crowdlogic.truth.annotators import annotator_table
 from crowdlogic.truth.comparison import agreement_between, compare, methods_for, scored
@@ -215,15 +217,15 @@ def _check_options(
 def _check_places(
     labels: str,
     *,
-    out: tuple[str | None, Format | None],
-    annotators: tuple[str | None, Format | None],
+    out: tuple[str | None, str | None],
+    annotators: tuple[str | None, str | None],
     checkpoint: str | None,
     read: tuple[str | None, ...],
 ) -> None:
     """Refuse a place that cannot be written to, or that would be written over, before the work and not after it."""
     for path, layout in (out, annotators):
         if path is not None and path != STANDARD_STREAM:
-            detect_format(path, layout)
+            find_format(path, layout)
             if not Path(path).parent.is_dir():
                 raise OptionError(f"{path}: the folder {Path(path).parent} does not exist. Make it first.")
     taken = {Path(path).resolve() for path in (labels, *read) if path is not None and path != STANDARD_STREAM}
@@ -257,7 +259,7 @@ def _inferred(method: TruthMethod, crowd: Crowd, fitting: Fitting) -> tuple[Esti
     return estimate, [str(warning.message) for warning in caught]
 
 
-def _write(out: str, estimate: Estimate, corpus: Corpus | None, least: float | None, to: Format | None) -> str:
+def _write(out: str, estimate: Estimate, corpus: Corpus | None, least: float | None, to: str | None) -> str:
     """Write the answers, those below the least confidence to a file of their own; say where."""
     if least is None:
         write_estimate(out, estimate, corpus=corpus, format=to)

@@ -14,10 +14,11 @@ from crowdlogic.cli.options import JsonOption, SeedOption
 from crowdlogic.cli.report import now, own, write_report
 from crowdlogic.cli.reported_evidence import explainer
 from crowdlogic.cli.simulate import write_simulation
-from crowdlogic.data.answers import Answers, write_estimate
+from crowdlogic.data.answers import Answers
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.files import write_bytes
 from crowdlogic.data.simulate import Simulation, simulate_sentiment
+from crowdlogic.data.writing import write_estimate
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.logic_lncl import LogicLNCL

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from crowdlogic.cli.console import percent, say, show_json, show_table
-from crowdlogic.cli.options import ColumnsOption, JsonOption, columns_of
-from crowdlogic.data.answers import AlignedAnswers, align_answers, read_answers
-from crowdlogic.data.formats.tables import Format
+from crowdlogic.cli.options import FORMAT_NAMES, ColumnsOption, JsonOption, columns_of
+from crowdlogic.data.answers import AlignedAnswers, align_answers
+from crowdlogic.data.reading import read_answers
 from crowdlogic.data.tagging import Scheme, is_span_tag_set
 from crowdlogic.metrics.scores import TieCredit, score
 from crowdlogic.metrics.spans import span_scores
@@ -29,7 +29,9 @@ def command(
         TieCredit, typer.Option("--ties", help="With p_ columns: count a tie that holds the truth in part.")
     ] = TieCredit.answered,
     column: ColumnsOption = None,
-    format: Annotated[Format | None, typer.Option("--format", "-f", help="The layout of both files.")] = None,
+    format: Annotated[
+        str | None, typer.Option("--format", "-f", metavar=FORMAT_NAMES, help="The format of both files.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Score answers against gold: accuracy and more, or precision, recall and F1 of spans."""

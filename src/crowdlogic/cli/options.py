@@ -7,17 +7,22 @@ from typing import Annotated
 
 import typer
 
-from crowdlogic.data.formats.tables import Format, read_table
 from crowdlogic.data.intake.contract import Duplicates
+from crowdlogic.data.reading import read_table
 from crowdlogic.errors import OptionError
+from crowdlogic.registry import FORMATS
 from crowdlogic.rules.predicates import Vocabulary
+
+FORMAT_NAMES = f"[{'|'.join(FORMATS)}]"
+"""The file formats by name, as help texts show a choice."""
 
 LabelsFile = Annotated[
     str, typer.Argument(metavar="LABELS", help="Labels: csv, tsv, parquet, jsonl or CoNLL; - for standard input.")
 ]
 OutFile = Annotated[str, typer.Option("--out", "-o", help="Where to write; - for standard output.")]
 FormatOption = Annotated[
-    Format | None, typer.Option("--format", "-f", help="How the input is laid out, when the suffix does not say.")
+    str | None,
+    typer.Option("--format", "-f", metavar=FORMAT_NAMES, help="The format of the input, when its suffix does not say."),
 ]
 ColumnsOption = Annotated[
     list[str] | None, typer.Option("--column", help="Which column is what, as role=name: item=task_number. May repeat.")
@@ -30,7 +35,10 @@ WideOption = Annotated[bool, typer.Option("--wide", help="The table has one row 
 AbstainOption = Annotated[
     str | None, typer.Option("--abstain", help="With --wide: a value that means no label, such as -1.")
 ]
-ToOption = Annotated[Format | None, typer.Option("--to", help="The layout to write, when the suffix does not say.")]
+ToOption = Annotated[
+    str | None,
+    typer.Option("--to", metavar=FORMAT_NAMES, help="The format to write, when the suffix does not say."),
+]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The seed of whatever is random.")]
 TablesOption = Annotated[
     list[str] | None, typer.Option("--table", help="Facts for a predicate, as Name=file. May repeat.")

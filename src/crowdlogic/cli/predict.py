@@ -18,11 +18,11 @@ from crowdlogic.cli.options import (
     columns_of,
     vocabulary_of,
 )
-from crowdlogic.data.answers import write_estimate
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.names import Classes
 from crowdlogic.data.reading import read_corpus
+from crowdlogic.data.writing import write_estimate
 from crowdlogic.learning.restoring import load_run
 from crowdlogic.learning.scoring import is_scorable, score, score_name
 

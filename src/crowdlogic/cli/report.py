@@ -22,10 +22,10 @@ from crowdlogic.cli.options import (
     list_of,
 )
 from crowdlogic.cli.reported_evidence import explainer
-from crowdlogic.data.answers import Answers, read_answers
+from crowdlogic.data.answers import Answers
 from crowdlogic.data.files import write_bytes
 from crowdlogic.data.intake.contract import Duplicates
-from crowdlogic.data.reading import read_corpus, read_crowd
+from crowdlogic.data.reading import read_answers, read_corpus, read_crowd
 from crowdlogic.errors import MissingDataError, OptionError
 from crowdlogic.learning.restoring import load_run
 from crowdlogic.report.figures import write_figures

@@ -23,7 +23,6 @@ from crowdlogic.cli.options import (
 from crowdlogic.cli.several_files import columns_by_file, layout_of
 from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.estimate import Beliefs
-from crowdlogic.data.formats.tables import Format
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes
 from crowdlogic.data.reading import read_corpus, read_crowd
@@ -124,7 +123,7 @@ def audit_command(
 
 
 def _known(
-    labels: str | None, items: str | None, classes: str | None, column: list[str] | None, format: Format | None
+    labels: str | None, items: str | None, classes: str | None, column: list[str] | None, format: str | None
 ) -> tuple[Classes | None, Corpus | None]:
     """The classes and the items, as far as they were given: labels alone, without text, tell the classes only."""
     named = list_of(classes)
@@ -139,7 +138,7 @@ def _known(
 
 
 def _crowd(
-    labels: str, items: str | None, classes: list[str] | None, column: list[str] | None, format: Format | None
+    labels: str, items: str | None, classes: list[str] | None, column: list[str] | None, format: str | None
 ) -> tuple[CrowdLabels, Corpus]:
     """The labels and the items they are about; items without text where no file gives any."""
     own = None if items is None else layout_of(items, format)

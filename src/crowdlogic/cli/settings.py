@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from crowdlogic.data.formats.tables import Format
 from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.learning.choosing import MethodName, PresetName
 from crowdlogic.learning.configuring import configured, merged, plain_options
@@ -56,7 +55,7 @@ class Settings:
     device: str | None = None
     classes: str | None = None
     column: tuple[str, ...] = ()
-    format: Format | None = None
+    format: str | None = None
     duplicates: Duplicates | None = None
     wide: bool = False
     abstain: str | None = None

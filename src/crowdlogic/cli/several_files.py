@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from crowdlogic.cli.options import columns_of
-from crowdlogic.data.formats.tables import STANDARD_STREAM, SUFFIXES, Format, detect_format, read_table
+from crowdlogic.data.files import STANDARD_STREAM
+from crowdlogic.data.formats.detection import find_format, formats_by_suffix
+from crowdlogic.data.formats.tables import TableFormat
+from crowdlogic.data.reading import read_table
 from crowdlogic.errors import OptionError, did_you_mean, name_list
 
 
-def layout_of(path: str, given: Format | None) -> Format | None:
+def layout_of(path: str, given: str | None) -> str | None:
     """The layout that was given, for a file whose suffix does not say its own."""
-    return None if Path(path.removesuffix(".gz")).suffix.lower() in SUFFIXES else given
+    return None if formats_by_suffix(path) else given
 
 
-def columns_by_file(given: Sequence[str] | None, files: Mapping[str, Format | None]) -> dict[str, dict[str, str]]:
+def columns_by_file(given: Sequence[str] | None, files: Mapping[str, str | None]) -> dict[str, dict[str, str]]:
     """Role -> column for each file: of those that were given, those that the file has.
 
     Args:
@@ -39,8 +41,9 @@ def columns_by_file(given: Sequence[str] | None, files: Mapping[str, Format | No
     }
 
 
-def _header(path: str, layout: Format | None) -> list[str] | None:
+def _header(path: str, layout: str | None) -> list[str] | None:
     """The columns of a file; None for standard input, which can be read once only."""
     if path == STANDARD_STREAM:
         return None
-    return [] if detect_format(path, layout) is Format.conll else read_table(path, format=layout)[0].columns
+    is_table = isinstance(find_format(path, layout), TableFormat)
+    return read_table(path, format=layout)[0].columns if is_table else []

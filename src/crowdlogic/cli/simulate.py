@@ -11,9 +11,9 @@ import typer
 
 from crowdlogic.cli.console import say
 from crowdlogic.cli.options import SeedOption
-from crowdlogic.data.files import write_bytes, write_table
+from crowdlogic.data.files import write_bytes
 from crowdlogic.data.simulate import Simulation, simulate_labels, simulate_ner, simulate_sentiment
-from crowdlogic.data.writing import write_corpus, write_labels
+from crowdlogic.data.writing import write_corpus, write_labels, write_table
 from crowdlogic.errors import OptionError
 
 

@@ -1,38 +1,16 @@
-"""Answers in files: what a method says of each item, written and read again; and two of them put side by side.
-
-A table has the columns item, label, confidence and p_<class>; tagged sentences are CoNLL (`token tag`), jsonl or
-parquet (item, tokens, tags). No answer is an empty cell, or ? for a token.
-"""
+"""Answers: one class per unit, as read from a file; and two sets of them put side by side, to compare them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
-import polars as pl
 
-from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import NO_ANSWER, Beliefs, Estimate
-from crowdlogic.data.files import write_bytes, write_table
-from crowdlogic.data.formats.conll import write_columns
-from crowdlogic.data.formats.tables import Format, detect_format, read_table
-from crowdlogic.data.intake.cells import code_labels
-from crowdlogic.data.intake.columns import find_roles, require_columns
-from crowdlogic.data.intake.contract import TableSource, require_unique_items, row_error
-from crowdlogic.data.intake.sequences import split_tags
-from crowdlogic.data.names import Classes, Names, as_text, find, sort_classes
-from crowdlogic.data.reading import read_corpus
-from crowdlogic.data.tagging import NOT_SEEN
-from crowdlogic.errors import CorpusError, DataError, OptionError, name_list
+from crowdlogic.data.estimate import NO_ANSWER, Beliefs
+from crowdlogic.data.names import Classes, Names, find, sort_classes
+from crowdlogic.errors import DataError, name_list
 from crowdlogic.numerics.arrays import Ints
-
-PROBABILITY = "p_"
-ROUNDING = 1e-3
-"""How far probabilities in a file may be from adding up to one."""
-ONE_ROW = "Answers have one row per item. A file of labels must be aggregated first."
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,61 +49,6 @@ class AlignedAnswers:
     beliefs: Beliefs | None
     offsets: Ints | None
     remarks: tuple[str, ...] = ()
-
-
-def read_answers(
-    path: str | Path, *, format: Format | str | None = None, columns: Mapping[str, str] | None = None
-) -> Answers:
-    """Answers or gold from a file: a table with item and label, or tagged sentences."""
-    layout = detect_format(path, format)
-    if layout is Format.conll:
-        return _of_corpus(read_corpus(path, format=layout), str(path))
-    table, source = read_table(path, format=layout)
-    roles = find_roles(table.columns, columns, where=source.name)
-    if "tags" in roles and "label" not in roles:
-        return _of_tag_table(table, roles, source)
-    require_columns(roles, ("item", "label"), table.columns, where=source.name, purpose="A file of answers")
-    return _of_table(table, roles, source)
-
-
-def _of_corpus(corpus: Corpus, name: str) -> Answers:
-    if corpus.gold is None:
-        raise CorpusError(f"{name}: no tags. Give a tag per token.")
-    return Answers(corpus.items, corpus.classes, corpus.gold, None, corpus.offsets, corpus.tokens, name)
-
-
-def _of_tag_table(table: pl.DataFrame, roles: Mapping[str, str], source: TableSource) -> Answers:
-    require_columns(roles, ("item", "tags"), table.columns, where=source.name, purpose="A file of tags")
-    require_unique_items(table[roles["item"]], source, ONE_ROW, DataError)
-    tags = split_tags(table[roles["tags"]], source)
-    lengths = tags.list.len().fill_null(0).to_numpy().astype(np.int64)
-    flat = tags.filter(pl.Series(lengths > 0)).explode().cast(pl.String)
-    rows = source.take(np.repeat(np.arange(len(lengths)), lengths))
-    codes, classes = code_labels(flat.set((flat == NOT_SEEN).fill_null(value=False), None), rows, None)
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    return Answers(table[roles["item"]], classes, codes, offsets=offsets, source=source.name)
-
-
-def _of_table(table: pl.DataFrame, roles: Mapping[str, str], source: TableSource) -> Answers:
-    items, labels = table[roles["item"]], table[roles["label"]]
-    require_unique_items(items, source, ONE_ROW, DataError)
-    codes, classes = code_labels(labels, source)
-    named = tuple(name.removeprefix(PROBABILITY) for name in table.columns if name.startswith(PROBABILITY))
-    if not named or {str(name) for name in classes} - set(named):  # a p_value or p_note is no class
-        return Answers(items, classes, codes, source=source.name)
-    codes, classes = code_labels(labels, source, named)
-    return Answers(items, classes, codes, beliefs=_beliefs(table, named, source), source=source.name)
-
-
-def _beliefs(table: pl.DataFrame, classes: tuple[str, ...], source: TableSource) -> Beliefs:
-    """q[i, k] from the p_ columns, which must be probabilities."""
-    columns = [f"{PROBABILITY}{name}" for name in classes]
-    beliefs = table.select(pl.col(columns).cast(pl.Float64, strict=False).fill_null(np.nan)).to_numpy()
-    fine = (beliefs >= 0).all(axis=1) & (np.abs(beliefs.sum(axis=1) - 1) < ROUNDING)
-    if not fine.all():
-        what = f"the {PROBABILITY} columns are not probabilities that add up to 1"
-        raise row_error(source, np.flatnonzero(~fine), what, "Mend them, or drop these columns.", DataError)
-    return beliefs
 
 
 def align_answers(predicted: Answers, gold: Answers) -> AlignedAnswers:
@@ -199,56 +122,3 @@ def _units(predicted: Answers, gold: Answers, where: Ints) -> Ints:
     start = np.repeat(np.where(where >= 0, predicted.offsets[:-1][where], 0), ours)
     within = np.arange(int(gold.offsets[-1])) - np.repeat(gold.offsets[:-1], ours)
     return np.where(np.repeat(where, ours) >= 0, start + within, -1)
-
-
-def estimate_table(estimate: Estimate, *, text: bool = False) -> pl.DataFrame:
-    """The answers as a table: item, label (as text if asked), confidence and one p_<class> column per class."""
-    if estimate.offsets is not None:
-        raise OptionError("Tagged sentences do not fit into a table of items. Write .conll, .jsonl or .parquet.")
-    labels = pl.Series(estimate.answer_names())
-    columns: dict[str, Any] = {
-        "item": estimate.items,
-        "label": as_text(labels) if text else labels,
-        "confidence": pl.Series(estimate.confidence).fill_nan(None),
-    }
-    for k, name in enumerate(estimate.classes):
-        columns[f"{PROBABILITY}{name}"] = estimate.beliefs[:, k]
-    return pl.DataFrame(columns)
-
-
-def tag_table(estimate: Estimate, corpus: Corpus | None) -> pl.DataFrame:
-    """The answers for sequences as a table: item, tokens when known, tags and the confidence in each tag."""
-    if estimate.offsets is None:
-        raise OptionError("The answers are about documents, not sentences.")
-    units = pl.DataFrame(
-        {
-            "s": np.repeat(np.arange(len(estimate.items)), np.diff(estimate.offsets)),
-            **({} if corpus is None or corpus.tokens is None else {"tokens": list(corpus.tokens)}),
-            "tags": _tags(estimate),
-            "confidence": pl.Series(estimate.confidence).fill_nan(None),
-        }
-    )
-    lists = units.group_by("s", maintain_order=True).agg(pl.all())
-    frame = pl.DataFrame({"item": estimate.items}).with_row_index("s").with_columns(pl.col("s").cast(pl.Int64))
-    return frame.join(lists, on="s", how="left", maintain_order="left").drop("s")
-
-
-def _tags(estimate: Estimate) -> list[str]:
-    return [NOT_SEEN if name is None else str(name) for name in estimate.answer_names()]
-
-
-def write_estimate(
-    path: str | Path, estimate: Estimate, *, corpus: Corpus | None = None, format: Format | str | None = None
-) -> None:
-    """Write answers: a table for documents; CoNLL, jsonl or parquet of tags for sentences."""
-    layout = detect_format(path, format)
-    if estimate.offsets is None:
-        write_table(path, estimate_table(estimate, text=layout in (Format.csv, Format.tsv)), format=layout)
-    elif layout is Format.conll:
-        if corpus is None or corpus.tokens is None:
-            raise OptionError(f"{path}: CoNLL needs the tokens, and the labels came without. Write .jsonl instead.")
-        write_bytes(path, write_columns(estimate.items, corpus.tokens, estimate.offsets, [_tags(estimate)]))
-    elif layout in (Format.jsonl, Format.parquet):
-        write_table(path, tag_table(estimate, corpus), format=layout)
-    else:
-        raise OptionError(f"{path}: tagged sentences are written as .conll, .jsonl or .parquet.")

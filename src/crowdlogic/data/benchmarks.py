@@ -15,13 +15,12 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.corpus import Corpus, align
-from crowdlogic.data.formats.tables import read_table
 from crowdlogic.data.frames import from_wide
 from crowdlogic.data.intake.cells import code_labels
 from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import find
-from crowdlogic.data.reading import read_corpus, read_crowd, read_labels
+from crowdlogic.data.reading import read_corpus, read_crowd, read_labels, read_table
 from crowdlogic.errors import DataError, MissingDataError, OptionError, did_you_mean, name_list
 from crowdlogic.numerics.arrays import Floats
 

@@ -7,15 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from crowdlogic.data.intake.dataframes import to_pandas
 from crowdlogic.data.labels import CrowdLabels, find_codes, split_codes
-from crowdlogic.data.names import Classes, Names, find, merge_classes, sort_classes
+from crowdlogic.data.names import Classes, Names, class_column, find, merge_classes, sort_classes
+from crowdlogic.data.notebook import SHOWN_ROWS, html_table
 from crowdlogic.errors import CorpusError, name_list
 from crowdlogic.numerics.arrays import Floats, Ints, read_only
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 UNKNOWN = -1
 """The gold code of a unit whose true class is not known."""
@@ -122,14 +127,41 @@ class Corpus:
         starts = np.repeat(self.offsets[:-1][codes] - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
         return starts + np.arange(lengths.sum())
 
+    def to_frame(self) -> pl.DataFrame:
+        """One row per unit: item, text (of the document, or of the token) and label, the gold where there is any.
+
+        Sequences have a column `token`, too: the position in the sentence, from 0. Features stay in `features`.
+        """
+        columns: dict[str, Any] = {"item": self.items}
+        text = self.texts
+        if self.offsets is not None:
+            item = np.repeat(np.arange(len(self.items)), np.diff(self.offsets))
+            columns["item"] = self.items.gather(item)
+            columns["token"] = np.arange(self.n_units) - self.offsets[item]
+            text = self.tokens
+        if text is not None:
+            columns["text"] = pl.Series(text, dtype=pl.String)
+        if self.gold is not None:
+            codes = pl.Series(self.gold).cast(pl.Int64)
+            columns["label"] = class_column(self.classes).gather(codes.set(codes == UNKNOWN, None))
+        return pl.DataFrame(columns)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """`to_frame` as a frame of pandas."""
+        return to_pandas(self.to_frame())
+
+    def _repr_html_(self) -> str:
+        first = self.take_items(np.arange(min(SHOWN_ROWS, len(self.items))))
+        return html_table("Corpus", self._facts(), first.to_frame(), self.n_units)
+
     def __repr__(self) -> str:
-        size = (
-            f"{len(self.items):,} sequences, {self.n_units:,} tokens"
-            if self.is_sequential
-            else f"{len(self.items):,} items"
-        )
+        return f"Corpus({self._facts()})"
+
+    def _facts(self) -> str:
         known = 0 if self.gold is None else int((self.gold != UNKNOWN).sum())
-        return f"Corpus({size}, gold for {known:,})"
+        if self.is_sequential:
+            return f"{len(self.items):,} sequences, {self.n_units:,} tokens, gold for {known:,}"
+        return f"{len(self.items):,} items, gold for {known:,}"
 
 
 def align(labels: CrowdLabels, corpus: Corpus) -> tuple[CrowdLabels, Corpus]:

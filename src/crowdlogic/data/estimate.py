@@ -8,20 +8,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import polars as pl
 
+from crowdlogic.data.intake.dataframes import to_pandas
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.names import Classes, ClassName, Names
+from crowdlogic.data.names import Classes, ClassName, Names, class_column
+from crowdlogic.data.notebook import SHOWN_ROWS, html_table
 from crowdlogic.errors import DataError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, read_only
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Beliefs: TypeAlias = Floats
 """q[i, k], the probability that unit i is of class k. Rows sum to one."""
 
 NO_ANSWER = -1
 """The answer for a unit that nobody labelled."""
+
+PROBABILITY_PREFIX = "p_"
+"""The column of a class's probability is called by this and the class."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -90,11 +99,43 @@ class Estimate:
         names: list[ClassName | None] = [*self.classes, None]
         return [names[code] for code in self.answer]
 
+    def to_frame(self) -> pl.DataFrame:
+        """One row per unit: item, label, confidence and one p_<class> column per class.
+
+        Label and confidence are null where there is no answer. Sequences have a column `token`, too: the position in
+        the sentence, from 0.
+        """
+        return self._rows(len(self.answer))
+
+    def _rows(self, size: int) -> pl.DataFrame:
+        """The first rows of `to_frame`."""
+        columns: dict[str, Any] = {"item": self.items.head(size)}
+        if self.offsets is not None:
+            item = np.repeat(np.arange(len(self.items)), np.diff(self.offsets))[:size]
+            columns["item"] = self.items.gather(item)
+            columns["token"] = np.arange(len(item)) - self.offsets[item]
+        chosen = pl.Series(self.answer[:size]).cast(pl.Int64)
+        columns["label"] = class_column(self.classes).gather(chosen.set(chosen == NO_ANSWER, None))
+        columns["confidence"] = pl.Series(self.confidence[:size]).fill_nan(None)
+        for k, name in enumerate(self.classes):
+            columns[f"{PROBABILITY_PREFIX}{name}"] = self.beliefs[:size, k]
+        return pl.DataFrame(columns)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """`to_frame` as a frame of pandas."""
+        return to_pandas(self.to_frame())
+
+    def _repr_html_(self) -> str:
+        return html_table("Estimate", self._facts(), self._rows(SHOWN_ROWS), len(self.answer))
+
     def __repr__(self) -> str:
-        open_units = int((~self.answered).sum())
-        settled = "converged" if self.converged else "did not converge"
-        without = f", {open_units:,} without an answer" if open_units else ""
-        return f"Estimate({self.method}: {len(self.answer):,} units, {len(self.classes)} classes{without}, {settled})"
+        return f"Estimate({self._facts()})"
+
+    def _facts(self) -> str:
+        unanswered = int((~self.answered).sum())
+        convergence = "converged" if self.converged else "did not converge"
+        without = f", {unanswered:,} without an answer" if unanswered else ""
+        return f"{self.method}: {len(self.answer):,} units, {len(self.classes)} classes{without}, {convergence}"
 
 
 def make_estimate(

@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from crowdlogic.data.intake.contract import Intake
-from crowdlogic.data.intake.dataframes import to_column
-from crowdlogic.data.names import Classes, Names, find
+from crowdlogic.data.intake.dataframes import to_column, to_pandas
+from crowdlogic.data.names import Classes, Names, class_column, find
+from crowdlogic.data.notebook import SHOWN_ROWS, html_table
 from crowdlogic.errors import LabelError, OptionError, did_you_mean
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, read_only, stable_order
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 KINDS = ("human", "llm", "code")
 """What an annotator can be, when it is known."""
@@ -205,11 +210,41 @@ class CrowdLabels:
         codes = np.array([position.get(str(name), -1) for name in self.classes], dtype=np.int32)
         return replace(self, label=codes[self.label], classes=tuple(classes))
 
+    def to_frame(self) -> pl.DataFrame:
+        """One row per label: item, annotator, label; weight, time (in seconds) and kind where the labels have them.
+
+        Labels of sequences have a column `token`, too: the position in the sentence, from 0.
+        """
+        item = self.item_of_unit[self.unit]
+        columns: dict[str, Any] = {"item": self.items.gather(item)}
+        if self.offsets is not None:
+            columns["token"] = self.unit - self.offsets[item]
+        columns["annotator"] = self.annotators.gather(self.annotator)
+        columns["label"] = class_column(self.classes).gather(self.label)
+        if self.weight is not None:
+            columns["weight"] = self.weight
+        if self.time is not None:
+            columns["time"] = pl.Series(self.time).fill_nan(None)
+        if self.kind is not None:
+            columns["kind"] = pl.Series(self.kind, dtype=pl.String).gather(self.annotator)
+        return pl.DataFrame(columns)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """`to_frame` as a frame of pandas."""
+        return to_pandas(self.to_frame())
+
+    def _repr_html_(self) -> str:
+        first = self.take(np.arange(min(SHOWN_ROWS, self.n_labels)))
+        return html_table("CrowdLabels", self._facts(), first.to_frame(), self.n_labels)
+
     def __repr__(self) -> str:
+        return f"CrowdLabels({self._facts()})"
+
+    def _facts(self) -> str:
         units = f" of {self.n_units:,} units" if self.is_sequential else ""
         return (
-            f"CrowdLabels({self.n_labels:,} labels, {len(self.items):,} items{units}, "
-            f"{len(self.annotators):,} annotators, {self.n_classes} classes)"
+            f"{self.n_labels:,} labels, {len(self.items):,} items{units}, "
+            f"{len(self.annotators):,} annotators, {self.n_classes} classes"
         )
 
 

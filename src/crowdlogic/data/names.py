@@ -70,6 +70,11 @@ def sort_classes(names: Iterable[ClassName]) -> Classes:
     return tuple(sorted(distinct, key=lambda name: (isinstance(name, str), name)))
 
 
+def class_column(classes: Classes) -> Names:
+    """The classes as a column, from which codes pick names."""
+    return pl.Series("label", list(classes)) if classes else pl.Series("label", [], dtype=pl.String)
+
+
 def merge_classes(classes: Classes, more: Iterable[ClassName]) -> Classes:
     """Classes with others added: sorted in when they were sorted, else behind them, since their order was chosen."""
     known = {str(name) for name in classes}

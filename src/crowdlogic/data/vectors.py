@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdlogic.data.formats.tables import read_bytes, require_file
+from crowdlogic.data.files import read_bytes, require_file
 from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.numerics.arrays import Ints
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import polars as pl
 
-from crowdlogic.data.files import write_bytes, write_table
+from crowdlogic.data.files import write_bytes
+from crowdlogic.data.writing import write_table
 from crowdlogic.errors import OptionError, did_you_mean, name_list
 from crowdlogic.experiments.figures import figures_of
 from crowdlogic.experiments.jobs import Job

@@ -19,7 +19,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from crowdlogic.classifiers.protocol import Architecture
-from crowdlogic.data.formats.tables import require_file
+from crowdlogic.data.files import require_file
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import FormatError, OptionError, did_you_mean, name_list
 from crowdlogic.learning.schedules import Constant, Growing

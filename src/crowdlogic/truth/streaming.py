@@ -17,8 +17,8 @@ from typing import overload
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.files import write_table
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.writing import write_table
 from crowdlogic.engines.shards import Shard, Shards
 from crowdlogic.errors import FormatError
 from crowdlogic.numerics.arrays import Floats, Ints

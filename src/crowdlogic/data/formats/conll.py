@@ -1,184 +1,150 @@
-"""CoNLL columns: one token a line with its tags, sentences apart by blank lines.
-
-`token tag` holds one reading (gold, or an answer); `token tag_1 ... tag_J` holds one column per annotator, with `?`
-where an annotator did not see the token. Columns are separated by spaces or tabs.
-
-Two comments, at the head of a sentence, keep names: `# id = s12` names the sentence, `# annotators = ann bob` (once, at
-the top) the columns. Without them sentences are numbered from 0 and annotators are called annotator_1, annotator_2...
-"""
+"""CoNLL: tagged sentences, one token a line, with one column of tags (gold, answers) or one per annotator (labels)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.formats.tables import display_name, read_bytes
-from crowdlogic.data.names import Names
+from crowdlogic.data.answers import Answers
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.files import InputFile
+from crowdlogic.data.formats.conll_columns import ConllColumns, encode_columns, parse_columns
+from crowdlogic.data.formats.protocol import Crowd, FileFormat, ReadOptions
+from crowdlogic.data.formats.table_layouts import answer_tags, gold_tags, require_single_tags
+from crowdlogic.data.intake.cells import code_labels
+from crowdlogic.data.intake.contract import Intake, TableSource, suspicious_classes
+from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.tagging import NOT_SEEN
-from crowdlogic.errors import FormatError
-from crowdlogic.numerics.arrays import Bools, Ints
-
-ID_MARK, ANNOTATORS_MARK = "# id = ", "# annotators = "
+from crowdlogic.errors import CorpusError, FormatError, OptionError
 
 
-@dataclass(frozen=True, eq=False)
-class ConllColumns:
-    """A CoNLL file as read.
+class Conll(FileFormat):
+    """Tagged sentences in columns."""
 
-    Attributes:
-        name: The file's name, for messages.
-        items: The name of each sentence.
-        annotators: The name of each column of tags.
-        tokens: tokens[i].
-        tags: tags[i * J + j], the tag in column j of unit i, NOT_SEEN where there is none.
-        offsets: Where each sentence begins.
-        lines: lines[i], the line of unit i in the file.
-    """
+    name, title, suffixes = "conll", "CoNLL", (".conll", ".bio", ".iob")
 
-    name: str
-    items: Names
-    annotators: Names
-    tokens: Names
-    tags: Names
-    offsets: Ints
-    lines: Ints
+    def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
+        """Refused: sentences are no rows of a table."""
+        raise FormatError(f"{file.name}: CoNLL holds tagged sentences, and a table is needed here.")
 
+    def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
+        """Labels and tokens, with one column of tags per annotator."""
+        if options.wide:
+            raise OptionError("wide: CoNLL has a column per annotator as it is. Leave --wide out.")
+        return _crowd_from_columns(parse_columns(file.content, file.name), options.classes)
 
-def read_columns(path: str | Path) -> ConllColumns:
-    """Read a CoNLL file of any number of columns of tags."""
-    name = display_name(path)
-    raw = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
-    try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError as wrong:
-        line = raw[: wrong.start].count(b"\n") + 1
-        raise FormatError(f"{name}, line {line}: not UTF-8 text. Save the file as UTF-8.") from None
-    lines = pl.Series(text.replace("\r\n", "\n").split("\n"), dtype=pl.String)
-    lines = lines.str.replace_all(r"[ \t]+", " ").str.strip_chars(" ")
-    blank = (lines == "").to_numpy()
-    comment = _comments(lines, blank)
-    content = np.flatnonzero(~blank & ~comment)
-    if not len(content):
-        raise FormatError(f"{name}: the file is empty. CoNLL has a token and its tags on each line.")
-    fields = lines.gather(content).str.split(" ")
-    width = _width(fields, content, name)
-    flat = fields.explode()
-    is_tag = np.arange(len(flat)) % width != 0
-    offsets = _offsets(blank, content)
-    return ConllColumns(
-        name=name,
-        items=_item_names(lines, comment, content, offsets, name),
-        annotators=_annotator_names(lines, comment, width - 1, name),
-        tokens=flat.filter(pl.Series(~is_tag)).alias("token"),
-        tags=flat.filter(pl.Series(is_tag)).alias("tag"),
-        offsets=offsets,
-        lines=content + 1,
-    )
+    def read_corpus(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Corpus:  # noqa: ARG002
+        """Tokens, and gold from the one column of tags."""
+        return _corpus_from_columns(parse_columns(file.content, file.name))
 
-
-def _comments(lines: Names, blank: Bools) -> Bools:
-    """comment[line]: an `# id = ` or `# annotators = ` line at the head of a sentence (or after another comment)."""
-    marked = (lines.str.starts_with(ID_MARK) | lines.str.starts_with(ANNOTATORS_MARK)).to_numpy().copy()
-    for line in np.flatnonzero(marked):
-        marked[line] = line == 0 or blank[line - 1] or marked[line - 1]
-    return marked
-
-
-def _width(fields: pl.Series, content: Ints, name: str) -> int:
-    widths = fields.list.len().to_numpy().astype(np.int64)
-    if widths[0] < 2:
-        raise FormatError(f"{name}, line {content[0] + 1}: a token without a tag. Give each token at least one tag.")
-    wrong = np.flatnonzero(widths != widths[0])
-    if len(wrong):
-        also = f" ({len(wrong) - 1:,} more such lines)" if len(wrong) > 1 else ""
-        raise FormatError(
-            f"{name}, line {content[wrong[0]] + 1}: {widths[wrong[0]]} columns where the first line has {widths[0]}. "
-            f"Give every token the same number of tags, {NOT_SEEN} for not seen.{also}"
+    def read_answers(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Answers:  # noqa: ARG002
+        """The one column of tags as answers."""
+        corpus = self.read_corpus(file)
+        if corpus.gold is None:
+            raise CorpusError(f"{file.name}: no tags. Give a tag per token.")
+        return Answers(
+            corpus.items,
+            corpus.classes,
+            corpus.gold,
+            offsets=corpus.offsets,
+            tokens=corpus.tokens,
+            source=str(file.path),
         )
-    return int(widths[0])
+
+    def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> bytes:
+        """One column of tags per annotator, NOT_SEEN where an annotator gave none."""
+        if corpus is None or corpus.tokens is None or labels.offsets is None:
+            raise _needs_sentences(target)
+        require_single_tags(labels)
+        annotators = [str(name) for name in labels.annotators]
+        default = annotators == [f"annotator_{j + 1}" for j in range(len(annotators))]
+        return encode_columns(
+            labels.items,
+            corpus.tokens,
+            labels.offsets,
+            columns=_tags_by_annotator(labels),
+            annotators=None if default else annotators,
+        )
+
+    def encode_corpus(self, corpus: Corpus, target: str) -> bytes:
+        """Tokens with their gold tags."""
+        if corpus.tokens is None or corpus.offsets is None:
+            raise _needs_sentences(target)
+        return encode_columns(corpus.items, corpus.tokens, corpus.offsets, columns=[gold_tags(corpus)])
+
+    def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> bytes:
+        """Tokens with the tags that were chosen."""
+        if estimate.offsets is None:
+            raise self._cannot_write(target, "a table", "encode_table")
+        if corpus is None or corpus.tokens is None:
+            raise OptionError(f"{target}: CoNLL needs the tokens, and the labels came without. Write .jsonl instead.")
+        return encode_columns(estimate.items, corpus.tokens, estimate.offsets, columns=[answer_tags(estimate)])
 
 
-def _offsets(blank: Bools, content: Ints) -> Ints:
-    """A sentence begins where a blank line stands between a token and the token before it."""
-    blanks_before = np.cumsum(blank)[content]
-    starts = np.flatnonzero(np.diff(blanks_before, prepend=-1))
-    return np.append(starts, len(content))
+CONLL = Conll()
 
 
-def _item_names(lines: Names, comment: Bools, content: Ints, offsets: Ints, name: str) -> Names:
-    """The sentences' names: numbers from 0, but for those that a comment names."""
-    first_lines = content[offsets[:-1]]
-    named: dict[int, str] = {}
-    for line in np.flatnonzero(comment):
-        text = lines[int(line)]
-        if text.startswith(ID_MARK):
-            named[int(np.searchsorted(first_lines, line))] = text.removeprefix(ID_MARK)
-    if not named:
-        return pl.Series("item", np.arange(len(first_lines)))
-    names = pl.Series("item", [named.get(s, str(s)) for s in range(len(first_lines))])
-    again = (~names.is_first_distinct()).arg_true()
-    if len(again):
-        at, called = int(first_lines[again[0]]) + 1, names[again[0]]
-        raise FormatError(f"{name}, line {at}: a second sentence is called {called!r}. Give each sentence its own id.")
-    return names
+def _needs_sentences(target: str) -> OptionError:
+    return OptionError(f"{target}: CoNLL needs sentences with their tokens. Write .csv or .jsonl instead.")
 
 
-def _annotator_names(lines: Names, comment: Bools, count: int, name: str) -> Names:
-    for line in np.flatnonzero(comment):
-        text = lines[int(line)]
-        if text.startswith(ANNOTATORS_MARK):
-            given = text.removeprefix(ANNOTATORS_MARK).split(" ")
-            if len(given) != count:
-                raise FormatError(
-                    f"{name}, line {line + 1}: {len(given)} annotators named for {count} columns of tags."
-                )
-            if len(set(given)) != count:
-                raise FormatError(f"{name}, line {line + 1}: an annotator is named twice. Name each column once.")
-            return pl.Series("annotator", given)
-    return pl.Series("annotator", [f"annotator_{j + 1}" for j in range(count)])
+def _crowd_from_columns(columns: ConllColumns, classes: Sequence[Any] | None) -> Crowd:
+    """Labels and tokens of a file with one column of tags per annotator."""
+    n_annotators = len(columns.annotators)
+    seen = (columns.tags != NOT_SEEN).to_numpy()
+    cell = np.flatnonzero(seen)  # cell = unit * n_annotators + annotator
+    source = TableSource(columns.name, word="line", numbers=columns.lines[cell // n_annotators])
+    label, names = code_labels(columns.tags.filter(pl.Series(seen)), source, classes)
+    labels = CrowdLabels(
+        unit=cell // n_annotators,
+        annotator=cell % n_annotators,
+        label=label,
+        items=columns.items,
+        annotators=columns.annotators,
+        classes=names,
+        offsets=columns.offsets,
+        intake=Intake(rows=len(columns.items), notices=(*suspicious_classes(names), *_suspicious_columns(columns))),
+    )
+    return Crowd(labels, Corpus(columns.items, tokens=tuple(columns.tokens.to_list()), offsets=columns.offsets))
 
 
-def write_columns(
-    items: Names,
-    tokens: Sequence[str],
-    offsets: Ints,
-    columns: Sequence[Sequence[str]],
-    annotators: Sequence[str] | None = None,
-) -> bytes:
-    """The text of a CoNLL file. Sentences not just numbered, and annotators if given, are named in comments.
-
-    What would not be read again as it was is refused: white space in a token, tag or name, and empty sentences.
-    """
-    numbered = items.dtype.is_integer() and bool((items == np.arange(len(items))).all())
-    names = [] if numbered else [str(name) for name in items]
-    for what, values in (("token", tokens), ("annotator", annotators or ()), *(("tag", tags) for tags in columns)):
-        _refuse_spaces(what, values)
-    _refuse_breaks(names)
-    if (np.diff(offsets) == 0).any():
-        empty = items[int(np.flatnonzero(np.diff(offsets) == 0)[0])]
-        raise FormatError(f"Sentence {empty!r} is empty, which CoNLL cannot say. Write .jsonl instead.")
-    rows = [" ".join(row) for row in zip(tokens, *columns, strict=True)]
-    head = [] if annotators is None else [ANNOTATORS_MARK + " ".join(annotators)]
-    parts = []
-    for s, (start, end) in enumerate(pairwise(offsets.tolist())):
-        comment = [f"{ID_MARK}{names[s]}"] if names else []
-        parts.append("\n".join([*head, *comment, *rows[start:end]]))
-        head = []
-    return ("\n\n".join(parts) + "\n").encode()
+def _suspicious_columns(columns: ConllColumns) -> tuple[str, ...]:
+    """A notice when a column shares no tag with any other: it may hold something else than an annotator's tags."""
+    width = len(columns.annotators)
+    used = [set(columns.tags.gather_every(width, j).unique()) - {NOT_SEEN} for j in range(width)]
+    odd = [
+        name
+        for j, name in enumerate(columns.annotators)
+        if width > 1 and used[j] and not any(used[j] & other for o, other in enumerate(used) if o != j)
+    ]
+    if not odd:
+        return ()
+    return (f"The column of {odd[0]} shares no tag with the others; is every column an annotator's?",)
 
 
-def _refuse_spaces(what: str, values: Iterable[str]) -> None:
-    for value in dict.fromkeys(values):
-        if not value or set(value) & set(" \t\n\r"):
-            raise FormatError(f"The {what} {value!r} holds white space, which CoNLL cannot. Write .jsonl instead.")
+def _corpus_from_columns(columns: ConllColumns) -> Corpus:
+    if len(columns.annotators) != 1:
+        raise FormatError(
+            f"{columns.name}: {len(columns.annotators)} columns of tags where one is expected (token tag). "
+            f"Keep the column that is meant; a file with one column per annotator holds labels, not gold."
+        )
+    source = TableSource(columns.name, word="line", numbers=columns.lines)
+    gold, classes = code_labels(columns.tags.set(columns.tags == NOT_SEEN, None), source, None)
+    tokens = tuple(columns.tokens.to_list())
+    return Corpus(columns.items, tokens=tokens, offsets=columns.offsets, classes=classes, gold=gold)
 
 
-def _refuse_breaks(names: Iterable[str]) -> None:
-    for name in names:
-        if not name or name.strip(" ") != name or "  " in name or set(name) & set("\t\n\r"):
-            raise FormatError(f"The sentence name {name!r} would not survive in CoNLL. Write .jsonl instead.")
+def _tags_by_annotator(labels: CrowdLabels) -> list[list[str]]:
+    """tags[j][i], what annotator j gave unit i."""
+    names = np.array([*map(str, labels.classes), NOT_SEEN], dtype=object)
+    columns = []
+    for j in range(len(labels.annotators)):
+        tags = np.full(labels.n_units, -1)  # the code -1 picks the last name: not seen
+        mine = labels.annotator == j
+        tags[labels.unit[mine]] = labels.label[mine]
+        columns.append(names[tags].tolist())
+    return columns

@@ -1,0 +1,152 @@
+"""csv and tsv: a header and rows of text, in which an empty cell is missing.
+
+polars reads them. When it stumbles, the file is read again slowly, by Python's own reader, to say which row is wrong
+and why.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from threading import Thread
+
+import numpy as np
+import polars as pl
+
+from crowdlogic.data.files import InputFile
+from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, require_rows
+from crowdlogic.data.intake.contract import TableSource
+from crowdlogic.errors import DataError, FormatError
+
+LARGE_FILE = 30_000_000
+"""From this many bytes on, a table has so many rows that the compiled kernels will be wanted."""
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+LONGEST_HEADER = 1 << 20
+
+
+@dataclass(frozen=True)
+class Delimited(TableFormat):
+    """A table of text with a header.
+
+    Attributes:
+        separator: What stands between fields; None to take it from the header: a comma, a semicolon or a tab.
+    """
+
+    name: str
+    title: str
+    suffixes: tuple[str, ...]
+    separator: str | None = None
+    only_text = True
+
+    def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
+        """The table. Every cell is text or missing; blank lines are skipped."""
+        separator = self.separator or _guess_separator(_first_line(file))
+        table = _parse(file, separator)
+        _check_header(file, separator)
+        if not table[table.columns[-1]].null_count():
+            return require_rows(table, file.name), TableSource(file.name, first_row=2)
+        # Only where the last column has holes can there be blank lines, or rows that polars filled up.
+        _check_fields(file, separator)
+        return _drop_blank_lines(table, file.name)
+
+    def encode_table(self, table: pl.DataFrame, target: str) -> bytes:  # noqa: ARG002 (any table will do)
+        """The table with its header."""
+        buffer = io.BytesIO()
+        table.write_csv(buffer, separator=self.separator or ",")
+        return buffer.getvalue()
+
+
+CSV = Delimited("csv", "csv", (".csv",))
+TSV = Delimited("tsv", "tsv", (".tsv", ".tab"), separator="\t")
+
+
+def _parse(file: InputFile, separator: str) -> pl.DataFrame:
+    try:
+        if not file.is_plain:
+            return pl.read_csv(io.BytesIO(file.content), infer_schema=False, separator=separator)
+        if file.location.stat().st_size > LARGE_FILE:
+            Thread(target=_warm_up, daemon=True).start()
+        with file.location.open("rb") as opened:  # a path would be taken for a pattern where it has brackets
+            return pl.read_csv(opened, infer_schema=False, separator=separator)
+    except pl.exceptions.NoDataError:
+        raise FormatError(f"{file.name}: the file is empty. A table needs a header and at least one row.") from None
+    except UNREADABLE as problem:
+        if isinstance(problem, DataError):
+            raise
+        return _parse_slowly(file, separator)
+
+
+def _warm_up() -> None:
+    """Load the compiled kernels while the file is read: a second that a large table would else wait for."""
+    from crowdlogic.numerics.kernels import warm_up
+
+    warm_up()
+
+
+def _drop_blank_lines(table: pl.DataFrame, name: str) -> tuple[pl.DataFrame, TableSource]:
+    filled = ~table.select(pl.all_horizontal(pl.all().is_null())).to_series()
+    if filled.all():
+        return table, TableSource(name, first_row=2)
+    numbers = filled.arg_true().to_numpy().astype(np.int64) + 2
+    return require_rows(table.filter(filled), name), TableSource(name, numbers=numbers)
+
+
+def _first_line(file: InputFile) -> bytes:
+    if not file.is_plain:
+        return file.content.partition(b"\n")[0]
+    with file.location.open("rb") as opened:
+        return opened.readline(LONGEST_HEADER)
+
+
+def _guess_separator(header: bytes) -> str:
+    return next((mark for mark in (",", ";", "\t") if mark.encode() in header), ",")
+
+
+def _rows(content: bytes, name: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Row number and fields, by Python's own reader, which can say where it stumbles. The header is row 1."""
+    whole = content.removeprefix(BYTE_ORDER_MARK)
+    try:
+        text = whole.decode("utf-8")
+    except UnicodeDecodeError as wrong:
+        row = whole[: wrong.start].count(b"\n") + 1
+        raise FormatError(f"{name}, row {row}: not UTF-8 text. Save the file as UTF-8.") from None
+    csv.field_size_limit(sys.maxsize)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        yield from enumerate(rows, start=1)
+    except csv.Error as problem:
+        raise FormatError(f"{name}, row {rows.line_num}: {problem}. Mend the row.") from None
+
+
+def _check_header(file: InputFile, separator: str) -> None:
+    """Raise if two columns have one name: polars would rename one in silence."""
+    header = _first_line(file).rstrip(b"\r\n")
+    names = next(_rows(header or b"\n", file.name, separator), (1, []))[1]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise FormatError(f"{file.name}, row 1: two columns are called {twice[0]!r}. Give each its own name.")
+
+
+def _check_fields(file: InputFile, separator: str) -> None:
+    """Raise if some row has more or fewer fields than the header: polars would fill it up in silence."""
+    rows = ((number, fields) for number, fields in _rows(file.content, file.name, separator) if fields)
+    _, header = next(rows, (1, []))
+    for number, fields in rows:
+        if len(fields) != len(header):
+            raise FormatError(
+                f"{file.name}, row {number}: {len(fields)} fields where the header has {len(header)}. "
+                f"Mend the row; a field that holds {separator!r} or a line break must be quoted."
+            )
+
+
+def _parse_slowly(file: InputFile, separator: str) -> pl.DataFrame:
+    """The table by Python's reader: it takes some files that polars does not, and says where it cannot."""
+    _check_fields(file, separator)
+    header, *rows = [fields or None for _, fields in _rows(file.content, file.name, separator)]
+    width = len(header or [])
+    cells = [[None] * width if fields is None else [cell or None for cell in fields] for fields in rows]
+    return pl.DataFrame(cells, schema=dict.fromkeys(header or [], pl.String), orient="row")

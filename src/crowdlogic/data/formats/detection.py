@@ -1,0 +1,75 @@
+"""Which format a file is in: the one that was named, else the one that its suffix or its content says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from crowdlogic.data.files import STANDARD_STREAM, InputFile
+from crowdlogic.data.formats.protocol import FileFormat
+from crowdlogic.errors import OptionError
+from crowdlogic.registry import FORMATS
+
+STANDARD_FORMAT = "csv"
+"""The format of standard input and output when none is named."""
+
+
+def find_format(path: str | Path, name: str | None = None) -> FileFormat:
+    """The format to write a file in: the one that was named, or the first one that has the file's suffix."""
+    if name is not None or str(path) == STANDARD_STREAM:
+        return load_format(name or STANDARD_FORMAT)
+    candidates = formats_by_suffix(path)
+    if not candidates:
+        raise _unknown_suffix(path)
+    return candidates[0]
+
+
+def detect_format(file: InputFile, name: str | None = None) -> FileFormat:
+    """The format to read a file in: the one that was named, or the one that its suffix and its content say.
+
+    A suffix that one format has decides. Where several have it, or none, the file's first bytes are looked at: the
+    first format that recognises them is taken, else the first one that has the suffix.
+    """
+    if name is not None or file.is_standard_input:
+        return load_format(name or STANDARD_FORMAT)
+    candidates = formats_by_suffix(file.path)
+    if len(candidates) == 1:
+        return candidates[0]
+    asked = candidates or [load_format(one) for one in FORMATS]
+    if candidates or Path(file.path).is_file():
+        head = file.head()
+        certain = next((one for one in asked if one.recognises(head)), None)
+        if certain is not None:
+            return certain
+    if not candidates:
+        raise _unknown_suffix(file.path)
+    return candidates[0]
+
+
+def load_format(name: str) -> FileFormat:
+    """The format of that name."""
+    if name not in FORMATS:
+        raise OptionError(f"format: {name!r} is none of {', '.join(FORMATS)}.")
+    found: FileFormat = FORMATS.load(name)
+    return found
+
+
+def formats_by_suffix(path: str | Path) -> list[FileFormat]:
+    """The formats that have the file's suffix (a final .gz aside), in the order of the registry."""
+    suffix = _suffix(path)
+    return [one for one in map(load_format, FORMATS) if suffix in one.suffixes]
+
+
+def all_suffixes() -> tuple[str, ...]:
+    """Every suffix that says a format, each once."""
+    return tuple(dict.fromkeys(suffix for name in FORMATS for suffix in load_format(name).suffixes))
+
+
+def _suffix(path: str | Path) -> str:
+    return Path(str(path).removesuffix(".gz")).suffix.lower()
+
+
+def _unknown_suffix(path: str | Path) -> OptionError:
+    suffix = Path(str(path).removesuffix(".gz")).suffix
+    return OptionError(
+        f"{path}: the suffix {suffix!r} says no format. Use {', '.join(all_suffixes())}, or give --format."
+    )

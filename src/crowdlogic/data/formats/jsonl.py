@@ -1,0 +1,120 @@
+"""jsonl: one JSON object a line.
+
+Flat objects make a table. Objects with tokens are sentences: {"item": ..., "tokens": [...], "tags": [...]} with one tag
+per token, or {"item": ..., "tokens": [...], "crowd": {"ann": [...], ...}} with the tags of every annotator.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.files import InputFile
+from crowdlogic.data.formats.protocol import Crowd, ReadOptions
+from crowdlogic.data.formats.records import CROWD_FIELDS, corpus_from_records, crowd_from_records
+from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, require_rows
+from crowdlogic.data.intake.columns import ALIASES, find_roles, normalise_name
+from crowdlogic.data.intake.contract import TableSource
+from crowdlogic.errors import FormatError
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Jsonl(TableFormat):
+    """One JSON object a line: rows of a table, or sentences."""
+
+    name, title, suffixes = "jsonl", "jsonl", (".jsonl", ".ndjson")
+
+    def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
+        """A table of flat objects."""
+        content = file.content.removeprefix(BYTE_ORDER_MARK)
+        try:
+            table = pl.read_ndjson(io.BytesIO(content), infer_schema_length=None)
+        except UNREADABLE:
+            records, source = parse_jsonl(content, file.name)
+            return _table_from_records(records, source), source
+        numbers = [number for number, line in enumerate(content.split(b"\n"), start=1) if line.strip()]
+        if len(numbers) != len(table):
+            raise FormatError(
+                f"{file.name}: {len(numbers)} lines but {len(table)} records. Write one JSON object a line."
+            )
+        return require_rows(table, file.name), TableSource(file.name, word="line", numbers=np.array(numbers))
+
+    def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
+        """Labels of a table, or the tags of every annotator beside the tokens."""
+        if not _has_crowds(file.content):
+            return super().read_crowd(file, options)
+        return crowd_from_records(*parse_jsonl(file.content, file.name), classes=options.classes)
+
+    def read_corpus(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Corpus:
+        """Texts of a table, or sentences."""
+        records, source = parse_jsonl(file.content, file.name)
+        if any(normalise_name(name) in ALIASES["tokens"] for name in records[0]):
+            return corpus_from_records(records, source)
+        return super().read_corpus(file, columns)
+
+    def encode_table(self, table: pl.DataFrame, target: str) -> bytes:  # noqa: ARG002 (any table will do)
+        """One object a row."""
+        buffer = io.BytesIO()
+        table.write_ndjson(buffer)
+        return buffer.getvalue()
+
+
+JSONL = Jsonl()
+
+
+def parse_jsonl(content: bytes, name: str) -> tuple[list[dict[str, Any]], TableSource]:
+    """The objects one by one, or an error with the line of the first one that is wrong."""
+    records, numbers = [], []
+    for number, line in enumerate(content.removeprefix(BYTE_ORDER_MARK).split(b"\n"), start=1):
+        if line.strip():
+            records.append(_parse_object(line, f"{name}, line {number}"))
+            numbers.append(number)
+    if not records:
+        raise FormatError(f"{name}: the file is empty. Give one JSON object a line.")
+    return records, TableSource(name, word="line", numbers=np.array(numbers))
+
+
+def _parse_object(line: bytes, where: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise FormatError(f"{where}: not UTF-8 text. Save the file as UTF-8.") from None
+    except (ValueError, RecursionError) as problem:
+        raise FormatError(f"{where}: not JSON ({problem}). Write one JSON object a line.") from None
+    if not isinstance(record, dict):
+        raise FormatError(
+            f"{where}: a JSON {type(record).__name__} where an object is expected. Write one object a line."
+        )
+    return record
+
+
+def _has_crowds(content: bytes) -> bool:
+    """Whether the first object has {annotator: tags}."""
+    try:
+        records, _ = parse_jsonl(content.lstrip().partition(b"\n")[0], "")
+    except FormatError:
+        return False
+    return any(isinstance(records[0].get(name), dict) for name in CROWD_FIELDS)
+
+
+def _table_from_records(records: list[dict[str, Any]], source: TableSource) -> pl.DataFrame:
+    """The objects as a table. A field of mixed types is left out, unless its name says that it matters."""
+    columns = list(dict.fromkeys(name for record in records for name in record))
+    roles = find_roles(columns, where=source.name).values()
+    table = {}
+    for name in columns:
+        try:
+            table[name] = pl.Series(name, [record.get(name) for record in records])
+        except (TypeError, OverflowError, *UNREADABLE):
+            if name in roles:
+                raise FormatError(
+                    f"{source.name}: the field {name!r} holds values of different types. Use one type throughout."
+                ) from None
+    return pl.DataFrame(table)

@@ -1,0 +1,164 @@
+"""What a file format can do: the one interface behind `read_labels`, `write_labels` and their kin.
+
+A format is a subclass of FileFormat in a module of its own and an entry in `crowdlogic.registry.FORMATS`. It overrides
+what it can do; everything else is refused with a sentence. A format that only reads, say an annotation tool's export,
+overrides `read_crowd`:
+
+    class MyTool(FileFormat):
+        name, title, suffixes = "my-tool", "My Tool's export", (".json",)
+
+        def recognises(self, head: bytes) -> bool:
+            return b'"my_tool_version"' in head
+
+        def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
+            ...                                      # a table of item, annotator, label (or tags), and a Corpus
+            return assemble_crowd(table, source, options, corpus=corpus, notices=("3 skipped tasks were left out.",))
+"""
+
+# ruff: noqa: ARG002 (a format does not look at what it refuses)
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import polars as pl
+
+from crowdlogic.data.answers import Answers
+from crowdlogic.data.corpus import Corpus, align
+from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.files import InputFile
+from crowdlogic.data.frames import from_frame
+from crowdlogic.data.intake.contract import Duplicates, TableSource
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.errors import FormatError, OptionError
+from crowdlogic.registry import FORMATS
+
+
+@dataclass(frozen=True, eq=False)
+class Crowd:
+    """Labels, and the items they are about when the file holds them too.
+
+    Attributes:
+        labels: The labels. `labels.intake` says what was left out while reading them.
+        corpus: The texts or tokens, with gold where the file has it; None when the file holds labels alone.
+    """
+
+    labels: CrowdLabels
+    corpus: Corpus | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions:
+    """How to read a file of labels.
+
+    Attributes:
+        columns: role -> column, for columns whose names are not recognised.
+        classes: The classes in the order that decides ties; other labels are then errors.
+        duplicates: What to do when an annotator labels an item twice: error, first, last or keep.
+        wide: Whether the table has one row per item and one column per annotator.
+        abstain: In a wide table, a value that means "no label", such as -1.
+    """
+
+    columns: Mapping[str, str] | None = None
+    classes: Sequence[Any] | None = None
+    duplicates: Duplicates | str = Duplicates.error
+    wide: bool = False
+    abstain: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.abstain is not None and not self.wide:
+            raise OptionError("abstain: goes with a wide table (--wide). In other layouts an absent label is left out.")
+
+
+class FileFormat(Protocol):
+    """How a kind of file is read and written. What a format does not override, it refuses.
+
+    Attributes:
+        name: The name that `--format` takes, as in the registry.
+        title: What messages call it.
+        suffixes: The endings of its files' names, such as .csv; the first is the usual one.
+    """
+
+    name: str
+    title: str
+    suffixes: tuple[str, ...]
+
+    def recognises(self, head: bytes) -> bool:
+        """Whether a file that begins with these bytes is certainly of this format.
+
+        It is asked where the suffix leaves a choice. Where no format is certain, the first with the suffix is taken.
+        """
+        return False
+
+    def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
+        """The file as a table, and how to speak of its rows."""
+        raise self._cannot_read(file, "a table")
+
+    def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
+        """The labels of all annotators, with the items when the file holds them."""
+        raise self._cannot_read(file, "labels of several annotators")
+
+    def read_corpus(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Corpus:
+        """The items themselves, with gold where the file has it."""
+        raise self._cannot_read(file, "texts or tokens")
+
+    def read_answers(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Answers:
+        """One class per item or token: the answers of a method, or gold."""
+        raise self._cannot_read(file, "one answer per item")
+
+    def encode_table(self, table: pl.DataFrame, target: str) -> bytes:
+        """The bytes of a table. `target` is the file that they will be written to, for messages."""
+        raise self._cannot_write(target, "a table", "encode_table")
+
+    def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> bytes:
+        """The bytes of the labels of all annotators."""
+        raise self._cannot_write(target, "labels", "encode_labels")
+
+    def encode_corpus(self, corpus: Corpus, target: str) -> bytes:
+        """The bytes of the items and their gold."""
+        raise self._cannot_write(target, "a corpus", "encode_corpus")
+
+    def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> bytes:
+        """The bytes of a method's answers."""
+        raise self._cannot_write(target, "answers", "encode_estimate")
+
+    def _cannot_read(self, file: InputFile, what: str) -> FormatError:
+        return FormatError(f"{file.name}: {self.title} holds no such thing as {what}, which is needed here.")
+
+    def _cannot_write(self, target: str, what: str, operation: str) -> OptionError:
+        able = " or ".join(", ".join(usual_suffixes(operation)).rsplit(", ", 1))
+        return OptionError(f"{target}: {what} cannot be written as {self.name}. Use {able}.")
+
+
+def usual_suffixes(operation: str) -> list[str]:
+    """The usual suffix of every format that overrides an operation, such as encode_labels."""
+    formats = [FORMATS.load(name) for name in FORMATS]
+    return [one.suffixes[0] for one in formats if getattr(type(one), operation) is not getattr(FileFormat, operation)]
+
+
+def assemble_crowd(
+    table: pl.DataFrame,
+    source: TableSource,
+    options: ReadOptions,
+    *,
+    corpus: Corpus | None = None,
+    notices: Iterable[str] = (),
+) -> Crowd:
+    """A Crowd from what a reader collected: the last step of most formats.
+
+    Args:
+        table: One row per label (item, annotator, label) or per tagged sentence (item, annotator, tags); optional
+            columns are weight, time and kind.
+        source: How to speak of the table's rows in messages.
+        options: What the user asked for.
+        corpus: The items, with gold where known. Every item of the table must be in it.
+        notices: What was left out or changed, a sentence each; users are shown them.
+    """
+    labels = from_frame(
+        table, columns=options.columns, classes=options.classes, duplicates=options.duplicates, source=source
+    )
+    intake = replace(labels.intake, notices=(*labels.intake.notices, *notices))
+    labels = replace(labels, intake=intake)
+    return Crowd(labels) if corpus is None else Crowd(*align(labels, corpus))

@@ -1,6 +1,4 @@
 from crowdlogic.data.answers import Answers as Answers
-from crowdlogic.data.answers import read_answers as read_answers
-from crowdlogic.data.answers import write_estimate as write_estimate
 from crowdlogic.data.benchmarks import Benchmark as Benchmark
 from crowdlogic.data.benchmarks import load_benchmark as load_benchmark
 from crowdlogic.data.corpus import Corpus as Corpus
@@ -9,7 +7,9 @@ from crowdlogic.data.corpus import documents as documents
 from crowdlogic.data.corpus import sentences as sentences
 from crowdlogic.data.estimate import Beliefs as Beliefs
 from crowdlogic.data.estimate import Estimate as Estimate
-from crowdlogic.data.formats.tables import Format as Format
+from crowdlogic.data.formats.protocol import Crowd as Crowd
+from crowdlogic.data.formats.protocol import FileFormat as FileFormat
+from crowdlogic.data.formats.protocol import ReadOptions as ReadOptions
 from crowdlogic.data.frames import from_arrays as from_arrays
 from crowdlogic.data.frames import from_dict as from_dict
 from crowdlogic.data.frames import from_frame as from_frame
@@ -21,7 +21,7 @@ from crowdlogic.data.intake.contract import Intake as Intake
 from crowdlogic.data.joining import concatenate as concatenate
 from crowdlogic.data.labels import CrowdLabels as CrowdLabels
 from crowdlogic.data.names import Classes as Classes
-from crowdlogic.data.reading import Crowd as Crowd
+from crowdlogic.data.reading import read_answers as read_answers
 from crowdlogic.data.reading import read_corpus as read_corpus
 from crowdlogic.data.reading import read_crowd as read_crowd
 from crowdlogic.data.reading import read_labels as read_labels
@@ -38,4 +38,5 @@ from crowdlogic.data.tagging import tags_to_spans as tags_to_spans
 from crowdlogic.data.vectors import WordVectors as WordVectors
 from crowdlogic.data.vectors import read_vectors as read_vectors
 from crowdlogic.data.writing import write_corpus as write_corpus
+from crowdlogic.data.writing import write_estimate as write_estimate
 from crowdlogic.data.writing import write_labels as write_labels

@@ -1,9 +1,9 @@
-"""Scores of learning on the real data sets: run the grid (resumable), then write the tables of docs/learning.md.
+"""Scores of learning methods on the real data sets: run a resumable grid, then write the tables of docs/learning.md.
 
     python -m benchmarks.learning_scores run [--only ner] [--rows "aggnet;logic-lncl, paper"] [--seeds 5] [--jobs 2]
     python -m benchmarks.learning_scores tables
 
-Each finished run is a file in benchmarks/results/learning; what is there is not run again. Needs CROWDLOGIC_DATA.
+Each finished run is a line of benchmarks/results/learning/TASK.jsonl and is not run again. Needs CROWDLOGIC_DATA.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.learning_tables import write_tables
 from crowdlogic.experiments.jobs import Job, run_jobs
-from crowdlogic.experiments.rows import run
+from crowdlogic.experiments.runs import run_job
 from crowdlogic.learning.presets import READINGS
 
 RESULTS = Path("benchmarks/results/learning")
@@ -24,7 +24,7 @@ NER = (
 )  # fmt: skip
 SENTIMENT = ("gold", "aggnet", "logic-lncl", "logic-lncl, k 0.2")
 STOPPING = ("gold-free items{}", "gold-free without a mean{}", "gold-free annotations{}", "logic-lncl{}, all epochs")
-"""Ways to stop, with what a preset changes in the place of the braces."""
+"""Stopping criteria; the option of the preset goes into the braces."""
 WEAK = ("gold", "majority", "dawid-skene", "aggnet", "aggnet with silence")
 GRID = {
     "ner": (*NER, *(row.format("") for row in STOPPING)),
@@ -37,8 +37,8 @@ GRID = {
 SEEDS = {"ner": 10, "sentiment": 20, "sentiment-published": 10, "weak-youtube": 10, "weak-sms": 10, "labelme": 10}
 
 
-def jobs(only: str | None, rows: str | None, seeds: int | None) -> list[Job]:
-    """The grid, seed by seed, so that a run that was stopped has all rows of the first seeds."""
+def select_jobs(only: str | None, rows: str | None, seeds: int | None) -> list[Job]:
+    """The grid, seed by seed, so that an interrupted grid has all rows of the first seeds."""
     chosen = [task for task in GRID if only is None or task in only.split(",")]
     wanted = None if rows is None else rows.split(";")
     found = [
@@ -51,8 +51,8 @@ def jobs(only: str | None, rows: str | None, seeds: int | None) -> list[Job]:
     return sorted(found, key=lambda job: job.seed)
 
 
-def hear(job: Job, done: int, todo: int) -> None:
-    """Say that a run is done."""
+def print_progress(job: Job, done: int, todo: int) -> None:
+    """Print which run is finished."""
     print(f"{done}/{todo} {job.task}: {job.row}, seed {job.seed}", flush=True)
 
 
@@ -68,7 +68,8 @@ def main() -> None:
     if chosen.what == "tables":
         write_tables(RESULTS, GRID, SEEDS)
         sys.exit()
-    run_jobs(jobs(chosen.only, chosen.rows, chosen.seeds), run, RESULTS, processes=chosen.jobs, hear=hear)
+    jobs = select_jobs(chosen.only, chosen.rows, chosen.seeds)
+    run_jobs(jobs, run_job, RESULTS, processes=chosen.jobs, progress=print_progress)
 
 
 if __name__ == "__main__":

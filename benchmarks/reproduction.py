@@ -1,40 +1,41 @@
-"""The tables of docs/reproduction.md, from the files that `crowdlogic reproduce` keeps in benchmarks/results/learning.
+"""Write the tables of docs/reproduction.md from the runs in benchmarks/results/learning.
 
-crowdlogic reproduce sentiment -o benchmarks/results/learning      # hours; what is done is not done again
+crowdlogic reproduce sentiment -o benchmarks/results/learning      # hours; finished runs are not run again
 crowdlogic reproduce ner -o benchmarks/results/learning
-python -m benchmarks.reproduction                                  # a second
+python -m benchmarks.reproduction                                  # seconds
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from crowdlogic.experiments.markdown import filled
+from crowdlogic.experiments.markdown import fill_section
 from crowdlogic.experiments.paper import NER, SENTIMENT
-from crowdlogic.experiments.reproduce import parts_of, write_results
+from crowdlogic.experiments.reproduction import build_tables, write_results
+from crowdlogic.experiments.results import FinishedRuns, read_runs
 from crowdlogic.experiments.studies import patience_table, reliability_table, time_table
-from crowdlogic.experiments.tables import ablation_table, against_aggnet
+from crowdlogic.experiments.tables import ablation_table, significance_table
 
 RESULTS = Path("benchmarks/results/learning")
 PAGE = Path("docs/reproduction.md")
 TASKS = (SENTIMENT, NER)
 
 
-def rendered(page: str, results: Path) -> str:
-    """The page with every table in its place."""
+def render_page(page: str, runs: FinishedRuns) -> str:
+    """The page with every table in its section."""
     for task in TASKS:
-        parts = parts_of(results, task)
+        tables = build_tables(runs, task)
         for name in ("methods", "order", "samples", "sensitivity"):
-            page = filled(page, f"{task} {name}", parts[name])
-    both = {
-        "ablations": ablation_table(results),
-        "tests": against_aggnet(results),
-        "annotators": reliability_table(results, TASKS),
-        "time": time_table(results, TASKS),
-        "patience": patience_table(results, NER, "cl mw"),
+            page = fill_section(page, f"{task} {name}", tables[name])
+    of_both_tasks = {
+        "ablations": ablation_table(runs),
+        "tests": significance_table(runs),
+        "annotators": reliability_table(runs, TASKS),
+        "time": time_table(runs, TASKS),
+        "patience": patience_table(runs, NER, "cl mw"),
     }
-    for name, table in both.items():
-        page = filled(page, name, table)
+    for name, table in of_both_tasks.items():
+        page = fill_section(page, name, table)
     return page
 
 
@@ -42,7 +43,7 @@ def main() -> None:
     """Write the lists of runs, the figures and the page."""
     for task in TASKS:
         write_results(RESULTS, task)
-    PAGE.write_text(rendered(PAGE.read_text(encoding="utf-8"), RESULTS), encoding="utf-8")
+    PAGE.write_text(render_page(PAGE.read_text(encoding="utf-8"), read_runs(RESULTS)), encoding="utf-8")
 
 
 if __name__ == "__main__":

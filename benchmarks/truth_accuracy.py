@@ -20,12 +20,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from benchmarks.figures_file import Figures, FiguresFile
 from benchmarks.machine import PEERS, described
-from benchmarks.store import Figures, Store
 from crowdlogic.data.benchmarks import Benchmark, load_benchmark
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.formats.table_layouts import labels_table
-from crowdlogic.experiments.markdown import markdown, put_between
+from crowdlogic.experiments.markdown import format_table, write_section
 from crowdlogic.metrics.scores import TieCredit, accuracy, score
 from crowdlogic.metrics.spans import span_scores
 from crowdlogic.truth.dawid_skene import DawidSkene
@@ -138,7 +138,7 @@ def spans_of(name: str, data: Benchmark) -> Figures:
     return found
 
 
-def accuracy_table(store: Store, peer: str | None) -> str:
+def accuracy_table(file: FiguresFile, peer: str | None) -> str:
     """One row per method, one column per set."""
     names = [name for name in METHODS if name not in SEQUENCE_METHODS]
     rows: dict[str, list[object]] = {name: [] for name in names}
@@ -150,12 +150,12 @@ def accuracy_table(store: Store, peer: str | None) -> str:
         for name in names:
             method = MajorityVote(ties="soft") if name == "majority" else METHODS[name]
             key = f"{each} {name}"
-            rows[name].append(store.get(key, partial(measured, method, data))["accuracy"])
+            rows[name].append(file.get(key, partial(measured, method, data))["accuracy"])
         key = f"{each} unsmoothed"
-        found = store.get(key, partial(measured, UNSMOOTHED, data))
+        found = file.get(key, partial(measured, UNSMOOTHED, data))
         rows["dawid-skene, no smoothing, 100 iterations"].append(found["accuracy"])
         for name in CROWD_KIT if peer else ():
-            found = store.get(f"{each} crowd-kit {name}", partial(peer_figures, str(peer), name, data))
+            found = file.get(f"{each} crowd-kit {name}", partial(peer_figures, str(peer), name, data))
             theirs[name].append(found["accuracy"] if found["accuracy"] is not None else "> 5 min")
             if name == "dawid-skene":
                 theirs["dawid-skene, 100 iterations"].append(found["accuracy_100"])
@@ -164,7 +164,7 @@ def accuracy_table(store: Store, peer: str | None) -> str:
     lines: list[tuple[object, ...]] = [(name, *_marked(name, values, rows)) for name, values in rows.items()]
     lines += [("*ebcc, authors' notebook*", *(PUBLISHED_EBCC.get(each, "") for each in SETS))]
     lines += [(f"*crowd-kit {name}*", *values) for name, values in theirs.items()]
-    return markdown(["method", *short], lines)
+    return format_table(["method", *short], lines)
 
 
 def _marked(name: str, values: list[object], rows: dict[str, list[object]]) -> list[str]:
@@ -174,27 +174,27 @@ def _marked(name: str, values: list[object], rows: dict[str, list[object]]) -> l
     return [f"{value:.2f}{' ↓' if mark else ''}" for value, mark in zip(values, short, strict=True)]
 
 
-def calibration_table(store: Store) -> str:
+def calibration_table(file: FiguresFile) -> str:
     """Expected calibration error and log loss, averaged over the sets."""
     rows = []
     for name in (name for name in METHODS if name not in SEQUENCE_METHODS):
-        found = [store.figures[f"{each} {name}"] for each in SETS]
+        found = [file.figures[f"{each} {name}"] for each in SETS]
         errors = [one["calibration_error"] for one in found]
         losses = [one["log_loss"] for one in found]
         rows.append((name, f"{np.mean(errors):.1f}", f"{max(errors):.1f}", f"{np.mean(losses):.3f}"))
-    return markdown(["method", "calibration error, mean (%)", "worst set (%)", "log loss, mean (nats)"], rows)
+    return format_table(["method", "calibration error, mean (%)", "worst set (%)", "log loss, mean (nats)"], rows)
 
 
-def span_table(store: Store) -> str:
+def span_table(file: FiguresFile) -> str:
     """Precision, recall and F1 of spans on the NER set."""
     data = load_benchmark("ner_conll_mturk")
     names = [*METHODS, *(f"{name} without words" for name in SEQUENCE_METHODS)]
     rows = []
     for name in names:
-        found = store.get(f"ner {name}", partial(spans_of, name, data))
+        found = file.get(f"ner {name}", partial(spans_of, name, data))
         cells = [" / ".join(f"{value:.2f}" for value in found[scheme]) for scheme in ("conll", "strict")]
         rows.append((name, *cells, found["iterations"], found["seconds"]))
-    return markdown(["method", "conlleval P / R / F1", "strict P / R / F1", "iterations", "seconds"], rows)
+    return format_table(["method", "conlleval P / R / F1", "strict P / R / F1", "iterations", "seconds"], rows)
 
 
 def main() -> None:
@@ -203,11 +203,11 @@ def main() -> None:
     options.add_argument("--peers", default=str(PEERS) if PEERS.is_file() else None, help="A python with crowd-kit.")
     options.add_argument("--fresh", action="store_true", help="Forget earlier figures.")
     chosen = options.parse_args()
-    store = Store(RESULTS, fresh=chosen.fresh)
-    put_between(PAGE, "accuracy", f"{accuracy_table(store, chosen.peers)}\n\nMeasured {described()}.")
-    put_between(PAGE, "calibration", calibration_table(store))
-    put_between(PAGE, "spans", span_table(store))
-    print(json.dumps({"figures": len(store.figures), "page": str(PAGE)}))
+    file = FiguresFile(RESULTS, fresh=chosen.fresh)
+    write_section(PAGE, "accuracy", f"{accuracy_table(file, chosen.peers)}\n\nMeasured {described()}.")
+    write_section(PAGE, "calibration", calibration_table(file))
+    write_section(PAGE, "spans", span_table(file))
+    print(json.dumps({"figures": len(file.figures), "page": str(PAGE)}))
 
 
 if __name__ == "__main__":

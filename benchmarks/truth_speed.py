@@ -24,9 +24,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from benchmarks.figures_file import Figures, FiguresFile
 from benchmarks.machine import PEERS, SNORKEL, described
-from benchmarks.store import Figures, Store
-from crowdlogic.experiments.markdown import markdown, put_between
+from crowdlogic.experiments.markdown import format_table, write_section
 
 RESULTS = Path("benchmarks/results/truth_speed.json")
 PAGE = Path("docs/truth.md")
@@ -142,17 +142,17 @@ def theirs(peer: str, table: Path, model: str, repeats: int, count: int) -> Figu
     return {"seconds": per_iteration(short, long), "measured": described()}
 
 
-def rows_of(store: Store, sizes: list[int]) -> list[tuple[object, ...]]:
+def rows_of(file: FiguresFile, sizes: list[int]) -> list[tuple[object, ...]]:
     """One row per method and size."""
     rows = []
     for method, model in METHODS.items():
         peers = [f"crowd-kit {model}", SNORKEL_MODEL if model == "DawidSkene" else ""]
         for count in sizes:
-            mine = store.figures.get(f"{method} {count} 1")
+            mine = file.figures.get(f"{method} {count} 1")
             if mine is None:
                 continue
-            two = store.figures.get(f"{method} {count} 2")
-            seconds = [store.figures.get(f"{name} {count}", {}).get("seconds") for name in peers]
+            two = file.figures.get(f"{method} {count} 2")
+            seconds = [file.figures.get(f"{name} {count}", {}).get("seconds") for name in peers]
             rows.append(
                 (
                     method,
@@ -171,7 +171,7 @@ def _peer(seconds: float | None, mine: float, count: int) -> str:
 
 
 def measure(
-    store: Store,
+    file: FiguresFile,
     folder: Path,
     sizes: list[int],
     methods: list[str],
@@ -179,7 +179,7 @@ def measure(
     peer: str | None,
     snorkel: str | None,
 ) -> None:
-    """Fill the store."""
+    """Measure what is not in the file yet."""
     for count in sizes:
         codes, table = write_labels(folder, count)
         for method, model in METHODS.items():
@@ -187,11 +187,11 @@ def measure(
                 continue
             for threads in (1, 2):
                 key = f"{method} {count} {threads}"
-                store.get(key, partial(ours, codes, method, repeats, threads, count))
+                file.get(key, partial(ours, codes, method, repeats, threads, count))
             if peer and (model != "GLAD" or count <= 10**5):
-                store.get(f"crowd-kit {model} {count}", partial(theirs, peer, table, model, repeats, count))
+                file.get(f"crowd-kit {model} {count}", partial(theirs, peer, table, model, repeats, count))
         if snorkel and "dawid-skene" in methods and count <= 10**4:  # its matrices are annotators x classes squared
-            store.get(f"{SNORKEL_MODEL} {count}", partial(theirs, snorkel, table, SNORKEL_MODEL, repeats, count))
+            file.get(f"{SNORKEL_MODEL} {count}", partial(theirs, snorkel, table, SNORKEL_MODEL, repeats, count))
 
 
 def main() -> None:
@@ -207,10 +207,10 @@ def main() -> None:
     options.add_argument("--fresh", action="store_true", help="Forget earlier figures.")
     chosen = options.parse_args()
     sizes = [int(float(size)) for size in chosen.sizes.split(",")]
-    store = Store(RESULTS, fresh=chosen.fresh)
+    file = FiguresFile(RESULTS, fresh=chosen.fresh)
     with tempfile.TemporaryDirectory() as folder:
         methods = chosen.methods.split(",")
-        measure(store, Path(folder), sizes, methods, chosen.repeats, chosen.peers, chosen.snorkel)
+        measure(file, Path(folder), sizes, methods, chosen.repeats, chosen.peers, chosen.snorkel)
     columns = [
         "method",
         "labels",
@@ -220,8 +220,8 @@ def main() -> None:
         "crowd-kit 1.4.2",
         "Snorkel 0.10.0 (an epoch)",
     ]
-    known = sorted({int(key.split()[-2]) for key in store.figures if key.endswith(" 1")})
-    put_between(PAGE, "speed", f"{markdown(columns, rows_of(store, known))}\n\nMeasured {described()}.")
+    known = sorted({int(key.split()[-2]) for key in file.figures if key.endswith(" 1")})
+    write_section(PAGE, "speed", f"{format_table(columns, rows_of(file, known))}\n\nMeasured {described()}.")
 
 
 if __name__ == "__main__":

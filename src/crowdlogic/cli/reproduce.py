@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,7 +12,7 @@ import typer
 
 from crowdlogic.cli.console import say, show_lines
 from crowdlogic.errors import OptionError
-from crowdlogic.experiments.jobs import Job, run_jobs
+from crowdlogic.experiments.jobs import Job, JobProgress, build_jobs, run_jobs, unfinished
 
 
 class PaperTask(StrEnum):
@@ -38,25 +37,26 @@ def command(
 ) -> None:
     """Run the paper's methods over several seeds; write its tables and figures with ours beside them."""
     # Loaded late: their statistics take a second to load, and every other command would wait for them.
-    from crowdlogic.experiments.reproduce import jobs_of, rows_of, write_results
-    from crowdlogic.experiments.rows import run
-    from crowdlogic.experiments.tables import results_table
-    from crowdlogic.experiments.tasks import QUICK, task_named
+    from crowdlogic.experiments.reproduction import select_rows, write_results
+    from crowdlogic.experiments.results import read_runs
+    from crowdlogic.experiments.runs import run_job
+    from crowdlogic.experiments.tables import methods_table
+    from crowdlogic.experiments.tasks import QUICK, load_task
 
     name = f"{QUICK}{task}" if quick else str(task)
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise OptionError(f"{out}: is a file. Name a folder.")
-    rows = rows_of(name, methods or ())
+    rows = select_rows(name, methods or ())
     _check_torch()
-    task_named(name)  # missing data is told of before anything is written
-    wanted = jobs_of(name, rows, seeds or (2 if quick else 5))
-    todo = sum(not job.path(folder).is_file() for job in wanted)
+    load_task(name)  # missing data is an error before anything is written
+    wanted = build_jobs(name, rows, seeds or (2 if quick else 5))
+    todo = len(unfinished(wanted, folder))
     say(f"{len(wanted):,} runs: {len(wanted) - todo:,} are done, {todo:,} to do.")
-    run_jobs(wanted, run, folder, processes=jobs, hear=_teller())
+    run_jobs(wanted, run_job, folder, processes=jobs, progress=_job_progress())
     figures = write_results(folder, name)
-    show_lines([results_table(folder, name)])
-    say(f"tables -> {folder / f'{name}.md'}; runs -> {folder / f'{name}.csv'}; figures -> {folder / 'figures'}")
+    show_lines([methods_table(read_runs(folder), name)])
+    say(f"tables -> {folder / f'{name}.md'}; runs -> {folder / f'{name}.jsonl'}; figures -> {folder / 'figures'}")
     if figures.missing:
         say(figures.missing)
 
@@ -66,12 +66,12 @@ def _check_torch() -> None:
         raise OptionError("The paper's networks need torch, which is not installed. Install crowdlogic[torch].")
 
 
-def _teller() -> Callable[[Job, int, int], None]:
-    """Says what is done and how long the rest may take."""
+def _job_progress() -> JobProgress:
+    """Prints a line after each job, with an estimate of the remaining time."""
     begin = time.monotonic()
 
-    def hear(job: Job, done: int, todo: int) -> None:
+    def report(job: Job, done: int, todo: int) -> None:
         left = (time.monotonic() - begin) / done * (todo - done)
         say(f"{done:,} of {todo:,}: {job.row}, seed {job.seed}; about {max(round(left / 60), 1):,} min left")
 
-    return hear
+    return report

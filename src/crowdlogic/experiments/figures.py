@@ -1,23 +1,30 @@
-"""The figures of the experiments as files: annotators, fewer samples, other C and k. SVG always, PNG with a browser.
+"""The figures of the experiments, made from finished runs: annotators, sample efficiency, sensitivity to C and k.
 
-They are drawn from the files of finished runs; those of annotators show the run with the lowest seed.
+The figures of annotators show the run with the lowest seed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 
-from crowdlogic.experiments.paper import IMITATIONS, NER, STRENGTHS, kind_of
-from crowdlogic.experiments.statistics import mean_of
-from crowdlogic.experiments.studies import FEW, correlation, reliabilities, sized, sizes_of
-from crowdlogic.experiments.tables import measures, percents, runs_of
+from crowdlogic.experiments.paper import IMITATIONS, NER, STRENGTHS, paper_task
+from crowdlogic.experiments.results import FinishedRuns
+from crowdlogic.experiments.statistics import mean_interval
+from crowdlogic.experiments.studies import (
+    FEW_LABELS,
+    AnnotatorScore,
+    reliability_correlation,
+    row_with_samples,
+    sample_sizes,
+    scored_annotators,
+)
+from crowdlogic.experiments.tables import metric_names, percentages
 from crowdlogic.report.plots import (
     Frame,
     Plot,
@@ -36,31 +43,36 @@ from crowdlogic.report.plots_charts import Line, lines
 from crowdlogic.report.plots_rows import heat_map
 
 SHOWN = {True: 4, False: 6}
-"""Of how many annotators the matrices are shown: four for tags, six for documents, as in the paper."""
+"""Number of annotators whose matrices are shown, by whether the task is tagging: four and six, as in the paper."""
 
 GAP = 26
+"""Pixels above each matrix."""
 
 
-def figures_of(folder: Path, task: str) -> list[Plot]:
+def build_figures(runs: FinishedRuns, task: str) -> list[Plot]:
     """Every figure that the finished runs of a task allow."""
-    found = [*_annotators(folder, task), *_samples(folder, task), *_sensitivity(folder, task)]
-    return [replace(plot, name=f"{task}-{plot.name}") for plot in found]
+    plots = [*_annotator_figures(runs, task), *_sample_figures(runs, task), *_sensitivity_figures(runs, task)]
+    return [replace(plot, name=f"{task}-{plot.name}") for plot in plots]
 
 
-def _annotators(folder: Path, task: str) -> list[Plot]:
-    runs = runs_of(folder, task, "annotators")
-    if not runs:
+def _annotator_figures(runs: FinishedRuns, task: str) -> list[Plot]:
+    own = runs.row_runs(task, "annotators")
+    if not own:
         return []
-    found, each = runs[0]["annotators"], reliabilities(folder, task)[0]
-    return [matrices(found, SHOWN[kind_of(task) == NER]), scattered(each), *boxes(found["each"], task)]
+    record = own[0]["annotators"]
+    return [
+        confusion_figure(record, SHOWN[paper_task(task) == NER]),
+        reliability_figure(scored_annotators(own[0])),
+        *_box_figures(record["each"], task),
+    ]
 
 
-def matrices(found: dict[str, Any], count: int) -> Plot:
-    """The busiest annotators' matrices: estimated above, real below."""
+def confusion_figure(record: dict[str, Any], count: int) -> Plot:
+    """The confusion matrices of the annotators with the most labels: estimated above, real below."""
     inside: list[Markup] = []
     x = high = 0.0
-    for place, one in enumerate(found["busiest"][:count]):
-        pair = [_matrix(f"{place}-{what}", one[what], found["classes"]) for what in ("estimated", "real")]
+    for place, one in enumerate(record["busiest"][:count]):
+        pair = [_matrix(f"{place}-{what}", one[what], record["classes"]) for what in ("estimated", "real")]
         wide, tall = max(plot.size[0] for plot in pair), pair[0].size[1] + GAP
         inside.append(text(x + wide / 2, 14, one["name"], class_="label"))
         for level, (what, plot) in enumerate(zip(("estimated", "real"), pair, strict=True)):
@@ -77,34 +89,37 @@ def _matrix(name: str, values: list[list[float | None]], classes: Sequence[str])
     return heat_map(name, name, classes, classes, filled, row_name="truth", column_name="answer")
 
 
-def scattered(each: Sequence[dict[str, Any]]) -> Plot:
-    """Estimated against real overall reliability, the diagonal where they agree."""
+def reliability_figure(annotators: list[AnnotatorScore]) -> Plot:
+    """Estimated against real overall reliability, with the diagonal on which they are equal."""
     frame = Frame(width=420, height=400)
-    values = [one[what] for one in each for what in ("estimated", "real")]
-    low = math.floor(10 * min(values)) / 10
+    low = math.floor(10 * min(one[what] for one in annotators for what in ("estimated", "real"))) / 10
     across, up = frame.across(low, 1.0), frame.up(low, 1.0)
-    r = correlation(list(each))
     marks = [*left_axis(frame, up, "estimated", percent), *bottom_axis(frame, across, "real", percent)]
     marks.append(rule(across(low), up(low), across(1.0), up(1.0), "chance"))
-    most = max(one["labels"] for one in each)
-    for one in each:
-        note = title(f"{one['name']}: real {percent(one['real'])}, estimated {percent(one['estimated'])}")
-        size = 2.5 + 6 * math.sqrt(one["labels"] / most)
-        place = {"cx": across(one["real"]), "cy": up(one["estimated"]), "r": size}
-        marks.append(tag("circle", note, class_="mark c1", fill_opacity=0.55, **place))
-    heading = f"Overall reliability of {len(each)} annotators: r = {r:.3f}"
-    says = f"{heading}; annotators with more than {FEW} labels, larger points have more."
+    most = max(one["labels"] for one in annotators)
+    marks += [_annotator_mark(one, across, up, most) for one in annotators]
+    r = reliability_correlation(annotators)
+    heading = f"Overall reliability of {len(annotators)} annotators: r = {r:.3f}"
+    says = f"{heading}; annotators with more than {FEW_LABELS} labels, larger points have more."
     return drawn("reliability", heading, says, marks, size=(frame.width, frame.height))
 
 
-def boxes(each: Sequence[dict[str, Any]], task: str) -> list[Plot]:
-    """How much annotators did, and how well."""
-    kind = "F1" if kind_of(task) == NER else "accuracy"
-    items = [float(one["items"]) for one in each]
-    skill = [one["skill"] for one in each if one["skill"] is not None]
+def _annotator_mark(one: AnnotatorScore, across: Scale, up: Scale, most: int) -> Markup:
+    """A point whose area grows with the number of labels, `most` being the largest."""
+    note = title(f"{one['name']}: real {percent(one['real'])}, estimated {percent(one['estimated'])}")
+    size = 2.5 + 6 * math.sqrt(one["labels"] / most)
+    place = {"cx": across(one["real"]), "cy": up(one["estimated"]), "r": size}
+    return tag("circle", note, class_="mark c1", fill_opacity=0.55, **place)
+
+
+def _box_figures(annotators: Sequence[AnnotatorScore], task: str) -> list[Plot]:
+    """How much each annotator labelled, and how well."""
+    metric = "F1" if paper_task(task) == NER else "accuracy"
+    items = [float(one["items"]) for one in annotators]
+    skill = [one["skill"] for one in annotators if one["skill"] is not None]
     return [
         box_plot("amount", "Annotated items per annotator", items, y="items", logarithmic=True),
-        box_plot("skill", f"{kind} of annotators", skill, y=kind),
+        box_plot("skill", f"{metric} of annotators", skill, y=metric),
     ]
 
 
@@ -114,91 +129,83 @@ def box_plot(name: str, heading: str, values: Sequence[float], *, y: str, logari
     show = short if logarithmic else percent
     low, high = (max(min(values), 1.0) / 1.3, max(values) * 1.3) if logarithmic else (0.0, 1.0)
     up = Scale(low, high, frame.height - frame.bottom, frame.top, logarithmic)
-    quarter, median, upper = (float(q) for q in np.quantile(values, (0.25, 0.5, 0.75)))
-    reach = 1.5 * (upper - quarter)
-    least, most = (
-        min(value for value in values if value >= quarter - reach),
-        max(value for value in values if value <= upper + reach),
-    )
-    middle, half = frame.left + 50, 26.0
-    box = {"x": middle - half, "y": up(upper), "width": 2 * half, "height": max(up(quarter) - up(upper), 1.0)}
-    marks = [
-        *left_axis(frame, up, y, show),
-        rule(middle, up(least), middle, up(quarter), "axis"),
-        rule(middle, up(upper), middle, up(most), "axis"),
-        *(rule(middle - 10, up(end), middle + 10, up(end), "axis") for end in (least, most)),
-        tag("rect", title(f"half of them lie from {show(quarter)} to {show(upper)}"), class_="mark c5", **box),
-        rule(middle - half, up(median), middle + half, up(median), "chosen"),
-        text(middle + half + 5, up(median) + 4, show(median), anchor="start", class_="label"),
-    ]
-    marks += [
-        tag(
-            "circle",
-            cx=middle + 84 + 14 * math.sin(37 * place),
-            cy=up(value),
-            r=2.2,
-            class_="mark c1",
-            fill_opacity=0.6,
-        )
-        for place, value in enumerate(values)
-    ]
-    says = f"{heading}: median {show(median)}, half from {show(quarter)} to {show(upper)}, {len(values)} in all."
+    lower, median, upper = (float(q) for q in np.quantile(values, (0.25, 0.5, 0.75)))
+    middle = frame.left + 50
+    marks = [*left_axis(frame, up, y, show), *_whiskers(values, lower, upper, middle=middle, up=up)]
+    marks += _box(lower, median, upper, middle=middle, up=up, show=show)
+    marks += [_jittered_point(place, value, middle, up) for place, value in enumerate(values)]
+    says = f"{heading}: median {show(median)}, half from {show(lower)} to {show(upper)}, {len(values)} in all."
     return drawn(name, heading, says, marks, size=(frame.width, frame.height))
 
 
-def _samples(folder: Path, task: str) -> list[Plot]:
+def _whiskers(values: Sequence[float], lower: float, upper: float, *, middle: float, up: Scale) -> list[Markup]:
+    reach = 1.5 * (upper - lower)
+    least = min(value for value in values if value >= lower - reach)
+    most = max(value for value in values if value <= upper + reach)
+    return [
+        rule(middle, up(least), middle, up(lower), "axis"),
+        rule(middle, up(upper), middle, up(most), "axis"),
+        *(rule(middle - 10, up(end), middle + 10, up(end), "axis") for end in (least, most)),
+    ]
+
+
+def _box(
+    lower: float, median: float, upper: float, *, middle: float, up: Scale, show: Callable[[float], str]
+) -> list[Markup]:
+    half = 26.0
+    box = {"x": middle - half, "y": up(upper), "width": 2 * half, "height": max(up(lower) - up(upper), 1.0)}
+    return [
+        tag("rect", title(f"half of them lie from {show(lower)} to {show(upper)}"), class_="mark c5", **box),
+        rule(middle - half, up(median), middle + half, up(median), "chosen"),
+        text(middle + half + 5, up(median) + 4, show(median), anchor="start", class_="label"),
+    ]
+
+
+def _jittered_point(place: int, value: float, middle: float, up: Scale) -> Markup:
+    """A value beside the box, moved sideways so that equal values can be seen."""
+    x = middle + 84 + 14 * math.sin(37 * place)
+    return tag("circle", cx=x, cy=up(value), r=2.2, class_="mark c1", fill_opacity=0.6)
+
+
+SAMPLE_CURVES = {
+    "prediction": (
+        ("student", "logic-lncl", "student"),
+        ("teacher", "logic-lncl", "teacher"),
+        ("AggNet", "aggnet", "student"),
+    ),
+    "inference": (("Logic-LNCL", "logic-lncl", "inference"), ("AggNet", "aggnet", "inference")),
+}
+"""The curves of each figure of sample efficiency: label, row, and what is scored."""
+
+
+def _sample_figures(runs: FinishedRuns, task: str) -> list[Plot]:
     """Prediction and inference against the number of training items."""
-    name = measures(task)[-1]
-    wanted = {
-        "prediction": (
-            ("student", "logic-lncl", "student"),
-            ("teacher", "logic-lncl", "teacher"),
-            ("AggNet", "aggnet", "student"),
-        ),
-        "inference": (("Logic-LNCL", "logic-lncl", "inference"), ("AggNet", "aggnet", "inference")),
-    }
     plots = []
-    for what, curves in wanted.items():
-        drawn_lines = [
-            Line(
-                label,
-                _curve(
-                    [
-                        (size, percents(runs_of(folder, task, sized(row, size, task)), part, name))
-                        for size in sizes_of(task)
-                    ]
-                ),
-            )
-            for label, row, part in curves
-        ]
-        if all(len(line.points) > 1 for line in drawn_lines):
+    for what, curves in SAMPLE_CURVES.items():
+        made = []
+        for label, row, part in curves:
+            rows = [(size, row_with_samples(row, size, task)) for size in sample_sizes(task)]
+            made.append(_curve(runs, task, label=label, part=part, rows=rows))
+        if all(len(line.points) > 1 for line in made):
             heading = f"{what.capitalize()} with fewer training items"
-            plots.append(lines(f"samples-{what}", heading, drawn_lines, x="training items", y=name))
+            plots.append(lines(f"samples-{what}", heading, made, x="training items", y=metric_names(task)[-1]))
     return plots
 
 
-def _sensitivity(folder: Path, task: str) -> list[Plot]:
+def _sensitivity_figures(runs: FinishedRuns, task: str) -> list[Plot]:
     """Dev scores against C, and against a constant k."""
-    name = measures(task)[-1]
     plots = []
     for letter, values in (("C", STRENGTHS), ("k", IMITATIONS)):
-        drawn_lines = [
-            Line(
-                part,
-                _curve(
-                    [
-                        (value, percents(runs_of(folder, task, f"logic-lncl, {letter} {value:g}"), part, name))
-                        for value in values
-                    ]
-                ),
-            )
-            for part in ("dev student", "dev teacher")
-        ]
-        if all(len(line.points) > 1 for line in drawn_lines):
-            plots.append(lines(f"sensitivity-{letter}", f"Dev score by {letter}", drawn_lines, x=letter, y=name))
+        rows = [(value, f"logic-lncl, {letter} {value:g}") for value in values]
+        made = [_curve(runs, task, label=part, part=part, rows=rows) for part in ("dev student", "dev teacher")]
+        if all(len(line.points) > 1 for line in made):
+            heading = f"Dev score by {letter}"
+            plots.append(lines(f"sensitivity-{letter}", heading, made, x=letter, y=metric_names(task)[-1]))
     return plots
 
 
-def _curve(points: Sequence[tuple[float, Sequence[float]]]) -> list[tuple[float, float]]:
-    """The means of those sizes that were run, as shares."""
-    return [(x, mean_of(values).mean / 100) for x, values in points if values]
+def _curve(runs: FinishedRuns, task: str, *, label: str, part: str, rows: Sequence[tuple[float, str]]) -> Line:
+    """Mean headline scores, as shares, of the rows at each x that were run."""
+    metric = metric_names(task)[-1]
+    scores = [(x, percentages(runs.row_runs(task, row), part, metric)) for x, row in rows]
+    return Line(label, [(x, mean_interval(values).mean / 100) for x, values in scores if values])

@@ -1,63 +1,67 @@
-"""A grid of runs, each finished one a file: what was stopped goes on, and what is done is not done again.
+"""A resumable grid of runs: finished runs are skipped, and each result is written as soon as its run ends.
 
-A job is a row of a table (a method on a task) and a seed. Jobs run in processes of their own with one thread each.
+A job is a row of a table (a method on a task) and a random seed. Jobs run in other processes, with one thread each.
 """
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
-from crowdlogic.data.files import write_bytes
+from crowdlogic.experiments.results import RunResult, add_run, read_runs
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 @dataclass(frozen=True)
 class Job:
-    """A row of a table, and a seed."""
+    """One run to do.
+
+    Attributes:
+        task: The task, such as `ner`.
+        row: The row of its table, such as `logic-lncl, C 2`.
+        seed: Random seed.
+    """
 
     task: str
     row: str
     seed: int
 
-    def path(self, folder: Path) -> Path:
-        """Where its result is kept."""
-        words = "".join(c if c.isalnum() else "-" for c in self.row.lower())
-        return folder / self.task / words / f"seed{self.seed}.json"
+
+Work: TypeAlias = Callable[[Job], RunResult]
+"""Does a job; it must be a module-level function, because it is sent to other processes."""
+
+JobProgress: TypeAlias = Callable[[Job, int, int], None]
+"""Callback, called after each job with the job, the number of jobs done and the number of all jobs to do."""
 
 
-Work = Callable[[Job], dict[str, Any]]
+def build_jobs(task: str, rows: Sequence[str], seeds: int) -> list[Job]:
+    """Every row with every seed, seed by seed: a grid that is stopped early has all rows of the first seeds."""
+    return [Job(task, row, seed) for seed in range(seeds) for row in rows]
+
+
+def unfinished(jobs: Sequence[Job], folder: Path) -> list[Job]:
+    """The jobs without a result in the folder, in their order."""
+    runs = read_runs(folder)
+    done = {Job(task, run["row"], run["seed"]) for task in runs.by_task for run in runs.task_runs(task)}
+    return [job for job in jobs if job not in done]
 
 
 def run_jobs(
-    jobs: Sequence[Job], work: Work, folder: Path, *, processes: int = 1, hear: Callable[[Job, int, int], None]
+    jobs: Sequence[Job], work: Work, folder: Path, *, processes: int = 1, progress: JobProgress | None = None
 ) -> None:
-    """Run what is not done yet, each result written whole when it is there."""
-    todo = [job for job in jobs if not job.path(folder).is_file()]
+    """Do the unfinished jobs and add each result to the folder when it is there."""
+    todo = unfinished(jobs, folder)
     for variable in THREADS:
         os.environ[variable] = "1"  # inherited by the processes, torch in them included
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        waiting = {pool.submit(work, job): job for job in todo}
-        for done, future in enumerate(as_completed(waiting), start=1):
-            keep(waiting[future], future.result(), folder)
-            hear(waiting[future], done, len(todo))
-
-
-def keep(job: Job, result: dict[str, Any], folder: Path) -> None:
-    """Write a result."""
-    path = job.path(folder)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_bytes(path, json.dumps(result, indent=1).encode())
-
-
-def results(folder: Path, task: str, row: str, seeds: Iterable[int]) -> list[dict[str, Any]]:
-    """The results of a row, seed by seed, as far as they are there."""
-    paths = [Job(task, row, seed).path(folder) for seed in seeds]
-    return [json.loads(path.read_text()) for path in paths if path.is_file()]
+        futures = {pool.submit(work, job): job for job in todo}
+        for done, future in enumerate(as_completed(futures), start=1):
+            add_run(folder, future.result())
+            if progress is not None:
+                progress(futures[future], done, len(todo))

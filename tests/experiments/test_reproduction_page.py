@@ -6,29 +6,39 @@ import json
 from pathlib import Path
 
 import pytest
-from benchmarks.reproduction import PAGE, RESULTS, TASKS, rendered
+from benchmarks.reproduction import PAGE, RESULTS, TASKS, render_page
 
-from crowdlogic.experiments.jobs import Job
+from crowdlogic.experiments.results import FinishedRuns, read_runs
 
 ROOT = Path(__file__).parents[2]
 
 
-def test_every_table_is_what_the_committed_runs_give():
+@pytest.fixture(scope="module")
+def runs() -> FinishedRuns:
+    return read_runs(ROOT / RESULTS)
+
+
+def test_every_table_is_what_the_committed_runs_give(runs):
     page = (ROOT / PAGE).read_text(encoding="utf-8")
 
-    assert rendered(page, ROOT / RESULTS) == page
+    assert render_page(page, runs) == page
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_the_list_of_runs_has_the_hash_of_every_file(task):
+def test_the_list_of_runs_has_the_hash_of_every_line(task):
     with (ROOT / RESULTS / f"{task}.csv").open(encoding="utf-8") as file:
-        listed = {(row["row"], int(row["seed"])): row["sha256"] for row in csv.DictReader(file)}
+        listed = [(row["row"], int(row["seed"]), row["sha256"]) for row in csv.DictReader(file)]
 
-    files = sorted((ROOT / RESULTS / task).glob("*/seed*.json"))
-    kept = {}
-    for path in files:
-        run = json.loads(path.read_text(encoding="utf-8"))
-        assert Job(run["task"], run["row"], run["seed"]).path(ROOT / RESULTS) == path
-        kept[run["row"], run["seed"]] = hashlib.sha256(path.read_bytes()).hexdigest()
-    assert listed == kept
-    assert len(files) > 50
+    lines = (ROOT / RESULTS / f"{task}.jsonl").read_bytes().splitlines()
+    runs = [json.loads(line) for line in lines]
+    assert {run["task"] for run in runs} == {task}
+    assert listed == [
+        (run["row"], run["seed"], hashlib.sha256(line).hexdigest()) for run, line in zip(runs, lines, strict=True)
+    ]
+    assert len(listed) > 150
+
+
+def test_the_committed_runs_are_sorted_and_each_once(runs):
+    for task in runs.by_task:
+        keys = [(run["row"], run["seed"]) for run in runs.task_runs(task)]
+        assert keys == sorted(set(keys))

@@ -14,7 +14,11 @@ def test_a_simulated_task_has_labels_dev_and_test_and_a_small_network():
     data, task = load_task("quick-sentiment")
 
     assert (len(data.corpus.items), len(data.dev.items), len(data.test.items)) == (300, 150, 150)
-    assert (task.method.epochs, task.method.classifier.filters, task.method.classifier.training.batch) == (6, 16, 8)
+    assert (task.method.epochs, task.method.classifier.filters, task.method.classifier.training.batch_size) == (
+        6,
+        16,
+        8,
+    )
 
 
 def test_fewer_samples_are_drawn_by_seed_with_their_labels():

@@ -58,10 +58,8 @@ from crowdlogic.learning.doctor_nets import DoctorNets as DoctorNets
 from crowdlogic.learning.learned import Learned as Learned
 from crowdlogic.learning.logic_lncl import LogicLNCL as LogicLNCL
 from crowdlogic.learning.logic_lncl import Loss as Loss
-from crowdlogic.learning.restoring import Run as Run
-from crowdlogic.learning.restoring import load_run as load_run
-from crowdlogic.learning.running import Given as Given
-from crowdlogic.learning.running import train_run as train_run
+from crowdlogic.learning.saved_run import Run as Run
+from crowdlogic.learning.saved_run import load_run as load_run
 from crowdlogic.learning.schedules import Constant as Constant
 from crowdlogic.learning.schedules import Growing as Growing
 from crowdlogic.learning.schedules import Imitation as Imitation
@@ -69,6 +67,8 @@ from crowdlogic.learning.settled_truth import SettledTruth as SettledTruth
 from crowdlogic.learning.special import AggNet as AggNet
 from crowdlogic.learning.special import Raykar as Raykar
 from crowdlogic.learning.stopping import HeldOut as HeldOut
+from crowdlogic.learning.training_run import TrainingData as TrainingData
+from crowdlogic.learning.training_run import train_run as train_run
 from crowdlogic.learning.two_stage import Gold as Gold
 from crowdlogic.learning.two_stage import TwoStage as TwoStage
 from crowdlogic.metrics.agreement import Agreement as Agreement
@@ -83,6 +83,8 @@ from crowdlogic.rules.transitions import TransitionTable as TransitionTable
 from crowdlogic.rules.transitions import conll_transitions as conll_transitions
 from crowdlogic.rules.transitions import estimate_transitions as estimate_transitions
 from crowdlogic.rules.transitions import transition_table as transition_table
+from crowdlogic.store.estimates import load_estimate as load_estimate
+from crowdlogic.store.estimates import save_estimate as save_estimate
 from crowdlogic.truth.annotators import annotator_table as annotator_table
 from crowdlogic.truth.bsc_seq import BSCSeq as BSCSeq
 from crowdlogic.truth.dawid_skene import DawidSkene as DawidSkene
@@ -92,8 +94,6 @@ from crowdlogic.truth.glad import GLAD as GLAD
 from crowdlogic.truth.hmm_crowd import HMMCrowd as HMMCrowd
 from crowdlogic.truth.ibcc import IBCC as IBCC
 from crowdlogic.truth.incremental import stand as stand
-from crowdlogic.truth.keeping import load_estimate as load_estimate
-from crowdlogic.truth.keeping import save_estimate as save_estimate
 from crowdlogic.truth.mace import MACE as MACE
 from crowdlogic.truth.majority import MajorityVote as MajorityVote
 from crowdlogic.truth.one_coin import OneCoin as OneCoin

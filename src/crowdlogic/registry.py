@@ -17,12 +17,18 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Any, TypeVar
 
 from crowdlogic.errors import CrowdLogicWarning, MissingExtraError, OptionError, did_you_mean, name_list
 
 EXTRAS = {"torch": "torch", "transformers": "hf", "datasets": "hf", "ray": "ray", "fastapi": "web", "uvicorn": "web"}
 """Which extra of crowdlogic brings a package that not everyone needs."""
+
+
+Kind = TypeVar("Kind")
+
+_REGISTRIES: list[Registry] = []
+"""Every registry, so that the one that serves a type can be found."""
 
 
 class Registry:
@@ -36,6 +42,8 @@ class Registry:
     def __init__(self, kind: str, group: str, entries: Mapping[str, str]) -> None:
         self.kind, self.group = kind, group
         self._entries = dict(entries)
+        self._types: list[Any] = []
+        _REGISTRIES.append(self)
 
     @cached_property
     def _places(self) -> dict[str, str]:
@@ -94,6 +102,20 @@ class Registry:
                 f"pip install crowdlogic[{EXTRAS[problem.name]}]"
             ) from problem
 
+    def create(self, name: str) -> Any:
+        """The thing of that name, with its default options."""
+        return self.load(name)()
+
+    def serves(self, kind: Kind) -> Kind:
+        """Say which type its things have: an option of that type can then be given by name. A class decorator, too."""
+        self._types.append(kind)
+        return kind
+
+
+def registry_serving(kind: Any) -> Registry | None:
+    """The registry whose things have that type; None when there is none."""
+    return next((registry for registry in _REGISTRIES if kind in registry._types), None)
+
 
 TRUTH_METHODS = Registry(
     "truth method",
@@ -143,3 +165,13 @@ FORMATS = Registry(
     },
 )
 """How files are read and written. Where several formats share a suffix, the first one is its default."""
+
+IMITATIONS = Registry(
+    "imitation",
+    "crowdlogic.imitations",
+    {
+        "growing": "crowdlogic.learning.schedules:Growing",
+        "constant": "crowdlogic.learning.schedules:Constant",
+    },
+)
+"""How much of the rules' view the targets of an epoch take in."""

@@ -13,7 +13,7 @@ import pytest
 
 from crowdlogic.cli.aggregate import Method
 from crowdlogic.data.frames import from_arrays, from_sequences
-from crowdlogic.truth.keeping import load_estimate
+from crowdlogic.store.estimates import load_estimate
 from crowdlogic.truth.methods import METHODS, SEQUENCE_METHODS, suited_method
 
 Run = Callable[..., Any]

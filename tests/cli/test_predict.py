@@ -14,7 +14,7 @@ from tests.cli.conftest import Result
 from tests.cli.test_train import WORDS, written
 
 from crowdlogic.data.simulate import Simulation, simulate_ner, simulate_sentiment
-from crowdlogic.learning.restoring import load_run
+from crowdlogic.learning.saved_run import load_run
 
 Run = Callable[..., Result]
 

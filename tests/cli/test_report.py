@@ -11,7 +11,7 @@ import pytest
 
 from crowdlogic.data.reading import read_labels
 from crowdlogic.report.figures import BROWSERS
-from crowdlogic.truth.keeping import save_estimate
+from crowdlogic.store.estimates import save_estimate
 from crowdlogic.truth.methods import METHODS
 
 Run = Callable[..., object]

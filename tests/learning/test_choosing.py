@@ -14,13 +14,13 @@ from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError
 from crowdlogic.learning import presets
 from crowdlogic.learning.choosing import Choice, MethodName, PresetName, method_of
-from crowdlogic.learning.configuring import plain_options
 from crowdlogic.learning.crf_ma import CRFMA
 from crowdlogic.learning.crowd_layer import CrowdLayer
 from crowdlogic.learning.doctor_nets import DoctorNets
 from crowdlogic.learning.logic_lncl import LogicLNCL
 from crowdlogic.learning.special import AggNet, Raykar
 from crowdlogic.learning.two_stage import Gold, TwoStage
+from crowdlogic.store.options.encode import encode_options
 
 CLASSES = ("neg", "pos")
 TAGS = ("B-LOC", "B-MISC", "B-ORG", "B-PER", "I-LOC", "I-MISC", "I-ORG", "I-PER", "O")
@@ -50,7 +50,7 @@ def test_a_preset_is_the_papers_configuration_with_its_rules() -> None:
 
     expected = presets.sentiment()
     assert (sentiment, str(but)) == (expected.method, str(expected.rules))
-    assert plain_options(ner) == plain_options(presets.ner(TAGS).method)
+    assert encode_options(ner) == encode_options(presets.ner(TAGS).method)
 
 
 @needs_torch

@@ -11,9 +11,9 @@ import pytest
 from crowdlogic.cli.reported_evidence import explainer
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.learning.logic_lncl import LogicLNCL
-from crowdlogic.learning.restoring import Run, load_run
-from crowdlogic.learning.running import Given, train_run
+from crowdlogic.learning.saved_run import Run, load_run
 from crowdlogic.learning.schedules import Constant
+from crowdlogic.learning.training_run import TrainingData, train_run
 from crowdlogic.learning.two_stage import TwoStage
 from crowdlogic.report.courses import stopped, stopping_rule
 from crowdlogic.report.findings import Report, Source
@@ -31,14 +31,14 @@ RULES = "1: include contrast('but')\n2: Contains(S, 'the') -> Label(S, 'negative
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     made = simulate_sentiment(3, items=120, annotators=10, labels_per_item=3, test_items=40)
     folder = tmp_path_factory.mktemp("runs") / "run"
-    given = Given(made.corpus, made.labels, parse_rules(RULES), watched={"test": made.test})
+    given = TrainingData(made.corpus, made.labels, parse_rules(RULES), watched={"test": made.test})
     train_run(folder, LogicLNCL(epochs=4, imitation=Constant(0.4)), given)
     return load_run(folder)
 
 
 @pytest.fixture(scope="module")
 def report(run: Run) -> Report:
-    return reported(of_run(run.kept), explain=explainer(run.learned))
+    return reported(of_run(run.record), explain=explainer(run.learned))
 
 
 def test_evidence_adds_up_to_the_odds(run: Run, report: Report) -> None:
@@ -58,8 +58,8 @@ def test_evidence_adds_up_to_the_odds(run: Run, report: Report) -> None:
 
 
 def test_rules_that_contradict_come_first_and_flips_are_those_of_the_views(run: Run, report: Report) -> None:
-    before, after = (run.kept.views[view].argmax(axis=1) for view in ("q_a", "q_b"))
-    gold = run.kept.corpus.gold
+    before, after = (run.record.views[view].argmax(axis=1) for view in ("q_a", "q_b"))
+    gold = run.record.corpus.gold
     flipped = np.flatnonzero(before != after)
 
     found = report.rules
@@ -67,11 +67,11 @@ def test_rules_that_contradict_come_first_and_flips_are_those_of_the_views(run: 
     assert found.n_flips == len(flipped) > 0
     assert found.flips_right == int((after[flipped] == gold[flipped]).sum())
     assert found.flips_wrong == int((before[flipped] == gold[flipped]).sum())
-    assert {flip.item for flip in found.flips} <= {run.kept.corpus.items[int(i)] for i in flipped}
+    assert {flip.item for flip in found.flips} <= {run.record.corpus.items[int(i)] for i in flipped}
     order = [Verdict.contradicts, Verdict.helps, Verdict.neutral]
     places = [order.index(Verdict(row.verdict)) for row in found.rows]
     assert places == sorted(places)
-    assert {row.rule for row in found.rows} == {one.rule for one in run.kept.audit}
+    assert {row.rule for row in found.rows} == {one.rule for one in run.record.audit}
     for row in found.rows:
         assert all(flip.rule == row.rule and flip.bits > 0 for flip in row.examples)
     assert sum(len(row.examples) for row in found.rows) > 0
@@ -80,12 +80,15 @@ def test_rules_that_contradict_come_first_and_flips_are_those_of_the_views(run: 
 def test_training_is_the_history(run: Run, report: Report) -> None:
     found = report.training
 
-    assert [row.epoch for row in found.epochs] == [row["epoch"] for row in run.kept.history]
-    assert [row.loss for row in found.epochs] == pytest.approx([row["loss"] for row in run.kept.history], abs=1e-6)
+    assert [row.epoch for row in found.epochs] == [row["epoch"] for row in run.record.history]
+    assert [row.loss for row in found.epochs] == pytest.approx([row["loss"] for row in run.record.history], abs=1e-6)
     assert found.chosen == run.learned.chosen
     chosen = run.learned.again[-1].scores
     assert run.learned.since is not None
-    assert f"for {len(run.kept.again)} epochs, and the classifier is the mean of its weights from" in found.stopped
+    assert (
+        f"for {len(run.record.refit_history)} epochs, and the classifier is the mean of its weights from"
+        in found.stopped
+    )
     (watched,) = found.watched
     assert (watched.name, watched.student, watched.teacher) == (
         "test",
@@ -93,17 +96,19 @@ def test_training_is_the_history(run: Run, report: Report) -> None:
         pytest.approx(chosen["test teacher"]),
     )
     views = {view.name: view.score for view in found.views}
-    for name, beliefs in run.kept.views.items():
-        assert views[name] == pytest.approx((beliefs.argmax(axis=1) == run.kept.corpus.gold).mean(), abs=1e-6)
+    for name, beliefs in run.record.views.items():
+        assert views[name] == pytest.approx((beliefs.argmax(axis=1) == run.record.corpus.gold).mean(), abs=1e-6)
 
 
 def test_why_it_stopped_is_said(run: Run) -> None:
-    kept = run.kept
+    kept = run.record
 
     def after(epochs: int, most: int, chosen: int, again: int = 0, since: int | None = None, **method: object) -> str:
         outcome = {**kept.config["outcome"], "since": since}
         config = {**kept.config, "outcome": outcome, "method": {**kept.config["method"], "epochs": most, **method}}
-        other = replace(kept, config=config, history=kept.history[:1] * epochs, again=kept.again[:again])
+        other = replace(
+            kept, config=config, history=kept.history[:1] * epochs, refit_history=kept.refit_history[:again]
+        )
         return stopped(other, chosen, stopping_rule(other))
 
     assert after(9, 30, 4) == (
@@ -125,9 +130,9 @@ def test_why_it_stopped_is_said(run: Run) -> None:
 
 def test_a_method_that_cannot_be_explained_is_reported_without_evidence(tmp_path: Path) -> None:
     made = simulate_sentiment(3, items=40, annotators=6, labels_per_item=3)
-    run = train_run(tmp_path / "run", TwoStage(epochs=2), Given(made.corpus, made.labels))
+    run = train_run(tmp_path / "run", TwoStage(epochs=2), TrainingData(made.corpus, made.labels))
 
-    report = reported(of_run(run.kept), explain=explainer(run.learned))
+    report = reported(of_run(run.record), explain=explainer(run.learned))
 
     assert report.rules is None
     assert all(one.evidence is None for one in report.labels.doubts)
@@ -135,10 +140,10 @@ def test_a_method_that_cannot_be_explained_is_reported_without_evidence(tmp_path
 
 def test_the_evidence_of_a_sentence_is_that_of_its_least_sure_token(tmp_path: Path) -> None:
     made = simulate_ner(3, items=30, annotators=5, labels_per_item=3)
-    given = Given(made.corpus, made.labels, parse_rules("1: include bio"))
+    given = TrainingData(made.corpus, made.labels, parse_rules("1: include bio"))
     run = train_run(tmp_path / "run", LogicLNCL(epochs=2, imitation=Constant(0.4)), given)
 
-    report = reported(of_run(run.kept), explain=explainer(run.learned))
+    report = reported(of_run(run.record), explain=explainer(run.learned))
 
     for one in report.labels.doubts:
         assert one.evidence.token == one.token

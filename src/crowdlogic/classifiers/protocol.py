@@ -23,6 +23,7 @@ from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.names import Classes
 from crowdlogic.errors import CorpusError, OptionError
 from crowdlogic.numerics.arrays import Floats
+from crowdlogic.registry import CLASSIFIERS
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 """Named arrays: what a classifier knows. `model.` ones are learnt; `fixed.` ones never change after `build`, and are
@@ -52,6 +53,7 @@ class Classifier(Protocol):
         """Take over what `arrays` gave."""
 
 
+@CLASSIFIERS.serves
 @runtime_checkable
 class Architecture(Protocol):
     """The options of a classifier, and how one is made of them."""

@@ -54,7 +54,7 @@ class Transformer:
         training: The optimiser and its options.
     """
 
-    folder: str | Path
+    folder: str | Path = ""
     pooling: str = "first"
     max_length: int = 256
     dropout: float = 0.1

@@ -38,11 +38,11 @@ from crowdlogic.data.names import find
 from crowdlogic.data.reading import read_answers, read_crowd
 from crowdlogic.data.writing import write_estimate, write_table
 from crowdlogic.errors import ConvergenceWarning, DataError, OptionError, name_list
+from crowdlogic.store.estimates import save_estimate
 from crowdlogic.truth.annotators import annotator_table
 from crowdlogic.truth.comparison import agreement_between, compare, methods_for, scored
 from crowdlogic.truth.confidence import sure_and_unsure, take_items
 from crowdlogic.truth.fitting import WITHOUT_ANCHORS, Fitting
-from crowdlogic.truth.keeping import save_estimate
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod, method_named, suited_method
 from crowdlogic.truth.ties import Ties

@@ -22,8 +22,8 @@ from crowdlogic.data.writing import write_estimate
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.logic_lncl import LogicLNCL
-from crowdlogic.learning.restoring import Run
-from crowdlogic.learning.running import Given, train_run
+from crowdlogic.learning.saved_run import Run
+from crowdlogic.learning.training_run import TrainingData, train_run
 from crowdlogic.metrics.agreement import agreement
 from crowdlogic.metrics.scores import TieCredit, accuracy, calibration_error
 from crowdlogic.report.material import of_run
@@ -63,7 +63,7 @@ def command(
         raise OptionError(f"{out}: holds a run already. Name another folder, or remove it.")
     made = simulate_sentiment(seed, items=items, labels_per_item=FEW, contrast=MIXED)
     compared = compare([METHODS[name] for name in SHOWN], made.labels, gold=_gold(made))
-    given = Given(made.corpus, made.labels, parse_rules(RULES, source="contrast.rules"))
+    given = TrainingData(made.corpus, made.labels, parse_rules(RULES, source="contrast.rules"))
     method = LogicLNCL(seed=seed)
     without = method.fit(given.corpus, given.labels)
     _write(folder, made, [one.estimate for one in compared])
@@ -99,7 +99,7 @@ def _gold(made: Simulation) -> Answers:
 
 
 def _report(folder: Path, run: Run, compared: list[Compared]) -> str:
-    material = of_run(run.kept)
+    material = of_run(run.record)
     others = [*compared, *own(material, set())]
     report = report_of(material, title="demo", made_at=now(), explain=explainer(run.learned), compared=others)
     return write_report(folder / "report.html", report)

@@ -14,7 +14,7 @@ from crowdlogic.cli.options import JsonOption
 from crowdlogic.cli.predict import RunFolder
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.evidence import BIT, Evidence, RuleEvidence
-from crowdlogic.learning.restoring import load_run
+from crowdlogic.learning.saved_run import load_run
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import safe_log
 

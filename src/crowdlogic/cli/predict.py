@@ -23,7 +23,7 @@ from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.names import Classes
 from crowdlogic.data.reading import read_corpus
 from crowdlogic.data.writing import write_estimate
-from crowdlogic.learning.restoring import load_run
+from crowdlogic.learning.saved_run import load_run
 from crowdlogic.learning.scoring import is_scorable, score, score_name
 
 RunFolder = Annotated[str, typer.Argument(metavar="RUN", help="A run that `crowdlogic train` wrote.")]

@@ -27,17 +27,17 @@ from crowdlogic.data.files import write_bytes
 from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.data.reading import read_answers, read_corpus, read_crowd
 from crowdlogic.errors import MissingDataError, OptionError
-from crowdlogic.learning.restoring import load_run
+from crowdlogic.learning.saved_run import load_run
 from crowdlogic.report.figures import write_figures
 from crowdlogic.report.findings import Report
 from crowdlogic.report.material import Material, of_estimate, of_run
 from crowdlogic.report.page import render
 from crowdlogic.report.reports import Limits, as_json, report_of
 from crowdlogic.report.shown import Explain, unexplained
-from crowdlogic.runs.claiming import is_run
-from crowdlogic.runs.kept import read_run
+from crowdlogic.store.estimates import NAMES, load_estimate
+from crowdlogic.store.layout import is_run
+from crowdlogic.store.runs import read_run
 from crowdlogic.truth.comparison import Compared, compare, methods_for, scored
-from crowdlogic.truth.keeping import NAMES, load_estimate
 from crowdlogic.truth.methods import method_named
 
 SourceFolder = Annotated[
@@ -134,7 +134,7 @@ def _of_run(
     if not evidence:
         return of_run(read_run(home), gold), unexplained
     run = load_run(home)
-    return of_run(run.kept, gold), explainer(run.learned)
+    return of_run(run.record, gold), explainer(run.learned)
 
 
 def compared_with(made: Material, names: str, seed: int) -> list[Compared]:
@@ -150,7 +150,9 @@ def compared_with(made: Material, names: str, seed: int) -> list[Compared]:
 def own(made: Material, known: set[str]) -> list[Compared]:
     """What the report is about, as one method among others, unless it is there already."""
     name, gold = made.estimate.method, gold_of(made)
-    seconds = [row.get("seconds") for row in (*made.kept.history, *made.kept.again)] if made.kept is not None else []
+    seconds = (
+        [row.get("seconds") for row in (*made.kept.history, *made.kept.refit_history)] if made.kept is not None else []
+    )
     total = sum(s for s in seconds if s is not None) if seconds else float("nan")
     scores = {} if gold is None else scored(made.estimate, gold)
     return [] if name in known else [Compared(name, made.estimate, total, scores)]

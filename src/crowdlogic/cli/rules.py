@@ -168,7 +168,7 @@ class _Asked:
 
 
 def _of_run(folder: str, crowd: CrowdLabels, corpus: Corpus) -> _Asked:
-    from crowdlogic.learning.restoring import load_run
+    from crowdlogic.learning.saved_run import load_run
 
     run = load_run(folder)
     unknown = [name for name in crowd.classes if str(name) not in {str(own) for own in run.estimate.classes}]

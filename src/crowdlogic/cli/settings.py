@@ -8,7 +8,9 @@ from typing import Any
 
 from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.learning.choosing import MethodName, PresetName
-from crowdlogic.learning.configuring import configured, merged, plain_options
+from crowdlogic.store.options.changes import merge_changes
+from crowdlogic.store.options.decode import decode_options
+from crowdlogic.store.options.encode import encode_options
 
 
 @dataclass(frozen=True)
@@ -65,13 +67,13 @@ class Settings:
     def changes(self) -> dict[str, Any]:
         """All changes to the method's options: those with a flag of their own, and those of --set."""
         own = {name: getattr(self, name) for name in ("epochs", "patience", "seed") if getattr(self, name) is not None}
-        return merged(self.set, own)
+        return merge_changes(self.set, own)
 
     def plain(self) -> dict[str, Any]:
         """What was asked for, as JSON holds it; what was not is left out."""
         empty = Settings()
         return {
-            one.name: plain_options(getattr(self, one.name))
+            one.name: encode_options(getattr(self, one.name))
             for one in fields(self)
             if getattr(self, one.name) != getattr(empty, one.name)
         }
@@ -83,5 +85,5 @@ class Settings:
             below: What holds where these settings say nothing.
             where: What to call it in messages.
         """
-        known = configured(Settings(), below, where=where)
-        return configured(known, {**self.plain(), "set": merged(known.set, self.set)})
+        known = decode_options(Settings(), below, where=where)
+        return decode_options(known, {**self.plain(), "set": merge_changes(known.set, self.set)})

@@ -26,15 +26,16 @@ from crowdlogic.cli.training_data import Prepared, prepared
 from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.errors import ConvergenceWarning, OptionError
 from crowdlogic.learning.choosing import MethodName, PresetName
-from crowdlogic.learning.configuring import dotted, read_toml
 from crowdlogic.learning.learned import Learned
-from crowdlogic.learning.restoring import Run
-from crowdlogic.learning.running import train_run
+from crowdlogic.learning.saved_run import Run
 from crowdlogic.learning.scoring import score_name
+from crowdlogic.learning.training_run import train_run
 from crowdlogic.report.wording import counted
 from crowdlogic.rules.audit import Verdict
-from crowdlogic.runs.claiming import epochs_done, is_run, read_config, refuse_taken
-from crowdlogic.runs.damage import undamaged
+from crowdlogic.store.damage import reading, require_entry
+from crowdlogic.store.layout import is_run, last_epoch, read_config
+from crowdlogic.store.locks import check_claimable
+from crowdlogic.store.options.changes import parse_changes, read_toml
 
 
 def command(
@@ -106,10 +107,10 @@ def command(
         duplicates=duplicates,
         wide=wide,
         abstain=abstain,
-        set=dotted(set or ()),
+        set=parse_changes(set or ()),
     )
     folder = Path(out)
-    refuse_taken(folder, resume=resume)
+    check_claimable(folder, resume=resume)
     ready = prepared(_settled(asked, config, folder, resume=resume))
     for sentence in ready.remarks:
         say(sentence)
@@ -122,8 +123,8 @@ def _settled(asked: Settings, config: str | None, folder: Path, *, resume: bool)
     """What is asked for, over the TOML file, over what the run that is there was begun with."""
     known = asked if config is None else asked.over(read_toml(config), where=f"{config}: ")
     if resume and is_run(folder):
-        with undamaged(folder):
-            known = known.over(read_config(folder)["inputs"], where=f"{folder}: ")
+        with reading(folder):
+            known = known.over(require_entry(read_config(folder), "inputs", dict), where=f"{folder}: ")
     if known.labels is None:
         nothing = f"{folder}: there is no run to go on with. " if resume else ""
         raise OptionError(f"{nothing}Give the labels: --labels FILE.")
@@ -143,7 +144,7 @@ def _interruptible(folder: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        done = epochs_done(folder)
+        done = last_epoch(folder)
         complain(
             f"interrupted after {done}. Go on with it: crowdlogic train --resume -o {folder}"
             if done
@@ -166,7 +167,7 @@ def _tell(run: Run, *, as_json: bool) -> None:
     """What came out: scores where gold is known, rules that the crowd contradicts, and where it is."""
     learned = run.learned
     scores = learned.final.scores
-    for one in run.kept.audit:
+    for one in run.audit:
         if one.verdict is Verdict.contradicts:
             say(f"{one.place}: this rule contradicts the crowd (it holds in {percent(one.satisfaction)} of the cases).")
     if as_json:

@@ -19,7 +19,7 @@ from crowdlogic.data.reading import read_corpus, read_crowd
 from crowdlogic.data.vectors import WordVectors, concatenate_vectors, read_vectors
 from crowdlogic.errors import OptionError, RuleError, name_list
 from crowdlogic.learning.choosing import Choice, MethodName, method_of
-from crowdlogic.learning.running import Given, Method
+from crowdlogic.learning.training_run import LearningMethod, TrainingData
 from crowdlogic.rules.checking import check
 from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.parser import read_rules
@@ -32,8 +32,8 @@ from crowdlogic.rules.variables import Severity
 class Prepared:
     """Everything that a training needs, and what to say of it before it begins."""
 
-    method: Method
-    given: Given
+    method: LearningMethod
+    given: TrainingData
     remarks: tuple[str, ...]
 
 
@@ -54,7 +54,7 @@ def prepared(settings: Settings) -> Prepared:
     rules = preset_rules if settings.rules is None else read_rules(settings.rules)
     vocabulary = vocabulary_of(settings.table)
     watched = {} if test is None else {"test": test}
-    given = Given(corpus, labels, rules, vocabulary, dev, watched, settings.plain())
+    given = TrainingData(corpus, labels, rules, vocabulary, dev, watched, settings.plain())
     remarks = (
         *_about_labels(settings, labels, corpus),
         *_about_dev(settings, corpus, dev, method),
@@ -111,7 +111,7 @@ def _about_labels(settings: Settings, labels: CrowdLabels, corpus: Corpus) -> It
         yield f"{np.count_nonzero(~heard):,} items have no labels: they are answered, and not learnt from."
 
 
-def _about_dev(settings: Settings, corpus: Corpus, dev: Corpus | None, method: Method) -> Iterator[str]:
+def _about_dev(settings: Settings, corpus: Corpus, dev: Corpus | None, method: LearningMethod) -> Iterator[str]:
     if dev is not None:
         yield f"{settings.dev}: {len(dev.items):,} dev items to stop by."
         known = set(_contents(corpus))
@@ -146,7 +146,9 @@ def _about_rules(rules: RuleSet | None, labels: CrowdLabels, vocabulary: Vocabul
     yield from (f"{finding.place}: {finding.what}" for finding in found)
 
 
-def _about_vectors(settings: Settings, vectors: WordVectors | None, corpus: Corpus, method: Method) -> Iterator[str]:
+def _about_vectors(
+    settings: Settings, vectors: WordVectors | None, corpus: Corpus, method: LearningMethod
+) -> Iterator[str]:
     if vectors is not None:
         model: Any = method.classifier
         share = vectors.coverage(model.said(corpus).words, exact=model.exact)

@@ -8,10 +8,8 @@ from crowdlogic.learning.logic_lncl import Loss as Loss
 from crowdlogic.learning.presets import Configured as Configured
 from crowdlogic.learning.presets import ner as ner
 from crowdlogic.learning.presets import sentiment as sentiment
-from crowdlogic.learning.restoring import Run as Run
-from crowdlogic.learning.restoring import load_run as load_run
-from crowdlogic.learning.running import Given as Given
-from crowdlogic.learning.running import train_run as train_run
+from crowdlogic.learning.saved_run import Run as Run
+from crowdlogic.learning.saved_run import load_run as load_run
 from crowdlogic.learning.schedules import Constant as Constant
 from crowdlogic.learning.schedules import Growing as Growing
 from crowdlogic.learning.schedules import Imitation as Imitation
@@ -20,5 +18,7 @@ from crowdlogic.learning.special import AggNet as AggNet
 from crowdlogic.learning.special import Raykar as Raykar
 from crowdlogic.learning.stopping import HeldOut as HeldOut
 from crowdlogic.learning.teacher import Teacher as Teacher
+from crowdlogic.learning.training_run import TrainingData as TrainingData
+from crowdlogic.learning.training_run import train_run as train_run
 from crowdlogic.learning.two_stage import Gold as Gold
 from crowdlogic.learning.two_stage import TwoStage as TwoStage

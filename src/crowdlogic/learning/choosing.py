@@ -12,16 +12,17 @@ from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.data.names import Classes
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError
-from crowdlogic.learning.configuring import architecture_named, configured
 from crowdlogic.learning.crf_ma import CRFMA
 from crowdlogic.learning.crowd_layer import CrowdLayer
 from crowdlogic.learning.doctor_nets import DoctorNets
 from crowdlogic.learning.logic_lncl import LogicLNCL, Loss
 from crowdlogic.learning.presets import PAPER, ner, sentiment
-from crowdlogic.learning.running import Method
 from crowdlogic.learning.special import AggNet, Raykar
+from crowdlogic.learning.training_run import LearningMethod
 from crowdlogic.learning.two_stage import Gold, TwoStage
+from crowdlogic.registry import CLASSIFIERS
 from crowdlogic.rules.syntax import RuleSet
+from crowdlogic.store.options.decode import decode_options
 
 
 class MethodName(StrEnum):
@@ -75,7 +76,7 @@ class Choice:
         preset: The configuration of the paper to start from; None for the defaults.
         model: The classifier's name; None for the method's or the preset's own.
         vectors: Word vectors for a classifier that takes them.
-        changes: Options to change, nested; what `configured` takes.
+        changes: Options to change, nested; what `decode_options` takes.
         device: Where a neural classifier is trained.
     """
 
@@ -87,7 +88,7 @@ class Choice:
     device: str | None = None
 
 
-def method_of(choice: Choice, classes: Classes) -> tuple[Method, RuleSet | None]:
+def method_of(choice: Choice, classes: Classes) -> tuple[LearningMethod, RuleSet | None]:
     """The method with all its options, and the rules that a preset brings."""
     base, rules = _from_preset(choice, classes)
     kind = KINDS[choice.method]
@@ -99,7 +100,7 @@ def method_of(choice: Choice, classes: Classes) -> tuple[Method, RuleSet | None]
     if choice.method is MethodName.dl_wdn:
         options["weighted"] = True
     options["classifier"] = _classifier(choice, options["classifier"])
-    made = configured(kind(**options), choice.changes)
+    made = decode_options(kind(**options), choice.changes)
     return _with_vectors(made, choice), rules
 
 
@@ -121,10 +122,10 @@ def _from_preset(choice: Choice, classes: Classes) -> tuple[LogicLNCL, RuleSet |
 def _classifier(choice: Choice, present: Any) -> Any:
     """The model asked for; the one that is there keeps its options when it is of that name."""
     present = OWN_CLASSIFIER.get(choice.method, present)
-    return present if choice.model in (None, present.name) else architecture_named(str(choice.model))
+    return present if choice.model in (None, present.name) else CLASSIFIERS.create(choice.model)
 
 
-def _with_vectors(method: Any, choice: Choice) -> Method:
+def _with_vectors(method: Any, choice: Choice) -> LearningMethod:
     """The method with its classifier's vectors and device, which are no plain options."""
     model = method.classifier
     known = {one.name for one in fields(model)} if is_dataclass(model) else set()
@@ -134,5 +135,5 @@ def _with_vectors(method: Any, choice: Choice) -> Method:
         model = replace(model, vectors=choice.vectors)
     if choice.device is not None and "training" in known:
         model = replace(model, training=replace(model.training, device=choice.device))
-    made: Method = replace(method, classifier=model)
+    made: LearningMethod = replace(method, classifier=model)
     return made

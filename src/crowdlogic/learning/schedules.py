@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from crowdlogic.errors import OptionError
+from crowdlogic.registry import IMITATIONS
 
 Imitation: TypeAlias = Callable[[int], float]
+IMITATIONS.serves(Imitation)
 
 
 @dataclass(frozen=True)
@@ -17,6 +19,8 @@ class Growing:
 
     The paper has base 0.94 without a limit for sentiment, and base 0.90 with a limit of 0.8 for named entities.
     """
+
+    name = "growing"
 
     base: float = 0.94
     most: float = 1.0
@@ -34,7 +38,9 @@ class Growing:
 class Constant:
     """The same k in every epoch."""
 
-    k: float
+    name = "constant"
+
+    k: float = 0.5
 
     def __post_init__(self) -> None:
         if not 0 <= self.k <= 1:

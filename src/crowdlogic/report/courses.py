@@ -22,7 +22,7 @@ from crowdlogic.report.findings import (
 )
 from crowdlogic.report.material import Material
 from crowdlogic.report.wording import by_importance, counted, number
-from crowdlogic.runs.kept import Kept
+from crowdlogic.store.runs import RunRecord
 
 TITLES = {
     "p": "the classifier alone",
@@ -45,7 +45,7 @@ def training_of(made: Material) -> TrainingFindings | None:
     names = list(dict.fromkeys(name for row in kept.history for name in row.get("scores") or {}))
     chosen = int(kept.config["outcome"]["chosen"])
     rule = stopping_rule(kept)
-    seconds = [row.get("seconds") for row in (*kept.history, *kept.again)]
+    seconds = [row.get("seconds") for row in (*kept.history, *kept.refit_history)]
     total = sum(s for s in seconds if s is not None) if any(s is not None for s in seconds) else None
     views, watched = views_of(made), watched_at(kept, chosen)
     epochs = tuple(_epoch(row, names, scored=rule is not None) for row in kept.history)
@@ -75,7 +75,7 @@ def _epoch(row: Mapping[str, Any], names: Sequence[str], *, scored: bool) -> Epo
     return EpochRow(int(row["epoch"]), loss, k, stopping if scored else None, change, objective, seconds, scores)
 
 
-def stopping_rule(kept: Kept) -> str | None:
+def stopping_rule(kept: RunRecord) -> str | None:
     """What the stopping score measures; None where the fit had nothing to stop by."""
     if any(DEV in (row.get("scores") or {}) for row in kept.history):
         return BY_DEV
@@ -84,7 +84,7 @@ def stopping_rule(kept: Kept) -> str | None:
     return None
 
 
-def stopped(kept: Kept, chosen: int, rule: str | None) -> str:
+def stopped(kept: RunRecord, chosen: int, rule: str | None) -> str:
     """Why the fit stopped, as a sentence."""
     done, most = len(kept.history), kept.config["method"].get("epochs")
     if rule is None:
@@ -94,7 +94,7 @@ def stopped(kept: Kept, chosen: int, rule: str | None) -> str:
     kept_one = (
         f"epoch {chosen} {'is the latest as good as the best' if by_labels else 'had the best score'} and is kept"
     )
-    if kept.again:
+    if kept.refit_history:
         kept_one = f"epoch {chosen} is the latest as good as the best, so all labels were then learnt{_again(kept)}"
     if most is not None and done >= most:
         run = "The one epoch that was allowed was" if done == 1 else f"All {done:,} epochs that were allowed were"
@@ -104,12 +104,12 @@ def stopped(kept: Kept, chosen: int, rule: str | None) -> str:
     return f"It stopped after epoch {done}, since {rule} {lost} for {waited}; {kept_one}."
 
 
-def _again(kept: Kept) -> str:
+def _again(kept: RunRecord) -> str:
     """How a second pass answers."""
     since = kept.config["outcome"].get("since")
     if since is None:
         return " for as many epochs"
-    length = counted(len(kept.again), "epoch")
+    length = counted(len(kept.refit_history), "epoch")
     return f" for {length}, and the classifier is the mean of its weights from epoch {since} on"
 
 
@@ -127,9 +127,13 @@ def _score(made: Material, beliefs: Beliefs) -> float:
     return float(accuracy(gold, answer, beliefs=beliefs, ties=TieCredit.half))
 
 
-def watched_at(kept: Kept, chosen: int) -> tuple[StudentTeacher, ...]:
+def watched_at(kept: RunRecord, chosen: int) -> tuple[StudentTeacher, ...]:
     """The scores of student and teacher on the watched items, at the epoch that answers."""
-    row = kept.again[-1] if kept.again else next((row for row in kept.history if row["epoch"] == chosen), {})
+    row = (
+        kept.refit_history[-1]
+        if kept.refit_history
+        else next((row for row in kept.history if row["epoch"] == chosen), {})
+    )
     scores = row.get("scores") or {}
     names = dict.fromkeys(
         name.rpartition(" ")[0] for name in scores if name.rpartition(" ")[2] in ("student", "teacher")
@@ -140,14 +144,14 @@ def watched_at(kept: Kept, chosen: int) -> tuple[StudentTeacher, ...]:
     )
 
 
-def _highest(kept: Kept) -> int:
+def _highest(kept: RunRecord) -> int:
     """The epoch with the best stopping score; a later one may be kept, if it cannot be told from it."""
     scores = [number(row.get("stopping")) for row in kept.history]
     return int(np.argmax([-np.inf if score is None else score for score in scores])) + 1
 
 
 def _findings(
-    kept: Kept, chosen: int, rule: str | None, views: tuple[ViewScore, ...], watched: tuple[StudentTeacher, ...]
+    kept: RunRecord, chosen: int, rule: str | None, views: tuple[ViewScore, ...], watched: tuple[StudentTeacher, ...]
 ) -> Iterator[Finding]:
     most = kept.config["method"].get("epochs")
     best = _highest(kept) if rule == HELD_OUT else chosen

@@ -21,7 +21,7 @@ from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.errors import DataError, did_you_mean
 from crowdlogic.numerics.arrays import Bools, Ints
 from crowdlogic.report.findings import Setting, Task
-from crowdlogic.runs.kept import Kept
+from crowdlogic.store.runs import RunRecord
 
 VALUE_LENGTH = 200
 """A setting's value is cut at this many characters: a table of transitions is one of them."""
@@ -43,7 +43,7 @@ class Material:
     estimate: Estimate
     corpus: Corpus | None = None
     gold: Ints | None = None
-    kept: Kept | None = None
+    kept: RunRecord | None = None
 
     @property
     def task(self) -> Task:
@@ -88,7 +88,7 @@ def _dotted(value: Any, path: str) -> Iterator[tuple[str, str]]:
         yield path, ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-def of_run(kept: Kept, gold: Answers | None = None) -> Material:
+def of_run(kept: RunRecord, gold: Answers | None = None) -> Material:
     """The material of a run; its own gold unless another is given."""
     return _judged(Material(kept.labels, kept.estimate, kept.corpus, kept.corpus.gold, kept), gold)
 

@@ -19,7 +19,7 @@ from crowdlogic.report.people import annotators_of, people_of
 from crowdlogic.report.rulings import rules_of
 from crowdlogic.report.shown import Explain, Showing, unexplained
 from crowdlogic.report.wording import by_importance
-from crowdlogic.runs.files import plain
+from crowdlogic.store.files import to_plain
 from crowdlogic.truth.comparison import Compared
 
 HEADLINES = 8
@@ -125,5 +125,5 @@ def as_json(report: Report) -> str:
     try:
         return json.dumps(report, ensure_ascii=False, allow_nan=False, default=vars)
     except ValueError:  # there is one: it takes longer to find it
-        figures: dict[str, Any] = plain(asdict(report))
+        figures: dict[str, Any] = to_plain(asdict(report))
         return json.dumps(figures, ensure_ascii=False, allow_nan=False)

@@ -17,6 +17,8 @@ from crowdlogic.report.material import Material
 from crowdlogic.report.shown import Showing
 from crowdlogic.report.wording import by_importance, counted, number, percent, short
 from crowdlogic.rules.audit import RuleAudit, Verdict, kl
+from crowdlogic.store.layout import RULES
+from crowdlogic.store.records import decode_record
 
 MOST_LOOKED_AT = 200
 """Changed answers whose evidence says which rule pushed most."""
@@ -44,9 +46,9 @@ def rules_of(made: Material, showing: Showing, *, most: int) -> RuleFindings | N
     kept = made.kept
     if kept is None or not kept.audit:
         return None
-    changed = changed_units(made)
-    flips = flips_of(made, showing, changed[:MOST_LOOKED_AT], kept.audit)
-    audits = sorted(kept.audit, key=lambda one: (ORDER.index(one.verdict), -one.flipped, -one.units))
+    changed, audited = changed_units(made), tuple(decode_record(RuleAudit, row, RULES) for row in kept.audit)
+    flips = flips_of(made, showing, changed[:MOST_LOOKED_AT], audited)
+    audits = sorted(audited, key=lambda one: (ORDER.index(one.verdict), -one.flipped, -one.units))
     right, wrong = _judged(made, changed)
     has_gold = right is not None
     rows = tuple(_row(one, [flip for flip in flips if flip.rule == one.rule], has_gold) for one in audits)

@@ -10,8 +10,6 @@ from crowdlogic.truth.hmm_crowd import HMMCrowd as HMMCrowd
 from crowdlogic.truth.ibcc import IBCC as IBCC
 from crowdlogic.truth.incremental import Standing as Standing
 from crowdlogic.truth.incremental import stand as stand
-from crowdlogic.truth.keeping import load_estimate as load_estimate
-from crowdlogic.truth.keeping import save_estimate as save_estimate
 from crowdlogic.truth.mace import MACE as MACE
 from crowdlogic.truth.majority import MajorityVote as MajorityVote
 from crowdlogic.truth.methods import TruthMethod as TruthMethod

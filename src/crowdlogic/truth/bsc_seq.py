@@ -26,7 +26,7 @@ from crowdlogic.data.names import Classes
 from crowdlogic.data.tagging import BEGIN, INSIDE, OUTSIDE, is_span_tag_set, parse_tags
 from crowdlogic.engines.sweeps import evidence, tally
 from crowdlogic.numerics.arrays import Floats, Ints
-from crowdlogic.truth.checkpoints import State
+from crowdlogic.store.checkpoints import State
 from crowdlogic.truth.dawid_skene import check_size
 from crowdlogic.truth.fitting import (
     ALONE,

@@ -25,7 +25,7 @@ from crowdlogic.engines.sweeps import table_sweep, tally
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Bools, Floats
 from crowdlogic.numerics.logspace import safe_log
-from crowdlogic.truth.checkpoints import State
+from crowdlogic.store.checkpoints import State
 from crowdlogic.truth.fitting import (
     ALONE,
     Fitting,

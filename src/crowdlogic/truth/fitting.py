@@ -21,7 +21,8 @@ from crowdlogic.data.names import find
 from crowdlogic.engines.shards import Shards, shards_of
 from crowdlogic.errors import ConvergenceWarning, OptionError
 from crowdlogic.numerics.arrays import Floats
-from crowdlogic.truth.checkpoints import Checkpoint, State, fingerprint
+from crowdlogic.store.checkpoints import State, StateCheckpoint
+from crowdlogic.store.digests import fit_digest
 
 Step: TypeAlias = Callable[[State], tuple[State, float]]
 
@@ -120,9 +121,8 @@ def settle(
     """
     checkpoint = None
     if fitting.checkpoint is not None:
-        checkpoint = Checkpoint(
-            Path(fitting.checkpoint), fingerprint(method, labels, fitting.start, fitting.anchors, corpus)
-        )
+        owner = fit_digest(method, labels, start=fitting.start, anchors=fitting.anchors, corpus=corpus)
+        checkpoint = StateCheckpoint(Path(fitting.checkpoint), owner)
     state, trace = (checkpoint.read() if checkpoint else None) or (initial(), [])
     converged = False
     while True:

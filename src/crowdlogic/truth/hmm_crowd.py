@@ -23,7 +23,7 @@ from crowdlogic.data.estimate import Estimate, make_estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.engines.sweeps import evidence, tally
 from crowdlogic.numerics.arrays import Floats
-from crowdlogic.truth.checkpoints import State
+from crowdlogic.store.checkpoints import State
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.fitting import (
     ALONE,

@@ -9,6 +9,7 @@ from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.errors import OptionError, did_you_mean, name_list
+from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.bsc_seq import BSCSeq
 from crowdlogic.truth.dawid_skene import MOST_CELLS, DawidSkene, labelling_functions
 from crowdlogic.truth.ebcc import EBCC
@@ -22,6 +23,7 @@ from crowdlogic.truth.one_coin import OneCoin
 from crowdlogic.truth.weighting import CATD, PM, Wawa
 
 
+@TRUTH_METHODS.serves
 class TruthMethod(Protocol):
     """What every method can do."""
 

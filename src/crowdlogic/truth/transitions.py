@@ -19,7 +19,7 @@ from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.chain import ChainMarginals, best_path, marginals
 from crowdlogic.numerics.logspace import LOG_ZERO, safe_log
 from crowdlogic.numerics.sums import sum_by
-from crowdlogic.truth.checkpoints import State
+from crowdlogic.store.checkpoints import State
 
 
 @dataclass(frozen=True, eq=False)

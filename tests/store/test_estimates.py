@@ -12,9 +12,9 @@ from tests.truth.planted import planted
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.frames import from_arrays, from_sequences
 from crowdlogic.errors import FormatError, MissingDataError
+from crowdlogic.store.estimates import load_estimate, save_estimate
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.glad import GLAD
-from crowdlogic.truth.keeping import load_estimate, save_estimate
 from crowdlogic.truth.streaming import coded_shards, fit_shards, write_coded
 
 ARRAYS = ("beliefs", "answer", "offsets", "confusion", "reliability", "prior", "trace")

@@ -19,15 +19,15 @@ from crowdlogic.errors import CrowdLogicError, FormatError, MissingDataError, Op
 from crowdlogic.learning.course import Row
 from crowdlogic.learning.evidence import explain
 from crowdlogic.learning.logic_lncl import LogicLNCL
-from crowdlogic.learning.restoring import load_run
-from crowdlogic.learning.running import Given, train_run
+from crowdlogic.learning.saved_run import load_run
+from crowdlogic.learning.training_run import TrainingData, train_run
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates import Vocabulary
 
 MADE = simulate_sentiment(5, items=40, test_items=5, annotators=5, labels_per_item=3)
 RULES = parse_rules("1.0: include contrast('but')\n1: Near(A, B) & Label(A, C) -> Label(B, C)")
 NEAR = pl.DataFrame({"a": [MADE.corpus.items[0]], "b": [MADE.corpus.items[1]]})
-GIVEN = Given(MADE.corpus, MADE.labels, RULES, Vocabulary().table("Near", NEAR))
+GIVEN = TrainingData(MADE.corpus, MADE.labels, RULES, Vocabulary().table("Near", NEAR))
 METHOD = LogicLNCL(epochs=2)
 
 

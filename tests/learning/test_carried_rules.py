@@ -12,12 +12,12 @@ import pytest
 
 from crowdlogic.data.corpus import documents
 from crowdlogic.errors import FormatError, OptionError
+from crowdlogic.learning.carried_rules import carried_rules, carry_rules
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import read_rules
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.rules.syntax import RuleSet
-from crowdlogic.runs.carried import carried_rules, carry_rules
 
 CLASSES = ("neg", "pos")
 TEXTS = documents(["a", "b", "c"], ["awful thing", "fine it's", "plain"])

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import polars as pl
@@ -19,7 +20,9 @@ from crowdlogic.errors import FormatError, OptionError, RuleError
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates import Kind, Table, Vocabulary
 from crowdlogic.rules.syntax import ArithmeticRule, Atom, Constant, GroupName, LogicalRule, Ready, Rule, RuleSet, Term
-from crowdlogic.runs.files import TABLES, WORDS, get_table, put, put_table
+from crowdlogic.store.damage import require, require_entry
+from crowdlogic.store.files import get_table, put_bytes, put_table
+from crowdlogic.store.layout import TABLES, WORDS
 
 TRUTH = "truth"
 
@@ -38,7 +41,7 @@ def carry_rules(folder: Path, rules: RuleSet, vocabulary: Vocabulary) -> dict[st
         tables[shown] = table.source.name
     for path, name in copies.lists.items():
         (folder / WORDS).mkdir(exist_ok=True)
-        put(folder / name, path.read_bytes())
+        put_bytes(folder / name, path.read_bytes())
     functions = [signature.name for name in vocabulary.functions if (signature := vocabulary.find(name)) is not None]
     return {"source": rules.source, "text": str(found), "tables": tables, "functions": functions}
 
@@ -54,19 +57,24 @@ def carried_rules(
         vocabulary: Predicates to use beside (or instead of) those that the run carries.
     """
     words = Vocabulary() if vocabulary is None else vocabulary.copy()
-    for name, source in noted["tables"].items():
+    tables, functions, text, given = (
+        require_entry(noted, name, kind, where="rules")
+        for name, kind in (("tables", Mapping), ("functions", list), ("text", str), ("source", (str, NoneType)))
+    )
+    for name, source in tables.items():
         if not (name.isidentifier() and name.isascii()):
             raise FormatError(f"{folder}: the run is damaged ({name!r} cannot name a table). Train it again.")
         if words.find(name) is None:
-            words.table(name, get_table(folder / TABLES / f"{name}.parquet"), source=TableSource(source))
-    missing = [name for name in noted["functions"] if words.find(name) is None]
+            facts = get_table(folder / TABLES / f"{name}.parquet")
+            words.table(name, facts, source=TableSource(require(source, str, f"rules: {name}")))
+    missing = [name for name in functions if words.find(name) is None]
     if missing:
         raise OptionError(
             f"{folder}: its rules speak of {missing[0]}, which was registered from Python. Load the run from Python "
             f"with a vocabulary that has it."
         )
     try:
-        rules = parse_rules(noted["text"], source=noted["source"], folder=folder, includes=False)
+        rules = parse_rules(text, source=given, folder=folder, includes=False)
     except RuleError as problem:
         raise FormatError(f"{folder}: the run is damaged (its rules cannot be read). {problem}") from None
     _refuse_foreign_lists(folder, rules, words)

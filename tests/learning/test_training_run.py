@@ -25,9 +25,9 @@ from crowdlogic.learning.crf_ma import CRFMA
 from crowdlogic.learning.crowd_layer import CrowdLayer
 from crowdlogic.learning.doctor_nets import DoctorNets
 from crowdlogic.learning.logic_lncl import LogicLNCL
-from crowdlogic.learning.restoring import Run, load_run
-from crowdlogic.learning.running import Given, train_run
+from crowdlogic.learning.saved_run import Run, load_run
 from crowdlogic.learning.stopping import HeldOut
+from crowdlogic.learning.training_run import TrainingData, train_run
 from crowdlogic.learning.two_stage import Gold, TwoStage
 from crowdlogic.rules.parser import parse_rules, read_rules
 from crowdlogic.rules.predicates import Vocabulary
@@ -38,12 +38,12 @@ SENTENCES = simulate_ner(5, items=40, test_items=10, annotators=6, labels_per_it
 BUT, BIO = parse_rules("1.0: include contrast('but')"), parse_rules("1.0: include bio")
 
 
-def reviews(**more: Any) -> Given:
-    return replace(Given(REVIEWS.corpus, REVIEWS.labels, BUT), **more)
+def reviews(**more: Any) -> TrainingData:
+    return replace(TrainingData(REVIEWS.corpus, REVIEWS.labels, BUT), **more)
 
 
-def sentences(**more: Any) -> Given:
-    return replace(Given(SENTENCES.corpus, SENTENCES.labels, BIO, watched={"test": SENTENCES.test}), **more)
+def sentences(**more: Any) -> TrainingData:
+    return replace(TrainingData(SENTENCES.corpus, SENTENCES.labels, BIO, watched={"test": SENTENCES.test}), **more)
 
 
 def small_cnn(kind: str) -> Any:
@@ -74,12 +74,12 @@ def stopping_after(epoch: int, how: type[BaseException], *, again: bool = False)
     return hear
 
 
-def rows_of_features() -> Given:
+def rows_of_features() -> TrainingData:
     rng = np.random.default_rng(0)
     truth = rng.integers(2, size=60)
     corpus = documents([f"d{i}" for i in range(60)], features=rng.normal(size=(60, 3)) + truth[:, None])
     rows = [(f"d{i}", f"a{j}", int(truth[i] ^ (rng.random() < 0.2))) for i in range(60) for j in range(4)]
-    return Given(corpus, from_arrays(*map(list, zip(*rows, strict=True))))
+    return TrainingData(corpus, from_arrays(*map(list, zip(*rows, strict=True))))
 
 
 CASES = {
@@ -101,7 +101,7 @@ CASES = {
 }
 
 
-def case(name: str) -> tuple[Any, Given]:
+def case(name: str) -> tuple[Any, TrainingData]:
     method, given = CASES[name]
     return (
         replace(method, classifier=small_cnn(method.classifier)) if isinstance(method.classifier, str) else method
@@ -110,17 +110,17 @@ def case(name: str) -> tuple[Any, Given]:
 
 def same(one: Run, other: Run) -> None:
     """Whether two runs are the same to the bit, but for how long they took."""
-    for view, beliefs in one.kept.views.items():
-        np.testing.assert_array_equal(other.kept.views[view], beliefs)
+    for view, beliefs in one.record.views.items():
+        np.testing.assert_array_equal(other.record.views[view], beliefs)
     np.testing.assert_array_equal(one.estimate.answer, other.estimate.answer)
     np.testing.assert_array_equal(one.learned.epoch.confusion, other.learned.epoch.confusion)
     for passes in ((one.history, other.history), (one.learned.again, other.learned.again)):
         rows = [[repr(replace(row, seconds=0)) for row in history] for history in passes]  # as text: nan is not nan
         assert rows[0] == rows[1]
     assert (one.learned.chosen, one.learned.since) == (other.learned.chosen, other.learned.since)
-    assert one.kept.model.keys() == other.kept.model.keys()
-    for name, array in one.kept.model.items():
-        np.testing.assert_array_equal(other.kept.model[name], array)
+    assert one.record.model.keys() == other.record.model.keys()
+    for name, array in one.record.model.items():
+        np.testing.assert_array_equal(other.record.model[name], array)
 
 
 @pytest.mark.parametrize(("name", "how"), [("linear", KeyboardInterrupt), *((name, StopError) for name in CASES)])
@@ -203,7 +203,7 @@ def test_a_run_holds_what_the_brief_reader_looks_for(tmp_path: Path) -> None:
     np.testing.assert_array_equal(answers["p_positive"].to_numpy(), run.learned.epoch.q_f[:, 1])
     np.testing.assert_array_equal(answers["crowd_positive"].to_numpy(), run.learned.epoch.q_a[:, 1])
     assert people.equals(annotator_table(run.learned.task.labels, run.estimate))
-    assert len(run.kept.audit) == 1
+    assert len(run.record.audit) == 1
     assert len((tmp_path / "run" / "history.jsonl").read_text().splitlines()) == len(run.history)
     assert len((tmp_path / "run" / "again.jsonl").read_text().splitlines()) == len(run.learned.again)
 

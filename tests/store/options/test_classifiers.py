@@ -18,8 +18,9 @@ from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.classifiers.scikit import Scikit
 from crowdlogic.errors import OptionError
-from crowdlogic.learning.configuring import architecture_named, configured, of_python, plain_options
 from crowdlogic.registry import CLASSIFIERS
+from crowdlogic.store.options.decode import decode_options
+from crowdlogic.store.options.encode import encode_options, find_python_object
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
@@ -64,8 +65,8 @@ VARIED = [
 
 def again(made: Architecture) -> Any:
     """The same, by way of JSON."""
-    options = json.loads(json.dumps(plain_options(made)))
-    return configured(architecture_named(options["name"]), options)
+    options = json.loads(json.dumps(encode_options(made)))
+    return decode_options(CLASSIFIERS.create(options["name"]), options)
 
 
 @pytest.mark.parametrize("made", VARIED, ids=lambda made: made.name)
@@ -81,11 +82,11 @@ def test_every_architecture_is_among_them() -> None:
 
 
 def test_what_training_leaves_out_is_as_the_architecture_has_it() -> None:
-    made = configured(KimCNN(), {"training": {"batch_size": 20}})
+    made = decode_options(KimCNN(), {"training": {"batch_size": 20}})
 
     assert made == KimCNN(training=replace(KimCNN().training, batch_size=20))
     assert made.training.optimiser == "adadelta"
-    assert configured(CNNGRU(), {"training": {"learning_rate": 1}}).training.learning_rate == 1
+    assert decode_options(CNNGRU(), {"training": {"learning_rate": 1}}).training.learning_rate == 1
 
 
 @pytest.mark.parametrize(
@@ -115,7 +116,7 @@ def test_what_training_leaves_out_is_as_the_architecture_has_it() -> None:
 )
 def test_options_that_do_not_fit_are_refused(name: str, options: dict[str, object], start: str) -> None:
     with pytest.raises(OptionError) as caught:
-        configured(architecture_named(name), options)
+        decode_options(CLASSIFIERS.create(name), options)
 
     assert str(caught.value).startswith(start)
 
@@ -123,7 +124,7 @@ def test_options_that_do_not_fit_are_refused(name: str, options: dict[str, objec
 def test_an_estimator_that_is_no_plain_option_is_told_of() -> None:
     made = Scikit(make_pipeline(StandardScaler(), LogisticRegression()))
 
-    assert of_python(plain_options(made)) == "Pipeline"
+    assert find_python_object(encode_options(made)) == "Pipeline"
 
 
 @pytest.mark.parametrize(

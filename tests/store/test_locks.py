@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from crowdlogic.errors import OptionError
-from crowdlogic.runs.claiming import Status, alone, claim, read_config, release, set_status
-from crowdlogic.runs.files import VERSION, put_json, put_lines
+from crowdlogic.store.files import put_json, put_lines
+from crowdlogic.store.layout import VERSION, Status, read_config, set_status
+from crowdlogic.store.locks import claim, lock, release
 
 
 def begun(folder: Path, status: Status, epochs: int = 3) -> None:
@@ -87,8 +88,8 @@ def test_a_run_without_an_epoch_vanishes_and_one_with_epochs_is_interrupted(tmp_
 HOLD = """
 import sys, time
 from pathlib import Path
-from crowdlogic.runs.claiming import alone
-with alone(Path(sys.argv[1])):
+from crowdlogic.store.locks import lock
+with lock(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(600)
 """
@@ -101,13 +102,13 @@ def test_a_lock_goes_with_the_process_that_was_killed(tmp_path: Path) -> None:
     with other, other.stdout:
         try:
             assert other.stdout.readline() == "held\n"
-            with pytest.raises(OptionError, match="another process is training this run"), alone(tmp_path):
+            with pytest.raises(OptionError, match="another process is training this run"), lock(tmp_path):
                 pass
         finally:
             other.kill()
             other.wait()
 
-    with alone(tmp_path):
+    with lock(tmp_path):
         pass
     assert list(tmp_path.iterdir()) == []
 
@@ -115,7 +116,7 @@ def test_a_lock_goes_with_the_process_that_was_killed(tmp_path: Path) -> None:
 def test_without_locks_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fcntl", None)
 
-    with alone(tmp_path), alone(tmp_path):
+    with lock(tmp_path), lock(tmp_path):
         held = list(tmp_path.iterdir())
 
     assert held == []

@@ -17,8 +17,9 @@ from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import FormatError, MissingDataError, OptionError
 from crowdlogic.rules.audit import RuleAudit, Verdict
-from crowdlogic.runs.files import VERSION, put_json
-from crowdlogic.runs.kept import Kept, read_run, write_run
+from crowdlogic.store.files import put_json
+from crowdlogic.store.layout import VERSION
+from crowdlogic.store.runs import read_run, write_run
 from crowdlogic.truth.annotators import annotator_table
 
 

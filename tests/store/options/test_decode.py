@@ -13,15 +13,6 @@ import pytest
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import FormatError, MissingDataError, OptionError
-from crowdlogic.learning.configuring import (
-    architecture_named,
-    configured,
-    dotted,
-    merged,
-    of_python,
-    plain_options,
-    read_toml,
-)
 from crowdlogic.learning.logic_lncl import LogicLNCL, Loss
 from crowdlogic.learning.schedules import Constant, Growing
 from crowdlogic.learning.special import AggNet
@@ -31,6 +22,9 @@ from crowdlogic.registry import CLASSIFIERS
 from crowdlogic.rules.potentials import PerUnit
 from crowdlogic.rules.projection.presets import Preset, Result, Start
 from crowdlogic.rules.transitions import transition_table
+from crowdlogic.store.options.changes import merge_changes, parse_changes, read_toml
+from crowdlogic.store.options.decode import decode_options
+from crowdlogic.store.options.encode import encode_options, find_python_object
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.majority import MajorityVote
 
@@ -54,15 +48,15 @@ METHODS = [
 
 @pytest.mark.parametrize("method", METHODS, ids=range(len(METHODS)))
 def test_options_survive_json(method: Any) -> None:
-    plain = json.loads(json.dumps(plain_options(method)))
+    plain = json.loads(json.dumps(encode_options(method)))
 
-    assert configured(type(method)(), plain) == method
+    assert decode_options(type(method)(), plain) == method
 
 
 def test_a_table_of_transitions_survives_json() -> None:
-    plain = json.loads(json.dumps(plain_options(LogicLNCL(transitions=TABLE))))
+    plain = json.loads(json.dumps(encode_options(LogicLNCL(transitions=TABLE))))
 
-    found = configured(LogicLNCL(), plain).transitions
+    found = decode_options(LogicLNCL(), plain).transitions
 
     assert found.classes == TABLE.classes
     np.testing.assert_array_equal(found.probability, TABLE.probability)
@@ -73,9 +67,9 @@ def test_a_table_of_transitions_survives_json() -> None:
 def test_a_table_of_transitions_may_be_changed_in_part_or_as_a_whole() -> None:
     base = LogicLNCL(transitions=TABLE)
 
-    stronger = configured(base, {"transitions": {"strength": 1}}).transitions
-    other = configured(base, {"transitions": plain_options(TABLE) | {"start": [0.5, 0.5]}}).transitions
-    none = configured(base, {"transitions": "none"}).transitions
+    stronger = decode_options(base, {"transitions": {"strength": 1}}).transitions
+    other = decode_options(base, {"transitions": encode_options(TABLE) | {"start": [0.5, 0.5]}}).transitions
+    none = decode_options(base, {"transitions": "none"}).transitions
 
     assert stronger.strength == 1.0
     np.testing.assert_array_equal(stronger.probability, TABLE.probability)
@@ -84,7 +78,7 @@ def test_a_table_of_transitions_may_be_changed_in_part_or_as_a_whole() -> None:
 
 
 def test_every_truth_method_can_be_the_first_stage() -> None:
-    found = configured(TwoStage(), {"truth": {"name": "glad"}, "classifier": "prior"})
+    found = decode_options(TwoStage(), {"truth": {"name": "glad"}, "classifier": "prior"})
 
     assert found.name == "glad + prior"
 
@@ -93,27 +87,27 @@ def test_word_vectors_are_data_and_no_option() -> None:
     pytest.importorskip("torch")
     from crowdlogic.classifiers.kim_cnn import KimCNN
 
-    plain = plain_options(KimCNN(vectors=WordVectors(("a",), np.zeros((1, 2), np.float32)), windows=(2, 3)))
+    plain = encode_options(KimCNN(vectors=WordVectors(("a",), np.zeros((1, 2), np.float32)), windows=(2, 3)))
 
     assert "vectors" not in plain
-    assert configured(KimCNN(), json.loads(json.dumps(plain))) == KimCNN(windows=(2, 3))
+    assert decode_options(KimCNN(), json.loads(json.dumps(plain))) == KimCNN(windows=(2, 3))
 
 
 def test_a_function_of_python_is_noted_and_not_read() -> None:
-    plain = plain_options(LogicLNCL(imitation=lambda epoch: 0.1))
+    plain = encode_options(LogicLNCL(imitation=lambda epoch: 0.1))
 
     assert plain["imitation"] == {"name": "function of Python"}
-    assert of_python(plain) == "function"
-    assert of_python(plain_options(LogicLNCL())) is None
+    assert find_python_object(plain) == "function"
+    assert find_python_object(encode_options(LogicLNCL())) is None
     with pytest.raises(OptionError, match=r"No imitation is called 'function of Python'"):
-        configured(LogicLNCL(), plain)
+        decode_options(LogicLNCL(), plain)
 
 
 def test_what_is_nested_is_changed_in_place_and_another_name_starts_anew() -> None:
     base = LogicLNCL(classifier=Linear(ridge=0.5), imitation=Growing(0.8, most=0.7))
 
-    kept = configured(base, {"classifier": {"steps": 3}, "imitation": {"base": 0.5}})
-    new = configured(base, {"imitation": {"name": "constant", "k": 1}, "held_out": {"share": 0.5}})
+    kept = decode_options(base, {"classifier": {"steps": 3}, "imitation": {"base": 0.5}})
+    new = decode_options(base, {"imitation": {"name": "constant", "k": 1}, "held_out": {"share": 0.5}})
 
     assert (kept.classifier, kept.imitation) == (Linear(ridge=0.5, steps=3), Growing(0.5, most=0.7))
     assert (new.imitation, new.held_out) == (Constant(1.0), HeldOut(0.5))
@@ -149,13 +143,13 @@ def test_what_is_nested_is_changed_in_place_and_another_name_starts_anew() -> No
 )
 def test_a_wrong_option_is_named_with_its_path(changes: dict[str, Any], line: str) -> None:
     with pytest.raises(OptionError) as refused:
-        configured(LogicLNCL(), changes)
+        decode_options(LogicLNCL(), changes)
 
     assert str(refused.value) == line
 
 
 def test_dotted_texts_are_nested_changes() -> None:
-    found = dotted(
+    found = parse_changes(
         [
             "strength=4",
             "classifier=linear",
@@ -182,7 +176,7 @@ def test_dotted_texts_are_nested_changes() -> None:
 @pytest.mark.parametrize("text", ["strength", "=4", "classifier.=3", ".x=3"])
 def test_a_text_without_a_name_is_refused(text: str) -> None:
     with pytest.raises(OptionError) as refused:
-        dotted([text])
+        parse_changes([text])
 
     assert str(refused.value) == f"--set {text!r}: write name=value, such as strength=4 or classifier.filters=50."
 
@@ -191,7 +185,7 @@ def test_changes_are_merged_and_the_second_wins() -> None:
     first = {"a": 1, "classifier": {"name": "linear", "ridge": 1.0}, "imitation": {"base": 0.5}}
     second = {"a": 2, "classifier": {"name": "kim-cnn"}, "imitation": {"most": 0.5}}
 
-    assert merged(first, second) == {
+    assert merge_changes(first, second) == {
         "a": 2,
         "classifier": {"name": "kim-cnn"},
         "imitation": {"base": 0.5, "most": 0.5},
@@ -213,4 +207,4 @@ def test_every_classifier_can_be_asked_for_by_name() -> None:
     pytest.importorskip("torch")
 
     for name in CLASSIFIERS:
-        assert architecture_named(name).name == name
+        assert CLASSIFIERS.create(name).name == name

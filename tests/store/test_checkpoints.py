@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from crowdlogic.errors import FormatError, MissingDataError, OptionError
-from crowdlogic.runs import checkpoint, files
-from crowdlogic.runs.checkpoint import RunKeeper
+from crowdlogic.store import checkpoints, files
+from crowdlogic.store.checkpoints import RunCheckpoint
 
 OWNER = {"labels": "1", "options": "2"}
 WORDS = np.frombuffer(b'["a"]', dtype=np.uint8)
@@ -38,8 +38,8 @@ def epoch(number: int, chosen: int) -> tuple[dict[str, Any], dict[str, Any], dic
     return last, best, {"best_epoch": chosen, "best": {"loss": 0.1, "k": 0.2}, "history": history}
 
 
-def keeper(folder: Path, owner: dict[str, str] = OWNER) -> RunKeeper:
-    return RunKeeper(folder, owner)
+def keeper(folder: Path, owner: dict[str, str] = OWNER) -> RunCheckpoint:
+    return RunCheckpoint(folder, owner)
 
 
 def same(found: Any, expected: Any) -> bool:
@@ -176,7 +176,7 @@ def dying_at(patched: pytest.MonkeyPatch, deadly: int) -> list[int]:
 def test_arrays_of_a_fit_that_died_before_its_first_checkpoint_are_not_taken_over(tmp_path: Path) -> None:
     place = tmp_path / "checkpoint"
     place.mkdir()
-    files.put_arrays(place / checkpoint.FIXED_FILE, {"classifier.fixed.words": np.zeros(9, np.uint8)})
+    files.put_arrays(place / checkpoints.FIXED_FILE, {"classifier.fixed.words": np.zeros(9, np.uint8)})
 
     kept = keeper(tmp_path)
     assert kept.load() is None

@@ -6,27 +6,28 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from crowdlogic.data.estimate import Estimate
-from crowdlogic.data.files import write_bytes
 from crowdlogic.errors import FormatError, MissingDataError
+from crowdlogic.store.files import NamedArrays, get_arrays, get_json, put_arrays, put_bytes
 
 ARRAYS, NAMES = "estimate.safetensors", "estimate.json"
 FIELDS = ("beliefs", "answer", "offsets", "confusion", "reliability", "prior", "trace")
+PARAMETERS = "parameters."
 VERSION = 1
+REMEDY = "Save the estimate again."
+
+KINDS = {"method": str, "classes": list, "items": list, "annotators": list, "converged": bool, "tied": int}
+"""What estimate.json holds, beside the version."""
 
 
 def save_estimate(folder: str | Path, estimate: Estimate) -> None:
     """Write an Estimate into a folder, which is made when it is not there."""
-    from safetensors.numpy import save
-
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     arrays = {name: getattr(estimate, name) for name in FIELDS}
-    arrays |= {f"parameters.{name}": array for name, array in estimate.parameters.items()}
-    present = {name: np.ascontiguousarray(array) for name, array in arrays.items() if array is not None}
+    arrays |= {f"{PARAMETERS}{name}": array for name, array in estimate.parameters.items()}
     names = {
         "version": VERSION,
         "method": estimate.method,
@@ -36,8 +37,8 @@ def save_estimate(folder: str | Path, estimate: Estimate) -> None:
         "converged": estimate.converged,
         "tied": estimate.tied,
     }
-    write_bytes(target / ARRAYS, save(present))
-    write_bytes(target / NAMES, json.dumps(names, ensure_ascii=False).encode())
+    put_arrays(target / ARRAYS, {name: array for name, array in arrays.items() if array is not None})
+    put_bytes(target / NAMES, json.dumps(names, ensure_ascii=False).encode())
 
 
 def load_estimate(folder: str | Path) -> Estimate:
@@ -46,11 +47,7 @@ def load_estimate(folder: str | Path) -> Estimate:
     for file in (ARRAYS, NAMES):
         if not (home / file).is_file():
             raise MissingDataError(f"{home}: no {file} in it, so it holds no estimate. Name a folder that was saved.")
-    names = _names(home / NAMES)
-    arrays = _arrays(home / ARRAYS)
-    missing = [name for name in ("beliefs", "answer", "trace") if name not in arrays]
-    if missing:
-        raise FormatError(f"{home / ARRAYS}: holds no {missing[0]}. Save the estimate again.")
+    names, arrays = _read_names(home / NAMES), _read_arrays(home / ARRAYS)
     return Estimate(
         method=names["method"],
         beliefs=arrays["beliefs"],
@@ -65,29 +62,24 @@ def load_estimate(folder: str | Path) -> Estimate:
         trace=arrays["trace"],
         converged=names["converged"],
         tied=names["tied"],
-        parameters={n.removeprefix("parameters."): a for n, a in arrays.items() if n.startswith("parameters.")},
+        parameters={n.removeprefix(PARAMETERS): a for n, a in arrays.items() if n.startswith(PARAMETERS)},
     )
 
 
-def _names(path: Path) -> dict[str, Any]:
-    try:
-        names = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, UnicodeDecodeError) as problem:
-        raise FormatError(f"{path}: is no JSON ({problem}). Save the estimate again.") from problem
-    needed = ("method", "classes", "items", "annotators", "converged", "tied")
-    if not isinstance(names, dict) or names.get("version") != VERSION or any(name not in names for name in needed):
-        raise FormatError(f"{path}: is no estimate of version {VERSION}. Save the estimate again.")
-    return names
+def _read_names(path: Path) -> dict[str, Any]:
+    names = get_json(path, remedy=REMEDY)
+    fits = isinstance(names, dict) and names.get("version") == VERSION
+    if not fits or not all(isinstance(names.get(name), kind) for name, kind in KINDS.items()):
+        raise FormatError(f"{path}: is no estimate of version {VERSION}. {REMEDY}")
+    return dict(names)
 
 
-def _arrays(path: Path) -> dict[str, Any]:
-    from safetensors import SafetensorError
-    from safetensors.numpy import load
-
-    try:
-        return dict(load(path.read_bytes()))
-    except SafetensorError as problem:
-        raise FormatError(f"{path}: holds no arrays ({problem}). Save the estimate again.") from problem
+def _read_arrays(path: Path) -> NamedArrays:
+    arrays = get_arrays(path, remedy=REMEDY)
+    missing = [name for name in ("beliefs", "answer", "trace") if name not in arrays]
+    if missing:
+        raise FormatError(f"{path}: holds no {missing[0]}. {REMEDY}")
+    return arrays
 
 
 def _series(names: list[Any]) -> pl.Series:

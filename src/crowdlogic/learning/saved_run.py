@@ -1,0 +1,225 @@
+"""A fit as a run directory holds it, and back: a run that is loaded predicts and explains as the fit did.
+
+`to_record` turns what a fit left into plain data, `load_run` makes it of plain data again. Only what is read is
+validated there: an error out of the classifier is a bug, and says nothing about the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from crowdlogic.classifiers.protocol import PROGRESS, Architecture, Classifier, predict_texts
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Beliefs, Estimate
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.errors import OptionError
+from crowdlogic.learning.carried_rules import carried_rules
+from crowdlogic.learning.course import Epoch, Row
+from crowdlogic.learning.evidence import Evidence, explain
+from crowdlogic.learning.learned import Learned
+from crowdlogic.learning.task import Task
+from crowdlogic.learning.teacher import Teacher
+from crowdlogic.registry import CLASSIFIERS
+from crowdlogic.rules.audit import RuleAudit, audit
+from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.rules.projection.projector import Projector
+from crowdlogic.store.damage import InvalidValueError, reading, require, require_entry, require_numbers
+from crowdlogic.store.files import NamedArrays
+from crowdlogic.store.layout import ANNOTATOR_ARRAYS, RULES
+from crowdlogic.store.options.decode import decode_options
+from crowdlogic.store.options.encode import encode_options, find_python_object
+from crowdlogic.store.records import decode_record
+from crowdlogic.store.runs import CONFUSION, RunRecord, read_run
+from crowdlogic.truth.annotators import annotator_table
+
+VIEWS = ("p", "q_a", "q_b", "q_f")
+"""The beliefs of an Epoch that a run holds."""
+
+EPOCH_NUMBERS = ("loss", "k", "objective")
+"""The numbers of an Epoch that a run holds."""
+
+NO_OPTIONS = ("rules", "vocabulary")
+"""What of a projector is no option: it is stored elsewhere."""
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A run that is done.
+
+    Attributes:
+        folder: Where it is.
+        record: What it holds, as plain data.
+        learned: The same as the fit left it.
+    """
+
+    folder: Path
+    record: RunRecord
+    learned: Learned
+
+    @property
+    def estimate(self) -> Estimate:
+        """The answers for the training items."""
+        return self.learned.estimate
+
+    @property
+    def classifier(self) -> Classifier:
+        """The student."""
+        return self.learned.classifier
+
+    @property
+    def teacher(self) -> Teacher:
+        """The rules, for predictions."""
+        return self.learned.teacher
+
+    @property
+    def history(self) -> tuple[Row, ...]:
+        """All epochs of the pass that chose their number."""
+        return self.learned.history
+
+    @property
+    def audit(self) -> tuple[RuleAudit, ...]:
+        """What each rule does, alone."""
+        return tuple(decode_record(RuleAudit, row, RULES) for row in self.record.audit)
+
+    def predict(self, corpus: Corpus, *, student: bool = False) -> Beliefs:
+        """Beliefs on new items: the teacher's, or the student's alone."""
+        return self.learned.predict(corpus, student=student)
+
+    def explain(self, item: Any) -> Evidence:
+        """Why a training item got its answer."""
+        return explain(self.learned, item)
+
+
+def to_record(learned: Learned, config: Mapping[str, Any]) -> RunRecord:
+    """What a fit left, as plain data."""
+    epoch, task = learned.epoch, learned.task
+    outcome = {
+        "chosen": learned.chosen,
+        "since": learned.since,
+        "epoch": {name: getattr(epoch, name) for name in EPOCH_NUMBERS},
+    }
+    known = {"classes": list(task.labels.classes), "sequential": task.labels.is_sequential, "outcome": outcome}
+    arrays = learned.classifier.arrays()
+    return RunRecord(
+        config={**config, **known, "teacher": _projector_options(learned.teacher.projector)},
+        labels=task.labels,
+        corpus=task.corpus,
+        estimate=learned.estimate,
+        views={name: getattr(epoch, name) for name in VIEWS},
+        # what only further epochs would need stays behind
+        model={name: array for name, array in arrays.items() if not name.startswith(PROGRESS)},
+        annotator_arrays=_annotator_arrays(task.labels, learned.estimate),
+        annotators=_annotators(task.labels, learned.estimate),
+        history=tuple(asdict(row) for row in learned.history),
+        audit=tuple(asdict(one) for one in audit_rules(learned)),
+        refit_history=tuple(asdict(row) for row in learned.again),
+    )
+
+
+def _annotator_arrays(labels: CrowdLabels, estimate: Estimate) -> NamedArrays:
+    """confusion[j, m, n]; NaN where the method has none."""
+    size = (len(labels.annotators), labels.n_classes, labels.n_classes)
+    return {CONFUSION: np.full(size, np.nan) if estimate.confusion is None else estimate.confusion}
+
+
+def _annotators(labels: CrowdLabels, estimate: Estimate) -> pl.DataFrame:
+    """One row per annotator, with its kind where that is known."""
+    table = annotator_table(labels, estimate)
+    return table if labels.kind is None else table.with_columns(kind=pl.Series(labels.kind))
+
+
+def _projector_options(projector: Projector) -> dict[str, Any]:
+    names = [one.name for one in fields(projector) if one.name not in NO_OPTIONS]
+    return {name: encode_options(getattr(projector, name)) for name in names}
+
+
+def audit_rules(learned: Learned) -> tuple[RuleAudit, ...]:
+    """What each rule does to the crowd's beliefs, alone."""
+    teacher, epoch = learned.teacher, learned.epoch
+    if teacher.projector.rules is None:
+        return ()
+    return audit(
+        teacher.projector,
+        epoch.q_a,
+        teacher.grounded(learned.task.corpus),
+        predict=lambda texts: predict_texts(learned.classifier, texts),
+        classifier=epoch.p,
+        gold=learned.task.corpus.gold,
+    )
+
+
+def load_run(
+    folder: str | Path, *, vocabulary: Vocabulary | None = None, classifier: Architecture | None = None
+) -> Run:
+    """Read a run, ready to predict and to explain.
+
+    Args:
+        folder: The run.
+        vocabulary: Predicates that the run cannot carry because they were registered from Python, or tables of facts
+            about new items to use in place of the run's own.
+        classifier: The classifier's options, where the run cannot carry them because Python made a part of them.
+    """
+    home, record = Path(folder), read_run(folder)
+    with reading(home):
+        architecture = _read_architecture(home, record) if classifier is None else classifier
+        teacher = _read_teacher(home, record, vocabulary)
+        outcome = _read_outcome(record, teacher)
+        for row in record.audit:
+            decode_record(RuleAudit, row, RULES)
+    learned = Learned(
+        estimate=record.estimate,
+        classifier=architecture.load(record.model, record.labels.classes),
+        teacher=teacher,
+        task=Task(record.corpus, record.labels, record.labels),
+        **outcome,
+    )
+    return Run(home, record, learned)
+
+
+def _read_architecture(home: Path, record: RunRecord) -> Architecture:
+    """The classifier's options, as config.json has them."""
+    options = require_entry(require_entry(record.config, "method", Mapping), "classifier", Mapping)
+    foreign = find_python_object(options)
+    if foreign is not None:
+        raise OptionError(
+            f"{home}: its classifier holds a {foreign} that was made in Python. Load the run from Python with the same "
+            f"`classifier`."
+        )
+    made: Architecture = decode_options(CLASSIFIERS.create(require_entry(options, "name", str)), options)
+    return made
+
+
+def _read_teacher(home: Path, record: RunRecord, vocabulary: Vocabulary | None) -> Teacher:
+    """The rules with their vocabulary, and how a projection obeys them."""
+    packed = require_entry(record.config, "rules", (Mapping, type(None)))
+    rules, words = (None, vocabulary) if packed is None else carried_rules(home, packed, vocabulary)
+    options = require_entry(record.config, "teacher", Mapping)
+    projector = decode_options(Projector(rules=rules, vocabulary=words), options, where="teacher.")
+    return Teacher(record.labels.classes, projector)
+
+
+def _read_outcome(record: RunRecord, teacher: Teacher) -> dict[str, Any]:
+    """The chosen epoch and the histories, by the names that Learned has for them."""
+    outcome = require_entry(record.config, "outcome", Mapping)
+    history, refit = (read_history(rows) for rows in (record.history, record.refit_history))
+    chosen, since = require_entry(outcome, "chosen", int, where="outcome"), outcome.get("since")
+    if chosen not in range(1, len(history) + 1):
+        raise InvalidValueError(f"epoch {chosen} is chosen, and the history has {len(history)}")
+    if since is not None and require(since, int, "outcome: since") not in range(1, len(refit) + 1):
+        raise InvalidValueError(f"the mean is since epoch {since}, and the second pass has {len(refit)}")
+    numbers = require_numbers(require_entry(outcome, "epoch"), "outcome: epoch", entries=EPOCH_NUMBERS)
+    confusion = require_entry(record.annotator_arrays, CONFUSION, np.ndarray, where=ANNOTATOR_ARRAYS)
+    views: dict[str, Any] = {name: record.views[name] for name in VIEWS}
+    epoch = Epoch(**numbers, **views, confusion=confusion, factors=teacher.factors)
+    return {"epoch": epoch, "chosen": chosen, "history": history, "again": refit, "since": since}
+
+
+def read_history(rows: Any) -> tuple[Row, ...]:
+    """The lines of a history, as a file has them."""
+    return tuple(decode_record(Row, row, "a line of the history") for row in rows)

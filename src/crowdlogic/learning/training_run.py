@@ -1,0 +1,206 @@
+"""Train into a run directory: begun, interrupted, resumed, and done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdlogic import __version__
+from crowdlogic.classifiers.protocol import Architecture, Arrays
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.vectors import WordVectors
+from crowdlogic.learning.carried_rules import carry_rules
+from crowdlogic.learning.course import BELIEFS, Keeper, Progress
+from crowdlogic.learning.learned import Learned
+from crowdlogic.learning.saved_run import EPOCH_NUMBERS, Run, read_history, to_record
+from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.rules.syntax import RuleSet
+from crowdlogic.store.checkpoints import RunCheckpoint
+from crowdlogic.store.damage import InvalidValueError, require_entry, require_numbers, require_shape
+from crowdlogic.store.digests import NOTHING, corpus_digest, digest, labels_digest
+from crowdlogic.store.files import put_json
+from crowdlogic.store.layout import CONFIG, VERSION, Status
+from crowdlogic.store.locks import claim, lock, release
+from crowdlogic.store.options.encode import encode_options
+from crowdlogic.store.runs import write_run
+
+CHANGEABLE = ("epochs", "patience", "device")
+"""Options that may change when a run is resumed: how long to go on, and where."""
+
+
+class LearningMethod(Protocol):
+    """Whatever learns from crowd labels."""
+
+    @property
+    def name(self) -> str:
+        """As the command line calls it."""
+
+    @property
+    def classifier(self) -> Architecture:
+        """What learns."""
+
+    @property
+    def seed(self) -> int:
+        """Random seed."""
+
+    def fit(
+        self,
+        corpus: Corpus,
+        labels: CrowdLabels,
+        *,
+        rules: RuleSet | None = None,
+        vocabulary: Vocabulary | None = None,
+        dev: Corpus | None = None,
+        watched: Mapping[str, Corpus] | None = None,
+        keeper: Keeper | None = None,
+        progress: Progress | None = None,
+    ) -> Learned:
+        """Learn."""
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """What a run learns from.
+
+    Attributes:
+        corpus: The items.
+        labels: Their labels.
+        rules: What is known of them.
+        vocabulary: The predicates that the rules use beyond the built-in ones.
+        dev: Items with gold to stop by.
+        watched: Items that are only scored, by name.
+        inputs: Where all this came from, for config.json.
+    """
+
+    corpus: Corpus
+    labels: CrowdLabels
+    rules: RuleSet | None = None
+    vocabulary: Vocabulary | None = None
+    dev: Corpus | None = None
+    watched: Mapping[str, Corpus] = field(default_factory=dict)
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+
+
+def train_run(
+    folder: str | Path,
+    method: LearningMethod,
+    given: TrainingData,
+    *,
+    resume: bool = False,
+    progress: Progress | None = None,
+) -> Run:
+    """Fit a method and save it as a run directory, with a checkpoint after every epoch.
+
+    A fit that is interrupted or killed leaves a run that can be resumed, and that then ends as it would have. One that
+    fails before its first epoch is over leaves nothing.
+
+    Args:
+        folder: Where the run goes; a new or an empty folder, or with `resume` the run to go on with.
+        method: What to fit.
+        given: What to learn from.
+        resume: Whether to go on with a run that is there.
+        progress: Callback, called after each epoch.
+    """
+    home = Path(folder)
+    claim(home, resume=resume)
+    config = _config(method, given)
+    checkpoint = RunCheckpoint(
+        home,
+        owner_digests(method, given),
+        begin=lambda: put_json(home / CONFIG, config),
+        check=lambda last, best, note: check_checkpoint(last, best, note, given),
+    )
+    with lock(home), _released(home):
+        learned = method.fit(
+            given.corpus,
+            given.labels,
+            rules=given.rules,
+            vocabulary=given.vocabulary,
+            dev=given.dev,
+            watched=given.watched,
+            keeper=checkpoint,
+            progress=progress,
+        )
+        rules = None if given.rules is None else carry_rules(home, given.rules, given.vocabulary or Vocabulary())
+        record = to_record(learned, {**config, "rules": rules})
+        write_run(home, record)
+        checkpoint.second().remove()
+        checkpoint.remove()
+    return Run(home, record, learned)
+
+
+def _config(method: LearningMethod, given: TrainingData) -> dict[str, Any]:
+    """What is known of a run before it is fitted."""
+    return {
+        "crowdlogic": __version__,
+        "version": VERSION,
+        "status": Status.running,
+        "method": encode_options(method),
+        "seed": method.seed,
+        "inputs": dict(given.inputs),
+    }
+
+
+def check_checkpoint(last: Arrays, best: Arrays, note: Mapping[str, Any], given: TrainingData) -> None:
+    """Raise unless a fit of this data can go on from a checkpoint: all is of its type and its shape."""
+    history = read_history(require_entry(note, "history", list))
+    best_epoch = require_entry(note, "best_epoch", int)
+    if best_epoch not in range(1, len(history) + 1):
+        raise InvalidValueError(f"the best epoch is {best_epoch}, and the history has {len(history)}")
+    require_numbers(require_entry(note, "best"), "the best epoch", entries=EPOCH_NUMBERS)
+    n_classes = sum(_require_array(best, "q_f").shape[-1:])
+    beliefs = (given.corpus.n_units, n_classes)
+    sizes = dict.fromkeys(BELIEFS, beliefs) | {"confusion": (len(given.labels.annotators), n_classes, n_classes)}
+    for name, size in sizes.items():
+        require_shape(_require_array(best, name), size, name)
+    require_shape(_require_array(last, "q_f"), beliefs, "q_f")
+    for name, array in best.items():
+        if name.startswith("mean."):
+            require_shape(array, _require_array(best, f"classifier.{name.removeprefix('mean.')}").shape, name)
+    if "highest" in best:
+        require_shape(best["highest"], (len(given.corpus.items),), "highest")
+
+
+def _require_array(arrays: Arrays, name: str) -> NDArray[Any]:
+    found: NDArray[Any] = require_entry(arrays, name, np.ndarray, where="the checkpoint")
+    return found
+
+
+@contextmanager
+def _released(home: Path) -> Iterator[None]:
+    """Whatever stops a fit, config.json says that it was interrupted, or there is no run."""
+    try:
+        yield
+    except BaseException:  # an interrupt, too
+        release(home)
+        raise
+
+
+def owner_digests(method: LearningMethod, given: TrainingData) -> dict[str, str]:
+    """What a fit depends on, part by part, so that a checkpoint of another one is refused by what differs."""
+    vectors = getattr(method.classifier, "vectors", None)
+    tables = {} if given.vocabulary is None else given.vocabulary.tables
+    facts = [part for name in sorted(tables) for part in (name, *tables[name].arguments, tables[name].truth)]
+    return {
+        "labels": labels_digest(given.labels),
+        "items": corpus_digest(given.corpus),
+        "dev items": corpus_digest(given.dev),
+        "rules": digest(None if given.rules is None else str(given.rules), *facts),
+        "options": digest(_without(encode_options(method), CHANGEABLE)),
+        "vectors": digest(vectors.words, vectors.vectors) if isinstance(vectors, WordVectors) else NOTHING,
+        "version of crowdlogic": __version__,
+    }
+
+
+def _without(options: Any, names: tuple[str, ...]) -> Any:
+    """Nested options without those of some names."""
+    if not isinstance(options, Mapping):
+        return options
+    return {name: _without(value, names) for name, value in options.items() if name not in names}

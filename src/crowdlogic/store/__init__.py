@@ -1,0 +1,20 @@
+"""What crowdlogic keeps on disk: estimates, checkpoints, and run directories. No pickle, nothing that can run.
+
+The store holds plain data (arrays, tables, mappings) and knows neither learning nor rules: what is saved hands itself
+over as plain data, and is made anew from it.
+
+    files        one codec: JSON, JSON lines, named arrays (safetensors) and tables (Parquet), each written whole
+    damage       what is said of a file that does not hold what was written
+    digests      fingerprints of what a fit depends on
+    layout       the files of a run directory, and its status
+    locks        which folder a run may write to
+    checkpoints  a fit that was killed goes on where it was
+    estimates    an Estimate in a folder
+    runs         a finished run; its tables are in run_tables
+    records      flat dataclasses as rows of JSON, and back
+    options      options as plain data and back
+"""
+
+from crowdlogic.exports import lazy_exports
+
+__all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)

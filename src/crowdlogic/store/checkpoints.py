@@ -1,0 +1,200 @@
+"""Checkpoints: a fit that was killed goes on where it was, and ends where it would have ended.
+
+`StateCheckpoint` is one file: a state of named arrays and the trace so far. `RunCheckpoint` is a folder in a run: the
+last epoch, the best one and a note. In the folder, new files have new names; state.json, which names them, is replaced
+last and in one move; then the old ones go. So a kill at any moment leaves the state before the epoch or the one after
+it. What never changes is written once.
+
+Both say whose fit they belong to (the owner's digests), and refuse to go on with another.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from crowdlogic.errors import FormatError, OptionError, name_list
+from crowdlogic.numerics.arrays import Floats
+from crowdlogic.store.damage import reading
+from crowdlogic.store.files import (
+    Arrays,
+    NamedArrays,
+    get_arrays,
+    get_arrays_and_metadata,
+    get_json,
+    put_arrays,
+    put_bytes,
+    put_lines,
+)
+from crowdlogic.store.layout import CHECKPOINT, HISTORY, REFIT_CHECKPOINT, REFIT_HISTORY
+
+State: TypeAlias = dict[str, Floats]
+"""The parameters of a fit by name. It is complete: all randomness is spent in the first one."""
+
+STATE_PREFIX, TRACE, OWNER = "state.", "trace", "owner"
+
+
+@dataclass(frozen=True)
+class StateCheckpoint:
+    """A file that holds a state and the trace so far.
+
+    Attributes:
+        path: The file.
+        owner: The digest of what the fit depends on.
+    """
+
+    path: Path
+    owner: str
+
+    def write(self, state: State, trace: list[float]) -> None:
+        """Replace the checkpoint in one move: a kill leaves the old one or the new one, never half of one."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        arrays = {f"{STATE_PREFIX}{name}": array for name, array in state.items()}
+        put_arrays(self.path, arrays | {TRACE: np.array(trace)}, metadata={OWNER: self.owner})
+
+    def read(self) -> tuple[State, list[float]] | None:
+        """The state and the trace, or None when there is no checkpoint yet."""
+        if not self.path.exists():
+            return None
+        try:
+            arrays, metadata = get_arrays_and_metadata(self.path)
+        except FormatError as problem:
+            raise FormatError(f"{self.path} is no checkpoint: {problem.__cause__}. Remove it to start over.") from None
+        if metadata.get(OWNER) != self.owner:
+            raise OptionError(
+                f"The checkpoint {self.path} belongs to another fit: its method, options, labels or words differ. "
+                f"Name another file, or remove it to start over."
+            )
+        trace = arrays.pop(TRACE).tolist()
+        return {name.removeprefix(STATE_PREFIX): array for name, array in arrays.items()}, trace
+
+    def remove(self) -> None:
+        """Forget the checkpoint: the fit is done."""
+        self.path.unlink(missing_ok=True)
+
+
+STATE, FIXED_FILE = "state.json", "fixed.safetensors"
+FIXED = "fixed"
+"""An array with this among the dotted parts of its name, such as classifier.fixed.words, never changes."""
+
+Loaded: TypeAlias = tuple[NamedArrays, NamedArrays, Mapping[str, Any]]
+"""The arrays of the last epoch, those of the best one, and the note."""
+
+
+@dataclass(eq=False)
+class RunCheckpoint:
+    """The checkpoint of a run in a folder of its own, and the history beside it.
+
+    Attributes:
+        folder: The run.
+        owner: The digests of what the fit depends on by the name of each part: labels, items, options, ...
+        begin: Called before the first checkpoint is written, to note what the run is.
+        check: Called with what a checkpoint holds before the fit goes on from it; raises when that cannot be.
+        name: The checkpoint's folder in the run.
+        history: The file of the history.
+    """
+
+    folder: Path
+    owner: Mapping[str, str]
+    begin: Callable[[], None] | None = None
+    check: Callable[[NamedArrays, NamedArrays, Mapping[str, Any]], None] | None = None
+    name: str = CHECKPOINT
+    history: str = HISTORY
+    _begun: bool = field(default=False, init=False)
+    _best: str = field(default="", init=False)
+
+    @property
+    def place(self) -> Path:
+        """Where the checkpoint is."""
+        return self.folder / self.name
+
+    def second(self) -> RunCheckpoint:
+        """The checkpoint of the second pass: the first one's stays, since it knows how many epochs there are."""
+        return replace(self, begin=None, name=REFIT_CHECKPOINT, history=REFIT_HISTORY)
+
+    def save(self, last: Arrays, best: Arrays, note: Mapping[str, Any]) -> None:
+        """Replace the checkpoint."""
+        self.place.mkdir(parents=True, exist_ok=True)
+        if not self._begun:
+            self._write_first(last)
+        epoch, chosen = len(note["history"]), int(note["best_epoch"])
+        files = {"best": f"best-{chosen:04d}.safetensors", "last": f"last-{epoch:04d}.safetensors"}
+        if files["best"] != self._best:
+            put_arrays(self.place / files["best"], _changing(best))
+        if epoch == chosen and last.keys() <= best.keys():
+            files["last"] = files["best"]  # the last epoch is the best one, which holds all that it has
+        else:
+            put_arrays(self.place / files["last"], _changing(last))
+        # not put_json, which would make null out of NaN
+        put_bytes(self.place / STATE, json.dumps({"owner": dict(self.owner), "files": files, "note": note}).encode())
+        self._best = files["best"]
+        put_lines(self.folder / self.history, note["history"])
+        self._remove_all_but({STATE, FIXED_FILE, *files.values()})
+
+    def load(self) -> Loaded | None:
+        """The last epoch, the best one and the note; None when there is nothing yet."""
+        if not (self.place / STATE).is_file():
+            return None
+        with reading(self.folder):
+            return self._read(get_json(self.place / STATE))
+
+    def _read(self, state: Any) -> Loaded:
+        owner, files, note = (self._entry(state, name, dict) for name in ("owner", "files", "note"))
+        names = {name: self._entry(files, name, str) for name in ("last", "best")}
+        self._check_owner(owner)
+        for name in names.values():
+            if Path(name).name != name:
+                raise FormatError(
+                    f"{self.place / STATE}: {name!r} is not in its folder. Remove the run and start over."
+                )
+        fixed = get_arrays(self.place / FIXED_FILE)
+        last, best = (fixed | get_arrays(self.place / names[name]) for name in ("last", "best"))
+        if self.check is not None:
+            self.check(last, best, note)
+        self._begun, self._best = True, names["best"]
+        return last, best, note
+
+    def _entry(self, noted: Any, name: str, kind: type) -> Any:
+        """An entry of state.json."""
+        if not isinstance(noted, dict) or not isinstance(noted.get(name), kind):
+            raise FormatError(f"{self.place / STATE}: is no checkpoint. Remove the run and start over.")
+        return noted[name]
+
+    def remove(self) -> None:
+        """Forget the checkpoint: the run is done."""
+        if self.place.is_dir():
+            self._remove_all_but(set())
+            self.place.rmdir()
+
+    def _write_first(self, last: Arrays) -> None:
+        """What the run is, and the arrays that never change."""
+        if self.begin is not None:
+            self.begin()
+        put_arrays(self.place / FIXED_FILE, {name: array for name, array in last.items() if _is_fixed(name)})
+        self._begun = True
+
+    def _check_owner(self, owner: Mapping[str, str]) -> None:
+        differing = [part for part in {**self.owner, **owner} if owner.get(part) != self.owner.get(part)]
+        if differing:
+            raise OptionError(
+                f"{self.folder}: its checkpoint is of another fit: not the same {name_list(differing)}. Give what "
+                f"the run was begun with, or name another folder."
+            )
+
+    def _remove_all_but(self, kept: set[str]) -> None:
+        for file in self.place.iterdir():
+            if file.name not in kept:
+                file.unlink()
+
+
+def _changing(arrays: Arrays) -> NamedArrays:
+    return {name: array for name, array in arrays.items() if not _is_fixed(name)}
+
+
+def _is_fixed(name: str) -> bool:
+    return FIXED in name.split(".")

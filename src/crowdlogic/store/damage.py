@@ -1,0 +1,99 @@
+"""What is said of a damaged run: one line that names it and what is wrong with which file.
+
+A file is damaged where its decoder fails, or where a value has the wrong type, shape or range. Both are checked while
+a file is read, and nothing else is: an AttributeError out of a classifier is a bug and says nothing about a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from crowdlogic.errors import CrowdLogicError, DataError, FormatError, MissingDataError, MissingExtraError, name_list
+
+
+class InvalidValueError(DataError):
+    """A value of a file is not what was written. `reading` says of which run."""
+
+
+@contextmanager
+def reading(run: str | Path) -> Iterator[None]:
+    """Decode and validate files of a run: whatever does not fit is said to be damage, unless it is said well already.
+
+    Args:
+        run: Its folder.
+    """
+    try:
+        yield
+    except (FormatError, MissingDataError, MissingExtraError):
+        raise  # these name the file, or what is not installed
+    except CrowdLogicError as problem:
+        if str(problem).startswith(f"{run}: "):
+            raise
+        raise damaged(run, str(problem).rstrip(".")) from problem
+
+
+def damaged(run: str | Path, what: str) -> FormatError:
+    """The error for a run that is not as it was written."""
+    return FormatError(f"{run}: the run is damaged ({what}). Train it again, or bring back the file.")
+
+
+def require(value: Any, kind: type | tuple[type, ...], name: str) -> Any:
+    """A value of a file, if it is of its kind.
+
+    Args:
+        value: What stands there.
+        kind: What should stand there.
+        name: What to call it.
+    """
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise InvalidValueError(f"{name} is {value!r:.80}")
+    return value
+
+
+def require_entry(noted: Any, name: str, kind: type | tuple[type, ...] = object, *, where: str = "") -> Any:
+    """An entry of a mapping in a file, if it is there and of its kind.
+
+    Args:
+        noted: What stands in the file.
+        name: The entry's name.
+        kind: What should stand there.
+        where: What to call the mapping.
+    """
+    mapping = require(noted, Mapping, where or "what holds " + name)
+    if name not in mapping:
+        raise InvalidValueError(f"no {name!r}")
+    return require(mapping[name], kind, f"{where}: {name}" if where else name)
+
+
+def require_numbers(noted: Any, name: str, *, entries: Sequence[str] | None = None) -> dict[str, Any]:
+    """A mapping of numbers, where null, which JSON has for NaN, is NaN again.
+
+    Args:
+        noted: What stands in the file.
+        name: What to call it.
+        entries: The names of the numbers; any when not given.
+    """
+    found = require(noted, Mapping, name)
+    if entries is not None and set(found) != set(entries):
+        raise InvalidValueError(f"{name} has {name_list(found)} where {name_list(entries)} are expected")
+    return {
+        key: float("nan") if value is None else require(value, (int, float), f"{name}: {key}")
+        for key, value in found.items()
+    }
+
+
+def require_shape(array: NDArray[Any], shape: tuple[int, ...], name: str) -> None:
+    """Refuse an array of another shape.
+
+    Args:
+        array: What stands in the file.
+        shape: What is expected.
+        name: What to call it.
+    """
+    if array.shape != shape:
+        raise InvalidValueError(f"{name} is {array.shape} where {shape} is expected")

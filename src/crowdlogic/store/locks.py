@@ -1,0 +1,82 @@
+"""Which folder a run may write to: a new or an empty one, or its own. It never touches anything else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from crowdlogic.errors import OptionError
+from crowdlogic.store.layout import CHECKPOINT, Status, is_run, last_epoch, read_config, set_status
+
+
+def check_claimable(folder: Path, *, resume: bool) -> None:
+    """Refuse a folder that a run may not write to; nothing is touched.
+
+    Args:
+        folder: The run's folder; its parent must be there.
+        resume: Whether to go on with the run that is there.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise OptionError(f"{folder}: is a file. Name a folder for the run.")
+    if not folder.parent.is_dir():
+        raise OptionError(f"{folder}: the folder {folder.parent} does not exist. Make it first.")
+    if not folder.exists() or not any(folder.iterdir()):
+        return
+    if not is_run(folder):
+        raise OptionError(f"{folder}: holds other files and no run. Name a new or an empty folder.")
+    if read_config(folder)["status"] == Status.done:
+        raise OptionError(f"{folder}: holds a run that is done. Name another folder, or remove this one first.")
+    if not resume:
+        raise OptionError(
+            f"{folder}: holds a run that stopped after {last_epoch(folder)}. Go on with it: crowdlogic train "
+            f"--resume -o {folder}; or name another folder."
+        )
+
+
+def claim(folder: Path, *, resume: bool) -> None:
+    """Make sure that a run may write here; the folder is made when it is not there."""
+    check_claimable(folder, resume=resume)
+    folder.mkdir(exist_ok=True)
+
+
+def release(folder: Path) -> None:
+    """Leave nothing behind of a run that never finished an epoch; else note that it was interrupted."""
+    if is_run(folder):
+        set_status(folder, Status.interrupted)
+        return
+    checkpoint = folder / CHECKPOINT
+    if checkpoint.is_dir():
+        for file in checkpoint.iterdir():
+            file.unlink()
+        checkpoint.rmdir()
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+
+
+@contextmanager
+def lock(folder: Path) -> Iterator[None]:
+    """Refuse to work in a run in which another process works. The lock goes with the process, however it ends.
+
+    It is on the folder itself, so that nothing is left behind. Where the system or the disk has no such locks there is
+    none.
+    """
+    try:
+        import fcntl
+    except ModuleNotFoundError:  # not on Windows
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise OptionError(
+                f"{folder}: another process is training this run. Wait until it ends, or name another folder."
+            ) from None
+        except OSError:
+            pass  # some network disks lock no folders
+        yield
+    finally:
+        os.close(handle)

@@ -1,0 +1,162 @@
+"""Plain data as options again, by the types of the fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass, replace
+from enum import Enum
+from types import NoneType, UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from crowdlogic.data.vectors import WordVectors
+from crowdlogic.errors import OptionError, did_you_mean, name_list
+from crowdlogic.registry import Registry, registry_serving
+
+Options = TypeVar("Options")
+
+NONE = "none"
+"""How a TOML file, which has no null, says that there is none of something."""
+
+
+def decode_options(base: Options, changes: Mapping[str, Any], *, where: str = "") -> Options:
+    """The same options, some of them changed.
+
+    Args:
+        base: What holds where nothing is changed.
+        changes: Values by name; a mapping changes what is nested.
+        where: What stands before the names in messages.
+    """
+    decoded = _decode_fields(type(base), changes, where, lambda name: getattr(base, name))
+    return replace(base, **decoded)  # type: ignore[type-var]
+
+
+def _decode_fields(kind: type, changes: Mapping[str, Any], where: str, current: Any) -> dict[str, Any]:
+    """What the fields of a dataclass are changed to, by name; `current` says what each one is."""
+    hints = get_type_hints(kind)
+    known = [field.name for field in fields(kind) if field.init]
+    decoded = {}
+    for name, value in changes.items():
+        if name == "name" and name not in known:
+            continue
+        if name not in known:
+            raise OptionError(
+                f"{where}{name}: there is no such option.{did_you_mean(name, known)} There are "
+                f"{name_list(known, most=20)}."
+            )
+        decoded[name] = _decode(hints[name], current(name), value, f"{where}{name}")
+    return decoded
+
+
+def _decode(hint: Any, current: Any, value: Any, path: str) -> Any:
+    """A plain value as what the type of its field asks for."""
+    kinds = _kinds(hint)
+    if NoneType in kinds and (value is None or value == NONE):
+        return None
+    for kind in kinds:
+        if kind is WordVectors:
+            raise OptionError(f"{path}: word vectors are data, and no option. Give their file: --vectors FILE.")
+        registry = registry_serving(kind)
+        if registry is not None:
+            return _decode_named(registry, current, value, path)
+        if is_dataclass(kind) and isinstance(kind, type) and isinstance(value, Mapping):
+            return _decode_nested(kind, current, value, path)
+        if isinstance(kind, type) and issubclass(kind, Enum):
+            return _decode_choice(kind, value, path)
+    found = _first_fitting(hint, value)
+    if found is _UNFIT:
+        raise OptionError(f"{path}: {value!r} given where {_expected(kinds)} is expected.")
+    return found
+
+
+def _kinds(hint: Any) -> tuple[Any, ...]:
+    """The kinds that a type allows."""
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+
+
+def _decode_named(registry: Registry, current: Any, value: Any, path: str) -> Any:
+    """One of several kinds: by its name alone, by its name and options, or the present one with other options."""
+    present = getattr(current, "name", None)
+    if isinstance(value, str):
+        return current if value == present else registry.create(value)
+    name = value.get("name", present) if isinstance(value, Mapping) else None
+    if not isinstance(name, str):
+        raise OptionError(f"{path}: {value!r} given where a name, or a table with a name, is expected.")
+    return decode_options(current if name == present else registry.create(name), value, where=f"{path}.")
+
+
+def _decode_nested(kind: type, current: Any, value: Mapping[str, Any], path: str) -> Any:
+    """A dataclass: the present one with changes, or a new one."""
+    if isinstance(current, kind):
+        return decode_options(current, value, where=f"{path}.")
+    needed = [field.name for field in fields(kind) if field.init and _is_required(field)]
+    missing = [name for name in needed if name not in value]
+    if missing:
+        raise OptionError(f"{path}: there is no {missing[0]}, and it needs {', '.join(needed)}.")
+    defaults = {field.name: _default(field) for field in fields(kind)}
+    return kind(**_decode_fields(kind, value, f"{path}.", defaults.get))
+
+
+def _is_required(field: Any) -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
+
+
+def _default(field: Any) -> Any:
+    """What a field is unless it is given; None where it must be."""
+    if field.default_factory is not MISSING:
+        return field.default_factory()
+    return None if field.default is MISSING else field.default
+
+
+def _decode_choice(kind: type[Enum], value: Any, path: str) -> Any:
+    try:
+        return kind(value)
+    except ValueError:
+        choices = [str(one.value) for one in kind]
+        raise OptionError(
+            f"{path}: {value!r} is none of {', '.join(choices)}.{did_you_mean(str(value), choices)}"
+        ) from None
+
+
+_UNFIT = object()
+
+
+def _first_fitting(hint: Any, value: Any) -> Any:
+    """A value as the first of the simple kinds that it fits, or _UNFIT."""
+    found = (_simple(kind, value) for kind in _kinds(hint))
+    return next((entry for entry in found if entry is not _UNFIT), _UNFIT)
+
+
+def _simple(kind: Any, value: Any) -> Any:
+    """A value as a simple kind, or _UNFIT. A whole number will do for a float, and never the other way round."""
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if kind in (bool, int, float, str):
+        return value if type(value) is kind else _UNFIT
+    if get_origin(kind) in (tuple, Sequence) and isinstance(value, list | tuple):
+        read = [_first_fitting(get_args(kind)[0], entry) for entry in value]
+        return _UNFIT if any(entry is _UNFIT for entry in read) else tuple(read)
+    if get_origin(kind) is Mapping:
+        return value if isinstance(value, Mapping) else _UNFIT
+    if get_origin(kind) is np.ndarray:
+        return _array(value)
+    return value if kind is Any else _UNFIT
+
+
+def _array(value: Any) -> Any:
+    """Nested lists of numbers as an array, or _UNFIT."""
+    try:
+        found = np.array(value) if isinstance(value, list) else None
+    except ValueError:  # rows of different lengths
+        return _UNFIT
+    return found if found is not None and found.dtype.kind in "biuf" else _UNFIT
+
+
+WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", NoneType: "none"}
+
+
+def _expected(kinds: Iterable[Any]) -> str:
+    return " or ".join(
+        WORDS.get(kind, "a table" if get_origin(kind) in (None, Mapping) else "a list") for kind in kinds
+    )

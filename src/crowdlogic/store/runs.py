@@ -1,0 +1,193 @@
+"""A finished run, written and read: plain data, which learning makes into a model again and reports show.
+
+Axes: i unit, j annotator, k class, m true class, n given label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Beliefs, Estimate
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import Classes
+from crowdlogic.errors import OptionError
+from crowdlogic.numerics.arrays import Floats
+from crowdlogic.store.damage import InvalidValueError, reading, require, require_entry, require_shape
+from crowdlogic.store.digests import file_digest
+from crowdlogic.store.files import (
+    NamedArrays,
+    get_arrays,
+    get_json,
+    get_lines,
+    get_table,
+    put_arrays,
+    put_json,
+    put_lines,
+    put_table,
+)
+from crowdlogic.store.layout import (
+    ANNOTATOR_ARRAYS,
+    ANNOTATORS,
+    ANSWERS,
+    CONFIG,
+    CROWD,
+    FEATURES,
+    HISTORY,
+    ITEMS,
+    MODEL,
+    REFIT_HISTORY,
+    RULES,
+    Status,
+    read_config,
+)
+from crowdlogic.store.run_tables import (
+    VIEWS,
+    answers_table,
+    check_answers,
+    items_table,
+    labels_table,
+    read_answer,
+    read_items_table,
+    read_labels_table,
+    read_view,
+)
+
+DIGESTS = "digests"
+"""In config.json: the digests of the files of arrays, whose meaning only those know who wrote them."""
+
+CONFUSION = "confusion"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RunRecord:
+    """A run that is done, as plain data.
+
+    Attributes:
+        config: What config.json holds.
+        labels: The labels that it learnt from.
+        corpus: The items.
+        estimate: The answers (q_f) and the confusion matrices.
+        views: p, q_a, q_b and q_f, each [i, k]: the beliefs of the classifier, of the crowd with it, and of the rules.
+        model: The classifier's arrays.
+        annotator_arrays: The annotator model's arrays by name, confusion[j, m, n] among them.
+        annotators: A table with a row per annotator: `annotator`, `kind` where that is known, and what else is known.
+        history: A mapping for each epoch of the pass that chose their number.
+        audit: A mapping for each rule: what it does, alone.
+        refit_history: A mapping for each epoch of the second pass, with all labels; empty without one.
+    """
+
+    config: Mapping[str, Any]
+    labels: CrowdLabels
+    corpus: Corpus
+    estimate: Estimate
+    views: Mapping[str, Beliefs]
+    model: NamedArrays
+    annotator_arrays: NamedArrays
+    annotators: pl.DataFrame
+    history: tuple[Mapping[str, Any], ...]
+    audit: tuple[Mapping[str, Any], ...] = ()
+    refit_history: tuple[Mapping[str, Any], ...] = ()
+
+
+def write_run(folder: Path, run: RunRecord) -> None:
+    """Write a run; config.json, which then says that it is done, comes last."""
+    arrays = {MODEL: run.model, ANNOTATOR_ARRAYS: run.annotator_arrays}
+    if run.corpus.features is not None:
+        arrays[FEATURES] = {"features": np.asarray(run.corpus.features)}
+    for file, named in arrays.items():
+        put_arrays(folder / file, named)
+    put_table(folder / ANSWERS, answers_table(run.labels, run.estimate, run.views))
+    put_table(folder / ANNOTATORS, run.annotators)
+    put_table(folder / CROWD, labels_table(run.labels))
+    put_table(folder / ITEMS, items_table(run.corpus))
+    put_json(folder / RULES, run.audit)
+    put_lines(folder / HISTORY, run.history)
+    if run.refit_history:
+        put_lines(folder / REFIT_HISTORY, run.refit_history)
+    digests = {file: file_digest(folder / file) for file in arrays}
+    put_json(folder / CONFIG, {**run.config, DIGESTS: digests, "status": Status.done})
+
+
+def read_run(folder: str | Path) -> RunRecord:
+    """Read a run that is done."""
+    home = Path(folder)
+    config = read_config(home)
+    if config["status"] != Status.done:
+        raise OptionError(
+            f"{home}: the run is not done ({config['status']}). Finish it: crowdlogic train --resume -o {home}"
+        )
+    with reading(home):
+        return _read(home, config)
+
+
+def _read(home: Path, config: Mapping[str, Any]) -> RunRecord:
+    classes: Classes = tuple(require_entry(config, "classes", list))
+    method = require_entry(require_entry(config, "method", dict), "name", str, where="method")
+    arrays = {file: get_arrays(home / file) for file in (MODEL, ANNOTATOR_ARRAYS)}
+    if (home / FEATURES).is_file():
+        arrays[FEATURES] = get_arrays(home / FEATURES)
+    corpus = read_items_table(get_table(home / ITEMS), arrays.get(FEATURES, {}).get("features"), classes)
+    annotators = get_table(home / ANNOTATORS)
+    labels = read_labels_table(get_table(home / CROWD), corpus, annotators, classes)
+    answers = get_table(home / ANSWERS)
+    check_answers(answers, labels)
+    confusion = _read_confusion(arrays[ANNOTATOR_ARRAYS], labels)
+    _check_digests(home, require_entry(config, DIGESTS, dict), list(arrays))
+    views = {view: read_view(answers, prefix, classes) for view, prefix in VIEWS.items()}
+    history = _read_history(home, HISTORY)
+    estimate = Estimate(
+        method=method,
+        beliefs=views["q_f"],
+        answer=read_answer(answers, classes),
+        items=labels.items,
+        classes=classes,
+        offsets=labels.offsets,
+        annotators=labels.annotators,
+        confusion=confusion,
+        trace=np.array([_stopping_score(row) for row in history]),
+    )
+    return RunRecord(
+        config=config,
+        labels=labels,
+        corpus=corpus,
+        estimate=estimate,
+        views=views,
+        model=arrays[MODEL],
+        annotator_arrays=arrays[ANNOTATOR_ARRAYS],
+        annotators=annotators,
+        history=history,
+        audit=tuple(require(row, dict, RULES) for row in require(get_json(home / RULES), list, RULES)),
+        refit_history=_read_history(home, REFIT_HISTORY) if (home / REFIT_HISTORY).is_file() else (),
+    )
+
+
+def _check_digests(home: Path, digests: Mapping[str, Any], files: list[str]) -> None:
+    """Raise unless the files of arrays are byte by byte those that were written."""
+    for file in files:
+        if digests.get(file) != file_digest(home / file):
+            raise InvalidValueError(f"{file} is not the file that was written")
+
+
+def _read_confusion(arrays: NamedArrays, labels: CrowdLabels) -> Floats | None:
+    """confusion[j, m, n], where the annotator model has one."""
+    confusion = arrays.get(CONFUSION)
+    if confusion is not None:
+        expected = (len(labels.annotators), labels.n_classes, labels.n_classes)
+        require_shape(confusion, expected, f"{ANNOTATOR_ARRAYS}: {CONFUSION}")
+    return confusion
+
+
+def _read_history(home: Path, file: str) -> tuple[dict[str, Any], ...]:
+    return tuple(require(row, dict, f"a line of {file}") for row in get_lines(home / file))
+
+
+def _stopping_score(row: Mapping[str, Any]) -> float:
+    value = require_entry(row, "stopping", where="a line of the history")
+    return np.nan if value is None else float(require(value, (int, float), "stopping"))

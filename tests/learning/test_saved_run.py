@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 from safetensors.numpy import load_file, save_file
 
+from crowdlogic.classifiers.linear import LinearClassifier
 from crowdlogic.data.simulate import simulate_sentiment
 from crowdlogic.errors import CrowdLogicError, FormatError, MissingDataError, OptionError
 from crowdlogic.learning.course import Row
@@ -136,8 +137,8 @@ DAMAGES = [
     ("rules.json", lambda noted: [3]),
     ("rules.json", lambda noted: [{**noted[0], "satisfaction": "x"}]),
     ("rules.json", lambda noted: [{**noted[0], "verdict": "x"}]),
-    ("confusion.safetensors", lambda arrays: {"other": arrays["confusion"]}),
-    ("confusion.safetensors", lambda arrays: {"confusion": arrays["confusion"][:2]}),
+    ("annotators.safetensors", lambda arrays: {"other": arrays["confusion"]}),
+    ("annotators.safetensors", lambda arrays: {"confusion": arrays["confusion"][:2]}),
     ("model.safetensors", lambda arrays: {name: array[:1] if array.ndim else array for name, array in arrays.items()}),
     ("model.safetensors", lambda arrays: arrays | {"fixed.width": np.ones(3)}),
     ("model.safetensors", lambda arrays: arrays | {"fixed.columns": arrays["fixed.columns"].astype(np.float64) * 1e9}),
@@ -165,7 +166,7 @@ def test_the_damage_is_named(whole: Path, tmp_path: Path) -> None:
     for name, (file, change) in {
         "missing": (CONFIG, without("rules")),
         "order": (CONFIG, put(["positive", "negative"], "classes")),
-        "shape": ("confusion.safetensors", lambda arrays: {"confusion": arrays["confusion"][:2]}),
+        "shape": ("annotators.safetensors", lambda arrays: {"confusion": arrays["confusion"][:2]}),
         "type": ("crowd.parquet", lambda table: table.with_columns(label=pl.lit("x"))),
     }.items():
         run = Path(shutil.copytree(whole / "done", tmp_path / name))
@@ -177,8 +178,8 @@ def test_the_damage_is_named(whole: Path, tmp_path: Path) -> None:
     end = " Train it again, or bring back the file."
     assert said == {
         "missing": f"(no 'rules').{end}",
-        "order": "(config.json and labels.parquet have the classes in different orders).",
-        "shape": f"(confusion.safetensors: confusion is (2, 2, 2) where (5, 2, 2) is expected).{end}",
+        "order": f"(config.json and labels.parquet have the classes in different orders).{end}",
+        "shape": f"(annotators.safetensors: confusion is (2, 2, 2) where (5, 2, 2) is expected).{end}",
         "type": f"(crowd.parquet: label holds what is no whole number).{end}",
     }
 
@@ -186,7 +187,7 @@ def test_the_damage_is_named(whole: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "file",
     [
-        "confusion.safetensors",
+        "annotators.safetensors",
         "annotators.parquet",
         "model.safetensors",
         "rules.json",
@@ -203,6 +204,23 @@ def test_a_missing_file_is_named_once(whole: Path, tmp_path: Path, file: str) ->
 
     path = run / file
     assert str(refused.value) == f"{path.parent}: no {path.name} in it. The run is damaged, or it is no run."
+
+
+@pytest.mark.parametrize("bug", [AttributeError, RuntimeError, TypeError, ValueError, KeyError, ZeroDivisionError])
+@pytest.mark.parametrize("place", ["predict_proba", "restore"])
+def test_a_bug_in_a_classifier_is_not_called_damage(
+    whole: Path, monkeypatch: pytest.MonkeyPatch, bug: type[Exception], place: str
+) -> None:
+    def fail(self: LinearClassifier, *given: Any) -> Any:
+        raise bug("a bug")
+
+    monkeypatch.setattr(LinearClassifier, place, fail)
+
+    with pytest.raises(bug) as raised:
+        load_run(whole / "done").predict(MADE.test)
+
+    assert type(raised.value) is bug
+    assert "damaged" not in str(raised.value)
 
 
 STATE = "checkpoint/state.json"

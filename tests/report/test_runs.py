@@ -71,7 +71,7 @@ def test_rules_that_contradict_come_first_and_flips_are_those_of_the_views(run: 
     order = [Verdict.contradicts, Verdict.helps, Verdict.neutral]
     places = [order.index(Verdict(row.verdict)) for row in found.rows]
     assert places == sorted(places)
-    assert {row.rule for row in found.rows} == {one.rule for one in run.record.audit}
+    assert {row.rule for row in found.rows} == {one.rule for one in run.audit}
     for row in found.rows:
         assert all(flip.rule == row.rule and flip.bits > 0 for flip in row.examples)
     assert sum(len(row.examples) for row in found.rows) > 0

@@ -136,7 +136,7 @@ def test_what_is_nested_is_changed_in_place_and_another_name_starts_anew() -> No
         ({"strength": None}, "strength: None given where a number is expected."),
         (
             {"transitions": {"classes": ["a"]}},
-            "transitions: a table of transitions has classes, probability and start ('probability').",
+            "transitions: there is no probability in it. It needs classes, probability, start.",
         ),
         ({"held_out": {"share": 2.0}}, "held-out share: 2.0 does not lie between 0 and 1."),
     ],

@@ -93,7 +93,7 @@ def _decode_nested(kind: type, current: Any, value: Mapping[str, Any], path: str
     needed = [field.name for field in fields(kind) if field.init and _is_required(field)]
     missing = [name for name in needed if name not in value]
     if missing:
-        raise OptionError(f"{path}: there is no {missing[0]}, and it needs {', '.join(needed)}.")
+        raise OptionError(f"{path}: there is no {missing[0]} in it. It needs {', '.join(needed)}.")
     defaults = {field.name: _default(field) for field in fields(kind)}
     return kind(**_decode_fields(kind, value, f"{path}.", defaults.get))
 

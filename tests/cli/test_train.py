@@ -88,7 +88,7 @@ def test_a_run_is_trained_and_told_of(run: Run, reviews: Simulation) -> None:
     ]
     assert not any("held-out" in line for line in again)
     assert f" of 3 chosen, then {len(again)} epoch{'s' * (len(again) != 1)} with all labels" in lines[-1]
-    assert len(Path("out/again.jsonl").read_text().splitlines()) == len(again)
+    assert len(Path("out/refit.jsonl").read_text().splitlines()) == len(again)
     assert "test teacher" in done.out
     answers = pl.read_parquet("out/labels.parquet").join(pl.read_csv("gold.csv"), on="item")
     votes = (reviews.labels.votes().argmax(axis=1) == reviews.corpus.gold).mean()
@@ -313,7 +313,7 @@ def test_a_run_killed_in_an_epoch_goes_on_and_ends_the_same(run: Run, many: None
         "epoch 4",
     ]
     assert answers("killed").equals(answers("whole"))  # answers and beliefs, to the last bit
-    for part in ("confusion.safetensors", "model.safetensors", "rules.json"):
+    for part in ("annotators.safetensors", "model.safetensors", "rules.json"):
         assert Path("killed", part).read_bytes() == Path("whole", part).read_bytes()
     assert not Path("killed/checkpoint").exists()
 
@@ -321,15 +321,15 @@ def test_a_run_killed_in_an_epoch_goes_on_and_ends_the_same(run: Run, many: None
 def test_a_run_killed_in_its_second_pass_goes_on_and_ends_the_same(run: Run, many: None) -> None:
     assert run(*WORDS, *SLOW, "-o", "whole").code == 0
     process = begun("killed")
-    wait_for(1, "killed", process, file="again.jsonl")
+    wait_for(1, "killed", process, file="refit.jsonl")
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    done = len(Path("killed/again.jsonl").read_text().splitlines())
+    done = len(Path("killed/refit.jsonl").read_text().splitlines())
     refused = run(*WORDS, *SLOW, "-o", "killed")
 
     resumed = run("train", "--resume", "-o", "killed")
 
-    chosen = len(Path("whole/again.jsonl").read_text().splitlines())
+    chosen = len(Path("whole/refit.jsonl").read_text().splitlines())
     assert process.returncode == -signal.SIGKILL
     assert refused.err.startswith(
         f"crowdlogic: killed: holds a run that stopped after epoch {done} of the second pass."
@@ -339,7 +339,7 @@ def test_a_run_killed_in_its_second_pass_goes_on_and_ends_the_same(run: Run, man
         f"again with all labels, epoch {t} of {chosen}" for t in range(done + 1, chosen + 1)
     ]
     assert answers("killed").equals(answers("whole"))
-    for part in ("confusion.safetensors", "model.safetensors", "rules.json"):
+    for part in ("annotators.safetensors", "model.safetensors", "rules.json"):
         assert Path("killed", part).read_bytes() == Path("whole", part).read_bytes()
     assert not list(Path("killed").glob("checkpoint*"))
 

@@ -205,7 +205,7 @@ def test_a_run_holds_what_the_brief_reader_looks_for(tmp_path: Path) -> None:
     assert people.equals(annotator_table(run.learned.task.labels, run.estimate))
     assert len(run.record.audit) == 1
     assert len((tmp_path / "run" / "history.jsonl").read_text().splitlines()) == len(run.history)
-    assert len((tmp_path / "run" / "again.jsonl").read_text().splitlines()) == len(run.learned.again)
+    assert len((tmp_path / "run" / "refit.jsonl").read_text().splitlines()) == len(run.learned.again)
 
 
 def test_learnt_weights_of_rules_are_in_the_run(tmp_path: Path) -> None:

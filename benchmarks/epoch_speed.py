@@ -36,7 +36,7 @@ from crowdlogic.data.estimate import vote_shares
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.data.vectors import WordVectors, concatenate_vectors, read_vectors
 from crowdlogic.errors import MissingDataError
-from crowdlogic.truth.dawid_skene import e_step, m_step
+from crowdlogic.learning.steps import e_step, m_step
 
 GLOVE, WORD2VEC = "glove_wink_100d_subset.npz", "word2vec_googlenews_300d_bolukbasi_subset.npz"
 

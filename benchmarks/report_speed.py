@@ -29,7 +29,7 @@ from crowdlogic.report.figures import BROWSERS
 from crowdlogic.report.material import Material, of_estimate
 from crowdlogic.report.page import render
 from crowdlogic.report.reports import as_json, report_of
-from crowdlogic.truth.methods import METHODS
+from crowdlogic.truth.methods import truth_method
 
 WORDS = ("the", "plot", "is", "slow", "but", "grand", "and", "nobody", "would", "leave", "before", "its", "end")
 """Of texts that are made up."""
@@ -54,13 +54,13 @@ def made_up(items: int, labels: int, annotators: int) -> Material:
     names = crowd.labels.items.to_list()
     gold = [crowd.labels.classes[k] for k in crowd.truth.tolist()]
     corpus = documents(names, texts, gold=gold)
-    return of_estimate(METHODS["dawid-skene"].infer(crowd.labels), crowd.labels, corpus)
+    return of_estimate(truth_method("dawid-skene").infer(crowd.labels), crowd.labels, corpus)
 
 
 def real(name: str) -> Material:
     """A data set of the paper, and what Dawid-Skene believes."""
     given = load_benchmark(name)
-    return of_estimate(METHODS["dawid-skene"].infer(given.labels), given.labels, given.corpus)
+    return of_estimate(truth_method("dawid-skene").infer(given.labels), given.labels, given.corpus)
 
 
 def timed(work: Callable[[], T]) -> tuple[T, float]:

@@ -28,9 +28,11 @@ from crowdlogic.data.formats.table_layouts import labels_table
 from crowdlogic.experiments.markdown import format_table, write_section
 from crowdlogic.metrics.scores import TieCredit, accuracy, score
 from crowdlogic.metrics.spans import span_scores
+from crowdlogic.numerics.convergence import Convergence
+from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.majority import MajorityVote
-from crowdlogic.truth.methods import METHODS, SEQUENCE_METHODS, TruthMethod
+from crowdlogic.truth.methods import TruthMethod, needs_sequences, truth_method
 
 SETS = (
     "sentiment_mturk", "truth/bluebird", "truth/dog", "truth/rte", "truth/temp", "truth/trec", "truth/weather_amt",
@@ -38,7 +40,7 @@ SETS = (
 )  # fmt: skip
 PAGE = Path("docs/truth.md")
 RESULTS = Path("benchmarks/results/truth_accuracy.json")
-UNSMOOTHED = DawidSkene(smoothing=0, trust=0, max_iterations=100, tolerance=0)
+UNSMOOTHED = DawidSkene(smoothing=0, trust=0, convergence=Convergence(max_iterations=100, tolerance=0))
 CROWD_KIT = {"majority": "MajorityVote", "dawid-skene": "DawidSkene", "glad": "GLAD", "mace": "MACE"}
 """crowd-kit 1.4.2's Wawa cannot predict beside scikit-learn 1.6 or later, so it is not here."""
 PUBLISHED_EBCC = {
@@ -124,8 +126,8 @@ def peer_figures(peer: str, name: str, data: Benchmark) -> Figures:
 def spans_of(name: str, data: Benchmark) -> Figures:
     """Span F1 of one method on the NER set, both schemes; the sequence methods with and without the words."""
     plain = name.removesuffix(" without words")
-    method = MajorityVote(ties="order", order=PAPER_ORDER) if plain == "majority" else METHODS[plain]
-    words = data.corpus if plain in SEQUENCE_METHODS and plain == name else None
+    method = MajorityVote(ties="order", order=PAPER_ORDER) if plain == "majority" else truth_method(plain)
+    words = data.corpus if needs_sequences(plain) and plain == name else None
     begin = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -140,7 +142,7 @@ def spans_of(name: str, data: Benchmark) -> Figures:
 
 def accuracy_table(file: FiguresFile, peer: str | None) -> str:
     """One row per method, one column per set."""
-    names = [name for name in METHODS if name not in SEQUENCE_METHODS]
+    names = [name for name in TRUTH_METHODS if not needs_sequences(name)]
     rows: dict[str, list[object]] = {name: [] for name in names}
     rows |= {"dawid-skene, no smoothing, 100 iterations": []}
     theirs: dict[str, list[object]] = {name: [] for name in CROWD_KIT} if peer else {}
@@ -148,7 +150,7 @@ def accuracy_table(file: FiguresFile, peer: str | None) -> str:
     for each in SETS:
         data = load_benchmark(each)
         for name in names:
-            method = MajorityVote(ties="soft") if name == "majority" else METHODS[name]
+            method = MajorityVote(ties="soft") if name == "majority" else truth_method(name)
             key = f"{each} {name}"
             rows[name].append(file.get(key, partial(measured, method, data))["accuracy"])
         key = f"{each} unsmoothed"
@@ -177,7 +179,7 @@ def _marked(name: str, values: list[object], rows: dict[str, list[object]]) -> l
 def calibration_table(file: FiguresFile) -> str:
     """Expected calibration error and log loss, averaged over the sets."""
     rows = []
-    for name in (name for name in METHODS if name not in SEQUENCE_METHODS):
+    for name in (name for name in TRUTH_METHODS if not needs_sequences(name)):
         found = [file.figures[f"{each} {name}"] for each in SETS]
         errors = [one["calibration_error"] for one in found]
         losses = [one["log_loss"] for one in found]
@@ -188,7 +190,7 @@ def calibration_table(file: FiguresFile) -> str:
 def span_table(file: FiguresFile) -> str:
     """Precision, recall and F1 of spans on the NER set."""
     data = load_benchmark("ner_conll_mturk")
-    names = [*METHODS, *(f"{name} without words" for name in SEQUENCE_METHODS)]
+    names = [*TRUTH_METHODS, *(f"{name} without words" for name in TRUTH_METHODS if needs_sequences(name))]
     rows = []
     for name in names:
         found = file.get(f"ner {name}", partial(spans_of, name, data))

@@ -38,8 +38,9 @@ import json, os, resource, sys, threading, time, warnings
 import numpy as np, polars as pl
 from dataclasses import replace
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.truth.fitting import Fitting
-from crowdlogic.truth.methods import METHODS
+from crowdlogic.truth.methods import truth_method
 warnings.simplefilter("ignore")
 with np.load(sys.argv[1]) as arrays:
     columns = {name: arrays[name] for name in ("unit", "annotator", "label")}
@@ -49,11 +50,10 @@ def table(columns):
     return CrowdLabels(**columns, **names, classes=tuple(range(5)))
 labels = table(columns)
 columns = {name: getattr(labels, name) for name in columns}
-method, iterations, threads = METHODS[sys.argv[2]], int(sys.argv[3]), int(sys.argv[4])
-method = replace(method, tolerance=0.0)
+method, iterations, threads = truth_method(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
 first = {name: column[:100_000] for name, column in columns.items()}
 warm = table({name: np.concatenate([column] * 1) for name, column in first.items()})
-replace(method, max_iterations=2).infer(warm, fitting=Fitting(threads=threads))
+replace(method, convergence=Convergence(max_iterations=2, tolerance=0.0)).infer(warm, fitting=Fitting(threads=threads))
 page = os.sysconf("SC_PAGE_SIZE")
 resident = lambda: int(open("/proc/self/statm").read().split()[1]) * page
 peak, running = [resident()], [True]
@@ -67,7 +67,7 @@ if sys.argv[5] == "memory":
     watcher.start()
 begin, times = time.perf_counter(), []
 fitting = Fitting(threads=threads, progress=lambda _: times.append(time.perf_counter()))
-replace(method, max_iterations=iterations).infer(labels, fitting=fitting)
+replace(method, convergence=Convergence(max_iterations=iterations, tolerance=0.0)).infer(labels, fitting=fitting)
 seconds = time.perf_counter() - begin
 running[0] = False
 each = (times[-1] - times[0]) / max(len(times) - 1, 1)

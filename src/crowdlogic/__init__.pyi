@@ -1,3 +1,4 @@
+from crowdlogic import annotators as annotators
 from crowdlogic import classifiers as classifiers
 from crowdlogic import data as data
 from crowdlogic import errors as errors
@@ -6,6 +7,12 @@ from crowdlogic import metrics as metrics
 from crowdlogic import registry as registry
 from crowdlogic import rules as rules
 from crowdlogic import truth as truth
+from crowdlogic.annotators.abstaining import Abstaining as Abstaining
+from crowdlogic.annotators.confusion import ConfusionMatrices as ConfusionMatrices
+from crowdlogic.annotators.confusion import VariationalConfusion as VariationalConfusion
+from crowdlogic.annotators.one_coin import Coin as Coin
+from crowdlogic.annotators.sequential import Sequential as Sequential
+from crowdlogic.annotators.table import annotator_table as annotator_table
 from crowdlogic.classifiers.class_prior import ClassPrior as ClassPrior
 from crowdlogic.classifiers.cnn_gru import CNNGRU as CNNGRU
 from crowdlogic.classifiers.crf import CRF as CRF
@@ -73,6 +80,7 @@ from crowdlogic.learning.two_stage import Gold as Gold
 from crowdlogic.learning.two_stage import TwoStage as TwoStage
 from crowdlogic.metrics.agreement import Agreement as Agreement
 from crowdlogic.metrics.agreement import agreement as agreement
+from crowdlogic.numerics.convergence import Convergence as Convergence
 from crowdlogic.rules.parser import parse_rules as parse_rules
 from crowdlogic.rules.parser import read_rules as read_rules
 from crowdlogic.rules.predicates import Vocabulary as Vocabulary
@@ -85,7 +93,6 @@ from crowdlogic.rules.transitions import estimate_transitions as estimate_transi
 from crowdlogic.rules.transitions import transition_table as transition_table
 from crowdlogic.store.estimates import load_estimate as load_estimate
 from crowdlogic.store.estimates import save_estimate as save_estimate
-from crowdlogic.truth.annotators import annotator_table as annotator_table
 from crowdlogic.truth.bsc_seq import BSCSeq as BSCSeq
 from crowdlogic.truth.dawid_skene import DawidSkene as DawidSkene
 from crowdlogic.truth.ebcc import EBCC as EBCC
@@ -93,7 +100,7 @@ from crowdlogic.truth.fitting import Fitting as Fitting
 from crowdlogic.truth.glad import GLAD as GLAD
 from crowdlogic.truth.hmm_crowd import HMMCrowd as HMMCrowd
 from crowdlogic.truth.ibcc import IBCC as IBCC
-from crowdlogic.truth.incremental import stand as stand
+from crowdlogic.truth.incremental import Incremental as Incremental
 from crowdlogic.truth.mace import MACE as MACE
 from crowdlogic.truth.majority import MajorityVote as MajorityVote
 from crowdlogic.truth.one_coin import OneCoin as OneCoin

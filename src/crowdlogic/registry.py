@@ -137,6 +137,20 @@ TRUTH_METHODS = Registry(
 )
 """What is true, from the labels alone."""
 
+ANNOTATOR_MODELS = Registry(
+    "annotator model",
+    "crowdlogic.annotators",
+    {
+        "confusion": "crowdlogic.annotators.confusion:ConfusionMatrices",
+        "variational": "crowdlogic.annotators.confusion:VariationalConfusion",
+        "one-coin": "crowdlogic.annotators.one_coin:Coin",
+        "class-accuracy": "crowdlogic.annotators.class_accuracy:ClassAccuracy",
+        "abstaining": "crowdlogic.annotators.abstaining:Abstaining",
+        "sequential": "crowdlogic.annotators.sequential:Sequential",
+    },
+)
+"""What an annotator's label says of the truth."""
+
 CLASSIFIERS = Registry(
     "classifier",
     "crowdlogic.classifiers",

@@ -12,7 +12,7 @@ import pytest
 from crowdlogic.data.reading import read_labels
 from crowdlogic.report.figures import BROWSERS
 from crowdlogic.store.estimates import save_estimate
-from crowdlogic.truth.methods import METHODS
+from crowdlogic.truth.methods import truth_method
 
 Run = Callable[..., object]
 
@@ -21,7 +21,7 @@ Run = Callable[..., object]
 def estimate(run: Run) -> Path:
     """An estimate in a folder, with labels, items and gold beside it, as files."""
     run("simulate", "sentiment", "-o", "made", "--items", 60, "--seed", 1)
-    save_estimate("kept", METHODS["dawid-skene"].infer(read_labels("made/labels.csv")))
+    save_estimate("kept", truth_method("dawid-skene").infer(read_labels("made/labels.csv")))
     return Path("kept")
 
 

@@ -10,12 +10,13 @@ import pytest
 
 from crowdlogic.data.frames import from_arrays, from_matrix
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.majority import MajorityVote
-from crowdlogic.truth.methods import METHODS, SEQUENCE_METHODS, TruthMethod
+from crowdlogic.truth.methods import TruthMethod, needs_sequences, truth_method
 
 ALL = [
     MajorityVote(ties="first"),
-    *(method for name, method in METHODS.items() if name not in ("majority", *SEQUENCE_METHODS)),
+    *(truth_method(name) for name in TRUTH_METHODS if name != "majority" and not needs_sequences(name)),
 ]
 
 

@@ -16,10 +16,10 @@ from crowdlogic.classifiers.mlp import MLP
 from crowdlogic.classifiers.training import Training
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.doctor_nets import DoctorNets
+from crowdlogic.learning.steps import m_step
 from crowdlogic.learning.stopping import HeldOut
 from crowdlogic.learning.two_stage import TwoStage
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.truth.dawid_skene import m_step
 
 SMALL = MLP(hidden_size=16, dropout=0.0, training=Training(learning_rate=0.01, batch_size=30))
 TAGGER = CNNGRU(

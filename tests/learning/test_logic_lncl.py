@@ -16,10 +16,12 @@ from crowdlogic.errors import CorpusError, OptionError
 from crowdlogic.learning.logic_lncl import LogicLNCL, first_targets
 from crowdlogic.learning.schedules import Constant, Growing
 from crowdlogic.learning.special import AggNet, Raykar
+from crowdlogic.learning.steps import abstention_m_step
 from crowdlogic.learning.task import annotator_weights, task_of
+from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.transitions import TransitionTable
-from crowdlogic.truth.dawid_skene import DawidSkene, speaking_step
+from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.majority import MajorityVote
 
 BUT = parse_rules("1.0: include contrast('but')")
@@ -134,7 +136,9 @@ def test_with_the_class_prior_for_a_classifier_it_is_dawid_skene(seed: int) -> N
 
     learned = method.fit(made.corpus, made.labels)
     with pytest.warns(match="stopped after 20 iterations"):
-        alone = DawidSkene(smoothing=0.0, trust=0.0, max_iterations=20, tolerance=0.0).infer(made.labels)
+        alone = DawidSkene(smoothing=0.0, trust=0.0, convergence=Convergence(max_iterations=20, tolerance=0.0)).infer(
+            made.labels
+        )
 
     np.testing.assert_allclose(learned.estimate.beliefs, alone.beliefs, rtol=1e-8, atol=1e-8)
     np.testing.assert_allclose(learned.estimate.confusion, alone.confusion, rtol=1e-8, atol=1e-8)
@@ -314,7 +318,7 @@ def test_what_is_missing_to_one_is_silence() -> None:
     labels = from_arrays(["a", "b", "c"], ["f", "f", "g"], [1, 1, 0]).take_items(np.array([0, 1, 2]))
     q = np.array([[0.5, 0.5], [0.0, 1.0], [1.0, 0.0]])
 
-    found = speaking_step(labels, q)
+    found = abstention_m_step(labels, q)
 
     np.testing.assert_allclose(found[0], [[0.0, 0.5 / 1.5], [0.0, 1.5 / 1.5]], atol=1e-9)
     np.testing.assert_allclose(found[1], [[1.0 / 1.5, 0.0], [0.0, 0.0]], atol=1e-9)
@@ -328,7 +332,7 @@ def test_annotators_who_keep_silence_are_read_by_how_often_they_speak() -> None:
 
     before = list(epochs_of(method, made.corpus, made.labels, count=2))[-1]
     np.testing.assert_array_equal(
-        learned.estimate.confusion, speaking_step(made.labels, before[3], smoothing=0.01, trust=1.0)
+        learned.estimate.confusion, abstention_m_step(made.labels, before[3], smoothing=0.01, trust=1.0)
     )
 
 

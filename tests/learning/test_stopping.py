@@ -17,10 +17,11 @@ from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.logic_lncl import LogicLNCL
 from crowdlogic.learning.scoring import score
 from crowdlogic.learning.special import AggNet, Raykar
+from crowdlogic.learning.steps import e_step, m_step
 from crowdlogic.learning.stopping import SHARPNESS, HeldOut, held_out_likelihood, is_level, n_items, told_by_item
 from crowdlogic.learning.two_stage import TwoStage
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.truth.dawid_skene import DawidSkene, e_step, m_step
+from crowdlogic.truth.dawid_skene import DawidSkene
 
 
 @pytest.mark.parametrize("apart", ["items", "annotations"])

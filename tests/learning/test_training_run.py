@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from crowdlogic.annotators.table import annotator_table
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.scikit import Scikit
 from crowdlogic.data.corpus import documents
@@ -31,7 +32,6 @@ from crowdlogic.learning.training_run import TrainingData, train_run
 from crowdlogic.learning.two_stage import Gold, TwoStage
 from crowdlogic.rules.parser import parse_rules, read_rules
 from crowdlogic.rules.predicates import Vocabulary
-from crowdlogic.truth.annotators import annotator_table
 
 REVIEWS = simulate_sentiment(5, items=90, test_items=30, annotators=12, labels_per_item=3)
 SENTENCES = simulate_ner(5, items=40, test_items=10, annotators=6, labels_per_item=3)

@@ -8,10 +8,11 @@ import pytest
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.errors import CorpusError, OptionError
+from crowdlogic.learning.steps import m_step
 from crowdlogic.learning.stopping import HeldOut
 from crowdlogic.learning.two_stage import Gold, TwoStage
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.truth.dawid_skene import DawidSkene, m_step
+from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.majority import MajorityVote
 
 BUT = parse_rules("1.0: include contrast('but')")

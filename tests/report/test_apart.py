@@ -9,7 +9,7 @@ from crowdlogic.data.simulate import simulate_crowd
 from crowdlogic.report.apart import apart
 from crowdlogic.report.material import of_estimate
 from crowdlogic.report.people import annotators_of, people_of
-from crowdlogic.truth.methods import METHODS
+from crowdlogic.truth.methods import truth_method
 
 from .small import believed, crowd
 
@@ -17,7 +17,7 @@ from .small import believed, crowd
 def test_each_label_is_set_against_the_votes_of_the_others() -> None:
     labels = crowd()
 
-    found = apart(labels, METHODS["majority"].infer(labels))
+    found = apart(labels, truth_method("majority").infer(labels))
 
     # Rows are by item and annotator: three voted x on u1; ann x, bob y, cat x on u2; two y on u3; u4 has one vote only.
     assert found is not None
@@ -54,7 +54,7 @@ def test_spammers_do_not_hide_behind_their_own_votes() -> None:
         mix={"expert": 0.8, "spammer": 0.2},
     )
     planted = dict(zip(made.labels.annotators, made.characters, strict=True))
-    given = of_estimate(METHODS["majority"].infer(made.labels), made.labels)
+    given = of_estimate(truth_method("majority").infer(made.labels), made.labels)
 
     found = annotators_of(given, people_of(given), most=50)
 

@@ -14,7 +14,7 @@ from crowdlogic.report.doubts import histogram, labels_of, thresholds_of
 from crowdlogic.report.findings import Belief, Span, Vote
 from crowdlogic.report.material import Material, of_estimate
 from crowdlogic.report.shown import Showing
-from crowdlogic.truth.methods import METHODS
+from crowdlogic.truth.methods import truth_method
 
 from .small import believed, material
 
@@ -72,7 +72,7 @@ def test_gold_is_doubted_only_where_the_answer_is_sure_of_another() -> None:
 
 def test_a_sentence_is_as_doubtful_as_its_tokens_together() -> None:
     made = simulate_ner(2, items=30, annotators=5)
-    estimate = METHODS["dawid-skene"].infer(made.labels)
+    estimate = truth_method("dawid-skene").infer(made.labels)
     material = of_estimate(estimate, made.labels, made.corpus)
 
     found = labels_of(material, shown(material), most=30)

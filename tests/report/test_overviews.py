@@ -11,7 +11,7 @@ from crowdlogic.metrics.spans import span_scores
 from crowdlogic.report.findings import ClassShare, Severity, Task
 from crowdlogic.report.material import of_estimate
 from crowdlogic.report.overviews import overview_of, whole_numbers
-from crowdlogic.truth.methods import METHODS
+from crowdlogic.truth.methods import truth_method
 
 from .small import believed, crowd, material
 
@@ -68,7 +68,7 @@ def test_whole_numbers_from_the_limit_on_share_a_bin() -> None:
 
 def test_spans_are_scored_as_spans() -> None:
     made = simulate_ner(1, items=60, annotators=6)
-    estimate = METHODS["dawid-skene"].infer(made.labels)
+    estimate = truth_method("dawid-skene").infer(made.labels)
 
     found = overview_of(of_estimate(estimate, made.labels, made.corpus))
 

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from crowdlogic.annotators.table import annotator_table
 from crowdlogic.data.frames import from_sequences
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate import simulate_crowd, simulate_labels, simulate_ner
@@ -18,14 +19,13 @@ from crowdlogic.report.findings import AnnotatorFindings, AnnotatorRow, FlagKind
 from crowdlogic.report.flags import KINDS, Habits, flagged, reason
 from crowdlogic.report.material import of_estimate
 from crowdlogic.report.people import annotators_of, people_of
-from crowdlogic.truth.annotators import annotator_table
-from crowdlogic.truth.methods import METHODS
+from crowdlogic.truth.methods import truth_method
 
 from .small import believed, material
 
 
 def found_in(labels: CrowdLabels, *, method: str = "dawid-skene", most: int = 200) -> AnnotatorFindings:
-    made = of_estimate(METHODS[method].infer(labels), labels)
+    made = of_estimate(truth_method(method).infer(labels), labels)
     return annotators_of(made, people_of(made), most=most)
 
 
@@ -201,7 +201,7 @@ def test_without_times_nobody_drifts() -> None:
 
 def test_rows_agree_with_the_table_and_are_cut_and_counted() -> None:
     labels = simulate_labels(4, items=300, annotators=15, classes=3).labels
-    table = annotator_table(labels, METHODS["dawid-skene"].infer(labels))
+    table = annotator_table(labels, truth_method("dawid-skene").infer(labels))
 
     whole, cut = found_in(labels), found_in(labels, most=4)
 
@@ -249,7 +249,7 @@ def test_pairs_are_those_of_the_busiest() -> None:
 
 def test_span_mistakes_are_counted_against_gold_or_else_the_consensus() -> None:
     made = simulate_ner(6, items=80, annotators=6)
-    estimate = METHODS["dawid-skene"].infer(made.labels)
+    estimate = truth_method("dawid-skene").infer(made.labels)
 
     for corpus, truth in ((made.corpus, made.corpus.gold), (None, estimate.answer)):
         material = of_estimate(estimate, made.labels, corpus)

@@ -19,8 +19,8 @@ from crowdlogic.report.findings import Finding, Page, Severity
 from crowdlogic.report.material import of_estimate
 from crowdlogic.report.page import render
 from crowdlogic.report.reports import Limits, as_json, summary_of
-from crowdlogic.truth.comparison import Compared, compare
-from crowdlogic.truth.methods import METHODS
+from crowdlogic.truth.comparison import MethodResult, compare_methods
+from crowdlogic.truth.methods import truth_method
 
 from .small import believed, crowd, material, reported, said
 
@@ -28,7 +28,7 @@ HOSTILE = "</script><script>alert(1)</script>\u2028\x00\x1b[31m\u202e{{ 7*7 }}"
 
 
 def of(labels: CrowdLabels, method: str = "majority") -> Any:
-    return of_estimate(METHODS[method].infer(labels), labels)
+    return of_estimate(truth_method(method).infer(labels), labels)
 
 
 def test_a_single_label_makes_true_sentences() -> None:
@@ -94,7 +94,7 @@ def test_hostile_names_survive_as_data_and_the_json_is_valid() -> None:
     labels = from_dict(votes)
     corpus = documents([f"{HOSTILE}{i}" for i in range(12)], [HOSTILE] * 12)
 
-    report = reported(of_estimate(METHODS["dawid-skene"].infer(labels), labels, corpus))
+    report = reported(of_estimate(truth_method("dawid-skene").infer(labels), labels, corpus))
     read = json.loads(as_json(report))
 
     assert set(read["classes"]) == {HOSTILE, "x"}
@@ -123,7 +123,7 @@ def test_what_is_not_a_number_is_null() -> None:
 
 def test_limits_cut_and_what_is_left_out_is_counted() -> None:
     made = simulate_labels(1, items=200, annotators=12, classes=3)
-    estimate = METHODS["dawid-skene"].infer(made.labels)
+    estimate = truth_method("dawid-skene").infer(made.labels)
 
     report = reported(of_estimate(estimate, made.labels), limits=Limits(items=5, annotators=3))
 
@@ -168,7 +168,7 @@ def test_the_summary_names_nobody_twice() -> None:
 
 def test_a_method_whose_time_is_unknown_is_shown_with_a_dash() -> None:
     made = material(["x", "x", "y", "y"])
-    compared = [Compared("one", made.estimate, float("nan"), {}), Compared("two", made.estimate, 0.001, {})]
+    compared = [MethodResult("one", made.estimate, float("nan"), {}), MethodResult("two", made.estimate, 0.001, {})]
 
     report = reported(made, compared=compared)
 
@@ -181,7 +181,7 @@ def test_a_method_whose_time_is_unknown_is_shown_with_a_dash() -> None:
 def test_every_page_puts_the_most_important_first() -> None:
     made = simulate_labels(2, items=400, annotators=20, classes=3)
 
-    report = reported(of_estimate(METHODS["dawid-skene"].infer(made.labels), made.labels, made.corpus))
+    report = reported(of_estimate(truth_method("dawid-skene").infer(made.labels), made.labels, made.corpus))
 
     for page in (report.overview, report.labels, report.annotators):
         importance = [one.importance for one in page.findings]
@@ -191,10 +191,12 @@ def test_every_page_puts_the_most_important_first() -> None:
 
 def test_methods_are_ordered_by_gold_and_their_disputes_counted() -> None:
     made = simulate_labels(3, items=300, annotators=15, classes=3, hard=True)
-    material = of_estimate(METHODS["majority"].infer(made.labels), made.labels, made.corpus)
+    material = of_estimate(truth_method("majority").infer(made.labels), made.labels, made.corpus)
     from crowdlogic.cli.report import gold_of
 
-    compared = compare([METHODS[n] for n in ("majority", "dawid-skene", "wawa")], made.labels, gold=gold_of(material))
+    compared = compare_methods(
+        [truth_method(n) for n in ("majority", "dawid-skene", "wawa")], made.labels, gold=gold_of(material)
+    )
 
     found = reported(material, compared=compared).comparison
 
@@ -210,7 +212,7 @@ def test_methods_are_ordered_by_gold_and_their_disputes_counted() -> None:
 
 def test_labels_in_another_order_make_the_same_report() -> None:
     made = simulate_labels(4, items=60, annotators=8, classes=3).labels
-    estimate = METHODS["dawid-skene"].infer(made)
+    estimate = truth_method("dawid-skene").infer(made)
     shuffled = made.select(items=made.items.to_list()[::-1], annotators=made.annotators.to_list()[::-1])
     other = shuffled.with_classes(made.classes[::-1])
 

@@ -11,11 +11,11 @@ from tests.truth.planted import planted
 
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.frames import from_arrays, from_sequences
+from crowdlogic.engines.files import coded_shards, write_coded
 from crowdlogic.errors import FormatError, MissingDataError
 from crowdlogic.store.estimates import load_estimate, save_estimate
-from crowdlogic.truth.dawid_skene import DawidSkene
+from crowdlogic.truth.dawid_skene import DawidSkene, fit_shards
 from crowdlogic.truth.glad import GLAD
-from crowdlogic.truth.streaming import coded_shards, fit_shards, write_coded
 
 ARRAYS = ("beliefs", "answer", "offsets", "confusion", "reliability", "prior", "trace")
 
@@ -93,13 +93,18 @@ def test_a_fit_over_a_parquet_file_is_the_fit_in_memory(tmp_path: Path, rows: in
     write_coded(path, labels)
     whole = DawidSkene().infer(labels)
     shards = coded_shards(
-        path, n_units=labels.n_units, n_annotators=len(labels.annotators), n_classes=3, rows=rows, threads=threads
+        path,
+        n_units=labels.n_units,
+        n_annotators=len(labels.annotators),
+        classes=labels.classes,
+        rows=rows,
+        threads=threads,
     )
 
-    confusion, prior, trace = fit_shards(DawidSkene(), shards)
+    annotators, prior, trace = fit_shards(DawidSkene(), shards)
 
     assert len(shards.parts) >= labels.n_labels // (rows + 6)
-    np.testing.assert_allclose(confusion, whole.confusion, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(annotators.confusion, whole.confusion, rtol=0, atol=1e-9)
     np.testing.assert_allclose(prior, whole.prior, rtol=0, atol=1e-9)
     np.testing.assert_allclose(trace, whole.trace, rtol=1e-10)
 
@@ -110,4 +115,4 @@ def test_a_coded_file_that_is_not_sorted_is_refused(tmp_path: Path) -> None:
     write_coded(path, labels)
 
     with pytest.raises(FormatError, match="the units must rise from 0 to at most 2"):
-        coded_shards(path, n_units=3, n_annotators=5, n_classes=3)
+        coded_shards(path, n_units=3, n_annotators=5, classes=labels.classes)

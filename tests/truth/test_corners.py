@@ -8,21 +8,23 @@ from typing import Any
 import numpy as np
 import pytest
 
+from crowdlogic.annotators.tag_chain import tag_grammar
 from crowdlogic.data.corpus import Corpus, merge_corpora, sentences
 from crowdlogic.data.frames import from_arrays, from_sequences
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import CorpusError, OptionError
+from crowdlogic.numerics.convergence import Convergence
+from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.bsc_seq import BSCSeq
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.ebcc import EBCC
 from crowdlogic.truth.fitting import Fitting, Progress
 from crowdlogic.truth.hmm_crowd import HMMCrowd
 from crowdlogic.truth.ibcc import IBCC
-from crowdlogic.truth.incremental import stand
+from crowdlogic.truth.incremental import Incremental
 from crowdlogic.truth.mace import MACE
-from crowdlogic.truth.methods import METHODS, SEQUENCE_METHODS
+from crowdlogic.truth.methods import needs_sequences, truth_method
 from crowdlogic.truth.one_coin import OneCoin
-from crowdlogic.truth.transitions import grammar_of
 from crowdlogic.truth.weighting import CATD, PM
 
 WORDS = (["New", "York", "is", "big"], ["I", "like", "Rome"], ["Rome", "is", "old"])
@@ -47,7 +49,7 @@ def test_a_type_without_a_beginning_may_begin_with_its_inside(method: Any, tags:
 
 
 def test_a_type_with_a_beginning_must_begin_with_it() -> None:
-    grammar = grammar_of(("B-LOC", "I-LOC", "I-PER", "O"))
+    grammar = tag_grammar(("B-LOC", "I-LOC", "I-PER", "O"))
 
     assert grammar.may_start.tolist() == [True, False, True, True]
     assert grammar.allowed[3].tolist() == [True, False, True, True]
@@ -76,14 +78,14 @@ def test_new_sentences_come_with_their_words() -> None:
     labels, corpus = tagged()
     first, second = labels.select(items=["s0", "s1"]), labels.select(items=["s2"])
 
-    standing = stand(HMMCrowd(), first, corpus.select(["s0", "s1"])).update(second, corpus.select(["s2"]))
+    standing = Incremental.start(HMMCrowd(), first, corpus.select(["s0", "s1"])).update(second, corpus.select(["s2"]))
 
     whole = HMMCrowd().infer(labels, corpus)
     assert standing.estimate.answer_names() == whole.answer_names()
     assert standing.corpus is not None
     assert standing.corpus.tokens == corpus.tokens
     with pytest.raises(CorpusError, match="Item 's2' has labels but no text"):
-        stand(HMMCrowd(), first, corpus.select(["s0", "s1"])).update(second)
+        Incremental.start(HMMCrowd(), first, corpus.select(["s0", "s1"])).update(second)
 
 
 def test_items_known_to_both_are_taken_once() -> None:
@@ -101,11 +103,11 @@ def test_items_known_to_both_are_taken_once() -> None:
     assert both.gold.tolist() == [0, 0, 1, -1]
 
 
-@pytest.mark.parametrize("name", [name for name in METHODS if name not in SEQUENCE_METHODS])
+@pytest.mark.parametrize("name", [name for name in TRUTH_METHODS if not needs_sequences(name)])
 def test_labels_of_no_weight_are_no_labels(name: str) -> None:
     labels = from_arrays(["u", "u", "v", "v", "w", "w"], list("ababab"), list("xxyyxx"), weight=[1, 1, 1, 1, 0, 0])
 
-    assert METHODS[name].infer(labels).answer_names() == ["x", "y", None]
+    assert truth_method(name).infer(labels).answer_names() == ["x", "y", None]
 
 
 @pytest.mark.parametrize(
@@ -119,8 +121,8 @@ def test_labels_of_no_weight_are_no_labels(name: str) -> None:
         lambda: MACE(strategy_count=0),
         lambda: HMMCrowd(word_count=0),
         lambda: BSCSeq(spread=-1),
-        lambda: PM(max_iterations=0),
-        lambda: CATD(max_iterations=0),
+        lambda: PM(convergence=Convergence(max_iterations=0)),
+        lambda: CATD(convergence=Convergence(max_iterations=0)),
         lambda: Fitting(every=0),
         lambda: Fitting(threads=0),
     ],

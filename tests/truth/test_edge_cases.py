@@ -6,13 +6,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from crowdlogic.annotators.table import annotator_table
 from crowdlogic.data.frames import from_frame, from_matrix
 from crowdlogic.errors import OptionError
-from crowdlogic.truth.annotators import annotator_table
+from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.majority import MajorityVote
-from crowdlogic.truth.methods import METHODS, SEQUENCE_METHODS, TruthMethod
+from crowdlogic.truth.methods import TruthMethod, needs_sequences, truth_method
 
-ALL = [MajorityVote(ties="first"), *(m for name, m in METHODS.items() if name not in ("majority", *SEQUENCE_METHODS))]
+ALL = [
+    MajorityVote(ties="first"),
+    *(truth_method(name) for name in TRUTH_METHODS if name != "majority" and not needs_sequences(name)),
+]
 
 
 @pytest.fixture(params=ALL, ids=lambda method: method.name)

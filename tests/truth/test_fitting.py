@@ -16,11 +16,12 @@ from tests.truth.planted import planted
 
 from crowdlogic.data.frames import from_sequences
 from crowdlogic.errors import ConvergenceWarning, FormatError, OptionError
+from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.truth.dawid_skene import DawidSkene
-from crowdlogic.truth.fitting import Fitting, Patience, Progress, starting_beliefs
+from crowdlogic.truth.fitting import Fitting, Progress, starting_beliefs
 from crowdlogic.truth.hmm_crowd import HMMCrowd
-from crowdlogic.truth.incremental import stand
-from crowdlogic.truth.methods import METHODS, SEQUENCE_METHODS
+from crowdlogic.truth.incremental import Incremental
+from crowdlogic.truth.methods import needs_sequences, truth_method
 
 ITERATIVE = ["dawid-skene", "one-coin", "ibcc", "ebcc", "glad", "mace"]
 
@@ -29,11 +30,11 @@ def test_stopping_early_warns_with_the_number() -> None:
     labels = planted(0).labels
 
     with pytest.warns(ConvergenceWarning) as caught:
-        estimate = DawidSkene(max_iterations=3).infer(labels)
+        estimate = DawidSkene(convergence=Convergence(max_iterations=3)).infer(labels)
 
     gain = (estimate.trace[-1] - estimate.trace[-2]) / labels.n_labels
     assert str(caught[0].message) == (
-        f"dawid-skene stopped after 3 iterations, the last of which still gained {gain:.3g} per label (it settles at "
+        f"dawid-skene stopped after 3 iterations, the last of which still gained {gain:.3g} per label (it converges at "
         f"1e-07). Raise max_iterations, or raise tolerance if this is near enough."
     )
     assert not estimate.converged
@@ -42,22 +43,22 @@ def test_stopping_early_warns_with_the_number() -> None:
 
 @pytest.mark.parametrize("name", ITERATIVE)
 def test_a_settled_fit_says_so_and_does_not_warn(name: str) -> None:
-    estimate = METHODS[name].infer(planted(1).labels)
+    estimate = truth_method(name).infer(planted(1).labels)
 
     assert estimate.converged
 
 
 @pytest.mark.parametrize(
-    ("patience", "message"),
+    ("limits", "message"),
     [
         ((0, 1e-3), "max_iterations must be 1 or more, not 0."),
         ((5, -1.0), "tolerance must be 0 or more, not -1.0."),
         ((5, float("nan")), "tolerance must be 0 or more, not nan."),
     ],
 )
-def test_patience_that_makes_no_sense_is_refused(patience: tuple[int, float], message: str) -> None:
+def test_convergence_that_makes_no_sense_is_refused(limits: tuple[int, float], message: str) -> None:
     with pytest.raises(OptionError) as caught:
-        Patience(*patience)
+        Convergence(max_iterations=limits[0], tolerance=limits[1])
 
     assert str(caught.value) == message
 
@@ -76,9 +77,9 @@ def test_progress_hears_of_every_iteration() -> None:
 @pytest.mark.parametrize("name", ITERATIVE)
 def test_a_warm_start_from_the_answer_stays_there_and_is_quick(name: str) -> None:
     labels = planted(3, units=120).labels
-    cold = METHODS[name].infer(labels)
+    cold = truth_method(name).infer(labels)
 
-    warm = METHODS[name].infer(labels, fitting=Fitting(start=cold))
+    warm = truth_method(name).infer(labels, fitting=Fitting(start=cold))
 
     np.testing.assert_allclose(warm.beliefs, cold.beliefs, rtol=0, atol=2e-2)
     assert len(warm.trace) <= max(len(cold.trace), 12)
@@ -112,10 +113,10 @@ def test_an_update_is_a_fit_of_all_labels_that_needs_fewer_steps() -> None:
     crowd = planted(5, units=400, annotators=8)
     rows = np.random.default_rng(0).permutation(crowd.labels.n_labels)
     first, second = crowd.labels.take(np.sort(rows[:-40])), crowd.labels.take(np.sort(rows[-40:]))
-    standing = stand(DawidSkene(tolerance=1e-9), first)
+    begun = Incremental.start(DawidSkene(convergence=Convergence(tolerance=1e-9)), first)
 
-    updated = standing.update(second)
-    whole = DawidSkene(tolerance=1e-9).infer(crowd.labels)
+    updated = begun.update(second)
+    whole = DawidSkene(convergence=Convergence(tolerance=1e-9)).infer(crowd.labels)
 
     assert updated.labels.n_labels == crowd.labels.n_labels
     np.testing.assert_allclose(updated.estimate.beliefs, whole.beliefs, rtol=0, atol=1e-3)
@@ -126,13 +127,13 @@ KILLED = """
 import sys, time, pathlib
 from tests.truth.planted import planted
 from crowdlogic.truth.fitting import Fitting
-from crowdlogic.truth.methods import METHODS
+from crowdlogic.truth.methods import truth_method
 path, name, signal = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 def watch(progress):
     if progress.iteration == 8:
         signal.touch()
         time.sleep(60)
-METHODS[name].infer(planted(6, right=0.4).labels, fitting=Fitting(checkpoint=path, every=3, progress=watch))
+truth_method(name).infer(planted(6, right=0.4).labels, fitting=Fitting(checkpoint=path, every=3, progress=watch))
 """
 
 
@@ -140,7 +141,7 @@ METHODS[name].infer(planted(6, right=0.4).labels, fitting=Fitting(checkpoint=pat
 def test_a_fit_killed_in_the_middle_resumes_and_ends_the_same(tmp_path: Path, name: str) -> None:
     labels = planted(6, right=0.4).labels
     path, ready = tmp_path / "fit.safetensors", tmp_path / "ready"
-    whole = METHODS[name].infer(labels)
+    whole = truth_method(name).infer(labels)
     process = subprocess.Popen(
         [sys.executable, "-c", KILLED, str(path), name, str(ready)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([".", *filter(None, sys.path)])},
@@ -153,7 +154,7 @@ def test_a_fit_killed_in_the_middle_resumes_and_ends_the_same(tmp_path: Path, na
     heard: list[Progress] = []
 
     assert path.exists()
-    resumed = METHODS[name].infer(labels, fitting=Fitting(checkpoint=path, every=3, progress=heard.append))
+    resumed = truth_method(name).infer(labels, fitting=Fitting(checkpoint=path, every=3, progress=heard.append))
 
     assert heard[0].iteration == 7
     np.testing.assert_array_equal(resumed.beliefs, whole.beliefs)
@@ -161,14 +162,14 @@ def test_a_fit_killed_in_the_middle_resumes_and_ends_the_same(tmp_path: Path, na
     assert not path.exists()
 
 
-@pytest.mark.parametrize("name", [*ITERATIVE, *SEQUENCE_METHODS])
+@pytest.mark.parametrize("name", [*ITERATIVE, "hmm-crowd", "bsc-seq"])
 def test_a_fit_interrupted_by_an_error_resumes_and_ends_the_same(tmp_path: Path, name: str) -> None:
     labels = planted(7, right=0.4).labels
-    if name in SEQUENCE_METHODS:
+    if needs_sequences(name):
         rng = np.random.default_rng(0)
         tags = np.array(["O", "B-X", "I-X"])
         labels = from_sequences([(s, j, tags[rng.integers(3, size=6)].tolist()) for s in range(20) for j in range(4)])
-    method = METHODS[name]
+    method = truth_method(name)
     whole = method.infer(labels)
 
     def give_up(progress: Progress) -> None:
@@ -211,7 +212,7 @@ def test_a_broken_checkpoint_is_refused(tmp_path: Path) -> None:
 def test_two_threads_find_what_one_finds(name: str) -> None:
     labels = planted(9, units=150).labels
 
-    one, two = (METHODS[name].infer(labels, fitting=Fitting(threads=threads)) for threads in (1, 2))
+    one, two = (truth_method(name).infer(labels, fitting=Fitting(threads=threads)) for threads in (1, 2))
 
     np.testing.assert_allclose(two.beliefs, one.beliefs, rtol=0, atol=1e-6)
 
@@ -234,4 +235,4 @@ def test_warnings_stay_quiet_when_the_tolerance_is_met_at_the_last_moment() -> N
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert DawidSkene(max_iterations=needed).infer(labels).converged
+        assert DawidSkene(convergence=Convergence(max_iterations=needed)).infer(labels).converged

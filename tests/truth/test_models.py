@@ -9,22 +9,36 @@ import pytest
 from scipy.special import digamma
 from tests.truth.planted import planted
 
+from crowdlogic.annotators.confusion import ConfusionMatrices
+from crowdlogic.annotators.proportions import ClassProportions
 from crowdlogic.data.frames import from_arrays, from_matrix
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.engines.shards import shards_of
-from crowdlogic.engines.sweeps import table_sweep
+from crowdlogic.engines.shards import make_shards
 from crowdlogic.errors import OptionError
-from crowdlogic.truth.dawid_skene import DawidSkene, e_step
+from crowdlogic.learning.steps import e_step
+from crowdlogic.numerics.convergence import Convergence
+from crowdlogic.numerics.dirichlet import divergence, expected_log
+from crowdlogic.registry import TRUTH_METHODS
+from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.ebcc import EBCC
+from crowdlogic.truth.em import TableEM
 from crowdlogic.truth.fitting import Fitting
 from crowdlogic.truth.glad import GLAD
-from crowdlogic.truth.ibcc import IBCC, divergence, expected_log
+from crowdlogic.truth.ibcc import IBCC
 from crowdlogic.truth.mace import MACE
-from crowdlogic.truth.methods import METHODS, SEQUENCE_METHODS, TruthMethod, method_named
+from crowdlogic.truth.methods import TruthMethod, needs_sequences, truth_method
 from crowdlogic.truth.one_coin import OneCoin
 from crowdlogic.truth.weighting import CATD, PM, Wawa
 
-MODELS = [DawidSkene(), DawidSkene(smoothing=0, trust=0, max_iterations=300), OneCoin(), IBCC(), EBCC(), GLAD(), MACE()]
+MODELS = [
+    DawidSkene(),
+    DawidSkene(smoothing=0, trust=0, convergence=Convergence(max_iterations=300)),
+    OneCoin(),
+    IBCC(),
+    EBCC(),
+    GLAD(),
+    MACE(),
+]
 
 
 @pytest.fixture(params=MODELS, ids=lambda m: f"{m.name}{'' if m != MODELS[1] else '-unsmoothed'}")
@@ -147,7 +161,7 @@ def test_ebcc_without_subtypes_is_variational_bayes_written_out() -> None:
         q = np.exp(log_q - log_q.max(axis=1, keepdims=True))
         q /= q.sum(axis=1, keepdims=True)
 
-    estimate = EBCC(subtypes=1, restarts=1, tolerance=1e-12, max_iterations=5000).infer(labels)
+    estimate = EBCC(subtypes=1, restarts=1, convergence=Convergence(tolerance=1e-12, max_iterations=5000)).infer(labels)
 
     np.testing.assert_allclose(estimate.beliefs, q, rtol=0, atol=1e-4)
     np.testing.assert_allclose(estimate.confusion, counts / counts.sum(axis=2, keepdims=True), rtol=0, atol=1e-4)
@@ -184,7 +198,7 @@ def test_anchors_are_believed_and_teach_the_confusions() -> None:
     anchors = {item: names[item] for item in range(150)}
 
     for name in ("dawid-skene", "one-coin", "ibcc", "ebcc", "glad", "mace"):
-        estimate = METHODS[name].infer(crowd.labels, fitting=Fitting(anchors=anchors))
+        estimate = truth_method(name).infer(crowd.labels, fitting=Fitting(anchors=anchors))
 
         np.testing.assert_array_equal(estimate.answer[:150], crowd.truth[:150])
     taught = DawidSkene().infer(crowd.labels, fitting=Fitting(anchors=anchors))
@@ -196,7 +210,7 @@ def test_methods_without_a_place_for_anchors_say_so(name: str) -> None:
     labels = planted(0).labels
 
     with pytest.raises(OptionError, match=f"{name} cannot use anchors. These can: dawid-skene"):
-        METHODS[name].infer(labels, fitting=Fitting(anchors={0: "a"}))
+        truth_method(name).infer(labels, fitting=Fitting(anchors={0: "a"}))
 
 
 def test_expected_log_is_that_of_samples() -> None:
@@ -242,20 +256,19 @@ def test_catd_trusts_many_labels_more_than_few_at_the_same_rate() -> None:
 
 
 def test_an_unknown_method_is_named_with_its_neighbour() -> None:
-    with pytest.raises(OptionError, match="No method is called 'dawidskene'"):
-        method_named("dawidskene")
+    with pytest.raises(OptionError, match="No truth method is called 'dawidskene'"):
+        truth_method("dawidskene")
 
 
 def test_compiled_and_uncompiled_fits_agree() -> None:
     labels = planted(4, units=300).labels
-    method = DawidSkene()
     states = []
     for compiled in (False, True):
-        shards = shards_of(labels, compiled=compiled)
-        state = method.first_state(shards)
+        em = TableEM(ConfusionMatrices(), ClassProportions(), make_shards(labels, compiled=compiled))
+        state = em.first_state()
         for _ in range(30):
-            state, _ = method.step(shards, state)
-        states.append(table_sweep(shards, np.log(state["table"]), np.log(state["prior"]), keep=True).q)
+            state, _ = em.step(state)
+        states.append(em.e_step(state, keep=True).q)
 
     np.testing.assert_allclose(states[1], states[0], rtol=0, atol=1e-9)
 
@@ -265,8 +278,9 @@ def test_one_vote_by_a_newcomer_stands_against_a_class_twice_as_frequent() -> No
     items, annotators, labels = zip(*rows, strict=True)
     table = from_arrays([*items, "new"], [*annotators, "stranger"], [*labels, "b"])
 
-    for name, method in METHODS.items():
-        if name not in SEQUENCE_METHODS:
+    for name in TRUTH_METHODS:
+        method = truth_method(name)
+        if not needs_sequences(name):
             assert method.infer(table).answer_names()[-1] == "b", name
 
 
@@ -277,5 +291,5 @@ def test_a_newcomer_is_never_read_backwards() -> None:
     table = from_arrays([*items, "new"], [*annotators, "stranger"], [*labels, "b"])
 
     for name in ("dawid-skene", "ibcc", "ebcc"):
-        confusion = METHODS[name].infer(table).confusion[-1]
+        confusion = truth_method(name).infer(table).confusion[-1]
         assert (np.diagonal(confusion) > 0.5).all(), name

@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from crowdlogic.annotators.tag_chain import tag_grammar
 from crowdlogic.data.benchmarks import Benchmark, load_benchmark
 from crowdlogic.metrics.scores import TieCredit, accuracy
 from crowdlogic.metrics.spans import span_scores
+from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.majority import MajorityVote
-from crowdlogic.truth.methods import METHODS, SEQUENCE_METHODS
-from crowdlogic.truth.transitions import grammar_of
+from crowdlogic.truth.methods import needs_sequences, truth_method
 
 pytestmark = pytest.mark.data
 
@@ -43,7 +44,7 @@ def right(method: object, name: str, root: Path) -> float:
     ],
 )
 def test_sentiment(data_root: Path, name: str, least: float) -> None:
-    assert right(METHODS[name], "sentiment_mturk", data_root) >= least
+    assert right(truth_method(name), "sentiment_mturk", data_root) >= least
 
 
 def test_sentiment_by_dawid_skene_is_the_published_figure(data_root: Path) -> None:
@@ -68,7 +69,7 @@ def test_sentiment_by_dawid_skene_is_the_published_figure(data_root: Path) -> No
 def test_dawid_skene_without_smoothing_scores_as_crowd_kit_does_after_100_iterations(
     data_root: Path, name: str, figure: float
 ) -> None:
-    method = DawidSkene(smoothing=0, trust=0, max_iterations=100, tolerance=0)
+    method = DawidSkene(smoothing=0, trust=0, convergence=Convergence(max_iterations=100, tolerance=0))
 
     assert right(method, f"truth/{name}", data_root) == pytest.approx(figure, abs=0.005)
 
@@ -81,12 +82,12 @@ def test_named_entities(data_root: Path, name: str, conll: float, strict: float)
     data = loaded("ner_conll_mturk", data_root)
     offsets = np.asarray(data.labels.offsets)
 
-    answer = METHODS[name].infer(data.labels, data.corpus).answer
+    answer = truth_method(name).infer(data.labels, data.corpus).answer
 
     for scheme, least in (("conll", conll), ("strict", strict)):
         assert 100 * span_scores(data.corpus.gold, answer, offsets, data.labels.classes, scheme=scheme).f1 >= least
-    if name in SEQUENCE_METHODS:
-        grammar = grammar_of(data.labels.classes)
+    if needs_sequences(name):
+        grammar = tag_grammar(data.labels.classes)
         inner = np.setdiff1d(np.arange(1, len(answer)), offsets)
         assert grammar.allowed[answer[inner - 1], answer[inner]].all()
         assert grammar.may_start[answer[offsets[:-1]]].all()

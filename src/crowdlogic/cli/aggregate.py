@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from crowdlogic.annotators.table import annotator_table
 from crowdlogic.cli.console import percent, say, show_json, show_table
 from crowdlogic.cli.options import (
     AbstainOption,
@@ -39,12 +40,11 @@ from crowdlogic.data.reading import read_answers, read_crowd
 from crowdlogic.data.writing import write_estimate, write_table
 from crowdlogic.errors import ConvergenceWarning, DataError, OptionError, name_list
 from crowdlogic.store.estimates import save_estimate
-from crowdlogic.truth.annotators import annotator_table
-from crowdlogic.truth.comparison import agreement_between, compare, methods_for, scored
-from crowdlogic.truth.confidence import sure_and_unsure, take_items
-from crowdlogic.truth.fitting import WITHOUT_ANCHORS, Fitting
+from crowdlogic.truth.comparison import compare_methods, pairwise_agreement, score_estimate
+from crowdlogic.truth.confidence import split_by_confidence, take_items
+from crowdlogic.truth.fitting import Fitting
 from crowdlogic.truth.majority import MajorityVote
-from crowdlogic.truth.methods import TruthMethod, method_named, suited_method
+from crowdlogic.truth.methods import TruthMethod, applicable_methods, choose_method, truth_method, uses_anchors
 from crowdlogic.truth.ties import Ties
 
 
@@ -147,7 +147,7 @@ def command(
     if save is not None:
         save_estimate(save, estimate)
     if truth is not None:
-        _show_scores(chosen.name, scored(estimate, truth), as_json=json)
+        _show_scores(chosen.name, score_estimate(estimate, truth), as_json=json)
     for sentence in [*crowd.labels.intake.messages(), *remarks]:
         say(sentence)
     say(f"{chosen.name}{why}: {describe(estimate)} -> {written}")
@@ -176,15 +176,15 @@ def _chosen(
     """The method asked for, or the one that suits the labels and why; --ties asks for votes."""
     name, why = ("majority", "") if method is None else (str(method), "")
     if method is None and ties is None:
-        name, reason = suited_method(labels)
-        if anchored and name in WITHOUT_ANCHORS:
+        name, reason = choose_method(labels)
+        if anchored and not uses_anchors(name):
             name, reason = "dawid-skene", "anchors"
         why = f" (chosen for {reason})"
     if name == "majority":
         return MajorityVote(ties=ties or Ties.random, order=order, seed=seed), why
     if ties is not None or order is not None:
         raise OptionError(f"--ties and --order are for majority; {name} weighs the labels and has hardly any ties.")
-    return seeded(method_named(name), seed), why
+    return seeded(truth_method(name), seed), why
 
 
 def _check_options(
@@ -264,7 +264,7 @@ def _write(out: str, estimate: Estimate, corpus: Corpus | None, least: float | N
     if least is None:
         write_estimate(out, estimate, corpus=corpus, format=to)
         return out
-    sure, unsure = sure_and_unsure(estimate, least)
+    sure, unsure = split_by_confidence(estimate, least)
     path, apart = Path(out), relabel_path(out)
     for file, items in ((apart, unsure), (path, sure)):
         part = None if corpus is None else corpus.take_items(items)
@@ -281,17 +281,17 @@ def relabel_path(out: str) -> Path:
 
 
 def _compare(crowd: Crowd, names: str, gold: Answers | None, fitting: Fitting, *, seed: int, as_json: bool) -> None:
-    wanted = methods_for(crowd.labels) if names == "all" else list(dict.fromkeys(list_of(names) or []))
+    wanted = applicable_methods(crowd.labels) if names == "all" else list(dict.fromkeys(list_of(names) or []))
     if not wanted:
         raise OptionError("--methods: no method is named. Write all, or names separated by commas.")
     if fitting.anchors and names == "all":
-        wanted = [name for name in wanted if name not in WITHOUT_ANCHORS]
-    found = compare(
-        [seeded(method_named(name), seed) for name in wanted], crowd.labels, crowd.corpus, gold=gold, fitting=fitting
+        wanted = [name for name in wanted if uses_anchors(name)]
+    found = compare_methods(
+        [seeded(truth_method(name), seed) for name in wanted], crowd.labels, crowd.corpus, gold=gold, fitting=fitting
     )
     for sentence in crowd.labels.intake.messages():
         say(sentence)
-    between = agreement_between(found)
+    between = pairwise_agreement(found)
     if as_json:
         show_json(
             {

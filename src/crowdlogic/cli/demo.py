@@ -29,8 +29,8 @@ from crowdlogic.metrics.scores import TieCredit, accuracy, calibration_error
 from crowdlogic.report.material import of_run
 from crowdlogic.report.reports import report_of
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.truth.comparison import Compared, compare
-from crowdlogic.truth.methods import METHODS
+from crowdlogic.truth.comparison import MethodResult, compare_methods
+from crowdlogic.truth.methods import truth_method
 
 SHOWN = ("majority", "wawa", "glad", "one-coin", "dawid-skene", "ebcc")
 """From counting votes to ever more of a model of who answers how."""
@@ -62,7 +62,7 @@ def command(
     if (folder / "run").exists():
         raise OptionError(f"{out}: holds a run already. Name another folder, or remove it.")
     made = simulate_sentiment(seed, items=items, labels_per_item=FEW, contrast=MIXED)
-    compared = compare([METHODS[name] for name in SHOWN], made.labels, gold=_gold(made))
+    compared = compare_methods([truth_method(name) for name in SHOWN], made.labels, gold=_gold(made))
     given = TrainingData(made.corpus, made.labels, parse_rules(RULES, source="contrast.rules"))
     method = LogicLNCL(seed=seed)
     without = method.fit(given.corpus, given.labels)
@@ -98,7 +98,7 @@ def _gold(made: Simulation) -> Answers:
     return Answers(made.corpus.items, made.corpus.classes, np.asarray(made.corpus.gold), source="the planted truth")
 
 
-def _report(folder: Path, run: Run, compared: list[Compared]) -> str:
+def _report(folder: Path, run: Run, compared: list[MethodResult]) -> str:
     material = of_run(run.record)
     others = [*compared, *own(material, set())]
     report = report_of(material, title="demo", made_at=now(), explain=explainer(run.learned), compared=others)

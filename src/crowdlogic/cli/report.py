@@ -37,8 +37,8 @@ from crowdlogic.report.shown import Explain, unexplained
 from crowdlogic.store.estimates import NAMES, load_estimate
 from crowdlogic.store.layout import is_run
 from crowdlogic.store.runs import read_run
-from crowdlogic.truth.comparison import Compared, compare, methods_for, scored
-from crowdlogic.truth.methods import method_named
+from crowdlogic.truth.comparison import MethodResult, compare_methods, score_estimate
+from crowdlogic.truth.methods import applicable_methods, truth_method
 
 SourceFolder = Annotated[
     str, typer.Argument(metavar="FOLDER", help="A run that `train` wrote, or an estimate that `save_estimate` did.")
@@ -137,25 +137,25 @@ def _of_run(
     return of_run(run.record, gold), explainer(run.learned)
 
 
-def compared_with(made: Material, names: str, seed: int) -> list[Compared]:
+def compared_with(made: Material, names: str, seed: int) -> list[MethodResult]:
     """Other methods on the same labels, and what the report is about among them."""
-    wanted = methods_for(made.labels) if names == "all" else list(dict.fromkeys(list_of(names) or []))
+    wanted = applicable_methods(made.labels) if names == "all" else list(dict.fromkeys(list_of(names) or []))
     if not wanted:
         raise OptionError("--compare: no method is named. Write all, or names separated by commas.")
     gold = gold_of(made)
-    found = compare([seeded(method_named(name), seed) for name in wanted], made.labels, made.corpus, gold=gold)
+    found = compare_methods([seeded(truth_method(name), seed) for name in wanted], made.labels, made.corpus, gold=gold)
     return [*found, *own(made, {one.name for one in found})]
 
 
-def own(made: Material, known: set[str]) -> list[Compared]:
+def own(made: Material, known: set[str]) -> list[MethodResult]:
     """What the report is about, as one method among others, unless it is there already."""
     name, gold = made.estimate.method, gold_of(made)
     seconds = (
         [row.get("seconds") for row in (*made.kept.history, *made.kept.refit_history)] if made.kept is not None else []
     )
     total = sum(s for s in seconds if s is not None) if seconds else float("nan")
-    scores = {} if gold is None else scored(made.estimate, gold)
-    return [] if name in known else [Compared(name, made.estimate, total, scores)]
+    scores = {} if gold is None else score_estimate(made.estimate, gold)
+    return [] if name in known else [MethodResult(name, made.estimate, total, scores)]
 
 
 def gold_of(made: Material) -> Answers | None:

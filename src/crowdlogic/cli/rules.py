@@ -33,7 +33,7 @@ from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.grounding import GroundRules
 from crowdlogic.rules.parser import read_rules
 from crowdlogic.rules.projection.projector import Predict, Projector
-from crowdlogic.truth.methods import method_named
+from crowdlogic.truth.methods import truth_method
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Check rules, and audit what each one does.")
 
@@ -96,7 +96,7 @@ def audit_command(
         say(notice)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
-        beliefs = method_named(method).infer(crowd, corpus).beliefs
+        beliefs = truth_method(method).infer(crowd, corpus).beliefs
         judged = audit(projector, beliefs, ground, predict=asked.predict, classifier=asked.units, gold=corpus.gold)
     for remark in dict.fromkeys(str(warning.message) for warning in caught):
         say(remark)

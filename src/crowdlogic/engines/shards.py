@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from crowdlogic.data.labels import CrowdLabels, find_codes
+from crowdlogic.data.names import Classes
 from crowdlogic.errors import LabelError, OptionError, name_list
 from crowdlogic.numerics.arrays import Floats, Ints
 
@@ -26,7 +27,7 @@ UNKNOWN = -1
 """In fixed[i]: the class of unit i is not known."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Shard:
     """The labels of a run of units.
 
@@ -52,7 +53,7 @@ class Shard:
         return slice(self.first, self.first + len(self.starts) - 1)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Shards:
     """A table of labels, part by part.
 
@@ -60,7 +61,7 @@ class Shards:
         parts: The shards, in the order of their units; each is asked for once per sweep, so they may be read on demand.
         n_units: How many units there are in all.
         n_annotators: How many annotators.
-        n_classes: How many classes.
+        classes: The classes.
         n_labels: How many labels in all.
         threads: How many shards are worked on at once.
         compiled: Whether to use the compiled kernels; decided by size when None.
@@ -69,10 +70,15 @@ class Shards:
     parts: Sequence[Shard]
     n_units: int
     n_annotators: int
-    n_classes: int
+    classes: Classes
     n_labels: int
     threads: int = 1
     compiled: bool | None = None
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return len(self.classes)
 
     def map(self, work: Callable[[Shard], Result]) -> list[Result]:
         """The work on each shard, in their order."""
@@ -82,7 +88,7 @@ class Shards:
             return list(pool.map(lambda at: work(self.parts[at]), range(len(self.parts))))
 
 
-def shards_of(
+def make_shards(
     labels: CrowdLabels,
     *,
     threads: int = 1,
@@ -93,26 +99,34 @@ def shards_of(
     if threads < 1:
         raise OptionError(f"threads must be 1 or more, not {threads}.")
     starts = np.concatenate([[0], np.cumsum(labels.labels_per_unit())])
-    fixed = fixed_classes(labels, anchors)
+    fixed = anchor_classes(labels, anchors)
     goals = np.linspace(0, labels.n_labels, threads + 1)[1:-1]
     cuts = [0, *np.searchsorted(starts, goals).tolist(), labels.n_units]
     parts = [_cut(labels, starts, fixed, begin, end) for begin, end in pairwise(cuts)]
-    return Shards(parts, labels.n_units, len(labels.annotators), labels.n_classes, labels.n_labels, threads, compiled)
+    return Shards(
+        parts=parts,
+        n_units=labels.n_units,
+        n_annotators=len(labels.annotators),
+        classes=labels.classes,
+        n_labels=labels.n_labels,
+        threads=threads,
+        compiled=compiled,
+    )
 
 
 def _cut(labels: CrowdLabels, starts: Ints, fixed: Ints, begin: int, end: int) -> Shard:
     rows = slice(int(starts[begin]), int(starts[end]))
     return Shard(
-        begin,
-        starts[begin : end + 1] - starts[begin],
-        labels.annotator[rows],
-        labels.label[rows],
-        np.empty(0) if labels.weight is None else labels.weight[rows],
-        fixed[begin:end],
+        first=begin,
+        starts=starts[begin : end + 1] - starts[begin],
+        annotator=labels.annotator[rows],
+        label=labels.label[rows],
+        weight=np.empty(0) if labels.weight is None else labels.weight[rows],
+        fixed=fixed[begin:end],
     )
 
 
-def fixed_classes(labels: CrowdLabels, anchors: Mapping[Any, Any] | None) -> Ints:
+def anchor_classes(labels: CrowdLabels, anchors: Mapping[Any, Any] | None) -> Ints:
     """fixed[i] from gold items by name: a class for a document, the tags of all tokens for a sequence."""
     if not anchors:
         return np.empty(0, dtype=np.int32)

@@ -154,7 +154,7 @@ def tally(shards: Shards, q: Floats | None = None) -> Sweep:
     return _gathered(shards.map(work), (shards.n_annotators, shards.n_classes, n_states), None)
 
 
-def evidence(shards: Shards, log_table: Floats) -> Floats:
+def sum_evidence(shards: Shards, log_table: Floats) -> Floats:
     """What the labels say of each unit: the sum of log_table[j, n, z]; LOG_ZERO against a class that is known."""
     n_states = log_table.shape[2]
     table = np.ascontiguousarray(log_table.reshape(-1, n_states))
@@ -186,7 +186,38 @@ def evidence(shards: Shards, log_table: Floats) -> Floats:
     return total
 
 
-def hits_of(shards: Shards, q: Floats | None = None) -> Sweep:
+def sum_match_evidence(shards: Shards, agree: Floats, differ: Floats) -> Floats:
+    """What the labels say of each unit in a model of matches: evidence[i, k], less what all classes have in common.
+
+    Args:
+        shards: The labels.
+        agree: agree[j, n], log p(annotator j says n | the truth is n).
+        differ: differ[j, n], log p(annotator j says n | the truth is another class).
+    """
+    total = np.zeros((shards.n_units, shards.n_classes))
+
+    def work(shard: Shard) -> None:
+        total[shard.units] = _match_evidence(shard, agree - differ)
+        known = _known(shard)
+        if known.any():
+            own = total[shard.units]
+            own[known] = np.where(np.arange(shards.n_classes) == shard.fixed[known, None], own[known], LOG_ZERO)
+
+    shards.map(work)
+    return total
+
+
+def _match_evidence(shard: Shard, extra: Floats) -> Floats:
+    """evidence[i, k], the sum of extra[j, n] over the labels n = k of unit i."""
+    n_classes, n_units = extra.shape[1], len(shard.starts) - 1
+    cell = np.repeat(np.arange(n_units), np.diff(shard.starts)) * n_classes + shard.label
+    each = extra[shard.annotator, shard.label]
+    if len(shard.weight):
+        each = each * shard.weight
+    return sum_by(cell, n_units * n_classes, each).reshape(-1, n_classes)
+
+
+def tally_hits(shards: Shards, q: Floats | None = None) -> Sweep:
     """hits[j, n] of given beliefs q[i, k], or of the shares of the votes: what `match_sweep` counts."""
 
     def work(shard: Shard) -> tuple[Floats, Floats, float]:

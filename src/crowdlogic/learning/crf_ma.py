@@ -40,15 +40,15 @@ from crowdlogic.errors import FormatError, LabelError, OptionError
 from crowdlogic.learning.course import Course, Epoch, Keeper, Progress, Step
 from crowdlogic.learning.learned import Learned, learned_from
 from crowdlogic.learning.passes import Trained, trained
+from crowdlogic.learning.steps import m_step
 from crowdlogic.learning.stopping import HeldOut, Limits
 from crowdlogic.learning.task import Task, task_of
 from crowdlogic.learning.teacher import Teacher
 from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.checks import check_amounts
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.rules.syntax import RuleSet
-from crowdlogic.truth.dawid_skene import m_step
-from crowdlogic.truth.fitting import check_counts
 
 SMOOTHING, TRUST = 0.01, 1.0
 """Labels added to every cell of a confusion matrix, and to its diagonal."""
@@ -84,7 +84,7 @@ class CRFMA:
     name = "crf-ma"
 
     def __post_init__(self) -> None:
-        check_counts(self, whole=("seed",), positive=("prior", "first_steps"))
+        check_amounts(self, not_negative=("seed",), positive=("prior", "first_steps"))
         Limits(self.epochs, self.patience)
         if not isinstance(self.classifier, CRF):
             raise OptionError(f"{self.name} learns a crf, not {self.classifier.name}. Use two-stage for that.")

@@ -30,13 +30,13 @@ from crowdlogic.learning.course import Course, Epoch, Keeper, Progress, Step
 from crowdlogic.learning.learned import Learned, learned_from
 from crowdlogic.learning.networks import idle_teacher, network_for
 from crowdlogic.learning.passes import trained
+from crowdlogic.learning.steps import m_step
 from crowdlogic.learning.stopping import HeldOut, Limits
 from crowdlogic.learning.task import Task, task_of
 from crowdlogic.learning.two_stage import SMOOTHING, TRUST
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.syntax import RuleSet
-from crowdlogic.truth.dawid_skene import m_step
 
 if TYPE_CHECKING:
     from crowdlogic.classifiers.crowd_heads import AnnotatorHeadsClassifier

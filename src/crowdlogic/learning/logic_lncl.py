@@ -32,18 +32,18 @@ from crowdlogic.learning.learned import Learned, learned_from
 from crowdlogic.learning.passes import trained
 from crowdlogic.learning.rule_weights import is_time, learnt_factors
 from crowdlogic.learning.schedules import Growing, Imitation, imitation_at
+from crowdlogic.learning.steps import abstention_m_step, e_step, m_step
 from crowdlogic.learning.stopping import HeldOut, Limits
 from crowdlogic.learning.task import Task, annotator_weights, task_of
 from crowdlogic.learning.teacher import Teacher
 from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.checks import check_amounts
 from crowdlogic.rules.potentials import PerUnit
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.projection.presets import Preset
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import TransitionTable
-from crowdlogic.truth.dawid_skene import e_step, m_step, speaking_step
-from crowdlogic.truth.fitting import check_counts
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.ties import Ties
 
@@ -110,9 +110,9 @@ class LogicLNCL:
     name = "logic-lncl"
 
     def __post_init__(self) -> None:
-        check_counts(self, whole=("smoothing", "trust", "strength", "seed"))
+        check_amounts(self, not_negative=("smoothing", "trust", "strength", "seed"))
         if self.doubt is not None:
-            check_counts(self, whole=("doubt",))
+            check_amounts(self, not_negative=("doubt",))
         Limits(self.epochs, self.patience)
         if self.learn_weights and self.held_out is None:
             raise OptionError("learn_weights needs labels that are kept apart: give held_out, or leave the weights.")
@@ -196,7 +196,7 @@ class LogicLNCL:
 
     def m_step(self, labels: CrowdLabels, q_f: Beliefs) -> Floats:
         """confusion[j, m, n] (eq. 12)."""
-        return (speaking_step if self.silence else m_step)(labels, q_f, smoothing=self.smoothing, trust=self.trust)
+        return (abstention_m_step if self.silence else m_step)(labels, q_f, smoothing=self.smoothing, trust=self.trust)
 
     def e_step(
         self,

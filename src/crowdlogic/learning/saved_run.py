@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from crowdlogic.annotators.table import annotator_table
 from crowdlogic.classifiers.protocol import PROGRESS, Architecture, Classifier, predict_texts
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate
@@ -36,7 +37,6 @@ from crowdlogic.store.options.decode import decode_options
 from crowdlogic.store.options.encode import encode_options, find_python_object
 from crowdlogic.store.records import decode_record
 from crowdlogic.store.runs import CONFUSION, RunRecord, read_run
-from crowdlogic.truth.annotators import annotator_table
 
 VIEWS = ("p", "q_a", "q_b", "q_f")
 """The beliefs of an Epoch that a run holds."""

@@ -24,7 +24,7 @@ from crowdlogic.learning.logic_lncl import LogicLNCL, first_targets
 from crowdlogic.learning.task import Task
 from crowdlogic.learning.teacher import Teacher
 from crowdlogic.numerics.arrays import Floats
-from crowdlogic.truth.fitting import ALONE, Fitting
+from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
 from crowdlogic.truth.methods import TruthMethod
 
 
@@ -98,7 +98,7 @@ class Answered:
         """The method that gave the answers."""
         return self.estimate.method
 
-    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = ALONE) -> Estimate:  # noqa: ARG002
+    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002
         """The answers that are there."""
         if len(self.estimate.beliefs) != labels.n_units:
             raise CorpusError(

@@ -16,8 +16,8 @@ import numpy as np
 
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.engines.shards import shards_of
-from crowdlogic.engines.sweeps import evidence
+from crowdlogic.engines.shards import make_shards
+from crowdlogic.engines.sweeps import sum_evidence
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Bools, Floats
 from crowdlogic.numerics.logspace import normalise, safe_log
@@ -112,7 +112,7 @@ def told_by_item(held: CrowdLabels, confusion: Floats, view: Beliefs) -> Floats:
     on learning grows overconfident long before its answers get worse, and it is the answers that stopping is about.
     """
     units = np.unique(held.unit)
-    says = evidence(shards_of(held), safe_log(confusion.transpose(0, 2, 1)))[units]
+    says = sum_evidence(make_shards(held), safe_log(confusion.transpose(0, 2, 1)))[units]
     log_view = safe_log(view[units])
     tried = (normalise(says + safe_log(normalise(power * log_view)[0]))[1] for power in SHARPNESS)
     told = max(tried, key=lambda by_unit: float(by_unit.sum()))

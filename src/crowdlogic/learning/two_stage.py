@@ -22,6 +22,7 @@ from crowdlogic.learning.course import Course, Epoch, Keeper, Progress, Step
 from crowdlogic.learning.learned import Learned, learned_from
 from crowdlogic.learning.passes import Trained, trained
 from crowdlogic.learning.scoring import is_scorable
+from crowdlogic.learning.steps import m_step
 from crowdlogic.learning.stopping import HeldOut, Limits
 from crowdlogic.learning.task import Task, task_of
 from crowdlogic.learning.teacher import Teacher
@@ -31,7 +32,6 @@ from crowdlogic.rules.projection.presets import Preset
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import TransitionTable
-from crowdlogic.truth.dawid_skene import m_step
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod
 

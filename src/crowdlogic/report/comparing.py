@@ -9,7 +9,7 @@ import numpy as np
 from crowdlogic.numerics.arrays import Bools, Floats
 from crowdlogic.report.findings import ComparisonFindings, Finding, MethodRow, Page, Severity
 from crowdlogic.report.wording import by_importance, counted, number, percent
-from crowdlogic.truth.comparison import Compared, agreement_between
+from crowdlogic.truth.comparison import MethodResult, pairwise_agreement
 
 ERRORS = 2.0
 """Scores must differ by this many standard errors to decide between methods."""
@@ -17,7 +17,7 @@ SPLIT = 0.05
 """A share of units in dispute from which on the choice of the method matters."""
 
 
-def comparison_of(compared: Sequence[Compared], method: str, n_gold: int) -> ComparisonFindings | None:
+def comparison_of(compared: Sequence[MethodResult], method: str, n_gold: int) -> ComparisonFindings | None:
     """The methods, the best first; None for none.
 
     Args:
@@ -28,7 +28,7 @@ def comparison_of(compared: Sequence[Compared], method: str, n_gold: int) -> Com
     if not compared:
         return None
     names = list(compared[0].scores)
-    between = agreement_between(compared)
+    between = pairwise_agreement(compared)
     mean = (between.sum(axis=1) - 1) / max(len(compared) - 1, 1)
     keys = [-(one.scores[names[0]] if names else share) for one, share in zip(compared, mean, strict=True)]
     order = np.argsort(np.nan_to_num(np.array(keys), nan=1.0), kind="stable").tolist()
@@ -44,13 +44,13 @@ def comparison_of(compared: Sequence[Compared], method: str, n_gold: int) -> Com
     )
 
 
-def _row(one: Compared, names: Sequence[str], mean: Floats | float) -> MethodRow:
+def _row(one: MethodResult, names: Sequence[str], mean: Floats | float) -> MethodRow:
     scores = tuple(number(one.scores[name]) for name in names)
     estimate = one.estimate
     return MethodRow(one.name, scores, number(one.seconds), len(estimate.trace), estimate.converged, number(mean))
 
 
-def disputed_units(compared: Sequence[Compared]) -> Bools:
+def disputed_units(compared: Sequence[MethodResult]) -> Bools:
     """disputed[i], whether two methods that answer unit i answer differently."""
     answers = np.stack([one.estimate.answer for one in compared])
     answered = answers >= 0

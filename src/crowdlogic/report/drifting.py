@@ -16,13 +16,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from crowdlogic.annotators.table import HALF, credible_interval
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.sums import sum_by
 from crowdlogic.report.findings import Drift, Figure, TimeBin
 from crowdlogic.report.wording import number
-from crowdlogic.truth.annotators import HALF, credible_interval
 
 BINS = 5
 LEAST = 40

@@ -26,11 +26,11 @@ from functools import cached_property
 
 import numpy as np
 
+from crowdlogic.annotators.table import credible_interval, spam_scores
 from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.report.findings import FlagKind
 from crowdlogic.report.wording import about, counted, percent, short
-from crowdlogic.truth.annotators import credible_interval, spam_scores
 
 FEW_ITEMS = 10
 """Fewer annotated items than this say too little of anybody."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from crowdlogic.annotators.table import credible_interval
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.tagging import Scheme
 from crowdlogic.metrics.agreement import Agreement, agreement
@@ -30,7 +31,6 @@ from crowdlogic.report.findings import (
 )
 from crowdlogic.report.material import Material
 from crowdlogic.report.wording import by_importance, counted, number, percent, short
-from crowdlogic.truth.annotators import credible_interval
 from crowdlogic.truth.majority import MajorityVote
 
 LEVEL = 0.95

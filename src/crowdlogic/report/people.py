@@ -11,9 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from crowdlogic.annotators.protocol import MOST_CELLS
+from crowdlogic.annotators.table import annotator_table, credible_interval
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.engines.shards import shards_of
+from crowdlogic.engines.shards import make_shards
 from crowdlogic.engines.sweeps import tally
 from crowdlogic.metrics.pairwise import pairwise_agreement
 from crowdlogic.metrics.span_errors import SpanErrors, count_span_errors
@@ -39,8 +41,6 @@ from crowdlogic.report.findings import (
 from crowdlogic.report.flags import FEW_ITEMS, FEW_SENTENCES, KINDS, Flagged, Habits, flagged, reason
 from crowdlogic.report.material import Material
 from crowdlogic.report.wording import by_importance, counted, named, number, percent, short
-from crowdlogic.truth.annotators import annotator_table, credible_interval
-from crowdlogic.truth.dawid_skene import MOST_CELLS
 
 LEVEL = 0.95
 BINS = 20
@@ -138,7 +138,7 @@ def habits_of(made: Material, table: pl.DataFrame, labels: CrowdLabels, beliefs:
     size = len(labels.annotators)
     counts: Floats = np.zeros((size, 0, 0))
     if labels.n_labels and size * labels.n_classes**2 <= MOST_CELLS:
-        counts = tally(shards_of(labels), beliefs).counts.transpose(0, 2, 1)
+        counts = tally(make_shards(labels), beliefs).counts.transpose(0, 2, 1)
     least = FEW_ITEMS if made.task is Task.documents else FEW_SENTENCES
     return Habits(
         tuple(str(name) for name in labels.annotators),

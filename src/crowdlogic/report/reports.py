@@ -20,7 +20,7 @@ from crowdlogic.report.rulings import rules_of
 from crowdlogic.report.shown import Explain, Showing, unexplained
 from crowdlogic.report.wording import by_importance
 from crowdlogic.store.files import to_plain
-from crowdlogic.truth.comparison import Compared
+from crowdlogic.truth.comparison import MethodResult
 
 HEADLINES = 8
 """Sentences of the summary."""
@@ -56,7 +56,7 @@ def report_of(
     title: str,
     made_at: str,
     explain: Explain = unexplained,
-    compared: Sequence[Compared] = (),
+    compared: Sequence[MethodResult] = (),
     limits: Limits | None = None,
     seed: int = 0,
 ) -> Report:

@@ -18,13 +18,13 @@ from crowdlogic.errors import ConvergenceWarning
 from crowdlogic.metrics.scores import TieCredit, accuracy
 from crowdlogic.metrics.spans import span_scores
 from crowdlogic.numerics.arrays import Floats
-from crowdlogic.truth.fitting import ALONE, Fitting
-from crowdlogic.truth.methods import METHODS, SEQUENCE_METHODS, TruthMethod
+from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
+from crowdlogic.truth.methods import TruthMethod
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
-    """One method's result.
+class MethodResult:
+    """What one method made of the labels, and in which time.
 
     Attributes:
         name: The method.
@@ -39,20 +39,15 @@ class Compared:
     scores: dict[str, float]
 
 
-def methods_for(labels: CrowdLabels) -> list[str]:
-    """The methods that can take these labels."""
-    return [name for name in METHODS if labels.is_sequential or name not in SEQUENCE_METHODS]
-
-
-def compare(
+def compare_methods(
     methods: Sequence[TruthMethod],
     labels: CrowdLabels,
     corpus: Corpus | None = None,
     *,
     gold: Answers | None = None,
-    fitting: Fitting = ALONE,
-) -> list[Compared]:
-    """Run each method; a fit that does not settle is told by its estimate, not by a warning."""
+    fitting: Fitting = DEFAULT_FIT,
+) -> list[MethodResult]:
+    """Run each method; a fit that does not converge is known by its estimate, not by a warning."""
     found = []
     for method in methods:
         begin = time.perf_counter()
@@ -60,11 +55,13 @@ def compare(
             warnings.simplefilter("ignore", ConvergenceWarning)
             estimate = method.infer(labels, corpus, fitting=fitting)
         seconds = time.perf_counter() - begin
-        found.append(Compared(method.name, estimate, seconds, {} if gold is None else scored(estimate, gold)))
+        found.append(
+            MethodResult(method.name, estimate, seconds, {} if gold is None else score_estimate(estimate, gold))
+        )
     return found
 
 
-def scored(estimate: Estimate, gold: Answers) -> dict[str, float]:
+def score_estimate(estimate: Estimate, gold: Answers) -> dict[str, float]:
     """Accuracy with ties counted half; for span tags the F1 of whole spans, as conlleval counts and strictly."""
     beliefs = estimate.beliefs if estimate.offsets is None else None
     found = Answers(estimate.items, estimate.classes, estimate.answer, beliefs, estimate.offsets)
@@ -79,7 +76,7 @@ def scored(estimate: Estimate, gold: Answers) -> dict[str, float]:
     }
 
 
-def agreement_between(compared: Sequence[Compared]) -> Floats:
+def pairwise_agreement(compared: Sequence[MethodResult]) -> Floats:
     """The share of units that two methods answer alike, among those that both answer; a matrix over the methods."""
     agreement = np.ones((len(compared), len(compared)))
     for a, one in enumerate(compared):

@@ -11,7 +11,7 @@ from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Ints
 
 
-def sure_and_unsure(estimate: Estimate, least: float) -> tuple[Ints, Ints]:
+def split_by_confidence(estimate: Estimate, least: float) -> tuple[Ints, Ints]:
     """The items whose confidence is at least `least`, and the others: less sure, or without an answer.
 
     A sentence is as sure as its least sure token.

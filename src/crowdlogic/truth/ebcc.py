@@ -21,27 +21,19 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdlogic.annotators.protocol import check_size
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.engines.shards import Shards
+from crowdlogic.engines.shards import Shards, make_shards
 from crowdlogic.engines.sweeps import Sweep, table_sweep, tally
 from crowdlogic.errors import OptionError
+from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.checks import check_amounts
+from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.sums import sum_by
-from crowdlogic.truth.dawid_skene import check_size
-from crowdlogic.truth.fitting import (
-    ALONE,
-    Fitting,
-    Patience,
-    Settled,
-    check_counts,
-    settle,
-    sharded,
-    starting_beliefs,
-    unanswered,
-)
-from crowdlogic.truth.ibcc import divergence, expected_log
+from crowdlogic.truth.fitting import DEFAULT_FIT, Fit, Fitting, empty_estimate, iterate, starting_beliefs
 
 
 @dataclass(frozen=True)
@@ -55,9 +47,7 @@ class EBCC:
         off_diagonal: The prior count of each wrong label.
         restarts: How many random starts, beside one without subtypes; the one with the best bound is taken.
         seed: The seed of the first start.
-        max_iterations: The most E-steps of each start.
-        tolerance: The gain of the bound per label at which a fit has settled.
-        answer_all: Whether a unit that nobody labelled gets an answer too.
+        convergence: When each start stops: by the gain of the bound per label.
     """
 
     subtypes: int = 10
@@ -66,28 +56,26 @@ class EBCC:
     off_diagonal: float = 1.0
     restarts: int = 10
     seed: int = 0
-    max_iterations: int = 1000
-    tolerance: float = 1e-7
-    answer_all: bool = False
+    convergence: Convergence = Convergence()
 
     name = "ebcc"
 
     def __post_init__(self) -> None:
-        check_counts(self, positive=("subtype_count", "diagonal", "off_diagonal"))
+        check_amounts(self, positive=("subtype_count", "diagonal", "off_diagonal"))
 
-    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = ALONE) -> Estimate:  # noqa: ARG002 (no text needed)
+    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Iterate the updates from several starts, and take the one with the best bound."""
         if self.subtypes < 1 or self.restarts < 1:
             raise OptionError("subtypes and restarts must be 1 or more.")
         if not labels.n_labels:
-            return unanswered(labels, self.name)
+            return empty_estimate(labels, self.name)
         check_size(self.name, len(labels.annotators) * self.subtypes, labels.n_classes)
-        shards = sharded(labels, fitting)
+        shards = make_shards(labels, threads=fitting.threads, anchors=fitting.anchors)
         priors = self._priors(labels)
         fits = [self._fit(labels, shards, priors, self.seed + at, fitting) for at in range(self.restarts + 1)]
-        return self._estimate(labels, shards, self._best(fits, labels.n_classes))
+        return self._estimate(labels, shards, self._best(fits, labels.n_classes), fitting)
 
-    def _best(self, fits: list[Settled], n_classes: int) -> Settled:
+    def _best(self, fits: list[Fit], n_classes: int) -> Fit:
         """The start with the best bound; without subtypes unless a random one gains more than names can.
 
         A class in use pays up to log M for naming which of its M subtypes it uses, so a bound can be that much better,
@@ -106,9 +94,7 @@ class EBCC:
             "subtypes": np.full((n_classes, self.subtypes), self.subtype_count / self.subtypes),
         }
 
-    def _fit(
-        self, labels: CrowdLabels, shards: Shards, priors: dict[str, Floats], seed: int, fitting: Fitting
-    ) -> Settled:
+    def _fit(self, labels: CrowdLabels, shards: Shards, priors: dict[str, Floats], seed: int, fitting: Fitting) -> Fit:
         def initial() -> dict[str, Floats]:
             started = starting_beliefs(labels, fitting)
             q = vote_shares(labels.votes()) if started is None else started
@@ -116,16 +102,15 @@ class EBCC:
 
         def step(state: dict[str, Floats]) -> tuple[dict[str, Floats], float]:
             found = _sweep(shards, state)
-            apart = divergence(state["table"], priors["table"], axis=1)
-            apart += divergence(state["classes"], priors["classes"], axis=0)
-            apart += divergence(state["subtypes"], priors["subtypes"], axis=1)
+            apart = dirichlet.divergence(state["table"], priors["table"], axis=1)
+            apart += dirichlet.divergence(state["classes"], priors["classes"], axis=0)
+            apart += dirichlet.divergence(state["subtypes"], priors["subtypes"], axis=1)
             return _posterior(found, priors), found.log_evidence - apart
 
         own = fitting
         if fitting.checkpoint is not None:
             own = replace(fitting, checkpoint=Path(f"{fitting.checkpoint}.{seed}"))
-        patience = Patience(self.max_iterations, self.tolerance)
-        return settle(self, labels, initial, step, patience, own)
+        return iterate(self, labels, initial=initial, step=step, fitting=own)
 
     def _split(self, labels: CrowdLabels, q: Beliefs, seed: int) -> Floats:
         """q[i, z]: each belief spread over the subtypes by Dirichlet(1, ..., 1) draws; all in one for the first start.
@@ -138,7 +123,7 @@ class EBCC:
         noise = _content_noise(labels, self.subtypes, seed)
         return np.asarray((q[:, :, None] * noise / noise.sum(axis=2, keepdims=True)).reshape(len(q), -1))
 
-    def _estimate(self, labels: CrowdLabels, shards: Shards, fit: Settled) -> Estimate:
+    def _estimate(self, labels: CrowdLabels, shards: Shards, fit: Fit, fitting: Fitting) -> Estimate:
         n_classes = labels.n_classes
         q = np.asarray(_sweep(shards, fit.state, keep=True).q).reshape(-1, n_classes, self.subtypes).sum(axis=2)
         subtypes = fit.state["subtypes"] / fit.state["subtypes"].sum(axis=1, keepdims=True)
@@ -153,14 +138,15 @@ class EBCC:
             prior=classes / classes.sum(),
             trace=fit.trace,
             converged=fit.converged,
-            answer_all=self.answer_all,
+            answer_all=fitting.answer_all,
             parameters={"subtypes": subtypes},
         )
 
 
 def _sweep(shards: Shards, state: dict[str, Floats], *, keep: bool = False) -> Sweep:
-    log_prior = expected_log(state["classes"], axis=0)[:, None] + expected_log(state["subtypes"], axis=1)
-    return table_sweep(shards, expected_log(state["table"], axis=1), log_prior.ravel(), keep=keep)
+    log_class = dirichlet.expected_log(state["classes"], axis=0)
+    log_prior = log_class[:, None] + dirichlet.expected_log(state["subtypes"], axis=1)
+    return table_sweep(shards, dirichlet.expected_log(state["table"], axis=1), log_prior.ravel(), keep=keep)
 
 
 def _posterior(found: Sweep, priors: dict[str, Floats]) -> dict[str, Floats]:
@@ -186,17 +172,17 @@ def _content_noise(labels: CrowdLabels, size: int, seed: int) -> Floats:
     agreement = vote_shares(votes)[labels.unit, labels.label]
     given = labels.labels_per_annotator()
     agreed = sum_by(labels.annotator, len(given), agreement) / np.maximum(given, 1)
-    person = _mixed(_mixed(given.astype(np.uint64)) + np.round(agreed * 1e6).astype(np.uint64))
-    kind = _mixed(votes.sum(axis=0).astype(np.uint64) + np.uint64(1))
+    person = _shuffle_bits(_shuffle_bits(given.astype(np.uint64)) + np.round(agreed * 1e6).astype(np.uint64))
+    kind = _shuffle_bits(votes.sum(axis=0).astype(np.uint64) + np.uint64(1))
     unit = np.zeros(labels.n_units, dtype=np.uint64)
-    np.add.at(unit, labels.unit, _mixed(person[labels.annotator] + kind[labels.label]))
-    base = _mixed(unit + _mixed(np.array([seed], dtype=np.uint64)))
-    cells = _mixed(base[:, None, None] + kind[:, None] + _mixed(np.arange(size, dtype=np.uint64)))
+    np.add.at(unit, labels.unit, _shuffle_bits(person[labels.annotator] + kind[labels.label]))
+    base = _shuffle_bits(unit + _shuffle_bits(np.array([seed], dtype=np.uint64)))
+    cells = _shuffle_bits(base[:, None, None] + kind[:, None] + _shuffle_bits(np.arange(size, dtype=np.uint64)))
     uniform = ((cells >> np.uint64(11)).astype(np.float64) + 0.5) / 2.0**53
     return np.asarray(-np.log(uniform))
 
 
-def _mixed(value: Bits) -> Bits:
+def _shuffle_bits(value: Bits) -> Bits:
     """Sixty-four bits well shuffled (the finaliser of splitmix64); sums wrap around."""
     with np.errstate(over="ignore"):
         value = value + np.uint64(0x9E3779B97F4A7C15)

@@ -1,4 +1,4 @@
-"""The life of a fit: steps until the objective settles, with progress, checkpoints and a warm start.
+"""How truth methods are fitted: steps until the objective converges, with progress, checkpoints and a warm start.
 
 A method's parameters are a State: named arrays. A step takes a State and returns the next one with the objective of the
 one it was given, so the same loop serves EM (log-likelihood or posterior) and variational Bayes (the bound).
@@ -18,9 +18,11 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import NO_ANSWER, Beliefs, Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import find
-from crowdlogic.engines.shards import Shards, shards_of
-from crowdlogic.errors import ConvergenceWarning, OptionError
+from crowdlogic.engines.shards import Shards
+from crowdlogic.errors import ConvergenceWarning, OptionError, name_list
 from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.convergence import Convergence
+from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.store.checkpoints import State, StateCheckpoint
 from crowdlogic.store.digests import fit_digest
 
@@ -58,6 +60,7 @@ class Fitting:
             removed when the fit is done.
         every: How many iterations lie between two checkpoints.
         threads: How many threads may work at once.
+        answer_all: Whether a unit that nobody labelled gets an answer, too.
     """
 
     start: Estimate | None = None
@@ -66,6 +69,7 @@ class Fitting:
     checkpoint: Path | str | None = None
     every: int = 10
     threads: int = 1
+    answer_all: bool = False
 
     def __post_init__(self) -> None:
         for name in ("every", "threads"):
@@ -75,64 +79,51 @@ class Fitting:
             raise OptionError(f"{self.checkpoint}: is a folder. Name a file for the checkpoint.")
 
 
-WITHOUT_ANCHORS = ("majority", "wawa", "pm", "catd")
-"""The methods that have no place for items whose truth is known."""
-
-ALONE = Fitting()
+DEFAULT_FIT = Fitting()
 """A fit with the labels and nothing else."""
 
 
 @dataclass(frozen=True, eq=False)
-class Settled:
-    """The state that a fit ended in, the objective after each iteration, and whether it settled."""
+class Fit:
+    """The state that a fit ended in, the objective after each iteration, and whether it converged."""
 
     state: State
     trace: Floats
     converged: bool
 
 
-@dataclass(frozen=True)
-class Patience:
-    """When to stop: at a gain per label of `tolerance` or less, or after `max_iterations`."""
-
-    max_iterations: int
-    tolerance: float
-
-    def __post_init__(self) -> None:
-        if self.max_iterations < 1:
-            raise OptionError(f"max_iterations must be 1 or more, not {self.max_iterations}.")
-        if not self.tolerance >= 0:
-            raise OptionError(f"tolerance must be 0 or more, not {self.tolerance}.")
-
-
-def settle(
+def iterate(
     method: Any,
-    labels: CrowdLabels,
+    labels: CrowdLabels | Shards,
+    *,
     initial: Callable[[], State],
     step: Step,
-    patience: Patience,
     fitting: Fitting,
     corpus: Corpus | None = None,
-) -> Settled:
-    """Iterate `step` from the initial state (or a checkpoint's) until the objective settles.
+) -> Fit:
+    """Iterate `step` from the initial state (or a checkpoint's) until the objective converges.
 
-    A method that looks at the corpus gives it, so that a checkpoint of other words is refused.
     The state returned is the one whose objective ends the trace: the caller's last E-step belongs to it.
+
+    Args:
+        method: The method, whose `convergence` says when to stop.
+        labels: The labels.
+        initial: Makes the first state.
+        step: The next state, and the objective of the one given.
+        fitting: Progress and checkpoint.
+        corpus: The items, of a method that looks at them: a checkpoint of other words is refused.
     """
-    checkpoint = None
-    if fitting.checkpoint is not None:
-        owner = fit_digest(method, labels, start=fitting.start, anchors=fitting.anchors, corpus=corpus)
-        checkpoint = StateCheckpoint(Path(fitting.checkpoint), owner)
+    checkpoint = _checkpoint(method, labels, fitting, corpus)
     state, trace = (checkpoint.read() if checkpoint else None) or (initial(), [])
-    converged = False
+    limits: Convergence = method.convergence
     while True:
         following, objective = step(state)
         gain = (objective - trace[-1]) / max(labels.n_labels, 1) if trace else np.inf
         trace.append(objective)
         if fitting.progress is not None:
-            fitting.progress(Progress(method.name, len(trace), patience.max_iterations, objective, gain))
-        converged = gain <= patience.tolerance
-        if converged or len(trace) >= patience.max_iterations:
+            fitting.progress(Progress(method.name, len(trace), limits.max_iterations, objective, gain))
+        converged = bool(gain <= (limits.tolerance or 0.0))
+        if converged or len(trace) >= limits.max_iterations:
             break
         state = following
         if checkpoint and len(trace) % fitting.every == 0:
@@ -140,32 +131,32 @@ def settle(
     if checkpoint:
         checkpoint.remove()
     if not converged:
-        warn_unsettled(method.name, len(trace), gain, patience.tolerance)
-    return Settled(state, np.array(trace), converged)
+        warn_not_converged(method.name, limits, len(trace), gain)
+    return Fit(state, np.array(trace), converged)
 
 
-def check_counts(method: Any, *, whole: tuple[str, ...] = (), positive: tuple[str, ...] = ()) -> None:
-    """Refuse a method's prior counts that are negative (`whole`), or that must not be zero either (`positive`)."""
-    for name in (*whole, *positive):
-        value = getattr(method, name)
-        if not np.isfinite(value) or value < 0 or (value == 0 and name in positive):
-            least = "more than 0" if name in positive else "0 or more"
-            raise OptionError(f"{method.name}: {name} must be {least}, not {value}.")
+def _checkpoint(
+    method: Any, labels: CrowdLabels | Shards, fitting: Fitting, corpus: Corpus | None
+) -> StateCheckpoint | None:
+    if fitting.checkpoint is None:
+        return None
+    if isinstance(labels, Shards):
+        raise OptionError("A checkpoint is for labels in memory. Leave it out.")
+    owner = fit_digest(method, labels, start=fitting.start, anchors=fitting.anchors, corpus=corpus)
+    return StateCheckpoint(Path(fitting.checkpoint), owner)
 
 
-def warn_unsettled(name: str, iterations: int, gain: float, tolerance: float) -> None:
-    """Say that a fit stopped before it settled, and by how much."""
-    warnings.warn(
-        f"{name} stopped after {iterations} iterations, the last of which still gained {gain:.3g} per label "
-        f"(it settles at {tolerance:.3g}). Raise max_iterations, or raise tolerance if this is near enough.",
-        ConvergenceWarning,
-        stacklevel=4,
-    )
-
-
-def sharded(labels: CrowdLabels, fitting: Fitting) -> Shards:
-    """The labels as the sweeps want them."""
-    return shards_of(labels, threads=fitting.threads, anchors=fitting.anchors)
+def warn_not_converged(name: str, limits: Convergence, iterations: int, gain: float = np.nan) -> None:
+    """Warn that a fit stopped before it converged, and say which option to change."""
+    if limits.tolerance is None:
+        said = f"{name} stopped after {iterations} iterations, while answers still changed. Raise max_iterations."
+    else:
+        said = (
+            f"{name} stopped after {iterations} iterations, the last of which still gained {gain:.3g} per label "
+            f"(it converges at {limits.tolerance:.3g}). Raise max_iterations, or raise tolerance "
+            f"if this is near enough."
+        )
+    warnings.warn(said, ConvergenceWarning, stacklevel=4)
 
 
 def starting_beliefs(labels: CrowdLabels, fitting: Fitting) -> Beliefs | None:
@@ -197,7 +188,7 @@ def _units_in(labels: CrowdLabels, start: Estimate) -> np.ndarray[Any, np.dtype[
     return np.where(np.repeat(same, lengths), np.repeat(first, lengths) + within, -1)
 
 
-def unanswered(labels: CrowdLabels, name: str) -> Estimate:
+def empty_estimate(labels: CrowdLabels, name: str) -> Estimate:
     """The Estimate over a table without labels: nobody said anything, so nothing is believed."""
     beliefs = np.full((labels.n_units, labels.n_classes), 1.0 / max(labels.n_classes, 1))
     return make_estimate(labels, name, beliefs, answer=np.full(labels.n_units, NO_ANSWER, dtype=np.int32))
@@ -206,6 +197,5 @@ def unanswered(labels: CrowdLabels, name: str) -> Estimate:
 def refuse_anchors(name: str, fitting: Fitting) -> None:
     """For the methods that have no place for items whose truth is known."""
     if fitting.anchors:
-        raise OptionError(
-            f"{name} cannot use anchors. These can: dawid-skene, one-coin, ibcc, ebcc, glad, mace, hmm-crowd, bsc-seq."
-        )
+        known = (other for other in TRUTH_METHODS if getattr(TRUTH_METHODS.load(other), "uses_anchors", True))
+        raise OptionError(f"{name} cannot use anchors. These can: {name_list(known, most=30)}.")

@@ -21,8 +21,10 @@ import numpy as np
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate, make_estimate
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.engines.shards import make_shards
 from crowdlogic.numerics.arrays import Floats
-from crowdlogic.truth.fitting import ALONE, Fitting, Patience, settle, sharded, starting_beliefs, unanswered
+from crowdlogic.numerics.convergence import Convergence
+from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate, iterate, starting_beliefs
 from crowdlogic.truth.glad_pass import Pass, difficulty_pass
 
 PRIOR_MEAN = 1.0
@@ -34,50 +36,46 @@ class GLAD:
     """Abilities and difficulties by EM ([WRWBM09]).
 
     Attributes:
-        max_iterations: The most E-steps.
-        tolerance: The gain of the objective per label at which the fit has settled.
-        answer_all: Whether a unit that nobody labelled gets an answer too.
+        convergence: When to stop: by the gain of the log posterior per label.
     """
 
-    max_iterations: int = 1000
-    tolerance: float = 1e-6
-    answer_all: bool = False
+    convergence: Convergence = Convergence(tolerance=1e-6)
 
     name = "glad"
 
-    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = ALONE) -> Estimate:  # noqa: ARG002 (no text needed)
-        """Iterate E- and M-steps until the log posterior settles."""
+    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
+        """Iterate E- and M-steps until the log posterior converges."""
         if not labels.n_labels:
-            return unanswered(labels, self.name)
-        shards = sharded(labels, fitting)
+            return empty_estimate(labels, self.name)
+        shards = make_shards(labels, threads=fitting.threads, anchors=fitting.anchors)
         started = starting_beliefs(labels, fitting)
 
         def initial() -> dict[str, Floats]:
             ability, ease = np.full(shards.n_annotators, PRIOR_MEAN), np.full(shards.n_units, PRIOR_MEAN)
             if started is None:
                 return {"ability": ability, "ease": ease}
-            return _following(difficulty_pass(shards, ability, ease, beliefs=started))
+            return _m_step(difficulty_pass(shards, ability, ease, beliefs=started))
 
         def step(state: dict[str, Floats]) -> tuple[dict[str, Floats], float]:
             found = difficulty_pass(shards, state["ability"], state["ease"])
-            return _following(found), found.log_evidence + _log_prior(state)
+            return _m_step(found), found.log_evidence + _log_prior(state)
 
-        settled = settle(self, labels, initial, step, Patience(self.max_iterations, self.tolerance), fitting)
-        state = settled.state
+        fit = iterate(self, labels, initial=initial, step=step, fitting=fitting)
+        state = fit.state
         found = difficulty_pass(shards, state["ability"], state["ease"], keep=True)
         return make_estimate(
             labels,
             self.name,
             np.asarray(found.q),
             reliability=state["ability"],
-            trace=settled.trace,
-            converged=settled.converged,
-            answer_all=self.answer_all,
+            trace=fit.trace,
+            converged=fit.converged,
+            answer_all=fitting.answer_all,
             parameters={"difficulty": np.exp(-state["ease"])},
         )
 
 
-def _following(found: Pass) -> dict[str, Floats]:
+def _m_step(found: Pass) -> dict[str, Floats]:
     """The M-step for the abilities: the peak of the parabolas' sum and the prior."""
     return {"ability": (PRIOR_MEAN + found.pull) / (1.0 + found.curvature), "ease": found.ease}
 

@@ -1,4 +1,4 @@
-"""One pass of GLAD over all labels (see `difficulty`), in numpy for small inputs and compiled for large ones.
+"""One pass of GLAD over all labels (see `glad`), in numpy for small inputs and compiled for large ones.
 
 With h[row] the belief in the row's label, x = alpha_j exp(b_i) and lambda(x) = tanh(x / 2) / (4 x), the expected
 log-likelihood of the row is at least (h - 1/2) x' - lambda(x) x'^2 + constant for a new x', and as much at x' = x.

@@ -1,4 +1,4 @@
-"""What is believed so far, and how new labels change it without starting over."""
+"""Truth inference that goes on as labels come in: new labels change what is believed without starting over."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.data.joining import concatenate
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.truth.fitting import ALONE, Fitting
+from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
 from crowdlogic.truth.methods import TruthMethod
 
 
-@dataclass(frozen=True, eq=False)
-class Standing:
-    """A method, the labels it has seen and what it believes of them.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Incremental:
+    """A method, the labels it has seen and its estimate of them. `Incremental.start` makes the first one.
 
     Attributes:
         method: The method.
@@ -29,15 +29,28 @@ class Standing:
     estimate: Estimate
     corpus: Corpus | None = None
 
+    @classmethod
+    def start(
+        cls,
+        method: TruthMethod,
+        labels: CrowdLabels,
+        corpus: Corpus | None = None,
+        *,
+        fitting: Fitting = DEFAULT_FIT,
+    ) -> Incremental:
+        """The first estimate, ready to be updated."""
+        estimate = method.infer(labels, corpus, fitting=fitting)
+        return cls(method=method, labels=labels, estimate=estimate, corpus=corpus)
+
     def update(
         self,
         labels: CrowdLabels,
         corpus: Corpus | None = None,
         *,
         duplicates: Duplicates | str = Duplicates.error,
-        fitting: Fitting = ALONE,
-    ) -> Standing:
-        """Fold new labels in: the fit goes on from the present beliefs, over all labels.
+        fitting: Fitting = DEFAULT_FIT,
+    ) -> Incremental:
+        """Add new labels: the fit goes on from the present beliefs, over all labels.
 
         Args:
             labels: The new labels; items and annotators of a known name are the known ones.
@@ -51,10 +64,3 @@ class Standing:
             together, items = align(together, items)
         estimate = self.method.infer(together, items, fitting=replace(fitting, start=self.estimate))
         return replace(self, labels=together, estimate=estimate, corpus=items)
-
-
-def stand(
-    method: TruthMethod, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = ALONE
-) -> Standing:
-    """The first estimate, ready to be updated."""
-    return Standing(method, labels, method.infer(labels, corpus, fitting=fitting), corpus)

@@ -13,24 +13,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from crowdlogic.annotators.protocol import FLOOR
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate, make_estimate
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.engines.sweeps import Sweep, hits_of, match_sweep
+from crowdlogic.engines.shards import make_shards
+from crowdlogic.engines.sweeps import Sweep, match_sweep, tally_hits
+from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.checks import check_amounts
+from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.sums import sum_by
-from crowdlogic.truth.dawid_skene import FLOOR
-from crowdlogic.truth.fitting import (
-    ALONE,
-    Fitting,
-    Patience,
-    check_counts,
-    settle,
-    sharded,
-    starting_beliefs,
-    unanswered,
-)
-from crowdlogic.truth.ibcc import divergence, expected_log
+from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate, iterate, starting_beliefs
 
 
 @dataclass(frozen=True)
@@ -38,60 +32,56 @@ class MACE:
     """Knowing or spamming ([HBVH13]).
 
     Attributes:
-        knowing_count: The prior count of labels from knowledge, and of labels from spamming, of every annotator.
-        strategy_count: The prior count of each label among an annotator's spam.
-        max_iterations: The most E-steps.
-        tolerance: The gain of the bound per label at which the fit has settled.
-        answer_all: Whether a unit that nobody labelled gets an answer too.
+        knowing_count: Prior count of labels from knowledge, and of labels from spamming, of every annotator.
+        strategy_count: Prior count of each label among an annotator's spam.
+        convergence: When to stop: by the gain of the bound per label.
     """
 
     knowing_count: float = 0.5
     strategy_count: float = 10.0
-    max_iterations: int = 1000
-    tolerance: float = 1e-7
-    answer_all: bool = False
+    convergence: Convergence = Convergence()
 
     name = "mace"
 
     def __post_init__(self) -> None:
-        check_counts(self, positive=("knowing_count", "strategy_count"))
+        check_amounts(self, positive=("knowing_count", "strategy_count"))
 
-    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = ALONE) -> Estimate:  # noqa: ARG002 (no text needed)
-        """Iterate the updates until the bound settles."""
+    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
+        """Iterate the updates until the bound converges."""
         if not labels.n_labels:
-            return unanswered(labels, self.name)
-        shards = sharded(labels, fitting)
+            return empty_estimate(labels, self.name)
+        shards = make_shards(labels, threads=fitting.threads, anchors=fitting.anchors)
         shape = (shards.n_annotators, shards.n_classes)
         cell = labels.annotator * np.int64(shape[1]) + labels.label
         given = sum_by(cell, shape[0] * shape[1], labels.weight).reshape(shape)
         log_prior = np.full(shape[1], -np.log(shape[1]))
 
         def initial() -> dict[str, Floats]:
-            hits = hits_of(shards, starting_beliefs(labels, fitting)).counts
+            hits = tally_hits(shards, starting_beliefs(labels, fitting)).counts
             return self._posterior(hits * 0.5, given)
 
         def sweep(state: dict[str, Floats], *, keep: bool = False) -> tuple[Sweep, Floats]:
-            log_theta = expected_log(state["knowing"], axis=1)
-            log_spam = log_theta[:, 1:] + expected_log(state["strategy"], axis=1)
+            log_theta = dirichlet.expected_log(state["knowing"], axis=1)
+            log_spam = log_theta[:, 1:] + dirichlet.expected_log(state["strategy"], axis=1)
             agree = np.logaddexp(log_theta[:, :1], log_spam)
             return match_sweep(shards, agree, log_spam, log_prior, keep=keep), np.exp(log_theta[:, :1] - agree)
 
         def step(state: dict[str, Floats]) -> tuple[dict[str, Floats], float]:
             found, from_knowledge = sweep(state)
-            bound = found.log_evidence - divergence(state["knowing"], np.array(self.knowing_count), axis=1)
-            bound -= divergence(state["strategy"], np.array(self.strategy_count), axis=1)
+            bound = found.log_evidence - dirichlet.divergence(state["knowing"], np.array(self.knowing_count), axis=1)
+            bound -= dirichlet.divergence(state["strategy"], np.array(self.strategy_count), axis=1)
             return self._posterior(found.counts * from_knowledge, given), bound
 
-        settled = settle(self, labels, initial, step, Patience(self.max_iterations, self.tolerance), fitting)
-        knowing, strategy = settled.state["knowing"], settled.state["strategy"]
+        fit = iterate(self, labels, initial=initial, step=step, fitting=fitting)
+        knowing, strategy = fit.state["knowing"], fit.state["strategy"]
         return make_estimate(
             labels,
             self.name,
-            np.asarray(sweep(settled.state, keep=True)[0].q),
+            np.asarray(sweep(fit.state, keep=True)[0].q),
             reliability=knowing[:, 0] / knowing.sum(axis=1),
-            trace=settled.trace,
-            converged=settled.converged,
-            answer_all=self.answer_all,
+            trace=fit.trace,
+            converged=fit.converged,
+            answer_all=fitting.answer_all,
             parameters={"strategy": strategy / strategy.sum(axis=1, keepdims=True)},
         )
 

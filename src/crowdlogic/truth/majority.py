@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import NO_ANSWER, Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.truth.fitting import ALONE, Fitting, refuse_anchors
+from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, refuse_anchors
 from crowdlogic.truth.ties import Ties, best_classes, winners
 
 
@@ -27,25 +27,24 @@ class MajorityVote:
         order: With ties = order, the classes from the one that wins every tie to the one that loses every tie.
         seed: The seed of random ties.
         weighted: Whether a label counts by its weight, when the labels have weights.
-        answer_all: Whether a unit that nobody labelled gets an answer too.
     """
 
     ties: Ties | str = Ties.random
     order: Sequence[Any] | None = None
     seed: int = 0
     weighted: bool = True
-    answer_all: bool = False
 
     name = "majority"
+    uses_anchors: ClassVar[bool] = False
 
-    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = ALONE) -> Estimate:  # noqa: ARG002 (votes need no text)
+    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (votes need no text)
         """Count the votes."""
         refuse_anchors(self.name, fitting)
         votes = labels.votes(weighted=self.weighted)
         best = best_classes(votes)
         answer = winners(best, Ties.named(self.ties), classes=labels.classes, order=self.order, seed=self.seed)
         counted = votes.sum(axis=1) > 0
-        if not self.answer_all:
+        if not fitting.answer_all:
             answer = np.where(counted, answer, NO_ANSWER).astype(np.int32)
         tied = (best.sum(axis=1) > 1) & counted
         return make_estimate(
@@ -53,6 +52,6 @@ class MajorityVote:
             self.name,
             vote_shares(votes),
             answer=answer,
-            answer_all=self.answer_all,
+            answer_all=fitting.answer_all,
             tied=int(np.count_nonzero(tied)),
         )

@@ -1,62 +1,56 @@
-"""Every truth method by name, with its defaults; and which one to take when nobody says."""
+"""What a truth method is, and which one to take when nobody says. `registry.TRUTH_METHODS` lists them by name."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
+from crowdlogic.annotators.abstaining import find_labelling_functions
+from crowdlogic.annotators.protocol import MOST_CELLS
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.tagging import is_span_tag_set
-from crowdlogic.errors import OptionError, did_you_mean, name_list
 from crowdlogic.registry import TRUTH_METHODS
-from crowdlogic.truth.bsc_seq import BSCSeq
-from crowdlogic.truth.dawid_skene import MOST_CELLS, DawidSkene, labelling_functions
-from crowdlogic.truth.ebcc import EBCC
-from crowdlogic.truth.fitting import ALONE, Fitting
-from crowdlogic.truth.glad import GLAD
-from crowdlogic.truth.hmm_crowd import HMMCrowd
-from crowdlogic.truth.ibcc import IBCC
-from crowdlogic.truth.mace import MACE
-from crowdlogic.truth.majority import MajorityVote
-from crowdlogic.truth.one_coin import OneCoin
-from crowdlogic.truth.weighting import CATD, PM, Wawa
+from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
 
 
 @TRUTH_METHODS.serves
 class TruthMethod(Protocol):
-    """What every method can do."""
+    """What every method can do.
+
+    A method may say of itself, as class attributes, that it `needs_sequences` (False if it does not say) and that it
+    `uses_anchors` (True if it does not say).
+    """
 
     @property
     def name(self) -> str:
         """The method's name, as the command line knows it."""
         ...
 
-    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = ALONE) -> Estimate:
+    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:
         """Estimate the truth of every unit."""
         ...
 
 
-METHODS: dict[str, TruthMethod] = {
-    method.name: method
-    for method in (
-        MajorityVote(), Wawa(), DawidSkene(), OneCoin(), IBCC(), EBCC(), GLAD(), MACE(), PM(), CATD(), HMMCrowd(),
-        BSCSeq(),
-    )
-}  # fmt: skip
-"""Every method. All but those of SEQUENCE_METHODS take single items, and sequences token by token."""
-
-SEQUENCE_METHODS = ("hmm-crowd", "bsc-seq")
-"""The methods with a model of which tag follows which; they take sequences only."""
-
-
-def method_named(name: str) -> TruthMethod:
+def truth_method(name: str) -> TruthMethod:
     """The method of that name, with its defaults."""
-    if name not in METHODS:
-        raise OptionError(
-            f"No method is called {name!r}.{did_you_mean(name, list(METHODS))} There are {name_list(METHODS, most=20)}."
-        )
-    return METHODS[name]
+    method: TruthMethod = TRUTH_METHODS.load(name)()
+    return method
+
+
+def needs_sequences(name: str) -> bool:
+    """Whether a method has a model of which tag follows which, and so takes sequences only."""
+    return bool(getattr(TRUTH_METHODS.load(name), "needs_sequences", False))
+
+
+def uses_anchors(name: str) -> bool:
+    """Whether a method has a place for items whose truth is known."""
+    return bool(getattr(TRUTH_METHODS.load(name), "uses_anchors", True))
+
+
+def applicable_methods(labels: CrowdLabels) -> list[str]:
+    """The names of the methods that can take these labels."""
+    return [name for name in TRUTH_METHODS if labels.is_sequential or not needs_sequences(name)]
 
 
 ENOUGH = 15
@@ -66,7 +60,7 @@ FEW = 2
 """Below this many there is not even enough for one number per annotator."""
 
 
-def suited_method(labels: CrowdLabels) -> tuple[str, str]:
+def choose_method(labels: CrowdLabels) -> tuple[str, str]:
     """The name of the method to take when nobody says, and why.
 
     The rule looks at the labels per annotator and class, c = labels / (annotators x classes): with c of 15 or more a
@@ -82,7 +76,7 @@ def suited_method(labels: CrowdLabels) -> tuple[str, str]:
         return "majority", why
     if size * labels.n_classes * (labels.n_classes if spans else 1) > MOST_CELLS:
         return "mace", f"{labels.n_classes:,} classes"
-    if labelling_functions(labels).any():
+    if find_labelling_functions(labels).any():
         return "mace", "most labels are of annotators who only ever give one class"
     if spans:
         return ("bsc-seq" if each >= ENOUGH else "hmm-crowd"), why

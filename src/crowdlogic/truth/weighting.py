@@ -16,30 +16,33 @@ Axes: i unit, j annotator, k class.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
-from scipy.special import chdtri
 
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.sums import sum_by
 from crowdlogic.truth.fitting import (
-    ALONE,
+    DEFAULT_FIT,
     Fitting,
-    Patience,
+    empty_estimate,
     refuse_anchors,
     starting_beliefs,
-    unanswered,
-    warn_unsettled,
+    warn_not_converged,
 )
 from crowdlogic.truth.ties import best_classes
 
 Weigh = Callable[[Floats, Floats], Floats]
 """weight[j] from distance[j], how many labels of j differ from the answers, and given[j], how many there are."""
+
+UNCHANGED = Convergence(max_iterations=100, tolerance=None)
+"""At most a hundred rounds, until no answer changes."""
 
 
 @dataclass(frozen=True)
@@ -48,22 +51,18 @@ class PM:
 
     Attributes:
         least: The distance of an annotator who differs from no answer, as a share of the largest.
-        max_iterations: The most rounds of weighting.
-        answer_all: Whether a unit that nobody labelled gets an answer too.
+        convergence: Maximum number of rounds of weighting; it stops when no answer changes.
     """
 
     least: float = 1e-7
-    max_iterations: int = 100
-    answer_all: bool = False
+    convergence: Convergence = UNCHANGED
 
     name = "pm"
+    uses_anchors: ClassVar[bool] = False
 
-    def __post_init__(self) -> None:
-        Patience(self.max_iterations, 0.0)
-
-    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = ALONE) -> Estimate:  # noqa: ARG002 (no text needed)
+    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Weigh and vote until the answers stay."""
-        return _vote_by_weight(self.name, labels, self._weigh, self.max_iterations, fitting, answer_all=self.answer_all)
+        return _iterate_weights(self.name, labels, self._weigh, self.convergence, fitting)
 
     def _weigh(self, distance: Floats, given: Floats) -> Floats:  # noqa: ARG002 (counts do not matter here)
         largest = distance.max(initial=0.0)
@@ -79,63 +78,57 @@ class CATD:
         alpha: One minus the confidence level.
         least: Added to every distance: half a label that differs, so that an annotator who differed from no answer
             yet has no boundless weight (1e-9 in the implementation that the survey of Zheng et al., 2017, used).
-        max_iterations: The most rounds of weighting.
-        answer_all: Whether a unit that nobody labelled gets an answer too.
+        convergence: Maximum number of rounds of weighting; it stops when no answer changes.
     """
 
     alpha: float = 0.05
     least: float = 0.5
-    max_iterations: int = 100
-    answer_all: bool = False
+    convergence: Convergence = UNCHANGED
 
     name = "catd"
+    uses_anchors: ClassVar[bool] = False
 
-    def __post_init__(self) -> None:
-        Patience(self.max_iterations, 0.0)
-
-    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = ALONE) -> Estimate:  # noqa: ARG002 (no text needed)
+    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Weigh and vote until the answers stay."""
         if not 0 < self.alpha < 1:
             raise OptionError(f"alpha must lie between 0 and 1, not at {self.alpha}.")
-        return _vote_by_weight(self.name, labels, self._weigh, self.max_iterations, fitting, answer_all=self.answer_all)
+        return _iterate_weights(self.name, labels, self._weigh, self.convergence, fitting)
 
     def _weigh(self, distance: Floats, given: Floats) -> Floats:
+        from scipy.special import chdtri
+
         return np.asarray(chdtri(np.maximum(given, 1.0), self.alpha / 2) / (distance + self.least))
 
 
 @dataclass(frozen=True)
 class Wawa:
-    """One round: votes weighted by each annotator's agreement with the majority ([WAWA]).
-
-    Attributes:
-        answer_all: Whether a unit that nobody labelled gets an answer too.
-    """
-
-    answer_all: bool = False
+    """One round: votes weighted by each annotator's agreement with the majority ([WAWA])."""
 
     name = "wawa"
+    uses_anchors: ClassVar[bool] = False
 
-    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = ALONE) -> Estimate:  # noqa: ARG002 (no text needed)
+    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Vote, weigh, vote again."""
         refuse_anchors(self.name, fitting)
         if not labels.n_labels:
-            return unanswered(labels, self.name)
+            return empty_estimate(labels, self.name)
         distance, given = _distances(labels, labels.votes())
         weight = 1.0 - distance / np.maximum(given, 1e-300)
-        return _answer(labels, self.name, weight, weight, answer_all=self.answer_all)
+        return _answer(labels, self.name, weight, weight, fitting)
 
 
-def _vote_by_weight(
-    name: str, labels: CrowdLabels, weigh: Weigh, max_iterations: int, fitting: Fitting, *, answer_all: bool
+def _iterate_weights(
+    name: str, labels: CrowdLabels, weigh: Weigh, convergence: Convergence, fitting: Fitting
 ) -> Estimate:
+    """Weigh and vote in turn until the best classes of no unit change."""
     refuse_anchors(name, fitting)
     if not labels.n_labels:
-        return unanswered(labels, name)
+        return empty_estimate(labels, name)
     started = starting_beliefs(labels, fitting)
     votes = labels.votes() if started is None else started
     trace: list[float] = []
     converged = False
-    while not converged and len(trace) < max_iterations:
+    while not converged and len(trace) < convergence.max_iterations:
         distance, given = _distances(labels, votes)
         weight = weigh(distance, given)
         weighted = _weighted_votes(labels, weight)
@@ -143,30 +136,14 @@ def _vote_by_weight(
         votes = weighted
         trace.append(-float(distance.sum()))
     if not converged:
-        warn_unsettled(name, max_iterations, 0.0, 0.0)
-    return _answer(labels, name, weight, weight / weight.sum(), answer_all=answer_all, trace=trace, converged=converged)
+        warn_not_converged(name, convergence, len(trace))
+    estimate = _answer(labels, name, weight, weight / weight.sum(), fitting)
+    return replace(estimate, trace=np.array(trace), converged=converged)
 
 
-def _answer(
-    labels: CrowdLabels,
-    name: str,
-    weight: Floats,
-    reliability: Floats,
-    *,
-    answer_all: bool,
-    trace: list[float] | None = None,
-    converged: bool = True,
-) -> Estimate:
+def _answer(labels: CrowdLabels, name: str, weight: Floats, reliability: Floats, fitting: Fitting) -> Estimate:
     votes = _weighted_votes(labels, weight)
-    return make_estimate(
-        labels,
-        name,
-        vote_shares(votes),
-        reliability=reliability,
-        answer_all=answer_all,
-        trace=np.array(trace or []),
-        converged=converged,
-    )
+    return make_estimate(labels, name, vote_shares(votes), reliability=reliability, answer_all=fitting.answer_all)
 
 
 def _weighted_votes(labels: CrowdLabels, weight: Floats) -> Floats:

@@ -10,10 +10,10 @@ from tests.truth.planted import planted
 
 from crowdlogic.data.frames import from_matrix
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.engines.shards import Shards, shards_of
-from crowdlogic.engines.sweeps import hits_of, match_sweep, table_sweep, tally
+from crowdlogic.engines.shards import make_shards
+from crowdlogic.engines.sweeps import match_sweep, table_sweep, tally, tally_hits
+from crowdlogic.learning.steps import e_step, m_step
 from crowdlogic.numerics.logspace import safe_log
-from crowdlogic.truth.dawid_skene import e_step, m_step
 from crowdlogic.truth.glad_pass import difficulty_pass
 
 BOTH = pytest.mark.parametrize("compiled", [False, True], ids=["numpy", "numba"])
@@ -62,7 +62,7 @@ def test_a_table_sweep_is_the_sum_over_labels(
     labels = crowd(1, weighted=weighted)
     table, prior = parameters(labels, states)
     q, counts, evidence = by_hand(labels, table, prior, {item: "abc".index(name) for item, name in anchors.items()})
-    shards = shards_of(labels, threads=threads, anchors=anchors, compiled=compiled)
+    shards = make_shards(labels, threads=threads, anchors=anchors, compiled=compiled)
 
     found = table_sweep(shards, safe_log(table), safe_log(prior), keep=True)
 
@@ -84,7 +84,7 @@ def test_a_match_sweep_is_a_table_sweep_with_one_kind_of_error(
     agree, differ = rng.uniform(0.4, 0.9, size=(2, len(labels.annotators), 3))
     table = np.where(np.eye(3, dtype=bool), agree[:, :, None], differ[:, :, None])
     prior = np.array([0.2, 0.5, 0.3])
-    shards = shards_of(labels, threads=threads, anchors=anchors, compiled=compiled)
+    shards = make_shards(labels, threads=threads, anchors=anchors, compiled=compiled)
     whole = table_sweep(shards, safe_log(table), safe_log(prior), keep=True)
 
     found = match_sweep(shards, safe_log(agree), safe_log(differ), safe_log(prior), keep=True)
@@ -101,7 +101,7 @@ def test_a_prior_per_unit_is_used_unit_by_unit(compiled: bool) -> None:
     prior = np.random.default_rng(1).dirichlet(np.ones(3), size=labels.n_units)
     q, _, evidence = by_hand(labels, table, prior, {})
 
-    found = table_sweep(shards_of(labels, threads=2, compiled=compiled), safe_log(table), safe_log(prior), keep=True)
+    found = table_sweep(make_shards(labels, threads=2, compiled=compiled), safe_log(table), safe_log(prior), keep=True)
 
     np.testing.assert_allclose(found.q, q, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(found.log_evidence, evidence, rtol=1e-10)
@@ -115,11 +115,11 @@ def test_the_tally_of_the_votes_counts_each_label_by_its_share(compiled: bool) -
     q = np.where(total > 0, votes / np.where(total > 0, total, 1), 1 / 3)
     counts = np.zeros((len(labels.annotators), 3, 3))
     np.add.at(counts, (labels.annotator, labels.label), labels.weights[:, None] * q[labels.unit])
-    shards = shards_of(labels, threads=2, compiled=compiled)
+    shards = make_shards(labels, threads=2, compiled=compiled)
 
     np.testing.assert_allclose(tally(shards).counts, counts, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(tally(shards, q).counts, counts, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(hits_of(shards).counts, np.diagonal(counts, axis1=1, axis2=2), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(tally_hits(shards).counts, np.diagonal(counts, axis1=1, axis2=2), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -128,7 +128,7 @@ def test_both_ways_of_a_difficulty_pass_agree(weighted: bool) -> None:
     rng = np.random.default_rng(0)
     ability, ease = rng.normal(1, 1, size=len(labels.annotators)), rng.normal(1, 1, size=labels.n_units)
     ours, theirs = (
-        difficulty_pass(shards_of(labels, threads=2, anchors=ANCHORS, compiled=way), ability, ease, keep=True)
+        difficulty_pass(make_shards(labels, threads=2, anchors=ANCHORS, compiled=way), ability, ease, keep=True)
         for way in (False, True)
     )
 
@@ -140,7 +140,7 @@ def test_both_ways_of_a_difficulty_pass_agree(weighted: bool) -> None:
 def test_shards_part_the_units_and_keep_every_label(threads: int) -> None:
     labels = crowd(6)
 
-    shards = shards_of(labels, threads=threads)
+    shards = make_shards(labels, threads=threads)
 
     rows = np.concatenate([part.label for part in shards.parts])
     units = np.concatenate([np.arange(labels.n_units)[part.units] for part in shards.parts])
@@ -160,7 +160,7 @@ def test_the_steps_are_each_others_fixed_point_on_separable_labels() -> None:
 
 def test_a_lazy_sequence_of_shards_is_read_one_at_a_time() -> None:
     labels = crowd(7)
-    whole = shards_of(labels, threads=4)
+    whole = make_shards(labels, threads=4)
     asked: list[int] = []
 
     class OnDemand(list):  # type: ignore[type-arg]
@@ -168,13 +168,13 @@ def test_a_lazy_sequence_of_shards_is_read_one_at_a_time() -> None:
             asked.append(at)
             return whole.parts[at]
 
-    lazy = Shards(OnDemand(whole.parts), whole.n_units, whole.n_annotators, whole.n_classes, whole.n_labels)
+    lazy = replace(whole, parts=OnDemand(whole.parts), threads=1)
     table, prior = parameters(labels, 3)
 
     found = table_sweep(lazy, safe_log(table), safe_log(prior))
 
     assert asked == [0, 1, 2, 3]
-    one = table_sweep(shards_of(labels), safe_log(table), safe_log(prior))
+    one = table_sweep(make_shards(labels), safe_log(table), safe_log(prior))
     np.testing.assert_allclose(found.counts, one.counts, rtol=1e-12, atol=1e-12)
 
 
@@ -186,7 +186,7 @@ def test_many_labels_per_unit_lose_nothing(floor: float) -> None:
     table = rng.uniform(floor, 1.0, size=(400, 2, 2))
     table[rng.random(table.shape) < 0.3] = floor
     ours, theirs = (
-        table_sweep(shards_of(labels, compiled=way), np.log(table), np.log([0.9, 0.1]), keep=True)
+        table_sweep(make_shards(labels, compiled=way), np.log(table), np.log([0.9, 0.1]), keep=True)
         for way in (False, True)
     )
 
@@ -199,7 +199,7 @@ def test_a_state_that_was_nearly_lost_comes_back() -> None:
     labels = from_matrix(np.repeat([[0, 1]], 40, axis=1).reshape(1, -1))
     table = np.array([[1.0, 1e-8], [1e-8, 1.0]])[None].repeat(80, axis=0)
 
-    found = table_sweep(shards_of(labels, compiled=True), np.log(table), np.log([0.25, 0.75]), keep=True)
+    found = table_sweep(make_shards(labels, compiled=True), np.log(table), np.log([0.25, 0.75]), keep=True)
 
     np.testing.assert_allclose(found.q, [[0.25, 0.75]], rtol=1e-9)
 
@@ -210,7 +210,7 @@ def test_many_matches_per_unit_lose_nothing(count: int) -> None:
     labels = from_matrix(rng.integers(3, size=(6, count)))
     agree, differ = np.log(rng.uniform(1e-9, 1.0, size=(2, count, 3)))
     ours, theirs = (
-        match_sweep(shards_of(labels, compiled=way), agree, differ, np.log([0.5, 0.3, 0.2]), keep=True)
+        match_sweep(make_shards(labels, compiled=way), agree, differ, np.log([0.5, 0.3, 0.2]), keep=True)
         for way in (False, True)
     )
 

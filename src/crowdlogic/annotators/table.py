@@ -13,16 +13,15 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from scipy.special import betaincinv
 
+from crowdlogic.annotators.protocol import MOST_CELLS
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.engines.shards import shards_of
+from crowdlogic.engines.shards import make_shards
 from crowdlogic.engines.sweeps import tally
 from crowdlogic.errors import DataError, OptionError
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.sums import sum_by
-from crowdlogic.truth.dawid_skene import MOST_CELLS
 
 HALF = 0.5
 """Jeffreys' prior: half a right and half a wrong label for every annotator, half a label over each row of a matrix."""
@@ -65,6 +64,8 @@ def annotator_table(labels: CrowdLabels, estimate: Estimate, *, level: float = 0
 
 def credible_interval(right: Floats, given: Floats, level: float) -> tuple[Floats, Floats]:
     """The central interval of the Beta posterior of a share, from the expected number of right labels."""
+    from scipy.special import betaincinv
+
     wrong = np.maximum(given - right, 0.0)
     tail = (1 - level) / 2
     low = betaincinv(right + HALF, wrong + HALF, tail)
@@ -91,7 +92,7 @@ def _from_confusion(labels: CrowdLabels, estimate: Estimate) -> dict[str, object
             "confused_label": pl.Series([None] * size, dtype=pl.String),
             "confused_count": pl.Series([None] * size, dtype=pl.Float64),
         }
-    counts = tally(shards_of(labels), estimate.beliefs).counts.transpose(0, 2, 1)
+    counts = tally(make_shards(labels), estimate.beliefs).counts.transpose(0, 2, 1)
     smoothed = counts + HALF / n_classes
     confusion = smoothed / smoothed.sum(axis=2, keepdims=True)
     prior = estimate.beliefs[labels.labels_per_unit() > 0].mean(axis=0) if labels.n_labels else np.ones(n_classes)

@@ -9,11 +9,12 @@ import pytest
 from scipy.stats import beta
 from tests.truth.planted import planted
 
+from crowdlogic.annotators.table import annotator_table, credible_interval, spam_scores
 from crowdlogic.data.frames import from_arrays, from_matrix
 from crowdlogic.errors import DataError, OptionError
-from crowdlogic.truth.annotators import annotator_table, credible_interval, spam_scores
+from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.dawid_skene import DawidSkene
-from crowdlogic.truth.methods import METHODS, SEQUENCE_METHODS
+from crowdlogic.truth.methods import needs_sequences, truth_method
 
 
 def test_reliability_is_the_expected_share_of_right_labels() -> None:
@@ -95,8 +96,9 @@ def test_expected_accuracy_does_not_reward_labelling_the_easy_class_only() -> No
 def test_the_table_has_counts_and_the_methods_own_weight() -> None:
     labels = from_arrays(["u", "u", "v"], ["a", "b", "a"], ["x", "x", "y"])
 
-    for name, method in METHODS.items():
-        if name in SEQUENCE_METHODS:
+    for name in TRUTH_METHODS:
+        method = truth_method(name)
+        if needs_sequences(name):
             continue
         estimate = method.infer(labels)
         table = annotator_table(labels, estimate)

@@ -1,9 +1,7 @@
-"""Labels that stay on disk: Dawid-Skene over a Parquet file, of which one shard per thread is in memory at a time.
+"""Labels that stay on disk: shards of a Parquet file, of which one per thread is in memory at a time.
 
 The file holds codes (unit, annotator, label and, when there are any, weight) sorted by unit, as `write_coded` writes
 them. Beliefs take 8 bytes per unit and class and are not kept while fitting.
-
-Axes: j annotator, k class, m true class, n given label.
 """
 
 from __future__ import annotations
@@ -18,12 +16,11 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import Classes
 from crowdlogic.data.writing import write_table
 from crowdlogic.engines.shards import Shard, Shards
 from crowdlogic.errors import FormatError
-from crowdlogic.numerics.arrays import Floats, Ints
-from crowdlogic.truth.dawid_skene import DawidSkene
-from crowdlogic.truth.fitting import warn_unsettled
+from crowdlogic.numerics.arrays import Ints
 
 ROWS = 1_000_000
 """Labels per shard."""
@@ -38,10 +35,10 @@ def write_coded(path: str | Path, labels: CrowdLabels) -> None:
 
 
 def coded_shards(
-    path: str | Path, *, n_units: int, n_annotators: int, n_classes: int, rows: int = ROWS, threads: int = 1
+    path: str | Path, *, n_units: int, n_annotators: int, classes: Classes, rows: int = ROWS, threads: int = 1
 ) -> Shards:
     """The labels of a Parquet file of codes, read shard by shard on demand."""
-    unit = pl.scan_parquet(path).select("unit").collect()["unit"].to_numpy()
+    unit = pl.scan_parquet(path, glob=False).select("unit").collect()["unit"].to_numpy()
     if len(unit) and ((np.diff(unit) < 0).any() or unit[0] < 0 or unit[-1] >= n_units):
         raise FormatError(f"{path}: the units must rise from 0 to at most {n_units - 1}. Write it with write_coded.")
     goals = np.arange(rows, len(unit), rows)
@@ -49,30 +46,13 @@ def coded_shards(
     cuts = sorted(set(cuts))
     firsts = [0, *(int(unit[row]) for row in cuts[1:-1]), n_units]
     return Shards(
-        _OnDisk(Path(path), tuple(pairwise(cuts)) or ((0, 0),), tuple(pairwise(firsts))),
-        n_units,
-        n_annotators,
-        n_classes,
-        len(unit),
-        threads,
+        parts=_OnDisk(Path(path), tuple(pairwise(cuts)) or ((0, 0),), tuple(pairwise(firsts))),
+        n_units=n_units,
+        n_annotators=n_annotators,
+        classes=classes,
+        n_labels=len(unit),
+        threads=threads,
     )
-
-
-def fit_shards(method: DawidSkene, shards: Shards) -> tuple[Floats, Floats, Floats]:
-    """Dawid-Skene over shards: confusion[j, m, n], prior[k] and the trace of the objective."""
-    state = method.first_state(shards)
-    trace: list[float] = []
-    gain = np.inf
-    for _ in range(method.max_iterations):
-        following, objective = method.step(shards, state)
-        gain = (objective - trace[-1]) / max(shards.n_labels, 1) if trace else np.inf
-        trace.append(objective)
-        if gain <= method.tolerance:
-            break
-        state = following
-    if gain > method.tolerance:
-        warn_unsettled(method.name, len(trace), gain, method.tolerance)
-    return state["table"].transpose(0, 2, 1), state["prior"], np.array(trace)
 
 
 @dataclass(frozen=True)
@@ -94,14 +74,14 @@ class _OnDisk(Sequence[Shard]):
         if isinstance(at, slice):
             return [self[one] for one in range(*at.indices(len(self)))]
         (begin, end), (first, last) = self.rows[at], self.units[at]
-        table = pl.scan_parquet(self.path).slice(begin, end - begin).collect()
+        table = pl.scan_parquet(self.path, glob=False).slice(begin, end - begin).collect()
         return Shard(
-            first,
-            _starts(table["unit"].to_numpy() - first, last - first),
-            table["annotator"].to_numpy().astype(np.int32, copy=False),
-            table["label"].to_numpy().astype(np.int32, copy=False),
-            table["weight"].to_numpy() if "weight" in table.columns else np.empty(0),
-            np.empty(0, dtype=np.int32),
+            first=first,
+            starts=_starts(table["unit"].to_numpy() - first, last - first),
+            annotator=table["annotator"].to_numpy().astype(np.int32, copy=False),
+            label=table["label"].to_numpy().astype(np.int32, copy=False),
+            weight=table["weight"].to_numpy() if "weight" in table.columns else np.empty(0),
+            fixed=np.empty(0, dtype=np.int32),
         )
 
 

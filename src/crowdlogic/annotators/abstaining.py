@@ -1,0 +1,80 @@
+"""Annotators who look at everything and mostly abstain, as labelling functions do.
+
+A labelling function that only ever says `spam` answers the same whatever the truth, as far as a confusion matrix can
+see. How much it knows is in when it speaks: `spam` comes up more often where there is spam. So a row of its matrix
+divides by all units of the class, and what is missing to one is abstention. An abstention itself is no evidence:
+functions abstain together.
+
+Axes: j annotator, m true class, n given label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from crowdlogic.annotators.confusion import Confusion
+from crowdlogic.annotators.protocol import (
+    FLOOR,
+    SMOOTHING,
+    TRUST,
+    Anchors,
+    check_size,
+    expected_counts,
+)
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.engines.shards import Shards, make_shards
+from crowdlogic.numerics.arrays import Bools, Floats
+from crowdlogic.numerics.checks import check_amounts
+
+MOSTLY = 0.5
+"""Labels count as those of labelling functions when more than this share is of annotators who give one class only."""
+
+
+@dataclass(frozen=True)
+class Abstaining:
+    """How often each annotator gives each label, over all units of a class.
+
+    Attributes:
+        smoothing: Labels added to every cell.
+        trust: Labels added to each diagonal cell beyond that.
+    """
+
+    smoothing: float = SMOOTHING
+    trust: float = TRUST
+
+    name = "abstaining"
+
+    def __post_init__(self) -> None:
+        check_amounts(self, not_negative=("smoothing", "trust"))
+
+    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int = 1) -> Shards:
+        """Arrange labels: one matrix per annotator."""
+        check_size(self.name, len(labels.annotators), labels.n_classes)
+        return make_shards(labels, anchors=anchors, threads=threads)
+
+    def m_step(self, shards: Shards, q: Beliefs) -> Confusion:
+        """Matrices from beliefs: table[j, n, m] is the share of the units of class m that j calls n."""
+        counts, size = expected_counts(shards, q), shards.n_classes
+        padded = np.maximum(counts, FLOOR) + self.smoothing + self.trust * np.eye(size)
+        units = q.sum(axis=0) + size * self.smoothing + self.trust + FLOOR
+        return Confusion(np.asarray(padded / units))
+
+    def load(self, arrays: Mapping[str, Floats]) -> Confusion:
+        """Matrices from their array."""
+        return Confusion(arrays["table"])
+
+
+def find_labelling_functions(labels: CrowdLabels) -> Bools:
+    """one_sided[j], for annotators who only ever give one class, where such ones gave most labels; else nobody.
+
+    A few people who happened to give one label are another matter.
+    """
+    given = np.zeros((len(labels.annotators), labels.n_classes), dtype=bool)
+    given[labels.annotator, labels.label] = True
+    one_sided = given.sum(axis=1) == 1
+    share = one_sided[labels.annotator].mean() if labels.n_labels else 0.0
+    return np.asarray(one_sided & (share > MOSTLY))

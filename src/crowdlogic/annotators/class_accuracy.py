@@ -1,0 +1,100 @@
+"""One accuracy per annotator and class: right with that probability, else any of the other classes alike.
+
+[NWLNL17] Nguyen, Wallace, Li, Nenkova and Lease, "Aggregating and predicting sequence labels from crowd annotations",
+2017: the annotators of HMM-Crowd, as in the authors' program (there an error has probability 1 - accuracy whatever the
+tag given; here it is shared among the other tags, so that it is a distribution).
+
+Axes: j annotator, m true class, n given label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from crowdlogic.annotators.protocol import (
+    SMOOTHING,
+    TRUST,
+    Anchors,
+    Arrays,
+    TableAnnotators,
+    check_size,
+    expected_counts,
+)
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.engines.shards import Shards, make_shards
+from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.checks import check_amounts
+
+
+@dataclass(frozen=True)
+class ClassAccuracy:
+    """How often each annotator is right, class by class.
+
+    Attributes:
+        smoothing: Labels added to the right and to the wrong ones of each annotator and class.
+        trust: Labels added to the right ones beyond that.
+    """
+
+    smoothing: float = SMOOTHING
+    trust: float = TRUST
+
+    name = "class-accuracy"
+
+    def __post_init__(self) -> None:
+        check_amounts(self, not_negative=("smoothing", "trust"))
+
+    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int = 1) -> Shards:
+        """Arrange labels: one matrix per annotator."""
+        check_size(self.name, len(labels.annotators), labels.n_classes)
+        return make_shards(labels, anchors=anchors, threads=threads)
+
+    def m_step(self, shards: Shards, q: Beliefs) -> PerClass:
+        """Accuracies from beliefs."""
+        return self.from_counts(shards, expected_counts(shards, q))
+
+    def from_counts(self, shards: Shards, counts: Floats) -> PerClass:  # noqa: ARG002 (counts say it all)
+        """accuracy[j, m] from counts[j, n, m]."""
+        right = np.diagonal(counts, axis1=1, axis2=2) + self.smoothing + self.trust
+        return PerClass(np.asarray(right / (counts.sum(axis=1) + 2 * self.smoothing + self.trust)))
+
+    def log_prior(self, shards: Shards, arrays: Mapping[str, Floats]) -> float:  # noqa: ARG002
+        """The log density of the Beta priors, up to a constant."""
+        accuracy = arrays["accuracy"]
+        right = (self.smoothing + self.trust) * np.log(accuracy)
+        return float((right + self.smoothing * np.log1p(-accuracy)).sum())
+
+    def load(self, arrays: Mapping[str, Floats]) -> PerClass:
+        """Accuracies from their array."""
+        return PerClass(arrays["accuracy"])
+
+
+@dataclass(frozen=True, eq=False)
+class PerClass(TableAnnotators):
+    """accuracy[j, m], how often annotator j is right where the truth is m."""
+
+    accuracy: Floats
+
+    @property
+    def log_table(self) -> Floats:
+        """log_table[j, n, m]."""
+        return np.log(accuracy_table(self.accuracy))
+
+    @property
+    def confusion(self) -> Floats:
+        """confusion[j, m, n]."""
+        return accuracy_table(self.accuracy).transpose(0, 2, 1)
+
+    def arrays(self) -> Arrays:
+        """The accuracies."""
+        return {"accuracy": self.accuracy}
+
+
+def accuracy_table(accuracy: Floats) -> Floats:
+    """table[j, n, m]: right with accuracy[j, m], else any of the other classes."""
+    n_classes = accuracy.shape[1]
+    wrong = (1.0 - accuracy) / max(n_classes - 1, 1)
+    return np.where(np.eye(n_classes, dtype=bool), accuracy[:, None, :], wrong[:, None, :])

@@ -1,0 +1,176 @@
+"""Confusion matrices: how an annotator answers, for each true class.
+
+[DS79] Dawid and Skene, "Maximum likelihood estimation of observer error-rates using the EM algorithm", 1979.
+[KG12] Kim and Ghahramani, "Bayesian classifier combination", 2012.
+[LNCL] "Learning from Noisy Crowd Labels with Logics", eq. 12.
+
+`ConfusionMatrices` is the mode under a Dirichlet prior: `smoothing` more labels in every cell and `trust` more on the
+diagonal. Trust keeps an annotator who gave a label or two from being read backwards: without any, one vote against a
+frequent class is best explained by somebody who always says the opposite. `VariationalConfusion` keeps the whole
+posterior, so that an annotator with few labels says little.
+
+Axes: j annotator, m true class, n given label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from crowdlogic.annotators.protocol import (
+    FLOOR,
+    SMOOTHING,
+    TRUST,
+    Anchors,
+    Arrays,
+    TableAnnotators,
+    check_size,
+    expected_counts,
+)
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.engines.shards import Shards, make_shards
+from crowdlogic.numerics import dirichlet
+from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.checks import check_amounts
+from crowdlogic.numerics.logspace import safe_log
+
+
+@dataclass(frozen=True)
+class ConfusionMatrices:
+    """One matrix per annotator, estimated by its posterior mode ([DS79] eq. 2.3; [LNCL] eq. 12).
+
+    Attributes:
+        smoothing: Labels added to every cell; 0 is maximum likelihood.
+        trust: Labels added to each diagonal cell beyond that.
+    """
+
+    smoothing: float = SMOOTHING
+    trust: float = TRUST
+
+    name = "confusion"
+
+    def __post_init__(self) -> None:
+        check_amounts(self, not_negative=("smoothing", "trust"))
+
+    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int = 1) -> Shards:
+        """Arrange labels: one matrix per annotator."""
+        check_size(self.name, len(labels.annotators), labels.n_classes)
+        return make_shards(labels, anchors=anchors, threads=threads)
+
+    def m_step(self, shards: Shards, q: Beliefs) -> Confusion:
+        """Matrices from beliefs."""
+        return self.from_counts(shards, expected_counts(shards, q))
+
+    def from_counts(self, shards: Shards, counts: Floats) -> Confusion:  # noqa: ARG002 (counts say it all)
+        """Matrices from counts[j, n, m]."""
+        return Confusion(confusion_table(counts, smoothing=self.smoothing, trust=self.trust))
+
+    def log_prior(self, shards: Shards, arrays: Mapping[str, Floats]) -> float:  # noqa: ARG002
+        """The log density of the Dirichlet priors, up to a constant."""
+        table, added = arrays["table"], 0.0
+        if self.smoothing:
+            added += self.smoothing * float(np.log(table).sum())
+        if self.trust:
+            added += self.trust * float(np.log(np.diagonal(table, axis1=1, axis2=2)).sum())
+        return added
+
+    def load(self, arrays: Mapping[str, Floats]) -> Confusion:
+        """Matrices from their array."""
+        return Confusion(arrays["table"])
+
+
+@dataclass(frozen=True, eq=False)
+class Confusion(TableAnnotators):
+    """table[j, n, m], the probability that annotator j says n where the truth is m."""
+
+    table: Floats
+
+    @property
+    def log_table(self) -> Floats:
+        """log_table[j, n, m]."""
+        return safe_log(self.table)
+
+    @property
+    def confusion(self) -> Floats:
+        """confusion[j, m, n]."""
+        return self.table.transpose(0, 2, 1)
+
+    def arrays(self) -> Arrays:
+        """The table."""
+        return {"table": self.table}
+
+
+@dataclass(frozen=True)
+class VariationalConfusion:
+    """One matrix per annotator with a Dirichlet posterior over every row ([KG12]).
+
+    Attributes:
+        diagonal: Prior count of right labels, in each class, of every annotator.
+        off_diagonal: Prior count of each wrong label.
+    """
+
+    diagonal: float = 2.0
+    off_diagonal: float = 0.5
+
+    name = "variational"
+
+    def __post_init__(self) -> None:
+        check_amounts(self, positive=("diagonal", "off_diagonal"))
+
+    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int = 1) -> Shards:
+        """Arrange labels: one matrix per annotator."""
+        check_size(self.name, len(labels.annotators), labels.n_classes)
+        return make_shards(labels, anchors=anchors, threads=threads)
+
+    def m_step(self, shards: Shards, q: Beliefs) -> Concentrations:
+        """Posteriors from beliefs."""
+        return self.from_counts(shards, expected_counts(shards, q))
+
+    def from_counts(self, shards: Shards, counts: Floats) -> Concentrations:  # noqa: ARG002
+        """Posteriors from counts[j, n, m]."""
+        return Concentrations(counts + self.prior(counts.shape[1]))
+
+    def log_prior(self, shards: Shards, arrays: Mapping[str, Floats]) -> float:  # noqa: ARG002
+        """Minus the divergence of the posteriors from their prior."""
+        table = arrays["table"]
+        return -dirichlet.divergence(table, self.prior(table.shape[1]), axis=1)
+
+    def load(self, arrays: Mapping[str, Floats]) -> Concentrations:
+        """Posteriors from their array."""
+        return Concentrations(arrays["table"])
+
+    def prior(self, n_classes: int) -> Floats:
+        """Prior counts [n, m] of an annotator's labels."""
+        return np.asarray(np.eye(n_classes) * (self.diagonal - self.off_diagonal) + self.off_diagonal)
+
+
+@dataclass(frozen=True, eq=False)
+class Concentrations(TableAnnotators):
+    """table[j, n, m], the Dirichlet posterior of what annotator j says where the truth is m."""
+
+    table: Floats
+
+    @property
+    def log_table(self) -> Floats:
+        """E[log p], [j, n, m]."""
+        return dirichlet.expected_log(self.table, axis=1)
+
+    @property
+    def confusion(self) -> Floats:
+        """confusion[j, m, n], the posterior mean."""
+        return np.asarray((self.table / self.table.sum(axis=1, keepdims=True)).transpose(0, 2, 1))
+
+    def arrays(self) -> Arrays:
+        """The concentrations."""
+        return {"table": self.table}
+
+
+def confusion_table(counts: Floats, *, smoothing: float = 0.0, trust: float = 0.0) -> Floats:
+    """table[j, n, m], the share of label n among what j says of class m, from counts[j, n, m]."""
+    padded = np.maximum(counts, FLOOR) if smoothing == 0 else counts + smoothing
+    if trust:
+        padded = padded + trust * np.eye(counts.shape[1])
+    return np.asarray(padded / padded.sum(axis=1, keepdims=True))

@@ -1,0 +1,119 @@
+"""One coin: every annotator has one number, how often they are right.
+
+An annotator who errs gives any of the other classes, each as likely as the next (Li, Yu and Zhou, "Error rate bounds
+and iterative weighted majority voting for crowdsourcing", 2014, name the model so). It is for many classes, or few
+labels per annotator, where matrices would not be known.
+
+Axes: i unit, j annotator, k class, m true class, n given label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from crowdlogic.annotators.protocol import FLOOR, SMOOTHING, TRUST, Anchors, Arrays, weigh_terms
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.engines.shards import Shard, Shards, make_shards
+from crowdlogic.engines.sweeps import sum_match_evidence, tally_hits
+from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.checks import check_amounts
+from crowdlogic.numerics.logspace import safe_log
+from crowdlogic.numerics.sums import sum_by
+
+
+@dataclass(frozen=True)
+class Coin:
+    """One accuracy per annotator.
+
+    Attributes:
+        smoothing: Labels added to the right and to the wrong ones of every annotator.
+        trust: Labels added to the right ones beyond that.
+    """
+
+    smoothing: float = SMOOTHING
+    trust: float = TRUST
+
+    name = "one-coin"
+
+    def __post_init__(self) -> None:
+        check_amounts(self, not_negative=("smoothing", "trust"))
+
+    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int = 1) -> Shards:
+        """Arrange labels: one number per annotator."""
+        return make_shards(labels, anchors=anchors, threads=threads)
+
+    def m_step(self, shards: Shards, q: Beliefs) -> Accuracies:
+        """Accuracies from beliefs."""
+        return self.from_hits(count_given(shards), tally_hits(shards, np.asarray(q)).counts)
+
+    def from_hits(self, given: Floats, hits: Floats) -> Accuracies:
+        """Accuracies from given[j] labels, of which hits[j, n] are expected to be right."""
+        right = np.maximum(hits.sum(axis=1) + self.smoothing + self.trust, FLOOR)
+        wrong = np.maximum(given - hits.sum(axis=1) + self.smoothing, FLOOR)
+        return Accuracies(right / (right + wrong), n_classes=hits.shape[1])
+
+    def log_prior(self, accuracy: Floats) -> float:
+        """What smoothing adds to the log-likelihood: the prior's log density, up to a constant."""
+        right, wrong = safe_log(accuracy), safe_log(1.0 - accuracy)
+        added = (self.smoothing + self.trust) * right.sum() if self.smoothing + self.trust else 0.0
+        return float(added + (self.smoothing * wrong.sum() if self.smoothing else 0.0))
+
+    def load(self, arrays: Mapping[str, Floats]) -> Accuracies:
+        """Accuracies from their array."""
+        return Accuracies(arrays["accuracy"], n_classes=int(arrays["classes"]))
+
+
+@dataclass(frozen=True, eq=False)
+class Accuracies:
+    """accuracy[j], how often annotator j is right, whatever the class."""
+
+    accuracy: Floats
+    n_classes: int
+
+    @property
+    def log_agree(self) -> Floats:
+        """log_agree[j, n], log p(annotator j says n | the truth is n)."""
+        return np.broadcast_to(safe_log(self.accuracy)[:, None], (len(self.accuracy), self.n_classes))
+
+    @property
+    def log_differ(self) -> Floats:
+        """log_differ[j, n], log p(annotator j says n | the truth is another class)."""
+        others = max(self.n_classes - 1, 1)
+        each = np.log(np.maximum(1.0 - self.accuracy, FLOOR) / others)
+        return np.broadcast_to(each[:, None], (len(self.accuracy), self.n_classes))
+
+    @property
+    def confusion(self) -> Floats:
+        """confusion[j, m, n]."""
+        same = np.eye(self.n_classes, dtype=bool)
+        return np.where(same, np.exp(self.log_agree)[:, None, :], np.exp(self.log_differ)[:, None, :])
+
+    def evidence(self, shards: Shards) -> Floats:
+        """evidence[i, k], less what every class of a unit has in common."""
+        return sum_match_evidence(shards, self.log_agree, self.log_differ)
+
+    def terms(self, shards: Shards) -> Floats:
+        """terms[row, k]."""
+        agree, differ = self.log_agree, self.log_differ
+
+        def said(part: Shard) -> Floats:
+            agrees = part.label[:, None] == np.arange(self.n_classes)
+            return np.where(agrees, agree[part.annotator], differ[part.annotator])
+
+        return np.concatenate([weigh_terms(part, said(part)) for part in shards.parts])
+
+    def arrays(self) -> Arrays:
+        """The accuracies, and for how many classes."""
+        return {"accuracy": self.accuracy, "classes": np.array(float(self.n_classes))}
+
+
+def count_given(shards: Shards) -> Floats:
+    """given[j], how many labels annotator j gave, by weight."""
+    found = (
+        sum_by(part.annotator, shards.n_annotators, part.weight if len(part.weight) else None) for part in shards.parts
+    )
+    return np.asarray(sum(found))

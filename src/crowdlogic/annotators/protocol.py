@@ -1,0 +1,150 @@
+"""What an annotator model is: an M-step, and the evidence that labels give once its parameters are known.
+
+    shards = model.observe(labels)                 # the labels as the model counts them, arranged once
+    annotators = model.m_step(shards, q)           # parameters from beliefs ([LNCL] eq. 12)
+    annotators.evidence(shards)                    # evidence[i, k] = log p(labels of i | t_i = k) ([LNCL] eq. 13)
+    annotators.terms(shards)                       # the same label by label, for explanations
+
+Truth methods whose statistics are sums over labels take the M-step from expected counts (`CountModel`), which one sweep
+over the labels gives together with the E-step.
+
+[LNCL] "Learning from Noisy Crowd Labels with Logics".
+Axes: i unit, j annotator, k class, m true class, n given label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.engines.shards import Shard, Shards
+from crowdlogic.engines.sweeps import sum_evidence, tally
+from crowdlogic.errors import OptionError
+from crowdlogic.numerics.arrays import Floats
+
+Arrays: TypeAlias = dict[str, Floats]
+"""Parameters by name, as a checkpoint or a run directory holds them."""
+
+Anchors: TypeAlias = Mapping[Any, Any]
+"""item -> true class, or the tags of a sequence."""
+
+SMOOTHING = 0.01
+"""Default number of labels added to every cell of a confusion matrix."""
+
+TRUST = 1.0
+"""Default number of labels added to each diagonal cell beyond that."""
+
+FLOOR = 1e-10
+"""No count is taken to be less, so that a label nobody gave in a class stays possible and an empty row is uniform."""
+
+MOST_CELLS = 50_000_000
+"""Confusion matrices of more cells than this (400 MB, three times over while fitting) are refused."""
+
+
+class Annotators(Protocol):
+    """The parameters of all annotators."""
+
+    @property
+    def confusion(self) -> Floats:
+        """confusion[j, m, n], how annotator j answers n where the truth is m: a summary that every model can give."""
+
+    def evidence(self, shards: Shards) -> Floats:
+        """evidence[i, k], the log probability of the labels of unit i if its class is k, up to a constant per unit."""
+
+    def terms(self, shards: Shards) -> Floats:
+        """terms[row, k], what each label adds to the evidence of its unit; a label of weight 0 adds nothing."""
+
+    def arrays(self) -> Arrays:
+        """The parameters by name."""
+
+
+@runtime_checkable
+class AnnotatorModel(Protocol):
+    """The options of a model, and how its parameters are estimated."""
+
+    @property
+    def name(self) -> str:
+        """The model's name in `registry.ANNOTATOR_MODELS`."""
+
+    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int = 1) -> Shards:
+        """Arrange labels for this model: once for every table of labels."""
+
+    def m_step(self, shards: Shards, q: Beliefs) -> Annotators:
+        """Parameters from beliefs ([LNCL] eq. 12)."""
+
+    def load(self, arrays: Mapping[str, Floats]) -> Annotators:
+        """Parameters from `Annotators.arrays`."""
+
+
+class TableAnnotators:
+    """Parameters that give each annotator a table of log probabilities."""
+
+    @property
+    def log_table(self) -> Floats:
+        """log_table[j, n, m], log p(annotator j says n | the truth is m)."""
+        raise NotImplementedError
+
+    @property
+    def confusion(self) -> Floats:
+        """confusion[j, m, n], how annotator j answers n where the truth is m."""
+        raise NotImplementedError
+
+    def evidence(self, shards: Shards) -> Floats:
+        """evidence[i, m], the sum of log_table[j, n, m] over the labels of unit i."""
+        return sum_evidence(shards, self.log_table)
+
+    def terms(self, shards: Shards) -> Floats:
+        """terms[row, m], log_table[j, n, m] of each label times its weight."""
+        log_table = self.log_table
+        return np.concatenate([weigh_terms(part, log_table[part.annotator, part.label]) for part in shards.parts])
+
+    def arrays(self) -> Arrays:
+        """The parameters by name."""
+        raise NotImplementedError
+
+    def summaries(self) -> Arrays:
+        """What else the model can show of annotators beyond `confusion`, by name."""
+        return {}
+
+
+class CountModel(Protocol):
+    """A model whose parameters follow from expected counts, so that one sweep is an E-step and an M-step."""
+
+    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int = 1) -> Shards:
+        """Arrange labels for this model."""
+
+    def from_counts(self, shards: Shards, counts: Floats) -> TableAnnotators:
+        """Parameters from counts[j, n, m], the expected number of labels n that j gave to units of class m."""
+
+    def log_prior(self, shards: Shards, arrays: Mapping[str, Floats]) -> float:
+        """What the prior adds to the objective: its log density, or minus the divergence from it."""
+
+    def load(self, arrays: Mapping[str, Floats]) -> TableAnnotators:
+        """Parameters from their arrays."""
+
+
+def weigh_terms(shard: Shard, said: Floats) -> Floats:
+    """said[row, k] times the weight of each label; a label of weight 0 says nothing."""
+    if not len(shard.weight):
+        return said
+    weight = shard.weight[:, None]
+    return np.where(weight > 0, said, 0.0) * weight
+
+
+def expected_counts(shards: Shards, q: Beliefs) -> Floats:
+    """counts[j, n, m], the expected number of labels n that j gave to units of class m."""
+    return tally(shards, np.asarray(q, dtype=np.float64)).counts
+
+
+def check_size(name: str, n_annotators: int, n_classes: int) -> None:
+    """Refuse confusion matrices that would not fit into memory."""
+    cells = n_annotators * n_classes**2
+    if cells > MOST_CELLS:
+        raise OptionError(
+            f"{name} keeps a {n_classes:,} x {n_classes:,} confusion matrix for each of {n_annotators:,} annotators, "
+            f"{cells * 8 / 1e9:,.1f} GB. Use one-coin or mace, which keep little per annotator, or merge classes."
+        )

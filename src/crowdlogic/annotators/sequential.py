@@ -1,0 +1,169 @@
+"""Sequential annotators: what they say of a token depends on the truth and on what they said of the token before.
+
+[SG19] Simpson and Gurevych, "A Bayesian approach for sequence tagging with crowds", 2019: the "seq" annotator model
+(section 3.1) with its variational posterior (section 4). An annotator is a confusion matrix for each of their own
+previous tags, so spans that begin late or run on are understood; the first token of a sequence counts as following O.
+Prior counts that would belong to an invalid pair of tags are moved as in the authors' program: from I- after O to B- of
+the type, from I- after another type's B- to that type's own I-.
+
+Axes: i unit, j annotator, m true tag, n given tag, p the same annotator's previous tag. In `table` annotator j after
+tag p is row j * K + p, K being the number of tags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from crowdlogic.annotators.protocol import (
+    Anchors,
+    Arrays,
+    TableAnnotators,
+    check_size,
+    expected_counts,
+)
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import Classes
+from crowdlogic.data.tagging import BEGIN, INSIDE, OUTSIDE, is_span_tag_set, parse_tags
+from crowdlogic.engines.shards import Shards, make_shards
+from crowdlogic.errors import OptionError
+from crowdlogic.numerics import dirichlet
+from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.checks import check_amounts
+
+INVALID_COUNT = 1e-3
+"""Prior count of an annotator's invalid pair of tags, such as I-PER after O."""
+
+
+@dataclass(frozen=True)
+class Sequential:
+    """A confusion matrix for each annotator and each of their previous tags ([SG19]).
+
+    Attributes:
+        diagonal: Prior count of right tags beyond `spread`, for each truth and previous tag.
+        spread: Prior count of all wrong tags together.
+    """
+
+    diagonal: float = 10.0
+    spread: float = 10.0
+
+    name = "sequential"
+
+    def __post_init__(self) -> None:
+        check_amounts(self, positive=("diagonal", "spread"))
+
+    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int = 1) -> Shards:
+        """Arrange labels: each annotator once for every previous tag."""
+        if labels.offsets is None:
+            raise OptionError(
+                f"{self.name} annotators are for tags of the tokens of sentences. These labels are of single items; "
+                f"use confusion, variational or one-coin annotators for them."
+            )
+        check_size(self.name, len(labels.annotators) * labels.n_classes, labels.n_classes)
+        return make_shards(by_previous_tag(labels), anchors=anchors, threads=threads)
+
+    def m_step(self, shards: Shards, q: Beliefs) -> PreviousTagTables:
+        """Posteriors from beliefs."""
+        return self.from_counts(shards, expected_counts(shards, q))
+
+    def from_counts(self, shards: Shards, counts: Floats) -> PreviousTagTables:
+        """Posteriors from counts[j * K + p, n, m]."""
+        return PreviousTagTables(counts + self._tiled_prior(shards))
+
+    def log_prior(self, shards: Shards, arrays: Mapping[str, Floats]) -> float:
+        """Minus the divergence of the posteriors from their prior."""
+        return -dirichlet.divergence(arrays["table"], self._tiled_prior(shards), axis=1)
+
+    def load(self, arrays: Mapping[str, Floats]) -> PreviousTagTables:
+        """Posteriors from their array."""
+        return PreviousTagTables(arrays["table"])
+
+    def _tiled_prior(self, shards: Shards) -> Floats:
+        return np.tile(self.prior(shards.classes), (shards.n_annotators // shards.n_classes, 1, 1))
+
+    def prior(self, classes: Classes) -> Floats:
+        """Prior counts [p, n, m]."""
+        n_tags = len(classes)
+        wrong = self.spread / max(n_tags - 1, 1)
+        counts = np.full((n_tags, n_tags, n_tags), wrong) + np.eye(n_tags) * (self.diagonal + self.spread - wrong)
+        return _move_invalid(counts, classes) if is_span_tag_set(classes) else counts
+
+
+@dataclass(frozen=True, eq=False)
+class PreviousTagTables(TableAnnotators):
+    """table[j * K + p, n, m], the Dirichlet posterior of what annotator j says after tag p where the truth is m."""
+
+    table: Floats
+
+    @property
+    def log_table(self) -> Floats:
+        """E[log p], [j * K + p, n, m]."""
+        return dirichlet.expected_log(self.table, axis=1)
+
+    @property
+    def confusion(self) -> Floats:
+        """confusion[j, m, n], over all previous tags as often as they came."""
+        return dirichlet.mean(self._by_previous.sum(axis=1).transpose(0, 2, 1), axis=2)
+
+    @property
+    def _by_previous(self) -> Floats:
+        n_tags = self.table.shape[1]
+        return self.table.reshape(-1, n_tags, n_tags, n_tags)
+
+    def arrays(self) -> Arrays:
+        """The concentrations."""
+        return {"table": self.table}
+
+    def summaries(self) -> Arrays:
+        """sequential[j, p, m, n], how annotator j answers n after p where the truth is m."""
+        return {"sequential": dirichlet.mean(self._by_previous.transpose(0, 1, 3, 2), axis=3)}
+
+
+def by_previous_tag(labels: CrowdLabels) -> CrowdLabels:
+    """The same labels by (annotator, previous tag) pairs: annotator j after tag p is annotator j * K + p."""
+    n_annotators, n_tags = len(labels.annotators), labels.n_classes
+    pairs = labels.annotator.astype(np.int64) * n_tags + previous_tags(labels)
+    names = pl.Series(np.arange(n_annotators * n_tags))
+    return replace(labels, annotator=pairs, annotators=names, kind=None)
+
+
+def previous_tags(labels: CrowdLabels) -> Ints:
+    """For each label what the same annotator said of the unit before; O (or the first tag) where there is nothing."""
+    outside = labels.classes.index("O") if "O" in labels.classes else 0
+    n_annotators = len(labels.annotators)
+    # Rows are sorted by unit and annotator, so this key rises and the row of (unit - 1, annotator) can be searched.
+    key = labels.unit.astype(np.int64) * n_annotators + labels.annotator
+    at = np.minimum(np.searchsorted(key, key - n_annotators), max(len(key) - 1, 0))
+    item = labels.item_of_unit
+    found = (key[at] == key - n_annotators) & (item[labels.unit] == item[np.maximum(labels.unit - 1, 0)])
+    return np.where(found, labels.label[at], outside)
+
+
+def _move_invalid(counts: Floats, classes: Classes) -> Floats:
+    """Prior counts with those of invalid pairs moved to where the annotator may have meant them."""
+    tags = parse_tags(classes)
+    code = {(int(p), int(t)): k for k, (p, t) in enumerate(zip(tags.prefix, tags.kind, strict=True))}
+    outside = code.get((OUTSIDE, -1))
+    for kind in range(len(tags.types)):
+        inside = code.get((INSIDE, kind))
+        if inside is None:
+            continue
+        if outside is not None:
+            _move(counts[outside], inside, code.get((BEGIN, kind)))
+        for other in range(len(tags.types)):
+            if other != kind:
+                if (BEGIN, other) in code:
+                    _move(counts[code[BEGIN, other]], inside, code.get((INSIDE, other)))
+                if (INSIDE, other) in code:
+                    _move(counts[code[INSIDE, other]], inside, None)
+    return counts
+
+
+def _move(counts: Floats, source: int, target: int | None) -> None:
+    if target is not None:
+        counts[target] += counts[source] - INVALID_COUNT
+    counts[source] = INVALID_COUNT

@@ -1,0 +1,107 @@
+"""Tags as a Markov chain: which tag may follow which, and how often it does, with a Dirichlet posterior.
+
+Axes: i unit, k tag (and k' the next tag), s sequence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from crowdlogic.annotators.protocol import Arrays
+from crowdlogic.data.names import Classes, Names
+from crowdlogic.data.tagging import BEGIN, END, INSIDE, SINGLE, is_span_tag_set, parse_tags
+from crowdlogic.errors import LabelError
+from crowdlogic.numerics import dirichlet
+from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.numerics.chain import ChainMarginals, best_path, marginals
+from crowdlogic.numerics.logspace import safe_log
+
+
+@dataclass(frozen=True, eq=False)
+class Grammar:
+    """Which tag may follow which: allowed[k, k'], and which may begin a sequence: may_start[k]."""
+
+    allowed: Bools
+    may_start: Bools
+
+
+def tag_grammar(classes: Classes) -> Grammar:
+    """The grammar of span tags: I- and E- go on with a span of their own type. Other tag sets have none.
+
+    A type that has no B- or S- among the tags (as in IO tagging) has nothing else to begin with, so there I- may.
+    """
+    n_tags = len(classes)
+    if not is_span_tag_set(classes):
+        return Grammar(np.ones((n_tags, n_tags), dtype=bool), np.ones(n_tags, dtype=bool))
+    tags = parse_tags(classes)
+    begins = np.isin(tags.kind, tags.kind[np.isin(tags.prefix, (BEGIN, SINGLE))])
+    goes_on = np.isin(tags.prefix, (INSIDE, END)) & begins
+    open_span = np.isin(tags.prefix, (BEGIN, INSIDE))
+    same = (tags.kind[:, None] == tags.kind) & open_span[:, None]
+    allowed = ~goes_on | same
+    if (tags.prefix == END).any():
+        allowed &= ~open_span[:, None] | (same & goes_on)
+    return Grammar(allowed, ~goes_on)
+
+
+@dataclass(frozen=True, eq=False)
+class TagChain:
+    """The transition model, with a Dirichlet prior of `count` on each allowed transition and each allowed start."""
+
+    grammar: Grammar
+    offsets: Ints
+    count: float
+
+    @property
+    def first(self) -> Ints:
+        """The first unit of each sequence that has any."""
+        return np.asarray(self.offsets[:-1])[np.diff(self.offsets) > 0]
+
+    def prior(self) -> Arrays:
+        """Prior concentrations; 0 is forbidden."""
+        return {
+            "transitions": np.where(self.grammar.allowed, self.count, 0.0),
+            "start": np.where(self.grammar.may_start, self.count, 0.0),
+        }
+
+    def posterior(self, transitions: Floats, q: Floats) -> Arrays:
+        """Concentrations from expected transitions and beliefs."""
+        prior = self.prior()
+        return {
+            "transitions": np.where(self.grammar.allowed, transitions + prior["transitions"], 0.0),
+            "start": np.where(self.grammar.may_start, q[self.first].sum(axis=0) + prior["start"], 0.0),
+        }
+
+    def from_beliefs(self, q: Floats) -> Arrays:
+        """Concentrations from beliefs alone, as if neighbours were independent."""
+        inner = np.ones(len(q), dtype=bool)
+        inner[self.first] = False
+        now = np.flatnonzero(inner)
+        return self.posterior(q[now - 1].T @ q[now], q)
+
+    def marginals(self, unary: Floats, state: Arrays, items: Names) -> ChainMarginals:
+        """Forward-backward under the expected log transitions."""
+        found = marginals(
+            unary,
+            dirichlet.expected_log(state["transitions"], axis=-1),
+            self.offsets,
+            start=dirichlet.expected_log(state["start"], axis=-1),
+        )
+        lost = np.flatnonzero(~np.isfinite(found.log_partition))
+        if len(lost):
+            raise LabelError(
+                f"The anchor of {items[int(lost[0])]!r} is no valid sequence of tags. Mend it, or leave it out."
+            )
+        return found
+
+    def divergence(self, state: Arrays) -> float:
+        """How far the transition model is from its prior."""
+        prior = self.prior()
+        return sum(dirichlet.divergence(state[name], prior[name], axis=-1) for name in ("transitions", "start"))
+
+    def decode(self, unary: Floats, state: Arrays) -> Ints:
+        """The best valid path under the mean transitions."""
+        pairwise, start = (dirichlet.mean(state[name], axis=-1) for name in ("transitions", "start"))
+        return best_path(unary, safe_log(pairwise), self.offsets, start=safe_log(start))

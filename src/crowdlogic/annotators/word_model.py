@@ -1,0 +1,73 @@
+"""The words of sentences as evidence for their tags: a categorical distribution per tag with a Dirichlet posterior.
+
+Axes: i unit, k tag, v word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from crowdlogic.annotators.protocol import Arrays
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.errors import CorpusError
+from crowdlogic.numerics import dirichlet
+from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.sums import sum_by
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """Codes of what stands at each unit: the word, and (a code of its own) its shape.
+
+    Attributes:
+        codes: One array codes[i] per feature.
+        sizes: How many values each feature has.
+    """
+
+    codes: tuple[Ints, ...]
+    sizes: tuple[int, ...]
+
+    def concentrations(self, q: Floats, count: float) -> Arrays:
+        """Concentrations[v, k] of each feature from beliefs, `count` being the prior of each entry."""
+        n_tags = q.shape[1]
+        state = {}
+        for at, (codes, size) in enumerate(zip(self.codes, self.sizes, strict=True)):
+            columns = [sum_by(codes, size, q[:, k]) for k in range(n_tags)]
+            state[f"feature{at}"] = np.stack(columns, axis=1) + count
+        return state
+
+    def log_likelihood(self, state: Arrays) -> Floats:
+        """E[log p(word | tag)] of each unit and tag, up to a constant."""
+        total: Floats | float = 0.0
+        for at, codes in enumerate(self.codes):
+            concentration = state[f"feature{at}"]
+            total = total + dirichlet.expected_log(concentration, axis=0)[codes]
+        return np.asarray(total)
+
+    def divergence(self, state: Arrays, count: float) -> float:
+        """How far the word model is from its prior."""
+        found = (state[f"feature{at}"] for at in range(len(self.codes)))
+        return sum(dirichlet.divergence(each, np.array(count), axis=0) for each in found)
+
+
+NO_WORDS = Words((), ())
+
+
+def code_words(labels: CrowdLabels, corpus: Corpus | None, *, shapes: bool) -> Words:
+    """The words of the corpus, and whether they begin with a capital or a digit; none without tokens."""
+    if corpus is None or corpus.tokens is None:
+        return NO_WORDS
+    if len(corpus.tokens) != labels.n_units:
+        raise CorpusError(
+            f"The corpus has {len(corpus.tokens):,} tokens where the labels have {labels.n_units:,} units. "
+            f"Call align(labels, corpus) first."
+        )
+    known: dict[str, int] = {}
+    codes = np.array([known.setdefault(word, len(known)) for word in corpus.tokens], dtype=np.int64)
+    if not shapes:
+        return Words((codes,), (len(known),))
+    shape = np.array([1 if word[:1].isupper() else 2 if word[:1].isdigit() else 0 for word in known], dtype=np.int64)
+    return Words((codes, shape[codes]), (len(known), 3))

@@ -1,0 +1,140 @@
+"""The iteration of sequence methods: a Markov chain of true tags x words x annotators, by variational Bayes.
+
+    q, pairs = forward_backward(annotators.evidence + words.log_likelihood, transitions)      # E-step
+    annotators, transitions, words <- expected counts under q and pairs                       # M-step
+
+HMM-Crowd is this with one accuracy per annotator and tag, BSC-seq with sequential annotators. A tag that may not follow
+another (I-PER after O) has no transition, so no answer contains one.
+
+Axes: i unit, j annotator, k tag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from crowdlogic.annotators.protocol import CountModel, expected_counts
+from crowdlogic.annotators.tag_chain import TagChain, tag_grammar
+from crowdlogic.annotators.word_model import Words, code_words
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import Names
+from crowdlogic.engines.shards import Shards
+from crowdlogic.errors import OptionError
+from crowdlogic.numerics import dirichlet
+from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.store.checkpoints import State
+from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate, iterate, starting_beliefs
+from crowdlogic.truth.methods import TruthMethod
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class WordHMM:
+    """The E- and M-step of one model over one table of tags.
+
+    Attributes:
+        model: What an annotator's tag says of the truth.
+        chain: Which tag follows which.
+        words: The words, if there are any to look at.
+        word_count: Prior count of each word for each tag.
+        shards: The tags as the model counts them.
+        items: The name of each sequence, for messages.
+    """
+
+    model: CountModel
+    chain: TagChain
+    words: Words
+    word_count: float
+    shards: Shards
+    items: Names
+
+    def first_state(self, q: Beliefs) -> State:
+        """Parameters from beliefs, as if neighbours were independent."""
+        return self._parameters(q, self.chain.from_beliefs(q))
+
+    def step(self, state: State) -> tuple[State, float]:
+        """An E- and an M-step: the next parameters, and the bound of those given."""
+        found = self.chain.marginals(self.unary(state), state, self.items)
+        bound = float(found.log_partition.sum()) + self.model.log_prior(self.shards, state)
+        bound -= self.chain.divergence(state) + self.words.divergence(state, self.word_count)
+        return self._parameters(found.q, self.chain.posterior(found.transitions, found.q)), bound
+
+    def unary(self, state: State) -> Floats:
+        """unary[i, k], what annotators and words say of each unit."""
+        return self.model.load(state).evidence(self.shards) + self.words.log_likelihood(state)
+
+    def beliefs(self, state: State) -> Beliefs:
+        """q[i, k]."""
+        return self.chain.marginals(self.unary(state), state, self.items).q
+
+    def best_path(self, state: State) -> Ints:
+        """The most probable valid tags of every sequence."""
+        return self.chain.decode(self.unary(state), state)
+
+    def _parameters(self, q: Beliefs, transitions: State) -> State:
+        annotators = self.model.from_counts(self.shards, expected_counts(self.shards, q))
+        return annotators.arrays() | transitions | self.words.concentrations(q, self.word_count)
+
+
+def fit_word_hmm(
+    method: Any, labels: CrowdLabels, corpus: Corpus | None, *, model: CountModel, first: TruthMethod, fitting: Fitting
+) -> Estimate:
+    """Fit a sequence method and give its Estimate: marginals as beliefs, the best valid path as answers.
+
+    Args:
+        method: The method: its name, `convergence`, `transition_count`, `word_count` and `shapes`.
+        labels: The tags.
+        corpus: The words; without them the chain and the annotators are all.
+        model: What an annotator's tag says of the truth.
+        first: The method whose beliefs the fit starts from, where none are given.
+        fitting: A start, anchors, progress, a checkpoint, threads.
+    """
+    offsets = require_sequences(method.name, labels)
+    if not labels.n_labels:
+        return empty_estimate(labels, method.name)
+    hmm = WordHMM(
+        model=model,
+        chain=TagChain(tag_grammar(labels.classes), offsets, method.transition_count),
+        words=code_words(labels, corpus, shapes=method.shapes),
+        word_count=method.word_count,
+        shards=model.observe(labels, anchors=fitting.anchors, threads=fitting.threads),
+        items=labels.items,
+    )
+
+    def initial() -> State:
+        q = starting_beliefs(labels, fitting)
+        if q is None:
+            q = first.infer(labels, fitting=replace(DEFAULT_FIT, anchors=fitting.anchors)).beliefs
+        return hmm.first_state(q)
+
+    fit = iterate(method, labels, initial=initial, step=hmm.step, fitting=fitting, corpus=corpus)
+    annotators = model.load(fit.state)
+    return make_estimate(
+        labels,
+        method.name,
+        hmm.beliefs(fit.state),
+        answer=hmm.best_path(fit.state),
+        confusion=annotators.confusion,
+        trace=fit.trace,
+        converged=fit.converged,
+        answer_all=fitting.answer_all,
+        parameters={**_transitions(fit.state), **annotators.summaries()},
+    )
+
+
+def _transitions(state: State) -> Mapping[str, Floats]:
+    """The mean transitions and starts."""
+    return {name: dirichlet.mean(state[name], axis=-1) for name in ("transitions", "start")}
+
+
+def require_sequences(name: str, labels: CrowdLabels) -> Ints:
+    """The offsets of the sequences, or an error that says that there are none."""
+    if labels.offsets is None:
+        raise OptionError(
+            f"{name} is for sequences: tags of the tokens of sentences. These labels are of single items; "
+            f"use dawid-skene, ibcc or another method for them."
+        )
+    return labels.offsets

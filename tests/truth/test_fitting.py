@@ -48,21 +48,6 @@ def test_a_settled_fit_says_so_and_does_not_warn(name: str) -> None:
     assert estimate.converged
 
 
-@pytest.mark.parametrize(
-    ("limits", "message"),
-    [
-        ((0, 1e-3), "max_iterations must be 1 or more, not 0."),
-        ((5, -1.0), "tolerance must be 0 or more, not -1.0."),
-        ((5, float("nan")), "tolerance must be 0 or more, not nan."),
-    ],
-)
-def test_convergence_that_makes_no_sense_is_refused(limits: tuple[int, float], message: str) -> None:
-    with pytest.raises(OptionError) as caught:
-        Convergence(max_iterations=limits[0], tolerance=limits[1])
-
-    assert str(caught.value) == message
-
-
 def test_progress_hears_of_every_iteration() -> None:
     heard: list[Progress] = []
 

@@ -1,6 +1,3 @@
-from crowdlogic.annotators.table import annotator_table as annotator_table
-from crowdlogic.store.estimates import load_estimate as load_estimate
-from crowdlogic.store.estimates import save_estimate as save_estimate
 from crowdlogic.truth.bsc_seq import BSCSeq as BSCSeq
 from crowdlogic.truth.comparison import MethodResult as MethodResult
 from crowdlogic.truth.comparison import compare_methods as compare_methods

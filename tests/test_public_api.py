@@ -105,7 +105,7 @@ def test_names_that_users_reach_for() -> None:
     assert OptionError is errors.OptionError
     assert DawidSkene is crowdlogic.DawidSkene is crowdlogic.truth.DawidSkene
     assert callable(agreement)
-    assert Vocabulary.__module__ == "crowdlogic.rules.predicates"
+    assert Vocabulary.__module__ == "crowdlogic.rules.predicates.vocabulary"
     assert {"DawidSkene", "LogicLNCL", "errors", "__version__"} <= set(dir(crowdlogic))
 
 

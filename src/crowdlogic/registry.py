@@ -189,3 +189,25 @@ IMITATIONS = Registry(
     },
 )
 """How much of the rules' view the targets of an epoch take in."""
+
+PREDICATES = Registry(
+    "predicate",
+    "crowdlogic.predicates",
+    {
+        "Label": "crowdlogic.rules.predicates.labels:LABEL",
+        "Predicted": "crowdlogic.rules.predicates.labels:PREDICTED",
+        "Contains": "crowdlogic.rules.predicates.text:CONTAINS",
+        "Matches": "crowdlogic.rules.predicates.text:MATCHES",
+        "After": "crowdlogic.rules.predicates.text:AFTER",
+        "Before": "crowdlogic.rules.predicates.text:BEFORE",
+        "Token": "crowdlogic.rules.predicates.tokens:TOKEN",
+        "Shape": "crowdlogic.rules.predicates.tokens:SHAPE",
+        "InList": "crowdlogic.rules.predicates.word_lists:IN_LIST",
+        "Previous": "crowdlogic.rules.predicates.sequences:PREVIOUS",
+        "Next": "crowdlogic.rules.predicates.sequences:NEXT",
+        "First": "crowdlogic.rules.predicates.sequences:FIRST",
+        "Last": "crowdlogic.rules.predicates.sequences:LAST",
+        "SameSequence": "crowdlogic.rules.predicates.sequences:SAME_SEQUENCE",
+    },
+)
+"""What rules may speak of."""

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from crowdlogic.cli.app import main
+from crowdlogic.registry import PREDICATES
 from crowdlogic.rules import Vocabulary, check, expand, parse_rules
 
 GUIDE = Path(__file__).parents[2] / "docs" / "rules.md"
@@ -55,7 +56,7 @@ def test_every_output_follows_an_example() -> None:
 
     assert all(found[at - 1][0] == "python" for at, (kind, _) in enumerate(found) if kind == "output")
     assert sum(kind == "python" for kind, _ in found) >= 11
-    assert {kind for kind, _ in found} == {"python", "output", "rules", "console"}
+    assert {kind for kind, _ in found} == {"python", "output", "rules", "console", "toml"}
 
 
 @pytest.mark.parametrize("text", [text for kind, text in blocks() if kind == "rules"])
@@ -85,3 +86,10 @@ def test_every_command_of_the_guide_prints_what_it_says(
             main()
 
         assert capfd.readouterr().out == expected
+
+
+def test_the_guide_lists_every_predicate_as_its_definition_says() -> None:
+    rows = [row for row in GUIDE.read_text(encoding="utf-8").splitlines() if re.match(r"\| `\w+\(", row)]
+    found = [PREDICATES.load(name) for name in PREDICATES]
+
+    assert rows == [f"| `{one.example}` | {one.meaning} |" for one in found]

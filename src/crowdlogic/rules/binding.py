@@ -14,10 +14,10 @@ import polars as pl
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.rules.facts import World
 from crowdlogic.rules.places import refusal
-from crowdlogic.rules.predicates import FIXED, Kind, Role
+from crowdlogic.rules.predicates.definition import FIXED, Kind, Role
 from crowdlogic.rules.relations import NOTHING_JOINED, Relation, join, look_up, too_many
 from crowdlogic.rules.syntax import EQUAL, Atom, Constant, LogicalRule, Rule, Term, Variable
-from crowdlogic.rules.variables import binding_atoms, generates, kinds_of, signature_of
+from crowdlogic.rules.variables import binding_atoms, find_predicate, generates, kinds_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,10 +108,10 @@ def facts_of(
     atom: Atom, kinds: dict[str, Kind], rows: Relation, world: World
 ) -> tuple[list[tuple[Term, Kind]], tuple[Ints, ...], Floats | None]:
     """The open places of an atom, a column of codes for each, and the truth of the facts."""
-    signature = signature_of(atom, world.vocabulary)
-    here = [_kind_here(term, kind, kinds) for term, kind in zip(atom.terms, signature.kinds, strict=True)]
+    predicate = find_predicate(atom, world.vocabulary)
+    here = [_kind_here(term, kind, kinds) for term, kind in zip(atom.terms, predicate.kinds, strict=True)]
     inputs = rows.columns[column_of(atom.terms[0])] if _reads_text(atom.terms[0], kinds) else None
-    facts = world.facts(atom, signature, here, inputs)
+    facts = world.facts(atom, predicate, here, inputs)
     places = [(term, kind) for term, kind in zip(atom.terms, here, strict=True) if kind not in FIXED]
     return places, facts.columns, facts.truth
 
@@ -137,7 +137,7 @@ def _with_units(rule: Rule, kinds: dict[str, Kind], rows: Relation, world: World
     """Units that only Label and Predicted speak of: any unit, or the one that a constant names."""
     limit = too_many(rule, world.max_rows)
     for atom in rule.atoms:
-        if atom.is_comparison or signature_of(atom, world.vocabulary).role not in (Role.latent, Role.predicted):
+        if atom.is_comparison or find_predicate(atom, world.vocabulary).role not in (Role.latent, Role.predicted):
             continue
         term = atom.terms[0]
         if column_of(term) in rows.columns:

@@ -13,7 +13,8 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.names import Classes
 from crowdlogic.errors import RuleError
 from crowdlogic.rules.expansion import expand
-from crowdlogic.rules.predicates import Kind, Role, Vocabulary
+from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.rules.predicates.definition import Kind, Role
 from crowdlogic.rules.syntax import (
     UNEQUAL,
     ArithmeticRule,
@@ -26,7 +27,7 @@ from crowdlogic.rules.syntax import (
     Term,
     Variable,
 )
-from crowdlogic.rules.variables import Finding, Severity, error, kinds_of, problems, signature_of, warning
+from crowdlogic.rules.variables import Finding, Severity, error, find_predicate, kinds_of, problems, warning
 
 
 def check(
@@ -75,14 +76,14 @@ def _misfits(rule: Rule, vocabulary: Vocabulary, corpus: Corpus) -> Iterator[Fin
     ours, theirs = ("tokens", "documents") if corpus.is_sequential else ("documents", "tokens")
     kinds = kinds_of(rule, vocabulary)
     for atom in rule.atoms:
-        signature = vocabulary.find(atom.predicate)
-        if atom.is_comparison or signature is None:
+        predicate = vocabulary.find(atom.predicate)
+        if atom.is_comparison or predicate is None:
             continue
-        if signature.units == theirs:
-            yield error(atom.place, f"{signature.name} is about {theirs}; the items here are {ours}.")
-        elif signature.role in (Role.text, Role.function) and corpus.texts is None and corpus.tokens is None:
-            yield error(atom.place, f"{signature.name} reads the text, and these items have none.")
-        elif signature.role is Role.predicted and corpus.is_sequential and _is_text(atom.terms[0], kinds):
+        if predicate.units == theirs:
+            yield error(atom.place, f"{predicate.name} is about {theirs}; the items here are {ours}.")
+        elif predicate.role in (Role.text, Role.function) and corpus.texts is None and corpus.tokens is None:
+            yield error(atom.place, f"{predicate.name} reads the text, and these items have none.")
+        elif predicate.role is Role.predicted and corpus.is_sequential and _is_text(atom.terms[0], kinds):
             yield error(atom.place, "Predicted on a derived text needs documents; the items here are tokens.")
 
 
@@ -102,7 +103,7 @@ def _pointless(rule: Rule, vocabulary: Vocabulary) -> Iterator[Finding]:
             yield warning(rule.place, f"this always holds: {literal.atom} stands on both sides.")
             return
         atom = literal.atom
-        if not literal.negated or atom.is_comparison or signature_of(atom, vocabulary).role is not Role.latent:
+        if not literal.negated or atom.is_comparison or find_predicate(atom, vocabulary).role is not Role.latent:
             continue
         other = needed.setdefault(atom.terms[0], atom)
         if isinstance(atom.terms[1], Constant) and isinstance(other.terms[1], Constant) and atom != other:

@@ -6,7 +6,7 @@ Relations are made once and kept, since many rules ask for the same one. Axes: i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -18,22 +18,14 @@ import polars as pl
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.intake.contract import row_error
 from crowdlogic.data.names import Classes, as_text, encode, find
-from crowdlogic.data.tagging import sequence_starts
 from crowdlogic.errors import RuleError, did_you_mean, name_list
-from crowdlogic.numerics.arrays import Floats, Ints
-from crowdlogic.rules import text_functions
+from crowdlogic.numerics.arrays import Ints
 from crowdlogic.rules.places import refusal
-from crowdlogic.rules.predicates import Kind, Role, Signature, Table, Vocabulary
+from crowdlogic.rules.predicates.definition import FIXED, Facts, Kind, Predicate, Role
+from crowdlogic.rules.predicates.vocabulary import Table, Vocabulary
+from crowdlogic.rules.predicates.word_lists import read_word_list
 from crowdlogic.rules.relations import MOST_ROWS
 from crowdlogic.rules.syntax import Atom, Constant
-
-
-@dataclass(frozen=True, eq=False)
-class Facts:
-    """What makes a predicate true: a column of codes for each of its open places, and the truth (None when 1)."""
-
-    columns: tuple[Ints, ...]
-    truth: Floats | None = None
 
 
 class Pool:
@@ -103,60 +95,78 @@ class World:
             raise refusal(constant.place, f"there is no item or token {constant}.{hint}")
         return int(code)
 
-    def facts(self, atom: Atom, signature: Signature, kinds: Sequence[Kind], inputs: Ints | None = None) -> Facts:
+    def facts(self, atom: Atom, predicate: Predicate, kinds: Sequence[Kind], inputs: Ints | None = None) -> Facts:
         """The facts of an atom, over its places that are not fixed constants.
 
         Args:
             atom: The atom.
-            signature: Its predicate.
+            predicate: Its predicate.
             kinds: What stands at each place in this rule.
             inputs: For a function of derived texts: the codes of the texts it is asked about.
         """
         constants = tuple(
             t.value
-            for t, kind in zip(atom.terms, signature.kinds, strict=True)
-            if isinstance(t, Constant) and kind in (Kind.word, Kind.pattern, Kind.file)
+            for t, kind in zip(atom.terms, predicate.kinds, strict=True)
+            if isinstance(t, Constant) and kind in FIXED
         )
-        key = (signature.name, constants, tuple(kinds), atom.place.folder)
+        key = (predicate.name, constants, tuple(kinds), atom.place.folder)
         if inputs is not None:
-            return self._of_text(atom, signature, constants, np.unique(inputs))
+            return self._of_text(atom, predicate, constants, np.unique(inputs))
         if key not in self._kept:
-            self._kept[key] = self._facts(atom, signature, kinds, constants)
+            self._kept[key] = self._facts(atom, predicate, kinds, constants)
         return self._kept[key]
 
-    def _facts(self, atom: Atom, signature: Signature, kinds: Sequence[Kind], constants: tuple[str, ...]) -> Facts:
-        if signature.role is Role.structure:
-            return STRUCTURE[signature.name](self)
-        if signature.role is Role.table:
-            return self._of_table(self.vocabulary.tables[signature.name.casefold()], atom, kinds)
-        return self._of_text(atom, signature, constants, None)
+    def _facts(self, atom: Atom, predicate: Predicate, kinds: Sequence[Kind], constants: tuple[str, ...]) -> Facts:
+        if predicate.role is Role.structure:
+            facts: Facts = self._call(predicate, self.corpus, self.max_rows)
+            return facts
+        if predicate.role is Role.table:
+            return self._of_table(self.vocabulary.tables[predicate.name.casefold()], atom, kinds)
+        return self._of_text(atom, predicate, constants, None)
 
-    def _of_text(self, atom: Atom, signature: Signature, constants: tuple[str, ...], inputs: Ints | None) -> Facts:
+    def _of_text(self, atom: Atom, predicate: Predicate, constants: tuple[str, ...], inputs: Ints | None) -> Facts:
         """Facts of a function: over all units, or over the derived texts that are asked about."""
         texts = self.texts if inputs is None else self.derived.texts.gather(inputs)
         codes: Ints = np.arange(len(texts)) if inputs is None else inputs
         try:
-            answer = self._answer(signature, texts, constants, atom)
+            answer = self._answer(predicate, texts, constants, atom)
         except RuleError as problem:
             raise refusal(atom.place, str(problem)) from None
         if answer.dtype == pl.String:
             rows = answer.is_not_null().arg_true().to_numpy()
-            pool = self.derived if signature.kinds[-1] is Kind.text else self.names
+            pool = self.derived if predicate.kinds[-1] is Kind.text else self.names
             return Facts((codes[rows], pool.codes(answer.gather(rows))))
         truth = answer.cast(pl.Float64).to_numpy()
         rows = np.flatnonzero(truth > 0)
         return Facts((codes[rows],), None if (truth[rows] == 1).all() else truth[rows])
 
-    def _answer(self, signature: Signature, texts: pl.Series, constants: tuple[str, ...], atom: Atom) -> pl.Series:
-        if signature.role is Role.function:
-            return _checked(
-                self.vocabulary.functions[signature.name.casefold()](texts.to_list(), *constants), texts, signature
+    def _answer(self, predicate: Predicate, texts: pl.Series, constants: tuple[str, ...], atom: Atom) -> pl.Series:
+        """What the function of a predicate says of texts; a word list is handed over as its words."""
+        if predicate.role is Role.function:
+            return _check_answer(self._call(predicate, texts.to_list(), *constants), texts, predicate)
+        kinds = [kind for kind in predicate.kinds if kind in FIXED]
+        given = [
+            self._words(value, atom.place.folder) if kind is Kind.file else value
+            for value, kind in zip(constants, kinds, strict=True)
+        ]
+        answer: pl.Series = self._call(predicate, texts, *given)
+        return answer
+
+    def _words(self, name: str, folder: Path | None) -> tuple[str, ...]:
+        """A word list: a file beside the rule file, or one of the vocabulary's for rules that came from no file."""
+        if folder is not None:
+            return read_word_list(Path(folder) / name)
+        if name not in self.vocabulary.word_lists:
+            raise RuleError(
+                "a rule that came from no file cannot read a word list; use read_rules on a file, or add the list to "
+                "the vocabulary (word_list)."
             )
-        if signature.name == "InList":
-            if atom.place.folder is None:
-                raise RuleError("a rule that came from no file cannot read a word list; use read_rules on a file.")
-            return text_functions.in_list(texts, Path(atom.place.folder) / constants[0])
-        return TEXT[signature.name](texts, *constants)
+        return self.vocabulary.word_lists[name]
+
+    def _call(self, predicate: Predicate, *arguments: Any) -> Any:
+        if predicate.function is None:
+            raise RuleError(f"{predicate.name} has no function that could say when it is true.")
+        return predicate.function(*arguments)
 
     def _of_table(self, table: Table, atom: Atom, kinds: Sequence[Kind]) -> Facts:
         columns = [self._coded(table, series, kind) for series, kind in zip(table.arguments, kinds, strict=True)]
@@ -200,74 +210,12 @@ class World:
             raise row_error(table.source, again, "this fact stands twice", "Give each fact once.", RuleError)
 
 
-def _checked(answer: Any, texts: pl.Series, signature: Signature) -> pl.Series:
+def _check_answer(answer: Any, texts: pl.Series, predicate: Predicate) -> pl.Series:
     """What a registered function said, as a column; refused when it does not fit."""
-    gives_text = signature.kinds[-1] is Kind.text
+    gives_text = predicate.kinds[-1] is Kind.text
     column = pl.Series(answer, dtype=pl.String if gives_text else pl.Float64, strict=False)
     if len(column) != len(texts):
-        raise RuleError(f"{signature.name} gave {len(column):,} answers for {len(texts):,} texts.")
+        raise RuleError(f"{predicate.name} gave {len(column):,} answers for {len(texts):,} texts.")
     if not gives_text and len(column) and not column.is_between(0.0, 1.0).fill_null(value=False).all():
-        raise RuleError(f"{signature.name} gave a truth value outside [0, 1].")
+        raise RuleError(f"{predicate.name} gave a truth value outside [0, 1].")
     return column
-
-
-def _first(world: World) -> Facts:
-    return Facts((np.flatnonzero(_begins(world)),))
-
-
-def _last(world: World) -> Facts:
-    ends = np.roll(_begins(world), -1) if world.corpus.n_units else np.zeros(0, dtype=bool)
-    return Facts((np.flatnonzero(ends),))
-
-
-def _previous(world: World) -> Facts:
-    later = np.flatnonzero(~_begins(world))
-    return Facts((later, later - 1))
-
-
-def _next(world: World) -> Facts:
-    later = np.flatnonzero(~_begins(world))
-    return Facts((later - 1, later))
-
-
-def _begins(world: World) -> Any:
-    return sequence_starts(world.corpus.n_units, _offsets(world))
-
-
-def _offsets(world: World) -> Ints:
-    offsets = world.corpus.offsets
-    if offsets is None:
-        raise RuleError("the items are documents, and have no sequences.")
-    return offsets
-
-
-def _same_sequence(world: World) -> Facts:
-    """Every pair of different units of one sequence, in both orders."""
-    offsets = _offsets(world)
-    lengths = np.diff(offsets)
-    rows = int((lengths * (lengths - 1)).sum())
-    if rows > world.max_rows:
-        raise RuleError(f"SameSequence has {rows:,} pairs here, and the limit is {world.max_rows:,} (max_rows).")
-    others = np.repeat(lengths - 1, lengths)
-    one = np.repeat(np.arange(world.corpus.n_units), others)
-    rank = np.arange(rows) - np.repeat(np.cumsum(others) - others, others)
-    other = np.repeat(np.repeat(offsets[:-1], lengths), others) + rank
-    return Facts((one, other + (other >= one)))
-
-
-STRUCTURE: dict[str, Callable[[World], Facts]] = {
-    "First": _first,
-    "Last": _last,
-    "Previous": _previous,
-    "Next": _next,
-    "SameSequence": _same_sequence,
-}
-
-TEXT: dict[str, Callable[..., pl.Series]] = {
-    "After": text_functions.after,
-    "Before": text_functions.before,
-    "Contains": text_functions.contains,
-    "Matches": text_functions.matches,
-    "Token": lambda tokens: tokens,
-    "Shape": text_functions.shape,
-}

@@ -23,11 +23,12 @@ from crowdlogic.rules.checking import require
 from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.facts import World
 from crowdlogic.rules.places import refusal
-from crowdlogic.rules.predicates import Kind, Role, Vocabulary
+from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.rules.predicates.definition import Kind, Role
 from crowdlogic.rules.relations import MOST_ROWS
 from crowdlogic.rules.soft import Hinge, applicability, violation
 from crowdlogic.rules.syntax import EQUAL, Atom, LogicalRule, Rule, RuleSet, Term, Variable
-from crowdlogic.rules.variables import label_units, signature_of
+from crowdlogic.rules.variables import find_predicate, label_units
 
 MOST_CELLS = 20_000_000
 """The most cells of a table of labellings and class assignments; more means too many classes for the rule's shape."""
@@ -210,7 +211,7 @@ def _evidence(bound: Bound, world: World, axes: dict[str, Ints]) -> dict[int, Fl
     """The truth of every observed atom on every row."""
     found: dict[int, Floats | float] = {}
     for a, atom in enumerate(bound.rule.atoms):
-        if atom.is_comparison or signature_of(atom, world.vocabulary).role in (Role.latent, Role.predicted):
+        if atom.is_comparison or find_predicate(atom, world.vocabulary).role in (Role.latent, Role.predicted):
             continue
         found[a] = truth_of(a, bound, world, axes)
         if bound.rule.weight is None and not np.isin(found[a], CRISP).all():
@@ -284,7 +285,7 @@ def _row_classes(bound: Bound, world: World) -> set[str]:
     spoken = set()
     for atom in bound.rule.atoms:
         open_comparison = atom.is_comparison and any(v.name in bound.axes for v in atom.variables())
-        if open_comparison or (not atom.is_comparison and signature_of(atom, world.vocabulary).role is Role.latent):
+        if open_comparison or (not atom.is_comparison and find_predicate(atom, world.vocabulary).role is Role.latent):
             spoken |= {v.name for v in atom.variables() if bound.kinds.get(v.name) is Kind.label}
     return {name for name in spoken if name in bound.rows.columns}
 
@@ -344,7 +345,7 @@ class _FormMaker:
         labels: list[LabelTerm] = []
         predicted: list[PredictedTerm] = []
         for coefficient, atom in hinge.terms:
-            role = signature_of(atom, self.world.vocabulary).role
+            role = find_predicate(atom, self.world.vocabulary).role
             if role in (Role.latent, Role.predicted) and self._is_sum(atom.terms[1]):
                 base = base + coefficient  # one class holds, and predictions sum to one
             elif role is Role.latent:

@@ -45,16 +45,15 @@ TERMINALS = {
 """What to call a terminal in a message; the others (arithmetic, exponents) are left out so that lists stay short."""
 
 
-def parse_rules(text: str, *, source: str = "the rules", folder: Path | None = None, includes: bool = True) -> RuleSet:
+def parse_rules(text: str, *, source: str = "the rules", folder: Path | None = None) -> RuleSet:
     """The rules in a text.
 
     Args:
         text: What a rule file would hold.
         source: What to call the text in messages.
         folder: Where `include 'file'` and word lists look; without it, files cannot be included.
-        includes: Whether files may be included at all.
     """
-    return _assembled(_statements(text, source, folder), source, folder if includes else None, ())
+    return _assembled(_statements(text, source, folder), source, folder, ())
 
 
 def read_rules(path: str | Path) -> RuleSet:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from crowdlogic.data.names import Classes
 from crowdlogic.rules.expansion import expand
-from crowdlogic.rules.predicates import Kind, Role, Vocabulary
+from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.rules.predicates.definition import Kind, Role
 from crowdlogic.rules.syntax import Atom, Constant, Rule, RuleSet
-from crowdlogic.rules.variables import binding_atoms, kinds_of, signature_of
+from crowdlogic.rules.variables import binding_atoms, find_predicate, kinds_of
 
 OF_UNITS = (Kind.unit, Kind.readable)
 """Places that stand for units of the corpus; a constant there names one."""
@@ -28,7 +29,7 @@ def _stays_within(rule: Rule, vocabulary: Vocabulary) -> bool:
         return False
     groups = {name: name for name, kind in kinds.items() if kind is Kind.unit}
     for atom in binding_atoms(rule):
-        if not atom.is_comparison and signature_of(atom, vocabulary).role is Role.structure:
+        if not atom.is_comparison and find_predicate(atom, vocabulary).role is Role.structure:
             names = [variable.name for variable in atom.variables()]
             joined = {groups[name] for name in names}
             groups = {name: groups[names[0]] if group in joined else group for name, group in groups.items()}
@@ -40,5 +41,5 @@ def _names_a_unit(atom: Atom, kinds: dict[str, Kind], vocabulary: Vocabulary) ->
     constants = [isinstance(term, Constant) for term in atom.terms]
     if atom.is_comparison:
         return any(constants) and any(kinds.get(variable.name) is Kind.unit for variable in atom.variables())
-    places = signature_of(atom, vocabulary).kinds
+    places = find_predicate(atom, vocabulary).kinds
     return any(is_constant and kind in OF_UNITS for is_constant, kind in zip(constants, places, strict=True))

@@ -12,7 +12,8 @@ from enum import StrEnum
 from crowdlogic.data.names import Classes
 from crowdlogic.errors import did_you_mean, name_list
 from crowdlogic.rules.places import Place
-from crowdlogic.rules.predicates import FIXED, Kind, Role, Signature, Vocabulary
+from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.rules.predicates.definition import FIXED, Kind, Predicate, Role
 from crowdlogic.rules.syntax import ArithmeticRule, Atom, Constant, Rule, Term, Variable
 
 
@@ -45,10 +46,14 @@ def warning(place: Place, what: str) -> Finding:
     return Finding(Severity.warning, place, what)
 
 
-def signature_of(atom: Atom, vocabulary: Vocabulary) -> Signature:
+def find_predicate(atom: Atom, vocabulary: Vocabulary) -> Predicate:
     """The predicate of an atom that was checked before."""
     found = vocabulary.find(atom.predicate)
-    return found if found is not None else Signature(atom.predicate, (Kind.name,) * len(atom.terms), Role.table)
+    return (
+        found
+        if found is not None
+        else Predicate(name=atom.predicate, kinds=(Kind.name,) * len(atom.terms), role=Role.table)
+    )
 
 
 def kinds_of(rule: Rule, vocabulary: Vocabulary) -> dict[str, Kind]:
@@ -57,7 +62,7 @@ def kinds_of(rule: Rule, vocabulary: Vocabulary) -> dict[str, Kind]:
     for atom in rule.atoms:
         if atom.is_comparison:
             continue
-        for term, kind in zip(atom.terms, signature_of(atom, vocabulary).kinds, strict=False):
+        for term, kind in zip(atom.terms, find_predicate(atom, vocabulary).kinds, strict=False):
             if isinstance(term, Variable):
                 seen.setdefault(term.name, set()).add(kind)
     return _alike({name: _settled(kinds) for name, kinds in seen.items()}, rule)
@@ -86,7 +91,7 @@ def _settled(kinds: set[Kind]) -> Kind:
 
 def generates(atom: Atom, vocabulary: Vocabulary) -> bool:
     """Whether an atom lists what makes it true, so that it can bind variables by itself."""
-    return not atom.is_comparison and signature_of(atom, vocabulary).role not in (Role.latent, Role.predicted)
+    return not atom.is_comparison and find_predicate(atom, vocabulary).role not in (Role.latent, Role.predicted)
 
 
 def binding_atoms(rule: Rule) -> tuple[Atom, ...]:
@@ -117,7 +122,7 @@ def problems(rule: Rule, vocabulary: Vocabulary, classes: Classes | None) -> lis
 
 
 def _is(atom: Atom, role: Role, vocabulary: Vocabulary) -> bool:
-    return not atom.is_comparison and signature_of(atom, vocabulary).role is role
+    return not atom.is_comparison and find_predicate(atom, vocabulary).role is role
 
 
 def _shapes(rule: Rule, vocabulary: Vocabulary) -> Iterator[Finding]:
@@ -125,21 +130,21 @@ def _shapes(rule: Rule, vocabulary: Vocabulary) -> Iterator[Finding]:
     for atom in rule.atoms:
         if atom.is_comparison:
             continue
-        signature = vocabulary.find(atom.predicate)
-        if signature is None:
+        predicate = vocabulary.find(atom.predicate)
+        if predicate is None:
             yield error(atom.place, f"unknown predicate {atom.predicate!r}.{vocabulary.hint(atom.predicate)}")
-        elif len(atom.terms) != len(signature.kinds):
-            expected = ", ".join(signature.kinds)
+        elif len(atom.terms) != len(predicate.kinds):
+            expected = ", ".join(predicate.kinds)
             yield error(
                 atom.place,
-                f"{signature.name} takes {len(signature.kinds)} terms ({expected}), not {len(atom.terms)}.",
+                f"{predicate.name} takes {len(predicate.kinds)} terms ({expected}), not {len(atom.terms)}.",
             )
 
 
 def _placed(rule: Rule, vocabulary: Vocabulary) -> Iterator[tuple[Atom, Term, Kind]]:
     for atom in rule.atoms:
         if not atom.is_comparison:
-            for term, kind in zip(atom.terms, signature_of(atom, vocabulary).kinds, strict=True):
+            for term, kind in zip(atom.terms, find_predicate(atom, vocabulary).kinds, strict=True):
                 yield atom, term, kind
 
 
@@ -222,7 +227,7 @@ def _underived(rule: Rule, vocabulary: Vocabulary, kinds: dict[str, Kind]) -> It
         term.name
         for atom in binding_atoms(rule)
         if not atom.is_comparison
-        for term, kind in zip(atom.terms, signature_of(atom, vocabulary).kinds, strict=True)
+        for term, kind in zip(atom.terms, find_predicate(atom, vocabulary).kinds, strict=True)
         if isinstance(term, Variable) and kind is Kind.text
     }
     for name, kind in kinds.items():

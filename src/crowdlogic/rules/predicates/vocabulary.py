@@ -1,7 +1,7 @@
-"""The predicates that rules may speak of: what each is called, and what may stand at each of its places.
+"""The vocabulary of rules: the predicates of the registry, and those that are added from Python.
 
 Four sources: the latent Label, the structure of sequences, tables of observed facts, and functions of the text; and
-Predicted, which is what the current classifier says. Tables and functions are added from Python:
+Predicted, which is what the current classifier says.
 
     vocabulary = Vocabulary()
     vocabulary.table("Similar", frame)               # columns: two items, and truth when it is not always 1
@@ -15,96 +15,28 @@ A rule file can only name what is here; it cannot define or run anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any
 
-import numpy as np
 import polars as pl
 
 from crowdlogic.data.intake.contract import TableSource, row_error
 from crowdlogic.data.intake.dataframes import to_polars
 from crowdlogic.errors import OptionError, RuleError, did_you_mean
+from crowdlogic.registry import PREDICATES
+from crowdlogic.rules.predicates.definition import (
+    Kind,
+    Predicate,
+    Role,
+    TextFunction,
+    TruthFunction,
+    derived_predicate,
+    truth_predicate,
+)
 
 TRUTH_COLUMNS = ("truth", "value")
 """The column of a table that holds truth values in [0, 1]; without one, every row is true."""
-
-
-class Kind(StrEnum):
-    """What may stand at a place of a predicate."""
-
-    unit = "an item or token"
-    label = "a class"
-    readable = "an item, a token or a text"
-    text = "a text"
-    name = "a name"
-    word = "a quoted word"
-    pattern = "a quoted pattern"
-    file = "a quoted file name"
-
-
-class Role(StrEnum):
-    """Where a predicate's truth comes from."""
-
-    latent = "latent"
-    predicted = "predicted"
-    structure = "structure"
-    text = "text"
-    function = "function"
-    table = "table"
-
-
-FIXED = (Kind.word, Kind.pattern, Kind.file)
-"""Places that take a quoted constant and nothing else."""
-
-
-@dataclass(frozen=True)
-class Signature:
-    """A predicate's name, what stands at its places, and where its truth comes from.
-
-    Attributes:
-        name: As it is written.
-        kinds: What may stand at each place.
-        role: Where the truth comes from.
-        units: Whether it is about documents, tokens, or either (None).
-    """
-
-    name: str
-    kinds: tuple[Kind, ...]
-    role: Role
-    units: str | None = None
-
-
-def _signature(name: str, *kinds: Kind, role: Role, units: str | None = None) -> Signature:
-    return Signature(name, kinds, role, units)
-
-
-BUILT_IN = {
-    signature.name.casefold(): signature
-    for signature in (
-        _signature("Label", Kind.unit, Kind.label, role=Role.latent),
-        _signature("Predicted", Kind.readable, Kind.label, role=Role.predicted),
-        _signature("Previous", Kind.unit, Kind.unit, role=Role.structure, units="tokens"),
-        _signature("Next", Kind.unit, Kind.unit, role=Role.structure, units="tokens"),
-        _signature("First", Kind.unit, role=Role.structure, units="tokens"),
-        _signature("Last", Kind.unit, role=Role.structure, units="tokens"),
-        _signature("SameSequence", Kind.unit, Kind.unit, role=Role.structure, units="tokens"),
-        _signature("After", Kind.readable, Kind.word, Kind.text, role=Role.text, units="documents"),
-        _signature("Before", Kind.readable, Kind.word, Kind.text, role=Role.text, units="documents"),
-        _signature("Contains", Kind.readable, Kind.word, role=Role.text, units="documents"),
-        _signature("Matches", Kind.readable, Kind.pattern, role=Role.text),
-        _signature("Token", Kind.unit, Kind.name, role=Role.text, units="tokens"),
-        _signature("Shape", Kind.unit, Kind.name, role=Role.text, units="tokens"),
-        _signature("InList", Kind.readable, Kind.file, role=Role.text),
-    )
-}
-
-TruthFunction: TypeAlias = Callable[..., Sequence[float | bool] | np.ndarray[Any, Any]]
-"""Truth values in [0, 1] for texts: f(texts, *constants)."""
-
-TextFunction: TypeAlias = Callable[..., Sequence[str | None]]
-"""A text for each text, None where there is none: f(texts, *constants)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,12 +49,13 @@ class Table:
 
 
 class Vocabulary:
-    """The built-in predicates, and those that were added."""
+    """The predicates of the registry, and those that were added from Python."""
 
     def __init__(self) -> None:
-        self._added: dict[str, Signature] = {}
+        self._added: dict[str, Predicate] = {}
+        self._registered: dict[str, Predicate] = {}  # those of the registry that were asked for
         self.tables: dict[str, Table] = {}
-        self.functions: dict[str, TruthFunction | TextFunction] = {}
+        self.word_lists: dict[str, tuple[str, ...]] = {}
 
     def table(self, name: str, frame: Any, *, source: TableSource | None = None) -> Vocabulary:
         """Add a predicate whose facts are listed in a table; what is not listed is false.
@@ -136,8 +69,18 @@ class Vocabulary:
         """
         origin = source or TableSource(f"the table of {name}")
         facts = _facts(to_polars(frame, origin), name, origin)
-        self._add(Signature(name, (Kind.name,) * len(facts.arguments), Role.table))
+        self._add(Predicate(name=name, kinds=(Kind.name,) * len(facts.arguments), role=Role.table))
         self.tables[name.casefold()] = facts
+        return self
+
+    def word_list(self, name: str, words: Iterable[str]) -> Vocabulary:
+        """Add a word list, for rules that come from no file: InList(T, 'name').
+
+        Args:
+            name: What rules call it.
+            words: Its words.
+        """
+        self.word_lists[name] = tuple(sorted(set(words)))
         return self
 
     def predicate(self, name: str, *, constants: int = 0) -> Callable[[TruthFunction], TruthFunction]:
@@ -149,8 +92,7 @@ class Vocabulary:
         """
 
         def register(function: TruthFunction) -> TruthFunction:
-            self._add(Signature(name, (Kind.readable, *(Kind.word,) * constants), Role.function))
-            self.functions[name.casefold()] = function
+            self._add(truth_predicate(name, function, constants=constants))
             return function
 
         return register
@@ -164,8 +106,7 @@ class Vocabulary:
         """
 
         def register(function: TextFunction) -> TextFunction:
-            self._add(Signature(name, (Kind.readable, *(Kind.word,) * constants, Kind.text), Role.function))
-            self.functions[name.casefold()] = function
+            self._add(derived_predicate(name, function, constants=constants))
             return function
 
         return register
@@ -173,24 +114,43 @@ class Vocabulary:
     def copy(self) -> Vocabulary:
         """The same predicates, to which others can be added."""
         other = Vocabulary()
-        other._added, other.tables, other.functions = dict(self._added), dict(self.tables), dict(self.functions)
+        other._added, other.tables, other.word_lists = dict(self._added), dict(self.tables), dict(self.word_lists)
         return other
 
-    def find(self, name: str) -> Signature | None:
+    def find(self, name: str) -> Predicate | None:
         """The predicate of a name, whatever its case, as in PSL."""
         key = name.casefold()
-        return BUILT_IN.get(key) or self._added.get(key)
+        if key not in self._added and key not in self._registered:
+            found = find_registered(key)
+            if found is not None:
+                self._registered[key] = found
+        return self._added.get(key) or self._registered.get(key)
+
+    def function_names(self) -> tuple[str, ...]:
+        """The predicates that were registered from Python, and that no file can hold."""
+        return tuple(one.name for one in self._added.values() if one.role is Role.function)
 
     def hint(self, name: str) -> str:
         """The nearest known name, as a question, or nothing."""
-        return did_you_mean(name, [signature.name for signature in (*BUILT_IN.values(), *self._added.values())])
+        return did_you_mean(name, [*PREDICATES, *(one.name for one in self._added.values())])
 
-    def _add(self, signature: Signature) -> None:
-        if not (signature.name.isidentifier() and signature.name.isascii()):
-            raise OptionError(f"{signature.name!r} cannot name a predicate: use letters, digits and _.")
-        if self.find(signature.name) is not None:
-            raise OptionError(f"There is a predicate {signature.name} already. Choose another name.")
-        self._added[signature.name.casefold()] = signature
+    def _add(self, predicate: Predicate) -> None:
+        if not (predicate.name.isidentifier() and predicate.name.isascii()):
+            raise OptionError(f"{predicate.name!r} cannot name a predicate: use letters, digits and _.")
+        if self.find(predicate.name) is not None:
+            raise OptionError(f"There is a predicate {predicate.name} already. Choose another name.")
+        self._added[predicate.name.casefold()] = predicate
+
+
+def find_registered(key: str) -> Predicate | None:
+    """A predicate of the registry by its name in small letters; only the one that is asked for is imported."""
+    name = next((name for name in PREDICATES if name.casefold() == key), None)
+    if name is None:
+        return None
+    found = PREDICATES.load(name)
+    if not isinstance(found, Predicate):
+        raise OptionError(f"The entry {name!r} of {PREDICATES.group} is no Predicate.")
+    return found
 
 
 def _facts(frame: pl.DataFrame, name: str, source: TableSource) -> Table:

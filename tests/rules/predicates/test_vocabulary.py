@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +11,14 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from crowdlogic import registry
 from crowdlogic.data.corpus import documents, sentences
 from crowdlogic.errors import OptionError, RuleError
+from crowdlogic.registry import PREDICATES
 from crowdlogic.rules.grounding import GroundRules, ground_rules
 from crowdlogic.rules.parser import parse_rules, read_rules
 from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.rules.predicates.definition import truth_predicate
 from crowdlogic.rules.projection.projector import Projector
 
 CLASSES = ("neg", "pos")
@@ -235,3 +240,43 @@ def test_a_copy_is_added_to_alone() -> None:
     assert first.find("Far") is None
     assert other.find("Near") == first.find("Near")
     assert set(other.tables) == {"near", "far"}
+
+
+def test_every_predicate_of_the_registry_is_found_by_its_name_in_any_case() -> None:
+    for name in PREDICATES:
+        found = Vocabulary().find(name.upper())
+
+        assert found is not None
+        assert found.name == name
+        assert found.example.startswith(f"{name}(")
+        assert found.meaning
+
+
+def shouting(texts: list[str]) -> list[float]:
+    return [float(text.isupper()) for text in texts]
+
+
+SHOUTING = truth_predicate("Shouting", shouting)
+
+
+def test_another_package_adds_a_predicate(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("Shouting", f"{__name__}:SHOUTING", "crowdlogic.predicates")
+    monkeypatch.setitem(sys.modules, __name__, sys.modules[__name__])
+    monkeypatch.setattr(registry, "entry_points", lambda group: [point] if group == point.group else [])
+    monkeypatch.delitem(PREDICATES.__dict__, "_places", raising=False)
+    corpus = documents(["a", "b"], ["NO", "no"])
+    try:
+        found = ground_rules(parse_rules("1: shouting(S) -> Label(S, 'pos')"), corpus, CLASSES)
+        hint = Vocabulary().hint("Shoutin")
+    finally:
+        PREDICATES.__dict__.pop("_places")
+
+    assert units(found) == [0]
+    assert hint == " Did you mean 'Shouting'?"
+
+
+def test_an_entry_that_is_no_predicate_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(PREDICATES._places, "Odd", "statistics:mean")
+
+    with pytest.raises(OptionError, match=r"^The entry 'Odd' of crowdlogic\.predicates is no Predicate\.$"):
+        Vocabulary().find("odd")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import polars as pl
 import pytest
 
 from crowdlogic.errors import RuleError
-from crowdlogic.rules.text_functions import after, before, contains, in_list, matches, shape
+from crowdlogic.rules.predicates.text import after, before, contains, matches
 
 
 def test_the_clauses_around_a_word() -> None:
@@ -97,32 +96,3 @@ def test_no_pattern_can_hang_the_program() -> None:
 
     assert matches(pl.Series(["a" * 200_000 + "!"]), r"^(a+)+$").to_list() == [False]
     assert time.perf_counter() - began < 2.0
-
-
-def test_shapes() -> None:
-    tokens = pl.Series(["Paris", "EU", "U.N.", "1990", "iPhone", "don't", "Ähm", "X2-b", ""])
-
-    assert shape(tokens).to_list() == ["Xx", "X", "X.X.", "d", "xXx", "x'x", "Xx", "Xd-x", ""]
-
-
-def test_a_word_list_is_read_once_per_line(tmp_path: Path) -> None:
-    (tmp_path / "cities.txt").write_text("Paris\n\n Rome \nNew York\n", encoding="utf-8")
-
-    found = in_list(pl.Series(["Paris", "paris", "Rome", "in Rome today", ""]), tmp_path / "cities.txt")
-
-    assert found.to_list() == [True, False, True, True, False]
-
-
-def test_a_missing_word_list_is_named(tmp_path: Path) -> None:
-    with pytest.raises(RuleError, match=r"^there is no word list 'none\.txt' beside the rule file\.$"):
-        in_list(pl.Series(["a"]), tmp_path / "none.txt")
-
-
-def test_a_word_list_that_was_changed_is_read_again(tmp_path: Path) -> None:
-    (tmp_path / "w.txt").write_text("fine\n")
-    before = in_list(pl.Series(["fine", "awful"]), tmp_path / "w.txt").to_list()
-
-    (tmp_path / "w.txt").write_text("awful\n")
-
-    assert before == [True, False]
-    assert in_list(pl.Series(["fine", "awful"]), tmp_path / "w.txt").to_list() == [False, True]

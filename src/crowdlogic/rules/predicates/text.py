@@ -8,12 +8,11 @@ backreferences and no look-around.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from pathlib import Path
 
 import polars as pl
 
 from crowdlogic.errors import RuleError
+from crowdlogic.rules.predicates.definition import Kind, Predicate, Role
 
 EDGE = r"(?:^|\W)"
 """What stands before a whole word; its end is the mirror image."""
@@ -62,37 +61,41 @@ def _reason(problem: Exception) -> str:
     return said.removeprefix("regex error: ").removeprefix("error: ").rstrip(".")
 
 
-def shape(tokens: pl.Series) -> pl.Series:
-    """Paris -> Xx, EU -> X, U.N. -> X.X., 1990 -> d: runs of capitals, small letters and digits, each as one sign."""
-    signs = tokens.str.replace_all(r"\p{Lu}+", "\u0001").str.replace_all(r"\p{L}+", "\u0002")
-    return (
-        signs.str.replace_all(r"\p{Nd}+", "d")
-        .str.replace_all("\u0001", "X", literal=True)
-        .str.replace_all("\u0002", "x", literal=True)
-    )
+CONTAINS = Predicate(
+    name="Contains",
+    kinds=(Kind.readable, Kind.word),
+    role=Role.text,
+    units="documents",
+    function=contains,
+    example="Contains(S, 'word')",
+    meaning="the text has the word or phrase, whole, whatever its case",
+)
 
+MATCHES = Predicate(
+    name="Matches",
+    kinds=(Kind.readable, Kind.pattern),
+    role=Role.text,
+    function=matches,
+    example="Matches(S, 'pattern')",
+    meaning="the text holds a match of the regular expression; a backslash is written twice",
+)
 
-def in_list(texts: pl.Series, path: Path) -> pl.Series:
-    """Whether a word of each text stands in a word list."""
-    words = _word_list(path, _state(path))
-    return texts.str.split(" ").list.eval(pl.element().str.strip_chars().is_in(words)).list.any()
+AFTER = Predicate(
+    name="After",
+    kinds=(Kind.readable, Kind.word, Kind.text),
+    role=Role.text,
+    units="documents",
+    function=after,
+    example="After(S, 'but', B)",
+    meaning='B is the text after the first "but" that stands between words',
+)
 
-
-def _state(path: Path) -> tuple[int, int]:
-    """What changes when a file does: when it was last written, and its size."""
-    try:
-        found = path.stat()
-    except OSError:
-        return 0, 0
-    return found.st_mtime_ns, found.st_size
-
-
-@lru_cache(maxsize=16)
-def _word_list(path: Path, _written: tuple[int, int]) -> tuple[str, ...]:
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError:
-        raise RuleError(f"there is no word list {path.name!r} beside the rule file.") from None
-    except (OSError, UnicodeDecodeError):
-        raise RuleError(f"the word list {path.name!r} cannot be read as UTF-8 text.") from None
-    return tuple(sorted({line.strip() for line in lines if line.strip()}))
+BEFORE = Predicate(
+    name="Before",
+    kinds=(Kind.readable, Kind.word, Kind.text),
+    role=Role.text,
+    units="documents",
+    function=before,
+    example="Before(S, 'but', A)",
+    meaning='A is the text before the first "but" that stands between words',
+)

@@ -1,0 +1,210 @@
+"""Rules as plain data, for whoever stores them: their text, the tables of facts and the word lists that they speak of.
+
+Included files are part of the text. A word list is packed under a name of its own and the rule names it by that, so
+that unpacking needs no file and reads none, whatever the text says. Predicates registered from Python are code and
+cannot be packed: whoever unpacks such rules brings them along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import polars as pl
+
+from crowdlogic.data.intake.contract import TableSource
+from crowdlogic.errors import FormatError, OptionError, RuleError
+from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.rules.predicates.definition import Kind
+from crowdlogic.rules.predicates.vocabulary import Table
+from crowdlogic.rules.predicates.word_lists import parse_word_list, word_list_bytes
+from crowdlogic.rules.syntax import ArithmeticRule, Atom, Constant, GroupName, LogicalRule, Ready, Rule, RuleSet, Term
+
+TRUTH = "truth"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PackedRules:
+    """Rules as plain data.
+
+    Attributes:
+        text: The rules as a rule file would hold them; included files are written out.
+        source: What to call the text in messages.
+        tables: The facts of each table by its predicate's name: a column per place, and `truth` when not always 1.
+        table_sources: What to call each table in messages.
+        word_lists: The content of each word list, by the name that the text has for it: a file name without a folder.
+        functions: The predicates that were registered from Python, and are not packed.
+    """
+
+    text: str
+    source: str = "the rules"
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    table_sources: Mapping[str, str] = field(default_factory=dict)
+    word_lists: Mapping[str, bytes] = field(default_factory=dict)
+    functions: tuple[str, ...] = ()
+
+
+def pack_rules(rules: RuleSet, vocabulary: Vocabulary | None = None) -> PackedRules:
+    """Rules as plain data. Word lists are read from their files; no other file is.
+
+    Args:
+        rules: What was read.
+        vocabulary: The predicates beyond the built-in ones.
+    """
+    words = vocabulary or Vocabulary()
+    packing = _Packing(words, dict(rules.groups))
+    statements = tuple(_rename_lists(one, packing) for one in rules.statements)
+    tables = {_written_name(name, words): table for name, table in words.tables.items()}
+    return PackedRules(
+        text=str(replace(rules, statements=statements, groups=packing.groups)),
+        source=rules.source,
+        tables={name: _table_frame(table) for name, table in tables.items()},
+        table_sources={name: table.source.name for name, table in tables.items()},
+        word_lists=dict(packing.lists.values()),
+        functions=words.function_names(),
+    )
+
+
+def unpack_rules(
+    packed: PackedRules, vocabulary: Vocabulary | None = None, *, where: str = "the run"
+) -> tuple[RuleSet, Vocabulary]:
+    """The rules, and the vocabulary that they speak.
+
+    Args:
+        packed: The rules as plain data.
+        vocabulary: Predicates to use beside the packed ones, and tables to use in place of packed ones.
+        where: What to call the place that the data came from in messages, such as a folder.
+    """
+    words = Vocabulary() if vocabulary is None else vocabulary.copy()
+    for name, frame in packed.tables.items():
+        if words.find(name) is None:
+            words.table(name, frame, source=TableSource(packed.table_sources.get(name, f"the table of {name}")))
+    missing = [name for name in packed.functions if words.find(name) is None]
+    if missing:
+        raise OptionError(
+            f"{where}: its rules speak of {missing[0]}, which was registered from Python. Load the run from Python "
+            f"with a vocabulary that has it."
+        )
+    try:
+        rules = parse_rules(packed.text, source=packed.source)  # from no folder, so that no file can be included
+        for name, content in packed.word_lists.items():
+            words.word_list(name, parse_word_list(content, name))
+    except RuleError as problem:
+        raise FormatError(f"{where}: the run is damaged (its rules cannot be read). {problem}") from None
+    for constant in _named_lists(rules, words):
+        if constant.value not in packed.word_lists:
+            raise FormatError(
+                f"{where}: the run is damaged (its rules name the word list {constant}, which is not among its own). "
+                f"Train it again."
+            )
+    return rules, words
+
+
+def _named_lists(rules: RuleSet, vocabulary: Vocabulary) -> Iterator[Constant]:
+    """The name of every word list that rules speak of."""
+    for atom in (atom for rule in rules.rules for atom in rule.atoms):
+        predicate = vocabulary.find(atom.predicate)
+        for term, kind in zip(atom.terms, () if predicate is None else predicate.kinds, strict=False):
+            if kind is Kind.file and isinstance(term, Constant):
+                yield term
+            elif kind is Kind.file and isinstance(term, GroupName):
+                yield from rules.groups.get(term.name, ())
+
+
+def _written_name(key: str, vocabulary: Vocabulary) -> str:
+    """The name of a table's predicate as it was given; tables are found by it in small letters."""
+    predicate = vocabulary.find(key)
+    return key if predicate is None else predicate.name
+
+
+def _table_frame(table: Table) -> pl.DataFrame:
+    """Facts as a frame: a column per place, and the truth when it is not always 1."""
+    columns = {f"{place}": series for place, series in enumerate(table.arguments, start=1)}
+    return pl.DataFrame(columns if table.truth is None else {**columns, TRUTH: table.truth})
+
+
+@dataclass(eq=False)
+class _Packing:
+    """The word lists that are packed.
+
+    Attributes:
+        vocabulary: Says at which places a predicate names a word list, and holds lists that came from no file.
+        groups: The groups of the rules, and those of packed names that stand in for some of them.
+        lists: The packed name and the content of each list, by where it came from (a file, or the vocabulary).
+        stand_ins: The group of packed names for a group as a file in some folder reads it.
+    """
+
+    vocabulary: Vocabulary
+    groups: dict[str, tuple[Constant, ...]]
+    lists: dict[Path | str, tuple[str, bytes]] = field(default_factory=dict)
+    stand_ins: dict[tuple[str, Path | None], str] = field(default_factory=dict)
+
+    def rename(self, term: Term, folder: Path | None) -> Term:
+        """A term that names one word list, or a group of them, by packed names."""
+        if isinstance(term, Constant):
+            return replace(term, value=self.pack(term.value, folder))
+        if not isinstance(term, GroupName) or term.name not in self.groups:
+            return term
+        if (term.name, folder) not in self.stand_ins:
+            # A group of its own: the same constants may serve as words elsewhere, or be read from another folder.
+            name = _free_name(f"{term.name}_LISTS", self.groups)
+            self.groups[name] = tuple(
+                replace(member, value=self.pack(member.value, folder)) for member in self.groups[term.name]
+            )
+            self.stand_ins[term.name, folder] = name
+        return replace(term, name=self.stand_ins[term.name, folder])
+
+    def pack(self, value: str, folder: Path | None) -> str:
+        """Take in a word list; its packed name is its own, or a numbered one when that is taken."""
+        source: Path | str = value if folder is None else (folder / value).resolve()
+        if source not in self.lists:
+            path = Path(value)
+            name, number, taken = path.name, 1, {name for name, _ in self.lists.values()}
+            while name in taken:
+                number += 1
+                name = f"{path.stem}-{number}{path.suffix}"
+            self.lists[source] = (name, self._content(source))
+        return self.lists[source][0]
+
+    def _content(self, source: Path | str) -> bytes:
+        if isinstance(source, Path):
+            return word_list_bytes(source)
+        if source not in self.vocabulary.word_lists:
+            raise RuleError(f"the vocabulary has no word list {source!r}, and rules that came from no file name it.")
+        return "".join(f"{word}\n" for word in self.vocabulary.word_lists[source]).encode()
+
+
+def _free_name(name: str, taken: Container[str]) -> str:
+    """A name for a group that none has yet."""
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name}_{number}"
+    return free
+
+
+def _rename_lists(statement: Rule | Ready, packing: _Packing) -> Rule | Ready:
+    """The same rule, with the packed names of its word lists."""
+    if isinstance(statement, LogicalRule):
+        body, head = (
+            tuple(replace(literal, atom=_rename_in_atom(literal.atom, packing)) for literal in side)
+            for side in (statement.body, statement.head)
+        )
+        return replace(statement, body=body, head=head)
+    if isinstance(statement, ArithmeticRule):
+        summands = (replace(one, atom=_rename_in_atom(one.atom, packing)) for one in statement.summands)
+        return replace(statement, summands=tuple(summands))
+    return statement
+
+
+def _rename_in_atom(atom: Atom, packing: _Packing) -> Atom:
+    predicate = None if atom.is_comparison else packing.vocabulary.find(atom.predicate)
+    if predicate is None or Kind.file not in predicate.kinds:
+        return atom
+    terms = tuple(
+        packing.rename(term, atom.place.folder) if kind is Kind.file else term
+        for term, kind in zip(atom.terms, predicate.kinds, strict=True)
+    )
+    return replace(atom, terms=terms)

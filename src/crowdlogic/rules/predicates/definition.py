@@ -1,0 +1,103 @@
+"""What a predicate is: its name, what may stand at each of its places, and where its truth comes from.
+
+Another package adds a predicate of texts by defining one, and naming it in an entry point:
+
+    SHOUTING = truth_predicate("Shouting", lambda texts: [float(text.isupper()) for text in texts])
+
+    [project.entry-points."crowdlogic.predicates"]
+    Shouting = "my_package.my_module:SHOUTING"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from crowdlogic.numerics.arrays import Floats, Ints
+
+
+class Kind(StrEnum):
+    """What may stand at a place of a predicate."""
+
+    unit = "an item or token"
+    label = "a class"
+    readable = "an item, a token or a text"
+    text = "a text"
+    name = "a name"
+    word = "a quoted word"
+    pattern = "a quoted pattern"
+    file = "a quoted file name"
+
+
+class Role(StrEnum):
+    """Where a predicate's truth comes from."""
+
+    latent = "latent"
+    """It is what the projection is about."""
+    predicted = "predicted"
+    """The current classifier."""
+    structure = "structure"
+    """The order of the units: f(corpus, max_rows) -> Facts."""
+    text = "text"
+    """The text: f(texts, *constants) over a polars series."""
+    function = "function"
+    """The text: a function registered from Python, f(texts, *constants) over a list."""
+    table = "table"
+    """A table of facts."""
+
+
+FIXED = (Kind.word, Kind.pattern, Kind.file)
+"""Places that take a quoted constant and nothing else."""
+
+TruthFunction: TypeAlias = Callable[..., Sequence[float | bool] | np.ndarray[Any, Any]]
+"""Truth values in [0, 1] for texts: f(texts, *constants)."""
+
+TextFunction: TypeAlias = Callable[..., Sequence[str | None]]
+"""A text for each text, None where there is none: f(texts, *constants)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """What makes a predicate true: a column of codes for each of its open places, and the truth (None when 1)."""
+
+    columns: tuple[Ints, ...]
+    truth: Floats | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Predicate:
+    """A predicate.
+
+    Attributes:
+        name: As it is written.
+        kinds: What may stand at each place.
+        role: Where the truth comes from.
+        units: Whether it is about documents, tokens, or either (None).
+        function: What computes its facts; None where the role says that nothing is computed.
+        example: An atom of it, for documentation.
+        meaning: When that atom is true, for documentation.
+    """
+
+    name: str
+    kinds: tuple[Kind, ...]
+    role: Role
+    units: str | None = None
+    function: Callable[..., Any] | None = None
+    example: str = ""
+    meaning: str = ""
+
+
+def truth_predicate(name: str, function: TruthFunction, *, constants: int = 0) -> Predicate:
+    """A predicate of a text: Name(S), or Name(S, 'constant') with constants."""
+    kinds = (Kind.readable, *(Kind.word,) * constants)
+    return Predicate(name=name, kinds=kinds, role=Role.function, function=function)
+
+
+def derived_predicate(name: str, function: TextFunction, *, constants: int = 0) -> Predicate:
+    """A predicate that derives a text: Name(S, B), or Name(S, 'constant', B) with constants."""
+    kinds = (Kind.readable, *(Kind.word,) * constants, Kind.text)
+    return Predicate(name=name, kinds=kinds, role=Role.function, function=function)

@@ -1,0 +1,114 @@
+"""The structure of sequences: which token comes before which.
+
+Axes: i unit, s sequence.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.tagging import sequence_starts
+from crowdlogic.errors import RuleError
+from crowdlogic.numerics.arrays import Bools, Ints
+from crowdlogic.rules.predicates.definition import Facts, Kind, Predicate, Role
+
+
+def first_facts(corpus: Corpus, _: int) -> Facts:
+    """The first unit of every sequence."""
+    return Facts((np.flatnonzero(_starts(corpus)),))
+
+
+def last_facts(corpus: Corpus, _: int) -> Facts:
+    """The last unit of every sequence: the one before the start of the next."""
+    ends = np.roll(_starts(corpus), -1) if corpus.n_units else np.zeros(0, dtype=bool)
+    return Facts((np.flatnonzero(ends),))
+
+
+def previous_facts(corpus: Corpus, _: int) -> Facts:
+    """Every unit that is not the first of its sequence, and the one before it."""
+    later = np.flatnonzero(~_starts(corpus))
+    return Facts((later, later - 1))
+
+
+def next_facts(corpus: Corpus, _: int) -> Facts:
+    """Every unit that is not the last of its sequence, and the one after it."""
+    later = np.flatnonzero(~_starts(corpus))
+    return Facts((later - 1, later))
+
+
+def same_sequence_facts(corpus: Corpus, max_rows: int) -> Facts:
+    """Every pair of different units of one sequence, in both orders."""
+    offsets = _offsets(corpus)
+    lengths = np.diff(offsets)
+    rows = int((lengths * (lengths - 1)).sum())
+    if rows > max_rows:
+        raise RuleError(f"SameSequence has {rows:,} pairs here, and the limit is {max_rows:,} (max_rows).")
+    others = np.repeat(lengths - 1, lengths)  # others[i], the number of partners of unit i
+    one = np.repeat(np.arange(corpus.n_units), others)
+    # rank[row] counts the partners of a unit from 0; they start at the start of the sequence, the unit itself left out.
+    rank = np.arange(rows) - np.repeat(np.cumsum(others) - others, others)
+    other = np.repeat(np.repeat(offsets[:-1], lengths), others) + rank
+    return Facts((one, other + (other >= one)))
+
+
+def _starts(corpus: Corpus) -> Bools:
+    """starts[i], whether unit i is the first of its sequence."""
+    return sequence_starts(corpus.n_units, _offsets(corpus))
+
+
+def _offsets(corpus: Corpus) -> Ints:
+    if corpus.offsets is None:
+        raise RuleError("the items are documents, and have no sequences.")
+    return corpus.offsets
+
+
+PREVIOUS = Predicate(
+    name="Previous",
+    kinds=(Kind.unit, Kind.unit),
+    role=Role.structure,
+    units="tokens",
+    function=previous_facts,
+    example="Previous(T, P)",
+    meaning="P is the token before T",
+)
+
+NEXT = Predicate(
+    name="Next",
+    kinds=(Kind.unit, Kind.unit),
+    role=Role.structure,
+    units="tokens",
+    function=next_facts,
+    example="Next(T, N)",
+    meaning="N is the token after T",
+)
+
+FIRST = Predicate(
+    name="First",
+    kinds=(Kind.unit,),
+    role=Role.structure,
+    units="tokens",
+    function=first_facts,
+    example="First(T)",
+    meaning="T is the first token of its sequence",
+)
+
+LAST = Predicate(
+    name="Last",
+    kinds=(Kind.unit,),
+    role=Role.structure,
+    units="tokens",
+    function=last_facts,
+    example="Last(T)",
+    meaning="T is the last token of its sequence",
+)
+
+SAME_SEQUENCE = Predicate(
+    name="SameSequence",
+    kinds=(Kind.unit, Kind.unit),
+    role=Role.structure,
+    units="tokens",
+    function=same_sequence_facts,
+    example="SameSequence(T, U)",
+    meaning="T and U are different tokens of one sequence",
+)

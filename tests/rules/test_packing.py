@@ -1,0 +1,149 @@
+"""Rules as plain data and back: they mean the same, need no file and read none."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from crowdlogic.data.corpus import documents
+from crowdlogic.errors import FormatError, OptionError, RuleError
+from crowdlogic.rules.packing import PackedRules, pack_rules, unpack_rules
+from crowdlogic.rules.parser import parse_rules, read_rules
+from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.rules.projection.projector import Projector
+from crowdlogic.rules.syntax import RuleSet
+
+CLASSES = ("neg", "pos")
+TEXTS = documents(["a", "b", "c"], ["awful thing", "fine it's", "plain"])
+RULES = """
+$BAD = {'awful', 'poor'}
+include 'sub/more.rules'
+0.5: InList(S, 'words.txt') -> Label(S, 'pos')
+2: Near(A, B) & Label(A, C) -> Label(B, C)
+1: Contains(S, $BAD) -> Label(S, 'neg') ^2
+include contrast('it\\'s')
+Label(S, 'pos') + Label(S, 'neg') = 1 .
+"""
+MORE = "0.7: InList(S, 'words.txt') & !InList(S, '../words.txt') -> Label(S, 'neg')\n"
+
+
+def written(folder: Path) -> tuple[RuleSet, Vocabulary]:
+    (folder / "sub").mkdir(parents=True)
+    (folder / "my.rules").write_text(RULES)
+    (folder / "sub" / "more.rules").write_text(MORE)
+    (folder / "words.txt").write_text("fine\n")
+    (folder / "sub" / "words.txt").write_text("plain\n")
+    near = pl.DataFrame({"x": ["a", "b"], "y": ["b", "c"], "truth": [0.5, 1.0]})
+    return read_rules(folder / "my.rules"), Vocabulary().table("Near", near)
+
+
+def beliefs(rules: RuleSet, vocabulary: Vocabulary) -> np.ndarray:
+    q_a = np.array([[0.4, 0.6], [0.7, 0.3], [0.5, 0.5]])
+    projector = Projector(rules=rules, vocabulary=vocabulary, strength=1.0)
+    ground = projector.ground(TEXTS, CLASSES)
+    return projector.project(q_a, ground, predict=lambda texts: np.tile([0.2, 0.8], (len(texts), 1))).q_b
+
+
+def test_unpacked_rules_mean_the_same_without_their_files(tmp_path: Path) -> None:
+    rules, vocabulary = written(tmp_path / "given")
+    before = beliefs(rules, vocabulary)
+
+    packed = pack_rules(rules, vocabulary)
+    shutil.rmtree(tmp_path / "given")
+
+    np.testing.assert_array_equal(beliefs(*unpack_rules(packed)), before)
+    assert packed.word_lists == {"words.txt": b"plain\n", "words-2.txt": b"fine\n"}
+    assert packed.source == "my.rules"
+    assert packed.tables["Near"].to_dict(as_series=False) == {"1": ["a", "b"], "2": ["b", "c"], "truth": [0.5, 1.0]}
+
+
+def test_packing_what_was_unpacked_changes_nothing(tmp_path: Path) -> None:
+    packed = pack_rules(*written(tmp_path / "given"))
+
+    again = pack_rules(*unpack_rules(packed))
+
+    assert (again.text, again.source, again.word_lists) == (packed.text, packed.source, packed.word_lists)
+    assert again.table_sources == packed.table_sources
+    assert again.tables["Near"].equals(packed.tables["Near"])
+
+
+def test_a_group_of_word_lists_stays_a_group_of_words_elsewhere(tmp_path: Path) -> None:
+    given = tmp_path / "given"
+    (given / "sub").mkdir(parents=True)
+    (given / "my.rules").write_text(
+        "$LISTS = {'fine', 'plain'}\n$LISTS_LISTS = {'thing'}\ninclude 'sub/more.rules'\n"
+        "0.5: InList(S, $LISTS) -> Label(S, 'pos')\n1: Contains(S, $LISTS) -> Label(S, 'neg')\n"
+        "2: Contains(S, $LISTS_LISTS) -> Label(S, 'neg')\n"
+    )
+    (given / "sub" / "more.rules").write_text("$OTHERS = {'fine'}\n0.7: InList(S, $OTHERS) -> Label(S, 'neg')\n")
+    for name, word in {"fine": "awful", "plain": "it's", "sub/fine": "plain"}.items():
+        (given / name).write_text(f"{word}\n")
+    rules = read_rules(given / "my.rules")
+    before = beliefs(rules, Vocabulary())
+
+    packed = pack_rules(rules)
+    shutil.rmtree(given)
+
+    np.testing.assert_array_equal(beliefs(*unpack_rules(packed)), before)
+    assert len({tuple(row) for row in before.round(6).tolist()}) == 3  # each text is touched by other lists and words
+    assert sorted(packed.word_lists.values()) == [b"awful\n", b"it's\n", b"plain\n"]
+
+
+def test_a_table_that_is_brought_along_takes_the_place_of_the_packed_one(tmp_path: Path) -> None:
+    packed = pack_rules(*written(tmp_path / "given"))
+    other = Vocabulary().table("Near", pl.DataFrame({"x": ["c"], "y": ["a"]}))
+
+    _, words = unpack_rules(packed, other)
+
+    assert words.tables["near"].arguments[0].to_list() == ["c"]
+    assert words is not other
+
+
+def test_functions_of_python_must_be_brought_along() -> None:
+    vocabulary = Vocabulary()
+    vocabulary.predicate("Shouting")(lambda texts: [text.isupper() for text in texts])
+    packed = pack_rules(parse_rules("1: Shouting(S) -> Label(S, 'neg')"), vocabulary)
+
+    with pytest.raises(OptionError) as refused:
+        unpack_rules(packed, where="runs/1")
+    _, words = unpack_rules(packed, vocabulary)
+
+    assert packed.functions == ("Shouting",)
+    assert str(refused.value) == (
+        "runs/1: its rules speak of Shouting, which was registered from Python. Load the run from Python with a "
+        "vocabulary that has it."
+    )
+    assert words.find("Shouting") is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("include '{outside}'\n", "its rules cannot be read"),
+        ("1: InList(S, '{outside}') -> Label(S, 'neg')\n", "its rules name the word list '{outside}', which is not"),
+        ("$L = {{'../w.txt'}}\n1: inlist(S, $L) -> Label(S, 'neg')\n", "the word list '../w.txt', which is not among"),
+        ("1: Label(S, ", "its rules cannot be read"),
+    ],
+)
+def test_no_file_is_read_whatever_the_text_says(tmp_path: Path, text: str, said: str) -> None:
+    outside = tmp_path / "secret.txt"
+    outside.write_text("1: !Label(S, 'neg')\n")
+
+    with pytest.raises(FormatError) as refused:
+        unpack_rules(PackedRules(text=text.format(outside=outside)), where="runs/1")
+
+    assert str(refused.value).startswith("runs/1: the run is damaged (")
+    assert said.format(outside=outside) in str(refused.value)
+
+
+def test_a_word_list_that_is_damaged_or_missing_is_named() -> None:
+    text = "1: InList(S, 'w.txt') -> Label(S, 'neg')\n"
+
+    with pytest.raises(FormatError, match=r"the word list 'w\.txt' cannot be read as UTF-8 text"):
+        unpack_rules(PackedRules(text=text, word_lists={"w.txt": b"\xff"}))
+    with pytest.raises(RuleError, match=r"the vocabulary has no word list 'w\.txt'"):
+        pack_rules(parse_rules(text))

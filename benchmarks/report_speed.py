@@ -26,9 +26,9 @@ from crowdlogic.data.benchmarks import load_benchmark
 from crowdlogic.data.corpus import documents
 from crowdlogic.data.simulate import simulate_crowd
 from crowdlogic.report.figures import BROWSERS
-from crowdlogic.report.material import Material, of_estimate
-from crowdlogic.report.page import render
-from crowdlogic.report.reports import as_json, report_of
+from crowdlogic.report.html import to_html
+from crowdlogic.report.inputs import ReportInputs, inputs_from_estimate
+from crowdlogic.report.report import make_report, to_json
 from crowdlogic.truth.methods import truth_method
 
 WORDS = ("the", "plot", "is", "slow", "but", "grand", "and", "nobody", "would", "leave", "before", "its", "end")
@@ -45,7 +45,7 @@ addEventListener("load", () => setTimeout(() => {
 """
 
 
-def made_up(items: int, labels: int, annotators: int) -> Material:
+def made_up(items: int, labels: int, annotators: int) -> ReportInputs:
     """A crowd as large as asked for, with texts, gold and what Dawid-Skene believes."""
     rng = np.random.default_rng(0)
     crowd = simulate_crowd(rng, units=items, annotators=annotators, classes=3, labels_per_unit=labels / items)
@@ -54,13 +54,13 @@ def made_up(items: int, labels: int, annotators: int) -> Material:
     names = crowd.labels.items.to_list()
     gold = [crowd.labels.classes[k] for k in crowd.truth.tolist()]
     corpus = documents(names, texts, gold=gold)
-    return of_estimate(truth_method("dawid-skene").infer(crowd.labels), crowd.labels, corpus)
+    return inputs_from_estimate(truth_method("dawid-skene").infer(crowd.labels), crowd.labels, corpus)
 
 
-def real(name: str) -> Material:
+def real(name: str) -> ReportInputs:
     """A data set of the paper, and what Dawid-Skene believes."""
     given = load_benchmark(name)
-    return of_estimate(truth_method("dawid-skene").infer(given.labels), given.labels, given.corpus)
+    return inputs_from_estimate(truth_method("dawid-skene").infer(given.labels), given.labels, given.corpus)
 
 
 def timed(work: Callable[[], T]) -> tuple[T, float]:
@@ -96,9 +96,9 @@ def main() -> None:
     wanted.add_argument("--benchmark", help="a data set in CROWDLOGIC_DATA instead")
     given = wanted.parse_args()
     made = real(given.benchmark) if given.benchmark else made_up(given.items, given.labels, given.annotators)
-    report, findings = timed(lambda: report_of(made, title="speed", made_at="2026-01-01T00:00:00+00:00"))
-    text, as_data = timed(lambda: as_json(report))
-    page, drawing = timed(lambda: render(report))
+    report, findings = timed(lambda: make_report(made, title="speed", made_at="2026-01-01T00:00:00+00:00"))
+    text, as_data = timed(lambda: to_json(report))
+    page, drawing = timed(lambda: to_html(report))
     print(
         f"{len(made.labels.items):,} items, {made.labels.n_labels:,} labels, {len(made.labels.annotators):,} annotators"
     )

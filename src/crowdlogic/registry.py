@@ -211,3 +211,17 @@ PREDICATES = Registry(
     },
 )
 """What rules may speak of."""
+
+PAGES = Registry(
+    "page of the report",
+    "crowdlogic.pages",
+    {
+        "overview": "crowdlogic.report.pages.overview:PAGE",
+        "labels": "crowdlogic.report.pages.labels:PAGE",
+        "annotators": "crowdlogic.report.pages.annotators:PAGE",
+        "rules": "crowdlogic.report.pages.rules:PAGE",
+        "training": "crowdlogic.report.pages.training:PAGE",
+        "comparison": "crowdlogic.report.pages.comparison:PAGE",
+    },
+)
+"""The pages of a report, in their order."""

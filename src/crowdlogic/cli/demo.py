@@ -26,8 +26,8 @@ from crowdlogic.learning.saved_run import Run
 from crowdlogic.learning.training_run import TrainingData, train_run
 from crowdlogic.metrics.agreement import agreement
 from crowdlogic.metrics.scores import TieCredit, accuracy, calibration_error
-from crowdlogic.report.material import of_run
-from crowdlogic.report.reports import report_of
+from crowdlogic.report.inputs import inputs_from_run
+from crowdlogic.report.report import make_report
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.truth.comparison import MethodResult, compare_methods
 from crowdlogic.truth.methods import truth_method
@@ -99,9 +99,9 @@ def _gold(made: Simulation) -> Answers:
 
 
 def _report(folder: Path, run: Run, compared: list[MethodResult]) -> str:
-    material = of_run(run.record)
+    material = inputs_from_run(run.record)
     others = [*compared, *own(material, set())]
-    report = report_of(material, title="demo", made_at=now(), explain=explainer(run.learned), compared=others)
+    report = make_report(material, title="demo", made_at=now(), explain=explainer(run.learned), compared=others)
     return write_report(folder / "report.html", report)
 
 

@@ -10,8 +10,8 @@ from rich.live import Live
 from rich.table import Table
 
 from crowdlogic.cli.console import percent, say
+from crowdlogic.data.wording import pluralise
 from crowdlogic.learning.course import Progress, Row
-from crowdlogic.report.wording import counted
 
 HELD_OUT = "held-out log likelihood"
 
@@ -61,7 +61,7 @@ def table_of(rows: list[Row], most: int, stopping: str) -> Table:
     again = rows[-1].again
     best = next((row for row in reversed(rows) if row.kept), None)
     stopping = "" if again else stopping
-    title = f"again with all labels, {counted(most, 'epoch')}" if again else None
+    title = f"again with all labels, {pluralise(most, 'epoch')}" if again else None
     caption = f"epoch {rows[-1].epoch} of {'' if again else 'at most '}{most}, {_left(rows, most)} left"
     table = Table(title=title, caption=caption, title_justify="left", caption_justify="left")
     for name in ("epoch", "loss", *([stopping] if stopping else []), "changed", "k", "time"):

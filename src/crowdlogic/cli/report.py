@@ -28,12 +28,12 @@ from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.data.reading import read_answers, read_corpus, read_crowd
 from crowdlogic.errors import MissingDataError, OptionError
 from crowdlogic.learning.saved_run import load_run
+from crowdlogic.report.context import ReportLimits
+from crowdlogic.report.evidence import Explain, explain_nothing
 from crowdlogic.report.figures import write_figures
-from crowdlogic.report.findings import Report
-from crowdlogic.report.material import Material, of_estimate, of_run
-from crowdlogic.report.page import render
-from crowdlogic.report.reports import Limits, as_json, report_of
-from crowdlogic.report.shown import Explain, unexplained
+from crowdlogic.report.html import to_html
+from crowdlogic.report.inputs import ReportInputs, inputs_from_estimate, inputs_from_run
+from crowdlogic.report.report import Report, make_report, to_json
 from crowdlogic.store.estimates import NAMES, load_estimate
 from crowdlogic.store.layout import is_run
 from crowdlogic.store.runs import read_run
@@ -93,15 +93,15 @@ def command(
             abstain=abstain,
         )
         corpus = crowd.corpus if items is None else read_corpus(items, columns=columns_of(column))
-        made, explain = of_estimate(load_estimate(home), crowd.labels, corpus, truth), unexplained
+        made, explain = inputs_from_estimate(load_estimate(home), crowd.labels, corpus, truth), explain_nothing
     compared = () if methods is None else compared_with(made, methods, seed)
-    report = report_of(
+    report = make_report(
         made,
         title=home.resolve().name,
         made_at=now(),
         explain=explain,
         compared=compared,
-        limits=Limits(items=most),
+        limits=ReportLimits(items=most),
         seed=seed,
     )
     say(f"{report.summary.findings[0].text} -> {write_report(out, report)}")
@@ -128,16 +128,16 @@ def refuse_strange(home: Path, labels: str | None) -> None:
 
 def _of_run(
     home: Path, gold: Answers | None, *, labels: str | None, items: str | None, evidence: bool
-) -> tuple[Material, Explain]:
+) -> tuple[ReportInputs, Explain]:
     if labels is not None or items is not None:
         raise OptionError(f"{home}: a run has its labels and items in it. Leave --labels and --items out.")
     if not evidence:
-        return of_run(read_run(home), gold), unexplained
+        return inputs_from_run(read_run(home), gold), explain_nothing
     run = load_run(home)
-    return of_run(run.record, gold), explainer(run.learned)
+    return inputs_from_run(run.record, gold), explainer(run.learned)
 
 
-def compared_with(made: Material, names: str, seed: int) -> list[MethodResult]:
+def compared_with(made: ReportInputs, names: str, seed: int) -> list[MethodResult]:
     """Other methods on the same labels, and what the report is about among them."""
     wanted = applicable_methods(made.labels) if names == "all" else list(dict.fromkeys(list_of(names) or []))
     if not wanted:
@@ -147,18 +147,20 @@ def compared_with(made: Material, names: str, seed: int) -> list[MethodResult]:
     return [*found, *own(made, {one.name for one in found})]
 
 
-def own(made: Material, known: set[str]) -> list[MethodResult]:
+def own(made: ReportInputs, known: set[str]) -> list[MethodResult]:
     """What the report is about, as one method among others, unless it is there already."""
     name, gold = made.estimate.method, gold_of(made)
     seconds = (
-        [row.get("seconds") for row in (*made.kept.history, *made.kept.refit_history)] if made.kept is not None else []
+        [row.get("seconds") for row in (*made.record.history, *made.record.refit_history)]
+        if made.record is not None
+        else []
     )
     total = sum(s for s in seconds if s is not None) if seconds else float("nan")
     scores = {} if gold is None else score_estimate(made.estimate, gold)
     return [] if name in known else [MethodResult(name, made.estimate, total, scores)]
 
 
-def gold_of(made: Material) -> Answers | None:
+def gold_of(made: ReportInputs) -> Answers | None:
     """The gold of the material as answers; None without any."""
     if made.gold is None or not made.known.any():
         return None
@@ -168,8 +170,8 @@ def gold_of(made: Material) -> Answers | None:
 def write_report(out: str | Path, report: Report) -> str:
     """Write the page, and its figures beside it; say where."""
     page, figures = Path(out), Path(out).with_suffix(".json")
-    write_bytes(figures, as_json(report).encode("utf-8", "backslashreplace"))
-    write_bytes(page, render(report).encode("utf-8", "backslashreplace"))
+    write_bytes(figures, to_json(report).encode("utf-8", "backslashreplace"))
+    write_bytes(page, to_html(report).encode("utf-8", "backslashreplace"))
     return f"{page} ({figures.name} beside it)"
 
 

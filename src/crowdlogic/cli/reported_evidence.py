@@ -15,8 +15,7 @@ from crowdlogic.learning.evidence import Evidence as Learnt
 from crowdlogic.learning.learned import Learned
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import safe_log
-from crowdlogic.report.findings import Evidence, Source, Term
-from crowdlogic.report.shown import Explain, unexplained
+from crowdlogic.report.evidence import AnswerEvidence, EvidenceSource, EvidenceTerm, Explain, explain_nothing
 
 SLIGHT = 5e-3
 """A remainder below this many bits would show as 0.00 and is left out."""
@@ -25,12 +24,12 @@ SLIGHT = 5e-3
 def explainer(learned: Learned) -> Explain:
     """Why units of a run got their answers; nothing where its method cannot say."""
     if not is_explicable(learned):
-        return unexplained
+        return explain_nothing
     corpus = learned.task.corpus
     item_of_unit = learned.task.labels.item_of_unit
     begins = np.arange(corpus.n_units) if corpus.offsets is None else corpus.offsets[item_of_unit]
 
-    def explain(units: Ints) -> Sequence[Evidence | None]:
+    def explain(units: Ints) -> Sequence[AnswerEvidence | None]:
         items, at = np.unique(item_of_unit[units], return_inverse=True)
         found = explain_all(learned, corpus.items.gather(items).to_list())
         places = (units - begins[units]).tolist()
@@ -39,7 +38,7 @@ def explainer(learned: Learned) -> Explain:
     return explain
 
 
-def of_unit(found: Learnt, i: int, *, is_token: bool) -> Evidence | None:
+def of_unit(found: Learnt, i: int, *, is_token: bool) -> AnswerEvidence | None:
     """The evidence of unit i of an item, for its answer against the class that comes next; None with a single class."""
     if len(found.classes) < 2:
         return None
@@ -50,32 +49,35 @@ def of_unit(found: Learnt, i: int, *, is_token: bool) -> Evidence | None:
         pair = term[[answer, rival]]
         return round(float(pair[0] - pair[1]), 6) if np.isfinite(pair).all() else None
 
-    crowd = [Term(Source.classifier, "", None, odds(found.classifier[i]))]
+    crowd = [EvidenceTerm(source=EvidenceSource.classifier, bits=odds(found.classifier[i]))]
     for n in np.flatnonzero(found.crowd.unit == i):
         said = str(found.classes[int(found.crowd.label[n])])
-        crowd.append(Term(Source.annotator, str(found.crowd.annotator[n]), said, odds(found.crowd.term[n])))
+        who, bits = str(found.crowd.annotator[n]), odds(found.crowd.term[n])
+        crowd.append(EvidenceTerm(source=EvidenceSource.annotator, name=who, said=said, bits=bits))
     rules = found.rules
-    return Evidence(
-        i if is_token else None,
-        str(found.classes[answer]),
-        str(found.classes[rival]),
-        tuple(crowd),
-        odds(safe_log(found.q_a[i]) / BIT),
-        () if rules is None else tuple(Term(kind, name, None, odds(term)) for kind, name, term in _rules(rules, i)),
-        rules is not None and rules.from_classifier,
-        None if rules is None else odds(safe_log(found.q_b[i]) / BIT),
-        found.k,
-        odds(safe_log(found.q_f[i]) / BIT),
-        rules is None or rules.is_exact,
+    return AnswerEvidence(
+        token=i if is_token else None,
+        answer=str(found.classes[answer]),
+        rival=str(found.classes[rival]),
+        crowd=tuple(crowd),
+        crowd_bits=odds(safe_log(found.q_a[i]) / BIT),
+        rules=()
+        if rules is None
+        else tuple(EvidenceTerm(source=kind, name=name, bits=odds(term)) for kind, name, term in _rules(rules, i)),
+        from_classifier=rules is not None and rules.from_classifier,
+        rules_bits=None if rules is None else odds(safe_log(found.q_b[i]) / BIT),
+        k=found.k,
+        bits=odds(safe_log(found.q_f[i]) / BIT),
+        is_exact=rules is None or rules.is_exact,
     )
 
 
-def _rules(rules: RuleEvidence, i: int) -> Iterator[tuple[Source, str, Floats]]:
+def _rules(rules: RuleEvidence, i: int) -> Iterator[tuple[EvidenceSource, str, Floats]]:
     """What the rules say of unit i, those that say anything."""
     for text, share in zip(rules.rules, rules.share, strict=True):
         if np.abs(share[i]).max() > 0:
-            yield Source.rule, text, share[i]
+            yield EvidenceSource.rule, text, share[i]
     if rules.transitions is not None:
-        yield Source.transitions, "", rules.transitions[i]
+        yield EvidenceSource.transitions, "", rules.transitions[i]
     if np.abs(rules.residual[i]).max() > SLIGHT:
-        yield Source.rest, "", rules.residual[i]
+        yield EvidenceSource.rest, "", rules.residual[i]

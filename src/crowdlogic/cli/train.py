@@ -24,13 +24,13 @@ from crowdlogic.cli.options import (
 from crowdlogic.cli.settings import Settings
 from crowdlogic.cli.training_data import Prepared, prepared
 from crowdlogic.data.intake.contract import Duplicates
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import ConvergenceWarning, OptionError
 from crowdlogic.learning.choosing import MethodName, PresetName
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.saved_run import Run
 from crowdlogic.learning.scoring import score_name
 from crowdlogic.learning.training_run import train_run
-from crowdlogic.report.wording import counted
 from crowdlogic.rules.audit import Verdict
 from crowdlogic.store.damage import reading, require_entry
 from crowdlogic.store.layout import is_run, last_epoch, read_config
@@ -176,7 +176,7 @@ def _tell(run: Run, *, as_json: bool) -> None:
         name = score_name(learned.task.labels.classes, sequential=learned.task.labels.is_sequential)
         rows = [(which, percent(value)) for which, value in scores.items()]
         show_table(f"{name} {_when(learned)}", ["on", name], rows)
-    again = f", then {counted(len(learned.again), 'epoch')} with all labels" if learned.again else ""
+    again = f", then {pluralise(len(learned.again), 'epoch')} with all labels" if learned.again else ""
     again += f" and the mean of the weights since epoch {learned.since}" if learned.since is not None else ""
     say(
         f"{learned.estimate.method}: {len(learned.estimate.items):,} items, {len(learned.estimate.annotators):,} "

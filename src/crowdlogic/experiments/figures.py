@@ -25,22 +25,19 @@ from crowdlogic.experiments.studies import (
     scored_annotators,
 )
 from crowdlogic.experiments.tables import metric_names, percentages
-from crowdlogic.report.plots import (
-    Frame,
+from crowdlogic.report.plots.charts import Curve, line_chart
+from crowdlogic.report.plots.elements import (
     Plot,
-    Scale,
     bottom_axis,
-    drawn,
+    finish_plot,
     left_axis,
-    percent,
-    rule,
-    short,
+    straight_line,
     tag,
     text,
-    title,
+    tooltip,
 )
-from crowdlogic.report.plots_charts import Line, lines
-from crowdlogic.report.plots_rows import heat_map
+from crowdlogic.report.plots.rows import heat_map
+from crowdlogic.report.plots.scales import Frame, Scale, format_number, format_percent
 
 SHOWN = {True: 4, False: 6}
 """Number of annotators whose matrices are shown, by whether the task is tagging: four and six, as in the paper."""
@@ -81,12 +78,12 @@ def confusion_figure(record: dict[str, Any], count: int) -> Plot:
             inside.append(tag("g", plot.svg, transform=f"translate({x:.0f} {y + GAP - 8:.0f})"))
         x, high = x + wide + 18, max(high, 18 + 2 * tall)
     says = f"Estimated and real confusion matrices of the {count} annotators with the most labels."
-    return drawn("confusion", "Estimated and real confusion matrices", says, inside, size=(x, high))
+    return finish_plot("confusion", "Estimated and real confusion matrices", says, inside, size=(x, high))
 
 
 def _matrix(name: str, values: list[list[float | None]], classes: Sequence[str]) -> Plot:
     filled = [[math.nan if value is None else value for value in row] for row in values]
-    return heat_map(name, name, classes, classes, filled, row_name="truth", column_name="answer")
+    return heat_map(name, name, filled, rows=classes, columns=classes, row_name="truth", column_name="answer")
 
 
 def reliability_figure(annotators: list[AnnotatorScore]) -> Plot:
@@ -94,19 +91,19 @@ def reliability_figure(annotators: list[AnnotatorScore]) -> Plot:
     frame = Frame(width=420, height=400)
     low = math.floor(10 * min(one[what] for one in annotators for what in ("estimated", "real"))) / 10
     across, up = frame.across(low, 1.0), frame.up(low, 1.0)
-    marks = [*left_axis(frame, up, "estimated", percent), *bottom_axis(frame, across, "real", percent)]
-    marks.append(rule(across(low), up(low), across(1.0), up(1.0), "chance"))
+    marks = [*left_axis(frame, up, "estimated", format_percent), *bottom_axis(frame, across, "real", format_percent)]
+    marks.append(straight_line(across(low), up(low), across(1.0), up(1.0), class_="chance"))
     most = max(one["labels"] for one in annotators)
     marks += [_annotator_mark(one, across, up, most) for one in annotators]
     r = reliability_correlation(annotators)
     heading = f"Overall reliability of {len(annotators)} annotators: r = {r:.3f}"
     says = f"{heading}; annotators with more than {FEW_LABELS} labels, larger points have more."
-    return drawn("reliability", heading, says, marks, size=(frame.width, frame.height))
+    return finish_plot("reliability", heading, says, marks, size=(frame.width, frame.height))
 
 
 def _annotator_mark(one: AnnotatorScore, across: Scale, up: Scale, most: int) -> Markup:
     """A point whose area grows with the number of labels, `most` being the largest."""
-    note = title(f"{one['name']}: real {percent(one['real'])}, estimated {percent(one['estimated'])}")
+    note = tooltip(f"{one['name']}: real {format_percent(one['real'])}, estimated {format_percent(one['estimated'])}")
     size = 2.5 + 6 * math.sqrt(one["labels"] / most)
     place = {"cx": across(one["real"]), "cy": up(one["estimated"]), "r": size}
     return tag("circle", note, class_="mark c1", fill_opacity=0.55, **place)
@@ -126,16 +123,16 @@ def _box_figures(annotators: Sequence[AnnotatorScore], task: str) -> list[Plot]:
 def box_plot(name: str, heading: str, values: Sequence[float], *, y: str, logarithmic: bool = False) -> Plot:
     """Quartiles in a box, whiskers to the last value within 1.5 times its height, all values beside it."""
     frame = Frame(width=230, height=320)
-    show = short if logarithmic else percent
+    show = format_number if logarithmic else format_percent
     low, high = (max(min(values), 1.0) / 1.3, max(values) * 1.3) if logarithmic else (0.0, 1.0)
-    up = Scale(low, high, frame.height - frame.bottom, frame.top, logarithmic)
+    up = Scale(low, high, start=frame.height - frame.bottom, end=frame.top, logarithmic=logarithmic)
     lower, median, upper = (float(q) for q in np.quantile(values, (0.25, 0.5, 0.75)))
     middle = frame.left + 50
     marks = [*left_axis(frame, up, y, show), *_whiskers(values, lower, upper, middle=middle, up=up)]
     marks += _box(lower, median, upper, middle=middle, up=up, show=show)
     marks += [_jittered_point(place, value, middle, up) for place, value in enumerate(values)]
     says = f"{heading}: median {show(median)}, half from {show(lower)} to {show(upper)}, {len(values)} in all."
-    return drawn(name, heading, says, marks, size=(frame.width, frame.height))
+    return finish_plot(name, heading, says, marks, size=(frame.width, frame.height))
 
 
 def _whiskers(values: Sequence[float], lower: float, upper: float, *, middle: float, up: Scale) -> list[Markup]:
@@ -143,9 +140,9 @@ def _whiskers(values: Sequence[float], lower: float, upper: float, *, middle: fl
     least = min(value for value in values if value >= lower - reach)
     most = max(value for value in values if value <= upper + reach)
     return [
-        rule(middle, up(least), middle, up(lower), "axis"),
-        rule(middle, up(upper), middle, up(most), "axis"),
-        *(rule(middle - 10, up(end), middle + 10, up(end), "axis") for end in (least, most)),
+        straight_line(middle, up(least), middle, up(lower), class_="axis"),
+        straight_line(middle, up(upper), middle, up(most), class_="axis"),
+        *(straight_line(middle - 10, up(end), middle + 10, up(end), class_="axis") for end in (least, most)),
     ]
 
 
@@ -155,8 +152,8 @@ def _box(
     half = 26.0
     box = {"x": middle - half, "y": up(upper), "width": 2 * half, "height": max(up(lower) - up(upper), 1.0)}
     return [
-        tag("rect", title(f"half of them lie from {show(lower)} to {show(upper)}"), class_="mark c5", **box),
-        rule(middle - half, up(median), middle + half, up(median), "chosen"),
+        tag("rect", tooltip(f"half of them lie from {show(lower)} to {show(upper)}"), class_="mark c5", **box),
+        straight_line(middle - half, up(median), middle + half, up(median), class_="chosen"),
         text(middle + half + 5, up(median) + 4, show(median), anchor="start", class_="label"),
     ]
 
@@ -188,7 +185,7 @@ def _sample_figures(runs: FinishedRuns, task: str) -> list[Plot]:
             made.append(_curve(runs, task, label=label, part=part, rows=rows))
         if all(len(line.points) > 1 for line in made):
             heading = f"{what.capitalize()} with fewer training items"
-            plots.append(lines(f"samples-{what}", heading, made, x="training items", y=metric_names(task)[-1]))
+            plots.append(line_chart(f"samples-{what}", heading, made, x="training items", y=metric_names(task)[-1]))
     return plots
 
 
@@ -200,12 +197,12 @@ def _sensitivity_figures(runs: FinishedRuns, task: str) -> list[Plot]:
         made = [_curve(runs, task, label=part, part=part, rows=rows) for part in ("dev student", "dev teacher")]
         if all(len(line.points) > 1 for line in made):
             heading = f"Dev score by {letter}"
-            plots.append(lines(f"sensitivity-{letter}", heading, made, x=letter, y=metric_names(task)[-1]))
+            plots.append(line_chart(f"sensitivity-{letter}", heading, made, x=letter, y=metric_names(task)[-1]))
     return plots
 
 
-def _curve(runs: FinishedRuns, task: str, *, label: str, part: str, rows: Sequence[tuple[float, str]]) -> Line:
+def _curve(runs: FinishedRuns, task: str, *, label: str, part: str, rows: Sequence[tuple[float, str]]) -> Curve:
     """Mean headline scores, as shares, of the rows at each x that were run."""
     metric = metric_names(task)[-1]
     scores = [(x, percentages(runs.row_runs(task, row), part, metric)) for x, row in rows]
-    return Line(label, [(x, mean_interval(values).mean / 100) for x, values in scores if values])
+    return Curve(label, [(x, mean_interval(values).mean / 100) for x, values in scores if values])

@@ -26,7 +26,7 @@ from crowdlogic.experiments.studies import (
 )
 from crowdlogic.experiments.tables import ablation_table, methods_table, order_table, significance_table
 from crowdlogic.experiments.tasks import QUICK
-from crowdlogic.report.figures import Written, write_plots
+from crowdlogic.report.figures import WrittenFigures, write_plots
 
 
 def study_rows(task: str) -> dict[str, tuple[str, ...]]:
@@ -94,7 +94,7 @@ def build_page(runs: FinishedRuns, task: str) -> str:
     return f"# {task}\n\n" + "\n\n".join(f"## {HEADINGS[name]}\n\n{table}" for name, table in parts) + "\n"
 
 
-def write_results(folder: Path, task: str) -> Written:
+def write_results(folder: Path, task: str) -> WrittenFigures:
     """Write the list of runs, the page and the figures of a task."""
     runs = read_runs(folder)
     found = run_list(runs, task)

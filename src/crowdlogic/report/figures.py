@@ -21,12 +21,12 @@ from markupsafe import Markup
 
 from crowdlogic.data.files import write_bytes
 from crowdlogic.errors import CrowdLogicError
-from crowdlogic.report.findings import Report
-from crowdlogic.report.page_items import embedded
-from crowdlogic.report.plots import LETTER, Plot, tag, text
-from crowdlogic.report.plots_charts import DASHES
-from crowdlogic.report.plots_colours import LIGHT, PLOT_CSS, resolved
-from crowdlogic.report.plots_pages import plots_of
+from crowdlogic.report.page import load_pages
+from crowdlogic.report.plain_text import embed_json
+from crowdlogic.report.plots.charts import DASHES
+from crowdlogic.report.plots.colours import LIGHT, PLOT_CSS, resolve_variables
+from crowdlogic.report.plots.elements import LETTER, Plot, tag, text
+from crowdlogic.report.report import Report
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
@@ -62,8 +62,8 @@ DRAWING = """
 """
 
 
-@dataclass(frozen=True)
-class Written:
+@dataclass(frozen=True, kw_only=True)
+class WrittenFigures:
     """The files that were written.
 
     Attributes:
@@ -77,7 +77,7 @@ class Written:
     missing: str | None
 
 
-def write_figures(report: Report, folder: str | Path, *, png: bool = True) -> Written:
+def write_figures(report: Report, folder: str | Path, *, png: bool = True) -> WrittenFigures:
     """Write every plot of a report into a folder.
 
     Args:
@@ -85,37 +85,43 @@ def write_figures(report: Report, folder: str | Path, *, png: bool = True) -> Wr
         folder: Where to; made when it is not there.
         png: Whether to write PNG files, too, where that is possible.
     """
-    pages = plots_of(report).items()
-    return write_plots([plot for page, plots in pages if page != "glance" for plot in plots], folder, png=png)
+    return write_plots(draw_plots(report), folder, png=png)
 
 
-def write_plots(plots: Iterable[Plot], folder: str | Path, *, png: bool = True) -> Written:
+def draw_plots(report: Report) -> list[Plot]:
+    """Every plot of every page of a report."""
+    pages = load_pages()
+    groups = [pages[name].draw(found, report.task) for name, found in report.pages.items()]
+    return [plot for group in groups for plots in group.values() for plot in plots]
+
+
+def write_plots(plots: Iterable[Plot], folder: str | Path, *, png: bool = True) -> WrittenFigures:
     """Write plots into a folder, which is made when it is not there."""
     home = Path(folder)
     home.mkdir(parents=True, exist_ok=True)
-    pictures = {plot.name: standalone(plot) for plot in plots}
-    svg = tuple(_written(home / f"{name}.svg", picture.encode()) for name, picture in pictures.items())
+    pictures = {plot.name: standalone_svg(plot) for plot in plots}
+    svg = tuple(_write(home / f"{name}.svg", picture.encode()) for name, picture in pictures.items())
     try:
-        drawn = draw(pictures) if png and pictures else {}
+        drawn = draw_png(pictures) if png and pictures else {}
     except DrawingError as problem:
-        return Written(svg, (), str(problem))
-    files = tuple(_written(home / f"{name}.png", data) for name, data in drawn.items())
-    return Written(svg, files, None if png else "PNG was not asked for.")
+        return WrittenFigures(svg=svg, png=(), missing=str(problem))
+    files = tuple(_write(home / f"{name}.png", data) for name, data in drawn.items())
+    return WrittenFigures(svg=svg, png=files, missing=None if png else "PNG was not asked for.")
 
 
-def _written(path: Path, data: bytes) -> Path:
+def _write(path: Path, data: bytes) -> Path:
     write_bytes(path, data)
     return path
 
 
-def standalone(plot: Plot, scheme: dict[str, str] | None = None) -> str:
+def standalone_svg(plot: Plot, scheme: dict[str, str] | None = None) -> str:
     """A plot as an SVG document with its title, its legend and its colours in it."""
     colours = LIGHT if scheme is None else scheme
     width = max(plot.size[0], 14 + 7.6 * min(len(plot.title), 60))
     rows = _legend_rows(plot.legend, width)
     height = TOP + plot.size[1] + LINE * len(rows) + 8
     inside = [
-        tag("style", Markup(resolved(PLOT_CSS, colours))),  # noqa: S704 (our own style sheet)
+        tag("style", Markup(resolve_variables(PLOT_CSS, colours))),  # noqa: S704 (our own style sheet)
         tag("rect", width="100%", height="100%", fill=colours["card"]),
         text(10, 20, plot.title[:60], anchor="start", class_="label", font_size=14),
         tag("g", plot.svg, transform=f"translate(0 {TOP})"),
@@ -186,7 +192,7 @@ class DrawingError(CrowdLogicError, RuntimeError):
     """PNG files could not be drawn."""
 
 
-def draw(pictures: Mapping[str, str]) -> dict[str, bytes]:
+def draw_png(pictures: Mapping[str, str]) -> dict[str, bytes]:
     """PNG of every picture, drawn by an installed Chromium.
 
     Raises:
@@ -206,7 +212,7 @@ def draw(pictures: Mapping[str, str]) -> dict[str, bytes]:
 
 def _drawing_page(pictures: Mapping[str, str]) -> str:
     script = DRAWING.replace("SHARPNESS", str(SHARPNESS))
-    data = embedded(dict(pictures))
+    data = embed_json(dict(pictures))
     return (
         "<!doctype html><meta charset=utf-8>"
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; "

@@ -1,11 +1,16 @@
-"""Text from data, made fit to be shown: cut when long, and with the characters that steer a line made visible."""
+"""Text from data, made fit to be shown: cut when long, control characters visible, inert inside a script element."""
 
 from __future__ import annotations
+
+import json
+from typing import Any
+
+from markupsafe import Markup
 
 LONGEST = 1000
 """How many characters of one text the page holds: enough to judge a label by."""
 
-STEERING = {
+CONTROLS = {
     **{code: f"⟨U+{code:04X}⟩" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C)},
     **{code: f"⟨U+{code:04X}⟩" for code in range(0x20) if code not in (0x09, 0x0A, 0x0D)},
     **{code: f"⟨U+{code:04X}⟩" for code in range(0x7F, 0xA0)},
@@ -19,9 +24,9 @@ A text that holds U+202E would otherwise read backwards, and take what follows i
 """
 
 
-def isolated(words: str) -> str:
-    """The words with steering characters as visible marks, and lone surrogates replaced."""
-    return words.encode("utf-8", "replace").decode("utf-8").translate(STEERING)
+def show_controls(words: str) -> str:
+    """The words with control characters as visible marks, and lone surrogates replaced."""
+    return words.encode("utf-8", "replace").decode("utf-8").translate(CONTROLS)
 
 
 def cut(words: str, longest: int = LONGEST) -> str:
@@ -29,8 +34,20 @@ def cut(words: str, longest: int = LONGEST) -> str:
     return words if len(words) <= longest else words[: longest - 1].rstrip() + "…"
 
 
-def shortened(words: str, longest: int = LONGEST) -> str:
+def shorten(words: str, longest: int = LONGEST) -> str:
     """A text for the page: cut with a note of how much was left out, then made safe to show."""
     if len(words) <= longest:
-        return isolated(words)
-    return f"{isolated(words[:longest].rstrip())}… [cut: {len(words) - longest:,} more characters]"
+        return show_controls(words)
+    return f"{show_controls(words[:longest].rstrip())}… [cut: {len(words) - longest:,} more characters]"
+
+
+INERT = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+"""What could end a script element, open a comment in it or end a line of it."""
+
+
+def embed_json(value: Any) -> Markup:
+    """JSON for the inside of a script element: no character of it can end the element."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for character, escape in INERT.items():
+        text = text.replace(character, escape)
+    return Markup(text)  # noqa: S704 (its angle brackets and ampersands are escapes)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from tests.report.browser.chrome import Chrome, chrome, installed
-from tests.report.made_up import documents, tagged
+from tests.report.example_reports import documents, tagged
 
-from crowdlogic.report.page import render
+from crowdlogic.report.html import to_html
 
 
 @pytest.fixture(scope="session")
@@ -30,5 +30,5 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "large": documents(items=100_000, shown=5000, people=3000, texts=("word " * 180,)),
     }
     for name, report in made.items():
-        (home / f"{name}.html").write_text(render(report), encoding="utf-8")
+        (home / f"{name}.html").write_text(to_html(report), encoding="utf-8")
     return {name: home / f"{name}.html" for name in made}

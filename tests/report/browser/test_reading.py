@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.report.browser.chrome import Chrome, chrome
 from tests.report.browser.looking import check, each_page, turn
-from tests.report.made_up import documents
+from tests.report.example_reports import documents
 
 from crowdlogic.report.figures import write_figures
 

@@ -9,9 +9,9 @@ from tests.report.browser.chrome import Chrome
 from tests.report.browser.looking import check, turn
 
 from crowdlogic.data.benchmarks import load_benchmark
-from crowdlogic.report.material import of_estimate
-from crowdlogic.report.page import render
-from crowdlogic.report.reports import report_of
+from crowdlogic.report.html import to_html
+from crowdlogic.report.inputs import inputs_from_estimate
+from crowdlogic.report.report import make_report
 from crowdlogic.truth.methods import truth_method
 
 pytestmark = [pytest.mark.heavy, pytest.mark.data]
@@ -20,10 +20,10 @@ pytestmark = [pytest.mark.heavy, pytest.mark.data]
 @pytest.mark.parametrize("name", ["sentiment_mturk", "ner_conll_mturk"])
 def test_the_report_of_an_estimate_reads_well(browser: Chrome, data_root: Path, tmp_path: Path, name: str) -> None:
     given = load_benchmark(name, root=data_root)
-    made = of_estimate(truth_method("dawid-skene").infer(given.labels), given.labels, given.corpus)
+    made = inputs_from_estimate(truth_method("dawid-skene").infer(given.labels), given.labels, given.corpus)
     page = tmp_path / "report.html"
 
-    page.write_text(render(report_of(made, title=name, made_at="2026-01-01T00:00:00+00:00")), encoding="utf-8")
+    page.write_text(to_html(make_report(made, title=name, made_at="2026-01-01T00:00:00+00:00")), encoding="utf-8")
 
     assert page.stat().st_size < 5_000_000
     check(browser, page)

@@ -1,0 +1,46 @@
+"""Numbers and names in sentences: counts with their nouns, cautious percentages, names of readable length."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+NAME_LENGTH = 60
+"""Names longer than this are cut in sentences; tables have them whole."""
+
+
+def pluralise(n: int, noun: str, plural: str | None = None) -> str:
+    """1 item, 2 items, 1,000 items."""
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+
+
+def percent(share: float | None) -> str:
+    """A share in whole percent; below 1% and above 99% with one more digit, so that 0% and 100% are exact."""
+    if share is None or math.isnan(share):
+        return "an unknown share"
+    if share in (0.0, 1.0):
+        return f"{100 * share:.0f}%"
+    if 0.01 <= share <= 0.99:
+        return f"{100 * share:.0f}%"
+    shown = min(max(round(100 * share, 1), 0.1), 99.9)
+    return f"{'less than ' if 0 < share < 0.001 else 'more than ' if share > 0.999 else ''}{shown:g}%"
+
+
+def approximate(expected: float) -> str:
+    """An expected number: whole from 10 on, with one digit below, and never rounded down to 0."""
+    if 0 < expected < 0.1:
+        return "less than 0.1"
+    return f"about {expected:,.0f}" if expected >= 9.95 else f"about {expected:.1f}".removesuffix(".0")
+
+
+def shorten_name(name: object) -> str:
+    """A name for a sentence: on one line, cut at NAME_LENGTH characters."""
+    text = " ".join(str(name).split())
+    return text if len(text) <= NAME_LENGTH else f"{text[: NAME_LENGTH - 1]}…"
+
+
+def list_names(names: Sequence[object], most: int = 4) -> str:
+    """The first names and the number of the others: w01, w02, w03 and 5 more."""
+    shown = ", ".join(shorten_name(name) for name in names[:most])
+    rest = len(names) - most
+    return f"{shown} and {rest:,} more" if rest > 0 else shown

@@ -1,0 +1,231 @@
+"""What a report is made from, aligned: the same items, annotators and classes everywhere.
+
+A run keeps everything; a saved estimate has neither votes nor texts, so labels and items come beside it.
+
+Axes: i unit, j annotator, k class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from crowdlogic.data.answers import Answers
+from crowdlogic.data.corpus import UNKNOWN, Corpus, align
+from crowdlogic.data.estimate import Beliefs, Estimate
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import Classes, as_text, find
+from crowdlogic.data.tagging import is_span_tag_set
+from crowdlogic.errors import DataError, did_you_mean
+from crowdlogic.numerics.arrays import Bools, Ints
+from crowdlogic.report.findings import TaskKind
+from crowdlogic.store.runs import RunRecord
+
+VALUE_LENGTH = 200
+"""A setting's value is cut at this many characters: a table of transitions is one of them."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReportInputs:
+    """Labels, beliefs and what else is known.
+
+    Attributes:
+        labels: The labels.
+        estimate: What is believed, over the same items, annotators and classes.
+        corpus: The items, likewise; None when they are not known.
+        gold: gold[i], UNKNOWN where it is not known; None without any.
+        record: The record of the run; None for an estimate alone.
+    """
+
+    labels: CrowdLabels
+    estimate: Estimate
+    corpus: Corpus | None = None
+    gold: Ints | None = None
+    record: RunRecord | None = None
+
+    @property
+    def task(self) -> TaskKind:
+        """What carries a label."""
+        if self.labels.offsets is None:
+            return TaskKind.documents
+        return TaskKind.spans if is_span_tag_set(self.labels.classes) else TaskKind.tags
+
+    @cached_property
+    def known(self) -> Bools:
+        """known[i], whether the gold of unit i is known."""
+        return np.zeros(self.labels.n_units, dtype=bool) if self.gold is None else np.asarray(self.gold != UNKNOWN)
+
+    @cached_property
+    def views(self) -> Mapping[str, Beliefs]:
+        """Beliefs of classifier (p), crowd (q_a), rules (q_b) and answers (q_f) of a run; empty without a run."""
+        if self.record is None:
+            return {}
+        more = self.labels.n_classes - len(self.record.estimate.classes)
+        return {name: np.pad(view, ((0, 0), (0, more))) for name, view in self.record.views.items()}
+
+    @cached_property
+    def class_names(self) -> tuple[str, ...]:
+        """The classes as text."""
+        return tuple(str(name) for name in self.labels.classes)
+
+    @property
+    def settings(self) -> tuple[tuple[str, str], ...]:
+        """Options and inputs of a run as (dotted name, value); an estimate does not keep its options."""
+        if self.record is None:
+            return ()
+        parts = {"": self.record.config.get("method"), "inputs": self.record.config.get("inputs")}
+        rows = [row for path, part in parts.items() for row in _flatten(part, path)]
+        return tuple((name, text[:VALUE_LENGTH]) for name, text in rows)
+
+    def gold_name(self, i: int) -> str | None:
+        """The gold of unit i by name; None where it is not known."""
+        return None if self.gold is None or self.gold[i] == UNKNOWN else self.class_names[self.gold[i]]
+
+    def text(self, item: int) -> str | None:
+        """The text of a document; None where it is not known."""
+        return None if self.corpus is None or self.corpus.texts is None else self.corpus.texts[item]
+
+
+def _flatten(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for name, entry in value.items():
+            yield from _flatten(entry, f"{path}.{name}" if path else str(name))
+    elif value is not None:
+        yield path, ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def inputs_from_run(record: RunRecord, gold: Answers | None = None) -> ReportInputs:
+    """The inputs of a report on a run, with its own gold unless another is given."""
+    inputs = ReportInputs(
+        labels=record.labels, estimate=record.estimate, corpus=record.corpus, gold=record.corpus.gold, record=record
+    )
+    return _with_gold(inputs, gold)
+
+
+def inputs_from_estimate(
+    estimate: Estimate, labels: CrowdLabels, corpus: Corpus | None = None, gold: Answers | None = None
+) -> ReportInputs:
+    """The inputs of a report on an estimate and the labels that it was made from.
+
+    Args:
+        estimate: What is believed.
+        labels: The labels that it was made from, in any order.
+        corpus: The items; their gold is used unless another is given.
+        gold: The truth of some items.
+    """
+    if labels.is_sequential != (estimate.offsets is not None):
+        kinds = ("sentences", "documents") if labels.is_sequential else ("documents", "sentences")
+        raise DataError(f"The labels are of {kinds[0]} and the estimate is of {kinds[1]}. Give what it was made from.")
+    _check_items(labels, estimate)
+    whole = Corpus(estimate.items, offsets=estimate.offsets)
+    placed, _ = align(labels.with_classes(_extend_classes(estimate.classes, labels.classes)), whole)
+    placed = _align_annotators(placed, estimate)
+    known = None if corpus is None else _align_items(corpus, estimate)
+    classes = placed.classes if known is None or known.gold is None else _extend_classes(placed.classes, known.classes)
+    if known is not None and known.gold is not None:
+        known = known.with_classes(classes)
+    inputs = ReportInputs(
+        labels=placed.with_classes(classes),
+        estimate=extend_beliefs(estimate, classes),
+        corpus=known,
+        gold=None if known is None else known.gold,
+    )
+    return _with_gold(inputs, gold)
+
+
+def _extend_classes(classes: Classes, more: Classes) -> Classes:
+    """The classes in their order, and after them further ones that are not among them, compared as text."""
+    known = {str(name) for name in classes}
+    return (*classes, *(name for name in more if str(name) not in known))
+
+
+def _check_items(labels: CrowdLabels, estimate: Estimate) -> None:
+    has_labels = np.zeros(len(labels.items), dtype=bool)
+    has_labels[labels.item_of_unit[labels.unit]] = True
+    unknown = np.flatnonzero((find(labels.items, estimate.items) < 0) & has_labels)
+    if len(unknown):
+        raise DataError(
+            f"Item {labels.items[int(unknown[0])]!r} has labels and is not in the estimate ({len(unknown):,} such "
+            f"items). Give the labels that it was made from."
+        )
+
+
+def _align_annotators(labels: CrowdLabels, estimate: Estimate) -> CrowdLabels:
+    where = find(as_text(labels.annotators), as_text(estimate.annotators))
+    if (where < 0).any():
+        name = labels.annotators[int(np.flatnonzero(where < 0)[0])]
+        known = [str(other) for other in estimate.annotators]
+        raise DataError(
+            f"Annotator {name!r} is not in the estimate.{did_you_mean(str(name), known)} Give its own labels."
+        )
+    kind = None
+    if labels.kind is not None:
+        kinds = dict(zip(where.tolist(), labels.kind, strict=True))
+        kind = tuple(kinds.get(j, "") for j in range(len(estimate.annotators)))
+    return replace(labels, annotator=where[labels.annotator], annotators=estimate.annotators, kind=kind)
+
+
+def _align_items(corpus: Corpus, estimate: Estimate) -> Corpus:
+    where = find(as_text(estimate.items), as_text(corpus.items))
+    if (where < 0).any():
+        missing = np.flatnonzero(where < 0)
+        raise DataError(f"Item {estimate.items[int(missing[0])]!r} is not among the items ({len(missing):,} such).")
+    placed = corpus.take_items(where)
+    lengths = (placed.offsets, estimate.offsets)
+    if (lengths[0] is None) != (lengths[1] is None) or (lengths[0] is not None and (lengths[0] != lengths[1]).any()):
+        raise DataError("The items are not as long as those of the estimate. Give the items that it was made from.")
+    return replace(placed, items=estimate.items)
+
+
+def extend_beliefs(estimate: Estimate, classes: Classes) -> Estimate:
+    """The estimate over further classes, with belief 0 in them; its own classes come first."""
+    more = len(classes) - len(estimate.classes)
+    if not more:
+        return estimate
+    beliefs = np.pad(estimate.beliefs, ((0, 0), (0, more)))
+    return replace(estimate, beliefs=beliefs, classes=classes, confusion=None, prior=None)
+
+
+def _with_gold(inputs: ReportInputs, gold: Answers | None) -> ReportInputs:
+    """The inputs with gold from a file."""
+    if gold is None:
+        return inputs
+    classes = _extend_classes(inputs.labels.classes, gold.classes)
+    codes = gold_codes(gold, inputs.estimate, classes)
+    if not (codes != UNKNOWN).any():
+        raise DataError(
+            f"{gold.source}: no item is among those of the report ({inputs.labels.items[:1].to_list()}, ...)."
+        )
+    return replace(
+        inputs,
+        labels=inputs.labels.with_classes(classes),
+        estimate=extend_beliefs(inputs.estimate, classes),
+        gold=codes,
+    )
+
+
+def gold_codes(gold: Answers, estimate: Estimate, classes: Classes) -> Ints:
+    """gold[i] over the units of an estimate, as codes among the classes; UNKNOWN where it is not known."""
+    if (gold.offsets is None) != (estimate.offsets is None):
+        raise DataError(f"{gold.source}: documents and tagged sentences do not go together. Give gold of one kind.")
+    position = {str(name): k for k, name in enumerate(classes)}
+    codes = np.array([*(position[str(name)] for name in gold.classes), UNKNOWN], dtype=np.int32)[gold.answer]
+    where = find(as_text(gold.items), as_text(estimate.items))
+    found = np.full(len(estimate.answer), UNKNOWN, dtype=np.int32)
+    if gold.offsets is None or estimate.offsets is None:
+        found[where[where >= 0]] = codes[where >= 0]
+        return found
+    lengths, theirs = np.diff(gold.offsets), np.diff(estimate.offsets)
+    for s in np.flatnonzero(where >= 0):
+        if lengths[s] != theirs[where[s]]:
+            raise DataError(
+                f"{gold.source}: item {gold.items[int(s)]!r} has {lengths[s]} tags, not {theirs[where[s]]}."
+            )
+    kept = np.repeat(where >= 0, lengths)
+    within = np.arange(len(codes)) - np.repeat(gold.offsets[:-1], lengths)
+    found[(estimate.offsets[np.repeat(where, lengths)[kept]] + within[kept])] = codes[kept]
+    return found

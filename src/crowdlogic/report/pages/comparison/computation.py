@@ -1,0 +1,100 @@
+"""Several methods on the same labels, the best first, and in words. Axes: a and b methods, i unit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from crowdlogic.data.wording import percent, pluralise
+from crowdlogic.numerics.arrays import Bools, Floats
+from crowdlogic.report.context import Context
+from crowdlogic.report.findings import Finding, Severity, round_figure, sort_by_importance
+from crowdlogic.report.pages.comparison.findings import ComparisonFindings, MethodRow
+from crowdlogic.truth.comparison import MethodResult, pairwise_agreement
+
+STANDARD_ERRORS = 2.0
+"""A score must be ahead by more than this many standard errors to be called better."""
+DISPUTED = 0.05
+"""A share of units in dispute above which the choice of the method matters."""
+
+
+def compute_comparison(context: Context) -> ComparisonFindings | None:
+    """The findings of the page of the comparison; None when no other method was run."""
+    compared = context.compared
+    if not compared:
+        return None
+    names = list(compared[0].scores)
+    between = pairwise_agreement(compared)
+    # Without the agreement of each method with itself.
+    mean = (between.sum(axis=1) - 1) / max(len(compared) - 1, 1)
+    keys = [-(one.scores[names[0]] if names else share) for one, share in zip(compared, mean, strict=True)]
+    order = np.argsort(np.nan_to_num(np.array(keys), nan=1.0), kind="stable").tolist()
+    rows = tuple(_row(compared[a], names, mean[a] if len(compared) > 1 else np.nan) for a in order)
+    disputed, agreement = disputed_units(compared), between[np.ix_(order, order)]
+    findings = (*_best_finding(context, rows, names, agreement[0]), *_disputed_findings(rows, disputed))
+    return ComparisonFindings(
+        methods=rows,
+        score_names=tuple(names),
+        agreement=tuple(tuple(round(float(x), 6) for x in line) for line in agreement),
+        n_disputed=int(disputed.sum()),
+        findings=sort_by_importance(findings),
+    )
+
+
+def _row(one: MethodResult, names: Sequence[str], mean: float) -> MethodRow:
+    return MethodRow(
+        name=one.name,
+        scores=tuple(round_figure(one.scores[name]) for name in names),
+        seconds=round_figure(one.seconds),
+        iterations=len(one.estimate.trace),
+        converged=one.estimate.converged,
+        mean_agreement=round_figure(mean),
+    )
+
+
+def disputed_units(compared: Sequence[MethodResult]) -> Bools:
+    """disputed[i], whether two methods that answer unit i answer differently."""
+    answers = np.stack([one.estimate.answer for one in compared])
+    answered = answers >= 0
+    high = answers.max(axis=0)
+    low = np.where(answered, answers, np.iinfo(answers.dtype).max).min(axis=0)
+    return np.asarray(answered.any(axis=0) & (low < high))
+
+
+def _best_finding(
+    context: Context, rows: Sequence[MethodRow], names: Sequence[str], agreement_with_best: Floats
+) -> Iterator[Finding]:
+    """Which method is best by gold, and whether it is significantly better than the one the report is about.
+
+    Two methods can differ in score only where they answer differently: the standard error of the difference is at most
+    the root of that share over the number of units with gold.
+    """
+    best = rows[0].scores[0] if names and len(rows) > 1 else None
+    if best is None:
+        return
+    text = f"Of {len(rows)} methods {rows[0].name} scores best by gold: {names[0]} {100 * best:.1f}%"
+    severity, method, n_gold = Severity.know, context.inputs.estimate.method, int(context.inputs.known.sum())
+    place = next((place for place, row in enumerate(rows) if row.name == method), 0)
+    own = rows[place].scores[0]
+    if place and own is not None:
+        error = float(np.sqrt((1 - agreement_with_best[place]) / max(n_gold, 1)))
+        is_better = best - own > STANDARD_ERRORS * error
+        severity = Severity.look if is_better else Severity.know
+        verdict = "Consider it" if is_better else "That may be chance"
+        text = f"{text}, against {100 * own:.1f}% for {method}. {verdict}"
+    yield Finding(f"{text}.", severity, importance=42, about=rows[0].name)
+
+
+def _disputed_findings(rows: Sequence[MethodRow], disputed: Bools) -> Iterator[Finding]:
+    if len(rows) < 2:
+        return
+    n = int(disputed.sum())
+    share = n / max(len(disputed), 1)
+    text = f"All {len(rows)} methods give the same labels."
+    if n:
+        text = f"The {len(rows)} methods do not all agree on {pluralise(n, 'label')} ({percent(share)})."
+    yield Finding(text, Severity.look if share > DISPUTED else Severity.know, importance=32)
+    not_converged = [row.name for row in rows if not row.converged]
+    if not_converged:
+        yield Finding(f"Not converged: {', '.join(not_converged)}.", Severity.know, importance=12)

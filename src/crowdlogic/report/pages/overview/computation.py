@@ -1,0 +1,248 @@
+"""The overview: what was labelled, how far annotators agree, what was estimated, and how right that is.
+
+Axes: i unit, k class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from crowdlogic.annotators.table import credible_interval
+from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.tagging import Scheme
+from crowdlogic.data.wording import percent, pluralise, shorten_name
+from crowdlogic.metrics.agreement import Agreement, agreement
+from crowdlogic.metrics.scores import TieCredit, accuracy, calibration_error, tie_credit
+from crowdlogic.metrics.spans import span_scores
+from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.report.context import Context
+from crowdlogic.report.findings import (
+    Finding,
+    Quantity,
+    Severity,
+    TaskKind,
+    count_histogram,
+    round_figure,
+    sort_by_importance,
+)
+from crowdlogic.report.inputs import ReportInputs
+from crowdlogic.report.pages.overview.findings import (
+    CalibrationBin,
+    ClassShare,
+    Coefficient,
+    OverviewFindings,
+    Score,
+    Setting,
+)
+from crowdlogic.truth.majority import MajorityVote
+
+LEVEL = 0.95
+"""The level of the intervals."""
+MOST_CLASSES = 50
+"""Rows of the table of classes."""
+MOST_PER_ITEM = 20
+"""Items with this many annotators or more share the last bin of the histogram."""
+CALIBRATION_BINS = 10
+POOR_ALPHA, MODERATE_ALPHA = 0.4, 0.667
+"""Agreement is poor below the first and moderate below the second, Krippendorff's bound for tentative conclusions."""
+SKEW = 0.1
+"""A class is pointed out where its share of the labels and its mean belief differ by more than this."""
+HIGH_CALIBRATION_ERROR = 0.1
+"""Confidences with a larger calibration error should not be taken literally."""
+
+
+def compute_overview(context: Context) -> OverviewFindings:
+    """The findings of the overview."""
+    inputs = context.inputs
+    labels, estimate = inputs.labels, inputs.estimate
+    per_item = np.bincount(labels.annotations()[0], minlength=len(labels.items))
+    coefficients = tuple(map(_coefficient, agreement(labels, level=LEVEL, seed=context.seed)))
+    classes, scores = class_shares(inputs), compute_scores(inputs)
+    has_gold = inputs.gold is not None and labels.n_classes > 0
+    error = round_figure(calibration_error(np.asarray(inputs.gold), estimate.beliefs)) if has_gold else None
+    findings = (
+        *_agreement_finding(inputs, next(one for one in coefficients if one.name == "alpha")),
+        *_score_findings(inputs, scores, error),
+        *_volume_findings(per_item),
+        *_balance_findings(classes),
+        *(Finding(text, Severity.know, importance=15) for text in labels.intake.messages()),
+    )
+    return OverviewFindings(
+        task=inputs.task,
+        n_items=len(labels.items),
+        n_units=labels.n_units,
+        n_annotators=len(labels.annotators),
+        n_labels=labels.n_labels,
+        n_unlabelled=int((per_item == 0).sum()),
+        n_single=int((per_item == 1).sum()),
+        labels_per_item=count_histogram(per_item, MOST_PER_ITEM),
+        mean_labels_per_item=round_figure(per_item.mean()) if len(per_item) else None,
+        classes=classes,
+        n_classes=labels.n_classes,
+        agreement=coefficients,
+        intake=tuple(labels.intake.messages()),
+        method=estimate.method,
+        settings=tuple(Setting(name=name, value=value) for name, value in inputs.settings),
+        converged=estimate.converged,
+        iterations=len(estimate.trace),
+        iteration_name="iteration" if inputs.record is None else "epoch",
+        scores=scores,
+        n_gold=int(inputs.known.sum()),
+        calibration=calibration_bins(inputs),
+        calibration_error=error,
+        findings=sort_by_importance(findings),
+    )
+
+
+def _coefficient(one: Agreement) -> Coefficient:
+    figure = Quantity(round_figure(one.value), low=round_figure(one.low), high=round_figure(one.high))
+    return Coefficient(name=one.name, title=one.title, figure=figure, level=one.level, reason=one.reason)
+
+
+def class_shares(inputs: ReportInputs) -> tuple[ClassShare, ...]:
+    """How common each class is among votes, answers, beliefs and gold."""
+    labels, estimate = inputs.labels, inputs.estimate
+    size, answered = labels.n_classes, estimate.answered
+    votes = np.bincount(labels.label, minlength=size)
+    answers = np.bincount(estimate.answer[answered], minlength=size)
+    gold = np.zeros(size) if inputs.gold is None else np.bincount(inputs.gold[inputs.known], minlength=size)
+    mean_belief = estimate.beliefs[answered].sum(axis=0) / max(answered.sum(), 1)
+    shown = np.sort(np.argsort(-votes, kind="stable")[:MOST_CLASSES])
+    return tuple(
+        ClassShare(
+            name=inputs.class_names[k],
+            votes=int(votes[k]),
+            vote_share=round_figure(votes[k] / votes.sum()) if votes.sum() else None,
+            answers=int(answers[k]),
+            posterior_share=round_figure(mean_belief[k]) if answered.any() else None,
+            gold_share=round_figure(gold[k] / gold.sum()) if gold.sum() else None,
+        )
+        for k in shown
+    )
+
+
+def compute_scores(inputs: ReportInputs) -> tuple[Score, ...]:
+    """The answers against gold, beside those of a majority vote; empty without gold."""
+    if inputs.gold is None or not inputs.known.any():
+        return ()
+    votes = MajorityVote().infer(inputs.labels)
+    if inputs.task is not TaskKind.spans:
+        return (_accuracy(inputs, votes),)
+    return tuple(_f1(inputs, votes, scheme) for scheme in Scheme)
+
+
+def _accuracy(inputs: ReportInputs, votes: Estimate) -> Score:
+    gold, n = np.asarray(inputs.gold), int(inputs.known.sum())
+    ours, theirs = (
+        accuracy(gold, one.answer, beliefs=one.beliefs, ties=TieCredit.half) for one in (inputs.estimate, votes)
+    )
+    low, high = credible_interval(np.array([ours * n]), np.array([float(n)]), LEVEL)
+    figure = Quantity(round_figure(ours), low=round_figure(low[0]), high=round_figure(high[0]))
+    if inputs.task is not TaskKind.documents:  # the tokens of a sentence are not independent of each other
+        figure = Quantity(round_figure(ours))
+    return Score(name="accuracy", figure=figure, majority=round_figure(theirs), n=n)
+
+
+def _f1(inputs: ReportInputs, votes: Estimate, scheme: Scheme) -> Score:
+    gold, offsets, classes = np.asarray(inputs.gold), np.asarray(inputs.labels.offsets), inputs.labels.classes
+    ours, theirs = (span_scores(gold, one.answer, offsets, classes, scheme=scheme) for one in (inputs.estimate, votes))
+    figure = Quantity(round_figure(ours.f1))
+    return Score(name=f"F1 {scheme}", figure=figure, majority=round_figure(theirs.f1), n=ours.n_gold)
+
+
+def calibration_bins(inputs: ReportInputs) -> tuple[CalibrationBin, ...]:
+    """How often answers of each confidence are right; ties count in part."""
+    judged = inputs.known & inputs.estimate.answered
+    if inputs.gold is None or not judged.any():
+        return ()
+    beliefs = inputs.estimate.beliefs[judged]
+    confidence = beliefs.max(axis=1)
+    right = tie_credit(inputs.gold[judged], beliefs)
+    bin_of = np.minimum((confidence * CALIBRATION_BINS).astype(np.int64), CALIBRATION_BINS - 1)
+    n, confidences, rights = (
+        np.bincount(bin_of, weights=weights, minlength=CALIBRATION_BINS) for weights in (None, confidence, right)
+    )
+    return tuple(
+        CalibrationBin(
+            low=b / CALIBRATION_BINS,
+            high=(b + 1) / CALIBRATION_BINS,
+            n=int(n[b]),
+            confidence=round_figure(confidences[b] / n[b]) if n[b] else None,
+            accuracy=round_figure(rights[b] / n[b]) if n[b] else None,
+        )
+        for b in range(CALIBRATION_BINS)
+    )
+
+
+def _agreement_finding(inputs: ReportInputs, alpha: Coefficient) -> Iterator[Finding]:
+    labels = inputs.labels
+    noun = "item" if inputs.task is TaskKind.documents else "sentence"
+    size = (
+        f"{pluralise(len(labels.items), noun)}, {pluralise(labels.n_labels, 'label')} by "
+        f"{pluralise(len(labels.annotators), 'annotator')}"
+    )
+    value, low, high = alpha.figure.value, alpha.figure.low, alpha.figure.high
+    if value is None:
+        text = f"{size}; agreement cannot be measured: {alpha.reason}."
+        yield Finding(text, Severity.know, importance=60)
+        return
+    interval = "" if low is None or high is None else f" ({low:.2f} to {high:.2f})"
+    how = "poorly" if value < POOR_ALPHA else "moderately" if value < MODERATE_ALPHA else "well"
+    severity = Severity.look if value < POOR_ALPHA else Severity.know
+    text = f"{size}. They agree {how}: Krippendorff's alpha is {value:.2f}{interval}."
+    yield Finding(text, severity, importance=60)
+
+
+def _score_findings(inputs: ReportInputs, scores: tuple[Score, ...], error: float | None) -> Iterator[Finding]:
+    """How right the answers are by gold, how far confidences can be relied on, and whether the fit converged."""
+    yield from (_score_finding(score, inputs.task) for score in scores[:1])
+    if error is not None and error > HIGH_CALIBRATION_ERROR:
+        text = f"Confidences are off by {percent(error)} on average, measured by gold: do not take them literally."
+        yield Finding(text, Severity.look, importance=45)
+    if not inputs.estimate.converged:
+        text = f"{inputs.estimate.method} stopped before it converged: allow more iterations before relying on it."
+        yield Finding(text, Severity.act, importance=75)
+
+
+def _score_finding(score: Score, task: TaskKind) -> Finding:
+    value, votes = score.figure.value or 0.0, score.majority
+    what = "of the answers are right by gold" if score.name == "accuracy" else "span F1 by gold"
+    counted = {TaskKind.documents: "item", TaskKind.tags: "token", TaskKind.spans: "gold span"}[task]
+    majority = "" if votes is None else f"; majority vote would give {100 * votes:.1f}%"
+    severity = Severity.look if votes is not None and value < votes else Severity.know
+    text = f"{100 * value:.1f}% {what} ({pluralise(score.n, counted)}){majority}."
+    return Finding(text, severity, importance=70)
+
+
+def _volume_findings(per_item: Ints) -> Iterator[Finding]:
+    none, one = int((per_item == 0).sum()), int((per_item == 1).sum())
+    if none:
+        text = f"{pluralise(none, 'item has', 'items have')} no label."
+        yield Finding(text, Severity.look, importance=35)
+    if one:
+        text = (
+            f"{pluralise(one, 'item')} of {len(per_item):,} {'has' if one == 1 else 'have'} a single annotator, so "
+            f"nobody else confirms or contradicts the label."
+        )
+        severity = Severity.look if 2 * one > len(per_item) else Severity.know
+        yield Finding(text, severity, importance=30)
+
+
+def _balance_findings(classes: tuple[ClassShare, ...]) -> Iterator[Finding]:
+    gaps: Floats = np.array([abs((one.vote_share or 0.0) - (one.posterior_share or 0.0)) for one in classes])
+    if len(gaps) and gaps.max() > SKEW and classes[0].posterior_share is not None:
+        one = classes[int(gaps.argmax())]
+        how = "too often" if (one.vote_share or 0.0) > (one.posterior_share or 0.0) else "too seldom"
+        text = (
+            f"{shorten_name(one.name)} is {percent(one.vote_share)} of the labels, but {percent(one.posterior_share)} "
+            f"of the estimated truth: some annotators give it {how}."
+        )
+        yield Finding(text, Severity.know, importance=20, about=shorten_name(one.name))
+    unused = [one.name for one in classes if not one.votes]
+    if unused and len(classes) > len(unused):
+        text = (
+            f"Nobody ever gave the class{'es' if len(unused) > 1 else ''} {', '.join(map(shorten_name, unused[:4]))}."
+        )
+        yield Finding(text, Severity.know, importance=18)

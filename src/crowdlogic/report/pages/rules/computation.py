@@ -1,0 +1,262 @@
+"""Which rules to keep: the audit of a run in words, and the answers that the rules changed.
+
+Axes: i unit, k class, l rule.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from crowdlogic.data.corpus import UNKNOWN
+from crowdlogic.data.wording import percent, pluralise, shorten_name
+from crowdlogic.numerics.arrays import Ints
+from crowdlogic.report.context import Context
+from crowdlogic.report.evidence import AnswerEvidence, EvidenceSource
+from crowdlogic.report.findings import Finding, Quantity, Severity, round_figure, sort_by_importance
+from crowdlogic.report.inputs import ReportInputs
+from crowdlogic.report.pages.rules.findings import Flip, RuleFindings, RuleRow
+from crowdlogic.rules.audit import RuleAudit, Verdict, kl
+from crowdlogic.store.layout import RULES
+from crowdlogic.store.records import decode_record
+
+MOST_EXPLAINED = 200
+"""Changed answers whose evidence says which rule pushed most."""
+MOST_FLIPS = 60
+"""Changed answers that are shown."""
+MOST_EXAMPLES = 5
+"""Changed answers that are shown with a rule."""
+STANDARD_ERRORS = 2.0
+"""Gold is against a rule whose wrong changes outnumber the right ones by more than this many standard errors."""
+AGAINST, RATHER_AGAINST = "against", "rather against"
+CAUTION = "Look at what it changes before you"
+VERDICT_ORDER = (Verdict.contradicts, Verdict.helps, Verdict.neutral)
+
+GoldCounts = tuple[int | None, int | None]
+"""How many changes are right by gold, and how many wrong; None without gold."""
+
+
+def compute_rules(context: Context) -> RuleFindings | None:
+    """The findings of the page of rules; None where there are none."""
+    inputs, record = context.inputs, context.inputs.record
+    if record is None or not record.audit:
+        return None
+    changed, audited = context.once(changed_units), [decode_record(RuleAudit, row, RULES) for row in record.audit]
+    flips = _flips(context, changed[:MOST_EXPLAINED], audited)
+    audits = sorted(audited, key=lambda one: (VERDICT_ORDER.index(one.verdict), -one.flipped, -one.units))
+    right, wrong = _count_by_gold(inputs, changed)
+    rows = tuple(
+        _row(one, [flip for flip in flips if flip.rule == one.rule], has_gold=right is not None) for one in audits
+    )
+    return RuleFindings(
+        rows=rows[: context.limits.rules],
+        n_rules=len(audits),
+        n_units=inputs.labels.n_units,
+        flips=flips[:MOST_FLIPS],
+        n_flips=len(changed),
+        flips_right=right,
+        flips_wrong=wrong,
+        findings=sort_by_importance(_findings(audits, rows, len(changed), (right, wrong))),
+    )
+
+
+def evidence_units(context: Context) -> Ints:
+    """The changed answers that are shown."""
+    return context.once(changed_units)[:MOST_EXPLAINED]
+
+
+def changed_units(context: Context) -> Ints:
+    """The units whose most probable class the rules changed, those with the largest change of beliefs first."""
+    inputs = context.inputs
+    if inputs.record is None or not inputs.record.audit or not inputs.labels.n_classes:
+        return np.zeros(0, dtype=np.int64)
+    q_a, q_b = inputs.views["q_a"], inputs.views["q_b"]
+    units = np.flatnonzero(q_a.argmax(axis=1) != q_b.argmax(axis=1))
+    return units[np.argsort(-kl(q_b[units], q_a[units]), kind="stable")]
+
+
+def _count_by_gold(inputs: ReportInputs, changed: Ints) -> GoldCounts:
+    """Of the changed answers, how many were made right by gold, and how many wrong."""
+    if inputs.gold is None:
+        return None, None
+    gold = inputs.gold[changed]
+    before, after = (inputs.views[view][changed].argmax(axis=1) for view in ("q_a", "q_b"))
+    known = gold != UNKNOWN
+    return int((known & (after == gold)).sum()), int((known & (before == gold)).sum())
+
+
+def _flips(context: Context, units: Ints, audits: Sequence[RuleAudit]) -> tuple[Flip, ...]:
+    """Changed answers in detail."""
+    inputs, names = context.inputs, context.inputs.class_names
+    before, after = (inputs.views[view][units].argmax(axis=1).tolist() for view in ("q_a", "q_b"))
+    return tuple(
+        _flip(context, i, before=names[b], after=names[a], audits=audits)
+        for i, b, a in zip(units.tolist(), before, after, strict=True)
+    )
+
+
+def _flip(context: Context, i: int, *, before: str, after: str, audits: Sequence[RuleAudit]) -> Flip:
+    inputs, offsets = context.inputs, context.inputs.labels.offsets
+    s, answer = int(inputs.labels.item_of_unit[i]), int(inputs.estimate.answer[i])
+    rule, bits = strongest_rule(context.evidence.get(i), before, after, audits)
+    return Flip(
+        item=str(inputs.labels.items[s]),
+        text=_text(context, i, s),
+        token=None if offsets is None else i - int(offsets[s]),
+        before=before,
+        after=after,
+        answer=inputs.class_names[answer] if answer >= 0 else None,
+        gold=inputs.gold_name(i),
+        rule=rule,
+        bits=bits,
+    )
+
+
+def _text(context: Context, i: int, s: int) -> str | None:
+    corpus, text = context.inputs.corpus, context.inputs.text(s)
+    if corpus is not None and corpus.tokens is not None:
+        return corpus.tokens[i]
+    return None if text is None else text[: context.limits.text]
+
+
+def strongest_rule(
+    evidence: AnswerEvidence | None, before: str, after: str, audits: Sequence[RuleAudit]
+) -> tuple[str | None, float | None]:
+    """The rule that pushed most from one class to another, and by how many bits, as far as that is known."""
+    if evidence is None or {evidence.answer, evidence.rival} != {before, after}:
+        return (audits[0].rule if len(audits) == 1 else None), None
+    sign = 1.0 if evidence.answer == after else -1.0
+    terms = [
+        (sign * term.bits, term.name) for term in evidence.rules if term.source is EvidenceSource.rule and term.bits
+    ]
+    bits, rule = max(terms, default=(0.0, ""))
+    return (rule, round(bits, 6)) if bits > 0 else (None, None)
+
+
+def _row(one: RuleAudit, pushed: list[Flip], *, has_gold: bool) -> RuleRow:
+    right = sum(flip.gold == flip.after for flip in pushed) if has_gold else None
+    wrong = sum(flip.gold == flip.before for flip in pushed) if has_gold else None
+    satisfaction = Quantity(round_figure(one.satisfaction), low=round_figure(one.low), high=round_figure(one.high))
+    return RuleRow(
+        rule=one.rule,
+        place=one.place,
+        groundings=one.groundings,
+        n_units=one.units,
+        coverage=round(one.coverage, 6),
+        applications=round(one.applications, 6),
+        satisfaction=satisfaction,
+        chance=round_figure(one.chance),
+        moved=round(one.moved, 6),
+        flipped=one.flipped,
+        flipped_right=one.flipped_right,
+        flipped_wrong=one.flipped_wrong,
+        pushed=len(pushed),
+        pushed_right=right,
+        pushed_wrong=wrong,
+        gold_says=gold_verdict(_gold_counts(one, (right, wrong))),
+        verdict=str(one.verdict),
+        reason=explain_verdict(one, (right, wrong)),
+        examples=tuple(pushed[:MOST_EXAMPLES]),
+    )
+
+
+def _gold_counts(one: RuleAudit, pushed: GoldCounts) -> GoldCounts:
+    """By the audit of the rule alone where that knew gold, else by what it pushed most among all rules' changes."""
+    return pushed if one.flipped_right is None else (one.flipped_right, one.flipped_wrong)
+
+
+def gold_verdict(counts: GoldCounts) -> str | None:
+    """Against, where significantly more changes are wrong than right; rather against, where more are; else None."""
+    right, wrong = counts
+    if right is None or wrong is None or wrong <= right:
+        return None
+    return AGAINST if wrong - right > STANDARD_ERRORS * math.sqrt(wrong + right) else RATHER_AGAINST
+
+
+def explain_verdict(one: RuleAudit, pushed: GoldCounts = (None, None)) -> str:
+    """Whether to keep the rule, and why.
+
+    Args:
+        one: The audit.
+        pushed: Of the changes by all rules together that it pushed most, how many are right by gold, and wrong.
+    """
+    if not one.groundings:
+        return "It says nothing here: no item meets its conditions. Check its words, or leave it out."
+    if np.isnan(one.satisfaction):
+        return "It never applies here: the crowd nowhere believes its conditions. Nothing speaks for or against it."
+    chance = "" if np.isnan(one.chance) else f" ({percent(one.chance)} by chance)"
+    holds = f"it holds in {percent(one.satisfaction)} of the cases where it applies{chance}"
+    advice, caution = _advice(one, gold_verdict(_gold_counts(one, pushed)))
+    return f"{advice}: {holds}, and {_describe_changes(one, pushed)}.{caution}"
+
+
+def _advice(one: RuleAudit, gold: str | None) -> tuple[str, str]:
+    """What to do about a rule, and what to look at first."""
+    helps = one.verdict is Verdict.helps
+    if one.verdict is Verdict.contradicts:
+        return "Drop it, or mend it", ""
+    if gold == AGAINST or (gold and helps):
+        who = "Gold speaks" if gold == AGAINST else "Gold rather speaks"
+        return f"{who} against it{', though the crowd agrees' if helps else ''}", f" {CAUTION} keep it."
+    if helps:
+        return "Keep it", ""
+    if not one.flipped:
+        return "It makes no difference here", ""
+    return "Neither supported nor contradicted", f" {CAUTION} rely on it."
+
+
+def _describe_changes(one: RuleAudit, pushed: GoldCounts) -> str:
+    if not one.flipped:
+        return "changes no answer"
+    text = f"changes {pluralise(one.flipped, 'answer')}"
+    right, wrong = _gold_counts(one, pushed)
+    if right is None or wrong is None or not right + wrong:
+        return text
+    if one.flipped_right is None:
+        return (
+            f"{text}; of the answers that all rules together change and it pushes most, gold calls {right:,} right "
+            f"and {wrong:,} wrong"
+        )
+    return f"{text}, by gold {right:,} made right and {wrong:,} made wrong"
+
+
+def _findings(
+    audits: Sequence[RuleAudit], rows: Sequence[RuleRow], n_flips: int, by_gold: GoldCounts
+) -> Iterator[Finding]:
+    for one, row in zip(audits, rows, strict=True):
+        if one.verdict is Verdict.contradicts:
+            text = f"The rule {shorten_name(one.rule)} contradicts the crowd. {row.reason}"
+            yield Finding(text, Severity.act, importance=85, about=one.rule)
+        elif row.gold_says == AGAINST:
+            text = f"The rule {shorten_name(one.rule)}: {row.reason}"
+            yield Finding(text, Severity.act, importance=84, about=one.rule)
+    yield from _helpful_finding(audits, rows)
+    idle = [one for one in audits if one.verdict is Verdict.neutral and not one.flipped]
+    if idle:
+        verb = "makes" if len(idle) == 1 else "make"
+        text = f"{pluralise(len(idle), 'rule')} of {len(audits):,} {verb} no difference here."
+        yield Finding(text, Severity.know, importance=22)
+    if n_flips and len(audits) > 1:
+        yield _together_finding(n_flips, by_gold)
+
+
+def _helpful_finding(audits: Sequence[RuleAudit], rows: Sequence[RuleRow]) -> Iterator[Finding]:
+    helpful = [row for one, row in zip(audits, rows, strict=True) if one.verdict is Verdict.helps and not row.gold_says]
+    if len(helpful) == 1:
+        text = f"The rule {shorten_name(helpful[0].rule)} helps. {helpful[0].reason}"
+        yield Finding(text, Severity.know, importance=55, about=helpful[0].rule)
+    elif helpful:
+        text = f"{len(helpful):,} rules of {len(audits):,} help: keep them."
+        yield Finding(text, Severity.know, importance=55)
+
+
+def _together_finding(n_flips: int, by_gold: GoldCounts) -> Finding:
+    """What all rules together do: by gold they may do harm though each looked well alone."""
+    right, wrong = by_gold
+    judged = "" if right is None else f": by gold {right:,} made right and {wrong:,} made wrong"
+    text = f"Together the rules change {pluralise(n_flips, 'answer')}{judged}."
+    if gold_verdict(by_gold) != AGAINST:
+        return Finding(text, Severity.know, importance=28)
+    return Finding(f"{text} Here they do more harm than good.", Severity.act, importance=86)

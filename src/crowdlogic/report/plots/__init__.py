@@ -1,0 +1,1 @@
+"""Drawing: scales, elements, charts over two axes, plots in rows, colours."""

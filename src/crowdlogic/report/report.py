@@ -1,0 +1,141 @@
+"""From labels, beliefs and a run to a Report, and from a Report to JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from crowdlogic import __version__
+from crowdlogic.data.wording import pluralise
+from crowdlogic.registry import PAGES
+from crowdlogic.report.context import Context, ReportLimits
+from crowdlogic.report.evidence import AnswerEvidence, Explain, explain_nothing
+from crowdlogic.report.findings import Finding, Severity, Summary, TaskKind, sort_by_importance
+from crowdlogic.report.inputs import ReportInputs
+from crowdlogic.report.page import Page, load_pages
+from crowdlogic.truth.comparison import MethodResult
+
+SUMMARY_LENGTH = 8
+"""Sentences of the summary."""
+MOST_ABOUT_ONE = 2
+"""Of these, at most so many of a page about single annotators, rules or methods: the others are on their pages."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """Everything that a report says.
+
+    Attributes:
+        title: What the report is of: the name of the folder of the run or estimate.
+        subject: The method and the size of the data, in a phrase.
+        made: When it was made, as ISO 8601.
+        version: Of crowdlogic.
+        task: Documents, tags or spans.
+        classes: The names of the classes.
+        summary: The most important findings.
+        pages: The findings of every page that has any, by the page's name, in order.
+    """
+
+    title: str
+    subject: str
+    made: str
+    version: str
+    task: TaskKind
+    classes: tuple[str, ...]
+    summary: Summary
+    pages: Mapping[str, Any]
+
+
+def make_report(
+    inputs: ReportInputs,
+    *,
+    title: str,
+    made_at: str,
+    explain: Explain = explain_nothing,
+    compared: Sequence[MethodResult] = (),
+    limits: ReportLimits | None = None,
+    seed: int = 0,
+) -> Report:
+    """Compute every page of a report.
+
+    Args:
+        inputs: Labels, beliefs, items, gold and run.
+        title: The title of the report.
+        made_at: When it is made, as ISO 8601.
+        explain: Gives the evidence of units; called once, with all units that are shown with evidence.
+        compared: Results of other methods on the same labels.
+        limits: How long tables may be.
+        seed: Random seed of bootstrap intervals.
+    """
+    pages = load_pages()
+    context = Context(inputs=inputs, limits=limits or ReportLimits(), compared=compared, seed=seed)
+    context = replace(context, evidence=_collect_evidence(pages.values(), context, explain))
+    computed = {name: page.compute(context) for name, page in pages.items()}
+    found = {name: _with_page_name(findings, name) for name, findings in computed.items() if findings is not None}
+    return Report(
+        title=title,
+        subject=_describe(inputs),
+        made=made_at,
+        version=__version__,
+        task=inputs.task,
+        classes=inputs.class_names,
+        summary=summarise([finding for page in found.values() for finding in page.findings]),
+        pages=found,
+    )
+
+
+def _collect_evidence(
+    pages: Iterable[Page[Any]], context: Context, explain: Explain
+) -> dict[int, AnswerEvidence | None]:
+    """The evidence of every unit that some page asks for, from one call of `explain`."""
+    units = np.unique(np.concatenate([page.evidence_units(context) for page in pages])).astype(np.int64)
+    return dict(zip(units.tolist(), explain(units), strict=True)) if len(units) else {}
+
+
+def _with_page_name(found: Any, name: str) -> Any:
+    return replace(found, findings=tuple(replace(finding, page=name) for finding in found.findings))
+
+
+def _describe(inputs: ReportInputs) -> str:
+    labels = inputs.labels
+    return (
+        f"{inputs.estimate.method} on {pluralise(labels.n_labels, 'label')} of {pluralise(len(labels.items), 'item')} "
+        f"by {pluralise(len(labels.annotators), 'annotator')}"
+    )
+
+
+def summarise(findings: Sequence[Finding]) -> Summary:
+    """The most important findings, what to act on first; of those about a single annotator or rule only a few."""
+    ordered = sort_by_importance(findings)
+    chosen: list[Finding] = []
+    for finding in ordered:
+        if _is_covered(finding, chosen):
+            continue
+        alike = sum(one.page == finding.page and one.about is not None for one in chosen)
+        if len(chosen) < SUMMARY_LENGTH and (finding.about is None or alike < MOST_ABOUT_ONE):
+            chosen.append(finding)
+    others = sum(one.severity is not Severity.know for one in ordered if one not in chosen)
+    urgency = list(Severity)
+    return Summary(tuple(sorted(chosen, key=lambda one: urgency.index(one.severity))), others)
+
+
+def _is_covered(finding: Finding, chosen: Sequence[Finding]) -> bool:
+    """Whether a sentence about several annotators already says the same of this one."""
+    return finding.about is not None and any(
+        one.is_collective and one.page == finding.page and one.severity == finding.severity for one in chosen
+    )
+
+
+def to_json(report: Report) -> str:
+    """The report as one JSON object with a key for every page, null where it is left out; NaN is null, too."""
+    fields = {name: value for name, value in vars(report).items() if name != "pages"}
+    document = {**fields, **{name: report.pages.get(name) for name in PAGES}}
+    try:
+        return json.dumps(document, ensure_ascii=False, allow_nan=False, default=vars)
+    except ValueError:  # a number is not finite: replacing it takes a slower pass over everything
+        plain = json.loads(json.dumps(document, default=vars), parse_constant=lambda _: None)
+        return json.dumps(plain, ensure_ascii=False, allow_nan=False)

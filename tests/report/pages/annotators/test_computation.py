@@ -1,0 +1,157 @@
+"""Whom to trust: planted characters are found, the good ones are left alone, and rows say what is so."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.report.small_crowds import context_of, estimate_with, inputs_by, small_inputs
+
+from crowdlogic.annotators.table import annotator_table
+from crowdlogic.data.frames import from_sequences
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.simulate import simulate_crowd, simulate_labels, simulate_ner
+from crowdlogic.metrics.span_errors import count_span_errors
+from crowdlogic.report.inputs import inputs_from_estimate
+from crowdlogic.report.pages.annotators.computation import compute_annotators
+from crowdlogic.report.pages.annotators.findings import AnnotatorFindings, AnnotatorRow, FlagKind
+from crowdlogic.truth.methods import truth_method
+
+
+def found_in(labels: CrowdLabels, *, method: str = "dawid-skene", most: int = 200) -> AnnotatorFindings:
+    return compute_annotators(context_of(inputs_by(method, labels), annotators=most))
+
+
+def by_name(found: AnnotatorFindings) -> dict[str, AnnotatorRow]:
+    return {row.name: row for row in found.rows}
+
+
+def test_who_overlooks_most_spans_is_named_with_the_share() -> None:
+    tags = ["B-PER", "O", "B-LOC", "O", "B-PER", "O"]
+    readings = {"ann": tags, "bob": tags, "cat": ["B-PER", *["O"] * 5]}
+    labels = from_sequences([(f"s{n}", who, given) for n in range(10) for who, given in readings.items()])
+
+    found = found_in(labels)
+
+    assert "1 annotator overlooks more than half of the spans that there are to mark: cat (67%)." in [
+        one.text for one in found.findings
+    ]
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_planted_characters_are_found_and_the_good_are_left_alone(classes: int, seed: int) -> None:
+    made = simulate_labels(seed, items=2000, annotators=40, classes=classes)
+    planted = dict(zip(made.annotators["annotator"], made.annotators["character"], strict=True))
+
+    rows = by_name(found_in(made.labels))
+
+    got = Counter((planted[name], row.flags[0].kind if row.flags else None) for name, row in rows.items())
+    grave = (FlagKind.adversary, FlagKind.spammer, FlagKind.one_class)
+    assert sum(n for (who, kind), n in got.items() if who in ("expert", "ordinary") and kind in grave) == 0
+    assert sum(n for (who, kind), n in got.items() if who == "expert" and kind is not None) == 0
+    assert sum(n for (who, kind), n in got.items() if who == "ordinary" and kind is not None) <= 2
+    assert sum(n for (who, kind), n in got.items() if who == "adversary" and kind is FlagKind.adversary) == 2
+    # Four spammers and five biased ones: who gave few labels may escape.
+    assert sum(n for (who, kind), n in got.items() if who == "spammer" and kind in grave) >= 3
+    assert sum(n for (who, kind), n in got.items() if who == "biased" and kind is not None) >= 3
+
+
+def test_planted_drift_is_found_and_no_other() -> None:
+    fading = simulate_crowd(
+        np.random.default_rng(0), units=1200, annotators=12, classes=3, pace=30, drift=0.8, mix={"expert": 1.0}
+    )
+    steady = simulate_crowd(
+        np.random.default_rng(0), units=1200, annotators=12, classes=3, pace=30, mix={"expert": 1.0}
+    )
+
+    worse, same = found_in(fading.labels), found_in(steady.labels)
+
+    assert worse.n_flagged["drift"] >= 10
+    assert same.n_flagged["drift"] == 0
+    row = next(row for row in worse.rows if row.drift is not None and row.drift.falls)
+    assert sum(one.n for one in row.drift.bins) == row.n_labels
+    assert row.drift.bins[0].reliability.value > row.drift.bins[-1].reliability.value
+    assert all(a.end <= b.begin for a, b in zip(row.drift.bins, row.drift.bins[1:], strict=False))
+    assert any(flag.kind is FlagKind.drift and "gets worse: " in flag.reason for flag in row.flags)
+
+
+def test_without_times_nobody_drifts() -> None:
+    made = small_inputs()
+
+    found = compute_annotators(context_of(made))
+
+    assert not found.has_times
+    assert all(row.drift is None for row in found.rows)
+
+
+def test_rows_agree_with_the_table_and_are_cut_and_counted() -> None:
+    labels = simulate_labels(4, items=300, annotators=15, classes=3).labels
+    table = annotator_table(labels, truth_method("dawid-skene").infer(labels))
+
+    whole, cut = found_in(labels), found_in(labels, most=4)
+
+    assert (len(cut.rows), cut.n_annotators) == (4, 15)
+    assert cut.rows == whole.rows[:4]
+    for row in whole.rows:
+        (expected,) = table.filter(pl.col("annotator") == row.name).iter_rows(named=True)
+        assert row.n_labels == expected["labels"]
+        assert row.reliability.value == pytest.approx(expected["reliability"], abs=1e-6)
+        assert row.spam_score == pytest.approx(expected["spam_score"], abs=1e-6)
+        assert np.sum(row.matrix) == pytest.approx(row.n_labels, abs=0.1)
+        if expected["confused_count"] >= 0.5:
+            most = row.confusions[0]
+            assert (most.truth, most.label) == (expected["confused_truth"], expected["confused_label"])
+
+
+def test_gold_judges_annotators_by_what_is_known() -> None:
+    made = small_inputs(["x", "y", "y", None])
+
+    rows = by_name(compute_annotators(context_of(made)))
+
+    assert (rows["ann"].gold_accuracy.value, rows["ann"].n_gold) == (round(2 / 3, 6), 3)
+    assert (rows["bob"].gold_accuracy.value, rows["bob"].n_gold) == (1.0, 3)
+    assert (rows["cat"].gold_accuracy.value, rows["cat"].n_gold) == (0.5, 2)
+
+
+def test_span_mistakes_are_counted_against_gold_or_else_the_consensus() -> None:
+    made = simulate_ner(6, items=80, annotators=6)
+    estimate = truth_method("dawid-skene").infer(made.labels)
+
+    for corpus, truth in ((made.corpus, made.corpus.gold), (None, estimate.answer)):
+        inputs = inputs_from_estimate(estimate, made.labels, corpus)
+        found = compute_annotators(context_of(inputs))
+        expected = count_span_errors(made.labels, np.asarray(truth))
+        assert found.against_gold is (corpus is not None)
+        for row in found.rows:
+            j = made.labels.annotators.to_list().index(row.name)
+            got = row.mistakes
+            assert (got.n_true, got.correct, got.boundary, got.wrong_type, got.ignored, got.spurious) == tuple(
+                int(getattr(expected, name)[j])
+                for name in ("n_gold", "correct", "boundary", "wrong_type", "ignored", "spurious")
+            )
+            assert got.n_true == got.correct + got.boundary + got.wrong_type + got.ignored
+
+
+def test_one_who_gave_nothing_has_a_row_without_figures() -> None:
+    labels = CrowdLabels(
+        unit=np.array([0]),
+        annotator=np.array([0]),
+        label=np.array([1]),
+        items=pl.Series(["u"]),
+        annotators=pl.Series(["a", "b"]),
+        classes=("x", "y"),
+    )
+    made = inputs_from_estimate(estimate_with(labels, [[0.2, 0.8]]), labels)
+
+    rows = by_name(compute_annotators(context_of(made)))
+
+    assert (rows["b"].n_labels, rows["b"].reliability.value, rows["b"].flags, rows["b"].favourite) == (
+        0,
+        None,
+        (),
+        None,
+    )
+    assert rows["a"].flags[0].reason == "a gave 1 label: too few to judge."

@@ -53,7 +53,7 @@ def test_random_ties_follow_the_seed(run: Run) -> None:
         (["aggregate", "no.csv", "-o", "o.csv"], "crowdlogic: no.csv: no such file. Beside it are: bad.csv, l.csv.\n"),
         (
             ["aggregate", "bad.csv", "-o", "o.csv"],
-            "crowdlogic: bad.csv, row 3: 2 fields where the header has 3. Mend the row; a field that holds ',' or a line break must be quoted.\n",
+            "crowdlogic: bad.csv, row 3: 2 fields where the header has 3. Correct the row; a field that holds ',' or a line break must be quoted.\n",
         ),
         (
             ["aggregate", "l.csv", "-o", "no/o.csv"],
@@ -65,7 +65,7 @@ def test_random_ties_follow_the_seed(run: Run) -> None:
         ),
         (
             ["aggregate", "l.csv", "-o", "o.csv", "--classes", "x,z"],
-            "crowdlogic: l.csv, row 4: the label 'y' is not among the classes x, z. Mend the label, or add it to the classes. (1 more such row: 5)\n",
+            "crowdlogic: l.csv, row 4: the label 'y' is not among the classes x, z. Correct the label, or add it to the classes. (1 more such row: 5)\n",
         ),
         (
             ["aggregate", "l.csv", "-o", "o.csv", "--ties", "order"],
@@ -77,7 +77,7 @@ def test_random_ties_follow_the_seed(run: Run) -> None:
         ),
         (
             ["evaluate", "l.csv", "l.csv"],
-            "crowdlogic: l.csv, row 3: item 'u' stands here again. Answers have one row per item. A file of labels must be aggregated first. (2 more such rows: 4, 6)\n",
+            "crowdlogic: l.csv, row 3: item 'u' appears again. Answers have one row per item. A file of labels must be aggregated first. (2 more such rows: 4, 6)\n",
         ),
         (["frobnicate"], "crowdlogic: No such command 'frobnicate'. See crowdlogic --help.\n"),
         (

@@ -164,7 +164,7 @@ def test_what_cannot_be_compared_is_refused(left: Answers, right: Answers, messa
 def test_a_label_file_is_not_a_file_of_answers(tmp_path: Path) -> None:
     (tmp_path / "l.csv").write_text("item,annotator,label\nu,a,x\nu,b,y\n")
 
-    with pytest.raises(CrowdLogicError, match=r"row 3: item 'u' stands here again\. Answers have one row per item\."):
+    with pytest.raises(CrowdLogicError, match=r"row 3: item 'u' appears again\. Answers have one row per item\."):
         read_answers(tmp_path / "l.csv")
 
 
@@ -212,7 +212,7 @@ def test_columns_that_begin_with_p_are_beliefs_only_if_they_name_the_classes(tmp
     (tmp_path / "bad.csv").write_text("item,label,p_x,p_y\nu,x,9,-2\n")
 
     assert read_answers(tmp_path / "g.csv").beliefs is None
-    with pytest.raises(DataError, match=r"row 2: the p_ columns are not probabilities that add up to 1\. Mend them"):
+    with pytest.raises(DataError, match=r"row 2: the p_ columns are not probabilities that add up to 1\. Correct them"):
         read_answers(tmp_path / "bad.csv")
 
 

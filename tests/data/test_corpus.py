@@ -96,7 +96,7 @@ def test_an_item_twice_is_refused() -> None:
     with pytest.raises(CorpusError) as caught:
         documents(["u", "u"], ["a", "b"])
 
-    assert str(caught.value) == "Item 'u' stands twice in the corpus. Give each item once."
+    assert str(caught.value) == "Item 'u' appears twice in the corpus. Give each item once."
 
 
 def test_gold_over_other_classes_means_the_same() -> None:

@@ -118,11 +118,11 @@ def rows(**changes: list[Any]) -> dict[str, list[Any]]:
         ),
         (
             rows(weight=[1.0, float("nan"), float("inf")]),
-            "the table, row 1: the weight nan is not a finite number of 0 or more. Mend the weight, or drop the column to count every label once. (1 more such row: 2)",
+            "the table, row 1: the weight nan is not a finite number of 0 or more. Correct the weight, or drop the column to count every label once. (1 more such row: 2)",
         ),
         (
             rows(weight=["1", "heavy", "1"]),
-            "the table, row 1: the weight 'heavy' is not a finite number of 0 or more. Mend the weight, or drop the column to count every label once.",
+            "the table, row 1: the weight 'heavy' is not a finite number of 0 or more. Correct the weight, or drop the column to count every label once.",
         ),
         (
             rows(kind=["human", "robot", "human"]),
@@ -154,7 +154,7 @@ def test_unknown_labels_are_refused_when_classes_are_given() -> None:
         from_frame(pl.DataFrame(rows(label=["x", "q", "q"])), classes=["x", "y"])
 
     assert str(caught.value) == (
-        "the table, row 1: the label 'q' is not among the classes x, y. Mend the label, or add it to the classes. "
+        "the table, row 1: the label 'q' is not among the classes x, y. Correct the label, or add it to the classes. "
         "(1 more such row: 2)"
     )
 
@@ -407,7 +407,7 @@ def test_pandas_columns_of_one_name_are_refused() -> None:
         (lambda: from_arrays(["u"], ["a"], ["x"], weight=[1, 2]), "2 weights for 1 labels. Give one weight per label."),
         (
             lambda: from_arrays(["u"], ["a"], ["x"], weight=["q"]),
-            "the lists, row 0: the weight 'q' is not a finite number of 0 or more. Mend the weight, or drop the column to count every label once.",
+            "the lists, row 0: the weight 'q' is not a finite number of 0 or more. Correct the weight, or drop the column to count every label once.",
         ),
         (lambda: from_matrix([[1, 2], [3]]), "A label matrix has rows of one length; this one is ragged."),
         (lambda: from_matrix([[1], [2]], items=["a", "a"]), "2 items are named for 2 in the matrix. Name each once."),

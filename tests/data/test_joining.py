@@ -41,7 +41,7 @@ def test_a_pair_in_two_tables_is_refused_by_default() -> None:
         concatenate([from_dict({"u": {"a": "x"}}), from_dict({"u": {"a": "y"}})])
 
     assert str(caught.value) == (
-        "Annotator 'a' labels item 'u' in two tables (1 labels in all stand in two). "
+        "Annotator 'a' labels item 'u' in two tables (1 labels in all are in two). "
         "Say what to do with duplicates: first, last or keep."
     )
 

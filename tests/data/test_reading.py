@@ -114,12 +114,12 @@ def test_texts_with_commas_quotes_and_breaks_survive(tmp_path: Path) -> None:
         (
             "e.csv",
             "item,annotator,label\nu,a\n",
-            "e.csv, row 2: 2 fields where the header has 3. Mend the row; a field that holds ',' or a line break must be quoted.",
+            "e.csv, row 2: 2 fields where the header has 3. Correct the row; a field that holds ',' or a line break must be quoted.",
         ),
         (
             "e.csv",
             "item,annotator,label\nu,a,x\nu,b,y,z\n",
-            "e.csv, row 3: 4 fields where the header has 3. Mend the row; a field that holds ',' or a line break must be quoted.",
+            "e.csv, row 3: 4 fields where the header has 3. Correct the row; a field that holds ',' or a line break must be quoted.",
         ),
         (
             "e.csv",
@@ -291,7 +291,7 @@ def test_gold_must_have_one_column(tmp_path: Path) -> None:
 def test_items_need_a_text_each_and_a_name_each(tmp_path: Path) -> None:
     with pytest.raises(CrowdLogicError, match=r"i\.csv, row 3: no text\. Fill in the text, or remove the row\."):
         read_corpus(write(tmp_path, "i.csv", "item,text\n1,a\n2,\n"))
-    with pytest.raises(CrowdLogicError, match=r"i\.csv, row 3: item '1' stands here again\. Give each item once\."):
+    with pytest.raises(CrowdLogicError, match=r"i\.csv, row 3: item '1' appears again\. Give each item once\."):
         read_corpus(write(tmp_path, "i.csv", "item,text\n1,a\n1,b\n"))
 
 
@@ -319,7 +319,7 @@ def test_ner_labels_are_the_same_in_both_files(data_root: Path) -> None:
             "c.conll",
             "a O\n\nb B-X\n",
             {"classes": ["O"]},
-            "c.conll, line 3: the label 'B-X' is not among the classes O. Mend the label, or add it to the classes.",
+            "c.conll, line 3: the label 'B-X' is not among the classes O. Correct the label, or add it to the classes.",
         ),
         (
             "c.conll",
@@ -344,20 +344,25 @@ def test_ner_labels_are_the_same_in_both_files(data_root: Path) -> None:
             "l.csv",
             'item,annotator,label\nu,a,"x"y\nv,a,z\n',
             {},
-            "l.csv, row 2: ',' expected after '\"'. Mend the row.",
+            "l.csv, row 2: ',' expected after '\"'. Correct the row.",
         ),
-        ("l.csv", 'item,annotator,label\nu,a,"x\nv,a,z\n', {}, "l.csv, row 3: unexpected end of data. Mend the row."),
+        (
+            "l.csv",
+            'item,annotator,label\nu,a,"x\nv,a,z\n',
+            {},
+            "l.csv, row 3: unexpected end of data. Correct the row.",
+        ),
         (
             "l.csv",
             "\n\nitem,annotator,label\nu,a,\nv,a\n",
             {},
-            "l.csv, row 5: 2 fields where the header has 3. Mend the row; a field that holds ',' or a line break must be quoted.",
+            "l.csv, row 5: 2 fields where the header has 3. Correct the row; a field that holds ',' or a line break must be quoted.",
         ),
         (
             "w.csv",
             "item,a,b\nu,x,x\nv,x,q\n",
             {"wide": True, "classes": ["x"]},
-            "w.csv, row 3: the label 'q' is not among the classes x. Mend the label, or add it to the classes.",
+            "w.csv, row 3: the label 'q' is not among the classes x. Correct the label, or add it to the classes.",
         ),
     ],
 )

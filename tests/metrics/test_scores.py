@@ -15,16 +15,8 @@ from sklearn import metrics as sk
 from crowdlogic.data.frames import from_frame
 from crowdlogic.data.names import find
 from crowdlogic.errors import DataError, OptionError
-from crowdlogic.metrics.scores import (
-    Scores,
-    accuracy,
-    brier,
-    calibration_error,
-    log_loss,
-    macro_f1,
-    score,
-    tie_credit,
-)
+from crowdlogic.metrics.calibration import brier, calibration_error, log_loss, tie_credit
+from crowdlogic.metrics.scores import Scores, accuracy, macro_f1, score
 from crowdlogic.numerics.arrays import Floats, Ints
 
 codes = st.integers(min_value=-1, max_value=3)

@@ -132,8 +132,8 @@ def test_types_are_scored_apart() -> None:
     found = scored([["B-PER", "O", "B-LOC", "B-LOC"]], [["B-PER", "B-PER", "O", "B-LOC"]], "conll")
 
     assert dict(found.per_type) == {
-        "LOC": TypeScores(1.0, 0.5, pytest.approx(2 / 3), n_gold=2, n_predicted=1, n_correct=1),
-        "PER": TypeScores(0.5, 1.0, pytest.approx(2 / 3), n_gold=1, n_predicted=2, n_correct=1),
+        "LOC": TypeScores(precision=1.0, recall=0.5, f1=pytest.approx(2 / 3), n_gold=2, n_predicted=1, n_correct=1),
+        "PER": TypeScores(precision=0.5, recall=1.0, f1=pytest.approx(2 / 3), n_gold=1, n_predicted=2, n_correct=1),
     }
     assert found.f1 == pytest.approx(2 / 3)
     assert found.accuracy == 0.5

@@ -55,7 +55,7 @@ def figures_of(loaded: Benchmark) -> dict[str, Any]:
 def list_all(root: str | None, *, json: bool) -> None:
     """Every data set of the catalogue, here or not."""
     rows = [
-        {"name": entry.name, "here": _is_here(entry, root), **asdict(entry.size), "what": entry.what}
+        {"name": entry.name, "here": _is_here(entry, root), **asdict(entry.size), "what": entry.description}
         for entry in CATALOGUE.values()
     ]
     if json:

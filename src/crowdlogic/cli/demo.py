@@ -25,7 +25,8 @@ from crowdlogic.learning.logic_lncl import LogicLNCL
 from crowdlogic.learning.saved_run import Run
 from crowdlogic.learning.training_run import TrainingData, train_run
 from crowdlogic.metrics.agreement import agreement
-from crowdlogic.metrics.scores import TieCredit, accuracy, calibration_error
+from crowdlogic.metrics.calibration import calibration_error
+from crowdlogic.metrics.scores import TieCredit, accuracy
 from crowdlogic.report.inputs import inputs_from_run
 from crowdlogic.report.report import make_report
 from crowdlogic.rules.parser import parse_rules

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 
@@ -30,17 +30,24 @@ class Answers:
     items: Names
     classes: Classes
     answer: Ints
+    _: KW_ONLY
     beliefs: Beliefs | None = None
     offsets: Ints | None = None
     tokens: tuple[str, ...] | None = None
     source: str = "the answers"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class AlignedAnswers:
     """Predicted and gold over the same units and classes, in gold's order; -1 where either has none.
 
-    `remarks` says what of the two files was not compared as one would expect.
+    Attributes:
+        classes: The classes of both, as text.
+        predicted: predicted[i], the code of the prediction.
+        gold: gold[i], the code of the gold.
+        beliefs: q[i, k], when the prediction has it.
+        offsets: Where each sequence begins; None for documents.
+        remarks: Sentences about what was not compared as one would expect.
     """
 
     classes: Classes
@@ -56,6 +63,22 @@ def align_answers(predicted: Answers, gold: Answers) -> AlignedAnswers:
 
     Classes are compared as text, so that 1 in one file and "1" in another are the same.
     """
+    where = _find_items(predicted, gold)
+    units = _find_units(predicted, gold, where)
+    classes = sort_classes([str(name) for name in (*predicted.classes, *gold.classes)])
+    recoded = np.append(_recode(predicted.answer, predicted.classes, classes), NO_ANSWER)
+    aligned = AlignedAnswers(
+        classes=classes,
+        predicted=recoded[units],  # the unit -1 picks the last entry: no answer
+        gold=_recode(gold.answer, gold.classes, classes),
+        beliefs=_align_beliefs(predicted, where, classes),
+        offsets=gold.offsets,
+    )
+    return replace(aligned, remarks=tuple(_remarks(predicted, gold, units, aligned)))
+
+
+def _find_items(predicted: Answers, gold: Answers) -> Ints:
+    """For each item of gold its place in the prediction, -1 where it is not there."""
     if (predicted.offsets is None) != (gold.offsets is None):
         kinds = ("documents", "tagged sentences") if predicted.offsets is None else ("tagged sentences", "documents")
         raise DataError(
@@ -68,19 +91,17 @@ def align_answers(predicted: Answers, gold: Answers) -> AlignedAnswers:
             f"{name_list(predicted.items[:3])}; "
             f"here: {name_list(gold.items[:3])}). Give two files about the same items."
         )
-    texts = [str(name) for name in predicted.classes]
-    units = _units(predicted, gold, where)
-    classes = sort_classes([*texts, *(str(name) for name in gold.classes)])
-    moved = _recode(predicted.answer, predicted.classes, classes)
-    beliefs = None
-    if predicted.beliefs is not None:
-        beliefs = np.zeros((len(gold.items), len(classes)))
-        beliefs[:, [classes.index(text) for text in texts]] = predicted.beliefs[where]
-        beliefs[where < 0] = 1.0 / len(classes)
-    answer = np.where(units < 0, NO_ANSWER, moved[units]) if len(moved) else np.full(len(units), NO_ANSWER)
-    truth = _recode(gold.answer, gold.classes, classes)
-    remarks = tuple(_remarks(predicted, gold, units, AlignedAnswers(classes, answer, truth, beliefs, gold.offsets)))
-    return AlignedAnswers(classes, answer, truth, beliefs, gold.offsets, remarks)
+    return where
+
+
+def _align_beliefs(predicted: Answers, where: Ints, classes: Classes) -> Beliefs | None:
+    """q[i, k] over the items of gold and the classes of both; uniform where nothing was predicted."""
+    if predicted.beliefs is None:
+        return None
+    beliefs = np.zeros((len(where), len(classes)))
+    beliefs[:, [classes.index(str(name)) for name in predicted.classes]] = predicted.beliefs[where]
+    beliefs[where < 0] = 1.0 / len(classes)
+    return beliefs
 
 
 def _remarks(predicted: Answers, gold: Answers, units: Ints, pair: AlignedAnswers) -> Iterator[str]:
@@ -103,11 +124,12 @@ def _remarks(predicted: Answers, gold: Answers, units: Ints, pair: AlignedAnswer
 
 
 def _recode(codes: Ints, names: Classes, classes: Classes) -> Ints:
+    """Codes among some classes as codes among others; NO_ANSWER stays."""
     table = np.array([*(classes.index(str(name)) for name in names), NO_ANSWER], dtype=np.int32)
     return table[codes]
 
 
-def _units(predicted: Answers, gold: Answers, where: Ints) -> Ints:
+def _find_units(predicted: Answers, gold: Answers, where: Ints) -> Ints:
     """For each unit of gold the unit of the prediction, -1 where there is none."""
     if predicted.offsets is None or gold.offsets is None:
         return where
@@ -119,6 +141,7 @@ def _units(predicted: Answers, gold: Answers, where: Ints) -> Ints:
             f"Sentence {gold.items[s]!r} has {theirs[s]} tags in {predicted.source} and {ours[s]} in {gold.source} "
             f"({len(wrong):,} such sentences). Give two files about the same tokens."
         )
+    # For each unit of gold: where its sentence begins in the prediction, and its place within the sentence.
     start = np.repeat(np.where(where >= 0, predicted.offsets[:-1][where], 0), ours)
     within = np.arange(int(gold.offsets[-1])) - np.repeat(gold.offsets[:-1], ours)
     return np.where(np.repeat(where, ours) >= 0, start + within, -1)

@@ -46,7 +46,7 @@ class BenchmarkSize:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Benchmark:
     """A data set: crowd labels over a corpus, and held-out items with gold where the set has them."""
 
@@ -57,12 +57,12 @@ class Benchmark:
     test: Corpus | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BenchmarkEntry:
     """What the catalogue knows about a data set."""
 
     name: str
-    what: str
+    description: str
     size: BenchmarkSize
     files: tuple[str, ...]
     load: Callable[[Path, str], Benchmark]
@@ -146,7 +146,7 @@ def _sentiment(folder: Path, split: str) -> Benchmark:
     gold, names = code_labels(rows["label"], source)
     held_out = Corpus(rows["row"], texts=tuple(rows["text"].to_list()), classes=names, gold=gold)
     dev, test = held_out.split(3000, seed=SPLIT_SEED)
-    return Benchmark("sentiment_mturk", labels, corpus, dev, test)
+    return Benchmark(name="sentiment_mturk", labels=labels, corpus=corpus, dev=dev, test=test)
 
 
 def _ner(folder: Path, _: str) -> Benchmark:
@@ -155,7 +155,7 @@ def _ner(folder: Path, _: str) -> Benchmark:
     labels, corpus = align(crowd.labels, read_corpus(home / "train.gold.conll"))
     held_out = read_corpus(home / "test.gold.conll").with_classes(corpus.classes)
     dev, test = held_out.split(2000, seed=SPLIT_SEED)
-    return Benchmark("ner_conll_mturk", labels, corpus, dev, test)
+    return Benchmark(name="ner_conll_mturk", labels=labels, corpus=corpus, dev=dev, test=test)
 
 
 def _truth(folder: Path, name: str) -> Benchmark:
@@ -163,14 +163,16 @@ def _truth(folder: Path, name: str) -> Benchmark:
     labels = read_labels(home / "labels.csv", duplicates=Duplicates.keep)
     texts = read_corpus(home / "items.csv") if (home / "items.csv").is_file() else None
     if name != "truth/labelme":
-        return Benchmark(name, *_with_gold(labels, home / "gold.csv", texts))
+        labels, corpus = _with_gold(labels, home / "gold.csv", texts)
+        return Benchmark(name=name, labels=labels, corpus=corpus)
     labels = labels.select(items=sorted(labels.items.to_list(), key=int))
     labels, corpus = _with_gold(labels, home / "gold.csv", features=_vgg(home, "train")[0])
     dev, test = (_featured(home, part, corpus.classes) for part in ("valid", "test"))
-    return Benchmark(name, labels, corpus, dev, test)
+    return Benchmark(name=name, labels=labels, corpus=corpus, dev=dev, test=test)
 
 
 def _vgg(home: Path, part: str) -> tuple[Floats, list[str]]:
+    """The VGG16 features of the images of a part, and their classes."""
     with np.load(home / f"vgg_{part}.npz", allow_pickle=False) as arrays:
         return arrays["X"].astype(np.float64), [str(label) for label in arrays["y"]]
 
@@ -188,7 +190,8 @@ def _weak(folder: Path, name: str) -> Benchmark:
     functions = [column for column in table.columns if column.startswith("lf")]
     labels = from_wide(table, item="item", annotators=functions, classes=("0", "1"), abstain="-1", source=source)
     corpus, dev, test = (_documents(home / f"{part}.csv") for part in ("train", "valid", "test"))
-    return Benchmark(name, *align(labels, corpus), dev, test)
+    labels, corpus = align(labels, corpus)
+    return Benchmark(name=name, labels=labels, corpus=corpus, dev=dev, test=test)
 
 
 def _documents(path: Path) -> Corpus:
@@ -202,66 +205,88 @@ def _pico(folder: Path, _: str) -> Benchmark:
     dev = read_corpus(folder / "pico" / "dev.jsonl.gz")
     if crowd.corpus is None:
         raise DataError("pico: the file holds no tokens. Fetch the data set again.")
-    return Benchmark("pico", crowd.labels, crowd.corpus, dev)
+    return Benchmark(name="pico", labels=crowd.labels, corpus=crowd.corpus, dev=dev)
 
 
-def _truth_entry(name: str, what: str, size: BenchmarkSize, origin: str) -> BenchmarkEntry:
+def _truth_entry(name: str, description: str, size: BenchmarkSize, origin: str) -> BenchmarkEntry:
     path = f"truth/{name}"
     extra = tuple(f"{path}/vgg_{part}.npz" for part in ("train", "valid", "test")) if name == "labelme" else ()
-    files = (f"{path}/labels.csv", f"{path}/gold.csv", *extra)
-    return BenchmarkEntry(path, what, size, files, lambda folder, _: _truth(folder, path), origin)
-
-
-def _weak_entry(name: str, what: str, size: BenchmarkSize) -> BenchmarkEntry:
-    path = f"weak/{name}"
-    files = tuple(f"{path}/{part}.csv" for part in ("train", "valid", "test"))
-    origin = (
-        "It is part of the WRENCH benchmark of weak supervision; write each part as item, text, label, lf0, lf1, ..."
+    return BenchmarkEntry(
+        name=path,
+        description=description,
+        size=size,
+        files=(f"{path}/labels.csv", f"{path}/gold.csv", *extra),
+        load=lambda folder, _: _truth(folder, path),
+        origin=origin,
     )
-    return BenchmarkEntry(path, what, size, files, lambda folder, _: _weak(folder, path), origin)
+
+
+def _weak_entry(name: str, description: str, size: BenchmarkSize) -> BenchmarkEntry:
+    path = f"weak/{name}"
+    return BenchmarkEntry(
+        name=path,
+        description=description,
+        size=size,
+        files=tuple(f"{path}/{part}.csv" for part in ("train", "valid", "test")),
+        load=lambda folder, _: _weak(folder, path),
+        origin=(
+            "It is part of the WRENCH benchmark of weak supervision; "
+            "write each part as item, text, label, lf0, lf1, ..."
+        ),
+    )
 
 
 SCALE = "Get it from yuan-li/truth-inference-at-scale on GitHub, and write it as labels.csv and gold.csv."
+LABELME = "Get it from fmenat/PyLearningCrowds on GitHub."
+TOOLKIT = "Get it from orchidproject/active-crowd-toolkit on GitHub."
+ENSEMBLES = "Get it from UKPLab/arxiv2018-bayesian-ensembles on GitHub."
+MACE = "Get it from dirkhovy/MACE on GitHub."
+
+SENTIMENT = BenchmarkEntry(
+    name="sentiment_mturk",
+    description="film reviews, positive or negative; the paper's sentiment set",
+    size=BenchmarkSize(items=4999, labels=27746, annotators=203, classes=2, gold=4999),
+    files=tuple(f"sentiment_mturk/{part}.csv" for part in ("labels", "gold", "items", "test")),
+    load=_sentiment,
+    origin="The labels are in orchidproject/active-crowd-toolkit, the texts in junchenzhi/Logic-LNCL, both on GitHub.",
+    splits=("clean", "published"),
+)
+NER = BenchmarkEntry(
+    name="ner_conll_mturk",
+    description="named entities in news; the paper's NER set",
+    size=BenchmarkSize(items=5985, labels=366370, annotators=47, classes=9, gold=79901),
+    files=tuple(
+        f"ner_conll_mturk/{part}" for part in ("train.answers.conll.gz", "train.gold.conll", "test.gold.conll")
+    ),
+    load=_ner,
+    origin="The annotations are in thanhan/seqcrowd-acl17, the gold in junchenzhi/Logic-LNCL, both on GitHub.",
+)
+PICO = BenchmarkEntry(
+    name="pico",
+    description="participants of medical trials, spans in abstracts; crowd labels only",
+    size=BenchmarkSize(items=3549, labels=6761814, annotators=309, classes=3, gold=0),
+    files=("pico/train.jsonl.gz", "pico/dev.jsonl.gz"),
+    load=_pico,
+    origin="Get it from yinfeiy/PICO-data on GitHub, and write one abstract a line: doc, tokens, crowd.",
+)
+
+# Sizes are: items, labels, annotators, classes, gold.
 ENTRIES = (
-    BenchmarkEntry(
-        "sentiment_mturk", "film reviews, positive or negative; the paper's sentiment set",
-        BenchmarkSize(4999, 27746, 203, 2, 4999),
-        tuple(f"sentiment_mturk/{part}.csv" for part in ("labels", "gold", "items", "test")), _sentiment,
-        "The labels are in orchidproject/active-crowd-toolkit, the texts in junchenzhi/Logic-LNCL, both on GitHub.",
-        ("clean", "published"),
-    ),
-    BenchmarkEntry(
-        "ner_conll_mturk", "named entities in news; the paper's NER set", BenchmarkSize(5985, 366370, 47, 9, 79901),
-        tuple(f"ner_conll_mturk/{part}" for part in ("train.answers.conll.gz", "train.gold.conll", "test.gold.conll")),
-        _ner, "The annotations are in thanhan/seqcrowd-acl17, the gold in junchenzhi/Logic-LNCL, both on GitHub.",
-    ),
+    SENTIMENT,
+    NER,
     _truth_entry("adult2", "websites by how adult they are", BenchmarkSize(11040, 92721, 825, 4, 333), SCALE),
     _truth_entry("bluebird", "which of two birds", BenchmarkSize(108, 4212, 39, 2, 108), SCALE),
     _truth_entry("dog", "dog breeds", BenchmarkSize(807, 8070, 109, 4, 807), SCALE),
-    _truth_entry(
-        "labelme", "images of places, with VGG16 features", BenchmarkSize(1000, 2547, 59, 8, 1000),
-        "Get it from fmenat/PyLearningCrowds on GitHub.",
-    ),
-    _truth_entry(
-        "music_genre", "genres of songs", BenchmarkSize(700, 2945, 44, 10, 700),
-        "Get it from orchidproject/active-crowd-toolkit on GitHub.",
-    ),
-    _truth_entry(
-        "rte", "does one sentence follow from another", BenchmarkSize(800, 8000, 164, 2, 800),
-        "Get it from UKPLab/arxiv2018-bayesian-ensembles on GitHub.",
-    ),
+    _truth_entry("labelme", "images of places, with VGG16 features", BenchmarkSize(1000, 2547, 59, 8, 1000), LABELME),
+    _truth_entry("music_genre", "genres of songs", BenchmarkSize(700, 2945, 44, 10, 700), TOOLKIT),
+    _truth_entry("rte", "does one sentence follow from another", BenchmarkSize(800, 8000, 164, 2, 800), ENSEMBLES),
     _truth_entry("sp_amt", "sentiment of films", BenchmarkSize(500, 10000, 143, 2, 500), SCALE),
-    _truth_entry(
-        "temp", "which event came first", BenchmarkSize(462, 4620, 76, 2, 462), "Get it from dirkhovy/MACE on GitHub.",
-    ),
+    _truth_entry("temp", "which event came first", BenchmarkSize(462, 4620, 76, 2, 462), MACE),
     _truth_entry("trec", "relevance of web pages", BenchmarkSize(19033, 88385, 762, 2, 2275), SCALE),
     _truth_entry("weather_amt", "sentiment of tweets about the weather", BenchmarkSize(300, 6030, 110, 5, 300), SCALE),
     _weak_entry("youtube", "spam comments, 10 labelling functions", BenchmarkSize(1586, 2592, 10, 2, 1586)),
     _weak_entry("sms", "spam messages, 73 labelling functions", BenchmarkSize(4571, 2390, 73, 2, 4571)),
-    BenchmarkEntry(
-        "pico", "participants of medical trials, spans in abstracts; crowd labels only",
-        BenchmarkSize(3549, 6761814, 309, 3, 0), ("pico/train.jsonl.gz", "pico/dev.jsonl.gz"), _pico,
-        "Get it from yinfeiy/PICO-data on GitHub, and write one abstract a line: doc, tokens, crowd.",
-    ),
-)  # fmt: skip
+    PICO,
+)
 CATALOGUE = {entry.name: entry for entry in ENTRIES}
+"""The data sets by name."""

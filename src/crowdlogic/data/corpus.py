@@ -52,7 +52,7 @@ class Corpus:
     def __post_init__(self) -> None:
         if self.items.n_unique() != len(self.items):
             name = self.items.filter(self.items.is_duplicated())[0]
-            raise CorpusError(f"Item {name!r} stands twice in the corpus. Give each item once.")
+            raise CorpusError(f"Item {name!r} appears twice in the corpus. Give each item once.")
         if self.offsets is not None:
             object.__setattr__(self, "offsets", read_only(np.asarray(self.offsets, dtype=np.int64)))
         expected = {"texts": len(self.items), "tokens": self.n_units, "features": self.n_units, "gold": self.n_units}
@@ -116,7 +116,7 @@ class Corpus:
         if (gold == -2).any():
             lost = self.classes[int(self.gold[gold == -2][0])]
             raise CorpusError(
-                f"The gold class {lost!r} is not among the classes {name_list(classes)}. Add it, or mend the gold."
+                f"The gold class {lost!r} is not among the classes {name_list(classes)}. Add it, or correct the gold."
             )
         return replace(self, classes=tuple(classes), gold=gold)
 
@@ -240,7 +240,7 @@ def code_gold(values: Sequence[Any], classes: Classes | None = None) -> tuple[In
     lost = [value for value in values if value is not None and value not in position]
     if lost:
         raise CorpusError(
-            f"The gold class {lost[0]!r} is not among the classes {name_list(found)}. Add it, or mend the gold."
+            f"The gold class {lost[0]!r} is not among the classes {name_list(found)}. Add it, or correct the gold."
         )
     return np.array([UNKNOWN if v is None else position[v] for v in values], dtype=np.int32), found
 

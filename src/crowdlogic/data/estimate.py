@@ -49,7 +49,7 @@ class Estimate:
         reliability: reliability[j], one number per annotator; None when the method has none.
         prior: prior[k], the share of each class; None when the method has none.
         trace: The objective after each iteration.
-        converged: Whether the method settled; True for methods that do not iterate.
+        converged: Whether the method converged; True for methods that do not iterate.
         tied: How many units had more than one best class.
         parameters: What else the method estimated, by name, such as the difficulty of each unit.
     """
@@ -165,14 +165,14 @@ def make_estimate(
         reliability: reliability[j], when the method has it.
         prior: prior[k], when the method has it.
         trace: The objective after each iteration.
-        converged: Whether the method settled.
+        converged: Whether the method converged.
         tied: How many units had more than one best class.
         parameters: What else the method estimated, by name.
     """
     chosen = beliefs.argmax(axis=1).astype(np.int32) if answer is None else answer
     if not answer_all:
-        heard = labels.votes().sum(axis=1) > 0 if labels.weight is not None else labels.labels_per_unit() > 0
-        chosen = np.where(heard, chosen, NO_ANSWER).astype(np.int32)
+        labelled = labels.votes().sum(axis=1) > 0 if labels.weight is not None else labels.labels_per_unit() > 0
+        chosen = np.where(labelled, chosen, NO_ANSWER).astype(np.int32)
     return Estimate(
         method=method,
         beliefs=beliefs,

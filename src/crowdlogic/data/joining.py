@@ -25,7 +25,8 @@ def concatenate(parts: Sequence[CrowdLabels], *, duplicates: Duplicates | str = 
     same = all(part.classes == parts[0].classes for part in parts)
     classes = parts[0].classes if same else sort_classes(name for part in parts for name in part.classes)
     places = [_places(part, items, annotators) for part in parts]
-    kept, repeats = _settled(places, (items, annotators), Duplicates.parse(duplicates))
+    policy = Duplicates.parse(duplicates)
+    kept, repeats = _deduplicate(places, (items, annotators), policy)
     offsets = _common_offsets(parts, items) if parts[0].is_sequential else None
     unit = [item if offsets is None else offsets[item] + within for item, within, _ in places]
     stays = np.concatenate(kept)
@@ -37,20 +38,21 @@ def concatenate(parts: Sequence[CrowdLabels], *, duplicates: Duplicates | str = 
         annotators=annotators,
         classes=classes,
         offsets=offsets,
-        weight=_joined([part.weight for part in parts], stays, parts, fill=1.0),
-        time=_joined([part.time for part in parts], stays, parts, fill=np.nan),
-        kind=_joined_kinds(parts, annotators),
-        intake=sum((part.intake for part in parts), Intake(0, 0, repeats, Duplicates.parse(duplicates))),
+        weight=_join_column([part.weight for part in parts], stays, parts, fill=1.0),
+        time=_join_column([part.time for part in parts], stays, parts, fill=np.nan),
+        kind=_join_kinds(parts, annotators),
+        intake=sum((part.intake for part in parts), Intake(duplicates=repeats, policy=policy)),
     )
 
 
-def _settled(
+def _deduplicate(
     places: Sequence[tuple[Ints, Ints, Ints]], names: tuple[Names, Names], policy: Duplicates
 ) -> tuple[list[Bools], int]:
-    """For each table which labels stay, and how many stand in a table that repeats another's (item, annotator) pair."""
+    """For each table which labels are kept, and how many labels repeat another table's (item, annotator) pair."""
     keys = [item.astype(np.int64) * len(names[1]) + annotator for item, _, annotator in places]
     order = range(len(keys) - 1, -1, -1) if policy is Duplicates.last else range(len(keys))
     seen, again = np.empty(0, dtype=np.int64), [np.zeros(len(key), dtype=bool) for key in keys]
+    # Tables are gone through in the order in which they win; what an earlier one holds is repeated in a later one.
     for part in order:
         again[part] = np.isin(keys[part], seen)
         seen = np.union1d(seen, keys[part])
@@ -59,7 +61,7 @@ def _settled(
         key = next(int(key[repeated][0]) for key, repeated in zip(keys, again, strict=True) if repeated.any())
         item, annotator = names[0][key // len(names[1])], names[1][key % len(names[1])]
         raise LabelError(
-            f"Annotator {annotator!r} labels item {item!r} in two tables ({count:,} labels in all stand in two). "
+            f"Annotator {annotator!r} labels item {item!r} in two tables ({count:,} labels in all are in two). "
             f"Say what to do with duplicates: first, last or keep."
         )
     return [np.ones(len(r), dtype=bool) if policy is Duplicates.keep else ~r for r in again], count
@@ -93,7 +95,7 @@ def _common_offsets(parts: Sequence[CrowdLabels], items: Names) -> Ints:
     return np.concatenate([[0], np.cumsum(lengths)])
 
 
-def _joined(
+def _join_column(
     columns: Sequence[Floats | None], stays: Bools, parts: Sequence[CrowdLabels], *, fill: float
 ) -> Floats | None:
     if all(column is None for column in columns):
@@ -102,7 +104,7 @@ def _joined(
     return np.concatenate(filled)[stays]
 
 
-def _joined_kinds(parts: Sequence[CrowdLabels], annotators: Names) -> tuple[str, ...] | None:
+def _join_kinds(parts: Sequence[CrowdLabels], annotators: Names) -> tuple[str, ...] | None:
     if all(part.kind is None for part in parts):
         return None
     known = {name: kind for part in parts if part.kind for name, kind in zip(part.annotators, part.kind, strict=True)}

@@ -117,7 +117,7 @@ def read_vectors(path: str | Path, *, vocabulary: Iterable[str] | None = None) -
     header = content.partition(b"\n")[0].split()
     counted = len(header) == 2 and all(count.isdigit() for count in header)
     if counted and _is_binary(content):
-        return _read_binary(path, content, int(header[0]), int(header[1]), wanted)
+        return _read_binary(path, content, count=int(header[0]), size=int(header[1]), wanted=wanted)
     if not counted:
         return _read_text(path, content, wanted, first_line=1)
     found = _read_text(path, content.partition(b"\n")[2], wanted, first_line=2)

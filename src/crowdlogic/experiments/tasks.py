@@ -144,4 +144,4 @@ def _as_benchmark(made: Simulation) -> Benchmark:
     if made.test is None:
         raise OptionError(f"{made.name} has no items to test with.")
     dev, test = made.test.split(len(made.test.items) // 2, seed=0)
-    return Benchmark(f"simulated {made.name}", made.labels, made.corpus, dev, test)
+    return Benchmark(name=f"simulated {made.name}", labels=made.labels, corpus=made.corpus, dev=dev, test=test)

@@ -43,7 +43,7 @@ ONE_CHOICE = "there is only one class to choose"
 NO_KAPPA = "no two annotators share {min_shared} units or more on which they used more than one class"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Agreement:
     """One coefficient of agreement.
 
@@ -72,7 +72,7 @@ class Agreement:
     reason: str | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class AgreementSums:
     """Sums over units, from which every coefficient follows; each has a first axis of replicates.
 
@@ -114,7 +114,10 @@ def agreement(
     for name, (title, coefficient) in COEFFICIENTS.items():
         value = float(coefficient(sums)[0])
         low, high = _percentiles(coefficient(drawn), level) if np.isfinite(value) else (np.nan, np.nan)
-        found.append(Agreement(name, title, value, low, high, level, *sizes, reason=_reason(name, value, sums)))
+        reason = _reason(name, value, sums)
+        found.append(
+            Agreement(name=name, title=title, value=value, low=low, high=high, level=level, **sizes, reason=reason)
+        )
     return (*found, _cohen(labels, level, min_shared, sizes))
 
 
@@ -147,7 +150,9 @@ def split_sums(rows: Floats) -> AgreementSums:
     """Name the columns of sums of `unit_contributions`."""
     pairable, agreeing, disagreeing, labelled = rows[:, :4].T
     paired, shares = np.split(rows[:, 4:], 2, axis=1)
-    return AgreementSums(pairable, agreeing, disagreeing, paired, labelled, shares)
+    return AgreementSums(
+        pairable=pairable, agreeing=agreeing, disagreeing=disagreeing, paired=paired, labelled=labelled, shares=shares
+    )
 
 
 def observed_agreement(sums: AgreementSums) -> Floats:
@@ -210,28 +215,34 @@ def _reason(name: str, value: float, sums: AgreementSums) -> str | None:
     return ONE_CHOICE if name == "ac1" else ONE_CLASS
 
 
-def _sizes(labels: CrowdLabels) -> tuple[int, int, int]:
+def _sizes(labels: CrowdLabels) -> dict[str, int]:
     """How many items, units and labels have a part in a pair of labels."""
     n = labels.labels_per_unit()
     pairable: Bools = n > 1
-    return len(np.unique(labels.item_of_unit[pairable])), int(pairable.sum()), int(n[pairable].sum())
+    return {
+        "n_items": len(np.unique(labels.item_of_unit[pairable])),
+        "n_units": int(pairable.sum()),
+        "n_labels": int(n[pairable].sum()),
+    }
 
 
-def _cohen(labels: CrowdLabels, level: float, min_shared: int, sizes: tuple[int, int, int]) -> Agreement:
+def _cohen(labels: CrowdLabels, level: float, min_shared: int, sizes: dict[str, int]) -> Agreement:
     """The mean of the pairs' kappas, give or take a normal quantile of jackknife standard errors over items."""
     counts = pair_counts(labels)
     value = pair_table(counts, len(labels.annotators)).mean_kappa(min_shared)
     slopes = mean_kappa_influence(labels, counts, min_shared=min_shared)
     influence = np.bincount(labels.item_of_unit, weights=slopes)
-    n_items = sizes[0]
+    n_items = sizes["n_items"]
     margin = np.nan
     if n_items > 1:
         error = np.sqrt((influence**2).sum() * n_items / (n_items - 1))
         margin = NormalDist().inv_cdf((1 + level) / 2) * float(error)
     low, high = np.clip([value - margin, value + margin], -1.0, 1.0)
-    reason = None if np.isfinite(value) else NO_KAPPA.format(min_shared=min_shared) if sizes[1] else NO_PAIRS
+    reason = None if np.isfinite(value) else NO_KAPPA.format(min_shared=min_shared) if sizes["n_units"] else NO_PAIRS
     title = "Cohen's kappa, mean of pairs"
-    return Agreement("cohen", title, value, float(low), float(high), level, *sizes, reason=reason)
+    return Agreement(
+        name="cohen", title=title, value=value, low=float(low), high=float(high), level=level, **sizes, reason=reason
+    )
 
 
 def _check_options(replicates: int, level: float) -> None:

@@ -36,7 +36,7 @@ ROOM = 8
 """A table is held in full when it has at most this many cells for each one that is not 0."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class PairTable:
     """Every pair of annotators who share a unit, ordered by a, then b.
 
@@ -95,7 +95,7 @@ class Cells:
         return np.where(self.key[where] == key, self.value[where], 0)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class PairCounts:
     """What kappa is made of, for each pair p.
 
@@ -127,7 +127,7 @@ def pair_table(counts: PairCounts, n_annotators: int) -> PairTable:
     s, o, e = counts.shared, counts.agreed, counts.chance
     defined = s**2 > e
     kappa = np.where(defined, (o * s - e) / np.where(defined, s**2 - e, 1.0), np.nan)
-    return PairTable(a, b, s.astype(np.int64), o / s, kappa)
+    return PairTable(a=a, b=b, shared=s.astype(np.int64), agreement=o / s, kappa=kappa)
 
 
 def pair_counts(labels: CrowdLabels) -> PairCounts:
@@ -144,7 +144,14 @@ def pair_counts(labels: CrowdLabels) -> PairCounts:
     agreed = _cells(answer.T @ answer)
     place = make_cells(shared.key, np.arange(len(shared.key)), n * n)
     shared_by, agreed_by = (counts.astype(np.float64) for counts in (shared.value, agreed.at(shared.key)))
-    return PairCounts(shared.key, place, shared_by, agreed_by, _chance(said, place, n, n_classes), said)
+    return PairCounts(
+        key=shared.key,
+        place=place,
+        shared=shared_by,
+        agreed=agreed_by,
+        chance=_chance(said, place, n, n_classes),
+        said=said,
+    )
 
 
 def _chance(said: Cells, place: Cells, n: int, n_classes: int) -> Floats:

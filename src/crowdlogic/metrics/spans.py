@@ -25,7 +25,7 @@ from crowdlogic.metrics.scores import accuracy
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TypeScores:
     """Precision, recall and F1 of the spans of one type, and the counts they come from."""
 
@@ -37,7 +37,7 @@ class TypeScores:
     n_correct: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SpanScores:
     """How well spans were found.
 
@@ -123,4 +123,11 @@ def check_lengths(gold: Ints, answer: Ints, offsets: Ints) -> None:
 
 def _type_scores(n_gold: int, n_predicted: int, n_correct: int) -> TypeScores:
     precision, recall, f1 = precision_recall_f1(np.array(n_correct), np.array(n_predicted), np.array(n_gold))
-    return TypeScores(float(precision), float(recall), float(f1), n_gold, n_predicted, n_correct)
+    return TypeScores(
+        precision=float(precision),
+        recall=float(recall),
+        f1=float(f1),
+        n_gold=n_gold,
+        n_predicted=n_predicted,
+        n_correct=n_correct,
+    )

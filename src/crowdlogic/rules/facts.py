@@ -196,7 +196,7 @@ class World:
                 lost,
                 f"{name!r} is no class",
                 f"The classes are {name_list(self.classes)}.{hint}",
-                RuleError,
+                error=RuleError,
             )
         return codes.astype(np.int64)
 
@@ -207,7 +207,7 @@ class World:
         same = np.logical_and.reduce([column[order][1:] == column[order][:-1] for column in columns])
         if same.any():
             again = np.sort(rows[order[1:][same]])
-            raise row_error(table.source, again, "this fact stands twice", "Give each fact once.", RuleError)
+            raise row_error(table.source, again, "this fact stands twice", "Give each fact once.", error=RuleError)
 
 
 def _check_answer(answer: Any, texts: pl.Series, predicate: Predicate) -> pl.Series:

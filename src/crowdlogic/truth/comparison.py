@@ -64,7 +64,7 @@ def compare_methods(
 def score_estimate(estimate: Estimate, gold: Answers) -> dict[str, float]:
     """Accuracy with ties counted half; for span tags the F1 of whole spans, as conlleval counts and strictly."""
     beliefs = estimate.beliefs if estimate.offsets is None else None
-    found = Answers(estimate.items, estimate.classes, estimate.answer, beliefs, estimate.offsets)
+    found = Answers(estimate.items, estimate.classes, estimate.answer, beliefs=beliefs, offsets=estimate.offsets)
     pair = align_answers(found, gold)
     if pair.offsets is None:
         return {"accuracy": accuracy(pair.gold, pair.predicted, beliefs=pair.beliefs, ties=TieCredit.half)}

@@ -86,7 +86,7 @@ def test_every_cell_is_recovered_with_more_labels() -> None:
     truth = np.repeat([0, 1, 2], 20_000)
     unit, annotator = np.tile(np.arange(60_000), 2), np.repeat([0, 1], 60_000)
 
-    given = draw_labels(rng, truth, confusion, unit, annotator)
+    given = draw_labels(rng, truth, confusion, unit=unit, annotator=annotator)
 
     found = np.zeros_like(confusion)
     np.add.at(found, (annotator, truth[unit], given), 1 / 20_000)

@@ -119,7 +119,7 @@ def _rows(content: bytes, name: str, separator: str) -> Iterator[tuple[int, list
     try:
         yield from enumerate(rows, start=1)
     except csv.Error as problem:
-        raise FormatError(f"{name}, row {rows.line_num}: {problem}. Mend the row.") from None
+        raise FormatError(f"{name}, row {rows.line_num}: {problem}. Correct the row.") from None
 
 
 def _check_header(file: InputFile, separator: str) -> None:
@@ -139,7 +139,7 @@ def _check_fields(file: InputFile, separator: str) -> None:
         if len(fields) != len(header):
             raise FormatError(
                 f"{file.name}, row {number}: {len(fields)} fields where the header has {len(header)}. "
-                f"Mend the row; a field that holds {separator!r} or a line break must be quoted."
+                f"Correct the row; a field that holds {separator!r} or a line break must be quoted."
             )
 
 

@@ -65,7 +65,7 @@ def _add_gold(corpus: Corpus, offsets: Ints, tags: list[Any], source: TableSourc
         known = [None] * int(length) if given is None else _text_list(given, "tags", source, at)
         if len(known) != length:
             found = f"{len(known)} tags for {length} tokens"
-            raise row_error(source, [at], found, "Give one tag per token.", CorpusError)
+            raise row_error(source, [at], found, "Give one tag per token.", error=CorpusError)
         flat.extend(None if tag == NOT_SEEN else tag for tag in known)
     rows = np.repeat(np.arange(len(lengths)), lengths)
     codes, names = code_labels(pl.Series("tags", flat, dtype=pl.String), source.take(rows), None)
@@ -77,7 +77,7 @@ def _annotator_tags(record: Record, source: TableSource, at: int) -> Record:
         if isinstance(record.get(name), dict):
             return dict(record[name])
     remedy = 'Give "crowd": {"ann": ["O", ...]} on each line.'
-    raise row_error(source, [at], "no {annotator: tags}", remedy, FormatError)
+    raise row_error(source, [at], "no {annotator: tags}", remedy, error=FormatError)
 
 
 def _text_list(value: Any, what: str, source: TableSource, at: int) -> list[str]:
@@ -86,6 +86,6 @@ def _text_list(value: Any, what: str, source: TableSource, at: int) -> list[str]
         return value.split()
     if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
         raise row_error(
-            source, [at], f"the {what} are not a list of text", f'Write {what} as ["...", "..."].', FormatError
+            source, [at], f"the {what} are not a list of text", f'Write {what} as ["...", "..."].', error=FormatError
         )
     return value

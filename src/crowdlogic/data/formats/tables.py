@@ -68,7 +68,7 @@ class TableFormat(FileFormat):
         texts = table[roles["text"]].cast(pl.String)
         if texts.null_count():
             rows = texts.is_null().arg_true().to_numpy()
-            raise row_error(source, rows, "no text", "Fill in the text, or remove the row.", CorpusError)
+            raise row_error(source, rows, "no text", "Fill in the text, or remove the row.", error=CorpusError)
         require_unique_items(table[roles["item"]], source, "Give each item once.")
         gold, classes = code_labels(table[roles["label"]], source) if "label" in roles else (None, ())
         return Corpus(table[roles["item"]], texts=tuple(texts.to_list()), classes=classes, gold=gold)
@@ -113,7 +113,7 @@ def require_rows(table: pl.DataFrame, name: str) -> pl.DataFrame:
 
 def _answers_from_tags(table: pl.DataFrame, roles: Mapping[str, str], source: TableSource) -> Answers:
     require_columns(roles, ("item", "tags"), table.columns, where=source.name, purpose="A file of tags")
-    require_unique_items(table[roles["item"]], source, ONE_ROW, DataError)
+    require_unique_items(table[roles["item"]], source, ONE_ROW, error=DataError)
     tags = split_tags(table[roles["tags"]], source)
     lengths = tags.list.len().fill_null(0).to_numpy().astype(np.int64)
     flat = tags.filter(pl.Series(lengths > 0)).explode().cast(pl.String)
@@ -125,7 +125,7 @@ def _answers_from_tags(table: pl.DataFrame, roles: Mapping[str, str], source: Ta
 
 def _answers_from_labels(table: pl.DataFrame, roles: Mapping[str, str], source: TableSource) -> Answers:
     items, labels = table[roles["item"]], table[roles["label"]]
-    require_unique_items(items, source, ONE_ROW, DataError)
+    require_unique_items(items, source, ONE_ROW, error=DataError)
     codes, classes = code_labels(labels, source)
     prefix = PROBABILITY_PREFIX
     named = tuple(name.removeprefix(prefix) for name in table.columns if name.startswith(prefix))
@@ -142,5 +142,5 @@ def _read_beliefs(table: pl.DataFrame, classes: tuple[str, ...], source: TableSo
     fine = (beliefs >= 0).all(axis=1) & (np.abs(beliefs.sum(axis=1) - 1) < ROUNDING)
     if not fine.all():
         what = f"the {PROBABILITY_PREFIX} columns are not probabilities that add up to 1"
-        raise row_error(source, np.flatnonzero(~fine), what, "Mend them, or drop these columns.", DataError)
+        raise row_error(source, np.flatnonzero(~fine), what, "Correct them, or drop these columns.", error=DataError)
     return beliefs

@@ -39,7 +39,7 @@ def build_labels(
     given = np.flatnonzero(label >= 0) if (label < 0).any() else None
     if given is not None:
         item, annotator, label = item[given], annotator[given], label[given]
-    rows, repeats = deduplicate(item, annotator, given, (items, annotators), policy, source)
+    rows, repeats = deduplicate(item, annotator, place=given, names=(items, annotators), policy=policy, source=source)
     weight, time = parse_weights_and_times(table, source, rows if given is None else given[rows])
     missing = 0 if given is None else len(table) - len(given)
     return CrowdLabels(
@@ -52,7 +52,9 @@ def build_labels(
         weight=weight,
         time=time,
         kind=annotator_kinds(table, annotators, source),
-        intake=Intake(len(table), missing, repeats, policy, suspicious_classes(names)),
+        intake=Intake(
+            rows=len(table), missing=missing, duplicates=repeats, policy=policy, notices=suspicious_classes(names)
+        ),
     )
 
 

@@ -102,7 +102,7 @@ def _among(codes: Ints, names: Names, classes: Classes, source: TableSource) -> 
     unknown = np.flatnonzero((rank[codes] < 0) & (codes >= 0))
     if len(unknown):
         what = f"the label {names[int(codes[unknown[0]])]!r} is not among the classes {name_list(classes)}"
-        raise row_error(source, unknown, what, "Mend the label, or add it to the classes.")
+        raise row_error(source, unknown, what, "Correct the label, or add it to the classes.")
     return rank[codes], classes
 
 
@@ -119,7 +119,7 @@ def parse_weights(column: Names, source: TableSource, rows: Ints) -> Floats:
             else f"{column[int(at[0])]!r} is not a finite number of 0 or more"
         )
         raise row_error(
-            source, at, f"the weight {found}", "Mend the weight, or drop the column to count every label once."
+            source, at, f"the weight {found}", "Correct the weight, or drop the column to count every label once."
         )
     return numbers.to_numpy().copy()
 

@@ -66,7 +66,7 @@ class TableSource:
         return f"{self.name}, {self.word} {self.number(row)}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Intake:
     """What reading a table of labels did with its rows.
 
@@ -85,10 +85,10 @@ class Intake:
     notices: tuple[str, ...] = ()
 
     def messages(self) -> list[str]:
-        """What a user should hear; empty when every row was taken as it stood."""
-        said = []
+        """What a user should know, a sentence each; empty when every row was taken as it is."""
+        found = []
         if self.missing:
-            said.append(f"{self.missing:,} of {self.rows:,} rows have no label and were left out.")
+            found.append(f"{self.missing:,} of {self.rows:,} rows have no label and were left out.")
         if self.duplicates:
             done = {
                 Duplicates.first: "the first label was taken",
@@ -96,22 +96,22 @@ class Intake:
                 Duplicates.keep: "every label counts",
                 Duplicates.error: "refused",
             }[self.policy]
-            said.append(f"{self.duplicates:,} rows repeat an item and annotator: {done} (duplicates = {self.policy}).")
-        return [*said, *self.notices]
+            found.append(f"{self.duplicates:,} rows repeat an item and annotator: {done} (duplicates = {self.policy}).")
+        return [*found, *self.notices]
 
     def __add__(self, other: Intake) -> Intake:
         """The counts of two tables together."""
         return Intake(
-            self.rows + other.rows,
-            self.missing + other.missing,
-            self.duplicates + other.duplicates,
-            other.policy if other.duplicates else self.policy,
-            tuple(dict.fromkeys(self.notices + other.notices)),
+            rows=self.rows + other.rows,
+            missing=self.missing + other.missing,
+            duplicates=self.duplicates + other.duplicates,
+            policy=other.policy if other.duplicates else self.policy,
+            notices=tuple(dict.fromkeys(self.notices + other.notices)),
         )
 
 
 def row_error(
-    source: TableSource, rows: Ints | Sequence[int], what: str, remedy: str, error: type[DataError] = LabelError
+    source: TableSource, rows: Ints | Sequence[int], what: str, remedy: str, *, error: type[DataError] = LabelError
 ) -> DataError:
     """The error for rows that share one problem: the first is described, the others are counted.
 
@@ -132,15 +132,15 @@ def row_error(
 
 
 def require_unique_items(
-    items: pl.Series, source: TableSource, remedy: str, error: type[DataError] = CorpusError
+    items: pl.Series, source: TableSource, remedy: str, *, error: type[DataError] = CorpusError
 ) -> None:
     """Raise unless every item has a name, and each stands once."""
     unnamed = items.is_null() | (items.str.strip_chars() == "") if items.dtype == pl.String else items.is_null()
     if unnamed.any():
-        raise row_error(source, unnamed.arg_true().to_numpy(), "no item is named", "Fill in the item.", error)
+        raise row_error(source, unnamed.arg_true().to_numpy(), "no item is named", "Fill in the item.", error=error)
     again = (~items.is_first_distinct()).arg_true().to_numpy()
     if len(again):
-        raise row_error(source, again, f"item {items[int(again[0])]!r} stands here again", remedy, error)
+        raise row_error(source, again, f"item {items[int(again[0])]!r} appears again", remedy, error=error)
 
 
 MISSING_WORDS = frozenset({"na", "n/a", "nan", "null", "none", "nil", "-", "?"})

@@ -10,9 +10,15 @@ from crowdlogic.numerics.arrays import Ints, stable_order
 
 
 def deduplicate(
-    item: Ints, annotator: Ints, place: Ints | None, names: tuple[Names, Names], policy: Duplicates, source: TableSource
+    item: Ints,
+    annotator: Ints,
+    *,
+    place: Ints | None,
+    names: tuple[Names, Names],
+    policy: Duplicates,
+    source: TableSource,
 ) -> tuple[Ints, int]:
-    """Which rows stay, sorted by item and annotator, and how many repeat a pair that came before.
+    """Which rows are kept, sorted by item and annotator, and how many repeat a pair that came before.
 
     Args:
         item: item[n], codes in the order the rows stand in the source.
@@ -42,7 +48,7 @@ def deduplicate(
         raise row_error(
             source, place[again], what, "Say what to do with duplicates: first, last or keep (--duplicates)."
         )
-    stays = ~repeats
-    edge = np.ones(1, dtype=bool)
-    mask = np.concatenate([edge, stays] if policy is Duplicates.first else [stays, edge])
-    return rows[mask], count
+    # In sorted order a row is the first of its pair unless it equals the row before it, the last unless the row after.
+    differs, edge = ~repeats, np.ones(1, dtype=bool)
+    kept = np.concatenate([edge, differs] if policy is Duplicates.first else [differs, edge])
+    return rows[kept], count

@@ -7,6 +7,8 @@ tag of ? is a token that was not seen. Axes: r row of the table, t tag (a token 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,37 @@ from crowdlogic.errors import LabelError
 from crowdlogic.numerics.arrays import Bools, Ints
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TagRows:
+    """The rows of a table of tags, with names as codes.
+
+    Attributes:
+        item: item[r], the sentence of each row.
+        annotator: annotator[r], who tagged it.
+        items: The name of each sentence.
+        annotators: The name of each annotator.
+        lengths: lengths[r], the number of tags; 0 where the sentence was not seen.
+        source: How to speak of the rows.
+    """
+
+    item: Ints
+    annotator: Ints
+    items: Names
+    annotators: Names
+    lengths: Ints
+    source: TableSource
+
+    @cached_property
+    def tagged(self) -> Ints:
+        """The positions of the rows that have tags."""
+        return np.flatnonzero(self.lengths)
+
+    @cached_property
+    def row_of_tag(self) -> Ints:
+        """row[t], the row that tag t belongs to."""
+        return np.repeat(np.arange(len(self.lengths)), self.lengths)
+
+
 def build_sequences(
     table: pl.DataFrame,
     source: TableSource,
@@ -33,33 +66,47 @@ def build_sequences(
     """CrowdLabels from a table with the columns item, annotator, tags and, when known, weight, time and kind."""
     policy = Duplicates.parse(duplicates)
     tags = split_tags(table["tags"], source)
-    lengths = tags.list.len().fill_null(0).to_numpy().astype(np.int64)
-    item, items = encode_names(table["item"], "item", source)
-    annotator, annotators = encode_names(table["annotator"], "annotator", source)
-    tagged = np.flatnonzero(lengths)
-    names = (items, annotators)
-    offsets = np.concatenate([[0], np.cumsum(_common_lengths(item, annotator, lengths, tagged, names, source))])
-    rows, repeats = deduplicate(item[tagged], annotator[tagged], tagged, names, policy, source)
-    label, found, seen = _code_tags(tags.filter(pl.Series(lengths > 0)).explode(), lengths, source, classes)
-    row_of_tag = np.repeat(np.arange(len(lengths)), lengths)
-    keep = np.isin(row_of_tag, tagged[rows]) & seen
-    row = row_of_tag[keep]
-    starts = np.concatenate([[0], np.cumsum(lengths)])
-    within = np.flatnonzero(keep) - starts[row]
+    rows = _code_rows(table, tags, source)
+    offsets = np.concatenate([[0], np.cumsum(_common_lengths(rows))])
+    kept, repeats = deduplicate(
+        rows.item[rows.tagged],
+        rows.annotator[rows.tagged],
+        place=rows.tagged,
+        names=(rows.items, rows.annotators),
+        policy=policy,
+        source=source,
+    )
+    label, names, seen = _code_tags(tags.filter(pl.Series(rows.lengths > 0)).explode(), rows, classes)
+    keep = np.isin(rows.row_of_tag, rows.tagged[kept]) & seen
+    row = rows.row_of_tag[keep]
+    first_tag = np.cumsum(rows.lengths) - rows.lengths  # first[r], the first tag of row r
     weight, time = parse_weights_and_times(table, source, row)
     return CrowdLabels(
-        unit=offsets[item[row]] + within,
-        annotator=annotator[row],
+        unit=offsets[rows.item[row]] + np.flatnonzero(keep) - first_tag[row],
+        annotator=rows.annotator[row],
         label=label[keep],
-        items=items,
-        annotators=annotators,
-        classes=found,
+        items=rows.items,
+        annotators=rows.annotators,
+        classes=names,
         offsets=offsets,
         weight=weight,
         time=time,
-        kind=annotator_kinds(table, annotators, source),
-        intake=Intake(len(table), len(table) - len(tagged), repeats, policy, suspicious_classes(found)),
+        kind=annotator_kinds(table, rows.annotators, source),
+        intake=Intake(
+            rows=len(table),
+            missing=len(table) - len(rows.tagged),
+            duplicates=repeats,
+            policy=policy,
+            notices=suspicious_classes(names),
+        ),
     )
+
+
+def _code_rows(table: pl.DataFrame, tags: Names, source: TableSource) -> TagRows:
+    item, items = encode_names(table["item"], "item", source)
+    annotator, annotators = encode_names(table["annotator"], "annotator", source)
+    lengths = tags.list.len().fill_null(0).to_numpy().astype(np.int64)
+    return TagRows(item=item, annotator=annotator, items=items, annotators=annotators, lengths=lengths, source=source)
 
 
 def split_tags(tags: Names, source: TableSource) -> Names:
@@ -83,33 +130,30 @@ def _words(text: Names) -> Names:
     return text.str.split(" ").list.eval(pl.element().str.strip_chars().replace("", None).drop_nulls())
 
 
-def _common_lengths(
-    item: Ints, annotator: Ints, lengths: Ints, tagged: Ints, names: tuple[Names, Names], source: TableSource
-) -> Ints:
-    """The number of tokens of each sentence, on which its annotators must agree; 0 when nobody tagged it."""
-    common = np.zeros(len(names[0]), dtype=np.int64)
-    first = tagged[np.unique(item[tagged], return_index=True)[1]]
-    common[item[first]] = lengths[first]
-    wrong = tagged[lengths[tagged] != common[item[tagged]]]
+def _common_lengths(rows: TagRows) -> Ints:
+    """length[s], the number of tokens of each sentence, on which its annotators must agree; 0 when nobody tagged it."""
+    tagged, lengths = rows.tagged, rows.lengths
+    common = np.zeros(len(rows.items), dtype=np.int64)
+    first = tagged[np.unique(rows.item[tagged], return_index=True)[1]]  # the first tagged row of each sentence
+    common[rows.item[first]] = lengths[first]
+    wrong = tagged[lengths[tagged] != common[rows.item[tagged]]]
     if len(wrong):
         row = int(wrong[0])
         what = (
-            f"annotator {names[1][int(annotator[row])]!r} gives {lengths[row]} tags to {names[0][int(item[row])]!r}, "
-            f"where another gave {common[item[row]]}"
+            f"annotator {rows.annotators[int(rows.annotator[row])]!r} gives {lengths[row]} tags to "
+            f"{rows.items[int(rows.item[row])]!r}, where another gave {common[rows.item[row]]}"
         )
-        raise row_error(source, wrong, what, "Every annotator of a sequence needs one tag per token.")
+        raise row_error(rows.source, wrong, what, "Every annotator of a sequence needs one tag per token.")
     return common
 
 
-def _code_tags(
-    flat: Names, lengths: Ints, source: TableSource, classes: Sequence[Any] | None
-) -> tuple[Ints, tuple[Any, ...], Bools]:
+def _code_tags(flat: Names, rows: TagRows, classes: Sequence[Any] | None) -> tuple[Ints, tuple[Any, ...], Bools]:
     """label[t], the classes, and whether each tag was given (a token may be marked as not seen)."""
-    row_of_tag = np.repeat(np.arange(len(lengths)), lengths)
     seen = (flat != NOT_SEEN).fill_null(value=True).to_numpy() if flat.dtype == pl.String else np.ones(len(flat), bool)
     known = flat if seen.all() else flat.set(pl.Series(~seen), None)
-    label, names = code_labels(known, source.take(row_of_tag), classes)
-    empty = np.unique(row_of_tag[(label < 0) & seen])
+    label, names = code_labels(known, rows.source.take(rows.row_of_tag), classes)
+    empty = np.unique(rows.row_of_tag[(label < 0) & seen])
     if len(empty):
-        raise row_error(source, empty, "a token has no tag", f"Give every token a tag, {NOT_SEEN} for one not seen.")
+        remedy = f"Give every token a tag, {NOT_SEEN} for one not seen."
+        raise row_error(rows.source, empty, "a token has no tag", remedy)
     return label, names, seen

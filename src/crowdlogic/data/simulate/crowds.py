@@ -53,7 +53,7 @@ HARD_TAIL = 0.4
 """A flatter tail, so that nearly everybody gives enough labels to be judged by."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SimulatedCrowd:
     """Labels, and what was planted in them.
 
@@ -93,7 +93,7 @@ def simulate_crowd(
     """Draw a truth, and a crowd that labels it.
 
     Args:
-        rng: Where all chance comes from.
+        rng: Random number generator.
         units: How many units.
         annotators: How many annotators.
         classes: How many classes, or their names.
@@ -168,7 +168,7 @@ def label_truth(
     """A simulated crowd that labels a truth you have.
 
     Args:
-        rng: Where all chance comes from.
+        rng: Random number generator.
         truth: truth[i], codes among the classes.
         classes: How many classes, or their names.
         balance: How common each class is held to be; counted from the truth when not given.
@@ -195,8 +195,9 @@ def label_truth(
     item, annotator, shown = draw_answered_pairs(rng, draw_counts(rng, n_items, annotators, mean), activity, skips)
     place, count = annotator_progress(rng, annotator, annotators)
     unit, pair = units_of_pairs(item, offsets)
-    given = draw_labels(rng, truth, confusion, unit, annotator[pair])
-    given = add_drift(rng, given, (place / np.maximum(count - 1, 1)[annotator])[pair], drift, len(names))
+    given = draw_labels(rng, truth, confusion, unit=unit, annotator=annotator[pair])
+    progress = (place / np.maximum(count - 1, 1)[annotator])[pair]  # from 0 (first label) to 1 (last), per label
+    given = add_drift(rng, given, progress=progress, drift=drift, classes=len(names))
     labels = CrowdLabels(
         unit=unit,
         annotator=annotator[pair],
@@ -208,7 +209,15 @@ def label_truth(
         time=None if pace is None else label_times(rng, annotator, place, count, pace=pace)[pair],
         intake=Intake(rows=len(item)),
     )
-    return SimulatedCrowd(labels, np.asarray(truth), confusion, characters, skips, activity, shown)
+    return SimulatedCrowd(
+        labels=labels,
+        truth=np.asarray(truth),
+        confusion=confusion,
+        characters=characters,
+        abstention=skips,
+        activity=activity,
+        shown=shown,
+    )
 
 
 def draw_answered_pairs(
@@ -220,7 +229,7 @@ def draw_answered_pairs(
     return item[answered], annotator[answered], np.bincount(annotator, minlength=len(activity))
 
 
-def draw_labels(rng: np.random.Generator, truth: Ints, confusion: Floats, unit: Ints, annotator: Ints) -> Ints:
+def draw_labels(rng: np.random.Generator, truth: Ints, confusion: Floats, *, unit: Ints, annotator: Ints) -> Ints:
     """label[p], drawn from confusion[annotator[p], truth[unit[p]]] for every pair p.
 
     The rows in use of all matrices are laid end to end as one rising function, the r-th from r to r + 1, so that one
@@ -238,7 +247,7 @@ def draw_labels(rng: np.random.Generator, truth: Ints, confusion: Floats, unit: 
     return label.astype(np.int32)
 
 
-def add_drift(rng: np.random.Generator, given: Ints, progress: Floats, drift: float, classes: int) -> Ints:
+def add_drift(rng: np.random.Generator, given: Ints, *, progress: Floats, drift: float, classes: int) -> Ints:
     """The labels with some made mere guesses: none when an annotator begins, a share of `drift` by the end."""
     guessed = rng.random(len(given)) < drift * progress
     return np.where(guessed, rng.integers(classes, size=len(given)), given).astype(np.int32)

@@ -76,7 +76,7 @@ def simulate_reviews(
     """Compose reviews of films and of products.
 
     Args:
-        rng: Where all chance comes from.
+        rng: Random number generator.
         items: How many reviews.
         contrast: The share of contrasts, met exactly (to the nearest whole review).
         positive: The probability that a review is positive.

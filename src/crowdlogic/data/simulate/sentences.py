@@ -42,7 +42,7 @@ def simulate_sentences(rng: np.random.Generator, *, sentences: int = 500, prefix
     """News-like sentences with entities of four types, in BIO tags.
 
     Args:
-        rng: Where all chance comes from.
+        rng: Random number generator.
         sentences: How many sentences.
         prefix: What the names of the items begin with.
     """
@@ -76,7 +76,7 @@ def simulate_tags(
     """Sentences with a part of speech per token, tagged whole by annotators who err token by token.
 
     Args:
-        rng: Where all chance comes from.
+        rng: Random number generator.
         sentences: How many sentences.
         annotators: How many annotators.
         labels_per_sentence: The mean number of annotators a sentence is shown to.

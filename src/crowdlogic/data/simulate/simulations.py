@@ -67,7 +67,7 @@ def simulate_sentiment(
     """Reviews with "A but B" contrasts, and a crowd that says whether they are positive.
 
     Args:
-        seed: Everything follows from it.
+        seed: Random seed.
         items: How many reviews the crowd labels.
         test_items: How many further reviews there are.
         annotators: How many annotators.
@@ -107,7 +107,7 @@ def simulate_ner(
     """Sentences with named entities, and a crowd that overlooks them, misses their boundaries or their types.
 
     Args:
-        seed: Everything follows from it.
+        seed: Random seed.
         items: How many sentences the crowd annotates.
         test_items: How many further sentences there are.
         annotators: How many annotators.
@@ -153,7 +153,7 @@ def simulate_labels(
     """Labels alone, without anything to read: for truth methods.
 
     Args:
-        seed: Everything follows from it.
+        seed: Random seed.
         items: How many items.
         annotators: How many annotators.
         classes: How many classes, or their names.

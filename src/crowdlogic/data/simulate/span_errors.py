@@ -114,7 +114,7 @@ def simulate_entities(
     """Sentences with named entities, and a crowd that annotates them.
 
     Args:
-        rng: Where all chance comes from.
+        rng: Random number generator.
         sentences: How many sentences.
         annotators: How many annotators.
         labels_per_sentence: The mean number of annotators a sentence is shown to, from 1 to all.
@@ -162,12 +162,14 @@ def annotate_entities(
     item, annotator, _ = draw_answered_pairs(rng, counts, activity, np.full(annotators, abstention))
     unit, pair = units_of_pairs(item, offsets)
     truth = tags_to_spans(gold, offsets, tags, Scheme.strict)
-    given = _erring(rng, truth, offsets, item, annotator, rates, len(tags.types))
-    extra = _spurious(rng, _far_from(truth, offsets)[unit], annotator[pair], rates, len(tags.types))
+    types = len(tags.types)
+    given = _draw_errors(rng, truth, offsets, item=item, annotator=annotator, rates=rates, types=types)
+    far = _far_from(truth, offsets)[unit]
+    extra = _draw_spurious(rng, far, annotator=annotator[pair], rates=rates, types=types)
     return CrowdLabels(
         unit=unit,
         annotator=annotator[pair],
-        label=spans_to_tags(_together(given, extra), len(unit), tags),
+        label=spans_to_tags(_concatenate_spans(given, extra), len(unit), tags),
         items=corpus.items,
         annotators=pl.Series(numbered_names("w", annotators)),
         classes=corpus.classes,
@@ -193,17 +195,25 @@ def _checked(corpus: Corpus, rates: ErrorRates) -> tuple[Ints, Ints, TagSet]:
     return corpus.gold, corpus.offsets, tags
 
 
-def _erring(
-    rng: np.random.Generator, truth: Spans, offsets: Ints, item: Ints, annotator: Ints, rates: ErrorRates, types: int
+def _draw_errors(
+    rng: np.random.Generator,
+    truth: Spans,
+    offsets: Ints,
+    *,
+    item: Ints,
+    annotator: Ints,
+    rates: ErrorRates,
+    types: int,
 ) -> Spans:
     """The spans of every pair, errors and all, counted in the units of all pairs laid end to end."""
     first, entities_of = _entities_by_sequence(truth, offsets)
     count = entities_of[item]
+    # One row per (pair, entity of its sentence): which pair, which entity, and how far the pair's units are shifted.
     pair = np.repeat(np.arange(len(item)), count)
     entity = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count) + first[item][pair]
     length = np.diff(offsets)[item]
     shift = (np.cumsum(length) - length - offsets[item])[pair]
-    error = _which_error(rng, annotator[pair], rates)
+    error = _draw_error_kinds(rng, annotator[pair], rates)
     move = _moves(rng, _possible_moves(truth, offsets)[entity]) * (error == BOUNDARY)[:, None]
     kind = (truth.kind[entity] + (error == TYPE) * rng.integers(1, max(types, 2), size=len(entity))) % types
     seen = error != IGNORE
@@ -217,7 +227,7 @@ def _entities_by_sequence(truth: Spans, offsets: Ints) -> tuple[Ints, Ints]:
     return first, np.searchsorted(truth.start, offsets[1:]) - first
 
 
-def _which_error(rng: np.random.Generator, annotator: Ints, rates: ErrorRates) -> Ints:
+def _draw_error_kinds(rng: np.random.Generator, annotator: Ints, rates: ErrorRates) -> Ints:
     """error[n], IGNORE, BOUNDARY or TYPE; another number where there is none."""
     limits = np.cumsum(np.stack([rates.ignore, rates.boundary, rates.type]), axis=0)
     error: Ints = (rng.random(len(annotator)) >= limits[:, annotator]).sum(axis=0)
@@ -256,13 +266,13 @@ def _far_from(truth: Spans, offsets: Ints) -> Bools:
     return np.asarray(np.cumsum(edges)[:-1] == 0)
 
 
-def _spurious(rng: np.random.Generator, far: Bools, annotator: Ints, rates: ErrorRates, types: int) -> Spans:
+def _draw_spurious(rng: np.random.Generator, far: Bools, *, annotator: Ints, rates: ErrorRates, types: int) -> Spans:
     """Entities of one token where there is none."""
     start = np.flatnonzero(far & (rng.random(len(far)) < rates.spurious[annotator]))
     return Spans(start, start + 1, rng.integers(types, size=len(start)))
 
 
-def _together(first: Spans, second: Spans) -> Spans:
+def _concatenate_spans(first: Spans, second: Spans) -> Spans:
     return Spans(
         np.concatenate([first.start, second.start]),
         np.concatenate([first.end, second.end]),

@@ -161,12 +161,12 @@ def _facts(frame: pl.DataFrame, name: str, source: TableSource) -> Table:
     for series in arguments:
         missing = series.is_null().arg_true().to_numpy()
         if len(missing):
-            raise row_error(source, missing, f"no {series.name}", "Give every argument of a fact.", RuleError)
+            raise row_error(source, missing, f"no {series.name}", "Give every argument of a fact.", error=RuleError)
     if column is None:
         return Table(arguments, None, source)
     truth = frame[column].cast(pl.Float64, strict=False)
     wrong = (~truth.is_between(0.0, 1.0).fill_null(value=False)).arg_true().to_numpy()
     if len(wrong):
         found = frame[column][int(wrong[0])]
-        raise row_error(source, wrong, f"{column} is {found!r}", "Truth values lie between 0 and 1.", RuleError)
+        raise row_error(source, wrong, f"{column} is {found!r}", "Truth values lie between 0 and 1.", error=RuleError)
     return Table(arguments, truth, source)

@@ -13,7 +13,7 @@ import numpy as np
 
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.wording import approximate, percent, pluralise
-from crowdlogic.metrics.scores import TIE_TOLERANCE
+from crowdlogic.metrics.calibration import TIE_TOLERANCE
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.sums import sum_by
 from crowdlogic.report.context import Context

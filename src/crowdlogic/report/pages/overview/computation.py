@@ -14,7 +14,8 @@ from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.tagging import Scheme
 from crowdlogic.data.wording import percent, pluralise, shorten_name
 from crowdlogic.metrics.agreement import Agreement, agreement
-from crowdlogic.metrics.scores import TieCredit, accuracy, calibration_error, tie_credit
+from crowdlogic.metrics.calibration import calibration_error, tie_credit
+from crowdlogic.metrics.scores import TieCredit, accuracy
 from crowdlogic.metrics.spans import span_scores
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.report.context import Context

@@ -1,0 +1,89 @@
+"""How good beliefs are, measured against gold: log loss, Brier score and calibration error.
+
+Axes: i unit, k class. A unit whose gold is UNKNOWN is not scored; the beliefs of a unit without an answer count.
+
+[GUO17] Guo, Pleiss, Sun, Weinberger: On Calibration of Modern Neural Networks. ICML 2017.
+[BRIER50] Brier: Verification of forecasts expressed in terms of probability. Monthly Weather Review 78, 1950.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crowdlogic.data.corpus import UNKNOWN
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.errors import DataError, OptionError
+from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.numerics.logspace import safe_log
+
+TIE_TOLERANCE = 1e-9
+"""Beliefs that differ by less are tied: they are sums in some order."""
+
+LEAST_BELIEF = float(np.finfo(np.float64).eps)
+"""A smaller belief in the gold class counts as this one, as in scikit-learn: one certain mistake costs 36 nats, and not
+an infinite loss that would hide everything else."""
+
+BINS = 15
+"""Bins of the calibration error, as in [GUO17]."""
+
+
+def log_loss(gold: Ints, beliefs: Beliefs) -> float:
+    """The mean of -log q[i, gold], in nats."""
+    known = check_beliefs(gold, beliefs)
+    return mean_or_nan(-safe_log(np.clip(_at(beliefs[known], gold[known]), LEAST_BELIEF, 1.0)))
+
+
+def brier(gold: Ints, beliefs: Beliefs) -> float:
+    """The mean over units of sum_k (q[i, k] - [gold = k])², between 0 and 2 ([BRIER50]; not halved for two classes)."""
+    known = check_beliefs(gold, beliefs)
+    q = beliefs[known]
+    return mean_or_nan((q**2).sum(axis=1) - 2.0 * _at(q, gold[known]) + 1.0)
+
+
+def calibration_error(gold: Ints, beliefs: Beliefs, *, bins: int = BINS) -> float:
+    """Expected calibration error ([GUO17] eq. 3): the mean over units of |accuracy - confidence| of the unit's bin.
+
+    A unit's confidence is its highest belief; bin b of `bins` equal ones holds the confidences in
+    (b / bins, (b + 1) / bins]. A tie among the best classes is right in part (`tie_credit`), so that the order of the
+    classes does not matter.
+    """
+    if bins < 1:
+        raise OptionError(f"bins: {bins} asked for. Give 1 or more.")
+    known = check_beliefs(gold, beliefs)
+    confidence = beliefs[known].max(axis=1, initial=0.0)
+    right = tie_credit(gold[known], beliefs[known])
+    # Inner edges only, and "left" closes each bin on its right: all that lies above the last edge is in the last bin.
+    bin_of_unit = np.searchsorted(np.arange(1, bins) / bins, confidence, side="left")
+    gap = np.abs(np.bincount(bin_of_unit, weights=right - confidence, minlength=bins))
+    return float(gap.sum() / len(bin_of_unit)) if len(bin_of_unit) else float("nan")
+
+
+def tie_credit(gold: Ints, beliefs: Beliefs) -> Floats:
+    """credit[i], 1/t where the gold is one of the t most probable classes, and 0 elsewhere."""
+    best = beliefs >= beliefs.max(axis=1, keepdims=True, initial=-np.inf) - TIE_TOLERANCE
+    return np.asarray(_at(best, gold) / np.maximum(best.sum(axis=1), 1))
+
+
+def find_scored(gold: Ints, other: Ints | Beliefs, what: str) -> Bools:
+    """scored[i], whether unit i has gold; an error unless there is one of `other` for every unit."""
+    if len(gold) != len(other):
+        raise DataError(f"{len(gold):,} gold classes and {len(other):,} {what}. Give one of each for every unit.")
+    return np.asarray(gold != UNKNOWN)
+
+
+def check_beliefs(gold: Ints, beliefs: Beliefs) -> Bools:
+    """scored[i], as `find_scored` has it; an error if gold holds a class that the beliefs do not have."""
+    known = find_scored(gold, beliefs, "rows of beliefs")
+    if gold.max(initial=-1) >= beliefs.shape[1]:
+        raise DataError(f"gold holds the code {gold.max()}, but the beliefs are over {beliefs.shape[1]} classes.")
+    return known
+
+
+def _at(table: Floats | Bools, column: Ints) -> Floats:
+    """table[i, column[i]]."""
+    return np.asarray(np.take_along_axis(table, column[:, None].astype(np.intp), axis=1)[:, 0], dtype=np.float64)
+
+
+def mean_or_nan(values: Floats) -> float:
+    """The mean; NaN, without a warning, when there is nothing to average."""
+    return float(values.mean()) if len(values) else float("nan")

@@ -64,6 +64,7 @@ format: install
 	$(BIN)/ruff format --quiet .
 
 bench: install $(PEERS)/.installed $(SNORKEL)/.installed $(PSL)/.installed
+	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.reading
 	$(BIN)/python -m benchmarks.truth_speed
 	$(BIN)/python -m benchmarks.truth_accuracy

@@ -2,30 +2,45 @@
 
     python -m benchmarks.agreement [--labels 1000000] [--repeats 3]
 
-No peer is measured: those at hand want a dense table of items by annotators, or give no interval.
+No peer is measured: those at hand need a dense table of items by annotators, or give no interval.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 
-from benchmarks.machine import best_of, described, ours
-
-SETUP = """
 import numpy as np
 import polars as pl
+
+from benchmarks.machine import best_process, describe_machine
 from crowdlogic import CrowdLabels
+
+SETUP = """
+from benchmarks.agreement import make_labels
 from crowdlogic.metrics.agreement import agreement
-rng = np.random.default_rng(0)
-items, people = {labels} // 5, 1000
-unit = np.repeat(np.arange(items), 5)
-steps = rng.permuted(np.tile(np.arange(5), (items, 1)), axis=1)
-annotator = (rng.integers(people, size=items)[:, None] + steps * 97) % people
-truth = rng.integers(5, size=items)[unit]
-label = np.where(rng.random(len(unit)) < 0.7, truth, rng.integers(5, size=len(unit)))
-names = pl.Series(np.arange(items)), pl.Series(np.arange(people)), tuple('abcde')
-labels = CrowdLabels(unit, annotator.ravel(), label, *names)
+labels = make_labels({labels})
 """
+ANNOTATORS = 1000
+
+
+def make_labels(count: int) -> CrowdLabels:
+    """5 labels an item of 5 classes, each right 7 times in 10, by 1,000 annotators."""
+    rng = np.random.default_rng(0)
+    items = count // 5
+    unit = np.repeat(np.arange(items), 5)
+    steps = rng.permuted(np.tile(np.arange(5), (items, 1)), axis=1)
+    annotator = (rng.integers(ANNOTATORS, size=items)[:, None] + steps * 97) % ANNOTATORS  # five different ones an item
+    truth = rng.integers(5, size=items)[unit]
+    label = np.where(rng.random(len(unit)) < 0.7, truth, rng.integers(5, size=len(unit)))
+    return CrowdLabels(
+        unit=unit,
+        annotator=annotator.ravel(),
+        label=label,
+        items=pl.Series(np.arange(items)),
+        annotators=pl.Series(np.arange(ANNOTATORS)),
+        classes=tuple("abcde"),
+    )
 
 
 def main() -> None:
@@ -34,8 +49,9 @@ def main() -> None:
     options.add_argument("--labels", type=int, default=1_000_000)
     options.add_argument("--repeats", type=int, default=3)
     chosen = options.parse_args()
-    run = best_of(ours(), SETUP.format(labels=chosen.labels), "agreement(labels)", repeats=chosen.repeats)
-    print(f"agreement, {chosen.labels:,} labels ({described()})")
+    setup = SETUP.format(labels=chosen.labels)
+    run = best_process(sys.executable, setup, "agreement(labels)", repeats=chosen.repeats)
+    print(f"agreement, {chosen.labels:,} labels ({describe_machine()})")
     print(f"  crowdlogic {run.seconds:6.2f} s, peak {run.gibibytes:.2f} GiB")
 
 

@@ -26,7 +26,7 @@ from benchmarks.epoch_plain import (
     plain_optimiser,
     plain_prediction,
 )
-from benchmarks.machine import described
+from benchmarks.machine import best_seconds, describe_machine
 from crowdlogic.classifiers.cnn_gru import CNNGRU
 from crowdlogic.classifiers.kim_cnn import KimCNN
 from crowdlogic.classifiers.neural import NeuralClassifier
@@ -43,7 +43,7 @@ GLOVE, WORD2VEC = "glove_wink_100d_subset.npz", "word2vec_googlenews_300d_bolukb
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """A corpus with vectors for its words, and the bar."""
+    """A corpus with vectors for its words, and how many times as quick our network should be."""
 
     name: str
     corpus: Corpus
@@ -88,48 +88,44 @@ class Times:
 
     @property
     def epoch(self) -> float:
-        """Both."""
+        """Learning and predicting."""
         return self.learning + self.predicting
 
 
-def timed(learn: Callable[[], object], predict: Callable[[], object], repeats: int) -> Times:
+def best_epoch(learn: Callable[[], object], predict: Callable[[], object], repeats: int) -> Times:
     """The best of some epochs, after one that warms up."""
-    best = []
-    for run in (learn, predict):
-        run()
-        seconds = []
-        for _ in range(repeats):
-            began = time.process_time()
-            run()
-            seconds.append(time.process_time() - began)
-        best.append(min(seconds))
-    return Times(*best)
+    learn()
+    learning = best_seconds(learn, repeats=repeats, clock=time.process_time)
+    predict()
+    return Times(learning, best_seconds(predict, repeats=repeats, clock=time.process_time))
 
 
 def ours(setting: Setting, made: NeuralClassifier, repeats: int) -> Times:
-    """Our classifier."""
-    goal = targets_of(setting.corpus)
-    return timed(lambda: made.fit_epoch(setting.corpus, goal), lambda: made.predict_proba(setting.corpus), repeats)
+    """The times of our classifier."""
+    targets = soft_targets(setting.corpus)
+    return best_epoch(
+        lambda: made.fit_epoch(setting.corpus, targets), lambda: made.predict_proba(setting.corpus), repeats
+    )
 
 
-def targets_of(corpus: Corpus) -> np.ndarray:
-    """Soft targets around the gold."""
+def soft_targets(corpus: Corpus) -> np.ndarray:
+    """targets[i, k]: 0.8 for the gold, and 0.2 shared by all classes."""
     return np.asarray(0.8 * np.eye(len(corpus.classes))[corpus.gold] + 0.2 / len(corpus.classes))
 
 
 def plain(setting: Setting, made: NeuralClassifier, options: KimCNN | CNNGRU, repeats: int) -> Times:
-    """The same network in the ordinary way."""
+    """The times of the same network in the ordinary way."""
     inputs, n_classes = made.inputs(setting.corpus), len(setting.corpus.classes)
     vectors = made.network.embedding.own.detach().numpy()  # type: ignore[union-attr, operator]
     is_tagger = isinstance(options, CNNGRU)
-    data = padded_data(inputs.rows[0], inputs.offsets, targets_of(setting.corpus), tokens=is_tagger)
+    data = padded_data(inputs.rows[0], inputs.offsets, soft_targets(setting.corpus), tokens=is_tagger)
     network: torch.nn.Module = (
         PlainTagger(vectors, n_classes, options.filters, options.width, options.hidden_size)
         if isinstance(options, CNNGRU)
         else PlainKim(vectors, n_classes, options.windows, options.filters)
     )
     optimiser, rng = plain_optimiser(network, options.training), np.random.default_rng(0)
-    return timed(
+    return best_epoch(
         lambda: plain_epoch(network, optimiser, data, options.training, rng),
         lambda: plain_prediction(network, data, options.training.batch_size),
         repeats,
@@ -145,32 +141,19 @@ def compare(setting: Setting, options: KimCNN | CNNGRU, repeats: int) -> float:
     print(f"  {'':10} {'learning':>9} {'predicting':>11} {'epoch':>8}   (CPU seconds, one thread, best of {repeats})")
     for name, times in (("ours", quick), ("ordinary", ordinary)):
         print(f"  {name:10} {times.learning:9.2f} {times.predicting:11.2f} {times.epoch:8.2f}")
-    ratios = [
-        a / b
-        for a, b in (
-            (ordinary.learning, quick.learning),
-            (ordinary.predicting, quick.predicting),
-            (ordinary.epoch, quick.epoch),
-        )
-    ]
+    ratios = [getattr(ordinary, part) / getattr(quick, part) for part in ("learning", "predicting", "epoch")]
     verdict = "met" if ratios[2] >= setting.bar else "missed"
     print(f"  {'times':10} {ratios[0]:9.2f} {ratios[1]:11.2f} {ratios[2]:8.2f}   bar {setting.bar:g}: {verdict}")
     return quick.epoch
 
 
-def steps_share(name: str, seconds: float) -> None:
-    """How much of an epoch the annotators' steps take (eq. 12 and 13), beside so many seconds of the classifier."""
+def print_steps_share(name: str, seconds: float) -> None:
+    """Print the share of the E- and M-step (eq. 13 and 12) in an epoch in which the classifier takes `seconds`."""
     labels = load_benchmark(name).labels
     q = vote_shares(labels.votes())
     m_step(labels, q)  # compiles, the first time
-    steps = min(_timed(lambda: e_step(labels, m_step(labels, q), q)) for _ in range(3))
+    steps = best_seconds(lambda: e_step(labels, m_step(labels, q), q), repeats=3, clock=time.process_time)
     print(f"{name}: E- and M-step {1000 * steps:.1f} ms, {steps / (steps + seconds):.2%} of an epoch")
-
-
-def _timed(work: Callable[[], object]) -> float:
-    begin = time.process_time()
-    work()
-    return time.process_time() - begin
 
 
 def main() -> None:
@@ -179,7 +162,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     chosen = parser.parse_args()
     torch.set_num_threads(1)
-    print(f"{described()}, torch {torch.__version__}")
+    print(f"{describe_machine()}, torch {torch.__version__}")
     tags, reviews = named_entities(), sentiment()
     epochs = {
         "ner_conll_mturk": compare(tags, CNNGRU(vectors=tags.vectors), chosen.repeats),
@@ -187,7 +170,7 @@ def main() -> None:
     }
     for name, seconds in epochs.items():
         if is_present(name):
-            steps_share(name, seconds)
+            print_steps_share(name, seconds)
 
 
 if __name__ == "__main__":

@@ -12,12 +12,14 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks.learning_tables import write_tables
+from benchmarks.learning_tables import render_page
 from crowdlogic.experiments.jobs import Job, run_jobs
+from crowdlogic.experiments.results import read_runs
 from crowdlogic.experiments.runs import run_job
 from crowdlogic.learning.presets import READINGS
 
 RESULTS = Path("benchmarks/results/learning")
+PAGE = Path("docs/learning.md")
 NER = (
     "gold", "majority", "dawid-skene", "aggnet", "without rules", "logic-lncl",
     *(f"logic-lncl, {name}" for name in READINGS if name != "released"),
@@ -66,7 +68,8 @@ def main() -> None:
     options.add_argument("--jobs", type=int, default=2)
     chosen = options.parse_args()
     if chosen.what == "tables":
-        write_tables(RESULTS, GRID, SEEDS)
+        page = PAGE.read_text(encoding="utf-8")
+        PAGE.write_text(render_page(page, read_runs(RESULTS), GRID, SEEDS), encoding="utf-8")
         sys.exit()
     jobs = select_jobs(chosen.only, chosen.rows, chosen.seeds)
     run_jobs(jobs, run_job, RESULTS, processes=chosen.jobs, progress=print_progress)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
-from crowdlogic.experiments.markdown import format_table, write_section
-from crowdlogic.experiments.results import FinishedRuns, RunResult, read_runs
+from crowdlogic.experiments.markdown import fill_section, format_table
+from crowdlogic.experiments.results import FinishedRuns, RunResult
 from crowdlogic.experiments.statistics import mean_interval, paired_difference
 from crowdlogic.experiments.tables import pair_by_seed, percentages
 
-PAGE = Path("docs/learning.md")
 Runs = Sequence[RunResult]
 
 PRESET = {"sentiment": ", k 0.2", "sentiment-published": ", k 0.2"}
@@ -148,12 +146,11 @@ def weak_table(runs: FinishedRuns, task: str, rows: Sequence[str], seeds: int) -
     return format_table(["method", "seeds", "accuracy", "F1", "inference accuracy", "inference F1"], lines)
 
 
-def write_tables(folder: Path, grid: Mapping[str, Sequence[str]], seeds: Mapping[str, int]) -> None:
-    """Write every table into its section of the page."""
-    runs = read_runs(folder)
+def render_page(page: str, runs: FinishedRuns, grid: Mapping[str, Sequence[str]], seeds: Mapping[str, int]) -> str:
+    """The page with the tables of every task in its section."""
     for task, rows in grid.items():
         if task.startswith(("weak", "labelme")):
-            write_section(PAGE, task, weak_table(runs, task, rows, seeds[task]))
+            page = fill_section(page, task, weak_table(runs, task, rows, seeds[task]))
             continue
         shown = [row for row in rows if not row.startswith("gold-free") and not row.endswith("all epochs")]
         parts = [
@@ -161,4 +158,5 @@ def write_tables(folder: Path, grid: Mapping[str, Sequence[str]], seeds: Mapping
             difference_table(runs, task, seeds[task]),
             stopping_table(runs, task, seeds[task]),
         ]
-        write_section(PAGE, task, "\n\n".join(part for part in parts if part.count("\n") > 1))
+        page = fill_section(page, task, "\n\n".join(part for part in parts if part.count("\n") > 1))
+    return page

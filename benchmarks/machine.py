@@ -1,4 +1,4 @@
-"""Measuring on a noisy machine: each run in a process of its own, the best of several."""
+"""Measuring on a noisy machine: the best of several runs, each in a process of its own where memory counts."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ import json
 import os
 import platform
 import subprocess
-import sys
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 PEERS = Path(".venv-peers/bin/python")
 SNORKEL = Path(".venv-snorkel/bin/python")
 MEASURE = """
-import json, resource, sys, time
+import json, resource, time
 {setup}
 start = time.perf_counter()
 {body}
@@ -24,30 +25,35 @@ print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 
 
 
 @dataclass(frozen=True)
-class Run:
+class Measurement:
     """The best of several runs: seconds, and the peak of memory in GiB."""
 
     seconds: float
     gibibytes: float
 
 
-def best_of(python: str | Path, setup: str, body: str, *, repeats: int, timeout: float = 600) -> Run:
-    """Run a piece of code in fresh processes and take the quickest."""
+def best_process(python: str | Path, setup: str, body: str, *, repeats: int, timeout: float = 600) -> Measurement:
+    """Run code in fresh processes of an interpreter; only the body is timed. The quickest run counts."""
     runs = []
     for _ in range(repeats):
         script = MEASURE.format(setup=setup, body=body)
         done = subprocess.run([str(python), "-c", script], capture_output=True, text=True, timeout=timeout, check=True)
-        runs.append(Run(*json.loads(done.stdout.splitlines()[-1])))
+        runs.append(Measurement(*json.loads(done.stdout.splitlines()[-1])))
     return min(runs, key=lambda run: run.seconds)
 
 
-def ours() -> str:
-    """The interpreter of this environment."""
-    return sys.executable
+def best_seconds(work: Callable[[], object], *, repeats: int, clock: Callable[[], float] = time.perf_counter) -> float:
+    """The shortest time of some calls in this process, by the wall's clock or another one."""
+    seconds = []
+    for _ in range(repeats):
+        begin = clock()
+        work()
+        seconds.append(clock() - begin)
+    return min(seconds)
 
 
-def described() -> str:
-    """The day and the size of the machine, to stand beside figures."""
+def describe_machine() -> str:
+    """The day, the size of the machine and the version of Python, to stand beside figures."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     day = dt.datetime.now(tz=dt.UTC).date()
     return f"{day}, {os.cpu_count()} cores, {memory:.0f} GiB, Python {platform.python_version()}"

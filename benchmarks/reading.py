@@ -2,20 +2,21 @@
 
     python -m benchmarks.reading [--labels 10000000] [--repeats 3]
 
-Ours reads the file, checks every row against the input contract and votes; the peer reads it with pandas and votes with
-crowd-kit's MajorityVote. Each runs in a process of its own; imports are not counted for either.
+crowdlogic reads the file, checks every row against the input contract and votes; the peer reads it with pandas and
+votes with crowd-kit's MajorityVote. Each runs in a process of its own; imports are not counted for either.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from benchmarks.machine import PEERS, best_of, described, ours
+from benchmarks.machine import PEERS, best_process, describe_machine
 
 OURS = ("from crowdlogic import MajorityVote, read_labels", "MajorityVote().infer(read_labels({path!r}))")
 PEER = (
@@ -49,10 +50,10 @@ def main() -> None:
         path = Path(folder) / "labels.csv"
         write_labels(path, chosen.labels)
         size = path.stat().st_size / 2**20
-        print(f"reading and voting, {chosen.labels:,} labels, {size:.0f} MiB of csv ({described()})")
-        mine = best_of(ours(), OURS[0], OURS[1].format(path=str(path)), repeats=chosen.repeats)
+        print(f"reading and voting, {chosen.labels:,} labels, {size:.0f} MiB of csv ({describe_machine()})")
+        mine = best_process(sys.executable, OURS[0], OURS[1].format(path=str(path)), repeats=chosen.repeats)
         print(f"  crowdlogic         {mine.seconds:7.2f} s, peak {mine.gibibytes:.2f} GiB")
-        peer = best_of(PEERS, PEER[0], PEER[1].format(path=str(path)), repeats=chosen.repeats)
+        peer = best_process(PEERS, PEER[0], PEER[1].format(path=str(path)), repeats=chosen.repeats)
         print(f"  pandas + crowd-kit {peer.seconds:7.2f} s, peak {peer.gibibytes:.2f} GiB")
         print(f"  ratio              {peer.seconds / mine.seconds:7.1f}")
 

@@ -1,10 +1,10 @@
 """How long a report of many labels takes, how large its page is, and how soon a browser shows it.
 
-    python -m benchmarks.report_speed                                  # 100,000 items, 500,000 labels, made up
+    python -m benchmarks.report_speed                                  # 100,000 items, 500,000 labels, simulated
     CROWDLOGIC_DATA=... python -m benchmarks.report_speed --benchmark ner_conll_mturk
 
-Seconds are those of the processor, so that a busy machine tells the same as an idle one; the browser's figures are its
-own, of the wall's clock, and wait for a Chromium that is installed.
+Seconds are processor time, so that a busy machine matters little; the browser's are wall-clock time, as the browser
+reports it, and need an installed Chromium.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from crowdlogic.report.report import make_report, to_json
 from crowdlogic.truth.methods import truth_method
 
 WORDS = ("the", "plot", "is", "slow", "but", "grand", "and", "nobody", "would", "leave", "before", "its", "end")
-"""Of texts that are made up."""
+"""The vocabulary of simulated texts."""
 TEXT_LENGTH = 60
 
 T = TypeVar("T")
@@ -45,8 +45,8 @@ addEventListener("load", () => setTimeout(() => {
 """
 
 
-def made_up(items: int, labels: int, annotators: int) -> ReportInputs:
-    """A crowd as large as asked for, with texts, gold and what Dawid-Skene believes."""
+def simulate_inputs(items: int, labels: int, annotators: int) -> ReportInputs:
+    """A simulated crowd with texts, gold and the estimate of Dawid-Skene."""
     rng = np.random.default_rng(0)
     crowd = simulate_crowd(rng, units=items, annotators=annotators, classes=3, labels_per_unit=labels / items)
     words = rng.integers(0, len(WORDS), (items, TEXT_LENGTH))
@@ -57,14 +57,14 @@ def made_up(items: int, labels: int, annotators: int) -> ReportInputs:
     return inputs_from_estimate(truth_method("dawid-skene").infer(crowd.labels), crowd.labels, corpus)
 
 
-def real(name: str) -> ReportInputs:
-    """A data set of the paper, and what Dawid-Skene believes."""
+def load_inputs(name: str) -> ReportInputs:
+    """A data set of the paper with the estimate of Dawid-Skene."""
     given = load_benchmark(name)
     return inputs_from_estimate(truth_method("dawid-skene").infer(given.labels), given.labels, given.corpus)
 
 
-def timed(work: Callable[[], T]) -> tuple[T, float]:
-    """What some work returns, and the seconds of processor time it took."""
+def with_seconds(work: Callable[[], T]) -> tuple[T, float]:
+    """What a call returns, and the seconds of processor time that it took."""
     began = time.process_time()
     return work(), time.process_time() - began
 
@@ -95,10 +95,14 @@ def main() -> None:
     wanted.add_argument("--annotators", type=int, default=1000)
     wanted.add_argument("--benchmark", help="a data set in CROWDLOGIC_DATA instead")
     given = wanted.parse_args()
-    made = real(given.benchmark) if given.benchmark else made_up(given.items, given.labels, given.annotators)
-    report, findings = timed(lambda: make_report(made, title="speed", made_at="2026-01-01T00:00:00+00:00"))
-    text, as_data = timed(lambda: to_json(report))
-    page, drawing = timed(lambda: to_html(report))
+    made = (
+        load_inputs(given.benchmark)
+        if given.benchmark
+        else simulate_inputs(given.items, given.labels, given.annotators)
+    )
+    report, findings = with_seconds(lambda: make_report(made, title="speed", made_at="2026-01-01T00:00:00+00:00"))
+    text, as_data = with_seconds(lambda: to_json(report))
+    page, drawing = with_seconds(lambda: to_html(report))
     print(
         f"{len(made.labels.items):,} items, {made.labels.n_labels:,} labels, {len(made.labels.annotators):,} annotators"
     )

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import argparse
 import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
+from benchmarks.machine import best_seconds
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.logspace import normalise, safe_log
@@ -28,34 +27,10 @@ LENGTH = 14
 """Tokens of a sentence, about the mean of CoNLL 2003."""
 
 WORDS = (
-    "the",
-    "plot",
-    "is",
-    "thin",
-    "and",
-    "its",
-    "cast",
-    "seems",
-    "tired",
-    "of",
-    "every",
-    "line",
-    "in",
-    "this",
-    "film",
-)
+    "the", "plot", "is", "thin", "and", "its", "cast", "seems", "tired", "of", "every", "line", "in", "this", "film"
+)  # fmt: skip
 SHARE = 0.15
 """The share of texts that hold the word: 768 of 4,999 in the sentiment data."""
-
-
-def best(run: Callable[[], object], repeats: int) -> float:
-    """The shortest time of a few runs."""
-    times = []
-    for _ in range(repeats):
-        began = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - began)
-    return min(times)
 
 
 def tokens(count: int) -> tuple[Corpus, Floats]:
@@ -78,15 +53,15 @@ def texts(count: int) -> tuple[Corpus, Floats]:
 
 
 def bio(count: int, repeats: int) -> float:
-    """Ground and project the BIO rules."""
+    """Print how long the BIO rules take; seconds per token of grounding and projecting."""
     corpus, beliefs = tokens(count)
     rules = parse_rules("include bio")
     Projector().project(beliefs, ground_rules(rules, corpus, TAGS))  # compiles
     ground: list[GroundRules] = []
-    grounding = best(lambda: ground.append(ground_rules(rules, corpus, TAGS)), repeats)
-    both = best(lambda: Projector().project(beliefs, ground_rules(rules, corpus, TAGS)), repeats)
-    again = best(lambda: Projector().project(beliefs, ground[0]), repeats)
-    bound = best(lambda: normalise(safe_log(beliefs)), repeats)
+    grounding = best_seconds(lambda: ground.append(ground_rules(rules, corpus, TAGS)), repeats=repeats)
+    both = best_seconds(lambda: Projector().project(beliefs, ground_rules(rules, corpus, TAGS)), repeats=repeats)
+    again = best_seconds(lambda: Projector().project(beliefs, ground[0]), repeats=repeats)
+    bound = best_seconds(lambda: normalise(safe_log(beliefs)), repeats=repeats)
     print(f"BIO rules over {count:,} tokens, {len(TAGS)} tags, {ground[0].count:,} groundings:")
     print(f"  ground {grounding:.3f} s; ground and project {both:.3f} s; project again {again:.3f} s")
     print(f"  numpy's bound for these beliefs {bound:.3f} s; {both / count * 1e6:.2f} microseconds a token")
@@ -94,14 +69,14 @@ def bio(count: int, repeats: int) -> float:
 
 
 def contrast(count: int, repeats: int) -> float:
-    """Ground and project the contrast rule; the classifier is a table look-up."""
+    """Print how long the contrast rule takes, with a table for a classifier; seconds per text."""
     corpus, beliefs = texts(count)
     rules = parse_rules("include contrast('but')")
     ground: list[GroundRules] = []
-    grounding = best(lambda: ground.append(ground_rules(rules, corpus, ("neg", "pos"))), repeats)
+    grounding = best_seconds(lambda: ground.append(ground_rules(rules, corpus, ("neg", "pos"))), repeats=repeats)
     said = np.random.default_rng(1).dirichlet(np.ones(2), size=len(ground[0].texts))
-    again = best(lambda: Projector().project(beliefs, ground[0], predict=lambda _: said), repeats)
-    bound = best(lambda: normalise(safe_log(beliefs)), repeats)
+    again = best_seconds(lambda: Projector().project(beliefs, ground[0], predict=lambda _: said), repeats=repeats)
+    bound = best_seconds(lambda: normalise(safe_log(beliefs)), repeats=repeats)
     print(f"Contrast rule over {count:,} texts, {len(ground[0].texts):,} distinct clauses:")
     print(f"  ground {grounding:.3f} s; project {again:.3f} s; both {grounding + again:.3f} s")
     print(
@@ -111,7 +86,7 @@ def contrast(count: int, repeats: int) -> float:
 
 
 def psl(python: str, program: str, count: int, ours: float) -> None:
-    """The same rules, grounded by the PSL engine in an environment of its own."""
+    """Print how long the PSL engine grounds the same rules, in an environment of its own."""
     script = Path(__file__).with_name("rules_psl.py")
     done = subprocess.run([python, str(script), program, str(count)], capture_output=True, text=True, check=True)
     seconds = float(done.stdout.split()[-1])

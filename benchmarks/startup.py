@@ -16,7 +16,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.machine import described
+from benchmarks.machine import describe_machine
 from crowdlogic.experiments.markdown import format_table, write_section
 
 PAGE = Path("docs/benchmarks.md")
@@ -73,7 +73,7 @@ def main() -> None:
     ]
     table = format_table(["", "seconds of processor time", "bar", "met"], rows)
     print(table)
-    write_section(PAGE, "startup", f"{table}\n\nBest of {repeats}, measured {described()}.")
+    write_section(PAGE, "startup", f"{table}\n\nBest of {repeats}, measured {describe_machine()}.")
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
     python -m benchmarks.truth_accuracy [--peers PYTHON] [--fresh]
 
-Needs CROWDLOGIC_DATA. Writes its tables into docs/truth.md; figures are kept in benchmarks/results/, so a run that was
-stopped goes on where it was.
+Needs CROWDLOGIC_DATA. Writes its tables into docs/truth.md; figures are kept in benchmarks/results/, so an
+interrupted benchmark continues where it stopped.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 
 from benchmarks.figures_file import Figures, FiguresFile
-from benchmarks.machine import PEERS, described
+from benchmarks.machine import PEERS, describe_machine
 from crowdlogic.data.benchmarks import Benchmark, load_benchmark
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.formats.table_layouts import labels_table
@@ -55,7 +55,7 @@ PEER_LIMIT = 300
 """Seconds a peer may take."""
 
 
-def figures_of(estimate: Estimate, data: Benchmark) -> Figures:
+def score_estimate(estimate: Estimate, data: Benchmark) -> Figures:
     """Accuracy with ties counted half, and calibration."""
     gold = np.asarray(data.corpus.gold)
     scores = score(gold, estimate.answer, estimate.beliefs, ties=TieCredit.half)
@@ -67,13 +67,13 @@ def figures_of(estimate: Estimate, data: Benchmark) -> Figures:
     }
 
 
-def measured(method: TruthMethod, data: Benchmark) -> Figures:
+def measure_accuracy(method: TruthMethod, data: Benchmark) -> Figures:
     """One method on one set."""
     begin = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         estimate = method.infer(data.labels)
-    return {**figures_of(estimate, data), "seconds": round(time.perf_counter() - begin, 2)}
+    return {**score_estimate(estimate, data), "seconds": round(time.perf_counter() - begin, 2)}
 
 
 def peer_answers(peer: str, method: str, data: Benchmark, iterations: int, tolerance: float) -> pl.DataFrame | None:
@@ -123,7 +123,7 @@ def peer_figures(peer: str, name: str, data: Benchmark) -> Figures:
     return found
 
 
-def spans_of(name: str, data: Benchmark) -> Figures:
+def measure_spans(name: str, data: Benchmark) -> Figures:
     """Span F1 of one method on the NER set, both schemes; the sequence methods with and without the words."""
     plain = name.removesuffix(" without words")
     method = MajorityVote(ties="order", order=PAPER_ORDER) if plain == "majority" else truth_method(plain)
@@ -152,9 +152,9 @@ def accuracy_table(file: FiguresFile, peer: str | None) -> str:
         for name in names:
             method = MajorityVote(ties="soft") if name == "majority" else truth_method(name)
             key = f"{each} {name}"
-            rows[name].append(file.get(key, partial(measured, method, data))["accuracy"])
+            rows[name].append(file.get(key, partial(measure_accuracy, method, data))["accuracy"])
         key = f"{each} unsmoothed"
-        found = file.get(key, partial(measured, UNSMOOTHED, data))
+        found = file.get(key, partial(measure_accuracy, UNSMOOTHED, data))
         rows["dawid-skene, no smoothing, 100 iterations"].append(found["accuracy"])
         for name in CROWD_KIT if peer else ():
             found = file.get(f"{each} crowd-kit {name}", partial(peer_figures, str(peer), name, data))
@@ -193,7 +193,7 @@ def span_table(file: FiguresFile) -> str:
     names = [*TRUTH_METHODS, *(f"{name} without words" for name in TRUTH_METHODS if needs_sequences(name))]
     rows = []
     for name in names:
-        found = file.get(f"ner {name}", partial(spans_of, name, data))
+        found = file.get(f"ner {name}", partial(measure_spans, name, data))
         cells = [" / ".join(f"{value:.2f}" for value in found[scheme]) for scheme in ("conll", "strict")]
         rows.append((name, *cells, found["iterations"], found["seconds"]))
     return format_table(["method", "conlleval P / R / F1", "strict P / R / F1", "iterations", "seconds"], rows)
@@ -206,7 +206,7 @@ def main() -> None:
     options.add_argument("--fresh", action="store_true", help="Forget earlier figures.")
     chosen = options.parse_args()
     file = FiguresFile(RESULTS, fresh=chosen.fresh)
-    write_section(PAGE, "accuracy", f"{accuracy_table(file, chosen.peers)}\n\nMeasured {described()}.")
+    write_section(PAGE, "accuracy", f"{accuracy_table(file, chosen.peers)}\n\nMeasured {describe_machine()}.")
     write_section(PAGE, "calibration", calibration_table(file))
     write_section(PAGE, "spans", span_table(file))
     print(json.dumps({"figures": len(file.figures), "page": str(PAGE)}))

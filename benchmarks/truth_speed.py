@@ -6,8 +6,8 @@
 5 classes, 5 labels an item, at most 1,000 annotators. Seconds per iteration are the difference between a long and a
 short fit, divided by the difference of their iterations, so that reading, preparing and imports count for nobody; each
 fit runs in a process of its own, on one thread unless said, and the best of the repeats is taken. A peer's run is
-stopped after 5 minutes. Figures are kept in benchmarks/results/, so a run that was stopped goes on where it was; the
-table goes into docs/truth.md.
+stopped after 5 minutes. Figures are kept in benchmarks/results/, so an interrupted benchmark continues where it
+stopped; the table goes into docs/truth.md.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -25,54 +26,15 @@ import numpy as np
 import polars as pl
 
 from benchmarks.figures_file import Figures, FiguresFile
-from benchmarks.machine import PEERS, SNORKEL, described
+from benchmarks.machine import PEERS, SNORKEL, describe_machine
 from crowdlogic.experiments.markdown import format_table, write_section
 
 RESULTS = Path("benchmarks/results/truth_speed.json")
 PAGE = Path("docs/truth.md")
 LIMIT = 300
+"""Seconds after which a peer's run is stopped."""
 SNORKEL_MODEL = "snorkel.LabelModel"
 METHODS = {"dawid-skene": "DawidSkene", "glad": "GLAD", "mace": "MACE"}
-OURS = """
-import json, os, resource, sys, threading, time, warnings
-import numpy as np, polars as pl
-from dataclasses import replace
-from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.numerics.convergence import Convergence
-from crowdlogic.truth.fitting import Fitting
-from crowdlogic.truth.methods import truth_method
-warnings.simplefilter("ignore")
-with np.load(sys.argv[1]) as arrays:
-    columns = {name: arrays[name] for name in ("unit", "annotator", "label")}
-def table(columns):
-    names = {"items": columns["unit"], "annotators": columns["annotator"]}
-    names = {name: pl.Series(np.arange(int(codes.max()) + 1)) for name, codes in names.items()}
-    return CrowdLabels(**columns, **names, classes=tuple(range(5)))
-labels = table(columns)
-columns = {name: getattr(labels, name) for name in columns}
-method, iterations, threads = truth_method(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
-first = {name: column[:100_000] for name, column in columns.items()}
-warm = table({name: np.concatenate([column] * 1) for name, column in first.items()})
-replace(method, convergence=Convergence(max_iterations=2, tolerance=0.0)).infer(warm, fitting=Fitting(threads=threads))
-page = os.sysconf("SC_PAGE_SIZE")
-resident = lambda: int(open("/proc/self/statm").read().split()[1]) * page
-peak, running = [resident()], [True]
-def watch():
-    while running[0]:
-        peak[0] = max(peak[0], resident())
-        time.sleep(0.002)
-base = resident()
-watcher = threading.Thread(target=watch)
-if sys.argv[5] == "memory":
-    watcher.start()
-begin, times = time.perf_counter(), []
-fitting = Fitting(threads=threads, progress=lambda _: times.append(time.perf_counter()))
-replace(method, convergence=Convergence(max_iterations=iterations, tolerance=0.0)).infer(labels, fitting=fitting)
-seconds = time.perf_counter() - begin
-running[0] = False
-each = (times[-1] - times[0]) / max(len(times) - 1, 1)
-print(json.dumps({"seconds": seconds, "each": each, "bytes": (peak[0] - base) / labels.n_labels}))
-"""
 
 
 def write_labels(folder: Path, count: int) -> tuple[Path, Path]:
@@ -91,8 +53,8 @@ def write_labels(folder: Path, count: int) -> tuple[Path, Path]:
     return codes, table
 
 
-def run(words: list[str], *, threads: int = 1) -> Figures | None:
-    """The JSON line that a process prints; None when it was stopped or failed."""
+def run_process(words: list[str], *, threads: int = 1) -> Figures | None:
+    """The JSON line that a process prints; None when it took too long or failed."""
     own = {"OMP_NUM_THREADS": str(threads), "NUMBA_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads)}
     try:
         done = subprocess.run(
@@ -104,19 +66,19 @@ def run(words: list[str], *, threads: int = 1) -> Figures | None:
     return found
 
 
-def ours(codes: Path, method: str, repeats: int, threads: int, count: int) -> Figures:
+def measure_ours(codes: Path, method: str, *, repeats: int, threads: int, count: int) -> Figures:
     """Seconds per iteration (the best run's mean), per label, and the peak of memory, watched in a run of its own."""
     iterations = "12" if count >= 10**6 else "42"
-    words = [sys.executable, "-c", OURS, str(codes), method, iterations, str(threads)]
-    runs = [one for one in (run([*words, "time"], threads=threads) for _ in range(repeats)) if one]
-    watched = run([*words, "memory"], threads=threads)
+    words = [sys.executable, "-m", "benchmarks.truth_fit", str(codes), method, iterations, str(threads)]
+    runs = [one for one in (run_process([*words, "time"], threads=threads) for _ in range(repeats)) if one]
+    watched = run_process([*words, "memory"], threads=threads)
     each = min(float(one["each"]) for one in runs)
     return {
         "seconds": each,
         "nanoseconds per label": round(each / count * 1e9, 1),
         "whole fit, seconds": round(min(float(one["seconds"]) for one in runs), 3),
         "bytes per label": None if watched is None else round(watched["bytes"], 1),
-        "measured": described(),
+        "measured": describe_machine(),
     }
 
 
@@ -126,23 +88,26 @@ def per_iteration(short: list[Figures | None], long: list[Figures | None]) -> fl
     return float((most["seconds"] - least["seconds"]) / (most["iterations"] - least["iterations"]))
 
 
-def theirs(peer: str, table: Path, model: str, repeats: int, count: int) -> Figures:
+def measure_peer(peer: str, table: Path, model: str, *, repeats: int, count: int) -> Figures:
     """Seconds per iteration of a peer, or that it took too long or failed."""
     spans = (1, 3) if model == "GLAD" or count >= 10**7 else (20, 220) if model == SNORKEL_MODEL else (2, 12)
     repeats = min(repeats, 2) if count < 10**7 and model != "GLAD" else 1
     short, long = (
-        [run([peer, "benchmarks/truth_peer.py", model, str(table), "-", str(n), "-1e9"]) for _ in range(repeats)]
+        [
+            run_process([peer, "benchmarks/truth_peer.py", model, str(table), "-", str(n), "-1e9"])
+            for _ in range(repeats)
+        ]
         for n in spans
     )
     if not any(short):
-        return {"seconds": None, "why": f"failed or took more than {LIMIT} s", "measured": described()}
+        return {"seconds": None, "why": f"failed or took more than {LIMIT} s", "measured": describe_machine()}
     if not any(long):
         whole = min(float(one["seconds"]) for one in short if one)
-        return {"seconds": whole, "why": "one iteration, with its preparation", "measured": described()}
-    return {"seconds": per_iteration(short, long), "measured": described()}
+        return {"seconds": whole, "why": "one iteration, with its preparation", "measured": describe_machine()}
+    return {"seconds": per_iteration(short, long), "measured": describe_machine()}
 
 
-def rows_of(file: FiguresFile, sizes: list[int]) -> list[tuple[object, ...]]:
+def speed_rows(file: FiguresFile, sizes: list[int]) -> list[tuple[object, ...]]:
     """One row per method and size."""
     rows = []
     for method, model in METHODS.items():
@@ -160,38 +125,52 @@ def rows_of(file: FiguresFile, sizes: list[int]) -> list[tuple[object, ...]]:
                     mine["nanoseconds per label"],
                     "" if two is None else f"{mine['seconds'] / two['seconds']:.2f}x",
                     mine["bytes per label"],
-                    *(_peer(one, mine["seconds"], count) for one in seconds),
+                    *(_peer_cell(one, mine["seconds"], count) for one in seconds),
                 )
             )
     return rows
 
 
-def _peer(seconds: float | None, mine: float, count: int) -> str:
+def _peer_cell(seconds: float | None, mine: float, count: int) -> str:
+    """A peer's nanoseconds per label, and how many times ours they are."""
     return "" if seconds is None else f"{seconds / count * 1e9:,.0f} ns ({seconds / mine:,.0f}x)"
 
 
-def measure(
-    file: FiguresFile,
-    folder: Path,
-    sizes: list[int],
-    methods: list[str],
-    repeats: int,
-    peer: str | None,
-    snorkel: str | None,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What to measure.
+
+    Attributes:
+        sizes: Numbers of labels.
+        methods: Our methods by name.
+        repeats: Runs of which the best counts.
+        peer: A python with crowd-kit; None measures none.
+        snorkel: A python with Snorkel; None measures none.
+    """
+
+    sizes: list[int]
+    methods: list[str]
+    repeats: int
+    peer: str | None
+    snorkel: str | None
+
+
+def measure(file: FiguresFile, plan: Plan, folder: Path) -> None:
     """Measure what is not in the file yet."""
-    for count in sizes:
+    for count in plan.sizes:
         codes, table = write_labels(folder, count)
+        by_peer = partial(measure_peer, table=table, repeats=plan.repeats, count=count)
         for method, model in METHODS.items():
-            if method not in methods:
+            if method not in plan.methods:
                 continue
             for threads in (1, 2):
-                key = f"{method} {count} {threads}"
-                file.get(key, partial(ours, codes, method, repeats, threads, count))
-            if peer and (model != "GLAD" or count <= 10**5):
-                file.get(f"crowd-kit {model} {count}", partial(theirs, peer, table, model, repeats, count))
-        if snorkel and "dawid-skene" in methods and count <= 10**4:  # its matrices are annotators x classes squared
-            file.get(f"{SNORKEL_MODEL} {count}", partial(theirs, snorkel, table, SNORKEL_MODEL, repeats, count))
+                ours = partial(measure_ours, codes, method, repeats=plan.repeats, threads=threads, count=count)
+                file.get(f"{method} {count} {threads}", ours)
+            if plan.peer and (model != "GLAD" or count <= 10**5):
+                file.get(f"crowd-kit {model} {count}", partial(by_peer, plan.peer, model=model))
+        # Snorkel's matrices are annotators x classes squared.
+        if plan.snorkel and "dawid-skene" in plan.methods and count <= 10**4:
+            file.get(f"{SNORKEL_MODEL} {count}", partial(by_peer, plan.snorkel, model=SNORKEL_MODEL))
 
 
 def main() -> None:
@@ -206,11 +185,16 @@ def main() -> None:
     )
     options.add_argument("--fresh", action="store_true", help="Forget earlier figures.")
     chosen = options.parse_args()
-    sizes = [int(float(size)) for size in chosen.sizes.split(",")]
+    plan = Plan(
+        sizes=[int(float(size)) for size in chosen.sizes.split(",")],
+        methods=chosen.methods.split(","),
+        repeats=chosen.repeats,
+        peer=chosen.peers,
+        snorkel=chosen.snorkel,
+    )
     file = FiguresFile(RESULTS, fresh=chosen.fresh)
     with tempfile.TemporaryDirectory() as folder:
-        methods = chosen.methods.split(",")
-        measure(file, Path(folder), sizes, methods, chosen.repeats, chosen.peers, chosen.snorkel)
+        measure(file, plan, Path(folder))
     columns = [
         "method",
         "labels",
@@ -221,7 +205,8 @@ def main() -> None:
         "Snorkel 0.10.0 (an epoch)",
     ]
     known = sorted({int(key.split()[-2]) for key in file.figures if key.endswith(" 1")})
-    write_section(PAGE, "speed", f"{format_table(columns, rows_of(file, known))}\n\nMeasured {described()}.")
+    days = "; ".join(sorted({str(figures["measured"]) for figures in file.figures.values()}))
+    write_section(PAGE, "speed", f"{format_table(columns, speed_rows(file, known))}\n\nMeasured {days}.")
 
 
 if __name__ == "__main__":

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.metadata import EntryPoint
+from typing import Protocol
 
 import pytest
 
 from crowdlogic import registry
+from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.errors import CrowdLogicWarning, MissingExtraError, OptionError
-from crowdlogic.registry import CLASSIFIERS, TRUTH_METHODS, Registry
+from crowdlogic.registry import CLASSIFIERS, IMITATIONS, TRUTH_METHODS, Registry, registry_serving
+from crowdlogic.truth.dawid_skene import DawidSkene
+from crowdlogic.truth.methods import TruthMethod
 
 
-@pytest.mark.parametrize("kinds", [TRUTH_METHODS, CLASSIFIERS], ids=lambda kinds: kinds.kind)
+@pytest.mark.parametrize("kinds", [TRUTH_METHODS, CLASSIFIERS, IMITATIONS], ids=lambda kinds: kinds.kind)
 def test_every_entry_is_where_the_list_says(kinds: Registry) -> None:
     for name in kinds:
         assert kinds.load(name).__name__, name
@@ -67,3 +72,22 @@ def test_what_needs_an_extra_says_which(monkeypatch: pytest.MonkeyPatch) -> None
     assert str(caught.value) == (
         "kim-cnn needs the package torch, which is not installed: pip install crowdlogic[torch]"
     )
+
+
+def test_a_thing_is_created_with_its_default_options() -> None:
+    assert TRUTH_METHODS.create("dawid-skene") == DawidSkene()
+
+
+def test_the_registry_of_a_type_is_found_by_it() -> None:
+    class Thing(Protocol):
+        pass
+
+    things = Registry("thing", "crowdlogic.no_such_group", {})
+
+    assert registry_serving(Thing) is None
+    assert things.serves(Thing) is Thing
+    assert registry_serving(Thing) is things
+    assert registry_serving(Architecture) is CLASSIFIERS
+    assert registry_serving(TruthMethod) is TRUTH_METHODS
+    assert registry_serving(Callable[[int], float]) is IMITATIONS
+    assert registry_serving(int) is None

@@ -56,7 +56,7 @@ def test_the_mean_of_several_epochs_is_told_of(run: Run, reviews: Simulation) ->
 
     found = json.loads(done.out)
     outcome = json.loads(Path("out/config.json").read_text())["outcome"]
-    chosen, since = outcome["chosen"], outcome["since"]
+    chosen, since = outcome["chosen"], outcome["averaged_from"]
     assert (found["epoch"], found["mean since"], found["epochs again"]) == (
         chosen,
         since,

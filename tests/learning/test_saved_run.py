@@ -93,7 +93,7 @@ def put(value: Any, *path: str) -> Change:
 
 
 CONFIG = "config.json"
-TOP = ("classes", "rules", "teacher", "outcome", "method")
+TOP = ("classes", "digests", "rules", "projector", "outcome", "method")
 PLACES = [
     *((name,) for name in TOP),
     ("method", "classifier"),
@@ -113,9 +113,9 @@ DAMAGES = [
     (CONFIG, put(["positive", "negative"], "classes")),
     (CONFIG, put(["negative", "positive", "odd"], "classes")),
     (CONFIG, put(7, "outcome", "chosen")),
-    (CONFIG, put(70, "outcome", "since")),
-    (CONFIG, put("x", "outcome", "since")),
-    (CONFIG, put("much", "teacher", "strength")),
+    (CONFIG, put(70, "outcome", "averaged_from")),
+    (CONFIG, put("x", "outcome", "averaged_from")),
+    (CONFIG, put("much", "projector", "strength")),
     (CONFIG, put({"name": "no such"}, "method", "classifier")),
     (CONFIG, put("1: Label(S", "rules", "text")),
     *((file, lambda table, n=name: table.drop(n)) for file, name in [

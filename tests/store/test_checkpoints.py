@@ -12,7 +12,7 @@ import pytest
 
 from crowdlogic.errors import FormatError, MissingDataError, OptionError
 from crowdlogic.store import checkpoints, files
-from crowdlogic.store.checkpoints import RunCheckpoint
+from crowdlogic.store.checkpoints import RunCheckpoint, StateCheckpoint
 
 OWNER = {"labels": "1", "options": "2"}
 WORDS = np.frombuffer(b'["a"]', dtype=np.uint8)
@@ -217,3 +217,68 @@ def test_a_finished_run_keeps_no_checkpoint(tmp_path: Path) -> None:
     kept.remove()
 
     assert [file.name for file in tmp_path.iterdir()] == ["history.jsonl"]
+
+
+STATE = {"confusion": np.random.default_rng(0).dirichlet(np.ones(3), size=(2, 3)), "prior": np.array([0.2, 0.8])}
+TRACE = [-3.0, -2.5, -2.25]
+
+
+def test_a_state_and_its_trace_come_back_to_the_bit(tmp_path: Path) -> None:
+    checkpoint = StateCheckpoint(tmp_path / "new" / "fit.safetensors", "me")
+    before = checkpoint.read()
+
+    checkpoint.write(STATE, TRACE)
+    state, trace = checkpoint.read() or ({}, [])
+
+    assert before is None
+    assert trace == TRACE
+    assert state.keys() == STATE.keys()
+    for name, array in STATE.items():
+        np.testing.assert_array_equal(state[name], array)
+    assert [file.name for file in (tmp_path / "new").iterdir()] == ["fit.safetensors"]
+
+
+def test_a_crash_leaves_the_old_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checkpoint = StateCheckpoint(tmp_path / "fit", "me")
+    checkpoint.write(STATE, TRACE)
+
+    with monkeypatch.context() as patched:
+        dying_at(patched, 0)
+        with pytest.raises(CrashError):
+            checkpoint.write({"prior": np.zeros(2)}, [])
+
+    state, trace = checkpoint.read() or ({}, [])
+    np.testing.assert_array_equal(state["prior"], STATE["prior"])
+    assert trace == TRACE
+
+
+def test_a_state_of_another_fit_is_refused(tmp_path: Path) -> None:
+    StateCheckpoint(tmp_path / "fit", "me").write(STATE, TRACE)
+
+    with pytest.raises(OptionError) as refused:
+        StateCheckpoint(tmp_path / "fit", "you").read()
+
+    assert str(refused.value) == (
+        f"The checkpoint {tmp_path / 'fit'} belongs to another fit: its method, options, labels or words differ. "
+        f"Name another file, or remove it to start over."
+    )
+
+
+def test_a_file_that_is_no_state_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "fit").write_bytes(b"rubbish")
+
+    with pytest.raises(FormatError) as refused:
+        StateCheckpoint(tmp_path / "fit", "me").read()
+
+    assert str(refused.value).startswith(f"{tmp_path / 'fit'} is no checkpoint: Error while deserializing")
+    assert str(refused.value).endswith(". Remove it to start over.")
+
+
+def test_a_fit_that_is_done_leaves_no_state(tmp_path: Path) -> None:
+    checkpoint = StateCheckpoint(tmp_path / "fit", "me")
+    checkpoint.write(STATE, TRACE)
+
+    checkpoint.remove()
+    checkpoint.remove()
+
+    assert list(tmp_path.iterdir()) == []

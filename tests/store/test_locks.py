@@ -10,7 +10,7 @@ import pytest
 
 from crowdlogic.errors import OptionError
 from crowdlogic.store.files import put_json, put_lines
-from crowdlogic.store.layout import VERSION, Status, read_config, set_status
+from crowdlogic.store.layout import VERSION, Status, read_config
 from crowdlogic.store.locks import claim, lock, release
 
 
@@ -62,14 +62,6 @@ def test_what_is_someone_elses_is_refused(tmp_path: Path, resume: bool) -> None:
         "no/run": f"no/run: the folder {tmp_path}/no does not exist. Make it first.",
     }
     assert (tmp_path / "other" / "thesis.tex").read_text() == "mine"
-
-
-def test_the_status_changes_and_nothing_else(tmp_path: Path) -> None:
-    begun(tmp_path, Status.running)
-
-    set_status(tmp_path, Status.interrupted)
-
-    assert read_config(tmp_path) == {"version": VERSION, "status": "interrupted"}
 
 
 def test_a_run_without_an_epoch_vanishes_and_one_with_epochs_is_interrupted(tmp_path: Path) -> None:

@@ -101,13 +101,13 @@ def to_record(learned: Learned, config: Mapping[str, Any]) -> RunRecord:
     epoch, task = learned.epoch, learned.task
     outcome = {
         "chosen": learned.chosen,
-        "since": learned.since,
+        "averaged_from": learned.since,
         "epoch": {name: getattr(epoch, name) for name in EPOCH_NUMBERS},
     }
     known = {"classes": list(task.labels.classes), "sequential": task.labels.is_sequential, "outcome": outcome}
     arrays = learned.classifier.arrays()
     return RunRecord(
-        config={**config, **known, "teacher": _projector_options(learned.teacher.projector)},
+        config={**config, **known, "projector": _projector_options(learned.teacher.projector)},
         labels=task.labels,
         corpus=task.corpus,
         estimate=learned.estimate,
@@ -199,8 +199,8 @@ def _read_teacher(home: Path, record: RunRecord, vocabulary: Vocabulary | None) 
     """The rules with their vocabulary, and how a projection obeys them."""
     packed = require_entry(record.config, "rules", (Mapping, type(None)))
     rules, words = (None, vocabulary) if packed is None else carried_rules(home, packed, vocabulary)
-    options = require_entry(record.config, "teacher", Mapping)
-    projector = decode_options(Projector(rules=rules, vocabulary=words), options, where="teacher.")
+    options = require_entry(record.config, "projector", Mapping)
+    projector = decode_options(Projector(rules=rules, vocabulary=words), options, where="projector.")
     return Teacher(record.labels.classes, projector)
 
 
@@ -208,16 +208,23 @@ def _read_outcome(record: RunRecord, teacher: Teacher) -> dict[str, Any]:
     """The chosen epoch and the histories, by the names that Learned has for them."""
     outcome = require_entry(record.config, "outcome", Mapping)
     history, refit = (read_history(rows) for rows in (record.history, record.refit_history))
-    chosen, since = require_entry(outcome, "chosen", int, where="outcome"), outcome.get("since")
-    if chosen not in range(1, len(history) + 1):
-        raise InvalidValueError(f"epoch {chosen} is chosen, and the history has {len(history)}")
-    if since is not None and require(since, int, "outcome: since") not in range(1, len(refit) + 1):
-        raise InvalidValueError(f"the mean is since epoch {since}, and the second pass has {len(refit)}")
+    chosen = _require_epoch(require_entry(outcome, "chosen", where="outcome"), history, "chosen")
+    averaged_from = outcome.get("averaged_from")
+    if averaged_from is not None:
+        _require_epoch(averaged_from, refit, "averaged_from")
     numbers = require_numbers(require_entry(outcome, "epoch"), "outcome: epoch", entries=EPOCH_NUMBERS)
     confusion = require_entry(record.annotator_arrays, CONFUSION, np.ndarray, where=ANNOTATOR_ARRAYS)
     views: dict[str, Any] = {name: record.views[name] for name in VIEWS}
     epoch = Epoch(**numbers, **views, confusion=confusion, factors=teacher.factors)
-    return {"epoch": epoch, "chosen": chosen, "history": history, "again": refit, "since": since}
+    return {"epoch": epoch, "chosen": chosen, "history": history, "again": refit, "since": averaged_from}
+
+
+def _require_epoch(value: Any, history: tuple[Row, ...], name: str) -> int:
+    """An epoch of a history, counted from 1."""
+    epoch: int = require(value, int, f"outcome: {name}")
+    if epoch not in range(1, len(history) + 1):
+        raise InvalidValueError(f"outcome: {name} is epoch {epoch} of {len(history)}")
+    return epoch
 
 
 def read_history(rows: Any) -> tuple[Row, ...]:

@@ -91,7 +91,7 @@ class TrainingData:
 def train_run(
     folder: str | Path,
     method: LearningMethod,
-    given: TrainingData,
+    data: TrainingData,
     *,
     resume: bool = False,
     progress: Progress | None = None,
@@ -104,31 +104,31 @@ def train_run(
     Args:
         folder: Where the run goes; a new or an empty folder, or with `resume` the run to go on with.
         method: What to fit.
-        given: What to learn from.
+        data: What to learn from.
         resume: Whether to go on with a run that is there.
         progress: Callback, called after each epoch.
     """
     home = Path(folder)
     claim(home, resume=resume)
-    config = _config(method, given)
+    config = _config(method, data)
     checkpoint = RunCheckpoint(
         home,
-        owner_digests(method, given),
+        owner_digests(method, data),
         begin=lambda: put_json(home / CONFIG, config),
-        check=lambda last, best, note: check_checkpoint(last, best, note, given),
+        check=lambda last, best, note: check_checkpoint(last, best, note, data),
     )
     with lock(home), _released(home):
         learned = method.fit(
-            given.corpus,
-            given.labels,
-            rules=given.rules,
-            vocabulary=given.vocabulary,
-            dev=given.dev,
-            watched=given.watched,
+            data.corpus,
+            data.labels,
+            rules=data.rules,
+            vocabulary=data.vocabulary,
+            dev=data.dev,
+            watched=data.watched,
             keeper=checkpoint,
             progress=progress,
         )
-        rules = None if given.rules is None else carry_rules(home, given.rules, given.vocabulary or Vocabulary())
+        rules = None if data.rules is None else carry_rules(home, data.rules, data.vocabulary or Vocabulary())
         record = to_record(learned, {**config, "rules": rules})
         write_run(home, record)
         checkpoint.second().remove()
@@ -136,7 +136,7 @@ def train_run(
     return Run(home, record, learned)
 
 
-def _config(method: LearningMethod, given: TrainingData) -> dict[str, Any]:
+def _config(method: LearningMethod, data: TrainingData) -> dict[str, Any]:
     """What is known of a run before it is fitted."""
     return {
         "crowdlogic": __version__,
@@ -144,11 +144,11 @@ def _config(method: LearningMethod, given: TrainingData) -> dict[str, Any]:
         "status": Status.running,
         "method": encode_options(method),
         "seed": method.seed,
-        "inputs": dict(given.inputs),
+        "inputs": dict(data.inputs),
     }
 
 
-def check_checkpoint(last: Arrays, best: Arrays, note: Mapping[str, Any], given: TrainingData) -> None:
+def check_checkpoint(last: Arrays, best: Arrays, note: Mapping[str, Any], data: TrainingData) -> None:
     """Raise unless a fit of this data can go on from a checkpoint: all is of its type and its shape."""
     history = read_history(require_entry(note, "history", list))
     best_epoch = require_entry(note, "best_epoch", int)
@@ -156,8 +156,8 @@ def check_checkpoint(last: Arrays, best: Arrays, note: Mapping[str, Any], given:
         raise InvalidValueError(f"the best epoch is {best_epoch}, and the history has {len(history)}")
     require_numbers(require_entry(note, "best"), "the best epoch", entries=EPOCH_NUMBERS)
     n_classes = sum(_require_array(best, "q_f").shape[-1:])
-    beliefs = (given.corpus.n_units, n_classes)
-    sizes = dict.fromkeys(BELIEFS, beliefs) | {"confusion": (len(given.labels.annotators), n_classes, n_classes)}
+    beliefs = (data.corpus.n_units, n_classes)
+    sizes = dict.fromkeys(BELIEFS, beliefs) | {"confusion": (len(data.labels.annotators), n_classes, n_classes)}
     for name, size in sizes.items():
         require_shape(_require_array(best, name), size, name)
     require_shape(_require_array(last, "q_f"), beliefs, "q_f")
@@ -165,7 +165,7 @@ def check_checkpoint(last: Arrays, best: Arrays, note: Mapping[str, Any], given:
         if name.startswith("mean."):
             require_shape(array, _require_array(best, f"classifier.{name.removeprefix('mean.')}").shape, name)
     if "highest" in best:
-        require_shape(best["highest"], (len(given.corpus.items),), "highest")
+        require_shape(best["highest"], (len(data.corpus.items),), "highest")
 
 
 def _require_array(arrays: Arrays, name: str) -> NDArray[Any]:
@@ -183,16 +183,16 @@ def _released(home: Path) -> Iterator[None]:
         raise
 
 
-def owner_digests(method: LearningMethod, given: TrainingData) -> dict[str, str]:
+def owner_digests(method: LearningMethod, data: TrainingData) -> dict[str, str]:
     """What a fit depends on, part by part, so that a checkpoint of another one is refused by what differs."""
     vectors = getattr(method.classifier, "vectors", None)
-    tables = {} if given.vocabulary is None else given.vocabulary.tables
+    tables = {} if data.vocabulary is None else data.vocabulary.tables
     facts = [part for name in sorted(tables) for part in (name, *tables[name].arguments, tables[name].truth)]
     return {
-        "labels": labels_digest(given.labels),
-        "items": corpus_digest(given.corpus),
-        "dev items": corpus_digest(given.dev),
-        "rules": digest(None if given.rules is None else str(given.rules), *facts),
+        "labels": labels_digest(data.labels),
+        "items": corpus_digest(data.corpus),
+        "dev items": corpus_digest(data.dev),
+        "rules": digest(None if data.rules is None else str(data.rules), *facts),
         "options": digest(_without(encode_options(method), CHANGEABLE)),
         "vectors": digest(vectors.words, vectors.vectors) if isinstance(vectors, WordVectors) else NOTHING,
         "version of crowdlogic": __version__,

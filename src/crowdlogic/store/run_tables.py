@@ -26,6 +26,9 @@ from crowdlogic.store.layout import ANNOTATORS, ANSWERS, CONFIG, CROWD, ITEMS
 VIEWS = {"q_f": "p_", "p": "classifier_", "q_a": "crowd_", "q_b": "rules_"}
 """Whose beliefs stand in labels.parquet under which columns: prefix and class."""
 
+ROUNDING = 1e-6
+"""How far a probability may lie outside 0 and 1."""
+
 
 def answers_table(labels: CrowdLabels, estimate: Estimate, views: Mapping[str, Beliefs]) -> pl.DataFrame:
     """labels.parquet: one row per unit."""
@@ -65,9 +68,9 @@ def _require_columns(table: pl.DataFrame, names: list[str], file: str) -> None:
 def read_view(answers: pl.DataFrame, prefix: str, classes: Classes) -> Beliefs:
     """The beliefs [i, k] whose columns begin with a prefix."""
     found = answers.select([f"{prefix}{name}" for name in classes])
-    odd = [name for name, kind in found.schema.items() if kind != pl.Float64 or found[name].null_count()]
-    if odd:
-        raise InvalidValueError(f"{ANSWERS}: {odd[0]} holds what is no probability")
+    for column in found:
+        if column.dtype != pl.Float64 or column.null_count() or not column.is_between(-ROUNDING, 1 + ROUNDING).all():
+            raise InvalidValueError(f"{ANSWERS}: {column.name} holds what is no probability")
     return found.to_numpy().reshape(len(answers), len(classes))
 
 
@@ -92,7 +95,11 @@ def read_labels_table(table: pl.DataFrame, corpus: Corpus, annotators: pl.DataFr
     _require_columns(annotators, ["annotator"], ANNOTATORS)
     unit, annotator, label = (_whole_numbers(table, name, CROWD) for name in ("unit", "annotator", "label"))
     weight, time = (_numbers(table, name, CROWD) if name in table.columns else None for name in ("weight", "time"))
-    kind = tuple(annotators["kind"].to_list()) if "kind" in annotators.columns else None
+    kind = None
+    if "kind" in annotators.columns:
+        if annotators["kind"].dtype != pl.String or annotators["kind"].null_count():
+            raise InvalidValueError(f"{ANNOTATORS}: kind holds what is no text")
+        kind = tuple(annotators["kind"].to_list())
     return CrowdLabels(
         unit=unit,
         annotator=annotator,
@@ -147,6 +154,8 @@ def read_items_table(table: pl.DataFrame, features: Floats | None, classes: Clas
     offsets = None
     if "length" in table.columns:
         lengths = _whole_numbers(table, "length", ITEMS)
+        if (lengths < 0).any():
+            raise InvalidValueError(f"{ITEMS}: length holds what is no length")
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         columns = {name: _flatten(series, lengths, name) for name, series in columns.items()}
     for name, series in columns.items():
@@ -165,6 +174,6 @@ def read_items_table(table: pl.DataFrame, features: Floats | None, classes: Clas
 
 def _flatten(series: pl.Series, lengths: Ints, name: str) -> pl.Series:
     """What `_split` made, as one value per unit again."""
-    if (lengths < 0).any() or not isinstance(series.dtype, pl.List):
+    if not isinstance(series.dtype, pl.List):
         raise InvalidValueError(f"{ITEMS}: {name} holds what does not belong there")
     return series.filter(pl.Series(lengths > 0)).explode()  # an empty list would explode to a missing value

@@ -101,7 +101,7 @@ def test_why_it_stopped_is_said(run: Run) -> None:
     kept = run.record
 
     def after(epochs: int, most: int, chosen: int, again: int = 0, since: int | None = None, **method: object) -> str:
-        outcome = {**kept.config["outcome"], "since": since}
+        outcome = {**kept.config["outcome"], "averaged_from": since}
         config = {**kept.config, "outcome": outcome, "method": {**kept.config["method"], "epochs": most, **method}}
         other = replace(
             kept, config=config, history=kept.history[:1] * epochs, refit_history=kept.refit_history[:again]

@@ -1,18 +1,17 @@
-"""Options as plain data and back."""
+"""Plain data as options again, by the types of the fields."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import fields
-from pathlib import Path
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from crowdlogic.classifiers.linear import Linear
-from crowdlogic.data.vectors import WordVectors
-from crowdlogic.errors import FormatError, MissingDataError, OptionError
+from crowdlogic.errors import OptionError
 from crowdlogic.learning.logic_lncl import LogicLNCL, Loss
 from crowdlogic.learning.schedules import Constant, Growing
 from crowdlogic.learning.special import AggNet
@@ -22,9 +21,8 @@ from crowdlogic.registry import CLASSIFIERS
 from crowdlogic.rules.potentials import PerUnit
 from crowdlogic.rules.projection.presets import Preset, Result, Start
 from crowdlogic.rules.transitions import transition_table
-from crowdlogic.store.options.changes import merge_changes, parse_changes, read_toml
 from crowdlogic.store.options.decode import decode_options
-from crowdlogic.store.options.encode import encode_options, find_python_object
+from crowdlogic.store.options.encode import encode_options
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.majority import MajorityVote
 
@@ -83,26 +81,6 @@ def test_every_truth_method_can_be_the_first_stage() -> None:
     assert found.name == "glad + prior"
 
 
-def test_word_vectors_are_data_and_no_option() -> None:
-    pytest.importorskip("torch")
-    from crowdlogic.classifiers.kim_cnn import KimCNN
-
-    plain = encode_options(KimCNN(vectors=WordVectors(("a",), np.zeros((1, 2), np.float32)), windows=(2, 3)))
-
-    assert "vectors" not in plain
-    assert decode_options(KimCNN(), json.loads(json.dumps(plain))) == KimCNN(windows=(2, 3))
-
-
-def test_a_function_of_python_is_noted_and_not_read() -> None:
-    plain = encode_options(LogicLNCL(imitation=lambda epoch: 0.1))
-
-    assert plain["imitation"] == {"name": "function of Python"}
-    assert find_python_object(plain) == "function"
-    assert find_python_object(encode_options(LogicLNCL())) is None
-    with pytest.raises(OptionError, match=r"No imitation is called 'function of Python'"):
-        decode_options(LogicLNCL(), plain)
-
-
 def test_what_is_nested_is_changed_in_place_and_another_name_starts_anew() -> None:
     base = LogicLNCL(classifier=Linear(ridge=0.5), imitation=Growing(0.8, most=0.7))
 
@@ -148,63 +126,54 @@ def test_a_wrong_option_is_named_with_its_path(changes: dict[str, Any], line: st
     assert str(refused.value) == line
 
 
-def test_dotted_texts_are_nested_changes() -> None:
-    found = parse_changes(
-        [
-            "strength=4",
-            "classifier=linear",
-            "classifier.ridge = 0.5",
-            "loss=annotators",
-            "imitation.base=.9",
-            "start.order=['a', 'b']",
-            "held_out=none",
-            'preset="paper"',
-        ]
-    )
-
-    assert found == {
-        "strength": 4,
-        "classifier": {"name": "linear", "ridge": 0.5},
-        "loss": "annotators",
-        "imitation": {"base": 0.9},
-        "start": {"order": ["a", "b"]},
-        "held_out": "none",
-        "preset": "paper",
-    }
-
-
-@pytest.mark.parametrize("text", ["strength", "=4", "classifier.=3", ".x=3"])
-def test_a_text_without_a_name_is_refused(text: str) -> None:
-    with pytest.raises(OptionError) as refused:
-        parse_changes([text])
-
-    assert str(refused.value) == f"--set {text!r}: write name=value, such as strength=4 or classifier.filters=50."
-
-
-def test_changes_are_merged_and_the_second_wins() -> None:
-    first = {"a": 1, "classifier": {"name": "linear", "ridge": 1.0}, "imitation": {"base": 0.5}}
-    second = {"a": 2, "classifier": {"name": "kim-cnn"}, "imitation": {"most": 0.5}}
-
-    assert merge_changes(first, second) == {
-        "a": 2,
-        "classifier": {"name": "kim-cnn"},
-        "imitation": {"base": 0.5, "most": 0.5},
-    }
-
-
-def test_a_toml_file_is_read_or_refused(tmp_path: Path) -> None:
-    (tmp_path / "run.toml").write_text("seed = 3\n[set]\nclassifier.ridge = 0.5\n")
-    (tmp_path / "bad.toml").write_text("seed = \n")
-
-    assert read_toml(tmp_path / "run.toml") == {"seed": 3, "set": {"classifier": {"ridge": 0.5}}}
-    with pytest.raises(FormatError, match=r"bad.toml: is no TOML \(Invalid value"):
-        read_toml(tmp_path / "bad.toml")
-    with pytest.raises(MissingDataError, match=r"no.toml: no such file."):
-        read_toml(tmp_path / "no.toml")
-
-
 def test_every_classifier_can_be_asked_for_by_name() -> None:
     pytest.importorskip("torch")
 
     for name in CLASSIFIERS:
         assert CLASSIFIERS.create(name).name == name
+
+
+@dataclass(frozen=True)
+class Grid:
+    corners: NDArray[np.float64]
+    names: tuple[str | int, ...]
+    size: int = 2
+    more: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Holder:
+    grid: Grid | None = None
+
+
+def test_a_nested_dataclass_that_is_not_there_yet_is_made() -> None:
+    made = decode_options(Holder(), {"grid": {"corners": [[1, 2], [3, 4.5]], "names": ["a", 1]}}).grid
+
+    assert made is not None
+    np.testing.assert_array_equal(made.corners, [[1, 2], [3, 4.5]])
+    assert (made.names, made.size, made.more) == (("a", 1), 2, {})
+
+
+@pytest.mark.parametrize(
+    ("grid", "line"),
+    [
+        ({"corners": [[1.0]]}, "grid: there is no names in it. It needs corners, names."),
+        ({"corners": [[1.0], [1.0, 2.0]], "names": []}, "grid.corners: [[1.0], [1.0, 2.0]] given where a list is expected."),
+        ({"corners": [["x"]], "names": []}, "grid.corners: [['x']] given where a list is expected."),
+        ({"corners": 3, "names": []}, "grid.corners: 3 given where a list is expected."),
+        ({"corners": [1.0], "names": [1.5]}, "grid.names: [1.5] given where a list is expected."),
+        ({"corners": [1.0], "names": [], "sizes": 3}, "grid.sizes: there is no such option. Did you mean 'size'?"),
+    ],
+)  # fmt: skip
+def test_a_nested_dataclass_that_cannot_be_made_is_refused(grid: dict[str, Any], line: str) -> None:
+    with pytest.raises(OptionError) as refused:
+        decode_options(Holder(), {"grid": grid})
+
+    assert str(refused.value).startswith(line)
+
+
+def test_a_name_that_is_no_text_is_refused() -> None:
+    with pytest.raises(OptionError) as refused:
+        decode_options(LogicLNCL(), {"classifier": {"name": 3}})
+
+    assert str(refused.value) == "classifier: {'name': 3} given where a name, or a table with a name, is expected."

@@ -103,7 +103,7 @@ def explain_stop(record: RunRecord, chosen: int, criterion: str | None) -> str:
 
 def _describe_refit(record: RunRecord) -> str:
     """How long the refit on all labels took, and whether its weights were averaged."""
-    averaged_from = record.config["outcome"].get("since")
+    averaged_from = record.config["outcome"].get("averaged_from")
     if averaged_from is None:
         return " for as many epochs"
     length = pluralise(len(record.refit_history), "epoch")

@@ -127,8 +127,8 @@ def test_a_squared_distance_is_another_rule_but_contradicts_all_the_same() -> No
 
 def test_many_rules_are_compared_by_their_form_and_not_pair_by_pair(monkeypatch: pytest.MonkeyPatch) -> None:
     formed = []
-    form = checking._form
-    monkeypatch.setattr(checking, "_form", lambda rule: formed.append(1) or form(rule))
+    form = checking._canonical_form
+    monkeypatch.setattr(checking, "_canonical_form", lambda rule: formed.append(1) or form(rule))
     rules = parse_rules("".join(f"1: Contains(S, 'w{n}') -> Label(S, 'pos')\n" for n in range(60)))
 
     assert check(rules, classes=CLASSES) == []

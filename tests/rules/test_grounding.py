@@ -13,7 +13,7 @@ from crowdlogic.errors import RuleError
 from crowdlogic.rules.grounding import GroundRules, ground_rules
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates import Vocabulary
-from crowdlogic.rules.relations import NOTHING_JOINED, Relation, join, keys, look_up, too_many
+from crowdlogic.rules.relations import NOTHING_JOINED, Relation, join, look_up, row_keys, row_limit
 from crowdlogic.rules.soft import conjunction, disjunction, negation
 
 CLASSES = ("x", "y", "z")
@@ -194,7 +194,7 @@ def test_a_join_equals_the_nested_loop(seed: int) -> None:
     right = Relation({n: rng.integers(0, 3, size=5) for n in columns_right}, 5, {1: rng.random(5)})
     shared = [name for name in columns_left if name in columns_right]
 
-    found = join(left, right, too_many("rule", 100))
+    found = join(left, right, row_limit("rule", 100))
 
     expected = sorted(
         (left.truths[0][a], right.truths[1][b])
@@ -210,12 +210,12 @@ def test_a_join_equals_the_nested_loop(seed: int) -> None:
 def test_a_join_begins_with_nothing() -> None:
     relation = Relation({"a": np.arange(3)}, 3)
 
-    assert join(NOTHING_JOINED, relation, too_many("rule", 10)) is relation
+    assert join(NOTHING_JOINED, relation, row_limit("rule", 10)) is relation
 
 
 def test_keys_of_wide_columns_do_not_overflow() -> None:
     big = np.array([2**40, 2**40, 7])
-    left, right = keys([big, big, np.array([1, 2, 1])], [big, big, np.array([1, 2, 2])])
+    left, right = row_keys([big, big, np.array([1, 2, 1])], [big, big, np.array([1, 2, 2])])
 
     assert (left == right).tolist() == [True, True, False]
 

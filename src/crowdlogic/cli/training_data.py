@@ -22,10 +22,10 @@ from crowdlogic.learning.choosing import Choice, MethodName, method_of
 from crowdlogic.learning.training_run import LearningMethod, TrainingData
 from crowdlogic.rules.checking import check
 from crowdlogic.rules.expansion import expand
+from crowdlogic.rules.findings import Severity
 from crowdlogic.rules.parser import read_rules
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.syntax import RuleSet
-from crowdlogic.rules.variables import Severity
 
 
 @dataclass(frozen=True, eq=False)

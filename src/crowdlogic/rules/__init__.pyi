@@ -5,6 +5,8 @@ from crowdlogic.rules.checking import check as check
 from crowdlogic.rules.contributions import Contributions as Contributions
 from crowdlogic.rules.contributions import rule_contributions as rule_contributions
 from crowdlogic.rules.expansion import expand as expand
+from crowdlogic.rules.findings import Finding as Finding
+from crowdlogic.rules.findings import Severity as Severity
 from crowdlogic.rules.grounding import GroundRules as GroundRules
 from crowdlogic.rules.grounding import ground_rules as ground_rules
 from crowdlogic.rules.parser import parse_rules as parse_rules
@@ -23,6 +25,4 @@ from crowdlogic.rules.transitions import TransitionTable as TransitionTable
 from crowdlogic.rules.transitions import conll_transitions as conll_transitions
 from crowdlogic.rules.transitions import estimate_transitions as estimate_transitions
 from crowdlogic.rules.transitions import transition_table as transition_table
-from crowdlogic.rules.variables import Finding as Finding
-from crowdlogic.rules.variables import Severity as Severity
 from crowdlogic.rules.weights import estimate_weights as estimate_weights

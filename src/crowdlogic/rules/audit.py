@@ -55,7 +55,7 @@ class RuleAudit:
 
     Attributes:
         rule: The rule as text.
-        place: Where it stands.
+        place: Its place in the file.
         groundings: How many groundings it has.
         units: How many units it touches.
         coverage: The share of all units that it touches.
@@ -138,7 +138,7 @@ class _Auditor:
         """One rule, alone."""
         rule, q_a = self.ground.rules[place], self.q_a
         seen = expected(rule, q_a, self.predictions)
-        low, high = interval(seen, _items_of(seen.unit, self.ground))
+        low, high = interval(seen, _item_codes(seen.unit, self.ground))
         chance = expected(rule, np.tile(q_a.mean(axis=0), (len(q_a), 1)), self.predictions).confidence
         q_b = self.project(place)
         moved = float(kl(q_b, q_a).sum())
@@ -195,7 +195,7 @@ def _count_flips(before: Ints, after: Ints, flips: Ints, gold: Ints) -> tuple[in
     return int((after[known] == gold[known]).sum()), int((before[known] == gold[known]).sum())
 
 
-def _items_of(unit: Ints, ground: GroundRules) -> Ints:
+def _item_codes(unit: Ints, ground: GroundRules) -> Ints:
     """The item of each unit: tokens of one sequence are not independent of each other."""
     if ground.corpus.offsets is None:
         return unit
@@ -261,6 +261,6 @@ def _odds(share: float) -> float:
 
 
 def _one_sided(right: int, wrong: int) -> bool:
-    from scipy.stats import binomtest  # takes half a second, and is seldom asked
+    from scipy.stats import binomtest  # takes half a second to import, and is seldom needed
 
     return bool(binomtest(right, right + wrong).pvalue < LEVEL)

@@ -13,14 +13,14 @@ import polars as pl
 
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.rules.facts import World
-from crowdlogic.rules.places import refusal
+from crowdlogic.rules.places import rule_error
 from crowdlogic.rules.predicates.definition import FIXED, Kind, Role
-from crowdlogic.rules.relations import NOTHING_JOINED, Relation, join, look_up, too_many
+from crowdlogic.rules.relations import NOTHING_JOINED, Relation, join, look_up, row_limit
 from crowdlogic.rules.syntax import EQUAL, Atom, Constant, LogicalRule, Rule, Term, Variable
-from crowdlogic.rules.variables import binding_atoms, find_predicate, generates, kinds_of
+from crowdlogic.rules.variables import binding_atoms, find_predicate, generates, variable_kinds
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Bound:
     """A rule with its rows.
 
@@ -41,32 +41,33 @@ class Bound:
 
 def bind(rule: Rule, world: World) -> Bound:
     """Join the binding atoms of a rule."""
-    kinds = kinds_of(rule, world.vocabulary)
+    kinds = variable_kinds(rule, world.vocabulary)
     binding = set(binding_atoms(rule))
     listed = [a for a, atom in enumerate(rule.atoms) if atom in binding and generates(atom, world.vocabulary)]
-    rows = _joined(rule, listed, kinds, world)
-    rows = _with_units(rule, kinds, rows, world)
+    rows = _join_atoms(rule, listed, kinds, world)
+    rows = _join_units(rule, kinds, rows, world)
     summed = {variable.name for atom in rule.atoms for variable in atom.variables() if variable.summed}
     axes = [
         name for name, kind in kinds.items() if kind is Kind.label and name not in rows.columns | dict.fromkeys(summed)
     ]
-    rows = _compared(rule, kinds, rows, world)
-    return Bound(rule, kinds, rows, tuple(axes), frozenset(listed))
+    rows = _apply_comparisons(rule, kinds, rows, world)
+    return Bound(rule=rule, kinds=kinds, rows=rows, axes=tuple(axes), joined=frozenset(listed))
 
 
-def column_of(term: Term) -> str:
+def column_name(term: Term) -> str:
     """The column of a term that stands for a unit: a variable's name, or the constant as it is written."""
     return term.name if isinstance(term, Variable) else str(term)
 
 
-def _joined(rule: Rule, listed: Sequence[int], kinds: dict[str, Kind], world: World) -> Relation:
-    limit = too_many(rule, world.max_rows)
+def _join_atoms(rule: Rule, listed: Sequence[int], kinds: dict[str, Kind], world: World) -> Relation:
+    limit = row_limit(rule, world.max_rows)
     rows, pending = NOTHING_JOINED, dict.fromkeys(listed)
     ready: dict[int, Relation] = {}
     while pending:
         for a in pending:
             if a not in ready and _is_ready(rule.atoms[a], kinds, rows):
                 ready[a] = _relation(a, rule, kinds, rows, world)
+        # Next is the smallest relation that shares a variable with what is joined so far.
         chosen = min(ready, key=lambda a: (not _touches(ready[a], rows), ready[a].size))
         rows = join(rows, ready.pop(chosen), limit)
         pending.pop(chosen)
@@ -90,7 +91,7 @@ def _touches(relation: Relation, rows: Relation) -> bool:
 def _relation(a: int, rule: Rule, kinds: dict[str, Kind], rows: Relation, world: World) -> Relation:
     """An atom's facts as a relation over its variables, with its constants and repeated variables applied."""
     atom = rule.atoms[a]
-    terms, columns, truth = facts_of(atom, kinds, rows, world)
+    terms, columns, truth = atom_facts(atom, kinds, rows, world)
     keep: list[Bools] = [truth > 0] if truth is not None and isinstance(rule, LogicalRule) else []
     named: dict[str, Ints] = {}
     for (term, kind), column in zip(terms, columns, strict=True):
@@ -99,18 +100,18 @@ def _relation(a: int, rule: Rule, kinds: dict[str, Kind], rows: Relation, world:
                 keep.append(named[term.name] == column)
             named.setdefault(term.name, column)
         else:
-            keep.append(column == code_of(term, kind, world))
+            keep.append(column == constant_code(term, kind, world))
     relation = Relation(named, len(columns[0]), {} if truth is None else {a: truth})
     return relation.take(np.logical_and.reduce(keep)) if keep else relation
 
 
-def facts_of(
+def atom_facts(
     atom: Atom, kinds: dict[str, Kind], rows: Relation, world: World
 ) -> tuple[list[tuple[Term, Kind]], tuple[Ints, ...], Floats | None]:
     """The open places of an atom, a column of codes for each, and the truth of the facts."""
     predicate = find_predicate(atom, world.vocabulary)
     here = [_kind_here(term, kind, kinds) for term, kind in zip(atom.terms, predicate.kinds, strict=True)]
-    inputs = rows.columns[column_of(atom.terms[0])] if _reads_text(atom.terms[0], kinds) else None
+    inputs = rows.columns[column_name(atom.terms[0])] if _reads_text(atom.terms[0], kinds) else None
     facts = world.facts(atom, predicate, here, inputs)
     places = [(term, kind) for term, kind in zip(atom.terms, here, strict=True) if kind not in FIXED]
     return places, facts.columns, facts.truth
@@ -122,10 +123,10 @@ def _kind_here(term: Term, kind: Kind, kinds: dict[str, Kind]) -> Kind:
     return Kind.unit if kind is Kind.readable else kind
 
 
-def code_of(term: Term, kind: Kind, world: World) -> int:
+def constant_code(term: Term, kind: Kind, world: World) -> int:
     """The code of a constant at a place of some kind."""
     if not isinstance(term, Constant):
-        raise refusal(term.place, f"{term} is no constant.")
+        raise rule_error(term.place, f"{term} is no constant.")
     if kind is Kind.unit:
         return world.unit(term)
     if kind is Kind.label:
@@ -133,45 +134,45 @@ def code_of(term: Term, kind: Kind, world: World) -> int:
     return int(world.names.codes(pl.Series([term.value]))[0])
 
 
-def _with_units(rule: Rule, kinds: dict[str, Kind], rows: Relation, world: World) -> Relation:
+def _join_units(rule: Rule, kinds: dict[str, Kind], rows: Relation, world: World) -> Relation:
     """Units that only Label and Predicted speak of: any unit, or the one that a constant names."""
-    limit = too_many(rule, world.max_rows)
+    limit = row_limit(rule, world.max_rows)
     for atom in rule.atoms:
         if atom.is_comparison or find_predicate(atom, world.vocabulary).role not in (Role.latent, Role.predicted):
             continue
         term = atom.terms[0]
-        if column_of(term) in rows.columns:
+        if column_name(term) in rows.columns:
             continue
         if isinstance(term, Constant):
-            rows = rows.with_column(column_of(term), np.full(rows.size, world.unit(term), dtype=np.int64))
-        elif kinds[column_of(term)] is Kind.unit:
+            rows = rows.with_column(column_name(term), np.full(rows.size, world.unit(term), dtype=np.int64))
+        elif kinds[column_name(term)] is Kind.unit:
             everything = np.arange(world.corpus.n_units)
-            rows = join(rows, Relation({column_of(term): everything}, len(everything)), limit)
+            rows = join(rows, Relation({column_name(term): everything}, len(everything)), limit)
     return rows
 
 
-def _compared(rule: Rule, kinds: dict[str, Kind], rows: Relation, world: World) -> Relation:
+def _apply_comparisons(rule: Rule, kinds: dict[str, Kind], rows: Relation, world: World) -> Relation:
     """Keep the rows that every comparison between columns and constants allows."""
     keep: list[Bools] = []
     for atom in rule.atoms:
         if not atom.is_comparison:
             continue
         kind = next((kinds[t.name] for t in atom.terms if isinstance(t, Variable)), Kind.name)
-        sides = [_side(term, kind, rows, world) for term in atom.terms]
+        sides = [_comparison_side(term, kind, rows, world) for term in atom.terms]
         if sides[0] is not None and sides[1] is not None:
             same = np.broadcast_to(np.asarray(sides[0] == sides[1]), rows.size)
             keep.append(same if atom.predicate == EQUAL else ~same)
     return rows.take(np.logical_and.reduce(keep)) if keep else rows
 
 
-def _side(term: Term, kind: Kind, rows: Relation, world: World) -> Ints | int | None:
+def _comparison_side(term: Term, kind: Kind, rows: Relation, world: World) -> Ints | int | None:
     """A side of a comparison: a column, a code, or None for a class variable that stays open."""
     if isinstance(term, Variable):
         return rows.columns.get(term.name)
-    return code_of(term, kind, world)
+    return constant_code(term, kind, world)
 
 
-def truth_of(a: int, bound: Bound, world: World, axes: dict[str, Ints]) -> Floats | float:
+def atom_truth(a: int, bound: Bound, world: World, axes: dict[str, Ints]) -> Floats | float:
     """The truth of an observed atom on every row: truth[g], or truth[g, c] where it speaks of an open class.
 
     Args:
@@ -183,16 +184,17 @@ def truth_of(a: int, bound: Bound, world: World, axes: dict[str, Ints]) -> Float
     atom, rows = bound.rule.atoms[a], bound.rows
     if a in bound.joined:
         return rows.truths.get(a, 1.0)
-    places, columns, truth = facts_of(atom, bound.kinds, rows, world)
+    places, columns, truth = atom_facts(atom, bound.kinds, rows, world)
     wide = any(isinstance(term, Variable) and term.name in axes for term, _ in places)
     count = len(next(iter(axes.values()))) if wide else 1
-    wanted = [_wanted(term, kind, bound, world, axes, count) for term, kind in places]
+    wanted = [_lookup_codes(term, kind, bound, world=world, axes=axes) for term, kind in places]
+    # Every place is broadcast to [g, c] and flattened, so that one look-up serves all rows and assignments.
     found = look_up(columns, truth, [np.broadcast_to(part, (rows.size, count)).ravel() for part in wanted])
     return found.reshape(rows.size, count) if wide else found
 
 
-def _wanted(term: Term, kind: Kind, bound: Bound, world: World, axes: dict[str, Ints], count: int) -> Ints:
-    """The codes to look up at a place, over rows and assignments."""
+def _lookup_codes(term: Term, kind: Kind, bound: Bound, *, world: World, axes: dict[str, Ints]) -> Ints:
+    """The codes to look up at a place, over rows and assignments: [1, c] for an open class, else [g, 1] or [1, 1]."""
     if isinstance(term, Variable):
         return axes[term.name][None, :] if term.name in axes else bound.rows.columns[term.name][:, None]
-    return np.full((1, count), code_of(term, kind, world), dtype=np.int64)
+    return np.full((1, 1), constant_code(term, kind, world), dtype=np.int64)

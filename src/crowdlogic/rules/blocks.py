@@ -1,6 +1,6 @@
 """Blocks of groundings, and their distances to satisfaction for every labelling of their units.
 
-A block's rows touch one unit, or two in the order they stand. Its hinges read
+A block's rows touch one unit, or two in their order. Its hinges read
 
     distance[g, t] = sum over c of max(0, base[g, c] + table[t, c]) ** power
 
@@ -62,7 +62,7 @@ class LabelTerm:
     classes: Ints
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Form:
     """A hinge over the rows of a block.
 
@@ -84,11 +84,11 @@ class Form:
 
     @property
     def is_static(self) -> bool:
-        """Whether the classifier has no say in it."""
+        """Whether it does not depend on the classifier."""
         return not self.predicted
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Block:
     """Rows with the same pattern of units and classes.
 
@@ -124,22 +124,22 @@ class Tabulated:
     table: Floats
     which: Ints | None
 
-    def of_rows(self) -> Floats:
+    def by_row(self) -> Floats:
         """distance[g, t], or one row for all."""
         return self.table if self.which is None else self.table[self.which]
 
 
 def distances(block: Block, predictions: Predictions) -> Tabulated:
     """The distance to satisfaction of each row at each labelling of its units."""
-    return _summed([tabulate(form, predictions) for form in block.violations])
+    return _sum_tables([tabulate(form, predictions) for form in block.violations])
 
 
-def _summed(parts: list[Tabulated]) -> Tabulated:
+def _sum_tables(parts: list[Tabulated]) -> Tabulated:
     if len(parts) == 1:
         return parts[0]
     if all(part.which is None for part in parts):
         return Tabulated(np.sum([part.table for part in parts], axis=0), None)
-    total = np.sum([part.of_rows() for part in parts], axis=0)
+    total = np.sum([part.by_row() for part in parts], axis=0)
     return Tabulated(total, np.arange(len(total)))
 
 
@@ -155,22 +155,23 @@ def tabulate(form: Form, predictions: Predictions) -> Tabulated:
 
 
 def evidence(form: Form, predictions: Predictions) -> Floats:
-    """The base with what the classifier says added."""
+    """The base with the classifier's predictions added."""
     base = form.base
     for term in form.predicted:
-        said = predictions.texts if term.on_text else predictions.units
-        if said is None:
+        beliefs = predictions.texts if term.on_text else predictions.units
+        if beliefs is None:
             what = "derived texts (give `predict`)" if term.on_text else "items (give `classifier`)"
             raise OptionError(f"A rule speaks of Predicted, and there are no predictions for the {what}.")
         classes = term.classes if term.classes.ndim == 2 else term.classes[None, :]
-        told = term.coefficient * said[term.index[:, None], classes]
-        base = (base[:, None] if base.ndim == 1 else base) + told
+        # beliefs[index[g], classes[c]]: a column for each assignment, or one where the class is in the row
+        predicted = term.coefficient * beliefs[term.index[:, None], classes]
+        base = (base[:, None] if base.ndim == 1 else base) + predicted
     return base
 
 
 def _hinges(form: Form, base: Floats) -> Floats:
     """Sum over c of max(0, base + table) ** power, over the assignments that count."""
-    at, assigned = np.nonzero(form.counted)
+    at, assigned = np.nonzero(form.counted)  # the labellings t and assignments c that count, as pairs
     result = np.zeros((len(base), len(form.table)))
     labels = form.table[at, assigned]
     once = len(np.unique(at)) == len(at)

@@ -13,6 +13,7 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.names import Classes
 from crowdlogic.errors import RuleError
 from crowdlogic.rules.expansion import expand
+from crowdlogic.rules.findings import Finding, Severity, error, find_problems, warning
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.predicates.definition import Kind, Role
 from crowdlogic.rules.syntax import (
@@ -27,7 +28,7 @@ from crowdlogic.rules.syntax import (
     Term,
     Variable,
 )
-from crowdlogic.rules.variables import Finding, Severity, error, find_predicate, kinds_of, problems, warning
+from crowdlogic.rules.variables import find_predicate, variable_kinds
 
 
 def check(
@@ -37,7 +38,7 @@ def check(
     vocabulary: Vocabulary | None = None,
     corpus: Corpus | None = None,
 ) -> list[Finding]:
-    """Everything wrong or odd about the rules, in the order it stands.
+    """Everything wrong or odd about the rules, in the order of the file.
 
     Args:
         rules: What was read.
@@ -47,23 +48,23 @@ def check(
     """
     words = vocabulary or Vocabulary()
     plain = expand(rules, classes)
-    found = [finding for rule in plain.rules for finding in problems(rule, words, classes)]
+    found = [finding for rule in plain.rules for finding in find_problems(rule, words, classes)]
     if corpus is not None:
-        found += [finding for rule in plain.rules for finding in _misfits(rule, words, corpus)]
+        found += [finding for rule in plain.rules for finding in _find_misfits(rule, words, corpus)]
     if not any(finding.severity is Severity.error for finding in found):
-        found += [finding for rule in plain.rules for finding in _pointless(rule, words)]
-        found += _between(plain.rules)
+        found += [finding for rule in plain.rules for finding in _find_tautologies(rule, words)]
+        found += _find_duplicates(plain.rules)
         if corpus is not None and classes is not None:
-            found += _never(plain, words, corpus, classes)
+            found += _find_ungrounded(plain, words, corpus, classes)
     return sorted(found, key=lambda finding: (finding.place.line, finding.place.column))
 
 
-def require(rules: RuleSet, *, classes: Classes, vocabulary: Vocabulary, corpus: Corpus) -> None:
+def require_valid(rules: RuleSet, *, classes: Classes, vocabulary: Vocabulary, corpus: Corpus) -> None:
     """Raise the first error, and say how many more there are."""
     found = [
         finding
         for rule in rules.rules
-        for finding in (*problems(rule, vocabulary, classes), *_misfits(rule, vocabulary, corpus))
+        for finding in (*find_problems(rule, vocabulary, classes), *_find_misfits(rule, vocabulary, corpus))
         if finding.severity is Severity.error
     ]
     if found:
@@ -71,10 +72,10 @@ def require(rules: RuleSet, *, classes: Classes, vocabulary: Vocabulary, corpus:
         raise RuleError(f"{found[0]}{more}")
 
 
-def _misfits(rule: Rule, vocabulary: Vocabulary, corpus: Corpus) -> Iterator[Finding]:
+def _find_misfits(rule: Rule, vocabulary: Vocabulary, corpus: Corpus) -> Iterator[Finding]:
     """Predicates of tokens over documents, and the reverse; texts that are not there."""
     ours, theirs = ("tokens", "documents") if corpus.is_sequential else ("documents", "tokens")
-    kinds = kinds_of(rule, vocabulary)
+    kinds = variable_kinds(rule, vocabulary)
     for atom in rule.atoms:
         predicate = vocabulary.find(atom.predicate)
         if atom.is_comparison or predicate is None:
@@ -91,7 +92,7 @@ def _is_text(term: Term, kinds: dict[str, Kind]) -> bool:
     return isinstance(term, Variable) and kinds.get(term.name) is Kind.text
 
 
-def _pointless(rule: Rule, vocabulary: Vocabulary) -> Iterator[Finding]:
+def _find_tautologies(rule: Rule, vocabulary: Vocabulary) -> Iterator[Finding]:
     """Rules that can never be violated."""
     if isinstance(rule, ArithmeticRule):
         if all(any(v.summed for v in atom.variables()) for atom in rule.atoms) and _holds_always(rule):
@@ -118,12 +119,12 @@ def _holds_always(rule: ArithmeticRule) -> bool:
     return {"=": total == rule.constant, "<=": total <= rule.constant, ">=": total >= rule.constant}[rule.relation]
 
 
-def _between(rules: Sequence[Rule]) -> Iterator[Finding]:
+def _find_duplicates(rules: Sequence[Rule]) -> Iterator[Finding]:
     """Duplicates and contradictions: pairs of rules that are the same up to the names of variables and the order."""
     by_form: dict[object, Rule] = {}
     by_opposite: dict[object, Rule] = {}
     for rule in rules:
-        form = _form(rule)
+        form = _canonical_form(rule)
         same = by_form.setdefault((form, rule.squared), rule)
         if same is not rule:
             yield warning(rule.place, f"this says the same as the rule at {same.place}, so it counts twice.")
@@ -132,29 +133,29 @@ def _between(rules: Sequence[Rule]) -> Iterator[Finding]:
         other = by_opposite.get(form)
         if other is not None:
             yield warning(rule.place, f"this contradicts the rule at {other.place}: the same body, the opposite head.")
-        by_opposite.setdefault(_form(_negated(rule)), rule)
+        by_opposite.setdefault(_canonical_form(_negate_head(rule)), rule)
 
 
-def _negated(rule: LogicalRule) -> LogicalRule:
+def _negate_head(rule: LogicalRule) -> LogicalRule:
     (head,) = rule.head
     return replace(rule, head=(Literal(head.atom, not head.negated),))
 
 
-def _form(rule: Rule) -> object:
+def _canonical_form(rule: Rule) -> object:
     """Equal for rules that say the same: variables numbered, literals sorted; weight and exponent left out."""
     if isinstance(rule, ArithmeticRule):
         parts = [(f"{part.coefficient}", part.atom) for part in rule.summands]
-        return rule.relation, rule.constant, _numbered(sorted(parts, key=_without_names))
-    return _numbered(sorted(((str(lit.negated), lit.atom) for lit in rule.literals), key=_without_names))
+        return rule.relation, rule.constant, _number_variables(sorted(parts, key=_sort_key))
+    return _number_variables(sorted(((str(lit.negated), lit.atom) for lit in rule.literals), key=_sort_key))
 
 
-def _without_names(part: tuple[str, Atom]) -> tuple[str, str, str]:
+def _sort_key(part: tuple[str, Atom]) -> tuple[str, str, str]:
     sign, atom = part
     terms = ["?" if isinstance(term, Variable) else str(term) for term in atom.terms]
     return atom.predicate.casefold(), ",".join(terms), sign
 
 
-def _numbered(parts: Iterable[tuple[str, Atom]]) -> tuple[tuple[str, ...], ...]:
+def _number_variables(parts: Iterable[tuple[str, Atom]]) -> tuple[tuple[str, ...], ...]:
     numbers: dict[str, int] = {}
     form = []
     for sign, atom in parts:
@@ -166,7 +167,7 @@ def _numbered(parts: Iterable[tuple[str, Atom]]) -> tuple[tuple[str, ...], ...]:
     return tuple(form)
 
 
-def _never(rules: RuleSet, vocabulary: Vocabulary, corpus: Corpus, classes: Classes) -> Iterator[Finding]:
+def _find_ungrounded(rules: RuleSet, vocabulary: Vocabulary, corpus: Corpus, classes: Classes) -> Iterator[Finding]:
     from crowdlogic.rules.grounding import ground_rules
 
     ground = ground_rules(rules, corpus, classes, vocabulary=vocabulary)

@@ -18,17 +18,17 @@ from math import prod
 from crowdlogic.data.names import Classes
 from crowdlogic.errors import did_you_mean
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.rules.places import refusal
-from crowdlogic.rules.rule_sets import ready_rules
+from crowdlogic.rules.places import rule_error
+from crowdlogic.rules.rule_sets import write_rule_set
 from crowdlogic.rules.syntax import (
     UNEQUAL,
     ArithmeticRule,
     Atom,
     Constant,
     GroupName,
+    IncludedSet,
     Literal,
     LogicalRule,
-    Ready,
     Rule,
     RuleSet,
     Summand,
@@ -36,7 +36,7 @@ from crowdlogic.rules.syntax import (
 
 Groups = Mapping[str, tuple[Constant, ...]]
 
-MOST_ATOMS = 100_000
+MAX_ATOMS = 100_000
 """The most atoms that the groups of a rule set may be written out to; a few groups in one rule multiply."""
 
 
@@ -50,30 +50,30 @@ def expand(rules: RuleSet, classes: Classes | None = None) -> RuleSet:
     found: list[Rule] = []
     written = 0
     for statement in rules.statements:
-        plain = _written_out(statement, classes) if isinstance(statement, Ready) else (statement,)
+        plain = _write_out(statement, classes) if isinstance(statement, IncludedSet) else (statement,)
         for rule in plain:
-            written += _atoms_of(rule, rules.groups)
-            if written > MOST_ATOMS:
-                raise refusal(rule.place, _too_many(written))
-            found.extend(_ungrouped(rule, rules.groups))
+            written += _count_atoms(rule, rules.groups)
+            if written > MAX_ATOMS:
+                raise rule_error(rule.place, _too_many_atoms(written))
+            found.extend(_replace_groups(rule, rules.groups))
     return RuleSet(tuple(found), {}, rules.source)
 
 
-def _written_out(ready: Ready, classes: Classes | None) -> tuple[Rule, ...]:
+def _write_out(ready: IncludedSet, classes: Classes | None) -> tuple[Rule, ...]:
     source = f"{ready.place.source}:{ready.place.line} (include {ready.name})"
-    return parse_rules(ready_rules(ready, classes), source=source).rules
+    return parse_rules(write_rule_set(ready, classes), source=source).rules
 
 
-def _too_many(atoms: int) -> str:
+def _too_many_atoms(atoms: int) -> str:
     # Python refuses to print the largest numbers that a rule file can come to.
     count = f"{atoms:,}" if atoms < 10**15 else "over 10^15"
     return (
-        f"with this rule, the groups come to {count} atoms written out, and the limit is {MOST_ATOMS:,}. "
+        f"with this rule, the groups come to {count} atoms written out, and the limit is {MAX_ATOMS:,}. "
         f"Use fewer or smaller groups in one rule, or a table of facts."
     )
 
 
-def _atoms_of(rule: Rule, groups: Groups) -> int:
+def _count_atoms(rule: Rule, groups: Groups) -> int:
     """How many atoms a rule with groups comes to, counted before any is made; 0 for a rule without groups."""
     sizes = [_size(atom, groups) for atom in rule.atoms]
     if not any(isinstance(term, GroupName) for atom in rule.atoms for term in atom.terms):
@@ -86,10 +86,10 @@ def _atoms_of(rule: Rule, groups: Groups) -> int:
 
 
 def _size(atom: Atom, groups: Groups) -> int:
-    return prod(len(_members(term, groups)) for term in atom.terms if isinstance(term, GroupName))
+    return prod(len(_group_members(term, groups)) for term in atom.terms if isinstance(term, GroupName))
 
 
-def _ungrouped(rule: Rule, groups: Groups) -> Iterator[Rule]:
+def _replace_groups(rule: Rule, groups: Groups) -> Iterator[Rule]:
     if isinstance(rule, ArithmeticRule):
         summands = (Summand(part.coefficient, atom) for part in rule.summands for atom in _atoms(part.atom, groups))
         yield replace(rule, summands=tuple(summands))
@@ -98,7 +98,7 @@ def _ungrouped(rule: Rule, groups: Groups) -> Iterator[Rule]:
     heads = [_choices(literal, groups, widens=not literal.negated) for literal in rule.head]
     for choice in product(*bodies, *heads):
         body, head = choice[: len(bodies)], choice[len(bodies) :]
-        yield _rule_of(rule, body, head)
+        yield _with_literals(rule, body, head)
 
 
 def _is_denied(literal: Literal) -> bool:
@@ -106,7 +106,7 @@ def _is_denied(literal: Literal) -> bool:
     return literal.negated or literal.atom.predicate == UNEQUAL
 
 
-def _rule_of(rule: LogicalRule, body: Iterable[list[Literal]], head: Iterable[list[Literal]]) -> LogicalRule:
+def _with_literals(rule: LogicalRule, body: Iterable[list[Literal]], head: Iterable[list[Literal]]) -> LogicalRule:
     return replace(
         rule, body=tuple(lit for part in body for lit in part), head=tuple(lit for part in head for lit in part)
     )
@@ -119,13 +119,13 @@ def _choices(literal: Literal, groups: Groups, *, widens: bool) -> list[list[Lit
 
 
 def _atoms(atom: Atom, groups: Groups) -> list[Atom]:
-    options = [_members(term, groups) if isinstance(term, GroupName) else (term,) for term in atom.terms]
+    options = [_group_members(term, groups) if isinstance(term, GroupName) else (term,) for term in atom.terms]
     return [replace(atom, terms=terms) for terms in product(*options)]
 
 
-def _members(name: GroupName, groups: Groups) -> tuple[Constant, ...]:
+def _group_members(name: GroupName, groups: Groups) -> tuple[Constant, ...]:
     if name.name not in groups:
-        raise refusal(
+        raise rule_error(
             name.place, f"there is no group {name}.{did_you_mean(str(name), [f'${known}' for known in groups])}"
         )
     return tuple(replace(member, place=name.place) for member in groups[name.name])

@@ -1,7 +1,7 @@
 """The facts about one corpus: every predicate that lists its facts, as a relation over codes.
 
 Units and classes have the codes of the corpus. Names and derived texts are coded here as they appear.
-Relations are made once and kept, since many rules ask for the same one. Axes: i unit, k class, s sequence.
+Relations are made once and cached, since many rules need the same one. Axes: i unit, k class, s sequence.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from crowdlogic.data.intake.contract import row_error
 from crowdlogic.data.names import Classes, as_text, encode, find
 from crowdlogic.errors import RuleError, did_you_mean, name_list
 from crowdlogic.numerics.arrays import Ints
-from crowdlogic.rules.places import refusal
+from crowdlogic.rules.places import rule_error
 from crowdlogic.rules.predicates.definition import FIXED, Facts, Kind, Predicate, Role
 from crowdlogic.rules.predicates.vocabulary import Table, Vocabulary
 from crowdlogic.rules.predicates.word_lists import read_word_list
-from crowdlogic.rules.relations import MOST_ROWS
+from crowdlogic.rules.relations import MAX_ROWS
 from crowdlogic.rules.syntax import Atom, Constant
 
 
@@ -59,11 +59,11 @@ class World:
     corpus: Corpus
     classes: Classes
     vocabulary: Vocabulary
-    max_rows: int = MOST_ROWS
+    max_rows: int = MAX_ROWS
     names: Pool = field(default_factory=Pool)
     derived: Pool = field(default_factory=Pool)
     notices: list[str] = field(default_factory=list)
-    _kept: dict[object, Facts] = field(default_factory=dict)
+    _cache: dict[object, Facts] = field(default_factory=dict)
 
     @cached_property
     def texts(self) -> pl.Series:
@@ -92,7 +92,7 @@ class World:
         (code,) = find(pl.Series([constant.value]), self.unit_names)
         if code < 0:
             hint = did_you_mean(constant.value, self.unit_names.head(2000).to_list())
-            raise refusal(constant.place, f"there is no item or token {constant}.{hint}")
+            raise rule_error(constant.place, f"there is no item or token {constant}.{hint}")
         return int(code)
 
     def facts(self, atom: Atom, predicate: Predicate, kinds: Sequence[Kind], inputs: Ints | None = None) -> Facts:
@@ -111,27 +111,27 @@ class World:
         )
         key = (predicate.name, constants, tuple(kinds), atom.place.folder)
         if inputs is not None:
-            return self._of_text(atom, predicate, constants, np.unique(inputs))
-        if key not in self._kept:
-            self._kept[key] = self._facts(atom, predicate, kinds, constants)
-        return self._kept[key]
+            return self._text_facts(atom, predicate, constants, np.unique(inputs))
+        if key not in self._cache:
+            self._cache[key] = self._facts(atom, predicate, kinds, constants)
+        return self._cache[key]
 
     def _facts(self, atom: Atom, predicate: Predicate, kinds: Sequence[Kind], constants: tuple[str, ...]) -> Facts:
         if predicate.role is Role.structure:
             facts: Facts = self._call(predicate, self.corpus, self.max_rows)
             return facts
         if predicate.role is Role.table:
-            return self._of_table(self.vocabulary.tables[predicate.name.casefold()], atom, kinds)
-        return self._of_text(atom, predicate, constants, None)
+            return self._table_facts(self.vocabulary.tables[predicate.name.casefold()], atom, kinds)
+        return self._text_facts(atom, predicate, constants, None)
 
-    def _of_text(self, atom: Atom, predicate: Predicate, constants: tuple[str, ...], inputs: Ints | None) -> Facts:
+    def _text_facts(self, atom: Atom, predicate: Predicate, constants: tuple[str, ...], inputs: Ints | None) -> Facts:
         """Facts of a function: over all units, or over the derived texts that are asked about."""
         texts = self.texts if inputs is None else self.derived.texts.gather(inputs)
         codes: Ints = np.arange(len(texts)) if inputs is None else inputs
         try:
             answer = self._answer(predicate, texts, constants, atom)
         except RuleError as problem:
-            raise refusal(atom.place, str(problem)) from None
+            raise rule_error(atom.place, str(problem)) from None
         if answer.dtype == pl.String:
             rows = answer.is_not_null().arg_true().to_numpy()
             pool = self.derived if predicate.kinds[-1] is Kind.text else self.names
@@ -168,8 +168,8 @@ class World:
             raise RuleError(f"{predicate.name} has no function that could say when it is true.")
         return predicate.function(*arguments)
 
-    def _of_table(self, table: Table, atom: Atom, kinds: Sequence[Kind]) -> Facts:
-        columns = [self._coded(table, series, kind) for series, kind in zip(table.arguments, kinds, strict=True)]
+    def _table_facts(self, table: Table, atom: Atom, kinds: Sequence[Kind]) -> Facts:
+        columns = [self._encode(table, series, kind) for series, kind in zip(table.arguments, kinds, strict=True)]
         known = np.logical_and.reduce([column >= 0 for column in columns])
         if not known.all():
             self.notices.append(
@@ -181,7 +181,7 @@ class World:
         self._refuse_repeats(table, columns, np.flatnonzero(known))
         return Facts(tuple(columns), None if truth is None or (truth == 1).all() else truth)
 
-    def _coded(self, table: Table, series: pl.Series, kind: Kind) -> Ints:
+    def _encode(self, table: Table, series: pl.Series, kind: Kind) -> Ints:
         if kind is Kind.unit:
             return find(as_text(series), self.unit_names).astype(np.int64)
         if kind is not Kind.label:
@@ -203,7 +203,7 @@ class World:
     def _refuse_repeats(self, table: Table, columns: Sequence[Ints], rows: Ints) -> None:
         if not len(rows):
             return
-        order = np.lexsort(tuple(columns))
+        order = np.lexsort(tuple(columns))  # equal facts become neighbours
         same = np.logical_and.reduce([column[order][1:] == column[order][:-1] for column in columns])
         if same.any():
             again = np.sort(rows[order[1:][same]])
@@ -211,7 +211,7 @@ class World:
 
 
 def _check_answer(answer: Any, texts: pl.Series, predicate: Predicate) -> pl.Series:
-    """What a registered function said, as a column; refused when it does not fit."""
+    """The answer of a registered function as a column; refused when it does not fit."""
     gives_text = predicate.kinds[-1] is Kind.text
     column = pl.Series(answer, dtype=pl.String if gives_text else pl.Float64, strict=False)
     if len(column) != len(texts):

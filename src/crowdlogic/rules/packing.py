@@ -20,7 +20,17 @@ from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.predicates.definition import Kind
 from crowdlogic.rules.predicates.vocabulary import Table
 from crowdlogic.rules.predicates.word_lists import parse_word_list, word_list_bytes
-from crowdlogic.rules.syntax import ArithmeticRule, Atom, Constant, GroupName, LogicalRule, Ready, Rule, RuleSet, Term
+from crowdlogic.rules.syntax import (
+    ArithmeticRule,
+    Atom,
+    Constant,
+    GroupName,
+    IncludedSet,
+    LogicalRule,
+    Rule,
+    RuleSet,
+    Term,
+)
 
 TRUTH = "truth"
 
@@ -185,7 +195,7 @@ def _free_name(name: str, taken: Container[str]) -> str:
     return free
 
 
-def _rename_lists(statement: Rule | Ready, packing: _Packing) -> Rule | Ready:
+def _rename_lists(statement: Rule | IncludedSet, packing: _Packing) -> Rule | IncludedSet:
     """The same rule, with the packed names of its word lists."""
     if isinstance(statement, LogicalRule):
         body, head = (

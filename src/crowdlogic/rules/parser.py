@@ -13,11 +13,12 @@ from lark import Lark, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 from lark.exceptions import UnexpectedEOF
 
 from crowdlogic.errors import MissingDataError, RuleError
-from crowdlogic.rules.places import Place, refusal
-from crowdlogic.rules.syntax import Constant, Ready, Rule, RuleSet
-from crowdlogic.rules.tree_builder import Builder, Inclusion, Statement
+from crowdlogic.rules.places import Place, rule_error
+from crowdlogic.rules.syntax import Constant, IncludedSet, Rule, RuleSet
+from crowdlogic.rules.terms import TermBuilder
+from crowdlogic.rules.tree_builder import GroupDefinition, IncludedFile, Statement, TreeBuilder
 
-LONGEST = 1_000_000
+MAX_LENGTH = 1_000_000
 """No rule file is this long; a data file given by mistake is refused before it is parsed."""
 
 TERMINALS = {
@@ -53,15 +54,15 @@ def parse_rules(text: str, *, source: str = "the rules", folder: Path | None = N
         source: What to call the text in messages.
         folder: Where `include 'file'` and word lists look; without it, files cannot be included.
     """
-    return _assembled(_statements(text, source, folder), source, folder, ())
+    return _assemble(_statements(text, source, folder), source, folder, ())
 
 
 def read_rules(path: str | Path) -> RuleSet:
     """The rules of a file and of the files that it includes."""
-    return _read(Path(path), ())
+    return _read_file(Path(path), ())
 
 
-def _read(path: Path, within: tuple[Path, ...]) -> RuleSet:
+def _read_file(path: Path, within: tuple[Path, ...]) -> RuleSet:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -69,20 +70,20 @@ def _read(path: Path, within: tuple[Path, ...]) -> RuleSet:
     except (OSError, UnicodeDecodeError) as problem:
         raise RuleError(f"{path}: cannot be read as a rule file (UTF-8 text): {problem}.") from None
     statements = _statements(text, path.name, path.parent)
-    return _assembled(statements, path.name, path.parent, (*within, path.resolve()))
+    return _assemble(statements, path.name, path.parent, (*within, path.resolve()))
 
 
 def _statements(text: str, source: str, folder: Path | None) -> list[Statement]:
-    if len(text) > LONGEST:
-        raise RuleError(f"{source}: {len(text):,} characters are no rule file; the most is {LONGEST:,}.")
+    if len(text) > MAX_LENGTH:
+        raise RuleError(f"{source}: {len(text):,} characters are no rule file; the most is {MAX_LENGTH:,}.")
     # A byte-order mark is how some editors say UTF-8; NUL and other control characters fail in the lexer.
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    builder = Builder(source, text.split("\n"), folder)
+    terms = TermBuilder(source, text.split("\n"), folder)
     try:
         tree = _grammar().parse(text)
     except UnexpectedInput as problem:
-        raise _syntax_error(problem, builder) from None
-    return builder.statements(tree)
+        raise _syntax_error(problem, terms) from None
+    return TreeBuilder(terms).statements(tree)
 
 
 @lru_cache(maxsize=1)
@@ -90,21 +91,23 @@ def _grammar() -> Lark:
     return Lark.open("grammar.lark", rel_to=__file__, parser="lalr", maybe_placeholders=True)
 
 
-def _syntax_error(problem: UnexpectedInput, builder: Builder) -> RuleError:
+def _syntax_error(problem: UnexpectedInput, terms: TermBuilder) -> RuleError:
     if isinstance(problem, UnexpectedCharacters):
-        place = builder.place(problem.line, problem.column)
-        return refusal(place, _character(place))
+        place = terms.place(problem.line, problem.column)
+        return rule_error(place, _describe_character(place))
     if isinstance(problem, UnexpectedToken) and problem.token.type != "$END":
-        place = builder.place(problem.token.line or 1, problem.token.column or 1)
+        place = terms.place(problem.token.line or 1, problem.token.column or 1)
         if place.text[: place.column].endswith("/*"):
-            return refusal(replace(place, column=place.column - 1), "the comment /* is never closed.")
-        return refusal(place, f"unexpected {str(problem.token)!r}; expected {_expected(problem)}.")
+            return rule_error(replace(place, column=place.column - 1), "the comment /* is never closed.")
+        return rule_error(place, f"unexpected {str(problem.token)!r}; expected {_describe_expected(problem)}.")
     if isinstance(problem, UnexpectedToken | UnexpectedEOF):
-        return refusal(builder.end(), f"the text ends in the middle of a rule; expected {_expected(problem)}.")
-    return refusal(builder.end(), "this cannot be read as a rule.")
+        return rule_error(
+            terms.end(), f"the text ends in the middle of a rule; expected {_describe_expected(problem)}."
+        )
+    return rule_error(terms.end(), "this cannot be read as a rule.")
 
 
-def _character(place: Place) -> str:
+def _describe_character(place: Place) -> str:
     rest = place.text[place.column - 1 :]
     if rest[:1] in ("'", '"'):
         return f"the quote {rest[0]} is never closed on this line."
@@ -113,7 +116,7 @@ def _character(place: Place) -> str:
     return f"unexpected character {rest[:1]!r}."
 
 
-def _expected(problem: UnexpectedToken | UnexpectedEOF) -> str:
+def _describe_expected(problem: UnexpectedToken | UnexpectedEOF) -> str:
     terminals = (
         set(problem.accepts or problem.expected) if isinstance(problem, UnexpectedToken) else set(problem.expected)
     )
@@ -125,44 +128,47 @@ def _expected(problem: UnexpectedToken | UnexpectedEOF) -> str:
     return " or ".join([", ".join(known[:-1]), known[-1]] if len(known) > 1 else known) or "something else"
 
 
-def _assembled(statements: list[Statement], source: str, folder: Path | None, within: tuple[Path, ...]) -> RuleSet:
-    found: list[Rule | Ready] = []
+def _assemble(statements: list[Statement], source: str, folder: Path | None, within: tuple[Path, ...]) -> RuleSet:
+    found: list[Rule | IncludedSet] = []
     groups: dict[str, tuple[Constant, ...]] = {}
     for statement in statements:
-        if isinstance(statement, Inclusion):
-            other = _included(statement, folder, within)
+        if isinstance(statement, IncludedFile):
+            other = _read_included(statement, folder, within)
             found.extend(other.statements)
             _refuse_other_meaning(statement, other.groups, groups)
             groups.update(other.groups)
-        elif isinstance(statement, tuple):
-            name, members, place = statement
-            if name in groups:
-                raise refusal(place, f"the group ${name} is defined twice. Give the second one another name.")
-            groups[name] = members
+        elif isinstance(statement, GroupDefinition):
+            if statement.name in groups:
+                raise rule_error(
+                    statement.place, f"the group ${statement.name} is defined twice. Give the second one another name."
+                )
+            groups[statement.name] = statement.members
         else:
             found.append(statement)
     return RuleSet(tuple(found), groups, source)
 
 
 def _refuse_other_meaning(
-    statement: Inclusion, theirs: dict[str, tuple[Constant, ...]], ours: dict[str, tuple[Constant, ...]]
+    statement: IncludedFile, theirs: dict[str, tuple[Constant, ...]], ours: dict[str, tuple[Constant, ...]]
 ) -> None:
     """Groups hold for all files together, so two meanings of a name would change the rules of one of them."""
     for name, members in theirs.items():
         if name in ours and set(members) != set(ours[name]):
-            raise refusal(
+            raise rule_error(
                 statement.place,
                 f"{statement.path!r} gives the group ${name} other members than it has here already. "
                 f"Give one of the two another name.",
             )
 
 
-def _included(statement: Inclusion, folder: Path | None, within: tuple[Path, ...]) -> RuleSet:
+def _read_included(statement: IncludedFile, folder: Path | None, within: tuple[Path, ...]) -> RuleSet:
     if folder is None:
-        raise refusal(statement.place, "a text that came from no file cannot include a file; use read_rules on a file.")
+        raise rule_error(
+            statement.place, "a text that came from no file cannot include a file; use read_rules on a file."
+        )
     path = folder / statement.path
     if path.resolve() in within:
-        raise refusal(statement.place, f"{statement.path!r} includes itself, directly or through other files.")
+        raise rule_error(statement.place, f"{statement.path!r} includes itself, directly or through other files.")
     if not path.is_file():
-        raise refusal(statement.place, f"there is no file {statement.path!r} beside this one.")
-    return _read(path, within)
+        raise rule_error(statement.place, f"there is no file {statement.path!r} beside this one.")
+    return _read_file(path, within)

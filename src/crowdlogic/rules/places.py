@@ -39,6 +39,6 @@ class Place:
         return f"{self.source}:{self.line}:{self.column}"
 
 
-def refusal(place: Place, what: str) -> RuleError:
+def rule_error(place: Place, what: str) -> RuleError:
     """The error for something at a place."""
     return RuleError(place.message(what))

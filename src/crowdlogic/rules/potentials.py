@@ -1,7 +1,7 @@
 """Potentials: what all groundings together say about each unit, and about each pair of units.
 
 penalty = sum over rules l and their groundings of w_l (1 - v_l), one slack per grounding ([LNCL] eq. 15); the hard
-rules' violations are kept apart, as what is forbidden, so that no strength scales them.
+rules' violations are held separately, as what is forbidden, so that no strength scales them.
 
 Axes: i unit, k class, e pair of units (edge), n distinct table.
 """
@@ -20,7 +20,7 @@ from crowdlogic.numerics.logspace import LOG_ZERO
 from crowdlogic.rules.blocks import Block, Predictions, Tabulated, distances
 from crowdlogic.rules.grounding import GroundRule, GroundRules
 
-MOST_CELLS = 400_000_000
+MAX_CELLS = 400_000_000
 """The most numbers in the tables of all pairs: 3 GB."""
 
 SMALL_RANGE = 1 << 22
@@ -61,7 +61,7 @@ class Pairs:
     forbidden: Bools
     which: Ints
 
-    def log(self, strength: float) -> Floats:
+    def log_potential(self, strength: float) -> Floats:
         """log[n, k, k'], the log potential of each table."""
         return np.where(self.forbidden, LOG_ZERO, -strength * self.penalty)
 
@@ -82,7 +82,7 @@ class Potentials:
     touched: Bools
     pairs: Pairs | None
 
-    def applied(self, log_beliefs: Floats, strength: float) -> Floats:
+    def apply(self, log_beliefs: Floats, strength: float) -> Floats:
         """log[i, k], log beliefs with the potentials of single units added. Most rules touch few units alone."""
         log = log_beliefs.copy()
         rows = np.flatnonzero(self.touched)
@@ -100,35 +100,37 @@ def potentials(
         predictions: What the classifier says, where rules ask.
         per_unit: Whether the groundings of a rule add up at a unit, or are averaged.
     """
-    way, said = check_per_unit(per_unit), predictions or Predictions()
-    if way not in ground.kept:
-        # What the classifier has no say in is added up once, and kept for the next epoch.
-        ground.kept[way] = _added(ground, said, way, _nothing(ground), static=True)
-    kept: Potentials = ground.kept[way]
-    return kept if ground.is_static else _added(ground, said, way, kept, static=False)
+    mode, answers = check_per_unit(per_unit), predictions or Predictions()
+    if mode not in ground.cache:
+        # What does not depend on the classifier is added up once, and reused in the next epoch.
+        ground.cache[mode] = _add_rules(_no_potentials(ground), ground, answers, mode, static=True)
+    static: Potentials = ground.cache[mode]
+    return static if ground.is_static else _add_rules(static, ground, answers, mode, static=False)
 
 
-def _nothing(ground: GroundRules) -> Potentials:
+def _no_potentials(ground: GroundRules) -> Potentials:
     shape = (ground.corpus.n_units, len(ground.classes))
     return Potentials(np.zeros(shape), np.zeros(shape, dtype=bool), np.zeros(shape[0], dtype=bool), None)
 
 
-def _added(ground: GroundRules, said: Predictions, way: PerUnit, to: Potentials, *, static: bool) -> Potentials:
-    """The potentials with the static blocks of every rule added, or with the others."""
-    penalty, forbidden, touched = to.penalty.copy(), to.forbidden.copy(), to.touched.copy()
-    pairs = [] if to.pairs is None else [_contribution_of(to.pairs)]
+def _add_rules(
+    base: Potentials, ground: GroundRules, predictions: Predictions, mode: PerUnit, *, static: bool
+) -> Potentials:
+    """The potentials with the static blocks of every rule added, or with those that depend on the classifier."""
+    penalty, forbidden, touched = base.penalty.copy(), base.forbidden.copy(), base.touched.copy()
+    pairs = [] if base.pairs is None else [_pairs_contribution(base.pairs)]
     for rule in ground.rules:
-        share = _shares(rule, len(penalty)) if way is PerUnit.mean else None
+        share = _grounding_shares(rule, len(penalty)) if mode is PerUnit.mean else None
         for block in rule.blocks:
             if block.is_static is not static:
                 continue
-            part = _contribution(rule, block, distances(block, said), share)
+            part = _contribution(rule, block, distances(block, predictions), share)
             if block.second is None:
                 _add_units(part, penalty, forbidden)
                 touched[part.first] = True
             else:
                 pairs.append(part)
-    return Potentials(penalty, forbidden, touched, combine(pairs, *penalty.shape) if pairs else None)
+    return Potentials(penalty, forbidden, touched, combine_pairs(pairs, *penalty.shape) if pairs else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,14 +144,14 @@ class _Contribution:
     which: Ints | None
 
 
-def _contribution_of(pairs: Pairs) -> _Contribution:
+def _pairs_contribution(pairs: Pairs) -> _Contribution:
     flat = (len(pairs.penalty), -1)
     return _Contribution(
         pairs.first, pairs.second, pairs.penalty.reshape(flat), pairs.forbidden.reshape(flat), pairs.which
     )
 
 
-def _shares(rule: GroundRule, n_units: int) -> Floats:
+def _grounding_shares(rule: GroundRule, n_units: int) -> Floats:
     """share[i], 1 / the groundings of a rule at unit i."""
     counts = np.zeros(n_units)
     for block in rule.blocks:
@@ -164,13 +166,15 @@ def _contribution(rule: GroundRule, block: Block, found: Tabulated, share: Float
     if rule.rule.weight is None:
         return _Contribution(block.first, block.second, np.zeros_like(table), table > 1e-12, which)
     if share is not None:
+        # At a pair, the busier unit decides: the smaller of the two shares.
         ours = share[block.first] if block.second is None else np.minimum(share[block.first], share[block.second])
-        table, which = _scaled(table, which, ours)
+        table, which = _scale_tables(table, which, ours)
     return _Contribution(block.first, block.second, rule.rule.weight * table, np.zeros(table.shape, dtype=bool), which)
 
 
-def _scaled(table: Floats, which: Ints | None, factor: Floats) -> tuple[Floats, Ints | None]:
+def _scale_tables(table: Floats, which: Ints | None, factor: Floats) -> tuple[Floats, Ints | None]:
     """The tables times a factor of each row, one for each distinct product."""
+    # A row is coded by its table and its factor; rows with the same code share a product.
     factors, of_row = np.unique(factor, return_inverse=True)
     code = of_row if which is None else which * len(factors) + of_row
     distinct, renumbered = np.unique(code, return_inverse=True)
@@ -180,7 +184,7 @@ def _scaled(table: Floats, which: Ints | None, factor: Floats) -> tuple[Floats, 
 def _add_units(part: _Contribution, penalty: Floats, forbidden: Bools) -> None:
     """Add a block of one unit per row. Many rows may touch one unit, so they are counted, class by class if need be."""
     n_units = len(penalty)
-    if part.which is None and _rises(part.first):
+    if part.which is None and _is_increasing(part.first):
         penalty[part.first] += part.penalty
         forbidden[part.first] |= part.forbidden
         return
@@ -195,12 +199,12 @@ def _add_units(part: _Contribution, penalty: Floats, forbidden: Bools) -> None:
             forbidden[part.first[part.forbidden[part.which, k]], k] = True
 
 
-def combine(parts: Sequence[_Contribution], n_units: int, size: int) -> Pairs:
+def combine_pairs(parts: Sequence[_Contribution], n_units: int, size: int) -> Pairs:
     """One table for each pair of units: the sum of what every block says about it."""
     first, second, edges = _edges(parts, n_units)
     total = _Total.empty(len(first), size)
     for part, edge in zip(parts, edges, strict=True):
-        total = total.plus(*_once(part, edge))
+        total = total.plus(*_merge_repeated_pairs(part, edge))
     shape = (len(total.penalty), size, size)
     return Pairs(first, second, total.penalty.reshape(shape), total.forbidden.reshape(shape), total.which)
 
@@ -208,13 +212,13 @@ def combine(parts: Sequence[_Contribution], n_units: int, size: int) -> Pairs:
 def _edges(parts: Sequence[_Contribution], n_units: int) -> tuple[Ints, Ints, list[Ints]]:
     """The distinct pairs in the order of their units, and the pair of every row of every block."""
     keys = [part.first * np.int64(n_units) + _second(part) for part in parts]
-    if all(len(key) == len(keys[0]) and (key == keys[0]).all() for key in keys[1:]) and _rises(keys[0]):
+    if all(len(key) == len(keys[0]) and (key == keys[0]).all() for key in keys[1:]) and _is_increasing(keys[0]):
         return parts[0].first, _second(parts[0]), [np.arange(len(keys[0]))] * len(keys)
     distinct = np.unique(np.concatenate(keys))
     return distinct // n_units, distinct % n_units, [np.searchsorted(distinct, key) for key in keys]
 
 
-def _rises(values: Ints) -> bool:
+def _is_increasing(values: Ints) -> bool:
     """Whether each value is larger than the one before it, so that none stands twice."""
     return bool((values[1:] > values[:-1]).all())
 
@@ -225,25 +229,26 @@ def _second(part: _Contribution) -> Ints:
     return part.second
 
 
-def _once(part: _Contribution, edge: Ints) -> tuple[Ints, Floats, Bools, Ints]:
+def _merge_repeated_pairs(part: _Contribution, edge: Ints) -> tuple[Ints, Floats, Bools, Ints]:
     """A block with each pair at most once: rows of the same pair are added up."""
     which = np.zeros(len(edge), dtype=np.int64) if part.which is None else part.which
-    if _rises(edge):
+    if _is_increasing(edge):
         return edge, part.penalty, part.forbidden, which
+    # Rows of one pair become neighbours, so that their tables can be summed run by run.
     order = np.argsort(edge, kind="stable")
     distinct, starts = np.unique(edge[order], return_index=True)
     if len(distinct) == len(edge):
         return distinct, part.penalty, part.forbidden, which[order]
-    _refuse_cells(len(edge) * part.penalty.shape[1])
+    _refuse_large_tables(len(edge) * part.penalty.shape[1])
     penalty = np.add.reduceat(part.penalty[which[order]], starts, axis=0)
     forbidden = np.logical_or.reduceat(part.forbidden[which[order]], starts, axis=0)
     return distinct, penalty, forbidden, np.arange(len(distinct))
 
 
-def _refuse_cells(cells: int) -> None:
-    if cells > MOST_CELLS:
+def _refuse_large_tables(cells: int) -> None:
+    if cells > MAX_CELLS:
         raise RuleError(
-            f"The tables of all pairs of units would hold {cells:,} numbers, and the limit is {MOST_CELLS:,}. Use "
+            f"The tables of all pairs of units would hold {cells:,} numbers, and the limit is {MAX_CELLS:,}. Use "
             f"crisp facts (truth 0 or 1), which share tables, or fewer pairs."
         )
 
@@ -258,19 +263,20 @@ class _Total:
 
     @staticmethod
     def empty(n_edges: int, size: int) -> _Total:
-        """Nothing said yet."""
+        """No penalty on any pair."""
         return _Total(
             np.zeros((1, size * size)), np.zeros((1, size * size), dtype=bool), np.zeros(n_edges, dtype=np.int64)
         )
 
     def plus(self, edge: Ints, penalty: Floats, forbidden: Bools, which: Ints) -> _Total:
         """Add tables to some pairs, each at most once."""
+        # A pair's new table is the pair (old table, added table); 0 stands for no added table.
         added = np.zeros(len(self.which), dtype=np.int64)
         added[edge] = which + 1
         span = len(penalty) + 1
         distinct, renumbered = renumber(self.which * span + added, len(self.penalty) * span)
         old, new = distinct // span, distinct % span
-        _refuse_cells(len(distinct) * penalty.shape[1])
+        _refuse_large_tables(len(distinct) * penalty.shape[1])
         nothing = np.zeros((1, penalty.shape[1]))
         return _Total(
             self.penalty[old] + np.concatenate([nothing, penalty])[new],

@@ -10,9 +10,9 @@ from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.predicates.definition import Kind, Role
 from crowdlogic.rules.syntax import Atom, Constant, Rule, RuleSet
-from crowdlogic.rules.variables import binding_atoms, find_predicate, kinds_of
+from crowdlogic.rules.variables import binding_atoms, find_predicate, variable_kinds
 
-OF_UNITS = (Kind.unit, Kind.readable)
+UNIT_PLACES = (Kind.unit, Kind.readable)
 """Places that stand for units of the corpus; a constant there names one."""
 
 
@@ -24,7 +24,7 @@ def stay_within_items(rules: RuleSet, classes: Classes, vocabulary: Vocabulary |
 
 def _stays_within(rule: Rule, vocabulary: Vocabulary) -> bool:
     """Whether all units of a rule are one, or are bound together by the structure of a sequence."""
-    kinds = kinds_of(rule, vocabulary)
+    kinds = variable_kinds(rule, vocabulary)
     if any(_names_a_unit(atom, kinds, vocabulary) for atom in rule.atoms):
         return False
     groups = {name: name for name, kind in kinds.items() if kind is Kind.unit}
@@ -42,4 +42,4 @@ def _names_a_unit(atom: Atom, kinds: dict[str, Kind], vocabulary: Vocabulary) ->
     if atom.is_comparison:
         return any(constants) and any(kinds.get(variable.name) is Kind.unit for variable in atom.variables())
     places = find_predicate(atom, vocabulary).kinds
-    return any(is_constant and kind in OF_UNITS for is_constant, kind in zip(constants, places, strict=True))
+    return any(is_constant and kind in UNIT_PLACES for is_constant, kind in zip(constants, places, strict=True))

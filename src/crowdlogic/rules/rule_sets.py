@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Sequence
 from crowdlogic.data.names import Classes
 from crowdlogic.data.tagging import BEGIN, END, INSIDE, SINGLE, is_span_tag_set, parse_tags
 from crowdlogic.errors import did_you_mean, name_list
-from crowdlogic.rules.places import refusal
-from crowdlogic.rules.syntax import Constant, Ready
+from crowdlogic.rules.places import rule_error
+from crowdlogic.rules.syntax import Constant, IncludedSet
 
 
-def ready_rules(ready: Ready, classes: Classes | None) -> str:
+def write_rule_set(ready: IncludedSet, classes: Classes | None) -> str:
     """The rules of a ready-made set as text, a rule a line.
 
     Args:
@@ -25,7 +25,7 @@ def ready_rules(ready: Ready, classes: Classes | None) -> str:
     """
     if ready.name not in MAKERS:
         known = ", ".join(MAKERS)
-        raise refusal(
+        raise rule_error(
             ready.place,
             f"there is no ready-made rule set {ready.name!r}.{did_you_mean(ready.name, [*MAKERS])} Known: {known}.",
         )
@@ -33,49 +33,49 @@ def ready_rules(ready: Ready, classes: Classes | None) -> str:
     return "".join(f"{front}{rule}{back}\n" for rule in MAKERS[ready.name](ready, classes))
 
 
-def _bio(ready: Ready, classes: Classes | None) -> Iterable[str]:
+def _bio(ready: IncludedSet, classes: Classes | None) -> Iterable[str]:
     for tags in _types(ready, classes, ("B-", "I-")):
         if INSIDE in tags:
-            yield _after(tags, INSIDE)
+            yield _follows(tags, INSIDE)
             yield f"First(T) -> !{_label('T', tags[INSIDE])}"
 
 
-def _bioes(ready: Ready, classes: Classes | None) -> Iterable[str]:
+def _bioes(ready: IncludedSet, classes: Classes | None) -> Iterable[str]:
     for tags in _types(ready, classes, ("B-", "I-", "E-", "S-")):
         for inner in (INSIDE, END):
             if inner in tags:
-                yield _after(tags, inner)
+                yield _follows(tags, inner)
                 yield f"First(T) -> !{_label('T', tags[inner])}"
         for opened in (BEGIN, INSIDE):
             if opened in tags and END in tags:
-                onward = _either("T", [tags[prefix] for prefix in (INSIDE, END) if prefix in tags])
+                onward = _any_label("T", [tags[prefix] for prefix in (INSIDE, END) if prefix in tags])
                 yield f"{_label('P', tags[opened])} & Previous(T, P) -> {onward}"
                 yield f"Last(T) -> !{_label('T', tags[opened])}"
 
 
-def _contrast(ready: Ready, _: Classes | None) -> Iterable[str]:
+def _contrast(ready: IncludedSet, _: Classes | None) -> Iterable[str]:
     if len(ready.arguments) != 1:
-        raise refusal(ready.place, "contrast needs one word, such as contrast('but').")
+        raise rule_error(ready.place, "contrast needs one word, such as contrast('but').")
     yield f"Label(S, C) & After(S, {Constant(ready.arguments[0], ready.place)}, B) -> Predicted(B, C)"
 
 
-MAKERS: dict[str, Callable[[Ready, Classes | None], Iterable[str]]] = {
+MAKERS: dict[str, Callable[[IncludedSet, Classes | None], Iterable[str]]] = {
     "bio": _bio,
     "bioes": _bioes,
     "contrast": _contrast,
 }
 
 
-def _types(ready: Ready, classes: Classes | None, prefixes: Sequence[str]) -> Iterable[dict[int, str]]:
+def _types(ready: IncludedSet, classes: Classes | None, prefixes: Sequence[str]) -> Iterable[dict[int, str]]:
     """For each type, its tag by prefix."""
     if ready.arguments:
         classes = ("O", *(f"{prefix}{kind}" for kind in ready.arguments for prefix in prefixes))
     if classes is None:
-        raise refusal(
+        raise rule_error(
             ready.place, f"{ready.name} needs the entity types: write {ready.name}('PER', 'ORG'), or give the labels."
         )
     if not is_span_tag_set(classes):
-        raise refusal(
+        raise rule_error(
             ready.place, f"{ready.name} needs span tags such as B-PER and O; the classes are {name_list(classes)}."
         )
     tags = parse_tags(classes)
@@ -88,12 +88,12 @@ def _types(ready: Ready, classes: Classes | None, prefixes: Sequence[str]) -> It
         }
 
 
-def _after(tags: dict[int, str], inner: int) -> str:
-    before = _either("P", [tags[prefix] for prefix in (BEGIN, INSIDE) if prefix in tags])
+def _follows(tags: dict[int, str], inner: int) -> str:
+    before = _any_label("P", [tags[prefix] for prefix in (BEGIN, INSIDE) if prefix in tags])
     return f"{_label('T', tags[inner])} & Previous(T, P) -> {before}"
 
 
-def _either(variable: str, tags: Sequence[str]) -> str:
+def _any_label(variable: str, tags: Sequence[str]) -> str:
     return " | ".join(_label(variable, tag) for tag in tags)
 
 

@@ -67,7 +67,7 @@ class Atom:
         return self.predicate in COMPARISONS
 
     def variables(self) -> Iterator[Variable]:
-        """The variables, in the order they stand, repeated ones again."""
+        """The variables, in order, repeated ones again."""
         return (term for term in self.terms if isinstance(term, Variable))
 
     def __str__(self) -> str:
@@ -170,14 +170,14 @@ def _weighted(weight: float | None, text: str, squared: bool) -> str:
 
 
 @dataclass(frozen=True)
-class Ready:
-    """A ready-made rule set, asked for by name: include bio('PER').
+class IncludedSet:
+    """A ready-made rule set, included by name: include bio('PER').
 
     Attributes:
         name: Which one.
         arguments: What stands in the parentheses.
         weight: The weight of its rules; None for hard rules.
-        place: Where it stands.
+        place: Its place in the file.
     """
 
     name: str
@@ -193,7 +193,7 @@ class Ready:
 
 @dataclass(frozen=True)
 class RuleSet:
-    """The rules of a file and of what it includes, in the order they stand.
+    """The rules of a file and of what it includes, in the order of the file.
 
     Attributes:
         statements: Rules, and ready-made sets that wait for the classes.
@@ -201,14 +201,14 @@ class RuleSet:
         source: The file's name.
     """
 
-    statements: tuple[Rule | Ready, ...]
+    statements: tuple[Rule | IncludedSet, ...]
     groups: dict[str, tuple[Constant, ...]] = field(default_factory=dict)
     source: str = "the rules"
 
     @property
     def rules(self) -> tuple[Rule, ...]:
         """The rules that are written out; `expand` writes out the ready-made ones too."""
-        return tuple(item for item in self.statements if not isinstance(item, Ready))
+        return tuple(item for item in self.statements if not isinstance(item, IncludedSet))
 
     def __len__(self) -> int:
         return len(self.statements)

@@ -134,10 +134,10 @@ def estimate_transitions(
     counts = beliefs[later - 1].T @ beliefs[later] + smoothing
     starts = beliefs[sequence_starts(len(beliefs), offsets)].sum(axis=0) + smoothing
     axis = 1 if given == "previous" else 0
-    return TransitionTable(classes, _share(counts, axis), _share(starts, 0), strength, floor)
+    return TransitionTable(classes, _normalise_counts(counts, axis), _normalise_counts(starts, 0), strength, floor)
 
 
-def _share(counts: Floats, axis: int) -> Floats:
+def _normalise_counts(counts: Floats, axis: int) -> Floats:
     total = counts.sum(axis=axis, keepdims=True)
     return np.asarray(counts / np.where(total > 0, total, 1.0))
 

@@ -43,12 +43,12 @@ class Expected:
 
 def expected(rule: GroundRule, beliefs: Beliefs, predictions: Predictions | None = None) -> Expected:
     """The expected violation and application of every row of a rule under beliefs."""
-    said = predictions or Predictions()
+    answers = predictions or Predictions()
     parts = [
         (
             block.first,
-            _mean(block, distances(block, said), beliefs),
-            _mean(block, tabulate(block.applies, said), beliefs),
+            _expectation(block, distances(block, answers), beliefs),
+            _expectation(block, tabulate(block.applies, answers), beliefs),
         )
         for block in rule.blocks
     ]
@@ -58,20 +58,20 @@ def expected(rule: GroundRule, beliefs: Beliefs, predictions: Predictions | None
     return Expected(unit, violated, applies)
 
 
-def _mean(block: Block, found: Tabulated, beliefs: Beliefs) -> Floats:
+def _expectation(block: Block, found: Tabulated, beliefs: Beliefs) -> Floats:
     """The expectation of a table under the beliefs of each row's units."""
     size = beliefs.shape[1]
     ours = beliefs[block.first]
     if block.second is None:
-        return _rowwise(found, ours)
+        return _row_expectation(found, ours)
     theirs = beliefs[block.second]
     if found.which is None:  # one table for all rows: q' T q as a matrix product
         return np.asarray(((ours @ found.table.reshape(size, size)) * theirs).sum(axis=1))
     joint = (ours[:, :, None] * theirs[:, None, :]).reshape(len(ours), -1)
-    return _rowwise(found, joint)
+    return _row_expectation(found, joint)
 
 
-def _rowwise(found: Tabulated, weight: Floats) -> Floats:
+def _row_expectation(found: Tabulated, weight: Floats) -> Floats:
     if found.which is None:
         return np.asarray(weight @ found.table[0])
     return np.asarray((weight * found.table[found.which]).sum(axis=1))

@@ -57,8 +57,8 @@ def matches(texts: pl.Series, pattern: str) -> pl.Series:
 def _reason(problem: Exception) -> str:
     """What is wrong, out of a message that also draws the pattern and names the expression."""
     lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
-    said = next((line for line in lines if line.startswith("error: ")), lines[0] if lines else "")
-    return said.removeprefix("regex error: ").removeprefix("error: ").rstrip(".")
+    reason = next((line for line in lines if line.startswith("error: ")), lines[0] if lines else "")
+    return reason.removeprefix("regex error: ").removeprefix("error: ").rstrip(".")
 
 
 CONTAINS = Predicate(

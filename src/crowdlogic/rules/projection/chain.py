@@ -39,8 +39,8 @@ def chain_potentials(
     between = np.zeros((size, size)) if transitions is None else transitions.log_pairwise
     if pairs is None:
         return between[None], None
-    tables = np.concatenate([np.zeros((1, size, size)), pairs.log(strength)]) + between
-    table = np.zeros(n_units, dtype=np.int32)
+    tables = np.concatenate([np.zeros((1, size, size)), pairs.log_potential(strength)]) + between
+    table = np.zeros(n_units, dtype=np.int32)  # table 0 has no penalties: no rule joins the unit to the one before
     table[pairs.second] = pairs.which + 1
     return tables, table
 

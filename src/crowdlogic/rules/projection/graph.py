@@ -136,26 +136,26 @@ def sweep(graph: Graph) -> tuple[Floats, Floats]:
     total = _Totals.of(graph.unary)
     levels = list(_levels(graph))
     for edges, upward in reversed(levels):  # from the leaves to the roots
-        child, parent = _ends(graph, edges, upward)
-        message = _through(graph, edges, total.without(child, None), upward)
-        _store(onward, back, edges, upward, message)
+        child, parent = _child_and_parent(graph, edges, upward)
+        message = _send(graph, edges, total.without(child, None), upward)
+        _store_messages(onward, back, edges, upward, message)
         total.add(parent, message)
     for edges, upward in levels:  # and back
-        child, parent = _ends(graph, edges, upward)
-        said = np.where(upward[:, None], onward[edges], back[edges])
-        message = _through(graph, edges, total.without(parent, said), ~upward)
-        _store(onward, back, edges, ~upward, message)
+        child, parent = _child_and_parent(graph, edges, upward)
+        received = np.where(upward[:, None], onward[edges], back[edges])
+        message = _send(graph, edges, total.without(parent, received), ~upward)
+        _store_messages(onward, back, edges, ~upward, message)
         total.add(child, message)
     return onward, back
 
 
-def _ends(graph: Graph, edges: Ints, upward: Bools) -> tuple[Ints, Ints]:
+def _child_and_parent(graph: Graph, edges: Ints, upward: Bools) -> tuple[Ints, Ints]:
     """The child and the parent of each edge; upward says that the first unit is the child."""
     first, second = graph.first[edges], graph.second[edges]
     return np.where(upward, first, second), np.where(upward, second, first)
 
 
-def _store(onward: Floats, back: Floats, edges: Ints, forward: Bools, message: Floats) -> None:
+def _store_messages(onward: Floats, back: Floats, edges: Ints, forward: Bools, message: Floats) -> None:
     onward[edges[forward]] = message[forward]
     back[edges[~forward]] = message[~forward]
 
@@ -202,17 +202,17 @@ def propagate(graph: Graph, propagation: Propagation) -> tuple[tuple[Floats, Flo
         total.add(graph.second, messages[0])
         total.add(graph.first, messages[1])
         fresh = (
-            _through(graph, edges, total.without(graph.first, messages[1]), forward),
-            _through(graph, edges, total.without(graph.second, messages[0]), ~forward),
+            _send(graph, edges, total.without(graph.first, messages[1]), forward),
+            _send(graph, edges, total.without(graph.second, messages[0]), ~forward),
         )
-        updated = tuple(_damped(old, new, damping) for old, new in zip(messages, fresh, strict=True))
+        updated = tuple(_damp(old, new, damping) for old, new in zip(messages, fresh, strict=True))
         residual = max(_change(old, new) for old, new in zip(messages, updated, strict=True))
         messages = (updated[0], updated[1])
         rounds += 1
     return messages, residual, rounds
 
 
-def _damped(old: Floats, new: Floats, damping: float) -> Floats:
+def _damp(old: Floats, new: Floats, damping: float) -> Floats:
     """A share of the old message and the rest of the new one; what is now impossible is so at once, and for good."""
     total = log_sum_exp(new, axis=1)[:, None]
     fresh = new - np.where(total == LOG_ZERO, 0.0, total)
@@ -270,7 +270,7 @@ class _Totals:
         return np.where(self.zeros > 0, LOG_ZERO, self.finite)
 
 
-def _through(graph: Graph, edges: Ints, sent: Floats, forward: Bools) -> Floats:
+def _send(graph: Graph, edges: Ints, sent: Floats, forward: Bools) -> Floats:
     """What units send through the tables of their edges: log sum over k of exp(sent[k] + table[k, k'])."""
     peak = sent.max(axis=1, keepdims=True)
     peak = np.where(np.isfinite(peak), peak, 0.0)

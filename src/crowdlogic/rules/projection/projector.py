@@ -167,7 +167,7 @@ class Projector:
         """
         start = self.start(q_a, classifier, ground)
         found = self.potentials(ground, make_predictions(ground, predict, classifier))
-        log_unary = found.applied(safe_log(start), self.strength)
+        log_unary = found.apply(safe_log(start), self.strength)
         problem = _Problem(start, log_unary, found.pairs, ground)
         wants_path = find_preset(self.preset).result is Result.path and ground.corpus.is_sequential
         if found.pairs is None and self.transitions is None and not wants_path:
@@ -227,7 +227,7 @@ class Projector:
             unary=problem.log_unary,
             first=pairs.first,
             second=pairs.second,
-            tables=pairs.log(self.strength),
+            tables=pairs.log_potential(self.strength),
             which=pairs.which,
         )
         found = infer(graph, self.propagation)
@@ -269,9 +269,9 @@ def make_predictions(ground: GroundRules, predict: Predict | None, classifier: B
         return Predictions(units=classifier)
     if predict is None:
         raise OptionError(f"The rules ask for predictions on {len(ground.texts):,} derived texts: give `predict`.")
-    said = predict(ground.texts)
-    if said.shape != (len(ground.texts), len(ground.classes)):
+    answers = predict(ground.texts)
+    if answers.shape != (len(ground.texts), len(ground.classes)):
         raise OptionError(
-            f"predict gave the shape {said.shape} for {len(ground.texts):,} texts and {len(ground.classes)} classes."
+            f"predict gave the shape {answers.shape} for {len(ground.texts):,} texts and {len(ground.classes)} classes."
         )
-    return Predictions(units=classifier, texts=said)
+    return Predictions(units=classifier, texts=answers)

@@ -239,3 +239,21 @@ def test_kinds_move_with_their_annotators() -> None:
     labels = replace(from_dict({"u": {"a": "x", "b": "y", "c": "x"}}), kind=("human", "llm", "code"))
 
     assert labels.select(annotators=["c", "a"]).kind == ("code", "human")
+
+
+def test_codes_out_of_order_are_sorted_with_their_weights() -> None:
+    labels = CrowdLabels(
+        unit=np.array([1, 0]),
+        annotator=np.array([0, 0]),
+        label=np.array([1, 0]),
+        items=pl.Series(["u", "v"]),
+        annotators=pl.Series(["a"]),
+        classes=("x", "y"),
+        weight=np.array([5.0, 7.0]),
+        time=np.array([1.0, 2.0]),
+    )
+
+    assert labels.label.tolist() == [0, 1]
+    assert labels.weights.tolist() == [7.0, 5.0]
+    assert labels.time is not None
+    assert labels.time.tolist() == [2.0, 1.0]

@@ -7,9 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdlogic.data import names
-from crowdlogic.data.intake.columns import find_roles, normalise_name
 from crowdlogic.data.names import encode, find, sort_classes
-from crowdlogic.errors import LabelError, OptionError, did_you_mean, name_list
 
 
 @given(st.lists(st.one_of(st.none(), st.text(max_size=3)), max_size=30))
@@ -61,37 +59,3 @@ def test_find_compares_numbers_and_text_as_text() -> None:
 )
 def test_classes_are_sorted_as_people_would(found: list[object], expected: tuple[object, ...]) -> None:
     assert sort_classes(found) == expected  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [("WorkerId", "worker"), ("worker_id", "worker"), (" Rater-Name ", "rater"), ("text_id", "text_id"), ("ID", "id")],
-)
-def test_column_names_are_compared_without_their_dress(name: str, expected: str) -> None:
-    assert normalise_name(name) == expected
-
-
-def test_the_earlier_alias_wins() -> None:
-    assert find_roles(["id", "task", "worker", "label"])["item"] == "task"
-
-
-def test_a_chosen_column_is_not_taken_twice() -> None:
-    assert find_roles(["label", "answer", "item"], {"item": "label"}) == {"item": "label", "label": "answer"}
-
-
-def test_a_column_that_is_not_there_gets_a_hint() -> None:
-    with pytest.raises(LabelError) as caught:
-        find_roles(["taks", "worker"], {"item": "task"})
-
-    assert str(caught.value) == "the table: no column 'task' among taks, worker. Did you mean 'taks'?"
-
-
-def test_an_unknown_role_gets_a_hint() -> None:
-    with pytest.raises(OptionError, match=r"columns: unknown role 'itm'\. Did you mean 'item'\?"):
-        find_roles(["task"], {"itm": "task"})
-
-
-def test_hints_and_lists_for_messages() -> None:
-    assert did_you_mean("Aftr", ["After", "Before"]) == " Did you mean 'After'?"
-    assert did_you_mean("zzz", ["After"]) == ""
-    assert name_list(range(12), most=3) == "0, 1, 2, ... (12 in all)"

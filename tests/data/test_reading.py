@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 from tests.data.test_labels import triples
 
-from crowdlogic.data.reading import read_corpus, read_crowd, read_labels
-from crowdlogic.errors import CrowdLogicError, FormatError, MissingDataError
+from crowdlogic.data.reading import read_labels
+from crowdlogic.errors import CrowdLogicError
 
 LONG = pl.DataFrame({"item": ["u", "u", "v"], "annotator": ["a", "b", "a"], "label": ["x", "y", "x"]})
 EXPECTED = {("u", "a", "x"), ("u", "b", "y"), ("v", "a", "x")}
@@ -94,12 +94,6 @@ def test_a_wide_file_has_a_column_per_annotator(tmp_path: Path) -> None:
     path = write(tmp_path, "wide.csv", "item,a,b\nu,x,y\nv,x,\n")
 
     assert triples(read_labels(path, wide=True)) == EXPECTED
-
-
-def test_texts_with_commas_quotes_and_breaks_survive(tmp_path: Path) -> None:
-    path = write(tmp_path, "i.csv", 'item,text\n1,"a, ""b""\nc"\n2,d\n')
-
-    assert read_corpus(path).texts == ('a, "b"\nc', "d")
 
 
 @pytest.mark.parametrize(
@@ -197,112 +191,6 @@ def test_each_bad_file_gets_one_clear_line(
         assert str(caught.value) == message
 
 
-def test_an_absent_file_names_its_neighbours(tmp_path: Path) -> None:
-    write(tmp_path, "labels.csv", CSV)
-
-    with pytest.raises(MissingDataError) as caught:
-        read_labels(tmp_path / "lables.csv")
-
-    assert str(caught.value) == f"{tmp_path / 'lables.csv'}: no such file. Beside it are: labels.csv."
-
-
-def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
-    with pytest.raises(MissingDataError, match=r"is a folder\. Name a file in it\."):
-        read_labels(tmp_path, format="csv")
-
-
-def test_conll_columns_are_annotators(tmp_path: Path) -> None:
-    crowd = read_crowd(write(tmp_path, "c.conll", CONLL))
-
-    assert triples(crowd.labels) == {
-        ((0, 0), "annotator_1", "O"),
-        ((0, 1), "annotator_1", "O"),
-        ((0, 0), "annotator_2", "B-PER"),
-        ((0, 1), "annotator_2", "I-PER"),
-        ((1, 0), "annotator_2", "B-LOC"),
-        ((1, 0), "annotator_3", "B-LOC"),
-    }
-    assert crowd.corpus is not None
-    assert crowd.corpus.tokens == ("Ann", "Lee", "Paris")
-
-
-@pytest.mark.parametrize(
-    "variant",
-    [
-        "\n\n" + CONLL + "\n\n",
-        CONLL.replace("\n", "\r\n"),
-        CONLL.replace(" ", "\t"),
-        CONLL.replace("\n\n", "\n \n\n"),
-        CONLL.rstrip("\n"),
-    ],
-    ids=["blank around", "crlf", "tabs", "blank with a space", "no last break"],
-)
-def test_white_space_in_conll_does_not_matter(tmp_path: Path, variant: str) -> None:
-    plain = read_crowd(write(tmp_path, "c.conll", CONLL))
-
-    other = read_crowd(write(tmp_path, "v.conll", variant))
-
-    assert triples(other.labels) == triples(plain.labels)
-    assert other.corpus is not None
-    assert plain.corpus is not None
-    assert other.corpus.tokens == plain.corpus.tokens
-
-
-def test_tokens_that_look_like_line_breaks_or_comments_stay_tokens(tmp_path: Path) -> None:
-    crowd = read_crowd(write(tmp_path, "c.conll", "# O\n\u2028 O\n\u00a0 O\n\n# id = s2\n#1 B-X\n"))
-
-    assert crowd.corpus is not None
-    assert crowd.corpus.tokens == ("#", "\u2028", "\u00a0", "#1")
-    assert crowd.corpus.items.to_list() == ["0", "s2"]
-
-
-def test_jsonl_records_with_a_crowd_hold_labels_and_tokens(tmp_path: Path) -> None:
-    lines = [
-        {"doc": "d1", "tokens": ["Ann", "Lee"], "crowd": {"w1": ["B-PER", "I-PER"], "w2": ["O", "O"]}},
-        {"doc": "d2", "tokens": ["Hi"], "crowd": {"w2": ["O"], "w3": None}},
-    ]
-    crowd = read_crowd(write(tmp_path, "c.jsonl", "\n".join(map(json.dumps, lines))))
-
-    assert triples(crowd.labels) == {
-        (("d1", 0), "w1", "B-PER"),
-        (("d1", 1), "w1", "I-PER"),
-        (("d1", 0), "w2", "O"),
-        (("d1", 1), "w2", "O"),
-        (("d2", 0), "w2", "O"),
-    }
-    assert crowd.corpus is not None
-    assert crowd.corpus.sentence(0) == ("Ann", "Lee")
-
-
-def test_a_crowd_record_with_too_few_tags_is_refused(tmp_path: Path) -> None:
-    path = write(tmp_path, "c.jsonl", json.dumps({"doc": "d", "tokens": ["a", "b"], "crowd": {"w": ["O"]}}))
-
-    with pytest.raises(CrowdLogicError) as caught:
-        read_crowd(path)
-
-    assert str(caught.value) == "Sequence 'd' has 1 tags and 2 tokens (1 such sequences). Give one tag per token."
-
-
-def test_gold_must_have_one_column(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"3 columns of tags where one is expected \(token tag\)"):
-        read_corpus(write(tmp_path, "c.conll", CONLL))
-
-
-def test_items_need_a_text_each_and_a_name_each(tmp_path: Path) -> None:
-    with pytest.raises(CrowdLogicError, match=r"i\.csv, row 3: no text\. Fill in the text, or remove the row\."):
-        read_corpus(write(tmp_path, "i.csv", "item,text\n1,a\n2,\n"))
-    with pytest.raises(CrowdLogicError, match=r"i\.csv, row 3: item '1' appears again\. Give each item once\."):
-        read_corpus(write(tmp_path, "i.csv", "item,text\n1,a\n1,b\n"))
-
-
-def test_a_corpus_carries_gold_where_it_is_known(tmp_path: Path) -> None:
-    corpus = read_corpus(write(tmp_path, "i.csv", "id,text,label\n1,a,pos\n2,b,\n3,c,neg\n"))
-
-    assert corpus.classes == ("neg", "pos")
-    assert corpus.gold is not None
-    assert corpus.gold.tolist() == [1, -1, 0]
-
-
 @pytest.mark.data
 def test_ner_labels_are_the_same_in_both_files(data_root: Path) -> None:
     conll = read_labels(data_root / "ner_conll_mturk/train.answers.conll.gz")
@@ -378,44 +266,7 @@ def test_problems_are_told_by_the_row_a_person_would_count(
     assert str(caught.value) == message
 
 
-def test_a_quote_inside_a_bare_field_is_just_a_quote(tmp_path: Path) -> None:
-    path = write(tmp_path, "i.csv", 'item,text\n1,a 5" disk\n2,"b"\n')
-
-    assert read_corpus(path).texts == ('a 5" disk', "b")
-
-
-def test_columns_that_are_no_annotators_are_pointed_out(tmp_path: Path) -> None:
-    crowd = read_crowd(write(tmp_path, "c03.conll", "EU NNP B-NP B-ORG\nrejects VBZ B-VP O\n"))
-
-    assert crowd.labels.intake.messages() == [
-        "The column of annotator_1 shares no tag with the others; is every column an annotator's?"
-    ]
-
-
-def test_a_record_with_tokens_not_seen_is_read_like_conll(tmp_path: Path) -> None:
-    record = {"item": "s", "tokens": ["a", "b"], "crowd": {"x": ["O", "B-X"], "y": ["O", "?"]}}
-
-    labels = read_labels(write(tmp_path, "c.jsonl", json.dumps(record)))
-
-    assert triples(labels) == {(("s", 0), "x", "O"), (("s", 1), "x", "B-X"), (("s", 0), "y", "O")}
-
-
-def test_jsonl_may_begin_with_a_byte_order_mark_and_hold_unrelated_fields(tmp_path: Path) -> None:
-    lines = '{"item": "u", "annotator": "a", "label": "x", "meta": 1}\n{"item": "v", "annotator": "a", "label": "y", "meta": true}\n'
-
-    labels = read_labels(write(tmp_path, "l.jsonl", b"\xef\xbb\xbf" + lines.encode()))
-
-    assert labels.n_labels == 2
-
-
 def test_an_id_names_the_item_rather_than_its_sentence(tmp_path: Path) -> None:
     labels = read_labels(write(tmp_path, "l.csv", "id,sentence,worker,label\n1,same,a,x\n2,same,a,y\n"))
 
     assert labels.items.to_list() == ["1", "2"]
-
-
-def test_parquet_may_be_gzipped_too(tmp_path: Path) -> None:
-    buffer = io.BytesIO()
-    LONG.write_parquet(buffer)
-
-    assert triples(read_labels(write(tmp_path, "l.parquet.gz", gzip.compress(buffer.getvalue())))) == EXPECTED

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import numpy as np
 import pytest
 
@@ -94,111 +92,6 @@ def test_every_cell_is_recovered_with_more_labels() -> None:
     assert not found[confusion == 0].any()
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_the_characters_are_what_their_names_say(seed: int) -> None:
-    balance = [0.2, 0.5, 0.2, 0.1]
-    expert, ordinary, spammer, adversary, lazy = (
-        one_of(character, seed=seed, balance=balance)
-        for character in ("expert", "ordinary", "spammer", "adversary", "lazy")
-    )
-
-    assert (np.diag(expert) >= 0.9).all()
-    assert (np.diag(ordinary) >= 0.6).all()
-    assert (np.diag(ordinary) <= 0.85).all()
-    assert (spammer == spammer[0]).all()
-    assert (np.diag(adversary) <= 0.15).all()
-    assert (adversary.max(axis=1) > 0.7).all()
-    assert (lazy[:, 1] >= 0.4).all()
-
-
-def test_spammers_are_uniform_or_fixed_and_both_occur() -> None:
-    peaks = [one_of("spammer", seed=seed)[0].max() for seed in range(30)]
-
-    assert set(peaks) == {0.25, 1.0}
-
-
-def test_the_biased_lean_to_one_class_or_confuse_one_pair_and_both_occur() -> None:
-    found = set()
-    for seed in range(30):
-        matrix = one_of("biased", seed=seed)
-        favourite = (matrix.min(axis=0) >= 0.4).sum()
-        off = matrix - np.diag(np.diag(matrix))
-        mutual = sum(off[a, b] > 0.35 and off[b, a] > 0.35 for a in range(4) for b in range(a))
-        assert (favourite, mutual) in {(1, 0), (0, 1)}
-        found.add((favourite, mutual))
-
-    assert len(found) == 2
-
-
-@pytest.mark.parametrize("classes", [2, 3, 17])
-def test_rows_of_planted_matrices_are_distributions(classes: int) -> None:
-    crowd = simulate_crowd(np.random.default_rng(2), annotators=12, classes=classes, mix=dict.fromkeys(CHARACTERS, 2))
-
-    assert (crowd.confusion >= 0).all()
-    np.testing.assert_allclose(crowd.confusion.sum(axis=2), 1.0, rtol=0, atol=1e-12)
-
-
-def test_activity_is_long_tailed_and_an_exponent_of_zero_is_even() -> None:
-    steep, even = (
-        np.sort(
-            simulate_crowd(np.random.default_rng(3), units=2000, annotators=50, tail=tail).labels.labels_per_annotator()
-        )
-        for tail in (1.0, 0.0)
-    )
-
-    assert steep[-10:].sum() > 0.5 * steep.sum()
-    assert steep[:25].sum() < 0.3 * steep.sum()
-    assert even[-10:].sum() < 0.25 * even.sum()
-    assert even[0] > 0
-
-
-def test_activity_is_followed_when_an_item_gets_one_label() -> None:
-    crowd = simulate_crowd(np.random.default_rng(4), units=50_000, annotators=8, labels_per_unit=1)
-
-    share = crowd.labels.labels_per_annotator() / crowd.labels.n_labels
-
-    keep = 1 - crowd.abstention
-    expected = crowd.activity * keep / (crowd.activity * keep).sum()
-    np.testing.assert_allclose(share, expected, rtol=0, atol=0.01)
-
-
-def test_drawing_in_rounds_matches_drawing_one_after_the_other() -> None:
-    crowd = simulate_crowd(
-        np.random.default_rng(5), units=30_000, annotators=4, labels_per_unit=3, tail=2.0, mix={"expert": 4}
-    )
-    labels, activity = crowd.labels, crowd.activity
-    chosen = np.zeros((30_000, 4), dtype=bool)
-    chosen[labels.unit, labels.annotator] = True
-    pairs = chosen[chosen.sum(axis=1) == 2]
-
-    found = [(pairs[:, a] & pairs[:, b]).mean() for a in range(4) for b in range(a)]
-
-    expected = [
-        activity[a] * activity[b] / (1 - activity[a]) + activity[b] * activity[a] / (1 - activity[b])
-        for a in range(4)
-        for b in range(a)
-    ]
-    np.testing.assert_allclose(found, expected, rtol=0, atol=0.02)
-
-
-def test_nobody_labels_an_item_twice() -> None:
-    labels = simulate_crowd(np.random.default_rng(6), units=500, annotators=9, labels_per_unit=6, tail=2.5).labels
-
-    pairs = set(zip(labels.unit.tolist(), labels.annotator.tolist(), strict=True))
-
-    assert len(pairs) == labels.n_labels
-
-
-@pytest.mark.parametrize("mean", [1, 2.5, 7, 9])
-def test_labels_per_unit_have_the_mean_asked_for(mean: float) -> None:
-    labels = simulate_crowd(
-        np.random.default_rng(7), units=4000, annotators=9, labels_per_unit=mean, mix={"ordinary": 9}
-    ).labels
-
-    assert labels.labels_per_unit().min() >= 1
-    assert labels.labels_per_unit().mean() == pytest.approx(mean, abs=0.1)
-
-
 def test_abstention_is_as_asked_and_the_lazy_abstain_more() -> None:
     crowd = simulate_crowd(
         np.random.default_rng(8),
@@ -225,14 +118,6 @@ def test_classes_are_as_common_as_asked() -> None:
     assert crowd.labels.classes == ("no", "yes", "maybe")
 
 
-def test_the_mix_is_met_exactly_by_counts_and_by_shares() -> None:
-    counts = simulate_crowd(np.random.default_rng(10), annotators=5, mix={"expert": 2, "spammer": 3})
-    shares = simulate_crowd(np.random.default_rng(10), annotators=10, mix={"expert": 0.25, "lazy": 0.35, "biased": 0.4})
-
-    assert sorted(counts.characters) == ["expert"] * 2 + ["spammer"] * 3
-    assert sorted(shares.characters) == ["biased"] * 4 + ["expert"] * 3 + ["lazy"] * 3
-
-
 def test_names_do_not_give_characters_away() -> None:
     crowds = [
         simulate_crowd(np.random.default_rng(seed), annotators=12, mix={"expert": 6, "spammer": 6})
@@ -242,30 +127,6 @@ def test_names_do_not_give_characters_away() -> None:
     assert crowds[0].labels.annotators.to_list() == [f"w{n:02d}" for n in range(1, 13)]
     first = np.mean([crowd.characters[0] == "expert" for crowd in crowds])
     assert 0.2 < first < 0.8
-
-
-def test_times_run_forward_at_the_pace_asked_for() -> None:
-    crowd = simulate_crowd(np.random.default_rng(11), units=3000, annotators=5, labels_per_unit=4, pace=12.0)
-    labels = crowd.labels
-    assert labels.time is not None
-
-    gaps = [np.diff(np.sort(labels.time[labels.annotator == j])) for j in range(5)]
-
-    assert np.concatenate(gaps).mean() == pytest.approx(12.0, rel=0.05)
-    assert all((gap > 0).all() for gap in gaps)
-    assert simulate_crowd(np.random.default_rng(11)).labels.time is None
-
-
-def test_everybody_begins_within_two_weeks_of_the_new_year() -> None:
-    crowd = simulate_crowd(np.random.default_rng(11), units=3000, annotators=8, labels_per_unit=4, pace=60.0)
-    assert crowd.labels.time is not None
-
-    begin = np.array([crowd.labels.time[crowd.labels.annotator == j].min() for j in range(8)])
-
-    day = (begin - datetime(2024, 1, 1, tzinfo=UTC).timestamp()) / 86_400
-    assert (day > 0).all()
-    assert (day < 14.1).all()
-    assert day.max() - day.min() > 3
 
 
 def test_drift_turns_late_answers_into_guesses_and_leaves_early_ones() -> None:
@@ -341,24 +202,6 @@ def test_a_thousand_classes_work() -> None:
     assert list(crowd.labels.classes) == sorted(crowd.labels.classes)
 
 
-@pytest.mark.parametrize("character", CHARACTERS)
-def test_one_class_is_always_answered_right(character: str) -> None:
-    crowd = simulate_crowd(np.random.default_rng(0), units=20, annotators=3, classes=1, mix={character: 3})
-
-    assert crowd.labels.n_labels > 0
-    assert not crowd.labels.label.any()
-    assert crowd.labels.classes == ("class_0",)
-
-
-def test_the_steepest_tail_still_gives_every_item_distinct_annotators() -> None:
-    labels = simulate_crowd(
-        np.random.default_rng(0), units=300, annotators=60, labels_per_unit=20, tail=10, mix={"expert": 60}
-    ).labels
-
-    assert len(set(zip(labels.unit.tolist(), labels.annotator.tolist(), strict=True))) == labels.n_labels
-    assert labels.labels_per_unit().mean() == pytest.approx(20, abs=1)
-
-
 def test_a_crowd_that_always_abstains_gives_no_labels() -> None:
     crowd = simulate_crowd(np.random.default_rng(0), units=20, abstention=1.0, pace=5.0)
 
@@ -371,45 +214,6 @@ def test_one_annotator_labels_everything_once() -> None:
 
     assert labels.unit.tolist() == list(range(20))
     assert labels.annotators.to_list() == ["w1"]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"annotators": 0}, "annotators: 0 asked for. Ask for a whole number of 1 or more."),
-        ({"units": 0}, "units: 0 asked for. Ask for a whole number of 1 or more."),
-        ({"classes": 0}, "classes: 0 asked for. Ask for a whole number of 1 or more."),
-        ({"classes": -2}, "classes: -2 asked for. Ask for a whole number of 1 or more."),
-        ({"classes": "spam"}, "classes: 'spam' is one text. Give a number of classes or a list of names."),
-        ({"classes": ("a", "a")}, "classes: a class is named twice, or none at all. Give each class once."),
-        ({"abstention": 1.5}, "abstention: 1.5 is no share. Give a number from 0 to 1."),
-        ({"drift": -0.1}, "drift: -0.1 is no share. Give a number from 0 to 1."),
-        ({"tail": -1.0}, "tail: -1.0 is no exponent. Give 0 (all alike) to 10 (one does it all)."),
-        ({"tail": 11}, "tail: 11 is no exponent. Give 0 (all alike) to 10 (one does it all)."),
-        ({"pace": 0.0}, "pace: 0.0 seconds per label. Give a number above 0, or None for no times."),
-        (
-            {"labels_per_unit": 5},
-            "labels_per_unit: 5 annotators per item asked for, but there are 4. Give a mean from 1 to 4.",
-        ),
-        ({"balance": [1, 2]}, "balance: [1, 2] does not give each of the 3 classes a share of 0 or more."),
-        (
-            {"mix": {"experts": 1}},
-            "mix: no character is called 'experts'. Did you mean 'expert'? "
-            "Known: expert, ordinary, spammer, adversary, biased, lazy.",
-        ),
-        (
-            {"mix": {"expert": 3}},
-            "mix: the counts make 3 annotators, but 4 are asked for. Make them agree, or give shares.",
-        ),
-        ({"mix": {"expert": -0.5}}, "mix: -0.5 of 'expert' asked for. Give counts or shares of 0 or more."),
-        ({"mix": {"expert": 0.0}}, "mix: nobody asked for. Give at least one character a count or a share."),
-    ],
-)
-def test_a_senseless_option_is_refused_in_one_line(options: dict[str, object], message: str) -> None:
-    with pytest.raises(OptionError) as refused:
-        simulate_crowd(np.random.default_rng(0), **options)  # type: ignore[arg-type]
-
-    assert str(refused.value) == message
 
 
 def test_truth_outside_the_classes_is_refused() -> None:

@@ -10,11 +10,14 @@ from hypothesis import strategies as st
 from tests.data.test_labels import triples
 
 from crowdlogic.data.corpus import documents, sentences
-from crowdlogic.data.files import atomic_write
-from crowdlogic.data.frames import from_arrays, from_frame, from_sequences
-from crowdlogic.data.reading import read_corpus, read_crowd, read_labels
-from crowdlogic.data.writing import write_corpus, write_labels
-from crowdlogic.errors import FormatError, OptionError
+from crowdlogic.data.frames import from_arrays, from_dict, from_frame, from_sequences
+from crowdlogic.data.reading import read_corpus, read_labels
+from crowdlogic.data.writing import write_corpus, write_estimate, write_labels
+from crowdlogic.errors import OptionError
+from crowdlogic.truth.majority import MajorityVote
+
+VOTES = {"u": {"a": "x", "b": "x", "c": "y"}, "v": {"a": "y"}, "w": {"a": None}}
+
 
 NAMES = st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=1, max_size=6).filter(lambda t: t.strip())
 
@@ -78,17 +81,6 @@ def test_tags_survive_a_file(tmp_path: Path, suffix: str) -> None:
     assert triples(read_labels(tmp_path / f"l.{suffix}")) == triples(labels)
 
 
-def test_a_sentence_seen_in_part_goes_into_conll_alone(tmp_path: Path) -> None:
-    (tmp_path / "c.conll").write_text("New B-X ?\nYork I-X O\n")
-    crowd = read_crowd(tmp_path / "c.conll")
-
-    write_labels(tmp_path / "d.conll", crowd.labels, corpus=crowd.corpus)
-
-    assert (tmp_path / "d.conll").read_text() == "New B-X ?\nYork I-X O\n"
-    with pytest.raises(OptionError, match="saw only a part of sentence 0"):
-        write_labels(tmp_path / "d.csv", crowd.labels)
-
-
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
 def test_documents_survive_a_file(tmp_path: Path, suffix: str) -> None:
     corpus = documents(["1", "2", "3"], ['say "hi",\nthere', "b", "c"], gold=["x", None, "y"])
@@ -124,73 +116,12 @@ def test_nothing_is_left_behind_when_writing_fails(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_old_file_stays_whole_when_writing_fails_midway(tmp_path: Path) -> None:
-    path = tmp_path / "o.csv"
-    path.write_text("old")
-
-    def write_half() -> None:
-        with atomic_write(path) as draft:
-            draft.write_text("half")
-            raise RuntimeError("midway")
-
-    with pytest.raises(RuntimeError, match="midway"):
-        write_half()
-
-    assert path.read_text() == "old"
-    assert [p.name for p in tmp_path.iterdir()] == ["o.csv"]
-
-
-def test_a_written_file_has_the_usual_permissions(tmp_path: Path) -> None:
-    (tmp_path / "plain").write_text("")
-    write_labels(tmp_path / "l.csv", from_arrays(["u"], ["a"], ["x"]))
-
-    assert (tmp_path / "l.csv").stat().st_mode == (tmp_path / "plain").stat().st_mode
-
-
-def test_a_name_that_ends_in_gz_is_gzipped(tmp_path: Path) -> None:
-    write_labels(tmp_path / "l.csv.gz", from_arrays(["u"], ["a"], ["x"]))
-
-    assert (tmp_path / "l.csv.gz").read_bytes()[:2] == b"\x1f\x8b"
-
-
-@pytest.mark.parametrize(
-    ("rows", "tokens", "message"),
-    [
-        (
-            [("s", "John Smith", ["O"])],
-            [["a"]],
-            "The annotator 'John Smith' holds white space, which CoNLL cannot. Write .jsonl instead.",
-        ),
-        ([("s", "a", ["B X"])], [["a"]], "The tag 'B X' holds white space, which CoNLL cannot. Write .jsonl instead."),
-        (
-            [("s\nt", "a", ["O"])],
-            [["a"]],
-            "The sentence name 's\\nt' would not survive in CoNLL. Write .jsonl instead.",
-        ),
-    ],
-)
-def test_what_conll_cannot_hold_is_refused(
-    tmp_path: Path, rows: list[tuple[str, str, list[str]]], tokens: list[list[str]], message: str
-) -> None:
-    corpus = sentences([rows[0][0]], tokens)
-
-    with pytest.raises(FormatError) as caught:
-        write_labels(tmp_path / "l.conll", from_sequences(rows), corpus=corpus)
-
-    assert str(caught.value) == message
-
-
 @pytest.mark.parametrize("suffix", ["conll", "csv"])
 def test_a_sentence_tagged_twice_cannot_be_written_in_one_column(tmp_path: Path, suffix: str) -> None:
     labels = from_sequences([("s", "a", ["O"]), ("s", "a", ["B-X"])], duplicates="keep")
 
     with pytest.raises(OptionError, match="Annotator 'a' tagged sentence 's' twice"):
         write_labels(tmp_path / f"l.{suffix}", labels, corpus=sentences(["s"], [["x"]]))
-
-
-def test_an_empty_sentence_cannot_be_written_as_conll(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="Sentence 't' is empty, which CoNLL cannot say"):
-        write_corpus(tmp_path / "c.conll", sentences(["s", "t"], [["a"], []], gold=[["O"], []]))
 
 
 def test_sentences_survive_parquet(tmp_path: Path) -> None:
@@ -204,3 +135,8 @@ def test_sentences_survive_parquet(tmp_path: Path) -> None:
 def test_sentences_do_not_go_into_a_csv(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"sentences are written as \.conll, \.jsonl or \.parquet"):
         write_corpus(tmp_path / "c.csv", sentences(["s"], [["a"]]))
+
+
+def test_a_folder_that_is_not_there_is_one_clear_line(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match=r"the folder .* does not exist\. Make it first\."):
+        write_estimate(tmp_path / "no" / "o.csv", MajorityVote().infer(from_dict(VOTES)))

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from crowdlogic.data.formats.jsonl import parse_jsonl
+from crowdlogic.data.reading import read_labels, read_table
+from crowdlogic.data.writing import write_table
+from crowdlogic.errors import FormatError
+
+
+def write(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def test_jsonl_may_begin_with_a_byte_order_mark_and_hold_unrelated_fields(tmp_path: Path) -> None:
+    lines = '{"item": "u", "annotator": "a", "label": "x", "meta": 1}\n{"item": "v", "annotator": "a", "label": "y", "meta": true}\n'
+
+    labels = read_labels(write(tmp_path, "l.jsonl", b"\xef\xbb\xbf" + lines.encode()))
+
+    assert labels.n_labels == 2
+
+
+def test_a_table_survives_with_its_types(tmp_path: Path) -> None:
+    table = pl.DataFrame({"n": [1, 2], "x": [0.5, None], "b": [True, False], "t": [["a"], []]})
+
+    write_table(tmp_path / "t.jsonl", table)
+
+    assert read_table(tmp_path / "t.jsonl")[0].equals(table)
+
+
+def test_objects_one_by_one_and_their_lines() -> None:
+    records, source = parse_jsonl(b'{"a": 1}\n\n{"b": 2}\n', "f.jsonl")
+
+    assert records == [{"a": 1}, {"b": 2}]
+    assert source.at(1) == "f.jsonl, line 3"
+
+
+def test_one_pretty_printed_object_is_not_jsonl(tmp_path: Path) -> None:
+    path = write(tmp_path, "p.jsonl", '{\n  "item": 1,\n  "annotator": "a",\n  "label": "x"\n}\n')
+
+    with pytest.raises(FormatError, match="Write one JSON object a line"):
+        read_labels(path)

@@ -23,6 +23,12 @@ Span = tuple[int, int, str]
 XY = ("B-X", "B-Y", "I-X", "I-Y", "O")
 
 
+def equal_rates(rate: float, *, annotators: int) -> ErrorRates:
+    """The same rate of every error for every annotator."""
+    rates = np.full(annotators, rate)
+    return ErrorRates(ignore=rates, boundary=rates, type=rates, spurious=rates)
+
+
 def spans(tags: list[str]) -> list[Span]:
     """The entities of one sentence, strictly: each begins with B-."""
     found: list[Span] = []
@@ -99,7 +105,12 @@ def test_the_rate_of_spurious_entities_is_recovered() -> None:
     corpus = simulate_sentences(rng, sentences=1000)
     zero = np.zeros(2)
 
-    counts = counted(corpus, annotate_entities(rng, corpus, ErrorRates(zero, zero, zero, np.array([0.05, 0.2]))))
+    counts = counted(
+        corpus,
+        annotate_entities(
+            rng, corpus, ErrorRates(ignore=zero, boundary=zero, type=zero, spurious=np.array([0.05, 0.2]))
+        ),
+    )
 
     assert [count["right"] for count in counts] == [count["entities"] for count in counts]
     found = [count["spurious"] / count["plain"] for count in counts]
@@ -111,7 +122,9 @@ def test_all_kinds_of_missed_boundaries_occur_alike() -> None:
     corpus = sentences(["s"], [list("abcdef")], gold=[["O", "O", "B-X", "I-X", "O", "O"]])
     one, zero = np.ones(2000), np.zeros(2000)
 
-    labels = annotate_entities(rng, corpus, ErrorRates(zero, one, zero, zero), labels_per_sentence=2000)
+    labels = annotate_entities(
+        rng, corpus, ErrorRates(ignore=zero, boundary=one, type=zero, spurious=zero), labels_per_sentence=2000
+    )
 
     moves = Counter(spans(given)[0][:2] for _, _, given in annotations(corpus, labels))
     assert set(moves) == {(3, 4), (2, 3), (2, 5), (1, 4)}
@@ -124,7 +137,9 @@ def test_neighbouring_entities_never_run_into_each_other() -> None:
     corpus = sentences(["s", "t"], [list("abcdefg"), list("abcdefg")], gold=[gold, gold]).with_classes(XY)
     one, zero = np.ones(500), np.zeros(500)
 
-    labels = annotate_entities(rng, corpus, ErrorRates(zero, one, zero, zero), labels_per_sentence=500)
+    labels = annotate_entities(
+        rng, corpus, ErrorRates(ignore=zero, boundary=one, type=zero, spurious=zero), labels_per_sentence=500
+    )
 
     seen = [
         Counter(span[:2] for span in column)
@@ -139,7 +154,9 @@ def test_an_entity_hemmed_in_by_the_ends_of_its_sentence_stays_right() -> None:
     corpus = sentences(["r", "s", "t"], tokens, gold=gold).with_classes(XY)
     one, zero = np.ones(50), np.zeros(50)
 
-    labels = annotate_entities(rng, corpus, ErrorRates(zero, one, zero, zero), labels_per_sentence=50)
+    labels = annotate_entities(
+        rng, corpus, ErrorRates(ignore=zero, boundary=one, type=zero, spurious=zero), labels_per_sentence=50
+    )
 
     assert all(given == true for _, true, given in annotations(corpus, labels))
 
@@ -149,7 +166,9 @@ def test_every_simulated_entity_can_have_its_boundary_missed() -> None:
     corpus = simulate_sentences(rng, sentences=400)
     one, zero = np.ones(3), np.zeros(3)
 
-    counts = counted(corpus, annotate_entities(rng, corpus, ErrorRates(zero, one, zero, zero)))
+    counts = counted(
+        corpus, annotate_entities(rng, corpus, ErrorRates(ignore=zero, boundary=one, type=zero, spurious=zero))
+    )
 
     assert [count["boundary"] for count in counts] == [count["entities"] for count in counts]
 
@@ -159,7 +178,9 @@ def test_a_type_error_names_every_other_type() -> None:
     corpus = simulate_sentences(rng, sentences=200)
     one, zero = np.ones(3), np.zeros(3)
 
-    found = annotations(corpus, annotate_entities(rng, corpus, ErrorRates(zero, zero, one, zero)))
+    found = annotations(
+        corpus, annotate_entities(rng, corpus, ErrorRates(ignore=zero, boundary=zero, type=one, spurious=zero))
+    )
 
     pairs = {(a[2], b[2]) for _, gold, given in found for a, b in zip(spans(gold), spans(given), strict=True)}
     types = ("LOC", "MISC", "ORG", "PER")
@@ -171,7 +192,9 @@ def test_a_sentence_seen_and_left_empty_differs_from_one_not_seen() -> None:
     corpus = simulate_sentences(rng, sentences=100)
     one, zero = np.ones(4), np.zeros(4)
 
-    labels = annotate_entities(rng, corpus, ErrorRates(one, zero, zero, zero), labels_per_sentence=2)
+    labels = annotate_entities(
+        rng, corpus, ErrorRates(ignore=one, boundary=zero, type=zero, spurious=zero), labels_per_sentence=2
+    )
 
     assert labels.offsets is not None
     assert {labels.classes[k] for k in labels.label} == {"O"}
@@ -212,7 +235,7 @@ def test_the_same_seed_gives_the_same_annotations_and_another_seed_others() -> N
 
     np.testing.assert_array_equal(first.labels.label, again.labels.label)
     np.testing.assert_array_equal(first.labels.annotator, again.labels.annotator)
-    assert first.hands == again.hands
+    assert first.characters == again.characters
     for field in fields(ErrorRates):
         np.testing.assert_array_equal(getattr(first.rates, field.name), getattr(again.rates, field.name))
     assert first.corpus.tokens != other.corpus.tokens
@@ -226,7 +249,7 @@ def test_one_annotator_and_one_sentence_work() -> None:
 
 def test_sentences_without_any_entity_can_be_annotated() -> None:
     corpus = sentences(["s"], [["a", "b"]], gold=[["O", "O"]]).with_classes(XY)
-    rates = ErrorRates(*np.full((4, 3), 0.3))
+    rates = equal_rates(0.3, annotators=3)
 
     labels = annotate_entities(np.random.default_rng(0), corpus, rates)
 
@@ -237,7 +260,7 @@ def test_a_rate_above_one_is_refused() -> None:
     corpus = simulate_sentences(np.random.default_rng(0), sentences=2)
 
     with pytest.raises(OptionError) as refused:
-        annotate_entities(np.random.default_rng(0), corpus, ErrorRates(*np.full((4, 2), 0.4)))
+        annotate_entities(np.random.default_rng(0), corpus, equal_rates(0.4, annotators=2))
 
     assert str(refused.value) == "rates: every rate must lie in 0 to 1, and ignore + boundary + type must not exceed 1."
 
@@ -246,7 +269,7 @@ def test_type_errors_with_a_single_type_are_refused() -> None:
     corpus = sentences(["s"], [["a", "b"]], gold=[["B-X", "O"]]).with_classes(("B-X", "I-X", "O"))
 
     with pytest.raises(OptionError) as refused:
-        annotate_entities(np.random.default_rng(0), corpus, ErrorRates(*np.full((4, 2), 0.1)))
+        annotate_entities(np.random.default_rng(0), corpus, equal_rates(0.1, annotators=2))
 
     assert str(refused.value) == "rates: with one entity type nobody can mistake the type. Set the type rates to 0."
 
@@ -255,7 +278,7 @@ def test_a_tag_set_that_cannot_hold_a_longer_entity_is_refused() -> None:
     corpus = sentences(["s"], [["a", "b"]], gold=[["B-X", "O"]])
 
     with pytest.raises(CorpusError) as refused:
-        annotate_entities(np.random.default_rng(0), corpus, ErrorRates(*np.zeros((4, 2))))
+        annotate_entities(np.random.default_rng(0), corpus, equal_rates(0.0, annotators=2))
 
     assert str(refused.value) == "The tag 'I-X' is not among the classes. Add it with corpus.with_classes(...)."
 
@@ -264,7 +287,7 @@ def test_documents_are_refused() -> None:
     with pytest.raises(
         CorpusError, match=r"^Entities can only be annotated in sentences with gold tags\. Give a corpus"
     ):
-        annotate_entities(np.random.default_rng(0), documents(["a"], ["text"]), ErrorRates(*np.zeros((4, 2))))
+        annotate_entities(np.random.default_rng(0), documents(["a"], ["text"]), equal_rates(0.0, annotators=2))
 
 
 @pytest.mark.parametrize(

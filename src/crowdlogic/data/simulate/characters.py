@@ -1,4 +1,4 @@
-"""The characters of simulated annotators, as confusion matrices that are planted and later looked for.
+"""The characters of simulated annotators, as planted confusion matrices.
 
 A character fixes the shape of an annotator's matrix; its numbers vary from annotator to annotator, so that no two
 experts are alike. Axes: j annotator, k class, m true class, n given label.
@@ -33,7 +33,7 @@ DEFAULT_MIX: dict[str, float] = {
     Character.biased: 0.12,
     Character.lazy: 0.08,
 }
-"""A crowd as one meets it: most people are decent, a few are not."""
+"""A usual crowd: most annotators are competent, a few are not."""
 
 EXPERT_RIGHT = (0.90, 0.99)
 ORDINARY_RIGHT = (0.60, 0.85)
@@ -52,7 +52,7 @@ def planted_confusion(rng: np.random.Generator, characters: Sequence[str], balan
     """confusion[j, m, n], a matrix for each annotator after their character.
 
     Args:
-        rng: Where the numbers come from.
+        rng: Random number generator.
         characters: One Character per annotator.
         balance: balance[k], how common each class is; the lazy answer the most common one.
     """
@@ -62,7 +62,7 @@ def planted_confusion(rng: np.random.Generator, characters: Sequence[str], balan
 
 
 def planted_abstention(characters: Sequence[str], base: float) -> Floats:
-    """abstention[j]: the base rate for everybody, and the lazy skip on top of it."""
+    """abstention[j]: the base rate for everybody, and further abstentions of the lazy."""
     lazy = np.array([character == Character.lazy for character in characters])
     return np.where(lazy, 1 - (1 - base) * (1 - LAZY_ABSTENTION), base)
 

@@ -36,10 +36,10 @@ from crowdlogic.data.simulate.workload import (
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats, Ints
 
-USUAL_LABELS = 5.0
-"""How many annotators an item gets when nothing is said (or all of them, when there are fewer)."""
-USUAL_TAIL = 1.0
-"""The exponent of the activity when nothing is said: the busiest 6 of 30 annotators do about half the work."""
+DEFAULT_LABELS = 5.0
+"""Default mean number of annotators per item (all annotators, when there are fewer)."""
+DEFAULT_TAIL = 1.0
+"""Default exponent of the activity: the busiest 6 of 30 annotators do about half the work."""
 
 HARD_MIX: dict[str, float] = {
     Character.expert: 0.30,
@@ -48,9 +48,9 @@ HARD_MIX: dict[str, float] = {
     Character.adversary: 0.15,
     Character.biased: 0.20,
 }
-"""A crowd on which majority vote fails: those who know are outnumbered, but they are many enough to be found out."""
+"""A crowd on which majority vote fails: experts are outnumbered, but agree often enough to be identified."""
 HARD_TAIL = 0.4
-"""A flatter tail, so that nearly everybody gives enough labels to be judged by."""
+"""A flatter tail, so that nearly every annotator gives enough labels for an estimate."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -85,7 +85,7 @@ def simulate_crowd(
     balance: Sequence[float] | None = None,
     mix: Mapping[str, float] | None = None,
     labels_per_unit: float | None = None,
-    tail: float = USUAL_TAIL,
+    tail: float = DEFAULT_TAIL,
     abstention: float = 0.0,
     pace: float | None = None,
     drift: float = 0.0,
@@ -135,7 +135,7 @@ def simulate_hard_crowd(
 ) -> SimulatedCrowd:
     """A crowd on which majority vote clearly fails, while a model of the annotators does well.
 
-    Six in ten are spammers, adversaries or biased; the experts are found out by how they agree with each other.
+    Six in ten are spammers, adversaries or biased; a model recognises the experts by their agreement with each other.
     """
     return label_truth(
         rng,
@@ -158,7 +158,7 @@ def label_truth(
     annotators: int = 30,
     mix: Mapping[str, float] | None = None,
     labels_per_unit: float | None = None,
-    tail: float = USUAL_TAIL,
+    tail: float = DEFAULT_TAIL,
     abstention: float = 0.0,
     pace: float | None = None,
     drift: float = 0.0,
@@ -184,7 +184,7 @@ def label_truth(
     """
     names = class_names(classes)
     _check_crowd(truth, len(names), annotators, abstention=abstention, tail=tail, pace=pace, drift=drift)
-    mean = min(USUAL_LABELS, annotators) if labels_per_unit is None else labels_per_unit
+    mean = min(DEFAULT_LABELS, annotators) if labels_per_unit is None else labels_per_unit
     check_mean("labels_per_unit", mean, annotators)
     characters = tuple(rng.permutation(allocate_mix(mix or DEFAULT_MIX, tuple(Character), annotators)).tolist())
     known = np.bincount(truth, minlength=len(names)) if balance is None else balance

@@ -1,4 +1,4 @@
-"""What a simulation can be asked for: counts of 1 or more, shares between 0 and 1, mixes that add up."""
+"""Checks of the options of a simulation: counts, shares, means, mixes of characters."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from crowdlogic.errors import OptionError, did_you_mean
 from crowdlogic.numerics.arrays import Floats
 
 STEEPEST_TAIL = 10
+"""The largest exponent of the activity."""
 
 
 def check_count(name: str, value: int) -> None:
@@ -92,11 +93,12 @@ def allocate_mix(mix: Mapping[str, float], known: Sequence[str], annotators: int
             )
         counts = amounts.astype(np.int64)
     else:
-        counts = _rounded(amounts / amounts.sum() * annotators)
+        counts = _round_counts(amounts / amounts.sum() * annotators)
     return tuple(name for name, count in zip(mix, counts, strict=True) for _ in range(count))
 
 
-def _rounded(amounts: Floats) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _round_counts(amounts: Floats) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Whole numbers with the same sum, by largest remainder."""
     counts = np.floor(amounts).astype(np.int64)
     short = round(amounts.sum()) - counts.sum()
     counts[np.argsort(counts - amounts, kind="stable")[:short]] += 1

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.simulate.crowds import USUAL_TAIL, SimulatedCrowd, label_truth
+from crowdlogic.data.simulate.crowds import DEFAULT_TAIL, SimulatedCrowd, label_truth
 from crowdlogic.data.simulate.options import check_count, numbered_names
 from crowdlogic.data.simulate.sentence_words import (
     BODIES,
@@ -70,7 +70,7 @@ def simulate_tags(
     annotators: int = 12,
     labels_per_sentence: float | None = None,
     mix: Mapping[str, float] | None = None,
-    tail: float = USUAL_TAIL,
+    tail: float = DEFAULT_TAIL,
     abstention: float = 0.0,
 ) -> SimulatedTags:
     """Sentences with a part of speech per token, tagged whole by annotators who err token by token.

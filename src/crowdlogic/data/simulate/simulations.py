@@ -15,9 +15,9 @@ import polars as pl
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate.crowds import (
+    DEFAULT_TAIL,
     HARD_MIX,
     HARD_TAIL,
-    USUAL_TAIL,
     SimulatedCrowd,
     label_truth,
     simulate_crowd,
@@ -112,7 +112,7 @@ def simulate_ner(
         test_items: How many further sentences there are.
         annotators: How many annotators.
         labels_per_item: The mean number of annotators a sentence is shown to; 5 when not given.
-        mix: Hand -> share or count.
+        mix: TaggerCharacter -> share or count.
     """
     check_sizes(items, annotators, labels_per_item, test_items=test_items)
     people, unseen, _ = spawn_generators(seed)
@@ -129,7 +129,7 @@ def simulate_ner(
         labels=crowd.labels,
         corpus=crowd.corpus,
         test=simulate_sentences(unseen, sentences=test_items, prefix="t"),
-        annotators=_people(crowd.labels, crowd.hands).with_columns(
+        annotators=_annotator_table(crowd.labels, crowd.characters).with_columns(
             pl.Series(name, rate) for name, rate in rates.items()
         ),
         confusion=None,
@@ -168,7 +168,7 @@ def simulate_labels(
     check_sizes(items, annotators, labels_per_item)
     if hard and mix is not None:
         raise OptionError("mix: the hard crowd has a mix of its own. Give a mix, or ask for the hard crowd, not both.")
-    usual = HARD_TAIL if hard else USUAL_TAIL
+    default_tail = HARD_TAIL if hard else DEFAULT_TAIL
     crowd = simulate_crowd(
         spawn_generators(seed)[0],
         units=items,
@@ -177,7 +177,7 @@ def simulate_labels(
         balance=balance,
         mix=HARD_MIX if hard else mix,
         labels_per_unit=labels_per_item,
-        tail=usual if tail is None else tail,
+        tail=default_tail if tail is None else tail,
         abstention=abstention,
         pace=pace,
     )
@@ -197,7 +197,7 @@ def simulate_labels(
 
 
 def check_sizes(items: int, annotators: int, labels_per_item: float | None, *, test_items: int = 1) -> None:
-    """The sizes must be possible; checked here so that a message speaks of them by the names that were used here."""
+    """Check the sizes under the names that they have here, so that messages use those names."""
     for name, count in (("items", items), ("test_items", test_items), ("annotators", annotators)):
         check_count(name, count)
     if labels_per_item is not None:
@@ -213,17 +213,17 @@ def spawn_generators(seed: int) -> tuple[np.random.Generator, np.random.Generato
 
 
 def describe_annotators(crowd: SimulatedCrowd) -> pl.DataFrame:
-    """Who the annotators are: name, character, labels given, how often they skip, and how often they are right.
+    """One row per annotator: name, character, number of labels, abstention rate and accuracy.
 
-    The accuracy is planted, not counted: the diagonal of the confusion matrix, weighed by how common the classes are.
+    The accuracy is planted, not counted: the diagonal of the confusion matrix, weighted by how common the classes are.
     """
     share = np.bincount(crowd.truth, minlength=crowd.labels.n_classes) / len(crowd.truth)
     right = np.einsum("jmm,m->j", crowd.confusion, share)
-    return _people(crowd.labels, crowd.characters).with_columns(
+    return _annotator_table(crowd.labels, crowd.characters).with_columns(
         pl.Series("abstention", crowd.abstention), pl.Series("accuracy", right)
     )
 
 
-def _people(labels: CrowdLabels, characters: tuple[str, ...]) -> pl.DataFrame:
+def _annotator_table(labels: CrowdLabels, characters: tuple[str, ...]) -> pl.DataFrame:
     columns = {"annotator": labels.annotators, "character": characters, "labels": labels.labels_per_annotator()}
     return pl.DataFrame(columns)

@@ -24,7 +24,7 @@ import polars as pl
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.intake.contract import Intake
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.simulate.crowds import USUAL_LABELS, USUAL_TAIL, draw_answered_pairs, units_of_pairs
+from crowdlogic.data.simulate.crowds import DEFAULT_LABELS, DEFAULT_TAIL, draw_answered_pairs, units_of_pairs
 from crowdlogic.data.simulate.options import (
     allocate_mix,
     check_count,
@@ -57,7 +57,7 @@ RATES: dict[TaggerCharacter, tuple[float, float, float, float]] = {
     TaggerCharacter.sloppy: (0.20, 0.40, 0.06, 0.006),
     TaggerCharacter.muddled: (0.20, 0.08, 0.40, 0.010),
 }
-"""Around which rates of ignore, boundary, type (per entity) and spurious (per plain token) each hand varies."""
+"""Mean rates of ignore, boundary, type (per entity) and spurious (per plain token) of each character."""
 VARIATION = (0.7, 1.3)
 """An annotator's rates are those of the hand, times a factor in this range."""
 DEFAULT_MIX: dict[str, float] = {
@@ -74,9 +74,16 @@ MOVES = np.array([[1, 0], [0, -1], [0, 1], [-1, 0]])
 """What a missed boundary does to start and end: drop the first token or the last, take the next or the previous."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ErrorRates:
-    """ignore[j], boundary[j] and type[j] per entity, and spurious[j] per plain token; an entity suffers one at most."""
+    """How often each annotator makes which error; an entity suffers one at most.
+
+    Attributes:
+        ignore: ignore[j], the share of entities that are not annotated.
+        boundary: boundary[j], the share of entities with a wrong boundary.
+        type: type[j], the share of entities with a wrong type.
+        spurious: spurious[j], the share of plain tokens that are annotated as an entity.
+    """
 
     ignore: Floats
     boundary: Floats
@@ -84,7 +91,7 @@ class ErrorRates:
     spurious: Floats
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SimulatedEntities:
     """Sentences with entities, the tags of a crowd, and what was planted in them.
 
@@ -92,13 +99,13 @@ class SimulatedEntities:
         corpus: The sentences, with the true tags as gold.
         labels: The crowd's tags.
         rates: The error rates of each annotator.
-        hands: The Hand of each annotator.
+        characters: The TaggerCharacter of each annotator.
     """
 
     corpus: Corpus
     labels: CrowdLabels
     rates: ErrorRates
-    hands: tuple[str, ...]
+    characters: tuple[str, ...]
 
 
 def simulate_entities(
@@ -108,7 +115,7 @@ def simulate_entities(
     annotators: int = 20,
     labels_per_sentence: float | None = None,
     mix: Mapping[str, float] | None = None,
-    tail: float = USUAL_TAIL,
+    tail: float = DEFAULT_TAIL,
     abstention: float = 0.0,
 ) -> SimulatedEntities:
     """Sentences with named entities, and a crowd that annotates them.
@@ -118,24 +125,25 @@ def simulate_entities(
         sentences: How many sentences.
         annotators: How many annotators.
         labels_per_sentence: The mean number of annotators a sentence is shown to, from 1 to all.
-        mix: Hand -> share (floats) or count (whole numbers that make up the annotators).
+        mix: TaggerCharacter -> share (floats) or count (whole numbers that make up the annotators).
         tail: The exponent of the long-tailed activity; 0 makes all alike.
         abstention: How often a sentence shown is not annotated at all.
     """
     check_count("annotators", annotators)
     corpus = simulate_sentences(rng, sentences=sentences)
-    hands = tuple(rng.permutation(allocate_mix(mix or DEFAULT_MIX, tuple(TaggerCharacter), annotators)).tolist())
-    rates = planted_rates(rng, hands)
+    characters = tuple(rng.permutation(allocate_mix(mix or DEFAULT_MIX, tuple(TaggerCharacter), annotators)).tolist())
+    rates = planted_rates(rng, characters)
     labels = annotate_entities(
         rng, corpus, rates, labels_per_sentence=labels_per_sentence, tail=tail, abstention=abstention
     )
-    return SimulatedEntities(corpus, labels, rates, hands)
+    return SimulatedEntities(corpus=corpus, labels=labels, rates=rates, characters=characters)
 
 
-def planted_rates(rng: np.random.Generator, hands: tuple[str, ...]) -> ErrorRates:
-    """Each annotator's error rates, after their hand but never quite the same."""
-    rates = np.array([RATES[TaggerCharacter(hand)] for hand in hands]) * rng.uniform(*VARIATION, size=(len(hands), 4))
-    return ErrorRates(*rates.T.copy())
+def planted_rates(rng: np.random.Generator, characters: tuple[str, ...]) -> ErrorRates:
+    """The error rates of each annotator: those of the character, times a factor drawn for each."""
+    usual = np.array([RATES[TaggerCharacter(character)] for character in characters])
+    ignore, boundary, type_, spurious = (usual * rng.uniform(*VARIATION, size=usual.shape)).T.copy()
+    return ErrorRates(ignore=ignore, boundary=boundary, type=type_, spurious=spurious)
 
 
 def annotate_entities(
@@ -144,16 +152,16 @@ def annotate_entities(
     rates: ErrorRates,
     *,
     labels_per_sentence: float | None = None,
-    tail: float = USUAL_TAIL,
+    tail: float = DEFAULT_TAIL,
     abstention: float = 0.0,
 ) -> CrowdLabels:
     """The tags that annotators with the given error rates would give to sentences with known entities.
 
     An entity whose boundary cannot be missed, because other entities or the sentence's ends hem it in, stays right.
     """
-    gold, offsets, tags = _checked(corpus, rates)
+    gold, offsets, tags = _check_entities(corpus, rates)
     annotators = len(rates.ignore)
-    mean = min(USUAL_LABELS, annotators) if labels_per_sentence is None else labels_per_sentence
+    mean = min(DEFAULT_LABELS, annotators) if labels_per_sentence is None else labels_per_sentence
     check_mean("labels_per_sentence", mean, annotators)
     check_share("abstention", abstention)
     check_tail(tail)
@@ -178,7 +186,7 @@ def annotate_entities(
     )
 
 
-def _checked(corpus: Corpus, rates: ErrorRates) -> tuple[Ints, Ints, TagSet]:
+def _check_entities(corpus: Corpus, rates: ErrorRates) -> tuple[Ints, Ints, TagSet]:
     """The gold tags, offsets and tag set, if entities can be annotated in the corpus at these rates."""
     if corpus.gold is None or corpus.offsets is None or len(corpus.items) == 0:
         raise CorpusError("Entities can only be annotated in sentences with gold tags. Give a corpus that has them.")
@@ -214,7 +222,7 @@ def _draw_errors(
     length = np.diff(offsets)[item]
     shift = (np.cumsum(length) - length - offsets[item])[pair]
     error = _draw_error_kinds(rng, annotator[pair], rates)
-    move = _moves(rng, _possible_moves(truth, offsets)[entity]) * (error == BOUNDARY)[:, None]
+    move = _draw_moves(rng, _possible_moves(truth, offsets)[entity]) * (error == BOUNDARY)[:, None]
     kind = (truth.kind[entity] + (error == TYPE) * rng.integers(1, max(types, 2), size=len(entity))) % types
     seen = error != IGNORE
     start, end = truth.start[entity] + move[:, 0] + shift, truth.end[entity] + move[:, 1] + shift
@@ -250,7 +258,7 @@ def _possible_moves(truth: Spans, offsets: Ints) -> Bools:
     return np.stack([longer, longer, right, left], axis=1)
 
 
-def _moves(rng: np.random.Generator, possible: Bools) -> Ints:
+def _draw_moves(rng: np.random.Generator, possible: Bools) -> Ints:
     """One of the possible moves of each row, all equally likely; none where none is possible."""
     move = np.argmax(rng.random(possible.shape) * possible, axis=1)
     moved: Ints = MOVES[move] * possible.any(axis=1, keepdims=True)

@@ -22,12 +22,11 @@ from crowdlogic.learning.settled_truth import Answered, SettledTruth
 from crowdlogic.learning.special import AggNet, Raykar
 from crowdlogic.learning.stopping import HeldOut
 from crowdlogic.learning.two_stage import Gold, TwoStage
-from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.projection.presets import PRESETS, Start
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import CONLL_START, TransitionTable, transition_table
-from crowdlogic.truth.methods import TruthMethod
+from crowdlogic.truth.methods import TruthMethod, truth_method
 from crowdlogic.truth.ties import Ties
 
 TaskMethod: TypeAlias = LogicLNCL
@@ -108,12 +107,6 @@ def with_held_out(method: TaskMethod, held_out: HeldOut) -> TaskMethod:
 
 
 # One builder per kind of row.
-
-
-def truth_method(name: str) -> TruthMethod:
-    """A truth method with its defaults."""
-    method: TruthMethod = TRUTH_METHODS.load(name)()
-    return method
 
 
 def logic_lncl(task: Configured, seed: int) -> Built:

@@ -20,7 +20,7 @@ from crowdlogic.learning.crowd_layer import Kind
 from crowdlogic.learning.presets import CONLL_TIES, READINGS, Configured
 from crowdlogic.learning.schedules import Constant, Growing
 from crowdlogic.truth.majority import MajorityVote
-from crowdlogic.truth.methods import TruthMethod
+from crowdlogic.truth.methods import TruthMethod, truth_method
 from crowdlogic.truth.ties import Ties
 
 ROWS: dict[str, methods.Builder] = {
@@ -56,13 +56,13 @@ AGGNET_RULE = "aggnet rule"
 TRUTH_ROWS: dict[str, Callable[[int], TruthMethod]] = {
     "truth majority": lambda seed: MajorityVote(ties=Ties.random, seed=seed),
     "truth majority, paper's ties": lambda _: MajorityVote(ties=Ties.order, order=CONLL_TIES),
-    "truth dawid-skene": lambda _: methods.truth_method("dawid-skene"),
-    "truth glad": lambda _: methods.truth_method("glad"),
-    "truth pm": lambda _: methods.truth_method("pm"),
-    "truth catd": lambda _: methods.truth_method("catd"),
-    "truth ibcc": lambda _: methods.truth_method("ibcc"),
-    "truth bsc-seq": lambda _: methods.truth_method("bsc-seq"),
-    "truth hmm-crowd": lambda _: methods.truth_method("hmm-crowd"),
+    "truth dawid-skene": lambda _: truth_method("dawid-skene"),
+    "truth glad": lambda _: truth_method("glad"),
+    "truth pm": lambda _: truth_method("pm"),
+    "truth catd": lambda _: truth_method("catd"),
+    "truth ibcc": lambda _: truth_method("ibcc"),
+    "truth bsc-seq": lambda _: truth_method("bsc-seq"),
+    "truth hmm-crowd": lambda _: truth_method("hmm-crowd"),
 }
 """The rows that only infer, from a random seed. All but the first are the same whatever the seed."""
 

@@ -36,18 +36,18 @@ def show_items(context: Context, units: Ints, expected_wrong: Floats) -> tuple[S
     if offsets is not None:
         tokens = (units - offsets[items]).tolist()
         sentences = show_sentences(inputs, items, units - offsets[items], reliability)
-    rows = zip(
-        units.tolist(), expected_wrong.tolist(), tokens, sentences, _votes(inputs, units, reliability), strict=True
-    )
+    votes = _votes(inputs, units, reliability)
+    rows = zip(units.tolist(), items.tolist(), expected_wrong.tolist(), tokens, sentences, votes, strict=True)
     return tuple(
-        _show_item(context, i, expected_wrong=wrong, token=token, sentence=sentence, votes=votes)
-        for i, wrong, token, sentence, votes in rows
+        _show_item(context, i, s, expected_wrong=wrong, token=token, sentence=sentence, votes=found)
+        for i, s, wrong, token, sentence, found in rows
     )
 
 
 def _show_item(
     context: Context,
     i: int,
+    s: int,
     *,
     expected_wrong: float,
     token: int | None,
@@ -55,7 +55,7 @@ def _show_item(
     votes: tuple[tuple[Vote, ...], int],
 ) -> ShownItem:
     inputs, names = context.inputs, context.inputs.class_names
-    s, answer = int(inputs.labels.item_of_unit[i]), int(inputs.estimate.answer[i])
+    answer = int(inputs.estimate.answer[i])
     has_answer, (shown_votes, n_votes) = answer >= 0, votes
     text, is_cut = _text(inputs, s, context.limits.text)
     return ShownItem(

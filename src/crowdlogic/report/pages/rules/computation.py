@@ -91,15 +91,16 @@ def _flips(context: Context, units: Ints, audits: Sequence[RuleAudit]) -> tuple[
     """Changed answers in detail."""
     inputs, names = context.inputs, context.inputs.class_names
     before, after = (inputs.views[view][units].argmax(axis=1).tolist() for view in ("q_a", "q_b"))
+    items = inputs.labels.item_of_unit[units].tolist()
     return tuple(
-        _flip(context, i, before=names[b], after=names[a], audits=audits)
-        for i, b, a in zip(units.tolist(), before, after, strict=True)
+        _flip(context, i, s, before=names[b], after=names[a], audits=audits)
+        for i, s, b, a in zip(units.tolist(), items, before, after, strict=True)
     )
 
 
-def _flip(context: Context, i: int, *, before: str, after: str, audits: Sequence[RuleAudit]) -> Flip:
+def _flip(context: Context, i: int, s: int, *, before: str, after: str, audits: Sequence[RuleAudit]) -> Flip:
     inputs, offsets = context.inputs, context.inputs.labels.offsets
-    s, answer = int(inputs.labels.item_of_unit[i]), int(inputs.estimate.answer[i])
+    answer = int(inputs.estimate.answer[i])
     rule, bits = strongest_rule(context.evidence.get(i), before, after, audits)
     return Flip(
         item=str(inputs.labels.items[s]),

@@ -11,11 +11,12 @@ import pytest
 
 from crowdlogic.data.corpus import documents
 from crowdlogic.errors import FormatError, OptionError, RuleError
-from crowdlogic.rules.packing import PackedRules, pack_rules, unpack_rules
+from crowdlogic.rules.packing import pack_rules, unpack_rules
 from crowdlogic.rules.parser import parse_rules, read_rules
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.rules.syntax import RuleSet
+from crowdlogic.store.packed_rules import PackedRules
 
 CLASSES = ("neg", "pos")
 TEXTS = documents(["a", "b", "c"], ["awful thing", "fine it's", "plain"])

@@ -16,8 +16,9 @@ from crowdlogic.data.estimate import Estimate, make_estimate
 from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import FormatError, MissingDataError, OptionError
-from crowdlogic.store.files import put_json
+from crowdlogic.store.files import get_arrays, put_arrays, put_json
 from crowdlogic.store.layout import VERSION
+from crowdlogic.store.packed_rules import PackedRules
 from crowdlogic.store.runs import RunRecord, read_run, write_run
 
 AUDIT = {"rule": "1.0: r", "place": "f:1:1", "groundings": 3, "satisfaction": None, "flipped_right": None, "moved": 0.5}
@@ -50,6 +51,7 @@ def record_of(labels: CrowdLabels, corpus: Corpus) -> RunRecord:
         ),
         audit=(AUDIT,),
         refit_history=({"epoch": 1, "stopping": 0.0, "scores": {}},),
+        rules=PackedRules(text="1: r\n", tables={"Near": pl.DataFrame({"1": ["a"]})}, table_sources={"Near": "n.csv"}),
     )
 
 
@@ -108,8 +110,10 @@ def test_a_run_read_is_the_run_written(tmp_path: Path, make: Any) -> None:
             np.testing.assert_array_equal(arrays[key], array)
             assert arrays[key].dtype == array.dtype
     assert found.annotators.equals(given.annotators)
+    assert found.rules.text == given.rules.text
+    assert found.rules.tables["Near"].equals(given.rules.tables["Near"])
     assert (found.history, found.refit_history, found.audit) == (given.history, given.refit_history, given.audit)
-    added = {"status": "running", "digests": found.config["digests"]}
+    added = {name: found.config[name] for name in ("status", "digests", "rules")}
     assert found.config | added == given.config | added
 
 
@@ -143,7 +147,7 @@ def test_config_says_done_only_when_all_else_is_there(tmp_path: Path, monkeypatc
     write_run(tmp_path, tags())
 
     assert order[-1] == "config.json"
-    assert sorted(order) == sorted(file.name for file in tmp_path.iterdir())
+    assert sorted(order) == sorted(file.name for file in tmp_path.rglob("*") if file.is_file())
 
 
 def test_a_run_that_is_not_done_or_none_at_all_is_one_line(tmp_path: Path) -> None:
@@ -185,3 +189,38 @@ def test_an_estimate_has_the_name_of_its_method(tmp_path: Path) -> None:
 
     assert isinstance(found, Estimate)
     assert found.method == "logic-lncl"
+
+
+def test_a_run_without_rules_has_none(tmp_path: Path) -> None:
+    write_run(tmp_path, replace(texts(), rules=None))
+
+    assert read_run(tmp_path).rules is None
+    assert not (tmp_path / "tables").exists()
+
+
+@pytest.mark.parametrize("file", ["model.safetensors", "annotators.safetensors", "items.safetensors"])
+def test_a_changed_number_in_a_file_of_arrays_is_damage(tmp_path: Path, file: str) -> None:
+    """Only those who wrote them know what arrays mean, so not a byte of them may differ."""
+    write_run(tmp_path, features())
+    arrays = {name: array.copy() for name, array in get_arrays(tmp_path / file).items()}
+    next(iter(arrays.values())).flat[0] += 1
+    put_arrays(tmp_path / file, arrays)
+
+    with pytest.raises(FormatError) as refused:
+        read_run(tmp_path)
+
+    assert str(refused.value) == (
+        f"{tmp_path}: the run is damaged ({file} is not the file that was written). Train it again, or bring back "
+        f"the file."
+    )
+
+
+def test_a_run_of_the_layout_before_this_one_is_refused(tmp_path: Path) -> None:
+    write_run(tmp_path, texts())
+    config = json.loads((tmp_path / "config.json").read_text())
+    put_json(tmp_path / "config.json", {**config, "version": 1})
+
+    with pytest.raises(FormatError) as refused:
+        read_run(tmp_path)
+
+    assert str(refused.value) == f"{tmp_path}/config.json: is no run of version 2. Train it again with this version."

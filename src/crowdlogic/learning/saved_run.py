@@ -20,7 +20,6 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
-from crowdlogic.learning.carried_rules import carried_rules
 from crowdlogic.learning.course import Epoch, Row
 from crowdlogic.learning.evidence import Evidence, explain
 from crowdlogic.learning.learned import Learned
@@ -28,6 +27,7 @@ from crowdlogic.learning.task import Task
 from crowdlogic.learning.teacher import Teacher
 from crowdlogic.registry import CLASSIFIERS
 from crowdlogic.rules.audit import RuleAudit, audit
+from crowdlogic.rules.packing import pack_rules, unpack_rules
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.store.damage import InvalidValueError, reading, require, require_entry, require_numbers
@@ -98,7 +98,7 @@ class Run:
 
 def to_record(learned: Learned, config: Mapping[str, Any]) -> RunRecord:
     """What a fit left, as plain data."""
-    epoch, task = learned.epoch, learned.task
+    epoch, task, projector = learned.epoch, learned.task, learned.teacher.projector
     outcome = {
         "chosen": learned.chosen,
         "averaged_from": learned.since,
@@ -107,7 +107,7 @@ def to_record(learned: Learned, config: Mapping[str, Any]) -> RunRecord:
     known = {"classes": list(task.labels.classes), "sequential": task.labels.is_sequential, "outcome": outcome}
     arrays = learned.classifier.arrays()
     return RunRecord(
-        config={**config, **known, "projector": _projector_options(learned.teacher.projector)},
+        config={**config, **known, "projector": _projector_options(projector)},
         labels=task.labels,
         corpus=task.corpus,
         estimate=learned.estimate,
@@ -119,6 +119,7 @@ def to_record(learned: Learned, config: Mapping[str, Any]) -> RunRecord:
         history=tuple(asdict(row) for row in learned.history),
         audit=tuple(asdict(one) for one in audit_rules(learned)),
         refit_history=tuple(asdict(row) for row in learned.again),
+        rules=None if projector.rules is None else pack_rules(projector.rules, projector.vocabulary),
     )
 
 
@@ -197,8 +198,9 @@ def _read_architecture(home: Path, record: RunRecord) -> Architecture:
 
 def _read_teacher(home: Path, record: RunRecord, vocabulary: Vocabulary | None) -> Teacher:
     """The rules with their vocabulary, and how a projection obeys them."""
-    packed = require_entry(record.config, "rules", (Mapping, type(None)))
-    rules, words = (None, vocabulary) if packed is None else carried_rules(home, packed, vocabulary)
+    rules, words = None, vocabulary
+    if record.rules is not None:
+        rules, words = unpack_rules(record.rules, vocabulary, where=str(home))
     options = require_entry(record.config, "projector", Mapping)
     projector = decode_options(Projector(rules=rules, vocabulary=words), options, where="projector.")
     return Teacher(record.labels.classes, projector)

@@ -16,7 +16,6 @@ from crowdlogic.classifiers.protocol import Architecture, Arrays
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.vectors import WordVectors
-from crowdlogic.learning.carried_rules import carry_rules
 from crowdlogic.learning.course import BELIEFS, Keeper, Progress
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.saved_run import EPOCH_NUMBERS, Run, read_history, to_record
@@ -128,8 +127,7 @@ def train_run(
             keeper=checkpoint,
             progress=progress,
         )
-        rules = None if data.rules is None else carry_rules(home, data.rules, data.vocabulary or Vocabulary())
-        record = to_record(learned, {**config, "rules": rules})
+        record = to_record(learned, config)
         write_run(home, record)
         checkpoint.second().remove()
         checkpoint.remove()

@@ -7,7 +7,7 @@ cannot be packed: whoever unpacks such rules brings them along.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -31,29 +31,9 @@ from crowdlogic.rules.syntax import (
     RuleSet,
     Term,
 )
+from crowdlogic.store.packed_rules import PackedRules
 
 TRUTH = "truth"
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PackedRules:
-    """Rules as plain data.
-
-    Attributes:
-        text: The rules as a rule file would hold them; included files are written out.
-        source: What to call the text in messages.
-        tables: The facts of each table by its predicate's name: a column per place, and `truth` when not always 1.
-        table_sources: What to call each table in messages.
-        word_lists: The content of each word list, by the name that the text has for it: a file name without a folder.
-        functions: The predicates that were registered from Python, and are not packed.
-    """
-
-    text: str
-    source: str = "the rules"
-    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
-    table_sources: Mapping[str, str] = field(default_factory=dict)
-    word_lists: Mapping[str, bytes] = field(default_factory=dict)
-    functions: tuple[str, ...] = ()
 
 
 def pack_rules(rules: RuleSet, vocabulary: Vocabulary | None = None) -> PackedRules:

@@ -47,6 +47,7 @@ from crowdlogic.store.layout import (
     Status,
     read_config,
 )
+from crowdlogic.store.packed_rules import PackedRules, get_rules, put_rules
 from crowdlogic.store.run_tables import (
     VIEWS,
     answers_table,
@@ -81,6 +82,7 @@ class RunRecord:
         history: A mapping for each epoch of the pass that chose their number.
         audit: A mapping for each rule: what it does, alone.
         refit_history: A mapping for each epoch of the second pass, with all labels; empty without one.
+        rules: The rules that it learnt with; None without any.
     """
 
     config: Mapping[str, Any]
@@ -94,6 +96,7 @@ class RunRecord:
     history: tuple[Mapping[str, Any], ...]
     audit: tuple[Mapping[str, Any], ...] = ()
     refit_history: tuple[Mapping[str, Any], ...] = ()
+    rules: PackedRules | None = None
 
 
 def write_run(folder: Path, run: RunRecord) -> None:
@@ -111,8 +114,9 @@ def write_run(folder: Path, run: RunRecord) -> None:
     put_lines(folder / HISTORY, run.history)
     if run.refit_history:
         put_lines(folder / REFIT_HISTORY, run.refit_history)
+    rules = None if run.rules is None else put_rules(folder, run.rules)
     digests = {file: file_digest(folder / file) for file in arrays}
-    put_json(folder / CONFIG, {**run.config, DIGESTS: digests, "status": Status.done})
+    put_json(folder / CONFIG, {**run.config, "rules": rules, DIGESTS: digests, "status": Status.done})
 
 
 def read_run(folder: str | Path) -> RunRecord:
@@ -142,6 +146,7 @@ def _read(home: Path, config: Mapping[str, Any]) -> RunRecord:
     _check_digests(home, require_entry(config, DIGESTS, dict), list(arrays))
     views = {view: read_view(answers, prefix, classes) for view, prefix in VIEWS.items()}
     history = _read_history(home, HISTORY)
+    rules = require_entry(config, "rules")
     estimate = Estimate(
         method=method,
         beliefs=views["q_f"],
@@ -165,6 +170,7 @@ def _read(home: Path, config: Mapping[str, Any]) -> RunRecord:
         history=history,
         audit=tuple(require(row, dict, RULES) for row in require(get_json(home / RULES), list, RULES)),
         refit_history=_read_history(home, REFIT_HISTORY) if (home / REFIT_HISTORY).is_file() else (),
+        rules=None if rules is None else get_rules(home, rules),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,12 +13,14 @@ import pytest
 
 from crowdlogic.data.corpus import documents
 from crowdlogic.errors import FormatError
-from crowdlogic.learning.carried_rules import carried_rules, carry_rules
 from crowdlogic.rules.grounding import ground_rules
+from crowdlogic.rules.packing import pack_rules, unpack_rules
 from crowdlogic.rules.parser import read_rules
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.rules.syntax import RuleSet
+from crowdlogic.store.damage import InvalidValueError
+from crowdlogic.store.packed_rules import PackedRules, get_rules, put_rules
 
 CLASSES = ("neg", "pos")
 TEXTS = documents(["a", "b", "c"], ["awful thing", "fine it's", "plain"])
@@ -54,41 +57,79 @@ def test_rules_mean_the_same_in_a_run_that_was_moved(tmp_path: Path) -> None:
     before = beliefs(rules, vocabulary)
     (tmp_path / "run").mkdir()
 
-    noted = json.loads(json.dumps(carry_rules(tmp_path / "run", rules, vocabulary)))
+    noted = json.loads(json.dumps(put_rules(tmp_path / "run", pack_rules(rules, vocabulary))))
     shutil.rmtree(tmp_path / "given")
     (tmp_path / "run").rename(tmp_path / "elsewhere")
 
-    after = beliefs(*carried_rules(tmp_path / "elsewhere", noted))
+    after = beliefs(*unpack_rules(get_rules(tmp_path / "elsewhere", noted)))
     np.testing.assert_array_equal(after, before)
     assert sorted(f.name for f in (tmp_path / "elsewhere" / "words").iterdir()) == ["words-2.txt", "words.txt"]
 
 
 @pytest.mark.parametrize(
-    ("text", "tables", "said"),
+    ("text", "said"),
     [
-        ("include '{outside}'\n", {}, "its rules cannot be read"),
-        ("1: InList(S, '{outside}') -> Label(S, 'neg')\n", {}, "which is not among its own"),
+        ("include '{outside}'\n", "its rules cannot be read"),
+        ("1: InList(S, '{outside}') -> Label(S, 'neg')\n", "which is not among its own"),
         (
             "1: InList(S, '../secret.txt') -> Label(S, 'neg')\n",
-            {},
             "the word list '../secret.txt', which is not among its own",
         ),
-        ("1: InList(S, 'words/../../secret.txt') -> Label(S, 'neg')\n", {}, "which is not among its own"),
-        ("1: InList(S, 'link.txt') -> Label(S, 'neg')\n", {}, "the word list 'link.txt', which is not among its own"),
-        ("$L = {{'../secret.txt'}}\n1: inlist(S, $L) -> Label(S, 'neg')\n", {}, "which is not among its own"),
-        ("1: Label(S, 'neg')\n", {"../../secret": "x"}, "'../../secret' cannot name a table"),
+        ("1: InList(S, 'words/../../secret.txt') -> Label(S, 'neg')\n", "which is not among its own"),
+        ("1: InList(S, 'link.txt') -> Label(S, 'neg')\n", "the word list 'link.txt', which is not among its own"),
+        ("$L = {{'../secret.txt'}}\n1: inlist(S, $L) -> Label(S, 'neg')\n", "which is not among its own"),
     ],
 )
-def test_nothing_outside_the_run_is_read(tmp_path: Path, text: str, tables: dict[str, str], said: str) -> None:
+def test_nothing_outside_the_run_is_read(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "secret.txt").write_text("a secret\n")
     (tmp_path / "run" / "words").mkdir(parents=True)
     (tmp_path / "run" / "words" / "link.txt").symlink_to(tmp_path / "secret.txt")
     outside = tmp_path / "secret.txt"
-    noted = {"source": "r", "text": text.format(outside=outside), "tables": tables, "functions": []}
+    noted = {"source": "r", "text": text.format(outside=outside), "tables": {}, "functions": []}
 
     with pytest.raises(FormatError) as refused:
-        carried_rules(tmp_path / "run", noted)
+        unpack_rules(get_rules(tmp_path / "run", noted), where=str(tmp_path / "run"))
 
     assert str(refused.value).startswith(f"{tmp_path / 'run'}: the run is damaged (")
     assert said in str(refused.value)
     assert "a secret" not in str(refused.value)
+
+
+PACKED = PackedRules(
+    text="1: Near(A, B) & InList(A, 'w.txt') -> Label(B, 'neg')\n",
+    source="my.rules",
+    tables={"Near": pl.DataFrame({"1": ["a"], "2": ["b"]})},
+    table_sources={"Near": "near.csv"},
+    word_lists={"w.txt": "née\n".encode(), "v.txt": b"\xff"},
+    functions=("Shouting",),
+)
+
+
+def test_packed_rules_are_read_as_they_were_written(tmp_path: Path) -> None:
+    found = get_rules(tmp_path, json.loads(json.dumps(put_rules(tmp_path, PACKED))))
+
+    for name in ("text", "source", "table_sources", "word_lists", "functions"):
+        assert getattr(found, name) == getattr(PACKED, name)
+    assert found.tables.keys() == {"Near"}
+    assert found.tables["Near"].equals(PACKED.tables["Near"])
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({"tables": {"../../secret": "x"}}, "'../../secret' cannot name a table"),
+        ({"tables": {"Near": 3}}, "rules: Near is 3"),
+        ({"tables": 3}, "rules: tables is 3"),
+        ({"functions": [3]}, "rules: functions is 3"),
+        ({"functions": "Shouting"}, "rules: functions is 'Shouting'"),
+        ({"text": None}, "rules: text is None"),
+        ({"source": None}, "rules: source is None"),
+    ],
+)
+def test_rules_that_do_not_fit_are_refused(tmp_path: Path, change: dict[str, Any], line: str) -> None:
+    noted = put_rules(tmp_path, PACKED)
+
+    with pytest.raises(InvalidValueError) as refused:
+        get_rules(tmp_path, noted | change)
+
+    assert str(refused.value) == line

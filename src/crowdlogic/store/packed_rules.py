@@ -1,0 +1,83 @@
+"""Rules in a run directory: their text in config.json, tables of facts and word lists in folders of their own.
+
+Nothing outside the run is needed, wherever it is moved; and nothing outside it is read, whatever its config.json says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from crowdlogic.store.damage import InvalidValueError, require, require_entry
+from crowdlogic.store.files import get_table, put_bytes, put_table
+from crowdlogic.store.layout import TABLES, WORDS
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PackedRules:
+    """Rules as plain data.
+
+    Attributes:
+        text: The rules as a rule file would hold them; included files are written out.
+        source: What to call the text in messages.
+        tables: The facts of each table by its predicate's name: a column per place, and `truth` when not always 1.
+        table_sources: What to call each table in messages.
+        word_lists: The content of each word list, by the name that the text has for it: a file name without a folder.
+        functions: The predicates that were registered from Python, and are not packed.
+    """
+
+    text: str
+    source: str = "the rules"
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    table_sources: Mapping[str, str] = field(default_factory=dict)
+    word_lists: Mapping[str, bytes] = field(default_factory=dict)
+    functions: tuple[str, ...] = ()
+
+
+def put_rules(folder: Path, packed: PackedRules) -> dict[str, Any]:
+    """Write tables and word lists into a run; what config.json holds of the rules."""
+    for name, frame in packed.tables.items():
+        (folder / TABLES).mkdir(exist_ok=True)
+        put_table(folder / TABLES / f"{name}.parquet", frame)
+    for name, content in packed.word_lists.items():
+        (folder / WORDS).mkdir(exist_ok=True)
+        put_bytes(folder / WORDS / name, content)
+    return {
+        "source": packed.source,
+        "text": packed.text,
+        "tables": dict(packed.table_sources),
+        "functions": list(packed.functions),
+    }
+
+
+def get_rules(folder: Path, noted: Any) -> PackedRules:
+    """What `put_rules` wrote.
+
+    Args:
+        folder: The run.
+        noted: What config.json holds of the rules.
+    """
+    sources = require_entry(noted, "tables", Mapping, where="rules")
+    functions = require_entry(noted, "functions", list, where="rules")
+    for name, source in sources.items():
+        if not (name.isidentifier() and name.isascii()):
+            raise InvalidValueError(f"{name!r} cannot name a table")
+        require(source, str, f"rules: {name}")
+    return PackedRules(
+        text=require_entry(noted, "text", str, where="rules"),
+        source=require_entry(noted, "source", str, where="rules"),
+        tables={name: get_table(folder / TABLES / f"{name}.parquet") for name in sources},
+        table_sources=dict(sources),
+        word_lists=_read_word_lists(folder / WORDS),
+        functions=tuple(require(name, str, "rules: functions") for name in functions),
+    )
+
+
+def _read_word_lists(folder: Path) -> dict[str, bytes]:
+    """The run's own word lists; a link to another file is none of them."""
+    files = sorted(folder.iterdir()) if folder.is_dir() and not folder.is_symlink() else []
+    return {file.name: file.read_bytes() for file in files if file.is_file() and not file.is_symlink()}

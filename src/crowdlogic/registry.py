@@ -225,3 +225,32 @@ PAGES = Registry(
     },
 )
 """The pages of a report, in their order."""
+
+LEARNING_METHODS = Registry(
+    "learning method",
+    "crowdlogic.learners",
+    {
+        "logic-lncl": "crowdlogic.learning.logic_lncl:LogicLNCL",
+        "aggnet": "crowdlogic.learning.special:AggNet",
+        "raykar": "crowdlogic.learning.special:Raykar",
+        "two-stage": "crowdlogic.learning.two_stage:TwoStage",
+        "gold": "crowdlogic.learning.two_stage:Gold",
+        "crowd-layer": "crowdlogic.learning.crowd_layer:CrowdLayer",
+        "dl-dn": "crowdlogic.learning.doctor_nets:DoctorNets",
+        "dl-wdn": "crowdlogic.learning.doctor_nets:DoctorNets",
+        "crf-ma": "crowdlogic.learning.crf_ma:CRFMA",
+    },
+)
+"""What learns a classifier, the annotators and the truth together."""
+
+PRESETS = Registry(
+    "preset",
+    "crowdlogic.presets",
+    {
+        "sentiment": "crowdlogic.learning.presets:sentiment_preset",
+        "sentiment-paper": "crowdlogic.learning.presets:sentiment_paper_preset",
+        "ner": "crowdlogic.learning.presets:ner_preset",
+        "ner-paper": "crowdlogic.learning.presets:ner_paper_preset",
+    },
+)
+"""Configurations of learning methods: functions of the classes."""

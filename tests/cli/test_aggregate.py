@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from crowdlogic.cli.aggregate import Method
 from crowdlogic.data.frames import from_arrays, from_sequences
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.store.estimates import load_estimate
+from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.methods import choose_method, needs_sequences
 
 Run = Callable[..., Any]
@@ -44,8 +44,10 @@ def write_sentences(path: str, *, count: int = 40) -> None:
     Path(path).write_text("\n".join(lines) + "\n")
 
 
-def test_the_command_line_names_every_method() -> None:
-    assert [str(method) for method in Method] == list(TRUTH_METHODS)
+def test_the_help_names_every_method(run: Run) -> None:
+    shown = re.sub(r"-\s+", "-", run("aggregate", "--help").out)  # a name may be broken at its hyphen
+
+    assert set(TRUTH_METHODS) <= {word.strip(",.") for word in shown.split()}
 
 
 @pytest.mark.parametrize("name", [name for name in TRUTH_METHODS if not needs_sequences(name)])
@@ -188,6 +190,16 @@ def test_anchors_of_sentences_are_tags(run: Run) -> None:
     assert json.loads(Path("o.jsonl").read_text().splitlines()[0])["tags"] == ["O", "B-X", "O", "O"]
 
 
+@pytest.mark.parametrize(("least", "sure"), [(0.75, ["u"]), (0.7500001, [])])
+def test_an_answer_exactly_at_the_threshold_is_kept(run: Run, least: float, sure: list[str]) -> None:
+    Path("l.csv").write_text("item,annotator,label\nu,a,x\nu,b,x\nu,c,x\nu,d,y\n")
+
+    run("aggregate", "l.csv", "-m", "majority", "-o", "o.csv", "--min-confidence", least)
+
+    assert pl.read_csv("o.csv")["item"].to_list() == sure
+    assert len(pl.read_csv("o.relabel.csv")) == 1 - len(sure)
+
+
 def test_items_below_the_least_confidence_are_written_apart(run: Run) -> None:
     write_crowd("l.csv", annotators=3)
 
@@ -257,14 +269,18 @@ def test_options_that_do_not_go_together_are_one_line(run: Run, words: list[str]
     assert [path.name for path in Path().iterdir()] == ["l.csv"]
 
 
-def test_a_fit_that_did_not_settle_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from crowdlogic.truth.dawid_skene import DawidSkene
+class Hasty(DawidSkene):
+    """A method that gives up after two iterations."""
 
+    def __init__(self) -> None:
+        super().__init__(convergence=Convergence(max_iterations=2))
+
+
+def test_a_fit_that_did_not_converge_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     write_crowd("l.csv")
-    few = partial(DawidSkene, convergence=Convergence(max_iterations=2))
-    monkeypatch.setattr("crowdlogic.truth.dawid_skene.DawidSkene", few)
+    monkeypatch.setitem(TRUTH_METHODS._places, "hasty", f"{__name__}:Hasty")
 
-    done = run("aggregate", "l.csv", "-m", "dawid-skene", "-o", "o.csv")
+    done = run("aggregate", "l.csv", "-m", "hasty", "-o", "o.csv")
 
     assert done.code == 0
     assert done.err.splitlines()[0].startswith("dawid-skene stopped after 2 iterations, the last of which still gained")

@@ -16,11 +16,9 @@ import polars as pl
 import pytest
 from tests.cli.conftest import Result
 
-from crowdlogic.cli.epochs import HELD_OUT, epochs_shown, line_of, seconds, table_of
-from crowdlogic.cli.settings import Settings
+from crowdlogic.cli.epochs import HELD_OUT, epoch_line, epoch_table, format_seconds, show_epochs
 from crowdlogic.data.simulate import Simulation, simulate_ner, simulate_sentiment
 from crowdlogic.data.writing import write_corpus, write_labels
-from crowdlogic.errors import OptionError
 from crowdlogic.learning.course import Row
 
 Run = Callable[..., Result]
@@ -57,15 +55,15 @@ def test_the_mean_of_several_epochs_is_told_of(run: Run, reviews: Simulation) ->
     found = json.loads(done.out)
     outcome = json.loads(Path("out/config.json").read_text())["outcome"]
     chosen, since = outcome["chosen"], outcome["averaged_from"]
-    assert (found["epoch"], found["mean since"], found["epochs again"]) == (
+    assert (found["epoch"], found["averaged_from"], found["refit_epochs"]) == (
         chosen,
         since,
         min(max(chosen, since + 4), 12),
     )
-    assert f"accuracy of the mean of epochs {since} to {found['epochs again']}" in told.out
+    assert f"accuracy with weights averaged over epochs {since} to {found['refit_epochs']}" in told.out
     assert told.err.splitlines()[-1].endswith(
-        f"epoch {chosen} of {found['epochs']} chosen, then {found['epochs again']} epochs with all labels and the mean of "
-        f"the weights since epoch {since} -> again"
+        f"epoch {chosen} of {found['epochs']} chosen, then {found['refit_epochs']} epochs with all labels, weights "
+        f"averaged from epoch {since} -> again"
     )
 
 
@@ -76,13 +74,13 @@ def test_a_run_is_trained_and_told_of(run: Run, reviews: Simulation) -> None:
     assert done.code == 0
     assert lines[:3] == [
         f"labels.csv: {reviews.labels.n_labels} labels of 150 items by 12 annotators; classes negative, positive.",
-        "No dev items: the labels of 10% of the items are kept apart to stop by, then all are learnt anew.",
+        "No dev items: the labels of 10% of the items are held out for early stopping; the model is then refit with all labels.",
         "but.rules: 1 rules.",
     ]
     assert [line.split(":")[0] for line in lines[3:6]] == [f"epoch {t} of at most 3" for t in (1, 2, 3)]
     assert "held-out log likelihood -0." in lines[3]
     assert lines[-1].startswith("logic-lncl: 150 items, 12 annotators, epoch ")
-    again = [line for line in lines if line.startswith("again with all labels, epoch ")]
+    again = [line for line in lines if line.startswith("refit with all labels, epoch ")]
     assert [line.split(":")[0].split("epoch ")[1] for line in again] == [
         f"{t} of {len(again)}" for t in range(1, len(again) + 1)
     ]
@@ -107,7 +105,7 @@ def test_a_dev_set_stops_it_and_json_prints_the_figures(run: Run, reviews: Simul
 
     figures = json.loads(done.out)
     history = [json.loads(line) for line in Path("out/history.jsonl").read_text().splitlines()]
-    assert "test.csv: 40 dev items to stop by." in done.err.splitlines()
+    assert "test.csv: 40 dev items for early stopping." in done.err.splitlines()
     assert "dev accuracy" in done.err
     assert figures["epochs"] == len(history) == figures["epoch"] + 2
     assert figures["stopping"] == max(row["stopping"] for row in history) == figures["scores"]["dev student"]
@@ -336,7 +334,7 @@ def test_a_run_killed_in_its_second_pass_goes_on_and_ends_the_same(run: Run, man
     )
     assert resumed.code == 0
     assert [line.split(":")[0] for line in resumed.err.splitlines() if "epoch " in line.split(":")[0]] == [
-        f"again with all labels, epoch {t} of {chosen}" for t in range(done + 1, chosen + 1)
+        f"refit with all labels, epoch {t} of {chosen}" for t in range(done + 1, chosen + 1)
     ]
     assert answers("killed").equals(answers("whole"))
     for part in ("annotators.safetensors", "model.safetensors", "rules.json"):
@@ -392,13 +390,13 @@ ROW = Row(3, 0.25, 0.5, 0.75, 0.125, -0.5, 2.0, {})
 
 
 def test_an_epoch_in_a_line() -> None:
-    assert line_of(ROW, 10, "dev accuracy") == (
+    assert epoch_line(ROW, 10, "dev accuracy") == (
         "epoch 3 of at most 10: loss 0.2500, dev accuracy 75.00 %, 12.50 % of answers changed, k 0.50, 2.0 s, at most "
         "14.0 s left"
     )
-    assert "held-out log likelihood 0.7500, " in line_of(ROW, 10, HELD_OUT)
-    assert line_of(ROW, 3, "").startswith("epoch 3 of at most 3: loss 0.2500, 12.50 % of answers changed")
-    assert [seconds(t) for t in (0.04, 99.0, 600.0, 36000.0)] == ["0.0 s", "99.0 s", "10 min", "10.0 h"]
+    assert "held-out log likelihood 0.7500, " in epoch_line(ROW, 10, HELD_OUT)
+    assert epoch_line(ROW, 3, "").startswith("epoch 3 of at most 3: loss 0.2500, 12.50 % of answers changed")
+    assert [format_seconds(t) for t in (0.04, 99.0, 600.0, 36000.0)] == ["0.0 s", "99.0 s", "10 min", "10.0 h"]
 
 
 def test_a_table_on_a_terminal_marks_the_best_epoch(
@@ -411,8 +409,8 @@ def test_a_table_on_a_terminal_marks_the_best_epoch(
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "100")
 
-    table = table_of(rows, 10, "dev accuracy")
-    with epochs_shown("dev accuracy") as show:
+    table = epoch_table(rows, 10, "dev accuracy")
+    with show_epochs("dev accuracy") as show:
         for row in rows:
             show(row, 10)
 
@@ -430,41 +428,21 @@ def test_a_terminal_shows_the_second_pass_under_the_first(
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "100")
 
-    with epochs_shown(HELD_OUT) as show:
+    with show_epochs(HELD_OUT) as show:
         for row in first:
             show(row, 8)
         for row in second:
             show(row, 2)
 
     shown = capsys.readouterr().err
-    end = shown[shown.rindex("again with all labels, 2 epochs") :]
+    end = shown[shown.rindex("refit with all labels, 2 epochs") :]
     assert "epoch 3 of 3" not in end
     assert "0.7000" in end
     assert "0.3500" in end
     assert "epoch 2 of 2, at most 0.0 s left" in end
     assert HELD_OUT not in end
     assert HELD_OUT in shown
-    assert "\n" in shown[shown.rindex("0.3333") : shown.rindex("again with all labels, 2 epochs")]  # above it, whole
-
-
-def test_settings_know_what_was_asked_for() -> None:
-    asked = Settings(labels="l.csv", vectors=("v.txt",), set={"strength": 2, "classifier": {"ridge": 1.0}})
-
-    merged = asked.over({"labels": "other.csv", "seed": 4, "set": {"classifier": {"steps": 3}}}, where="x: ")
-
-    assert asked.plain() == {
-        "labels": "l.csv",
-        "vectors": ["v.txt"],
-        "set": {"strength": 2, "classifier": {"ridge": 1.0}},
-    }
-    assert merged == Settings(
-        labels="l.csv", vectors=("v.txt",), seed=4, set={"strength": 2, "classifier": {"ridge": 1.0, "steps": 3}}
-    )
-    assert merged.changes == {"strength": 2, "classifier": {"ridge": 1.0, "steps": 3}, "seed": 4}
-    with pytest.raises(
-        OptionError, match=r"x: method: 'magic' is none of logic-lncl, aggnet, raykar, two-stage, gold."
-    ):
-        asked.over({"method": "magic"}, where="x: ")
+    assert "\n" in shown[shown.rindex("0.3333") : shown.rindex("refit with all labels, 2 epochs")]  # above it, whole
 
 
 def test_weak_labels_of_unlabelled_items_are_told_of(run: Run, reviews: Simulation) -> None:
@@ -514,4 +492,4 @@ def test_the_layout_is_that_of_every_file_whose_suffix_does_not_say(run: Run) ->
     done = run("train", "--labels", "labels.txt", "--dev", "dev.txt", "--format", "conll", "-o", "out", "--epochs", 1)
 
     assert done.code == 0
-    assert "dev.txt: 10 dev items to stop by." in done.err.splitlines()
+    assert "dev.txt: 10 dev items for early stopping." in done.err.splitlines()

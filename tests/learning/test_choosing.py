@@ -13,7 +13,7 @@ from crowdlogic.classifiers.linear import Linear
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError
 from crowdlogic.learning import presets
-from crowdlogic.learning.choosing import Choice, MethodName, PresetName, method_of
+from crowdlogic.learning.choosing import Choice, method_of
 from crowdlogic.learning.crf_ma import CRFMA
 from crowdlogic.learning.crowd_layer import CrowdLayer
 from crowdlogic.learning.doctor_nets import DoctorNets
@@ -31,22 +31,22 @@ VECTORS = WordVectors(("a", "b"), np.ones((2, 3), np.float32))
 @pytest.mark.parametrize(
     ("name", "method"),
     [
-        (MethodName.logic_lncl, LogicLNCL()),
-        (MethodName.aggnet, AggNet()),
-        (MethodName.raykar, Raykar()),
-        (MethodName.two_stage, TwoStage()),
-        (MethodName.gold, Gold()),
-        (MethodName.crf_ma, CRFMA()),
+        ("logic-lncl", LogicLNCL()),
+        ("aggnet", AggNet()),
+        ("raykar", Raykar()),
+        ("two-stage", TwoStage()),
+        ("gold", Gold()),
+        ("crf-ma", CRFMA()),
     ],
 )
-def test_a_name_alone_is_the_method_with_its_defaults(name: MethodName, method: Any) -> None:
+def test_a_name_alone_is_the_method_with_its_defaults(name: str, method: Any) -> None:
     assert method_of(Choice(name), CLASSES) == (method, None)
 
 
 @needs_torch
 def test_a_preset_is_the_papers_configuration_with_its_rules() -> None:
-    sentiment, but = method_of(Choice(preset=PresetName.sentiment), CLASSES)
-    ner, _ = method_of(Choice(preset=PresetName.ner), TAGS)
+    sentiment, but = method_of(Choice(preset="sentiment"), CLASSES)
+    ner, _ = method_of(Choice(preset="ner"), TAGS)
 
     expected = presets.sentiment()
     assert (sentiment, str(but)) == (expected.method, str(expected.rules))
@@ -55,8 +55,8 @@ def test_a_preset_is_the_papers_configuration_with_its_rules() -> None:
 
 @needs_torch
 def test_a_preset_may_be_the_papers_text_to_the_letter() -> None:
-    sentiment, _ = method_of(Choice(preset=PresetName.sentiment_paper), CLASSES)
-    ner, bio = method_of(Choice(preset=PresetName.ner_paper), TAGS)
+    sentiment, _ = method_of(Choice(preset="sentiment-paper"), CLASSES)
+    ner, bio = method_of(Choice(preset="ner-paper"), TAGS)
 
     assert sentiment == presets.sentiment(reading="paper").method
     assert ner == presets.ner(TAGS, reading="paper").method
@@ -65,9 +65,9 @@ def test_a_preset_may_be_the_papers_text_to_the_letter() -> None:
 
 @needs_torch
 def test_a_preset_serves_other_methods_with_what_they_share() -> None:
-    gold, rules = method_of(Choice(MethodName.gold, PresetName.ner), TAGS)
-    aggnet, none = method_of(Choice(MethodName.aggnet, PresetName.ner), TAGS)
-    raykar, _ = method_of(Choice(MethodName.raykar, PresetName.sentiment), CLASSES)
+    gold, rules = method_of(Choice("gold", "ner"), TAGS)
+    aggnet, none = method_of(Choice("aggnet", "ner"), TAGS)
+    raykar, _ = method_of(Choice("raykar", "sentiment"), CLASSES)
 
     expected: Any = presets.ner(TAGS).method
     assert isinstance(gold, Gold)
@@ -76,7 +76,7 @@ def test_a_preset_serves_other_methods_with_what_they_share() -> None:
     assert aggnet == AggNet(
         **{name: getattr(expected, name) for name in ("classifier", "imitation", "start", "preset")}
     )
-    layer, nothing = method_of(Choice(MethodName.crowd_layer, PresetName.ner), TAGS)
+    layer, nothing = method_of(Choice("crowd-layer", "ner"), TAGS)
     assert layer == CrowdLayer(expected.classifier, start=expected.start)
     assert (none, nothing) == (None, None)
     assert isinstance(raykar, Raykar)
@@ -84,12 +84,12 @@ def test_a_preset_serves_other_methods_with_what_they_share() -> None:
 
 
 def test_a_method_with_a_classifier_of_its_own_keeps_its_options_when_that_is_named() -> None:
-    assert method_of(Choice(MethodName.crf_ma, model="crf"), TAGS) == (CRFMA(), None)
+    assert method_of(Choice("crf-ma", model="crf"), TAGS) == (CRFMA(), None)
 
 
 @needs_torch
-@pytest.mark.parametrize(("name", "weighted"), [(MethodName.dl_dn, False), (MethodName.dl_wdn, True)])
-def test_doctor_nets_are_weighted_by_their_name(name: MethodName, weighted: bool) -> None:
+@pytest.mark.parametrize(("name", "weighted"), [("dl-dn", False), ("dl-wdn", True)])
+def test_doctor_nets_are_weighted_by_their_name(name: str, weighted: bool) -> None:
     made, _ = method_of(Choice(name, model="kim-cnn"), CLASSES)
 
     assert made == DoctorNets(presets.CLASSIFIERS.load("kim-cnn")(), weighted)
@@ -108,8 +108,8 @@ def test_changes_vectors_and_device_come_on_top() -> None:
 
 @needs_torch
 def test_a_model_named_again_keeps_the_presets_options() -> None:
-    same: Any = method_of(Choice(preset=PresetName.sentiment, model="kim-cnn"), CLASSES)[0]
-    other: Any = method_of(Choice(preset=PresetName.sentiment, model="linear"), CLASSES)[0]
+    same: Any = method_of(Choice(preset="sentiment", model="kim-cnn"), CLASSES)[0]
+    other: Any = method_of(Choice(preset="sentiment", model="linear"), CLASSES)[0]
 
     assert same == presets.sentiment().method
     assert other == replace(presets.sentiment().method, classifier=Linear())
@@ -120,7 +120,7 @@ def test_what_does_not_go_together_is_refused() -> None:
     with pytest.raises(OptionError) as vectors:
         method_of(Choice(vectors=VECTORS), CLASSES)
     with pytest.raises(OptionError) as linear:
-        method_of(Choice(MethodName.raykar, model="kim-cnn"), CLASSES)
+        method_of(Choice("raykar", model="kim-cnn"), CLASSES)
 
     assert str(vectors.value) == "--vectors: the linear model takes no word vectors. Choose kim-cnn or cnn-gru."
     assert str(linear.value) == "raykar has a linear classifier, not kim-cnn. Use aggnet for that."

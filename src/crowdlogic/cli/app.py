@@ -100,9 +100,11 @@ def main() -> None:
     except UsageProblem as problem:
         complain(f"{getattr(problem, 'format_message', problem.__str__)()} See crowdlogic --help.")
     except typer.Exit as done:
+        if isinstance(done.__cause__, KeyboardInterrupt):  # which typer turns into an exit
+            complain(str(done.__cause__) or "interrupted")
         sys.exit(done.exit_code)
-    except (typer.Abort, KeyboardInterrupt):
-        complain("interrupted")
+    except (typer.Abort, KeyboardInterrupt) as stop:
+        complain(str(stop) or "interrupted")
         sys.exit(130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from crowdlogic.errors import one_line
+
+if TYPE_CHECKING:
+    from crowdlogic.workflows.tables import ResultTable
 
 FALLBACK_WIDTH = 120
 """How wide a table may be when the output is no terminal."""
 
 
-def say(sentence: str) -> None:
-    """A remark for the person at the terminal, on standard error."""
-    sys.stderr.write(f"{one_line(sentence)}\n")
+def say(*sentences: str) -> None:
+    """Remarks for the person at the terminal, a line each, on standard error."""
+    for sentence in sentences:
+        sys.stderr.write(f"{one_line(sentence)}\n")
 
 
 def complain(sentence: str) -> None:
@@ -30,7 +34,7 @@ def point(message: str) -> None:
 
 
 def show_lines(texts: Iterable[str]) -> None:
-    """Texts on standard output as they stand; rules and findings about them have harmless lines already."""
+    """Texts on standard output as they are; rules and findings about them have harmless lines already."""
     for text in texts:
         sys.stdout.write(f"{text}\n")
 
@@ -40,27 +44,31 @@ def show_json(figures: Any) -> None:
     sys.stdout.write(json.dumps(_plain(figures), ensure_ascii=False) + "\n")
 
 
-def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A table on standard output. Columns after the first are figures, to the right."""
+def show_tables(*tables: ResultTable) -> None:
+    """Tables on standard output. Columns after the first are figures, aligned to the right."""
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table()
-    for position, name in enumerate(columns):
-        table.add_column(escape(name), justify="right" if position else "left")
-    for row in rows:
-        table.add_row(*(escape(one_line(_shown(cell))) for cell in row))
     console = Console(file=sys.stdout, highlight=False)
     if not console.is_terminal:
         console.width = FALLBACK_WIDTH
-    console.print(escape(one_line(title)), style="bold", soft_wrap=True)
-    console.print(table)
+    for table in tables:
+        drawn = Table()
+        for position, name in enumerate(table.columns):
+            drawn.add_column(escape(name), justify="right" if position else "left")
+        for row in table.rows:
+            drawn.add_row(*(escape(one_line(_shown(cell))) for cell in row))
+        console.print(escape(one_line(table.title)), style="bold", soft_wrap=True)
+        console.print(drawn)
 
 
-def percent(share: float | None) -> str:
-    """A share as a percentage with two digits, a dash when there is none."""
-    return "-" if share is None or math.isnan(share) else f"{100 * share:.2f} %"
+def show_result(result: Any, *, as_json: bool) -> None:
+    """The figures of a result: one JSON object (`figures()`), or its table (`table()`)."""
+    if as_json:
+        show_json(result.figures())
+    else:
+        show_tables(result.table())
 
 
 def _shown(cell: Any) -> str:

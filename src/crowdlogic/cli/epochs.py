@@ -2,88 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.live import Live
-from rich.table import Table
-
-from crowdlogic.cli.console import percent, say
+from crowdlogic.cli.console import say
 from crowdlogic.data.wording import pluralise
 from crowdlogic.learning.course import Progress, Row
+from crowdlogic.workflows.tables import percent
+from crowdlogic.workflows.train import HELD_OUT
 
-HELD_OUT = "held-out log likelihood"
+if TYPE_CHECKING:
+    from rich.table import Table
 
-LAST = 12
+SHOWN_EPOCHS = 12
 """How many epochs the table on a terminal shows; a longer one would not fit a small window."""
 
 
 @contextmanager
-def epochs_shown(stopping: str) -> Iterator[Progress]:
-    """Something to tell of every epoch.
+def show_epochs(stopping: str) -> Iterator[Progress]:
+    """A callback that shows each epoch.
 
     Args:
-        stopping: What the stopping score is called; empty when there is none.
+        stopping: The name of the stopping score; empty when there is none.
     """
+    from rich.console import Console
+    from rich.live import Live
+
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
-        yield lambda row, most: say(line_of(row, most, stopping))
+        yield lambda row, most: say(epoch_line(row, most, stopping))
         return
     rows: list[Row] = []
     with Live(console=console, auto_refresh=False) as live:
 
         def show(row: Row, most: int) -> None:
             if row.again and rows and not rows[0].again:
-                live.console.print(table_of(rows, len(rows), stopping))  # the first pass stays above the second
+                live.console.print(epoch_table(rows, len(rows), stopping))  # the first pass stays above the refit
                 rows.clear()
             rows.append(row)
-            live.update(table_of(rows, most, stopping), refresh=True)
+            live.update(epoch_table(rows, most, stopping), refresh=True)
 
         yield show
 
 
-def line_of(row: Row, most: int, stopping: str) -> str:
+def epoch_line(row: Row, most: int, stopping: str) -> str:
     """One epoch in a line."""
-    score = f"{stopping} {score_of(row, stopping)}, " if stopping and not row.again else ""
+    score = f"{stopping} {format_score(row, stopping)}, " if stopping and not row.again else ""
     which = (
-        f"again with all labels, epoch {row.epoch} of {most}" if row.again else f"epoch {row.epoch} of at most {most}"
+        f"refit with all labels, epoch {row.epoch} of {most}" if row.again else f"epoch {row.epoch} of at most {most}"
     )
-    left = seconds(row.seconds * (most - row.epoch))
+    left = format_seconds(row.seconds * (most - row.epoch))
     return (
         f"{which}: loss {row.loss:.4f}, {score}{percent(row.change)} of answers changed, k {row.k:.2f}, "
-        f"{seconds(row.seconds)}, {'about' if row.again else 'at most'} {left} left"
+        f"{format_seconds(row.seconds)}, {'about' if row.again else 'at most'} {left} left"
     )
 
 
-def table_of(rows: list[Row], most: int, stopping: str) -> Table:
-    """The last epochs of a pass; the one that is kept so far is marked."""
-    again = rows[-1].again
+def epoch_table(rows: Sequence[Row], most: int, stopping: str) -> Table:
+    """The last epochs of a pass; the best one so far is bold."""
+    from rich.table import Table
+
+    refit = rows[-1].again
     best = next((row for row in reversed(rows) if row.kept), None)
-    stopping = "" if again else stopping
-    title = f"again with all labels, {pluralise(most, 'epoch')}" if again else None
-    caption = f"epoch {rows[-1].epoch} of {'' if again else 'at most '}{most}, {_left(rows, most)} left"
+    stopping = "" if refit else stopping
+    title = f"refit with all labels, {pluralise(most, 'epoch')}" if refit else None
+    caption = f"epoch {rows[-1].epoch} of {'' if refit else 'at most '}{most}, {_time_left(rows, most)} left"
     table = Table(title=title, caption=caption, title_justify="left", caption_justify="left")
     for name in ("epoch", "loss", *([stopping] if stopping else []), "changed", "k", "time"):
         table.add_column(name, justify="right")
-    for row in rows[-LAST:]:
-        score = [score_of(row, stopping)] if stopping else []
-        cells = (row.epoch, f"{row.loss:.4f}", *score, percent(row.change), f"{row.k:.2f}", seconds(row.seconds))
-        table.add_row(*map(str, cells), style="bold" if row is best and not again else None)
+    for row in rows[-SHOWN_EPOCHS:]:
+        score = [format_score(row, stopping)] if stopping else []
+        cells = (row.epoch, f"{row.loss:.4f}", *score, percent(row.change), f"{row.k:.2f}", format_seconds(row.seconds))
+        table.add_row(*map(str, cells), style="bold" if row is best and not refit else None)
     return table
 
 
-def _left(rows: list[Row], most: int) -> str:
+def _time_left(rows: Sequence[Row], most: int) -> str:
     mean = sum(row.seconds for row in rows) / len(rows)
-    return f"at most {seconds(mean * (most - rows[-1].epoch))}"
+    return f"at most {format_seconds(mean * (most - rows[-1].epoch))}"
 
 
-def score_of(row: Row, stopping: str) -> str:
+def format_score(row: Row, stopping: str) -> str:
     """The stopping score: a share in percent; a log likelihood as it is."""
     return f"{row.stopping:.4f}" if stopping == HELD_OUT else percent(row.stopping)
 
 
-def seconds(count: float) -> str:
+def format_seconds(count: float) -> str:
     """A time as a person would say it."""
     if count < 100:
         return f"{count:.1f} s"

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Annotated
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any
 
 import typer
 
 from crowdlogic.data.intake.contract import Duplicates
-from crowdlogic.data.reading import read_table
-from crowdlogic.errors import OptionError
 from crowdlogic.registry import FORMATS
-from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.workflows.inputs import InputOptions, parse_columns, parse_names
 
 FORMAT_NAMES = f"[{'|'.join(FORMATS)}]"
 """The file formats by name, as help texts show a choice."""
 
 LabelsFile = Annotated[
-    str, typer.Argument(metavar="LABELS", help="Labels: csv, tsv, parquet, jsonl or CoNLL; - for standard input.")
+    str, typer.Argument(metavar="LABELS", help=f"Labels: {', '.join(FORMATS)}; - for standard input.")
 ]
 OutFile = Annotated[str, typer.Option("--out", "-o", help="Where to write; - for standard output.")]
 FormatOption = Annotated[
@@ -39,36 +39,48 @@ ToOption = Annotated[
     str | None,
     typer.Option("--to", metavar=FORMAT_NAMES, help="The format to write, when the suffix does not say."),
 ]
-SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The seed of whatever is random.")]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Random seed.")]
 TablesOption = Annotated[
     list[str] | None, typer.Option("--table", help="Facts for a predicate, as Name=file. May repeat.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
+RunFolder = Annotated[str, typer.Argument(metavar="RUN", help="A run that `crowdlogic train` wrote.")]
 
 
-def columns_of(given: list[str] | None) -> dict[str, str]:
-    """Role -> column from role=name texts."""
-    pairs = {}
-    for text in given or []:
-        role, equals, name = text.partition("=")
-        if not equals or not role or not name:
-            raise OptionError(f"--column {text!r}: write role=name, such as item=task_number.")
-        pairs[role.strip()] = name
-    return pairs
+def input_options(
+    *,
+    classes: ClassesOption = None,
+    duplicates: DuplicatesOption = Duplicates.error,
+    wide: WideOption = False,
+    abstain: AbstainOption = None,
+    column: ColumnsOption = None,
+    format: FormatOption = None,
+) -> InputOptions:
+    """The options that say how labels are read: what every command that reads labels offers."""
+    return InputOptions(
+        format=format,
+        columns=parse_columns(column),
+        classes=parse_names(classes),
+        duplicates=duplicates,
+        wide=wide,
+        abstain=abstain,
+    )
 
 
-def list_of(text: str | None) -> list[str] | None:
-    """Names separated by commas."""
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+def reads_labels(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command all options of `input_options`, and hand them to it as its one argument `input`."""
+    own = inspect.signature(command, eval_str=True)
+    shared = inspect.signature(input_options, eval_str=True).parameters
+    at_end = [one for one in own.parameters.values() if one.name == "json"]
+    parameters = [one for one in own.parameters.values() if one.name not in ("input", "json")]
+    parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*parameters, *shared.values(), *at_end)]
 
+    @wraps(command)
+    def with_input(**given: Any) -> None:
+        read = input_options(**{name: given.pop(name) for name in shared})
+        command(**given, input=read)
 
-def vocabulary_of(tables: Iterable[str] | None) -> Vocabulary:
-    """The built-in predicates, and those whose facts are in tables, from Name=file texts."""
-    vocabulary = Vocabulary()
-    for text in tables or ():
-        name, equals, path = text.partition("=")
-        if not equals or not name or not path:
-            raise OptionError(f"--table {text!r}: write Name=file, such as Similar=similar.csv.")
-        frame, source = read_table(path)
-        vocabulary.table(name.strip(), frame, source=source)
-    return vocabulary
+    with_input.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    with_input.__annotations__ = {one.name: one.annotation for one in parameters}
+    del with_input.__wrapped__
+    return with_input

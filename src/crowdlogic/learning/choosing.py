@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from enum import StrEnum
 from typing import Any
 
 from crowdlogic.classifiers.linear import Linear
@@ -13,57 +12,14 @@ from crowdlogic.data.names import Classes
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.crf_ma import CRFMA
-from crowdlogic.learning.crowd_layer import CrowdLayer
-from crowdlogic.learning.doctor_nets import DoctorNets
 from crowdlogic.learning.logic_lncl import LogicLNCL, Loss
-from crowdlogic.learning.presets import PAPER, ner, sentiment
-from crowdlogic.learning.special import AggNet, Raykar
 from crowdlogic.learning.training_run import LearningMethod
-from crowdlogic.learning.two_stage import Gold, TwoStage
-from crowdlogic.registry import CLASSIFIERS
+from crowdlogic.registry import CLASSIFIERS, LEARNING_METHODS, PRESETS
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.store.options.decode import decode_options
 
-
-class MethodName(StrEnum):
-    """The methods, as the command line names them."""
-
-    logic_lncl = "logic-lncl"
-    aggnet = "aggnet"
-    raykar = "raykar"
-    two_stage = "two-stage"
-    gold = "gold"
-    crowd_layer = "crowd-layer"
-    dl_dn = "dl-dn"
-    dl_wdn = "dl-wdn"
-    crf_ma = "crf-ma"
-
-
-class PresetName(StrEnum):
-    """The configurations of the paper: with the choices that docs/decisions gives reasons for, or to the letter."""
-
-    sentiment = "sentiment"
-    sentiment_paper = "sentiment-paper"
-    ner = "ner"
-    ner_paper = "ner-paper"
-
-
-KINDS: dict[MethodName, type] = {
-    MethodName.logic_lncl: LogicLNCL,
-    MethodName.aggnet: AggNet,
-    MethodName.raykar: Raykar,
-    MethodName.two_stage: TwoStage,
-    MethodName.gold: Gold,
-    MethodName.crowd_layer: CrowdLayer,
-    MethodName.dl_dn: DoctorNets,
-    MethodName.dl_wdn: DoctorNets,
-    MethodName.crf_ma: CRFMA,
-}
-WITH_RULES = (MethodName.logic_lncl, MethodName.two_stage, MethodName.gold)
-OWN_CLASSIFIER: dict[MethodName, Architecture] = {
-    MethodName.raykar: Linear(),
-    MethodName.crf_ma: CRFMA().classifier,
-}
+WITH_RULES = ("logic-lncl", "two-stage", "gold")
+OWN_CLASSIFIER: dict[str, Architecture] = {"raykar": Linear(), "crf-ma": CRFMA().classifier}
 """Methods that are what they are by their classifier, whatever a preset has."""
 
 
@@ -80,8 +36,8 @@ class Choice:
         device: Where a neural classifier is trained.
     """
 
-    method: MethodName = MethodName.logic_lncl
-    preset: PresetName | None = None
+    method: str = "logic-lncl"
+    preset: str | None = None
     model: str | None = None
     vectors: WordVectors | None = None
     changes: Mapping[str, Any] = field(default_factory=dict)
@@ -91,13 +47,13 @@ class Choice:
 def method_of(choice: Choice, classes: Classes) -> tuple[LearningMethod, RuleSet | None]:
     """The method with all its options, and the rules that a preset brings."""
     base, rules = _from_preset(choice, classes)
-    kind = KINDS[choice.method]
+    kind = LEARNING_METHODS.load(choice.method)
     known = {one.name for one in fields(kind)}
     options = {one.name: getattr(base, one.name) for one in fields(base) if one.name in known}
     if choice.method not in WITH_RULES:
         rules, plain = None, {"transitions": None, "loss": Loss.plain}
         options |= {name: value for name, value in plain.items() if name in known}
-    if choice.method is MethodName.dl_wdn:
+    if choice.method == "dl-wdn":
         options["weighted"] = True
     options["classifier"] = _classifier(choice, options["classifier"])
     made = decode_options(kind(**options), choice.changes)
@@ -105,17 +61,9 @@ def method_of(choice: Choice, classes: Classes) -> tuple[LearningMethod, RuleSet
 
 
 def _from_preset(choice: Choice, classes: Classes) -> tuple[LogicLNCL, RuleSet | None]:
-    match choice.preset:
-        case None:
-            return LogicLNCL(), None
-        case PresetName.sentiment:
-            made = sentiment()
-        case PresetName.sentiment_paper:
-            made = sentiment(reading=PAPER)
-        case PresetName.ner:
-            made = ner(classes)
-        case PresetName.ner_paper:
-            made = ner(classes, reading=PAPER)
+    if choice.preset is None:
+        return LogicLNCL(), None
+    made = PRESETS.load(choice.preset)(classes)
     return made.method, made.rules
 
 

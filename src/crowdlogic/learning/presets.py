@@ -121,3 +121,23 @@ def _conll_vote(classes: Classes) -> MajorityVote:
 
 def _is_conll(classes: Classes) -> bool:
     return {str(name) for name in classes} == set(CONLL_TIES)
+
+
+def sentiment_preset(classes: Classes) -> Configured:  # noqa: ARG001 (any classes will do)
+    """`--preset sentiment`: the defaults that docs/decisions gives reasons for."""
+    return sentiment()
+
+
+def sentiment_paper_preset(classes: Classes) -> Configured:  # noqa: ARG001
+    """`--preset sentiment-paper`: to the letter of the paper."""
+    return sentiment(reading=PAPER)
+
+
+def ner_preset(classes: Classes) -> Configured:
+    """`--preset ner`: the defaults that docs/decisions gives reasons for."""
+    return ner(classes)
+
+
+def ner_paper_preset(classes: Classes) -> Configured:
+    """`--preset ner-paper`: to the letter of the paper."""
+    return ner(classes, reading=PAPER)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from tests.report.small_crowds import report_on
 
-from crowdlogic.cli.reported_evidence import explainer
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.learning.logic_lncl import LogicLNCL
 from crowdlogic.learning.saved_run import Run, load_run
@@ -23,6 +22,7 @@ from crowdlogic.report.pages.training.computation import explain_stop, stopping_
 from crowdlogic.report.report import Report
 from crowdlogic.rules.audit import RuleAudit, Verdict
 from crowdlogic.rules.parser import parse_rules
+from crowdlogic.workflows.report_evidence import report_explainer
 
 RULES = "1: include contrast('but')\n2: Contains(S, 'the') -> Label(S, 'negative')"
 
@@ -38,7 +38,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.fixture(scope="module")
 def report(run: Run) -> Report:
-    return report_on(inputs_from_run(run.record), explain=explainer(run.learned))
+    return report_on(inputs_from_run(run.record), explain=report_explainer(run.learned))
 
 
 def test_evidence_adds_up_to_the_odds(run: Run, report: Report) -> None:
@@ -129,7 +129,7 @@ def test_a_method_that_cannot_be_explained_is_reported_without_evidence(tmp_path
     made = simulate_sentiment(3, items=40, annotators=6, labels_per_item=3)
     run = train_run(tmp_path / "run", TwoStage(epochs=2), TrainingData(made.corpus, made.labels))
 
-    report = report_on(inputs_from_run(run.record), explain=explainer(run.learned))
+    report = report_on(inputs_from_run(run.record), explain=report_explainer(run.learned))
 
     assert "rules" not in report.pages
     assert all(one.evidence is None for one in report.pages["labels"].doubts)
@@ -140,7 +140,7 @@ def test_the_evidence_of_a_sentence_is_that_of_its_least_sure_token(tmp_path: Pa
     given = TrainingData(made.corpus, made.labels, parse_rules("1: include bio"))
     run = train_run(tmp_path / "run", LogicLNCL(epochs=2, imitation=Constant(0.4)), given)
 
-    report = report_on(inputs_from_run(run.record), explain=explainer(run.learned))
+    report = report_on(inputs_from_run(run.record), explain=report_explainer(run.learned))
 
     for one in report.pages["labels"].doubts:
         assert one.evidence.token == one.token

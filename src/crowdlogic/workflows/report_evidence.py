@@ -17,11 +17,11 @@ from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import safe_log
 from crowdlogic.report.evidence import AnswerEvidence, EvidenceSource, EvidenceTerm, Explain, explain_nothing
 
-SLIGHT = 5e-3
+NEGLIGIBLE = 5e-3
 """A remainder below this many bits would show as 0.00 and is left out."""
 
 
-def explainer(learned: Learned) -> Explain:
+def report_explainer(learned: Learned) -> Explain:
     """Why units of a run got their answers; nothing where its method cannot say."""
     if not is_explicable(learned):
         return explain_nothing
@@ -33,12 +33,12 @@ def explainer(learned: Learned) -> Explain:
         items, at = np.unique(item_of_unit[units], return_inverse=True)
         found = explain_all(learned, corpus.items.gather(items).to_list())
         places = (units - begins[units]).tolist()
-        return [of_unit(found[n], i, is_token=corpus.is_sequential) for n, i in zip(at, places, strict=True)]
+        return [unit_evidence(found[n], i, is_token=corpus.is_sequential) for n, i in zip(at, places, strict=True)]
 
     return explain
 
 
-def of_unit(found: Learnt, i: int, *, is_token: bool) -> AnswerEvidence | None:
+def unit_evidence(found: Learnt, i: int, *, is_token: bool) -> AnswerEvidence | None:
     """The evidence of unit i of an item, for its answer against the class that comes next; None with a single class."""
     if len(found.classes) < 2:
         return None
@@ -79,5 +79,5 @@ def _rules(rules: RuleEvidence, i: int) -> Iterator[tuple[EvidenceSource, str, F
             yield EvidenceSource.rule, text, share[i]
     if rules.transitions is not None:
         yield EvidenceSource.transitions, "", rules.transitions[i]
-    if np.abs(rules.residual[i]).max() > SLIGHT:
+    if np.abs(rules.residual[i]).max() > NEGLIGIBLE:
         yield EvidenceSource.rest, "", rules.residual[i]

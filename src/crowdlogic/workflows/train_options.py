@@ -1,4 +1,4 @@
-"""What a training is asked for: flags over a TOML file over the run that is gone on with."""
+"""What a training is asked for: options over a TOML file over the run that is resumed."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from crowdlogic.data.intake.contract import Duplicates
-from crowdlogic.learning.choosing import MethodName, PresetName
 from crowdlogic.store.options.changes import merge_changes
 from crowdlogic.store.options.decode import decode_options
 from crowdlogic.store.options.encode import encode_options
+from crowdlogic.workflows.inputs import InputOptions, parse_columns, parse_names
 
 
-@dataclass(frozen=True)
-class Settings:
-    """The options of `train` by the names they have on the command line; None where nothing is asked for.
+@dataclass(frozen=True, kw_only=True)
+class TrainOptions:
+    """The options of `train`, by the names that they have on the command line, in a TOML file and in config.json.
+
+    None stands for the default.
 
     Attributes:
         labels: The labels' file.
@@ -28,13 +30,13 @@ class Settings:
         preset: The configuration of the paper to start from.
         model: The classifier.
         vectors: Files of word vectors, to be put side by side.
-        epochs: The most epochs.
+        epochs: Maximum number of epochs.
         patience: Epochs without a better score before stopping.
-        seed: Where all chance comes from.
+        seed: Random seed.
         device: Where a neural model is trained.
         classes: The classes, separated by commas.
         column: Which column is what, as role=name.
-        format: The layout of the labels.
+        format: The format of the labels.
         duplicates: When an annotator labels an item twice.
         wide: Whether the labels have one column per annotator.
         abstain: With wide: a value that means no label.
@@ -47,8 +49,8 @@ class Settings:
     test: str | None = None
     rules: str | None = None
     table: tuple[str, ...] = ()
-    method: MethodName | None = None
-    preset: PresetName | None = None
+    method: str | None = None
+    preset: str | None = None
     model: str | None = None
     vectors: tuple[str, ...] = ()
     epochs: int | None = None
@@ -69,21 +71,33 @@ class Settings:
         own = {name: getattr(self, name) for name in ("epochs", "patience", "seed") if getattr(self, name) is not None}
         return merge_changes(self.set, own)
 
+    @property
+    def input(self) -> InputOptions:
+        """How the labels are read."""
+        return InputOptions(
+            format=self.format,
+            columns=parse_columns(self.column),
+            classes=parse_names(self.classes),
+            duplicates=self.duplicates or Duplicates.error,
+            wide=self.wide,
+            abstain=self.abstain,
+        )
+
     def plain(self) -> dict[str, Any]:
-        """What was asked for, as JSON holds it; what was not is left out."""
-        empty = Settings()
+        """The options that are given, as plain data."""
+        empty = TrainOptions()
         return {
             one.name: encode_options(getattr(self, one.name))
             for one in fields(self)
             if getattr(self, one.name) != getattr(empty, one.name)
         }
 
-    def over(self, below: Mapping[str, Any], *, where: str) -> Settings:
-        """These settings over others, as plain data: from a file, or of the run that is gone on with.
+    def override(self, below: Mapping[str, Any], *, where: str) -> TrainOptions:
+        """These options over others, which are plain data: from a file, or of the run that is resumed.
 
         Args:
-            below: What holds where these settings say nothing.
+            below: What holds where these options are None.
             where: What to call it in messages.
         """
-        known = decode_options(Settings(), below, where=where)
+        known = decode_options(TrainOptions(), below, where=where)
         return decode_options(known, {**self.plain(), "set": merge_changes(known.set, self.set)})

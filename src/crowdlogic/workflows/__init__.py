@@ -1,0 +1,10 @@
+"""The library's jobs from files to files: what the command line, the web application and other front ends call.
+
+Each workflow is a function of one options object. It reads, calls the packages below, writes, and returns a result
+object; it never prints. What a person should know of the inputs is in the result's `notices`; long jobs report their
+progress through a callback.
+"""
+
+from crowdlogic.exports import lazy_exports
+
+__all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -1,0 +1,291 @@
+"""Labels to answers: the most probable label of every item, by one truth method or by several side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from crowdlogic.annotators.table import annotator_table
+from crowdlogic.data.answers import Answers
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.files import STANDARD_STREAM
+from crowdlogic.data.formats.protocol import Crowd
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import find
+from crowdlogic.data.reading import read_answers
+from crowdlogic.data.writing import write_estimate, write_table
+from crowdlogic.errors import DataError, OptionError, name_list
+from crowdlogic.numerics.arrays import Floats
+from crowdlogic.store.estimates import save_estimate
+from crowdlogic.truth.comparison import MethodResult, compare_methods, pairwise_agreement, score_estimate
+from crowdlogic.truth.confidence import split_by_confidence, take_items
+from crowdlogic.truth.fitting import Fitting
+from crowdlogic.truth.majority import MajorityVote
+from crowdlogic.truth.methods import TruthMethod
+from crowdlogic.truth.ties import Ties
+from crowdlogic.workflows.inputs import InputOptions
+from crowdlogic.workflows.outputs import check_distinct, check_writable, relabel_path
+from crowdlogic.workflows.tables import ResultTable, percent
+from crowdlogic.workflows.truth_methods import (
+    collect_convergence_warnings,
+    methods_to_compare,
+    read_anchors,
+    seeded_method,
+    suggest_method,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitOptions:
+    """What fits of truth methods are given.
+
+    Attributes:
+        labels: The file of labels.
+        anchors: A file of items whose truth is known, to fit with.
+        gold: A file of the truth, to score the answers with.
+        seed: Random seed.
+        threads: How many threads may work at once.
+        checkpoint: A file for the state of the fit; a fit goes on from it if it is there.
+        input: How the labels are read.
+    """
+
+    labels: str
+    anchors: str | None = None
+    gold: str | None = None
+    seed: int = 0
+    threads: int = 1
+    checkpoint: str | None = None
+    input: InputOptions = field(default_factory=InputOptions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AggregateOptions(FitOptions):
+    """What `aggregate` is asked for.
+
+    Attributes:
+        out: The file for the answers.
+        method: The truth method; None for the one that suits the labels.
+        annotators: A file for the table of annotators.
+        min_confidence: Items with a lower confidence go to a file of their own, to be labelled again.
+        save: A folder for the whole estimate.
+        ties: How majority vote decides a tie.
+        order: With `Ties.order`: the classes, best first.
+        format: The format of the answers; None when the suffix tells.
+    """
+
+    out: str
+    method: str | None = None
+    annotators: str | None = None
+    min_confidence: float | None = None
+    save: str | None = None
+    ties: Ties | None = None
+    order: Sequence[str] | None = None
+    format: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Aggregated:
+    """What `aggregate` did.
+
+    Attributes:
+        method: The truth method.
+        reason: Why it was chosen; empty when the user named it.
+        estimate: Its estimate.
+        scores: The scores by gold; empty without gold.
+        written: Where the answers are, in words.
+        notices: What a person should know of the labels and the fit.
+    """
+
+    method: str
+    reason: str
+    estimate: Estimate
+    scores: Mapping[str, float]
+    written: str
+    notices: tuple[str, ...]
+
+    @property
+    def message(self) -> str:
+        """The outcome in one sentence."""
+        why = f" (chosen for {self.reason})" if self.reason else ""
+        return f"{self.method}{why}: {describe_estimate(self.estimate)} -> {self.written}"
+
+    def table(self) -> ResultTable:
+        """The scores."""
+        rows = [(score, percent(value)) for score, value in self.scores.items()]
+        return ResultTable(title=self.method, columns=["score", "value"], rows=rows)
+
+    def figures(self) -> dict[str, Any]:
+        """The scores as plain data."""
+        return {"method": self.method, **self.scores}
+
+
+def aggregate(options: AggregateOptions) -> Aggregated:
+    """Estimate the truth of every item and write it."""
+    _check_aggregate(options)
+    crowd, gold, fitting = _read(options)
+    method, reason = _choose_method(options, crowd.labels)
+    with collect_convergence_warnings() as warned:
+        estimate = method.infer(crowd.labels, crowd.corpus, fitting=fitting)
+    written = _write_answers(options, estimate, crowd.corpus)
+    if options.annotators is not None:
+        write_table(options.annotators, annotator_table(crowd.labels, estimate))
+    if options.save is not None:
+        save_estimate(options.save, estimate)
+    return Aggregated(
+        method=method.name,
+        reason=reason,
+        estimate=estimate,
+        scores={} if gold is None else score_estimate(estimate, gold),
+        written=written,
+        notices=(*crowd.labels.intake.messages(), *warned),
+    )
+
+
+def _check_aggregate(options: AggregateOptions) -> None:
+    """Refuse, before any work, what cannot be written or would be lost."""
+    save, least = options.save, options.min_confidence
+    if save is not None and Path(save).exists() and (not Path(save).is_dir() or any(Path(save).iterdir())):
+        raise OptionError(f"--save: {save} is there already. Name a folder that is new or empty.")
+    if least is not None and not 0 <= least <= 1:
+        raise OptionError(f"--min-confidence: {least:g} is no probability. Give one from 0 to 1.")
+    if least is not None and options.out == STANDARD_STREAM:
+        raise OptionError("--min-confidence writes two files; name one with -o FILE.")
+    check_writable(options.out, options.format)
+    check_writable(options.annotators)
+    relabelled = None if options.out == STANDARD_STREAM else str(relabel_path(options.out))
+    check_distinct(
+        read=(options.labels, options.anchors, options.gold),
+        written=(options.out, options.annotators, options.checkpoint, relabelled),
+    )
+
+
+def _read(options: FitOptions) -> tuple[Crowd, Answers | None, Fitting]:
+    """The labels, the gold, and what fits are given beside them."""
+    crowd = options.input.read_crowd(options.labels)
+    gold = None if options.gold is None else read_answers(options.gold)
+    anchors = read_anchors(options.anchors, crowd.labels)
+    fitting = Fitting(anchors=anchors, checkpoint=options.checkpoint, threads=options.threads)
+    if gold is not None and (find(gold.items, crowd.labels.items) < 0).all():
+        raise DataError(
+            f"{options.gold}: no item is among the labelled ones ({name_list(crowd.labels.items[:3])}, ...)."
+        )
+    return crowd, gold, fitting
+
+
+def _choose_method(options: AggregateOptions, labels: CrowdLabels) -> tuple[TruthMethod, str]:
+    """The method asked for, or the one that suits the labels and why; an option about ties asks for majority vote."""
+    name, reason = options.method or "majority", ""
+    if options.method is None and options.ties is None:
+        name, reason = suggest_method(labels, anchored=options.anchors is not None)
+    if name == "majority":
+        return MajorityVote(ties=options.ties or Ties.random, order=options.order, seed=options.seed), reason
+    method = seeded_method(name, seed=options.seed)
+    if options.ties is not None or options.order is not None:
+        raise OptionError(f"--ties and --order are for majority; {name} weighs the labels and has hardly any ties.")
+    return method, reason
+
+
+def _write_answers(options: AggregateOptions, estimate: Estimate, corpus: Corpus | None) -> str:
+    """Write the answers, those below the minimum confidence to a file of their own; where they are, in words."""
+    least = options.min_confidence
+    if least is None:
+        write_estimate(options.out, estimate, corpus=corpus, format=options.format)
+        return options.out
+    sure, unsure = split_by_confidence(estimate, least)
+    relabelled = relabel_path(options.out)
+    for file, items in ((relabelled, unsure), (Path(options.out), sure)):
+        part = None if corpus is None else corpus.take_items(items)
+        write_estimate(file, take_items(estimate, items), corpus=part, format=options.format)
+    return f"{options.out} ({len(sure):,} items), {relabelled} ({len(unsure):,} items to label again, below {least:g})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions(FitOptions):
+    """What `compare_truth_methods` is asked for.
+
+    Attributes:
+        methods: The names of the truth methods, or the one name `all`.
+    """
+
+    methods: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MethodComparison:
+    """Several truth methods on the same labels.
+
+    Attributes:
+        results: What each method made of them.
+        agreement: agreement[a, b], the share of units that methods a and b answer alike.
+        notices: What a person should know of the labels.
+    """
+
+    results: Sequence[MethodResult]
+    agreement: Floats
+    notices: tuple[str, ...]
+
+    def table(self) -> ResultTable:
+        """One row per method."""
+        first = self.results[0]
+        columns = ["method", *first.scores, "agrees with others", f"with {first.name}", "iterations", "converged"]
+        return ResultTable(
+            title=describe_estimate(first.estimate),
+            columns=[*columns, "seconds"],
+            rows=[self._row(one, row) for one, row in zip(self.results, self.agreement, strict=True)],
+        )
+
+    def _row(self, one: MethodResult, agreement: Floats) -> tuple[Any, ...]:
+        others = max(len(self.results) - 1, 1)
+        return (
+            one.name,
+            *(percent(score) for score in one.scores.values()),
+            percent((agreement.sum() - 1) / others),
+            percent(agreement[0]),
+            len(one.estimate.trace),
+            "yes" if one.estimate.converged else "no",
+            f"{one.seconds:.2f}",
+        )
+
+    def figures(self) -> dict[str, Any]:
+        """The same as plain data, by method."""
+        names = [one.name for one in self.results]
+        return {
+            one.name: {
+                **one.scores,
+                "seconds": one.seconds,
+                "iterations": len(one.estimate.trace),
+                "converged": one.estimate.converged,
+                "agreement": dict(zip(names, row.tolist(), strict=True)),
+            }
+            for one, row in zip(self.results, self.agreement, strict=True)
+        }
+
+
+def compare_truth_methods(options: CompareOptions) -> MethodComparison:
+    """Run several truth methods on the same labels; nothing is written."""
+    crowd, gold, fitting = _read(options)
+    names = methods_to_compare(options.methods, crowd.labels, option="--methods", anchored=options.anchors is not None)
+    methods = [seeded_method(name, seed=options.seed) for name in names]
+    results = compare_methods(methods, crowd.labels, crowd.corpus, gold=gold, fitting=fitting)
+    return MethodComparison(
+        results=results, agreement=pairwise_agreement(results), notices=tuple(crowd.labels.intake.messages())
+    )
+
+
+def describe_estimate(estimate: Estimate) -> str:
+    """What was answered, in one clause."""
+    kind = (
+        f"{len(estimate.items):,} sentences, {len(estimate.answer):,} tokens"
+        if estimate.offsets is not None
+        else f"{len(estimate.items):,} items"
+    )
+    open_units = int(np.count_nonzero(~estimate.answered))
+    parts = [kind, f"{len(estimate.annotators):,} annotators"]
+    parts += [f"{estimate.tied:,} ties"] if estimate.tied else []
+    parts += [f"{open_units:,} without labels and so without an answer"] if open_units else []
+    return ", ".join(parts)

@@ -1,0 +1,70 @@
+"""How far annotators agree, beyond chance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from crowdlogic.metrics.agreement import Agreement, agreement
+from crowdlogic.workflows.inputs import InputOptions
+from crowdlogic.workflows.tables import ResultTable
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgreementOptions:
+    """What `measure_agreement` is asked for.
+
+    Attributes:
+        labels: The file of labels.
+        replicates: How many bootstrap replicates the intervals come from.
+        level: The level of the intervals.
+        seed: Random seed.
+        input: How the labels are read.
+    """
+
+    labels: str
+    replicates: int = 1000
+    level: float = 0.95
+    seed: int = 0
+    input: InputOptions = field(default_factory=InputOptions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgreementResult:
+    """Every coefficient of agreement with its interval.
+
+    Attributes:
+        labels: The file of labels.
+        level: The level of the intervals.
+        coefficients: The coefficients.
+        notices: What a person should know of the labels, and why a coefficient is undefined.
+    """
+
+    labels: str
+    level: float
+    coefficients: Sequence[Agreement]
+    notices: tuple[str, ...]
+
+    def table(self) -> ResultTable:
+        """One row per coefficient."""
+        rows = [(one.title, one.value, one.low, one.high) for one in self.coefficients]
+        columns = ["coefficient", "value", f"from ({self.level:.0%})", "to"]
+        return ResultTable(title=f"agreement in {self.labels}", columns=columns, rows=rows)
+
+    def figures(self) -> dict[str, Any]:
+        """The same as plain data, by name."""
+        return {one.name: asdict(one) for one in self.coefficients}
+
+
+def measure_agreement(options: AgreementOptions) -> AgreementResult:
+    """Measure how far the annotators of a file agree."""
+    labels = options.input.read_crowd(options.labels).labels
+    found = agreement(labels, replicates=options.replicates, level=options.level, seed=options.seed)
+    undefined = [f"{one.title} is undefined: {one.reason}." for one in found if one.reason]
+    return AgreementResult(
+        labels=options.labels,
+        level=options.level,
+        coefficients=found,
+        notices=(*labels.intake.messages(), *undefined),
+    )

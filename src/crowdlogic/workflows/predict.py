@@ -1,0 +1,104 @@
+"""New items to answers: what a trained run predicts, and how right it is where gold is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Beliefs, Estimate
+from crowdlogic.data.names import Classes
+from crowdlogic.data.writing import write_estimate
+from crowdlogic.learning.saved_run import load_run
+from crowdlogic.learning.scoring import is_scorable, score, score_name
+from crowdlogic.workflows.inputs import InputOptions, read_vocabulary
+from crowdlogic.workflows.tables import percent
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictOptions:
+    """What `predict` is asked for.
+
+    Attributes:
+        run: The folder of the run.
+        items: The file of items.
+        out: The file for the answers.
+        student: Whether the classifier answers alone, without the rules.
+        tables: Facts for predicates, as Name=file.
+        format: The format of the answers; None when the suffix tells.
+        input: How the items are read.
+    """
+
+    run: str
+    items: str
+    out: str
+    student: bool = False
+    tables: tuple[str, ...] = ()
+    format: str | None = None
+    input: InputOptions = field(default_factory=InputOptions)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Predicted:
+    """What `predict` did.
+
+    Attributes:
+        estimate: The answers.
+        predictor: Who answered: student (the classifier) or teacher (the classifier and the rules).
+        score: The name of the score by the items' gold, and its value; None where nothing is scored.
+        out: The file of the answers.
+        notices: What a person should know.
+    """
+
+    estimate: Estimate
+    predictor: str
+    score: tuple[str, float] | None
+    out: str
+    notices: tuple[str, ...]
+
+    @property
+    def message(self) -> str:
+        """The outcome in one sentence."""
+        scored = "" if self.score is None else f", {self.score[0]} {percent(self.score[1])} by its gold"
+        method = self.estimate.method.removesuffix(f" {self.predictor}")
+        return f"{method}, {self.predictor}: {len(self.estimate.items):,} items{scored} -> {self.out}"
+
+
+def predict(options: PredictOptions) -> Predicted:
+    """Answer new items with a run, and write the answers."""
+    run = load_run(options.run, vocabulary=read_vocabulary(options.tables))
+    corpus = options.input.read_corpus(options.items)
+    beliefs = run.predict(corpus, student=options.student)
+    classes = run.estimate.classes
+    predictor = "student" if options.student or run.teacher.is_idle else "teacher"
+    estimate = _to_estimate(f"{run.estimate.method} {predictor}", corpus, beliefs, classes)
+    unknown = [name for name in corpus.classes if str(name) not in {str(own) for own in classes}]
+    notices = [
+        f"{options.items}: its gold has the class {name!r}, which the run does not know, so nothing is scored."
+        for name in unknown[:1]
+    ]
+    scored = None if unknown else _score(corpus, beliefs, classes)
+    write_estimate(options.out, estimate, corpus=corpus, format=options.format)
+    return Predicted(estimate=estimate, predictor=predictor, score=scored, out=options.out, notices=tuple(notices))
+
+
+def _score(corpus: Corpus, beliefs: Beliefs, classes: Classes) -> tuple[str, float] | None:
+    """How right the beliefs are by the gold of the items; None where there is none."""
+    if not is_scorable(corpus):
+        return None
+    return score_name(classes, sequential=corpus.is_sequential), score(corpus.with_classes(classes), beliefs)
+
+
+def _to_estimate(method: str, corpus: Corpus, beliefs: Beliefs, classes: Classes) -> Estimate:
+    """Beliefs on items that nobody labelled, as an Estimate."""
+    return Estimate(
+        method=method,
+        beliefs=beliefs,
+        answer=beliefs.argmax(axis=1).astype(np.int32),
+        items=corpus.items,
+        classes=classes,
+        offsets=corpus.offsets,
+        annotators=pl.Series([], dtype=pl.String),
+    )

@@ -1,0 +1,179 @@
+"""A run or an estimate to one page: whom to trust, which labels to check, which rules to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from crowdlogic.data.answers import Answers
+from crowdlogic.data.files import write_bytes
+from crowdlogic.data.reading import read_answers
+from crowdlogic.errors import MissingDataError, OptionError
+from crowdlogic.learning.saved_run import load_run
+from crowdlogic.report.context import ReportLimits
+from crowdlogic.report.evidence import Explain, explain_nothing
+from crowdlogic.report.figures import write_figures
+from crowdlogic.report.html import to_html
+from crowdlogic.report.inputs import ReportInputs, inputs_from_estimate, inputs_from_run
+from crowdlogic.report.report import Report, make_report, to_json
+from crowdlogic.store.estimates import NAMES, load_estimate
+from crowdlogic.store.layout import is_run
+from crowdlogic.store.runs import read_run
+from crowdlogic.truth.comparison import MethodResult, compare_methods, score_estimate
+from crowdlogic.workflows.inputs import InputOptions
+from crowdlogic.workflows.outputs import require_folder
+from crowdlogic.workflows.report_evidence import report_explainer
+from crowdlogic.workflows.truth_methods import methods_to_compare, seeded_method
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions:
+    """What `write_report` is asked for.
+
+    Attributes:
+        folder: The folder of a run or of an estimate.
+        out: The file of the page.
+        labels: For an estimate: the file of the labels it was made from.
+        items: For an estimate: the file of the items.
+        gold: A file with the truth of some items.
+        methods: Truth methods to compare with; None for no comparison.
+        figures: A folder for every plot; None for none.
+        evidence: For a run: whether doubtful items are explained.
+        max_items: Maximum number of doubtful items.
+        seed: Random seed.
+        input: How the labels are read.
+    """
+
+    folder: str
+    out: str = "report.html"
+    labels: str | None = None
+    items: str | None = None
+    gold: str | None = None
+    methods: Sequence[str] | None = None
+    figures: str | None = None
+    evidence: bool = True
+    max_items: int = 500
+    seed: int = 0
+    input: InputOptions = field(default_factory=InputOptions)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WrittenReport:
+    """What `write_report` did.
+
+    Attributes:
+        report: The report.
+        page: The file of the page.
+        plots: How many plots were written, where to, and why there is no PNG, in words; empty without plots.
+    """
+
+    report: Report
+    page: Path
+    plots: tuple[str, ...]
+
+    @property
+    def message(self) -> str:
+        """The outcome in one sentence."""
+        return f"{self.report.summary.findings[0].text} -> {describe_page(self.page)}"
+
+
+def write_report(options: ReportOptions) -> WrittenReport:
+    """Make a report and write it."""
+    _check_page(options.out)
+    home = Path(options.folder)
+    inputs, explain = _read_inputs(home, options)
+    report = make_report(
+        inputs,
+        title=home.resolve().name,
+        made_at=timestamp(),
+        explain=explain,
+        compared=() if options.methods is None else _compare(inputs, options.methods, options.seed),
+        limits=ReportLimits(items=options.max_items),
+        seed=options.seed,
+    )
+    write_page(options.out, report)
+    plots = () if options.figures is None else (_write_plots(report, options.figures),)
+    return WrittenReport(report=report, page=Path(options.out), plots=plots)
+
+
+def _check_page(out: str) -> None:
+    """Refuse a place that cannot hold the page and its figures, before the work and not after it."""
+    if Path(out).suffix.lower() not in (".html", ".htm"):
+        raise OptionError(f"{out}: a report is a page with its figures beside it. Name an .html file.")
+    require_folder(out)
+
+
+def _read_inputs(home: Path, options: ReportOptions) -> tuple[ReportInputs, Explain]:
+    """What the report is about, and how its items are explained."""
+    gold = None if options.gold is None else read_answers(options.gold)
+    if is_run(home):
+        return _run_inputs(home, gold, options)
+    if not (home / NAMES).is_file():
+        raise MissingDataError(f"{home}: holds neither a run nor an estimate. Name a folder that `train` wrote.")
+    if options.labels is None:
+        raise OptionError(f"{home}: an estimate has no votes in it. Give the labels it was made from: --labels FILE.")
+    crowd = options.input.read_crowd(options.labels)
+    items_input = InputOptions(columns=options.input.columns)
+    corpus = crowd.corpus if options.items is None else items_input.read_corpus(options.items)
+    return inputs_from_estimate(load_estimate(home), crowd.labels, corpus, gold), explain_nothing
+
+
+def _run_inputs(home: Path, gold: Answers | None, options: ReportOptions) -> tuple[ReportInputs, Explain]:
+    if options.labels is not None or options.items is not None:
+        raise OptionError(f"{home}: a run has its labels and items in it. Leave --labels and --items out.")
+    if not options.evidence:
+        return inputs_from_run(read_run(home), gold), explain_nothing
+    run = load_run(home)
+    return inputs_from_run(run.record, gold), report_explainer(run.learned)
+
+
+def _compare(inputs: ReportInputs, methods: Sequence[str], seed: int) -> list[MethodResult]:
+    """Other methods on the same labels, and what the report is about among them."""
+    names = methods_to_compare(methods, inputs.labels, option="--compare")
+    chosen = [seeded_method(name, seed=seed) for name in names]
+    found = compare_methods(chosen, inputs.labels, inputs.corpus, gold=inputs_gold(inputs))
+    return [*found, *compare_itself(inputs, {one.name for one in found})]
+
+
+def compare_itself(inputs: ReportInputs, known: set[str]) -> list[MethodResult]:
+    """What the report is about, as one method among others, unless it is there already."""
+    name, gold = inputs.estimate.method, inputs_gold(inputs)
+    record = inputs.record
+    seconds = [row.get("seconds") for row in (*record.history, *record.refit_history)] if record is not None else []
+    total = sum(s for s in seconds if s is not None) if seconds else float("nan")
+    scores = {} if gold is None else score_estimate(inputs.estimate, gold)
+    return [] if name in known else [MethodResult(name, inputs.estimate, total, scores)]
+
+
+def inputs_gold(inputs: ReportInputs) -> Answers | None:
+    """The gold of what the report is about; None without any."""
+    if inputs.gold is None or not inputs.known.any():
+        return None
+    labels = inputs.labels
+    return Answers(labels.items, labels.classes, inputs.gold, offsets=labels.offsets, source="the gold")
+
+
+def write_page(out: str | Path, report: Report) -> None:
+    """Write the page, and its figures as JSON beside it."""
+    page = Path(out)
+    write_bytes(page.with_suffix(".json"), to_json(report).encode("utf-8", "backslashreplace"))
+    write_bytes(page, to_html(report).encode("utf-8", "backslashreplace"))
+
+
+def describe_page(page: Path) -> str:
+    """Where the page and its figures are, in words."""
+    return f"{page} ({page.with_suffix('.json').name} beside it)"
+
+
+def _write_plots(report: Report, folder: str) -> str:
+    """Write every plot; where they are, in words, and why there is no PNG where there is none."""
+    written = write_figures(report, folder)
+    without = "" if written.missing is None else f"; no PNG: {written.missing}"
+    return f"{len(written.svg)} plots -> {folder}{without}"
+
+
+def timestamp() -> str:
+    """The time, to the second, in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

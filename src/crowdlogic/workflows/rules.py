@@ -1,0 +1,224 @@
+"""Rules before they are used: what is wrong with them, and what each one would do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from crowdlogic.classifiers.protocol import predict_texts
+from crowdlogic.data.corpus import Corpus, align
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import Classes
+from crowdlogic.errors import OptionError, name_list
+from crowdlogic.rules.audit import RuleAudit, audit
+from crowdlogic.rules.checking import check
+from crowdlogic.rules.expansion import expand
+from crowdlogic.rules.findings import Finding
+from crowdlogic.rules.grounding import GroundRules
+from crowdlogic.rules.parser import read_rules
+from crowdlogic.rules.projection.projector import Predict, Projector
+from crowdlogic.rules.syntax import RuleSet
+from crowdlogic.truth.methods import truth_method
+from crowdlogic.workflows.inputs import InputOptions, read_vocabulary
+from crowdlogic.workflows.tables import ResultTable, percent
+from crowdlogic.workflows.truth_methods import collect_convergence_warnings
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckRulesOptions:
+    """What `check_rules` is asked for.
+
+    Attributes:
+        rules: The rule file.
+        labels: A file of labels, which tell the classes.
+        items: A file of items.
+        tables: Facts for predicates, as Name=file.
+        input: How labels and items are read.
+    """
+
+    rules: str
+    labels: str | None = None
+    items: str | None = None
+    tables: tuple[str, ...] = ()
+    input: InputOptions = field(default_factory=InputOptions)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CheckedRules:
+    """Rules, and what is odd or wrong about them.
+
+    Attributes:
+        rules: The rules, ready-made sets expanded.
+        findings: What was found.
+        source: The rule file.
+    """
+
+    rules: RuleSet
+    findings: Sequence[Finding]
+    source: str
+
+    @property
+    def message(self) -> str:
+        """The outcome in one sentence."""
+        return f"{self.source}: {len(self.rules)} rules, {len(self.findings)} findings"
+
+    def figures(self) -> list[dict[str, Any]]:
+        """The findings as plain data."""
+        return [{"severity": one.severity, "place": str(one.place), "message": one.what} for one in self.findings]
+
+
+def check_rules(options: CheckRulesOptions) -> CheckedRules:
+    """Check a rule file: names, arities, classes, contradictions, duplicates, rules that never ground."""
+    rules = read_rules(options.rules)
+    classes, corpus = _known_classes_and_items(options)
+    found = check(rules, classes=classes, vocabulary=read_vocabulary(options.tables), corpus=corpus)
+    return CheckedRules(rules=expand(rules, classes), findings=found, source=options.rules)
+
+
+def _known_classes_and_items(options: CheckRulesOptions) -> tuple[Classes | None, Corpus | None]:
+    """The classes and the items, as far as they are known: labels without text tell the classes only."""
+    named = None if options.input.classes is None else tuple(options.input.classes)
+    if options.labels is not None:
+        labels, corpus = _read_labelled(options.labels, options.items, options.input)
+        has_content = options.items is not None or corpus.texts is not None or corpus.tokens is not None
+        return labels.classes, corpus if has_content else None
+    if options.items is None:
+        return named, None
+    corpus = options.input.read_corpus(options.items)
+    return named or corpus.classes or None, corpus
+
+
+def _read_labelled(labels: str, items: str | None, input: InputOptions) -> tuple[CrowdLabels, Corpus]:
+    """The labels and the items they are about; items without text where no file gives any."""
+    by_file = input.by_file(labels, items)
+    crowd = by_file[labels].read_crowd(labels)
+    if items is not None:
+        return align(crowd.labels, by_file[items].read_corpus(items))
+    return crowd.labels, crowd.corpus or Corpus(items=crowd.labels.items, offsets=crowd.labels.offsets)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditRulesOptions:
+    """What `audit_rules` is asked for.
+
+    Attributes:
+        rules: The rule file.
+        labels: The file of labels.
+        items: The file of items.
+        method: The truth method that gives the crowd's posterior.
+        strength: How strongly rules pull (C).
+        run: The folder of a run, whose classifier answers rules that ask one.
+        tables: Facts for predicates, as Name=file.
+        input: How labels and items are read.
+    """
+
+    rules: str
+    labels: str
+    items: str | None = None
+    method: str = "dawid-skene"
+    strength: float = 5.0
+    run: str | None = None
+    tables: tuple[str, ...] = ()
+    input: InputOptions = field(default_factory=InputOptions)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AuditedRules:
+    """What each rule does.
+
+    Attributes:
+        title: What was audited.
+        audits: One for each rule.
+        notices: What a person should know.
+    """
+
+    title: str
+    audits: Sequence[RuleAudit]
+    notices: tuple[str, ...]
+
+    def table(self) -> ResultTable:
+        """One row per rule."""
+        names = ["rule", "groundings", "coverage", "holds", "95 %", "nats", "flips", "right", "wrong", "verdict"]
+        return ResultTable(title=self.title, columns=names, rows=[_audit_row(one) for one in self.audits])
+
+    def figures(self) -> list[dict[str, Any]]:
+        """The same as plain data."""
+        return [asdict(one) for one in self.audits]
+
+
+def _audit_row(one: RuleAudit) -> tuple[Any, ...]:
+    return (
+        one.place,
+        one.groundings,
+        percent(one.coverage),
+        percent(one.satisfaction),
+        f"{percent(one.low)} to {percent(one.high)}",
+        one.moved,
+        one.flipped,
+        one.flipped_right,
+        one.flipped_wrong,
+        one.verdict,
+    )
+
+
+def audit_rules(options: AuditRulesOptions) -> AuditedRules:
+    """Say of each rule what it touches, how far the crowd agrees, what it flips, and whether it helps."""
+    labels, corpus = _read_labelled(options.labels, options.items, options.input)
+    answers = ClassifierAnswers() if options.run is None else _ask_run(options.run, labels, corpus)
+    labels = labels.with_classes(answers.classes or labels.classes)
+    corpus = corpus.with_classes(labels.classes)
+    projector = Projector(
+        rules=read_rules(options.rules), vocabulary=read_vocabulary(options.tables), strength=options.strength
+    )
+    ground = projector.ground(corpus, labels.classes)
+    ground, left_out = (ground, []) if options.run is not None else _without_classifier(ground)
+    with collect_convergence_warnings() as warned:
+        beliefs = truth_method(options.method).infer(labels, corpus).beliefs
+        audits = audit(projector, beliefs, ground, predict=answers.predict, classifier=answers.units, gold=corpus.gold)
+    return AuditedRules(
+        title=f"{options.rules} on {options.labels} ({options.method})",
+        audits=audits,
+        notices=(*left_out, *ground.notices, *warned),
+    )
+
+
+def _without_classifier(ground: GroundRules) -> tuple[GroundRules, list[str]]:
+    """The rules that need no classifier, and a notice for each of the others."""
+    kept = [place for place, rule in enumerate(ground.rules) if rule.is_static]
+    left_out = [
+        f"{rule.rule.place}: this rule asks a classifier (Predicted) and is left out. Give one with --run RUN."
+        for rule in ground.rules
+        if not rule.is_static
+    ]
+    return ground.only(kept), left_out
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ClassifierAnswers:
+    """What a run's classifier says.
+
+    Attributes:
+        predict: Of derived texts.
+        units: Of the items.
+        classes: Its classes.
+    """
+
+    predict: Predict | None = None
+    units: Beliefs | None = None
+    classes: Classes = ()
+
+
+def _ask_run(folder: str, labels: CrowdLabels, corpus: Corpus) -> ClassifierAnswers:
+    from crowdlogic.learning.saved_run import load_run
+
+    run = load_run(folder)
+    unknown = [name for name in labels.classes if str(name) not in {str(own) for own in run.estimate.classes}]
+    if unknown:
+        raise OptionError(f"{folder} knows no class {unknown[0]!r}: its classes are {name_list(run.estimate.classes)}.")
+    return ClassifierAnswers(
+        predict=lambda texts: predict_texts(run.classifier, texts),
+        units=run.classifier.predict_proba(corpus),
+        classes=run.estimate.classes,
+    )

@@ -1,0 +1,79 @@
+"""Simulated crowds with a planted truth, in files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from crowdlogic.data.files import write_bytes
+from crowdlogic.data.simulate import Simulation, simulate_labels, simulate_ner, simulate_sentiment
+from crowdlogic.data.writing import write_corpus, write_labels, write_table
+from crowdlogic.errors import OptionError
+
+
+class SimulationKind(StrEnum):
+    """What can be simulated."""
+
+    sentiment = "sentiment"
+    """Reviews."""
+    ner = "ner"
+    """Sentences with named entities."""
+    labels = "labels"
+    """Labels alone."""
+
+
+SIMULATORS: dict[SimulationKind, Callable[..., Simulation]] = {
+    SimulationKind.sentiment: simulate_sentiment,
+    SimulationKind.ner: simulate_ner,
+    SimulationKind.labels: simulate_labels,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulateOptions:
+    """What `simulate` is asked for.
+
+    Attributes:
+        kind: What to simulate.
+        out: The folder to write to.
+        items: Number of items.
+        annotators: Number of annotators.
+        labels_per_item: Mean number of labels per item; None for the simulation's own.
+        seed: Random seed.
+    """
+
+    kind: SimulationKind
+    out: str
+    items: int = 500
+    annotators: int = 30
+    labels_per_item: float | None = None
+    seed: int = 0
+
+
+def simulate(options: SimulateOptions) -> Simulation:
+    """Simulate a crowd and write its labels, items, gold and annotators."""
+    made = SIMULATORS[options.kind](
+        options.seed, items=options.items, annotators=options.annotators, labels_per_item=options.labels_per_item
+    )
+    write_simulation(made, Path(options.out))
+    return made
+
+
+def write_simulation(made: Simulation, folder: Path) -> None:
+    """Write a simulation's files; the folder's README says that it is simulated."""
+    if folder.exists() and not folder.is_dir():
+        raise OptionError(f"{folder}: is a file. Name a folder.")
+    folder.mkdir(parents=True, exist_ok=True)
+    write_bytes(
+        folder / "README.txt", f"{made.description}. Made by crowdlogic simulate; nobody wrote this.\n".encode()
+    )
+    write_table(folder / "annotators.csv", made.annotators)
+    if made.corpus.is_sequential:
+        write_labels(folder / "labels.conll", made.labels, corpus=made.corpus)
+    else:
+        write_labels(folder / "labels.csv", made.labels)
+    for name, corpus in (("gold", made.corpus), ("test", made.test)):
+        if corpus is not None:
+            write_corpus(folder / f"{name}.{'conll' if corpus.is_sequential else 'csv'}", corpus)

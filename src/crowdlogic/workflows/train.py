@@ -1,0 +1,185 @@
+"""Labels, items and rules to a run: what is read, the training itself, and its outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from crowdlogic.data.wording import pluralise
+from crowdlogic.errors import OptionError
+from crowdlogic.learning.course import Progress
+from crowdlogic.learning.learned import Learned
+from crowdlogic.learning.saved_run import Run
+from crowdlogic.learning.scoring import score_name
+from crowdlogic.learning.training_run import train_run
+from crowdlogic.rules.audit import Verdict
+from crowdlogic.store.damage import reading, require_entry
+from crowdlogic.store.layout import is_run, last_epoch, read_config
+from crowdlogic.store.locks import check_claimable
+from crowdlogic.store.options.changes import read_toml
+from crowdlogic.workflows.tables import ResultTable, percent
+from crowdlogic.workflows.train_options import TrainOptions
+from crowdlogic.workflows.training_inputs import TrainingInputs, read_training_inputs
+from crowdlogic.workflows.truth_methods import collect_convergence_warnings
+
+HELD_OUT = "held-out log likelihood"
+"""The stopping score without dev items."""
+
+
+class TrainingInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a training. The message says what is saved, and how to go on with it."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PreparedTraining:
+    """A training that is ready to begin.
+
+    Attributes:
+        folder: The folder of the run.
+        inputs: The method, and what it is fitted to.
+        resume: Whether to go on with the run that is in the folder.
+    """
+
+    folder: Path
+    inputs: TrainingInputs
+    resume: bool = False
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What a person should know of the inputs."""
+        return self.inputs.notices
+
+    @property
+    def stopping_score(self) -> str:
+        """The name of the score for early stopping; empty when there is none."""
+        dev = self.inputs.data.dev
+        if dev is not None:
+            return f"dev {score_name(dev.classes, sequential=dev.is_sequential)}"
+        return "" if getattr(self.inputs.method, "held_out", None) is None else HELD_OUT
+
+    def train(self, *, progress: Progress | None = None) -> TrainingOutcome:
+        """Train and save the run.
+
+        Args:
+            progress: Callback, called after each epoch.
+        """
+        with _interruptible(self.folder), collect_convergence_warnings() as warned:
+            run = train_run(self.folder, self.inputs.method, self.inputs.data, resume=self.resume, progress=progress)
+        return TrainingOutcome(run=run, notices=(*warned, *_contradicted_rules(run)))
+
+
+def prepare_training(
+    options: TrainOptions, folder: str | Path, *, config: str | None = None, resume: bool = False
+) -> PreparedTraining:
+    """Read everything that a training needs and check it, before anything is written.
+
+    Args:
+        options: What is asked for.
+        folder: The folder of the run; a new or an empty one, or with `resume` a run.
+        config: A TOML file with options for what `options` leaves open.
+        resume: Whether to go on with a run; its own options then hold where nothing else is asked for.
+    """
+    home = Path(folder)
+    check_claimable(home, resume=resume)
+    inputs = read_training_inputs(resolve_options(options, home, config=config, resume=resume))
+    return PreparedTraining(folder=home, inputs=inputs, resume=resume)
+
+
+def resolve_options(options: TrainOptions, folder: Path, *, config: str | None, resume: bool) -> TrainOptions:
+    """The options over those of a TOML file over those of the run that is resumed."""
+    known = options if config is None else options.override(read_toml(config), where=f"{config}: ")
+    if resume and is_run(folder):
+        with reading(folder):
+            known = known.override(require_entry(read_config(folder), "inputs", dict), where=f"{folder}: ")
+    if known.labels is None:
+        nothing = f"{folder}: there is no run to go on with. " if resume else ""
+        raise OptionError(f"{nothing}Give the labels: --labels FILE.")
+    return known
+
+
+@contextmanager
+def _interruptible(folder: Path) -> Iterator[None]:
+    """Ctrl-C leaves a run that can be resumed, and says how."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        done = last_epoch(folder)
+        raise TrainingInterrupted(
+            f"interrupted after {done}. Go on with it: crowdlogic train --resume -o {folder}"
+            if done
+            else "interrupted before the first epoch was over; nothing is saved."
+        ) from stop
+
+
+def _contradicted_rules(run: Run) -> Iterator[str]:
+    for one in run.audit:
+        if one.verdict is Verdict.contradicts:
+            share = percent(one.satisfaction)
+            yield f"{one.place}: this rule contradicts the crowd (it holds in {share} of the cases)."
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrainingOutcome:
+    """A training that is done.
+
+    Attributes:
+        run: The run.
+        notices: What the fit warned about, and the rules that the crowd contradicts.
+    """
+
+    run: Run
+    notices: tuple[str, ...]
+
+    @property
+    def learned(self) -> Learned:
+        """What was learnt."""
+        return self.run.learned
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether there was gold to score anything with."""
+        return bool(self.learned.final.scores)
+
+    @property
+    def message(self) -> str:
+        """The outcome in one sentence."""
+        learned = self.learned
+        refit = f", then {pluralise(len(learned.again), 'epoch')} with all labels" if learned.again else ""
+        if learned.since is not None:
+            refit += f", weights averaged from epoch {learned.since}"
+        return (
+            f"{learned.estimate.method}: {len(learned.estimate.items):,} items, {len(learned.estimate.annotators):,} "
+            f"annotators, epoch {learned.chosen} of {len(learned.history)} chosen{refit} -> {self.run.folder}"
+        )
+
+    def table(self) -> ResultTable:
+        """The scores by gold."""
+        labels = self.learned.task.labels
+        name = score_name(labels.classes, sequential=labels.is_sequential)
+        rows = [(which, percent(value)) for which, value in self.learned.final.scores.items()]
+        return ResultTable(title=f"{name} {self._which_epochs()}", columns=["on", name], rows=rows)
+
+    def _which_epochs(self) -> str:
+        """The epoch, or the epochs, that the answers are of."""
+        if self.learned.since is not None:
+            return f"with weights averaged over epochs {self.learned.since} to {len(self.learned.again)}"
+        return f"at the chosen epoch ({self.learned.chosen})"
+
+    def figures(self) -> dict[str, Any]:
+        """The outcome as plain data."""
+        learned = self.learned
+        return {
+            "method": learned.estimate.method,
+            "epoch": learned.chosen,
+            "epochs": len(learned.history),
+            "refit_epochs": len(learned.again),
+            "averaged_from": learned.since,
+            "stopping": learned.history[learned.chosen - 1].stopping,
+            "k": learned.final.k,
+            "loss": learned.final.loss,
+            "scores": dict(learned.final.scores),
+            "seconds": sum(row.seconds for row in (*learned.history, *learned.again)),
+        }

@@ -1,0 +1,150 @@
+"""What `train` reads: labels, items, rules, vectors; and what a person should know of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from crowdlogic.data.corpus import Corpus, align
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.vectors import WordVectors, concatenate_vectors, read_vectors
+from crowdlogic.errors import OptionError, RuleError, name_list
+from crowdlogic.learning.choosing import Choice, method_of
+from crowdlogic.learning.training_run import LearningMethod, TrainingData
+from crowdlogic.rules.checking import check
+from crowdlogic.rules.expansion import expand
+from crowdlogic.rules.findings import Severity
+from crowdlogic.rules.parser import read_rules
+from crowdlogic.workflows.inputs import InputOptions, read_vocabulary
+from crowdlogic.workflows.tables import percent
+from crowdlogic.workflows.train_options import TrainOptions
+
+DEFAULT_METHOD = "logic-lncl"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrainingInputs:
+    """What a training needs.
+
+    Attributes:
+        method: What to fit.
+        data: What to fit it to.
+        notices: What a person should know of both before it begins.
+    """
+
+    method: LearningMethod
+    data: TrainingData
+    notices: tuple[str, ...]
+
+
+def read_training_inputs(options: TrainOptions) -> TrainingInputs:
+    """Read the files that the options name, and choose the method."""
+    by_file = options.input.by_file(str(options.labels), options.items, options.dev, options.test)
+    labels, corpus = _read_labelled(options, by_file)
+    dev, test = (None if path is None else by_file[path].read_corpus(path) for path in (options.dev, options.test))
+    vectors = _read_vectors(options.vectors)
+    choice = Choice(
+        method=options.method or DEFAULT_METHOD,
+        preset=options.preset,
+        model=options.model,
+        vectors=vectors,
+        changes=options.changes,
+        device=options.device,
+    )
+    method, preset_rules = method_of(choice, labels.classes)
+    data = TrainingData(
+        corpus=corpus,
+        labels=labels,
+        rules=preset_rules if options.rules is None else read_rules(options.rules),
+        vocabulary=read_vocabulary(options.table),
+        dev=dev,
+        watched={} if test is None else {"test": test},
+        inputs=options.plain(),
+    )
+    notices = (
+        *_label_notices(options, labels, corpus),
+        *_dev_notices(options, data, method),
+        *_rule_notices(data),
+        *_vector_notices(options, vectors, corpus, method),
+    )
+    return TrainingInputs(method=method, data=data, notices=notices)
+
+
+def _read_labelled(options: TrainOptions, by_file: Mapping[str, InputOptions]) -> tuple[CrowdLabels, Corpus]:
+    """The labels and the items they are of."""
+    path = str(options.labels)
+    crowd = by_file[path].read_crowd(path)
+    if options.items is not None:
+        return align(crowd.labels, by_file[options.items].read_corpus(options.items))
+    if crowd.corpus is None:
+        raise OptionError(f"{path} holds labels and no texts. Give the items: --items FILE.")
+    return crowd.labels, crowd.corpus
+
+
+def _read_vectors(paths: Sequence[str]) -> WordVectors | None:
+    """The word vectors of all files, side by side; None without a file."""
+    sets = [read_vectors(path) for path in paths]
+    return concatenate_vectors(*sets) if len(sets) > 1 else sets[0] if sets else None
+
+
+def _label_notices(options: TrainOptions, labels: CrowdLabels, corpus: Corpus) -> Iterator[str]:
+    yield (
+        f"{options.labels}: {labels.n_labels:,} labels of {len(corpus.items):,} "
+        f"{'sentences' if corpus.is_sequential else 'items'} by {len(labels.annotators):,} annotators; classes "
+        f"{name_list(labels.classes)}."
+    )
+    yield from labels.intake.messages()
+    heard = np.zeros(len(labels.items), dtype=bool)
+    heard[labels.item_of_unit[labels.unit]] = True
+    if not heard.all():
+        yield f"{np.count_nonzero(~heard):,} items have no labels: they are answered, and not learnt from."
+
+
+def _dev_notices(options: TrainOptions, data: TrainingData, method: LearningMethod) -> Iterator[str]:
+    dev = data.dev
+    if dev is not None:
+        yield f"{options.dev}: {len(dev.items):,} dev items for early stopping."
+        known = set(_contents(data.corpus))
+        twice = sum(content in known for content in _contents(dev))
+        if twice:
+            yield f"{twice:,} of the dev items are training items, too: their score is too good."
+        return
+    held_out = getattr(method, "held_out", None)
+    if held_out is None:
+        yield "No dev items: all epochs are run, and the last one is used."
+    else:
+        refit = "; the model is then refit with all labels" if held_out.refit else ""
+        share = f"the labels of {held_out.share:.0%} of the {held_out.apart}"
+        yield f"No dev items: {share} are held out for early stopping{refit}."
+
+
+def _contents(corpus: Corpus) -> list[str] | list[tuple[str, ...]]:
+    """The text or the tokens of each item."""
+    if corpus.tokens is not None:
+        return [corpus.sentence(s) for s in range(len(corpus.items))]
+    return list(corpus.texts or ())
+
+
+def _rule_notices(data: TrainingData) -> Iterator[str]:
+    """What is odd about the rules; what is wrong with them stops the training before it begins."""
+    rules, classes = data.rules, data.labels.classes
+    if rules is None:
+        return
+    found = check(rules, classes=classes, vocabulary=data.vocabulary, corpus=data.corpus)
+    for finding in found:
+        if finding.severity is Severity.error:
+            raise RuleError(str(finding))
+    yield f"{rules.source}: {len(expand(rules, classes)):,} rules."
+    yield from (f"{finding.place}: {finding.what}" for finding in found)
+
+
+def _vector_notices(
+    options: TrainOptions, vectors: WordVectors | None, corpus: Corpus, method: LearningMethod
+) -> Iterator[str]:
+    if vectors is not None:
+        model: Any = method.classifier
+        share = vectors.coverage(model.said(corpus).words, exact=model.exact)
+        yield f"{', '.join(options.vectors)}: {vectors.size} dimensions; {percent(share)} of the words have a vector."

@@ -1,0 +1,78 @@
+"""Truth methods as users name them: one by name or the one that suits the labels, several to compare, known truths."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import find
+from crowdlogic.data.reading import read_answers
+from crowdlogic.errors import ConvergenceWarning, DataError, OptionError
+from crowdlogic.registry import TRUTH_METHODS
+from crowdlogic.truth.methods import TruthMethod, applicable_methods, choose_method, truth_method, uses_anchors
+
+ALL = "all"
+"""What users write to compare all methods."""
+
+
+def seeded_method(name: str, *, seed: int = 0) -> TruthMethod:
+    """The method of that name with its defaults, and with that seed if it has any use for one."""
+    method: Any = truth_method(name)
+    has_seed = is_dataclass(method) and "seed" in {field.name for field in fields(method)}
+    chosen: TruthMethod = replace(method, seed=seed) if has_seed else method
+    return chosen
+
+
+def suggest_method(labels: CrowdLabels, *, anchored: bool = False) -> tuple[str, str]:
+    """The name of the method that suits the labels, and why; with anchors, one that can use them."""
+    name, reason = choose_method(labels)
+    return ("dawid-skene", "anchors") if anchored and not uses_anchors(name) else (name, reason)
+
+
+def methods_to_compare(names: Sequence[str], labels: CrowdLabels, *, option: str, anchored: bool = False) -> list[str]:
+    """The names of the methods to compare, each once: those that were named, or all that can take the labels.
+
+    Args:
+        names: The names, or the one name `all`.
+        labels: The labels.
+        option: The option that holds the names, for messages.
+        anchored: Whether the truth of some items is known; `all` is then all that can use it.
+    """
+    if not names:
+        raise OptionError(f"{option}: no method is named. Write all, or names separated by commas.")
+    if list(names) != [ALL]:
+        return [TRUTH_METHODS.check(name) for name in dict.fromkeys(names)]
+    return [name for name in applicable_methods(labels) if not anchored or uses_anchors(name)]
+
+
+def read_anchors(path: str | None, labels: CrowdLabels) -> dict[Any, Any] | None:
+    """Item -> true class (or the tags of a sequence) from a file of answers; None without a file."""
+    if path is None:
+        return None
+    known = read_answers(path)
+    lost = np.flatnonzero(find(known.items, labels.items) < 0)
+    if len(lost):
+        name = known.items[int(lost[0])]
+        raise DataError(f"{path}: nobody labelled item {name!r} ({len(lost):,} such items). Leave them out.")
+    names = [*known.classes, None]  # code -1, no answer, is the last one
+    tags = [names[code] for code in known.answer]
+    if known.offsets is None:
+        return {item: tag for item, tag in zip(known.items.to_list(), tags, strict=True) if tag is not None}
+    bounds = zip(known.offsets[:-1].tolist(), known.offsets[1:].tolist(), strict=True)
+    return {item: tags[begin:end] for item, (begin, end) in zip(known.items.to_list(), bounds, strict=True)}
+
+
+@contextmanager
+def collect_convergence_warnings() -> Iterator[list[str]]:
+    """A list that holds, after the block, what fits within it warned about, each sentence once."""
+    messages: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
+        yield messages
+    messages.extend(dict.fromkeys(str(warning.message) for warning in caught))

@@ -7,6 +7,7 @@ from crowdlogic import metrics as metrics
 from crowdlogic import registry as registry
 from crowdlogic import rules as rules
 from crowdlogic import truth as truth
+from crowdlogic import workflows as workflows
 from crowdlogic.annotators.abstaining import Abstaining as Abstaining
 from crowdlogic.annotators.confusion import ConfusionMatrices as ConfusionMatrices
 from crowdlogic.annotators.confusion import VariationalConfusion as VariationalConfusion
@@ -54,6 +55,7 @@ from crowdlogic.errors import CrowdLogicError as CrowdLogicError
 from crowdlogic.errors import CrowdLogicWarning as CrowdLogicWarning
 from crowdlogic.errors import DataError as DataError
 from crowdlogic.errors import FormatError as FormatError
+from crowdlogic.errors import Interrupted as Interrupted
 from crowdlogic.errors import LabelError as LabelError
 from crowdlogic.errors import MissingDataError as MissingDataError
 from crowdlogic.errors import MissingExtraError as MissingExtraError

@@ -8,7 +8,8 @@
     │   ├── RuleError                        a rule that cannot be read, grounded or obeyed; most point with a caret
     │   └── MissingDataError (FileNotFoundError)   a file or data set that is not there
     ├── OptionError (ValueError)             an option whose value makes no sense, alone or beside another
-    └── MissingExtraError (ImportError)      an optional dependency that is not installed
+    ├── MissingExtraError (ImportError)      an optional dependency that is not installed
+    └── Interrupted                          a long job was interrupted; the message says how to go on with it
 
     CrowdLogicWarning (UserWarning)
     └── ConvergenceWarning                   an iterative method stopped before it settled
@@ -82,6 +83,10 @@ class OptionError(CrowdLogicError, ValueError):
 
 class MissingExtraError(CrowdLogicError, ImportError):
     """An optional dependency is not installed."""
+
+
+class Interrupted(CrowdLogicError):  # noqa: N818 (it is no error of anyone's)
+    """A long job was interrupted (Ctrl-C). The message says what is saved, and how to go on with it."""
 
 
 class CrowdLogicWarning(UserWarning):

@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 
 from crowdlogic import __version__
 from crowdlogic.cli.console import complain, point
-from crowdlogic.errors import CrowdLogicError, RuleError
+from crowdlogic.errors import CrowdLogicError, Interrupted, RuleError
 
 COMMANDS = {
     "demo": "Simulate a crowd on which majority vote fails; see what annotator models, a classifier and a rule add.",
@@ -33,6 +33,9 @@ COMMANDS = {
 
 UsageProblem: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 """What typer raises on a wrong command line: click's class, of its own copy of click where it carries one."""
+
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as shells have it."""
 
 
 class LazyGroup(TyperGroup):
@@ -92,7 +95,12 @@ def main() -> None:
     """Run a command. Exit codes: 0 done, 1 a finding, 2 bad input (one line on stderr, nothing written)."""
     try:
         code = app(None if sys.argv[1:] else ["--help"], prog_name="crowdlogic", standalone_mode=False)
+        if code == INTERRUPTED:  # typer turns Ctrl-C into an exit code
+            complain("interrupted")
         sys.exit(code or 0)
+    except Interrupted as stop:
+        complain(str(stop))
+        sys.exit(INTERRUPTED)
     except RuleError as problem:
         point(str(problem))
     except CrowdLogicError as problem:
@@ -100,12 +108,10 @@ def main() -> None:
     except UsageProblem as problem:
         complain(f"{getattr(problem, 'format_message', problem.__str__)()} See crowdlogic --help.")
     except typer.Exit as done:
-        if isinstance(done.__cause__, KeyboardInterrupt):  # which typer turns into an exit
-            complain(str(done.__cause__) or "interrupted")
         sys.exit(done.exit_code)
-    except (typer.Abort, KeyboardInterrupt) as stop:
-        complain(str(stop) or "interrupted")
-        sys.exit(130)
+    except (typer.Abort, KeyboardInterrupt):
+        complain("interrupted")
+        sys.exit(INTERRUPTED)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)

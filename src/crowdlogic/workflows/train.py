@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from crowdlogic.data.wording import pluralise
-from crowdlogic.errors import OptionError
+from crowdlogic.errors import Interrupted, OptionError
 from crowdlogic.learning.course import Progress
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.saved_run import Run
@@ -27,10 +27,6 @@ from crowdlogic.workflows.truth_methods import collect_convergence_warnings
 
 HELD_OUT = "held-out log likelihood"
 """The stopping score without dev items."""
-
-
-class TrainingInterrupted(KeyboardInterrupt):
-    """Ctrl-C during a training. The message says what is saved, and how to go on with it."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -107,7 +103,7 @@ def _interruptible(folder: Path) -> Iterator[None]:
         yield
     except KeyboardInterrupt as stop:
         done = last_epoch(folder)
-        raise TrainingInterrupted(
+        raise Interrupted(
             f"interrupted after {done}. Go on with it: crowdlogic train --resume -o {folder}"
             if done
             else "interrupted before the first epoch was over; nothing is saved."

@@ -17,9 +17,9 @@ from crowdlogic.numerics.arrays import Floats, Ints
 
 
 class PlainKim(nn.Module):
-    """Convolutions over vectors that stay as they are, the greatest answer over time, a softmax."""
+    """Convolutions over fixed word vectors, max pooling over time, a softmax."""
 
-    def __init__(self, vectors: NDArray[np.float32], n_classes: int, windows: tuple[int, ...], filters: int) -> None:
+    def __init__(self, vectors: NDArray[np.float32], n_classes: int, *, windows: tuple[int, ...], filters: int) -> None:
         super().__init__()
         self.embedding = nn.Embedding.from_pretrained(torch.from_numpy(vectors), freeze=True, padding_idx=0)
         self.convolutions = nn.ModuleList(
@@ -37,15 +37,17 @@ class PlainKim(nn.Module):
 
 
 class PlainTagger(nn.Module):
-    """A convolution and a recurrent layer over vectors that are trained, a softmax at each token."""
+    """A convolution and a recurrent layer over trained word vectors, a softmax at each token."""
 
-    def __init__(self, vectors: NDArray[np.float32], n_classes: int, filters: int, width: int, units: int) -> None:
+    def __init__(
+        self, vectors: NDArray[np.float32], n_classes: int, *, filters: int, width: int, hidden_size: int
+    ) -> None:
         super().__init__()
         self.embedding = nn.Embedding.from_pretrained(torch.from_numpy(vectors.copy()), freeze=False, padding_idx=0)
         self.convolution = nn.Conv1d(vectors.shape[1], filters, width, padding="same")
         self.dropout = nn.Dropout(0.5)
-        self.gru = nn.GRU(filters, units, batch_first=True)
-        self.output = nn.Linear(units, n_classes)
+        self.gru = nn.GRU(filters, hidden_size, batch_first=True)
+        self.output = nn.Linear(hidden_size, n_classes)
 
     def forward(self, rows: Tensor) -> Tensor:
         """logits[s, t, k] of rows[s, t]."""

@@ -120,9 +120,9 @@ def plain(setting: Setting, made: NeuralClassifier, options: KimCNN | CNNGRU, re
     is_tagger = isinstance(options, CNNGRU)
     data = padded_data(inputs.rows[0], inputs.offsets, soft_targets(setting.corpus), tokens=is_tagger)
     network: torch.nn.Module = (
-        PlainTagger(vectors, n_classes, options.filters, options.width, options.hidden_size)
+        PlainTagger(vectors, n_classes, filters=options.filters, width=options.width, hidden_size=options.hidden_size)
         if isinstance(options, CNNGRU)
-        else PlainKim(vectors, n_classes, options.windows, options.filters)
+        else PlainKim(vectors, n_classes, windows=options.windows, filters=options.filters)
     )
     optimiser, rng = plain_optimiser(network, options.training), np.random.default_rng(0)
     return best_epoch(

@@ -15,9 +15,9 @@ PRESET = {"sentiment": ", k 0.2", "sentiment-published": ", k 0.2"}
 """The option that the preset of a task adds to the row of the paper's Table 2."""
 
 HELD_OUT_ROWS = {
-    "no gold, items kept apart": "gold-free items",
-    "no gold, items kept apart, no mean": "gold-free without a mean",
-    "no gold, annotations kept apart": "gold-free annotations",
+    "no gold, held-out items": "gold-free items",
+    "no gold, held-out items, no averaging": "gold-free without a mean",
+    "no gold, held-out annotations": "gold-free annotations",
 }
 """The rows that are stopped by held-out labels, by their names in the table."""
 

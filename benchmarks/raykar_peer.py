@@ -46,8 +46,8 @@ print(version("scikit-activeml"))
 """
 
 
-def simulated(units: int, classes: int, seed: int) -> tuple[Corpus, CrowdLabels]:
-    """Clouds of points around the centre of their class, labelled by people of many characters."""
+def simulate_data(units: int, classes: int, seed: int) -> tuple[Corpus, CrowdLabels]:
+    """Clouds of points around the centre of their class, labelled by annotators of many characters."""
     rng = np.random.default_rng(seed)
     crowd = simulate_crowd(rng, units=units, annotators=10, classes=classes, labels_per_unit=4)
     centres = rng.normal(scale=1.5, size=(classes, 4))
@@ -55,7 +55,7 @@ def simulated(units: int, classes: int, seed: int) -> tuple[Corpus, CrowdLabels]
     return Corpus(pl.Series(crowd.labels.items), features=features), crowd.labels
 
 
-def ours(corpus: Corpus, labels: CrowdLabels, rounds: int) -> Mapping[str, Floats]:
+def fit_ours(corpus: Corpus, labels: CrowdLabels, rounds: int) -> Mapping[str, Floats]:
     """Predictions and confusion matrices of Raykar."""
     method = Raykar(
         Linear(ridge=RIDGE, steps=500), smoothing=SMOOTHING, trust=TRUST, doubt=0.0, epochs=rounds, held_out=None
@@ -64,8 +64,8 @@ def ours(corpus: Corpus, labels: CrowdLabels, rounds: int) -> Mapping[str, Float
     return {"p": learned.epoch.p, "confusion": np.asarray(learned.estimate.confusion)}
 
 
-def theirs(python: str, corpus: Corpus, labels: CrowdLabels, rounds: int) -> tuple[Mapping[str, Floats], str]:
-    """The peer's, and its version."""
+def fit_peer(python: str, corpus: Corpus, labels: CrowdLabels, rounds: int) -> tuple[Mapping[str, Floats], str]:
+    """Predictions and confusion matrices of the peer, and its version."""
     votes = np.full((labels.n_units, len(labels.annotators)), -1)
     votes[labels.unit, labels.annotator] = labels.label
     options = [labels.n_classes, rounds, 1 + SMOOTHING, TRUST, RIDGE * labels.n_units]
@@ -78,11 +78,11 @@ def theirs(python: str, corpus: Corpus, labels: CrowdLabels, rounds: int) -> tup
             return {name: arrays[name] for name in ("p", "confusion")}, done.stdout.strip()
 
 
-def compared(python: str, units: int, classes: int, seed: int, rounds: int) -> str:
-    """One line."""
-    corpus, labels = simulated(units, classes, seed)
-    own = ours(corpus, labels, rounds)
-    other, version = theirs(python, corpus, labels, rounds)
+def compare(python: str, *, units: int, classes: int, seed: int, rounds: int) -> str:
+    """One line that says how far the peer's results are from ours."""
+    corpus, labels = simulate_data(units, classes, seed)
+    own = fit_ours(corpus, labels, rounds)
+    other, version = fit_peer(python, corpus, labels, rounds)
     same = (own["p"].argmax(axis=1) == other["p"].argmax(axis=1)).mean()
     far: dict[str, Any] = {name: np.abs(own[name] - other[name]).max() for name in own}
     return (
@@ -100,7 +100,8 @@ def main() -> None:
     chosen = options.parse_args()
     for classes in (2, 4):
         for seed in range(3):
-            print(compared(chosen.peers, chosen.units, classes, seed, chosen.rounds), flush=True)
+            line = compare(chosen.peers, units=chosen.units, classes=classes, seed=seed, rounds=chosen.rounds)
+            print(line, flush=True)
 
 
 if __name__ == "__main__":

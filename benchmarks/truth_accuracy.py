@@ -76,7 +76,7 @@ def measure_accuracy(method: TruthMethod, data: Benchmark) -> Figures:
     return {**score_estimate(estimate, data), "seconds": round(time.perf_counter() - begin, 2)}
 
 
-def peer_answers(peer: str, method: str, data: Benchmark, iterations: int, tolerance: float) -> pl.DataFrame | None:
+def peer_answers(peer: str, method: str, data: Benchmark, *, iterations: int, tolerance: float) -> pl.DataFrame | None:
     """The probabilities that crowd-kit gives; None when it took too long."""
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "labels.csv", Path(folder) / "out.csv"
@@ -100,7 +100,7 @@ def peer_beliefs(table: pl.DataFrame, data: Benchmark) -> np.ndarray[tuple[int, 
 
 def peer_figures(peer: str, name: str, data: Benchmark) -> Figures:
     """Crowd-kit's accuracy with its defaults; for Dawid-Skene also what 100 iterations without stopping answer."""
-    table = peer_answers(peer, CROWD_KIT[name], data, 100 if name != "mace" else 50, 1e-5)
+    table = peer_answers(peer, CROWD_KIT[name], data, iterations=100 if name != "mace" else 50, tolerance=1e-5)
     if table is None:
         return {"accuracy": None}
     beliefs = peer_beliefs(table, data)
@@ -108,7 +108,7 @@ def peer_figures(peer: str, name: str, data: Benchmark) -> Figures:
     right = accuracy(gold, beliefs.argmax(axis=1), beliefs=beliefs, ties=TieCredit.half)
     found: Figures = {"accuracy": round(100 * right, 2)}
     if name == "dawid-skene":
-        full = peer_answers(peer, "DawidSkene", data, 100, -1e9)
+        full = peer_answers(peer, "DawidSkene", data, iterations=100, tolerance=-1e9)
         theirs = peer_beliefs(full, data) if full is not None else beliefs
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

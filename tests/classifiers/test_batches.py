@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdlogic.classifiers.batches import padded_places, shuffled_batches, sorted_batches
+from crowdlogic.classifiers.batches import padded_positions, shuffled_batches, sorted_batches
 
 lengths_lists = st.lists(st.integers(0, 30), max_size=200)
 
@@ -77,7 +77,7 @@ def test_batches_are_mixed_anew_and_come_in_random_order() -> None:
 def test_places_are_those_of_the_sequences(sequences: list[int]) -> None:
     offsets = np.array([0, 3, 3, 7, 8])
 
-    at, real = padded_places(offsets, np.array(sequences))
+    at, real = padded_positions(offsets, np.array(sequences))
 
     for row, s in enumerate(sequences):
         np.testing.assert_array_equal(at[row][real[row]], np.arange(offsets[s], offsets[s + 1]))

@@ -76,14 +76,14 @@ def independent(targets: Floats) -> dict[tuple[int, ...], float]:
     return {tags: float(np.prod([targets[t, tag] for t, tag in enumerate(tags)])) for tags in taggings}
 
 
-def slope(model: CRFPotentials, features: Floats, wanted: ExpectedCounts, ridge: float, step: float = 1e-6) -> Floats:
+def slope(model: CRFPotentials, features: Floats, counts: ExpectedCounts, ridge: float, step: float = 1e-6) -> Floats:
     """The gradient by central differences."""
     found = np.zeros(model.flat.size)
     for n in range(len(found)):
         move = np.zeros_like(found)
         move[n] = step
         up, down = (
-            objective(model.unflatten(model.flat + sign * move), features, wanted, ridge)[0] for sign in (1, -1)
+            objective(model.unflatten(model.flat + sign * move), features, counts, ridge)[0] for sign in (1, -1)
         )
         found[n] = (up - down) / (2 * step)
     return found
@@ -137,14 +137,14 @@ def test_the_loss_of_weighted_paths_is_that_of_each_path_alone() -> None:
     model, features = potentials(), features_of()
     paths = TagPaths(np.array([0, 1, 2, 0, 1, 2, 3]), np.array([0, 2, 1, 0, 1, 1, 2]), np.array([0, 3, 6, 7]))
 
-    wanted = counts_from_paths(paths, np.array([0.25, 0.5, 2.0]), OFFSETS, TAGS)
-    loss, _ = objective(model, features[:4], wanted, 0.1)
+    counts = counts_from_paths(paths, np.array([0.25, 0.5, 2.0]), OFFSETS, TAGS)
+    loss, _ = objective(model, features[:4], counts, 0.1)
 
     # three units of a sequence that counts 0.75 in all, one of a sequence that counts 2; nobody tagged the last one
     units = 3 * 0.75 + 2.0
     said = [(0.25, 0, 3, {(0, 2, 1): 1.0}), (0.5, 0, 3, {(0, 1, 1): 1.0}), (2.0, 3, 4, {(2,): 1.0})]
     by_hand = [(weight / units, begin, end, one) for weight, begin, end, one in said]
-    np.testing.assert_array_equal(wanted.unit, [0, 1, 2, 3])
+    np.testing.assert_array_equal(counts.unit, [0, 1, 2, 3])
     np.testing.assert_allclose(loss, loss_by_hand(model, features, by_hand, 0.1), rtol=1e-10)
 
 
@@ -154,14 +154,14 @@ def test_the_gradient_is_that_of_differences(kind: str) -> None:
     model, features = potentials(4), features_of()
     if kind == "targets":
         weights = rng.choice([0.5, 1.0], size=8)
-        wanted = counts_from_targets(OFFSETS, rng.dirichlet(np.ones(TAGS), size=8), weights)
+        counts = counts_from_targets(OFFSETS, rng.dirichlet(np.ones(TAGS), size=8), weights)
     else:
         paths = TagPaths(np.array([0, 1, 2, 0, 1, 2, 3]), np.array([0, 2, 1, 0, 1, 1, 2]), np.array([0, 3, 6, 7]))
-        wanted = counts_from_paths(paths, np.array([0.25, 0.5, 2.0]), OFFSETS, TAGS)
+        counts = counts_from_paths(paths, np.array([0.25, 0.5, 2.0]), OFFSETS, TAGS)
 
-    _, gradient = objective(model, features[wanted.unit], wanted, 0.1)
+    _, gradient = objective(model, features[counts.unit], counts, 0.1)
 
-    np.testing.assert_allclose(gradient.flat, slope(model, features[wanted.unit], wanted, 0.1), rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(gradient.flat, slope(model, features[counts.unit], counts, 0.1), rtol=1e-5, atol=1e-8)
 
 
 def test_sequences_of_one_are_multinomial_regression() -> None:
@@ -171,7 +171,9 @@ def test_sequences_of_one_are_multinomial_regression() -> None:
 
     loss, gradient = objective(model, features, counts_from_targets(np.arange(9), targets, weights), 0.0)
 
-    plain = linear.objective((model.weights, model.start), features, targets, weights / weights.sum(), 0.0)
+    plain = linear.objective(
+        model.weights, model.start, features, targets=targets, share=weights / weights.sum(), ridge=0.0
+    )
     np.testing.assert_allclose(loss, plain[0], rtol=1e-10)
     np.testing.assert_allclose(np.concatenate([gradient.weights.ravel(), gradient.start]), plain[1], rtol=1e-8)
 

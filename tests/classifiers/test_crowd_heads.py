@@ -26,7 +26,7 @@ def head_by_hand(made, hidden: np.ndarray, j: int) -> np.ndarray:
 
 def hidden_of(made, corpus) -> np.ndarray:
     found = np.empty((corpus.n_units, made.heads.weight.shape[-1]))
-    for answers, units in made.answers(corpus):
+    for answers, units in made.forward_batches(corpus):
         found[units] = answers.numpy()
     return found
 
@@ -120,7 +120,7 @@ def test_shares_are_learnt_to_a_minimum_of_the_others_cross_entropy(monkeypatch:
 
     made.fit_head_weights(task.corpus, labels)
 
-    share = made.arrays()["model.output.share"].astype(np.float64)
+    share = made.arrays()["model.output.weight_logits"].astype(np.float64)
     least = slow_target(made, task.corpus, labels, share)
     assert least < slow_target(made, task.corpus, labels, np.zeros(4)) - 1e-4
     for step in 0.05 * np.concatenate([np.eye(4), -np.eye(4)]):
@@ -135,7 +135,7 @@ def test_where_everybody_labelled_everything_all_heads_count_the_same() -> None:
 
     made.fit_head_weights(task.corpus, labels)
 
-    np.testing.assert_array_equal(made.arrays()["model.output.share"], np.zeros(3))
+    np.testing.assert_array_equal(made.arrays()["model.output.weight_logits"], np.zeros(3))
 
 
 def test_pairs_are_the_shares_of_a_units_labels_and_fewer_when_they_are_too_many() -> None:

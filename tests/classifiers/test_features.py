@@ -129,7 +129,7 @@ def look(corpus: Corpus) -> sparse.csr_array:
 def test_only_columns_of_the_training_corpus_are_kept() -> None:
     columns = find_columns(documents(range(2), ["a b", "c"]), look)
 
-    found = columns.of(documents(range(2), ["b z", "z"]))
+    found = columns.select(documents(range(2), ["b z", "z"]))
 
     assert len(columns) == 3
     assert found.shape == (2, 3)
@@ -151,7 +151,7 @@ def test_items_of_another_kind_are_refused() -> None:
     columns = FeatureColumns(lambda corpus: numeric_features(corpus, "linear"), np.arange(2), 2)
 
     with pytest.raises(CorpusError) as caught:
-        columns.of(documents(range(3), features=np.ones((3, 5))))
+        columns.select(documents(range(3), features=np.ones((3, 5))))
 
     assert str(caught.value) == (
         "These items have 5 features where the classifier learnt from 2. Give it items of the kind that it learnt from."
@@ -166,8 +166,8 @@ def test_features_of_a_corpus_are_computed_once() -> None:
         return look(corpus)
 
     columns = find_columns(corpus, counted)
-    columns.of(corpus)
-    columns.of(corpus)
+    columns.select(corpus)
+    columns.select(corpus)
 
     assert len(calls) == 2  # to learn the columns, and once for use
 

@@ -192,7 +192,7 @@ def test_output_weights_are_scaled_back_to_the_norm() -> None:
 def test_texts_are_cut_as_asked() -> None:
     corpus = documents([0], ["na\u00efve & bold"])
 
-    plain, kim = (KimCNN(tokenizer=tokenizer).said(corpus).words for tokenizer in ("plain", "kim"))
+    plain, kim = (KimCNN(tokenizer=tokenizer).tokenize(corpus).words for tokenizer in ("plain", "kim"))
 
     assert plain == ("na\u00efve", "&", "bold")
     assert kim == tuple(tokenize_kim("na\u00efve & bold"))

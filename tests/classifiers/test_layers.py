@@ -7,12 +7,12 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
-from crowdlogic.classifiers.layers import Dropout  # noqa: E402
+from crowdlogic.classifiers.layers import ByteDropout  # noqa: E402
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.75, 0.999])
 def test_a_share_is_left_out_and_the_mean_is_kept(share: float) -> None:
-    dropout = Dropout(share)
+    dropout = ByteDropout(share)
     exact = min(round(share * 256), 255) / 256
     torch.manual_seed(0)
 
@@ -26,7 +26,7 @@ def test_a_share_is_left_out_and_the_mean_is_kept(share: float) -> None:
 def test_places_are_left_out_independently() -> None:
     torch.manual_seed(0)
 
-    kept = Dropout(0.5)(torch.ones(4000, 24)).numpy() > 0
+    kept = ByteDropout(0.5)(torch.ones(4000, 24)).numpy() > 0
 
     correlation = np.corrcoef(kept.T.astype(float)) - np.eye(24)
     assert np.abs(correlation).max() < 0.07
@@ -37,7 +37,7 @@ def test_what_is_left_out_has_no_gradient_and_the_rest_is_scaled() -> None:
     torch.manual_seed(0)
     x = torch.ones(50, requires_grad=True)
 
-    out = Dropout(0.5)(x)
+    out = ByteDropout(0.5)(x)
     out.sum().backward()
 
     np.testing.assert_array_equal(x.grad, out.detach())
@@ -47,4 +47,4 @@ def test_what_is_left_out_has_no_gradient_and_the_rest_is_scaled() -> None:
 def test_all_is_kept_when_not_training_or_when_nothing_is_left_out(share: float, training: bool) -> None:
     x = torch.ones(7)
 
-    assert Dropout(share).train(training)(x) is x
+    assert ByteDropout(share).train(training)(x) is x

@@ -28,7 +28,7 @@ def test_hard_targets_give_the_regression_of_scikit_learn(task: SmallTask) -> No
     # Of two classes scikit-learn has the difference w only, and ours are w / 2 and -w / 2: half the ridge on w.
     ridge = SETTLED.ridge * (0.5 if len(task.classes) == 2 else 1.0)
     peer = LogisticRegression(C=1 / (ridge * len(task.truth)), tol=1e-10, max_iter=10_000)
-    features = made.columns.of(task.corpus)
+    features = made.columns.select(task.corpus)
 
     peer.fit(features, task.truth)
 
@@ -70,7 +70,7 @@ def test_gradient_is_that_of_finite_differences(ridge: float) -> None:
     features, targets, share = rng.normal(size=(7, 4)), 2 * rng.random((7, 3)), rng.dirichlet(np.ones(7))
 
     def of(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        return objective((flat[:12].reshape(4, 3), flat[12:]), features, targets, share, ridge)
+        return objective(flat[:12].reshape(4, 3), flat[12:], features, targets=targets, share=share, ridge=ridge)
 
     at = rng.normal(size=15)
     slow = optimize.approx_fprime(at, lambda flat: of(flat)[0], 1e-6)

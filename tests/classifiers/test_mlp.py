@@ -11,7 +11,7 @@ from tests.classifiers.planted_tasks import blob_task
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
-from crowdlogic.classifiers.mlp import MLP, standardised  # noqa: E402
+from crowdlogic.classifiers.mlp import MLP, standardise_features  # noqa: E402
 from crowdlogic.classifiers.training import Training  # noqa: E402
 from crowdlogic.data.benchmarks import load_benchmark  # noqa: E402
 from crowdlogic.data.corpus import Corpus, documents  # noqa: E402
@@ -62,7 +62,7 @@ def test_features_are_left_as_they_are_when_asked() -> None:
 def test_a_feature_that_never_varies_says_nothing() -> None:
     given = np.array([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]])
 
-    found = standardised(given, given.mean(axis=0), np.array([given[:, 0].std(), 1.0]))
+    found = standardise_features(given, given.mean(axis=0), np.array([given[:, 0].std(), 1.0]))
 
     np.testing.assert_array_equal(found[:, 1], 0)
     made = MLP().build(documents(range(3), features=given), ("a", "b"), seed=0)

@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
-from crowdlogic.classifiers.layers import Embedding  # noqa: E402
+from crowdlogic.classifiers.layers import WordEmbedding  # noqa: E402
 from crowdlogic.classifiers.network import NO_UNIT, Inputs, make_batch, word_inputs  # noqa: E402
 
 CPU = torch.device("cpu")
@@ -21,9 +21,9 @@ def test_a_batch_holds_the_rows_of_its_sequences_padded_with_zero() -> None:
     np.testing.assert_array_equal(batch.words[0][batch.text], [[17, 0, 0], [10, 11, 12], [0, 0, 0]])
     np.testing.assert_array_equal(batch.words[1][batch.text], [[27, 0, 0], [20, 21, 22], [0, 0, 0]])
     np.testing.assert_array_equal(batch.lengths, [1, 3, 0])
-    np.testing.assert_array_equal(batch.real, [[1, 0, 0], [1, 1, 1], [0, 0, 0]])
+    np.testing.assert_array_equal(batch.mask, [[1, 0, 0], [1, 1, 1], [0, 0, 0]])
     np.testing.assert_array_equal(units, [3, 0, 1])
-    assert batch.places is None
+    assert batch.unit_positions is None
 
 
 def test_units_are_at_their_places() -> None:
@@ -75,7 +75,7 @@ def test_only_sequences_with_a_unit_that_counts_are_looked_at() -> None:
 @pytest.mark.parametrize("tuned", [True, False])
 def test_vectors_are_those_of_the_rows_own_or_not(tuned: bool) -> None:
     vectors = np.random.default_rng(0).normal(size=(7, 3)).astype(np.float32)
-    embedding = Embedding(vectors[:4], vectors[4:], tuned=tuned)
+    embedding = WordEmbedding(vectors[:4], vectors[4:], trained=tuned)
     rows = torch.tensor([[1, 6, 4], [3, 2, 5]])
 
     found = embedding(rows)
@@ -86,7 +86,7 @@ def test_vectors_are_those_of_the_rows_own_or_not(tuned: bool) -> None:
 
 def test_no_gradient_reaches_padding_nor_words_that_are_not_own() -> None:
     vectors = np.ones((5, 2), dtype=np.float32)
-    embedding = Embedding(vectors[:3], vectors[3:], tuned=True)
+    embedding = WordEmbedding(vectors[:3], vectors[3:], trained=True)
 
     embedding(torch.tensor([0, 0, 1, 4, 2, 2])).sum().backward()
 
@@ -96,7 +96,7 @@ def test_no_gradient_reaches_padding_nor_words_that_are_not_own() -> None:
 def test_an_embedding_does_not_write_into_the_vectors_it_was_given() -> None:
     vectors = np.ones((4, 2), dtype=np.float32)
     vectors.flags.writeable = False
-    embedding = Embedding(vectors[:3], vectors[3:], tuned=True)
+    embedding = WordEmbedding(vectors[:3], vectors[3:], trained=True)
 
     with torch.no_grad():
         embedding.own.add_(1.0)

@@ -165,8 +165,8 @@ def test_what_learns_on_and_cannot_be_kept_is_refused(estimator: BaseEstimator) 
         classifier.arrays()
 
     assert str(caught.value) == (
-        f"{type(estimator).__name__} learns on from epoch to epoch, and what it knows cannot be kept as plain arrays. "
-        "Set refit = true to fit it anew in every epoch, or choose another classifier."
+        f"{type(estimator).__name__} is trained incrementally, and its state cannot be saved as plain arrays. "
+        "Set refit = true to fit it from scratch in every epoch, or choose another classifier."
     )
 
 
@@ -177,7 +177,7 @@ def test_an_estimator_that_no_longer_says_the_same_is_refused() -> None:
     classifier.fit_epoch(task.corpus, task.targets)
     kept = classifier.arrays()
 
-    with pytest.raises(FormatError, match="fitted to its examples again, no longer says the same"):
+    with pytest.raises(FormatError, match="fitted to its examples again, no longer predicts the same"):
         options.load(kept | {"model.probe": kept["model.probe"][:, ::-1]}, task.classes)
 
 

@@ -15,7 +15,7 @@ from tests.classifiers.tiny_bert import write_tiny_bert
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
 from crowdlogic.classifiers.batches import NO_UNIT  # noqa: E402
-from crowdlogic.classifiers.transformer import Transformer, hugging_face  # noqa: E402
+from crowdlogic.classifiers.transformer import Transformer, import_transformers  # noqa: E402
 from crowdlogic.data.corpus import documents, sentences  # noqa: E402
 from crowdlogic.errors import (  # noqa: E402
     CorpusError,
@@ -39,7 +39,7 @@ def test_the_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(sys.modules, "transformers", None)
 
     with pytest.raises(MissingExtraError) as caught:
-        hugging_face()
+        import_transformers()
 
     assert str(caught.value) == (
         "The transformer needs the package transformers, which is not installed: pip install crowdlogic[hf]"

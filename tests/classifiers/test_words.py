@@ -10,11 +10,11 @@ from crowdlogic.classifiers.words import (
     WordIndex,
     build_word_index,
     corpus_tokens,
+    initial_vectors,
     shape_codes,
     tokenize_kim,
     tokenize_plain,
     tokenize_texts,
-    word_matrix,
     word_shape,
 )
 from crowdlogic.data.corpus import documents, sentences
@@ -94,7 +94,7 @@ def test_words_get_their_vectors_and_others_start_within_the_spread() -> None:
     vectors = WordVectors(("pear", "fig"), np.array([[1, 2, 3], [4, 5, 6]], dtype=np.float32))
     index, _ = build_word_index(["Fig", "date", "rose"], vectors, case_sensitive=False)
 
-    matrix = word_matrix(index, vectors, size=3, spread=0.5, rng=np.random.default_rng(0))
+    matrix = initial_vectors(index, vectors, size=3, spread=0.5, rng=np.random.default_rng(0))
 
     found = dict(zip(("padding", "unknown", *index.words), matrix, strict=True))
     np.testing.assert_array_equal(found["padding"], 0)
@@ -109,7 +109,7 @@ def test_exact_look_up_leaves_capitals_without_a_vector() -> None:
     vectors = WordVectors(("fig",), np.ones((1, 2), dtype=np.float32))
     index, _ = build_word_index(["Fig"], vectors, case_sensitive=True)
 
-    matrix = word_matrix(index, vectors, size=2, spread=0.0, rng=np.random.default_rng(0))
+    matrix = initial_vectors(index, vectors, size=2, spread=0.0, rng=np.random.default_rng(0))
 
     np.testing.assert_array_equal(matrix[2], 0)  # Fig
     np.testing.assert_array_equal(matrix[3], 1)  # fig

@@ -1,9 +1,9 @@
-"""Mini-batches of sequences of like length: little padding, and still a new mixture every epoch.
+"""Mini-batches of sequences of similar length: little padding, and new batches in every epoch.
 
-The order is drawn anew, cut into pools of many batches, and each pool is sorted by length; batches then come in random
-order. So a batch holds sequences of nearly one length, and which ones are together changes from epoch to epoch.
+All sequences are shuffled and cut into pools of many batches; each pool is sorted by length and cut into batches, which
+are then shuffled. So a batch holds sequences of nearly equal length, and its composition changes between epochs.
 
-Axes: s sequence, t place within a sequence, i place in the text of all sequences.
+Axes: s sequence, t position within a sequence, i position in the concatenation of all sequences.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import numpy as np
 from crowdlogic.numerics.arrays import Bools, Ints
 
 POOL = 32
-"""Batches that are sorted together. More means less padding; fewer, more mixing."""
+"""Number of batches that are sorted together. A larger pool means less padding, a smaller one more mixing."""
 NO_UNIT = -1
-"""The unit of a place that is none: a mark that a network wants, or a word's second piece."""
+"""The unit of a position that has none: a special token, or a word piece after the first of its word."""
 
 
 def shuffled_batches(lengths: Ints, size: int, rng: np.random.Generator, *, among: Ints | None = None) -> list[Ints]:
-    """Every sequence (or every one `among` them) once, in batches of `size` of like length, in random order."""
+    """Every sequence (or every one of `among`) once, in batches of `size` sequences of similar length."""
     order = rng.permutation(np.arange(len(lengths)) if among is None else among)
     batches: list[Ints] = []
     for begin in range(0, len(order), size * POOL):
@@ -31,25 +31,26 @@ def shuffled_batches(lengths: Ints, size: int, rng: np.random.Generator, *, amon
     return [batches[b] for b in rng.permutation(len(batches))]
 
 
-def sorted_batches(lengths: Ints, cells: int) -> Iterator[Ints]:
-    """Every sequence once, shortest first, in batches of at most `cells` places with their padding (or of one)."""
+def sorted_batches(lengths: Ints, max_positions: int) -> Iterator[Ints]:
+    """Every sequence once, shortest first, in batches of at most `max_positions` with padding (or of one sequence)."""
     order = np.argsort(lengths, kind="stable")
     width = np.maximum(lengths[order], 1)
     begin = 0
     while begin < len(order):
-        # Sorted, so the last sequence of a batch is its longest, and its size grows with every one that joins.
-        size = np.arange(1, min(len(order) - begin, cells) + 1) * width[begin : begin + cells]
-        end = begin + max(int(np.searchsorted(size, cells, side="right")), 1)
+        # size[b] is the padded size of the next b + 1 sequences: they are sorted, so the last of them is the longest.
+        size = np.arange(1, min(len(order) - begin, max_positions) + 1) * width[begin : begin + max_positions]
+        end = begin + max(int(np.searchsorted(size, max_positions, side="right")), 1)
         yield order[begin:end]
         begin = end
 
 
-def padded_places(offsets: Ints, sequences: Ints) -> tuple[Ints, Bools]:
-    """at[s, t], where each place of some sequences stands in the text of all, and which places are real.
+def padded_positions(offsets: Ints, sequences: Ints) -> tuple[Ints, Bools]:
+    """Where the positions of some sequences stand in the concatenation of all.
 
-    There is one place at least, and one that is not real is at 0: an index that is always good when there is any text.
+    Returns:
+        at[s, t], 0 for padding, and mask[s, t], False for padding. There is at least one column.
     """
     lengths = offsets[sequences + 1] - offsets[sequences]
-    place = np.arange(max(int(lengths.max(initial=0)), 1))
-    real = place < lengths[:, None]
-    return np.where(real, offsets[sequences][:, None] + place, 0), real
+    position = np.arange(max(int(lengths.max(initial=0)), 1))
+    mask = position < lengths[:, None]
+    return np.where(mask, offsets[sequences][:, None] + position, 0), mask

@@ -1,4 +1,4 @@
-"""The classifier that does not look: every unit has the mean of the targets. With it, Algorithm 1 is Dawid-Skene.
+"""The class prior as a classifier: it ignores the items and predicts the mean target. Algorithm 1 is then Dawid-Skene.
 
 Axes: i unit, k class.
 """
@@ -21,39 +21,40 @@ PRIOR = MODEL + "prior"
 
 @dataclass(frozen=True)
 class ClassPrior:
-    """How often each class is, and nothing else: what a classifier must beat."""
+    """Predicts the frequency of each class for every item: the baseline that a classifier must beat."""
 
     name = "prior"
 
-    def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> PriorClassifier:  # noqa: ARG002 (it looks at nothing)
-        """Every class alike."""
+    def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> PriorClassifier:  # noqa: ARG002 (not needed here)
+        """A uniform prior."""
         return PriorClassifier(np.full(len(classes), 1.0 / len(classes)))
 
     def load(self, arrays: Arrays, classes: Classes) -> PriorClassifier:
-        """The classifier that these arrays were taken from."""
+        """A classifier with the state of an earlier one."""
         made = PriorClassifier(np.zeros(len(classes)))
         made.restore(arrays)
         return made
 
 
 class PriorClassifier:
-    """prior[k]."""
+    """prior[k], the same for every unit."""
 
     def __init__(self, prior: Floats) -> None:
         self.prior = prior
 
     def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:
-        """The weighted mean of the targets, which has the least loss of all constants."""
+        """Set the prior to the weighted mean of the targets, which minimises the loss among all constants."""
         check_targets(corpus, targets, weights, len(self.prior))
-        share = np.ones(len(targets)) if weights is None else weights
-        if not share.any():
+        sample_weight = np.ones(len(targets)) if weights is None else weights
+        if not sample_weight.any():
             return 0.0
-        self.prior = share @ targets / share.sum()
+        self.prior = sample_weight @ targets / sample_weight.sum()
         seen = self.prior > 0
+        # The mean cross-entropy of the targets to their own mean is the entropy of that mean.
         return float(-(self.prior[seen] * np.log(self.prior[seen])).sum())
 
     def predict_proba(self, corpus: Corpus) -> Beliefs:
-        """The same for every unit."""
+        """The prior, for every unit."""
         return np.tile(self.prior, (corpus.n_units, 1))
 
     def arrays(self) -> Arrays:
@@ -61,7 +62,7 @@ class PriorClassifier:
         return {PRIOR: self.prior.copy()}
 
     def restore(self, arrays: Arrays) -> None:
-        """Take over a prior."""
+        """Set the prior to a saved one."""
         found = arrays[PRIOR].shape if PRIOR in arrays else "missing"
         if found != self.prior.shape:
             raise FormatError(f"These arrays are of other classes: {PRIOR} is {found}, not {self.prior.shape}.")

@@ -1,8 +1,9 @@
-"""The tagger of the paper: word vectors, one convolution over five words, a gated recurrent layer, a softmax per token.
+"""The tagger of the paper: word vectors, a convolution over five words, a GRU, a softmax for each token.
 
 [LNCL] section 4.1, after Rodrigues and Pereira 2018: Conv1D of 512 filters over 5 words, "same" padding, relu, dropout
-0.5, GRU with 50 units in one direction, softmax; the vectors are trained, too. Options go further: both directions,
-and what a word looks like (its capitals, digits and marks), which lower-case vectors do not know.
+0.5, GRU with 50 units in one direction, softmax; the word vectors are trained, too. Options beyond the paper: a
+bidirectional GRU, and an embedding of the shape of a word (capitals, digits, punctuation), which lower-case word
+vectors do not distinguish.
 
 Axes: s sentence, t token, d dimension, f filter, k class.
 """
@@ -15,8 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from crowdlogic.classifiers.convolution import FilterNetwork, Filters
-from crowdlogic.classifiers.layers import Dropout, Embedding
+from crowdlogic.classifiers.convolution import ConvolutionalNetwork, Filters
+from crowdlogic.classifiers.layers import ByteDropout, WordEmbedding
 from crowdlogic.classifiers.network import Batch, Inputs, word_inputs
 from crowdlogic.classifiers.neural import NeuralClassifier
 from crowdlogic.classifiers.protocol import Arrays
@@ -33,20 +34,20 @@ PAPER = Training(optimiser="adam", learning_rate=1e-3, batch_size=64)
 
 @dataclass(frozen=True)
 class CNNGRU:
-    """The options of the tagger; as they stand, those of the paper.
+    """The CNN-GRU tagger. The defaults are those of the paper.
 
     Attributes:
-        vectors: The word vectors; without any, words start at random.
-        filters: How many filters the convolution has.
-        width: How many words it looks at; odd.
-        hidden_size: The size of the recurrent layer (of each direction).
-        bidirectional: Whether it also reads from right to left.
-        shape_size: The dimensions for what a word looks like; 0 leaves it out, as in the paper.
-        dropout: The share of the convolution's answers left out in training.
-        tune_vectors: Whether the vectors of the training words are trained.
-        vector_size: The dimensions of a word when there are no vectors.
-        case_sensitive: Whether vectors are looked up as words stand, never in lower case: as in the paper's program.
-        training: The optimiser and its options.
+        vectors: Pretrained word vectors; without any, words are initialised at random.
+        filters: Number of filters of the convolution.
+        width: Number of words under a filter; odd.
+        hidden_size: Hidden size of the GRU (of each direction).
+        bidirectional: Whether the GRU reads from right to left, too.
+        shape_size: Size of the embedding of word shapes; 0 for none, as in the paper.
+        dropout: Dropout rate of the convolution's outputs.
+        tune_vectors: Whether the vectors of the training corpus' words are trained.
+        vector_size: The size of a word vector when there are no pretrained ones.
+        case_sensitive: Whether words are looked up as written only, never in lower case: as in the paper's program.
+        training: The optimiser and its hyper-parameters.
     """
 
     vectors: WordVectors | None = field(default=None, repr=False)
@@ -63,7 +64,7 @@ class CNNGRU:
 
     name = "cnn-gru"
     unknown_spread = 0.0
-    """As in the paper's program: words without a vector start at zero."""
+    """As in the paper's program: words without a pretrained vector start at zero."""
 
     def __post_init__(self) -> None:
         if self.width < 1 or self.width % 2 == 0:
@@ -76,67 +77,68 @@ class CNNGRU:
             raise OptionError(f"{self.name}: dropout must lie from 0 to below 1, not {self.dropout}.")
 
     @property
-    def is_tuned(self) -> bool:
-        """Whether the vectors of the training words are trained."""
+    def trains_vectors(self) -> bool:
+        """Whether the vectors of the training corpus' words are trained."""
         return self.tune_vectors
 
     def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> NeuralClassifier:
-        """A new network for the words of a corpus."""
+        """A new network for the vocabulary of a corpus."""
         return build_classifier(self, corpus, classes, seed=seed)
 
     def load(self, arrays: Arrays, classes: Classes) -> NeuralClassifier:
-        """The network that these arrays were taken from."""
+        """A network with a saved state."""
         return load_classifier(self, arrays, classes)
 
-    def said(self, corpus: Corpus) -> TokenStream:
+    def tokenize(self, corpus: Corpus) -> TokenStream:
         """The tokens."""
         return corpus_tokens(corpus, self.name)
 
-    def inputs(self, said: TokenStream, index: WordIndex) -> Inputs:
-        """Rows of words, and of what they look like; each token is a unit."""
-        rows = [index.rows(said.words)]
+    def encode(self, tokens: TokenStream, index: WordIndex) -> Inputs:
+        """The row and perhaps the shape of each word; every token is a unit."""
+        rows = [index.rows(tokens.words)]
         if self.shape_size:
-            rows.append(shape_codes(said.words))
-        return word_inputs(said.offsets, np.stack(rows), units=np.arange(len(said.words)))
+            rows.append(shape_codes(tokens.words))
+        return word_inputs(tokens.offsets, np.stack(rows), units=np.arange(len(tokens.words)))
 
-    def network(self, embedding: Embedding, n_classes: int) -> TaggerNetwork:
+    def network(self, embedding: WordEmbedding, n_classes: int) -> TaggerNetwork:
         """A new network over word vectors."""
         return TaggerNetwork(embedding, n_classes, self)
 
 
-class TaggerNetwork(FilterNetwork):
-    """Vectors, convolution, recurrence, softmax."""
+class TaggerNetwork(ConvolutionalNetwork):
+    """Word vectors, convolution, GRU, softmax."""
 
-    def __init__(self, embedding: Embedding, n_classes: int, options: CNNGRU) -> None:
+    def __init__(self, embedding: WordEmbedding, n_classes: int, options: CNNGRU) -> None:
         super().__init__()
-        self.embedding, self.n_classes, self.reach = embedding, n_classes, options.width // 2
+        self.embedding, self.n_classes, self.padding = embedding, n_classes, options.width // 2
         self.shapes = nn.Embedding(N_SHAPES, options.shape_size, padding_idx=0) if options.shape_size else None
         self.filters = Filters((options.width,), options.filters, embedding.size + options.shape_size)
-        self.dropout = Dropout(options.dropout)
+        self.dropout = ByteDropout(options.dropout)
         self.gru = nn.GRU(options.filters, options.hidden_size, batch_first=True, bidirectional=options.bidirectional)
         self.output = nn.Linear(options.hidden_size * (2 if options.bidirectional else 1), n_classes)
 
     def vectors(self, words: Tensor) -> Tensor:
-        """vectors[v, d]: of each word, and of its looks."""
+        """vectors[v, d] of words[c, v]: the vector of each word, and that of its shape."""
         own: Tensor = self.embedding(words[0])
         return own if self.shapes is None else torch.cat([own, self.shapes(words[1])], dim=1)
 
     def logits(self, batch: Batch, precomputed: Tensor | None) -> Tensor:
         """logits[u, k]."""
-        table, place = self.products(batch, precomputed)
-        answers = self.dropout(torch.relu(self.filters.convolve(table, place)))
-        logits: Tensor = self.output(batch.at_units(self.recurrent(answers, batch.lengths)))
+        table, words = self.products(batch, precomputed)
+        outputs = self.dropout(torch.relu(self.filters.convolve(table, words)))
+        logits: Tensor = self.output(batch.at_units(self.recurrent(outputs, batch.lengths)))
         return logits
 
-    def recurrent(self, answers: Tensor, lengths: Tensor) -> Tensor:
-        """hidden[s, t, d]. From left to right, padding comes after all that counts; the other way it must be cut."""
+    def recurrent(self, outputs: Tensor, lengths: Tensor) -> Tensor:
+        """hidden[s, t, d] of the GRU. From left to right padding has no effect; from right to left it is cut off."""
         hidden: Tensor
         if not self.gru.bidirectional:
-            hidden, _ = self.gru(answers)
+            hidden, _ = self.gru(outputs)
             return hidden
-        # A sentence without a token has no unit, but torch wants every sequence to have a place.
-        cut = nn.utils.rnn.pack_padded_sequence(
-            answers, lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
+        # A sentence without tokens has no unit, but torch needs every sequence to have one position.
+        lengths = lengths.clamp(min=1).cpu()
+        packed = nn.utils.rnn.pack_padded_sequence(outputs, lengths, batch_first=True, enforce_sorted=False)
+        hidden, _ = nn.utils.rnn.pad_packed_sequence(
+            self.gru(packed)[0], batch_first=True, total_length=outputs.shape[1]
         )
-        hidden, _ = nn.utils.rnn.pad_packed_sequence(self.gru(cut)[0], batch_first=True, total_length=answers.shape[1])
         return hidden

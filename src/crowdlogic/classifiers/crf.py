@@ -1,14 +1,14 @@
-"""A linear-chain conditional random field on hashed features: tags that look at the tags beside them. No torch.
+"""A linear-chain conditional random field on hashed features: a tagger that models transitions between tags. No torch.
 
 p(y | x) is proportional to exp(start[y_1] + sum_t features[t] . weights[:, y_t] + sum_t transitions[y_(t-1), y_t]).
-The loss is the mean over units of -log p(y | x), with a ridge on all three; it is convex, so an epoch is a few steps of
-L-BFGS on all sequences, from where the last epoch ended. No chance enters: the same data give the same classifier.
+The loss is the mean over units of -log p(y | x), with an L2 penalty on all three. It is convex, so an epoch is a few
+steps of L-BFGS on all sequences, starting from the last epoch's potentials. It is deterministic.
 
-The gradient needs the targets only as counts (how often each unit should have each tag, how often each tag should
-follow each), so several weighted taggings of one sequence cost one forward-backward, not one each. Soft targets are
-those of independent units: tag k at a unit and k' at the next count targets[i, k] targets[i + 1, k'].
+The gradient needs the targets only as expected counts (how often each unit has each tag, how often each tag follows
+each), so several weighted taggings of one sequence cost one forward-backward, not one each. Soft targets are treated as
+independent across units: tag k at a unit and k' at the next have the count targets[i, k] targets[i + 1, k'].
 
-Units that are no sequences (documents) are sequences of one: then this is multinomial regression.
+Units that form no sequences (documents) are sequences of length one: then this is multinomial logistic regression.
 
 [LMP01] Lafferty, McCallum and Pereira, "Conditional random fields", 2001.
 
@@ -33,9 +33,11 @@ from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.chain import ChainMarginals, best_path, marginals
 
+TINY = float(np.finfo(float).tiny)
+
 
 class CRFPotentials(NamedTuple):
-    """What a chain is scored by: weights[f, k], start[k] and transitions[k, k']."""
+    """The parameters of a chain: weights[f, k], start[k] and transitions[k, k']."""
 
     weights: Floats
     start: Floats
@@ -43,11 +45,11 @@ class CRFPotentials(NamedTuple):
 
     @property
     def flat(self) -> Floats:
-        """One after the other."""
+        """All parameters in one vector."""
         return np.concatenate([part.ravel() for part in self])
 
     def unflatten(self, flat: Floats) -> CRFPotentials:
-        """The parts of what `flat` put together."""
+        """The inverse of `flat`, with the shapes of these parameters."""
         ends = np.cumsum([part.size for part in self])[:-1]
         parts = zip(np.split(flat, ends), self, strict=True)
         return CRFPotentials(*(one.reshape(own.shape) for one, own in parts))
@@ -55,7 +57,7 @@ class CRFPotentials(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TagPaths:
-    """Taggings of whole sequences, one after the other; a sequence may have several, and no path is empty.
+    """Taggings of whole sequences, concatenated; a sequence may have several, and no path is empty.
 
     Attributes:
         unit: The unit of each step.
@@ -69,21 +71,21 @@ class TagPaths:
 
     @property
     def onward(self) -> Ints:
-        """The steps that have one before them in the same path."""
+        """The steps that have a predecessor in the same path."""
         return np.asarray(np.setdiff1d(np.arange(len(self.unit)), self.offsets[:-1], assume_unique=True))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ExpectedCounts:
-    """What a chain should come to expect, and how much each run of units counts.
+    """The counts that training should bring the chain to expect, and the weight of each run of units.
 
     Attributes:
-        unit: The units that count, run after run.
+        unit: The units of weight > 0, run after run.
         offsets: offsets[s] is where run s begins among them, offsets[-1] their number.
-        share: share[s], how much run s counts.
-        tags: tags[i, k], how often unit i should have tag k, times its run's share.
-        start: start[k], how often a run should begin with k, likewise.
-        transitions: transitions[k, k'], how often k should be followed by k', likewise.
+        share: share[s], the weight of run s over the sum over all units.
+        tags: tags[i, k], the expected number of tag k at unit i, times its run's share.
+        start: start[k], the expected number of runs that begin with k, likewise.
+        transitions: transitions[k, k'], the expected number of transitions from k to k', likewise.
     """
 
     unit: Ints
@@ -99,9 +101,9 @@ class CRF:
     """A linear-chain conditional random field.
 
     Attributes:
-        ridge: How strongly potentials are drawn to zero: half of it times their squares is added to the mean loss.
-        steps: Steps of L-BFGS in an epoch.
-        max_ngram: The longest run of words that is a feature of a text.
+        ridge: Strength of the L2 penalty: half of it times the squared potentials is added to the mean loss.
+        steps: Number of L-BFGS steps in an epoch.
+        max_ngram: The maximum length of the n-grams of a text.
         hash_bits: Features of words are hashed to 2^hash_bits columns.
     """
 
@@ -118,54 +120,54 @@ class CRF:
                 f"{self.name}: ridge must be 0 or more, steps and max_ngram 1 or more, hash_bits from 1 to 30."
             )
 
-    def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> CRFClassifier:  # noqa: ARG002 (no chance)
-        """Zero potentials for the features that the corpus has."""
+    def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> CRFClassifier:  # noqa: ARG002 (deterministic)
+        """Zero potentials for the features of a corpus."""
         return CRFClassifier(self, find_columns(corpus, self.features), len(classes))
 
     def load(self, arrays: Arrays, classes: Classes) -> CRFClassifier:
-        """The classifier that these arrays were taken from."""
+        """A classifier with a saved state."""
         made = CRFClassifier(self, load_columns(arrays, self.features), len(classes))
         made.restore(arrays)
         return made
 
     def features(self, corpus: Corpus) -> Features:
-        """features[i, f] of every unit: those given, else those of its words."""
+        """features[i, f] of every unit: numeric features if there are any, else those of its words."""
         return extract_features(corpus, max_ngram=self.max_ngram, hash_bits=self.hash_bits, name=self.name)
 
 
 class CRFClassifier:
-    """CRFPotentials, and the features that they belong to."""
+    """Potentials, and the features that they belong to."""
 
     averages = True
 
     def __init__(self, options: CRF, columns: FeatureColumns, n_tags: int) -> None:
         self.options, self.columns = options, columns
-        empty = ((len(columns), n_tags), (n_tags,), (n_tags, n_tags))
-        self.potentials = CRFPotentials(*(np.zeros(shape) for shape in empty))
+        shapes = ((len(columns), n_tags), (n_tags,), (n_tags, n_tags))
+        self.potentials = CRFPotentials(*(np.zeros(shape) for shape in shapes))
 
     def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:
-        """A few steps of L-BFGS towards the targets; the loss where they end.
+        """A few steps of L-BFGS; the loss after them.
 
-        A sequence is cut where the weight changes, and what weighs 0 is left out, so that nothing is learnt from it.
+        Sequences are cut where the weight changes, and units of weight 0 are left out.
         """
         check_targets(corpus, targets, weights, len(self.potentials.start))
-        counting = np.ones(corpus.n_units) if weights is None else weights
-        return self.fit_counts(corpus, counts_from_targets(sequence_offsets(corpus), targets, counting))
+        sample_weight = np.ones(corpus.n_units) if weights is None else weights
+        return self.fit_counts(corpus, counts_from_targets(sequence_offsets(corpus), targets, sample_weight))
 
-    def fit_counts(self, corpus: Corpus, wanted: ExpectedCounts, *, steps: int | None = None) -> float:
-        """Some steps of L-BFGS (those of an epoch) towards what is wanted; the loss where they end."""
-        if not len(wanted.unit):
+    def fit_counts(self, corpus: Corpus, counts: ExpectedCounts, *, steps: int | None = None) -> float:
+        """Some steps of L-BFGS (by default those of an epoch) towards expected counts; the loss after them."""
+        if not len(counts.unit):
             return 0.0
-        features = self.columns.of(corpus)
-        features = features if len(wanted.unit) == corpus.n_units else features[wanted.unit]
+        features = self.columns.select(corpus)
+        features = features if len(counts.unit) == corpus.n_units else features[counts.unit]
 
-        def lost(flat: Floats) -> tuple[float, Floats]:
-            loss, gradient = objective(self.potentials.unflatten(flat), features, wanted, self.options.ridge)
+        def loss_and_gradient(flat: Floats) -> tuple[float, Floats]:
+            loss, gradient = objective(self.potentials.unflatten(flat), features, counts, self.options.ridge)
             return loss, gradient.flat
 
+        start: Floats = self.potentials.flat
         count = self.options.steps if steps is None else steps
-        begin: Floats = self.potentials.flat
-        found = optimize.minimize(lost, begin, jac=True, method="L-BFGS-B", options={"maxiter": count})
+        found = optimize.minimize(loss_and_gradient, start, jac=True, method="L-BFGS-B", options={"maxiter": count})
         self.potentials = self.potentials.unflatten(found.x)
         return float(found.fun)
 
@@ -174,7 +176,7 @@ class CRFClassifier:
         return self.marginals(corpus).q
 
     def marginals(self, corpus: Corpus) -> ChainMarginals:
-        """Marginals, expected transitions and partition functions of a corpus."""
+        """Marginals, expected transitions and partition functions of a corpus (forward-backward)."""
         _, start, transitions = self.potentials
         return marginals(self.unary(corpus), transitions, sequence_offsets(corpus), start=start)
 
@@ -184,16 +186,16 @@ class CRFClassifier:
         return best_path(self.unary(corpus), transitions, sequence_offsets(corpus), start=start)
 
     def unary(self, corpus: Corpus) -> Floats:
-        """unary[i, k], what the features say of tag k at unit i."""
-        return np.asarray(self.columns.of(corpus) @ self.potentials.weights)
+        """unary[i, k], the score of tag k at unit i by its features alone."""
+        return np.asarray(self.columns.select(corpus) @ self.potentials.weights)
 
     def arrays(self) -> Arrays:
-        """CRFPotentials and the columns they belong to."""
+        """Potentials and the columns they belong to."""
         held = self.potentials._asdict().items()
         return self.columns.arrays() | {MODEL + name: part.copy() for name, part in held}
 
     def restore(self, arrays: Arrays) -> None:
-        """Go on where `arrays` was taken."""
+        """Set the potentials to a saved state."""
         for name, own in self.potentials._asdict().items():
             found = arrays[MODEL + name].shape if MODEL + name in arrays else "missing"
             if found != own.shape:
@@ -204,95 +206,95 @@ class CRFClassifier:
 
 
 def sequence_offsets(corpus: Corpus) -> Ints:
-    """Where each sequence begins; a document is a sequence of one."""
+    """offsets[s], where each sequence begins; a document is a sequence of length one."""
     return np.arange(corpus.n_units + 1) if corpus.offsets is None else np.asarray(corpus.offsets)
 
 
 def objective(
-    model: CRFPotentials, features: Features, wanted: ExpectedCounts, ridge: float
+    model: CRFPotentials, features: Features, counts: ExpectedCounts, ridge: float
 ) -> tuple[float, CRFPotentials]:
-    """The loss with its ridge, and the gradient.
+    """The loss with its L2 penalty, and its gradient: expected counts under the model minus those of the targets.
 
     Args:
         model: The potentials.
-        features: features[i, f] of the units that are wanted.
-        wanted: What the chain should come to expect.
-        ridge: How strongly potentials are drawn to zero.
+        features: features[i, f] of the units in the counts.
+        counts: The counts of the targets.
+        ridge: Strength of the L2 penalty.
     """
     unary = np.asarray(features @ model.weights)
-    # One table for each amount that runs count, so that their expected transitions are told apart.
-    amounts, amount = np.unique(wanted.share, return_inverse=True)
-    lengths = np.diff(wanted.offsets)
-    tables = np.broadcast_to(model.transitions, (len(amounts), *model.transitions.shape))
-    found = marginals(unary, tables, wanted.offsets, start=model.start, table=np.repeat(amount, lengths))
-    said = (wanted.tags * unary).sum() + wanted.start @ model.start + (wanted.transitions * model.transitions).sum()
-    loss = wanted.share @ found.log_partition - said + 0.5 * ridge * sum(float((part**2).sum()) for part in model)
-    counted = found.q * np.repeat(wanted.share, lengths)[:, None]
+    # One copy of the transition table for each distinct share, so that expected transitions come out by share.
+    distinct, which = np.unique(counts.share, return_inverse=True)
+    lengths = np.diff(counts.offsets)
+    tables = np.broadcast_to(model.transitions, (len(distinct), *model.transitions.shape))
+    found = marginals(unary, tables, counts.offsets, start=model.start, table=np.repeat(which, lengths))
+    # The expected score of the targets; the loss is log partition minus score, weighted by share.
+    score = (counts.tags * unary).sum() + counts.start @ model.start + (counts.transitions * model.transitions).sum()
+    loss = counts.share @ found.log_partition - score + 0.5 * ridge * sum(float((part**2).sum()) for part in model)
+    model_tags = found.q * np.repeat(counts.share, lengths)[:, None]
     slope = CRFPotentials(
-        np.asarray(features.T @ (counted - wanted.tags)),
-        counted[wanted.offsets[:-1]].sum(axis=0) - wanted.start,
-        np.tensordot(amounts, found.transitions, axes=1) - wanted.transitions,
+        weights=np.asarray(features.T @ (model_tags - counts.tags)),
+        start=model_tags[counts.offsets[:-1]].sum(axis=0) - counts.start,
+        transitions=np.tensordot(distinct, found.transitions, axes=1) - counts.transitions,
     )
     return float(loss), CRFPotentials(*(one + ridge * own for one, own in zip(slope, model, strict=True)))
 
 
 def counts_from_targets(offsets: Ints, targets: Beliefs, weights: Floats) -> ExpectedCounts:
-    """From the beliefs of independent units, unit i counting weights[i]: a run is of one sequence and one weight."""
+    """The counts of independent soft targets with sample weights. A run is of one sequence and of constant weight."""
     begins = np.zeros(len(targets), dtype=bool)
     begins[offsets[:-1][np.diff(offsets) > 0]] = True
     begins[1:] |= weights[1:] != weights[:-1]
     unit = np.flatnonzero(weights)
     first = np.flatnonzero(begins[unit])
-    tags = targets[unit] * (weights[unit] / max(weights.sum(), np.finfo(float).tiny))[:, None]
+    total = max(weights.sum(), TINY)
+    tags = targets[unit] * (weights[unit] / total)[:, None]
     onward = np.setdiff1d(np.arange(len(unit)), first, assume_unique=True)
-    share = weights[unit[first]] / max(weights.sum(), np.finfo(float).tiny)
     return ExpectedCounts(
-        unit,
-        np.append(first, len(unit)),
-        share,
-        tags,
-        tags[first].sum(axis=0),
-        targets[unit[onward - 1]].T @ tags[onward],
+        unit=unit,
+        offsets=np.append(first, len(unit)),
+        share=weights[unit[first]] / total,
+        tags=tags,
+        start=tags[first].sum(axis=0),
+        transitions=targets[unit[onward - 1]].T @ tags[onward],
     )
 
 
 def counts_from_paths(paths: TagPaths, weights: Floats, offsets: Ints, n_tags: int) -> ExpectedCounts:
-    """From paths, path c counting weights[c]; a sequence counts what its paths do together.
+    """The counts of weighted paths. The weight of a sequence is the sum over its paths.
 
     Args:
         paths: Taggings of whole sequences.
-        weights: How much each counts.
+        weights: weights[c] of each path.
         offsets: offsets[s] is the first unit of sequence s of the corpus.
-        n_tags: How many tags there are.
+        n_tags: Number of tags.
     """
     lengths = np.diff(offsets)
     sequence = np.searchsorted(offsets, paths.unit[paths.offsets[:-1]], side="right") - 1
     share = np.bincount(sequence, weights=weights, minlength=len(lengths))
     kept = share > 0
-    total = max(float((share * lengths).sum()), np.finfo(float).tiny)
-    step = np.repeat(weights, np.diff(paths.offsets)) / total
+    total = max(float((share * lengths).sum()), TINY)
+    step = np.repeat(weights, np.diff(paths.offsets)) / total  # the weight of each step of each path
     unit = np.flatnonzero(np.repeat(kept, lengths))
-    tags = _counted(paths.unit * n_tags + paths.tag, step, (int(offsets[-1]), n_tags))[unit]
     first, onward = paths.offsets[:-1], paths.onward
     pairs = paths.tag[onward - 1] * n_tags + paths.tag[onward]
     return ExpectedCounts(
-        unit,
-        np.append(0, np.cumsum(lengths[kept])),
-        share[kept] / total,
-        tags,
-        _counted(paths.tag[first], step[first], (n_tags,)),
-        _counted(pairs, step[onward], (n_tags, n_tags)),
+        unit=unit,
+        offsets=np.append(0, np.cumsum(lengths[kept])),
+        share=share[kept] / total,
+        tags=_sum_cells(paths.unit * n_tags + paths.tag, step, (int(offsets[-1]), n_tags))[unit],
+        start=_sum_cells(paths.tag[first], step[first], (n_tags,)),
+        transitions=_sum_cells(pairs, step[onward], (n_tags, n_tags)),
     )
 
 
-def _counted(cells: Ints, weights: Floats, shape: tuple[int, ...]) -> Floats:
-    """The weight that fell on each cell of a table."""
+def _sum_cells(cells: Ints, weights: Floats, shape: tuple[int, ...]) -> Floats:
+    """A table with the sum of the weights of each cell, given by its flat index."""
     found = np.bincount(cells, weights=weights, minlength=math.prod(shape))
     return np.asarray(found, dtype=np.float64).reshape(shape)
 
 
 def path_scores(unary: Floats, model: CRFPotentials, paths: TagPaths) -> Floats:
-    """score[c] of each path: log p(y | x) before the partition function is taken off."""
+    """score[c] of each path: log p(y | x) plus the log partition function."""
     step = unary[paths.unit, paths.tag]
     step[paths.offsets[:-1]] += model.start[paths.tag[paths.offsets[:-1]]]
     step[paths.onward] += model.transitions[paths.tag[paths.onward - 1], paths.tag[paths.onward]]

@@ -1,4 +1,4 @@
-"""A network with an output layer for each annotator, and the average of what they all would say.
+"""Doctor nets: a network with an output layer (a head) for each annotator, which predicts the average of its heads.
 
 [GUAN18] Guan, Gulshan, Dai and Hinton, "Who said what: modeling individual labelers improves classification", 2018.
 
@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from crowdlogic.classifiers.crowd_head_weights import LabelPairs, fit_head_weights, label_pairs
+from crowdlogic.classifiers.crowd_head_weights import LabelPairs, fit_weight_logits, label_pairs
 from crowdlogic.classifiers.crowd_label_loss import crowd_label_loss, label_rows
 from crowdlogic.classifiers.neural import NeuralClassifier
 from crowdlogic.classifiers.protocol import FIXED, MODEL, Arrays
@@ -20,18 +20,19 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Bools, Ints
 
 HAS_LABELS = FIXED + MODEL + "output.has_labels"
-"""What only the arrays of a network with heads have."""
+"""The array by which the state of a network with heads is recognised."""
 MAX_AT_ONCE = 2**20
-"""The most opinions, of units by annotators by classes, that are computed at a time."""
+"""Maximum number of probabilities (units by annotators by classes) that are computed at a time."""
 MAX_FITTED = 2**24
-"""The most opinions, of pairs by annotators, that shares are learnt from: where there are more, from some units."""
+"""Maximum number of probabilities (pairs by annotators) that the weights of heads are fitted to; beyond it, units are
+sampled."""
 
 
 class AnnotatorHeads(nn.Module):
-    """weight[j, k, d] and bias[j, k] of each head, and share[j], whose softmax says how much it counts.
+    """weight[j, k, d] and bias[j, k] of each head, and weight_logits[j], whose softmax weights the heads.
 
-    It takes the place of a network's output layer and lets what that is given through: whose head is to answer is not
-    known there. Every head starts as the output layer; heads of annotators without labels never count.
+    It replaces the output layer of a network and passes its input through: which head is needed is not known there.
+    Every head is initialised as the output layer; heads of annotators without labels have no weight.
     """
 
     has_labels: Tensor
@@ -41,79 +42,75 @@ class AnnotatorHeads(nn.Module):
         weight, bias = output.weight.detach(), output.bias.detach()
         self.weight = nn.Parameter(weight.expand(len(has_labels), *weight.shape).clone())
         self.bias = nn.Parameter(bias.expand(len(has_labels), *bias.shape).clone())
-        self.share = nn.Parameter(torch.zeros(len(has_labels)))
+        self.weight_logits = nn.Parameter(torch.zeros(len(has_labels)))
         self.register_buffer("has_labels", torch.from_numpy(has_labels))
 
     def forward(self, hidden: Tensor) -> Tensor:
-        """What the body of the network sees, as it is."""
+        """The hidden representation, unchanged."""
         return hidden
 
-    def said(self, hidden: Tensor, annotator: Tensor) -> Tensor:
+    def annotator_logits(self, hidden: Tensor, annotator: Tensor) -> Tensor:
         """logits[r, k] of the head of annotator[r]."""
         weight, bias = self.weight.index_select(0, annotator), self.bias.index_select(0, annotator)
-        return (hidden[:, None] * weight).sum(dim=-1) + bias  # four times as quick as a matrix product for each label
+        return (hidden[:, None] * weight).sum(dim=-1) + bias  # four times as fast as a matrix product for each label
 
     def head_probabilities(self, hidden: Tensor) -> Tensor:
-        """What every head believes: opinions[u, j, k], in double precision."""
+        """p[u, j, k] of every head, in double precision."""
         logits = torch.einsum("ud,jkd->ujk", hidden, self.weight) + self.bias
         return torch.softmax(logits.double(), dim=-1)
 
-    def shares(self) -> Tensor:
-        """share[j], how much each head counts; they sum to one."""
-        return torch.softmax(self.share.double().masked_fill(~self.has_labels, -torch.inf), dim=0)
+    def head_weights(self) -> Tensor:
+        """The weight of each head in the average, [j]; they sum to one."""
+        return torch.softmax(self.weight_logits.double().masked_fill(~self.has_labels, -torch.inf), dim=0)
 
     @property
-    def chunk(self) -> int:
-        """How many units fit into MAX_AT_ONCE."""
+    def chunk_size(self) -> int:
+        """Number of units whose probabilities fit into MAX_AT_ONCE."""
         return max(MAX_AT_ONCE // self.bias.numel(), 1)
 
 
 class AnnotatorHeadsClassifier(NeuralClassifier):
-    """A network with heads: a Classifier that learns from labels as they are, and believes the average of its heads."""
+    """A network with heads: a Classifier that learns from crowd labels directly and predicts the heads' average."""
 
     def __init__(self, plain: NeuralClassifier, has_labels: Bools) -> None:
         self.heads = AnnotatorHeads(plain.network.output, has_labels)
         plain.network.add_module("output", self.heads)
-        super().__init__(plain.network, plain.read, plain.training, seed=plain.seed, fixed=plain.given)
+        super().__init__(plain.network, plain.encode, plain.training, seed=plain.seed, fixed=plain.fixed)
 
     def fit_labels(self, corpus: Corpus, labels: CrowdLabels) -> float:
-        """One pass of mini-batches, each label moving its annotator's head and the body; the mean loss of a label."""
-        return self.run_epoch(
-            corpus, crowd_label_loss(labels, self.heads.said, self.device), labels.labels_per_unit() > 0
-        )
+        """One epoch of mini-batches on crowd labels, each training its annotator's head; the mean loss of a label."""
+        loss = crowd_label_loss(labels, self.heads.annotator_logits, self.device)
+        return self.run_epoch(corpus, loss, labels.labels_per_unit() > 0)
 
-    def probabilities(self, answers: Tensor) -> Tensor:
-        """p[u, k], the average of the heads' opinions."""
-        share = self.heads.shares()
-        parts = [
-            torch.einsum("ujk,j->uk", self.heads.head_probabilities(part), share)
-            for part in answers.split(self.heads.chunk)
-        ]
-        return torch.cat(parts)
+    def probabilities(self, outputs: Tensor) -> Tensor:
+        """p[u, k], the weighted average of the heads."""
+        weight = self.heads.head_weights()
+        chunks = outputs.split(self.heads.chunk_size)
+        return torch.cat([torch.einsum("ujk,j->uk", self.heads.head_probabilities(part), weight) for part in chunks])
 
     def fit_head_weights(self, corpus: Corpus, labels: CrowdLabels) -> None:
-        """Learn how much each head counts, the heads as they are.
+        """Fit the weights of the heads, which stay fixed.
 
-        The target of a unit is how its labels are distributed; its own annotators are left out of the average, since
-        their heads have learnt those very labels ([GUAN18]). A unit that everybody labelled teaches nothing.
+        The target of a unit is the distribution of its labels; its own annotators are left out of the average, because
+        their heads were trained on these labels ([GUAN18]). A unit that everybody labelled has no effect.
         """
         pairs = label_pairs(labels, most=MAX_FITTED // len(labels.annotators))
-        learnt = fit_head_weights(self.heads.share.detach(), self.heads.has_labels, self._scores(corpus, pairs), pairs)
+        initial, p = self.heads.weight_logits.detach(), self._pair_probabilities(corpus, pairs)
+        fitted = fit_weight_logits(initial, self.heads.has_labels, p, pairs)
         with torch.no_grad():
-            self.heads.share.copy_(learnt)
+            self.heads.weight_logits.copy_(fitted)
 
     @torch.inference_mode()
-    def _scores(self, corpus: Corpus, pairs: LabelPairs) -> Tensor:
-        """scores[r, j], how far the head of annotator j believes in the class of a pair."""
-        scores = torch.zeros(len(pairs.unit), len(self.heads.share), dtype=torch.float64, device=self.device)
+    def _pair_probabilities(self, corpus: Corpus, pairs: LabelPairs) -> Tensor:
+        """p[r, j], the probability that the head of annotator j gives to the class of pair r."""
+        p = torch.zeros(len(pairs.unit), len(self.heads.weight_logits), dtype=torch.float64, device=self.device)
         starts = np.searchsorted(pairs.unit, np.arange(corpus.n_units + 1))
-        for answers, units in self.answers(corpus):
-            for place, row in zip(
-                *(_chunks(found, self.heads.chunk) for found in label_rows(starts, units)), strict=True
-            ):
-                opinions = self.heads.head_probabilities(answers[place])
-                scores[row] = opinions[torch.arange(len(row)), :, pairs.label[row]]
-        return scores.clone()  # a tensor that can be learnt from
+        for outputs, units in self.forward_batches(corpus):
+            places, rows = (_chunks(found, self.heads.chunk_size) for found in label_rows(starts, units))
+            for place, row in zip(places, rows, strict=True):
+                found = self.heads.head_probabilities(outputs[place])
+                p[row] = found[torch.arange(len(row)), :, pairs.label[row]]
+        return p.clone()  # outside of inference mode's tensors, so that gradients can be taken
 
 
 def _chunks(array: Ints, size: int) -> list[Ints]:
@@ -121,7 +118,7 @@ def _chunks(array: Ints, size: int) -> list[Ints]:
 
 
 def restore_classifier(plain: NeuralClassifier, arrays: Arrays) -> NeuralClassifier:
-    """The classifier that arrays were taken from: the network as it is, or with heads in place of its output layer."""
+    """A classifier with a saved state: the plain network, or one with heads in place of its output layer."""
     has_labels = arrays.get(HAS_LABELS)
     made = plain if has_labels is None else AnnotatorHeadsClassifier(plain, np.array(has_labels))
     made.restore(arrays)

@@ -1,8 +1,8 @@
-"""A layer on top of a network that turns what it believes into what each annotator would say.
+"""The crowd layer: a layer on top of a network that models how each annotator labels what the network predicts.
 
-[ROD18] Rodrigues and Pereira, "Deep learning from crowds", 2018. As in its authors' program the layer stands on the
+[ROD18] Rodrigues and Pereira, "Deep learning from crowds", 2018. As in its authors' program the layer takes the
 network's softmax, and a softmax follows it: annotator j says n with probability softmax_n(sum_m p[m] weight[j, m, n]).
-It is learnt with the network, by the same optimiser, and left away in prediction.
+It is trained with the network, by the same optimiser, and not used for predictions.
 
 Axes: r label of a batch, j annotator, m true class, n given label.
 """
@@ -20,9 +20,9 @@ from crowdlogic.numerics.arrays import Floats
 
 
 class AnnotatorLayer(nn.Module):
-    """Of each annotator weight[j, m, n], or its diagonal weight[j, n] alone, and perhaps bias[j, n].
+    """weight[j, m, n] of each annotator, or its diagonal weight[j, n] only, and optionally bias[j, n].
 
-    The matrix starts as the identity, the diagonal with ones, the bias with zeros.
+    The matrix is initialised as the identity, the diagonal with ones, the bias with zeros.
     """
 
     def __init__(self, n_annotators: int, n_classes: int, *, matrix: bool, bias: bool) -> None:
@@ -32,46 +32,47 @@ class AnnotatorLayer(nn.Module):
         self.bias = nn.Parameter(torch.zeros(n_annotators, n_classes)) if bias else None
 
     def forward(self, p: Tensor, annotator: Tensor) -> Tensor:
-        """logits[r, n] of what annotator[r] says where the network believes p[r, m]."""
+        """logits[r, n] of the label of annotator[r], from the network's probabilities p[r, m]."""
         weight = self.weight.index_select(0, annotator)
-        said = torch.einsum("rm,rmn->rn", p, weight) if weight.dim() == 3 else p * weight
-        return said if self.bias is None else said + self.bias.index_select(0, annotator)
+        logits = torch.einsum("rm,rmn->rn", p, weight) if weight.dim() == 3 else p * weight
+        return logits if self.bias is None else logits + self.bias.index_select(0, annotator)
 
     def confusion(self) -> Tensor:
-        """confusion[j, m, n], what annotator j says where the network is sure of m."""
+        """confusion[j, m, n], the probability that annotator j says n where the network is certain of m."""
         n_annotators, n_classes = self.weight.shape[0], self.weight.shape[-1]
-        sure = torch.eye(n_classes).to(self.weight).repeat(n_annotators, 1)
-        annotator = torch.arange(n_annotators, device=sure.device).repeat_interleave(n_classes)
-        said = torch.softmax(self(sure, annotator).double(), dim=-1)
-        return said.view(n_annotators, n_classes, n_classes)
+        # one row for each (j, m): the one-hot prediction m, and annotator j
+        certain = torch.eye(n_classes).to(self.weight).repeat(n_annotators, 1)
+        annotator = torch.arange(n_annotators, device=certain.device).repeat_interleave(n_classes)
+        p = torch.softmax(self(certain, annotator).double(), dim=-1)
+        return p.view(n_annotators, n_classes, n_classes)
 
 
 class CrowdLayerClassifier(NeuralClassifier):
-    """A network that carries such a layer: a Classifier that also learns from labels as they are."""
+    """A network with a crowd layer: a Classifier that also learns from crowd labels directly."""
 
     def __init__(self, plain: NeuralClassifier, layer: AnnotatorLayer) -> None:
-        plain.network.add_module("crowd", layer)  # so it is trained, kept and restored with the network
-        super().__init__(plain.network, plain.read, plain.training, seed=plain.seed, fixed=plain.given)
+        plain.network.add_module("crowd", layer)  # so that it is trained, saved and restored with the network
+        super().__init__(plain.network, plain.encode, plain.training, seed=plain.seed, fixed=plain.fixed)
         self.layer = layer
 
     def fit_labels(self, corpus: Corpus, labels: CrowdLabels) -> float:
-        """One pass of mini-batches towards what each annotator said; the mean loss of a label."""
-        return self.run_epoch(corpus, crowd_label_loss(labels, self.said, self.device), labels.labels_per_unit() > 0)
+        """One epoch of mini-batches on crowd labels; the mean loss of a label."""
+        loss = crowd_label_loss(labels, self.annotator_logits, self.device)
+        return self.run_epoch(corpus, loss, labels.labels_per_unit() > 0)
 
-    def said(self, logits: Tensor, annotator: Tensor) -> Tensor:
-        """logits[r, n] of the annotators' labels, from logits[r, m] of the network."""
-        said: Tensor = self.layer(torch.softmax(logits, dim=-1), annotator)
-        return said
+    def annotator_logits(self, logits: Tensor, annotator: Tensor) -> Tensor:
+        """logits[r, n] of the annotators' labels, from the network's logits[r, m]."""
+        found: Tensor = self.layer(torch.softmax(logits, dim=-1), annotator)
+        return found
 
     def confusion(self) -> Floats:
-        """confusion[j, m, n], as the layer has it."""
+        """confusion[j, m, n] of the layer."""
         with torch.no_grad():
             found: Floats = self.layer.confusion().cpu().numpy()
         return found
 
 
 def add_crowd_layer(plain: NeuralClassifier, labels: CrowdLabels, *, matrix: bool, bias: bool) -> CrowdLayerClassifier:
-    """The network with a new layer on top for the annotators of some labels."""
-    return CrowdLayerClassifier(
-        plain, AnnotatorLayer(len(labels.annotators), labels.n_classes, matrix=matrix, bias=bias)
-    )
+    """The network with a new crowd layer for the annotators of some labels."""
+    layer = AnnotatorLayer(len(labels.annotators), labels.n_classes, matrix=matrix, bias=bias)
+    return CrowdLayerClassifier(plain, layer)

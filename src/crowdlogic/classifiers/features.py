@@ -1,7 +1,7 @@
-"""Features of units for the classifiers that look at numbers: those given, else hashed ones of their words.
+"""Features of units for the classifiers without torch: numeric features of the corpus, else hashed ones of the words.
 
-A hashed feature is a short string (a word, a run of words, how a token ends, what stands beside it); its column is a
-checksum of it, so there is no vocabulary to keep and none to grow.
+A hashed feature is a short string (a word, an n-gram, a suffix, a neighbouring word); its column is a checksum of the
+string, so there is no vocabulary to store.
 
 Axes: i unit, f feature (column), v word.
 """
@@ -24,60 +24,66 @@ from crowdlogic.errors import CorpusError, FormatError
 from crowdlogic.numerics.arrays import Floats, Ints
 
 Features: TypeAlias = sparse.csr_array | Floats
-"""features[i, f]: sparse when hashed, a plain table when given."""
+"""features[i, f]: sparse if hashed, dense if numeric."""
 
-Look: TypeAlias = Callable[[Corpus], Features]
+FeatureExtractor: TypeAlias = Callable[[Corpus], Features]
 
 COLUMNS, WIDTH = FIXED + "columns", FIXED + "width"
 REACH = 2
-"""How many neighbours of a token are looked at on either side."""
+"""Number of neighbours on either side that are features of a token."""
 BEYOND = "\x00"
-"""The word beyond the end of a sentence."""
+"""The neighbour beyond the end of a sentence."""
 
 
 class FeatureColumns:
-    """The features that the training corpus has. Only those get weights; others count for nothing."""
+    """The features that occur in the training corpus. Only these have weights; all others are ignored.
 
-    def __init__(self, look: Look, kept: Ints, width: int) -> None:
-        self.look, self.kept, self.width = look, kept, width
-        self._seen: WeakKeyDictionary[Corpus, Features] = WeakKeyDictionary()
+    Args:
+        extract: Computes all features of a corpus.
+        kept: The columns that occur in the training corpus.
+        width: Number of all columns.
+    """
+
+    def __init__(self, extract: FeatureExtractor, kept: Ints, width: int) -> None:
+        self.extract, self.kept, self.width = extract, kept, width
+        self._extracted: WeakKeyDictionary[Corpus, Features] = WeakKeyDictionary()
 
     def __len__(self) -> int:
         return len(self.kept)
 
-    def of(self, corpus: Corpus) -> Features:
-        """features[i, f] of a corpus, computed once."""
-        if corpus not in self._seen:
-            found = self.look(corpus)
+    def select(self, corpus: Corpus) -> Features:
+        """features[i, f] of a corpus, the kept columns only; computed once."""
+        if corpus not in self._extracted:
+            found = self.extract(corpus)
             if found.shape[1] != self.width:
                 raise CorpusError(
                     f"These items have {found.shape[1]:,} features where the classifier learnt from {self.width:,}. "
                     f"Give it items of the kind that it learnt from."
                 )
-            self._seen[corpus] = found if len(self.kept) == self.width else found[:, self.kept]
-        return self._seen[corpus]
+            self._extracted[corpus] = found if len(self.kept) == self.width else found[:, self.kept]
+        return self._extracted[corpus]
 
     def arrays(self) -> Arrays:
-        """What must be kept of it."""
+        """What must be saved to select the same columns again."""
         return {COLUMNS: self.kept, WIDTH: np.array(self.width)}
 
 
-def find_columns(corpus: Corpus, look: Look) -> FeatureColumns:
-    """All given features, or the hashed ones that occur in a corpus."""
-    found = look(corpus)
+def find_columns(corpus: Corpus, extract: FeatureExtractor) -> FeatureColumns:
+    """All numeric features, or the hashed ones that occur in a corpus."""
+    found = extract(corpus)
     kept = np.unique(found.indices) if isinstance(found, sparse.csr_array) else np.arange(found.shape[1])
-    return FeatureColumns(look, kept.astype(np.int64), found.shape[1])
+    return FeatureColumns(extract, kept.astype(np.int64), found.shape[1])
 
 
-def load_columns(arrays: Arrays, look: Look) -> FeatureColumns:
-    """From what `arrays` gave."""
+def load_columns(arrays: Arrays, extract: FeatureExtractor) -> FeatureColumns:
+    """Columns from a saved state."""
     if COLUMNS not in arrays or WIDTH not in arrays:
         raise FormatError(f"These arrays are not of a classifier that looks at features: {COLUMNS} is missing.")
-    return FeatureColumns(look, np.asarray(arrays[COLUMNS]), int(arrays[WIDTH]))
+    return FeatureColumns(extract, np.asarray(arrays[COLUMNS]), int(arrays[WIDTH]))
 
 
 def extract_features(corpus: Corpus, *, max_ngram: int, hash_bits: int, name: str) -> Features:
-    """features[i, f] of every unit: those given, else those of its words."""
+    """features[i, f] of every unit: numeric features if there are any, else those of its words."""
     if corpus.features is not None:
         return numeric_features(corpus, name)
     if corpus.is_sequential:
@@ -86,7 +92,7 @@ def extract_features(corpus: Corpus, *, max_ngram: int, hash_bits: int, name: st
 
 
 def numeric_features(corpus: Corpus, name: str) -> Floats:
-    """The features that came with a corpus: a table of finite numbers."""
+    """The numeric features of a corpus: a table of finite numbers."""
     given = np.asarray(require_content(corpus, "features", name), dtype=np.float64)
     if given.ndim != 2:
         raise CorpusError(f"The features are {given.shape}. Give a table: a row for each unit.")
@@ -102,60 +108,62 @@ def hash_column(feature: str, hash_bits: int) -> int:
 
 
 def document_features(texts: Sequence[str], *, max_ngram: int, hash_bits: int) -> sparse.csr_array:
-    """features[i, f]: which words and runs of up to `max_ngram` words a text has, each text of length 1."""
-    rows = [_grams(tokenize_plain(text), max_ngram, hash_bits) for text in texts]
+    """features[i, f]: which n-grams of up to `max_ngram` words a text has; every row has norm 1."""
+    rows = [_ngram_columns(tokenize_plain(text), max_ngram, hash_bits) for text in texts]
     lengths = np.array([len(row) for row in rows], dtype=np.int64)
     return _unit_rows(np.array([column for row in rows for column in row], dtype=np.int64), lengths, 1 << hash_bits)
 
 
-def _grams(words: Sequence[str], max_ngram: int, hash_bits: int) -> list[int]:
-    runs = (" ".join(words[k : k + size]) for size in range(1, max_ngram + 1) for k in range(len(words) - size + 1))
-    return sorted({hash_column(run, hash_bits) for run in runs})
+def _ngram_columns(words: Sequence[str], max_ngram: int, hash_bits: int) -> list[int]:
+    sizes = range(1, max_ngram + 1)
+    ngrams = (" ".join(words[k : k + size]) for size in sizes for k in range(len(words) - size + 1))
+    return sorted({hash_column(ngram, hash_bits) for ngram in ngrams})
 
 
 def token_features(corpus: Corpus, *, hash_bits: int, name: str) -> sparse.csr_array:
-    """features[i, f] of every token: itself, its looks, its ends, and its neighbours."""
-    said = corpus_tokens(corpus, name)
-    words = [BEYOND, *dict.fromkeys(said.words)]
+    """features[i, f] of every token: the word, its shape, prefix and suffix, and its neighbours."""
+    tokens = corpus_tokens(corpus, name)
+    words = [BEYOND, *dict.fromkeys(tokens.words)]
     code = {word: v for v, word in enumerate(words)}
-    here = np.array([code[word] for word in said.words], dtype=np.int64)
-    beside = [
-        _columns_of(words, partial(_neighbour, step), hash_bits)[_shifted(here, said.offsets, step)]
+    here = np.array([code[word] for word in tokens.words], dtype=np.int64)
+    neighbours = [
+        _word_columns(words, partial(_neighbour_features, step), hash_bits)[_shift_codes(here, tokens.offsets, step)]
         for step in range(-REACH, REACH + 1)
         if step
     ]
-    table = np.sort(np.concatenate([_columns_of(words, _own, hash_bits)[here], *beside], axis=1), axis=1)
-    # Two features of a token may share a column: it counts once.
+    own = _word_columns(words, _own_features, hash_bits)[here]
+    table = np.sort(np.concatenate([own, *neighbours], axis=1), axis=1)
+    # Two features of a token may share a column, which then counts once.
     first = np.diff(table, axis=1, prepend=-1) != 0
     return _unit_rows(table[first], first.sum(axis=1), 1 << hash_bits)
 
 
-def _own(word: str) -> list[str]:
+def _own_features(word: str) -> list[str]:
     low = word.lower()
     return [f"w={low}", f"as={word}", f"shape={SHAPES[word_shape(word)]}", f"begins={low[:3]}", f"ends={low[-3:]}"]
 
 
-def _neighbour(step: int, word: str) -> list[str]:
+def _neighbour_features(step: int, word: str) -> list[str]:
     return [f"{step}={word.lower()}", f"{step}shape={SHAPES[word_shape(word)]}"]
 
 
-def _columns_of(words: Iterable[str], features: Callable[[str], list[str]], hash_bits: int) -> Ints:
-    """columns[v, f] of every different word."""
+def _word_columns(words: Iterable[str], features: Callable[[str], list[str]], hash_bits: int) -> Ints:
+    """columns[v, f] of every distinct word."""
     return np.array([[hash_column(feature, hash_bits) for feature in features(word)] for word in words], dtype=np.int64)
 
 
-def _shifted(codes: Ints, offsets: Ints, step: int) -> Ints:
-    """The code of the word `step` places on in the same sentence, 0 beyond its ends."""
-    place = np.arange(len(codes)) + step
-    first, last = (np.repeat(ends, np.diff(offsets)) for ends in (offsets[:-1], offsets[1:]))
-    inside = (place >= first) & (place < last)
-    return np.where(inside, codes[np.clip(place, 0, max(len(codes) - 1, 0))], 0) if len(codes) else codes
+def _shift_codes(codes: Ints, offsets: Ints, step: int) -> Ints:
+    """The code of the word `step` positions on in the same sentence, 0 beyond its ends."""
+    position = np.arange(len(codes)) + step
+    first, end = (np.repeat(ends, np.diff(offsets)) for ends in (offsets[:-1], offsets[1:]))
+    inside = (position >= first) & (position < end)
+    return np.where(inside, codes[np.clip(position, 0, max(len(codes) - 1, 0))], 0) if len(codes) else codes
 
 
 def _unit_rows(columns: Ints, lengths: Ints, width: int) -> sparse.csr_array:
-    """A sparse matrix with lengths[i] equal entries in each row, whose squares add up to 1."""
+    """A sparse matrix with lengths[i] equal entries in row i, whose squares add up to 1."""
     entries = np.repeat(1.0 / np.sqrt(np.maximum(lengths, 1)), lengths)
     pointers = np.concatenate([[0], np.cumsum(lengths)])
-    # 32 bits, since some of scikit-learn's estimators know no other sparse matrices.
+    # 32 bits, because some of scikit-learn's estimators accept no other sparse matrices.
     narrow = (entries, columns.astype(np.int32), pointers.astype(np.int32))
     return sparse.csr_array(narrow, shape=(len(lengths), width))

@@ -1,7 +1,7 @@
-"""The classifier without torch: multinomial regression on hashed features, towards soft targets.
+"""Multinomial logistic regression on hashed features, trained on soft targets. No torch.
 
-The loss is the weighted mean cross-entropy with a ridge on the weights; it is convex, so an epoch is a few steps of
-L-BFGS on all units, from where the last epoch ended. No chance enters: the same data give the same classifier.
+The loss is the weighted mean cross-entropy with an L2 penalty on the weights. It is convex, so an epoch is a few steps
+of L-BFGS on all units, starting from the last epoch's weights. It is deterministic: no random numbers are used.
 
 [RAY] Raykar et al., "Learning from crowds", 2010, whose classifier this is in its two-class case.
 
@@ -30,12 +30,12 @@ WEIGHTS, BIAS = MODEL + "weights", MODEL + "bias"
 
 @dataclass(frozen=True)
 class Linear:
-    """Multinomial regression on given features, the neighbourhood of tokens, or the words of texts.
+    """Multinomial logistic regression on numeric features, on tokens and their neighbours, or on the n-grams of texts.
 
     Attributes:
-        ridge: How strongly weights are drawn to zero: half of it times their squares is added to the mean loss.
-        steps: Steps of L-BFGS in an epoch.
-        max_ngram: The longest run of words that is a feature of a text.
+        ridge: Strength of the L2 penalty: half of it times the squared weights is added to the mean loss.
+        steps: Number of L-BFGS steps in an epoch.
+        max_ngram: The maximum length of the n-grams of a text.
         hash_bits: Features of words are hashed to 2^hash_bits columns.
     """
 
@@ -52,20 +52,20 @@ class Linear:
                 f"{self.name}: ridge must be 0 or more, steps and max_ngram 1 or more, hash_bits from 1 to 30."
             )
 
-    def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> LinearClassifier:  # noqa: ARG002 (no chance)
-        """Zero weights for the features that the corpus has."""
+    def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> LinearClassifier:  # noqa: ARG002 (deterministic)
+        """Zero weights for the features of a corpus."""
         columns = find_columns(corpus, self.features)
         return LinearClassifier(self, columns, np.zeros((len(columns), len(classes))), np.zeros(len(classes)))
 
     def load(self, arrays: Arrays, classes: Classes) -> LinearClassifier:
-        """The classifier that these arrays were taken from."""
+        """A classifier with a saved state."""
         columns = load_columns(arrays, self.features)
         made = LinearClassifier(self, columns, np.zeros((len(columns), len(classes))), np.zeros(len(classes)))
         made.restore(arrays)
         return made
 
     def features(self, corpus: Corpus) -> Features:
-        """features[i, f] of every unit: those given, else those of its words."""
+        """features[i, f] of every unit: numeric features if there are any, else those of its words."""
         return extract_features(corpus, max_ngram=self.max_ngram, hash_bits=self.hash_bits, name=self.name)
 
 
@@ -78,33 +78,36 @@ class LinearClassifier:
         self.options, self.columns, self.weights, self.bias = options, columns, weights, bias
 
     def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:
-        """A few steps of L-BFGS towards the targets; the loss where they end."""
+        """A few steps of L-BFGS; the loss after them."""
         check_targets(corpus, targets, weights, len(self.bias))
-        counting = np.ones(corpus.n_units) if weights is None else weights
-        rows = np.flatnonzero(counting)
+        sample_weight = np.ones(corpus.n_units) if weights is None else weights
+        rows = np.flatnonzero(sample_weight)
         if not len(rows):
             return 0.0
-        features, goal = self.columns.of(corpus)[rows], targets[rows]
-        share = counting[rows] / counting.sum()
+        features, row_targets = self.columns.select(corpus)[rows], targets[rows]
+        share = sample_weight[rows] / sample_weight.sum()
 
-        def lost(flat: Floats) -> tuple[float, Floats]:
-            return objective(self._unflat(flat), features, goal, share, self.options.ridge)
+        def loss_and_gradient(flat: Floats) -> tuple[float, Floats]:
+            weights, bias = self._unflatten(flat)
+            return objective(weights, bias, features, targets=row_targets, share=share, ridge=self.options.ridge)
 
         start: Floats = np.concatenate([self.weights.ravel(), self.bias])
-        found = optimize.minimize(lost, start, jac=True, method="L-BFGS-B", options={"maxiter": self.options.steps})
-        self.weights, self.bias = self._unflat(found.x)
+        found = optimize.minimize(
+            loss_and_gradient, start, jac=True, method="L-BFGS-B", options={"maxiter": self.options.steps}
+        )
+        self.weights, self.bias = self._unflatten(found.x)
         return float(found.fun)
 
     def predict_proba(self, corpus: Corpus) -> Beliefs:
         """p[i, k] of every unit."""
-        return normalise(scores(self.columns.of(corpus), self.weights, self.bias))[0]
+        return normalise(logits(self.columns.select(corpus), self.weights, self.bias))[0]
 
     def arrays(self) -> Arrays:
-        """Weights and the columns they belong to."""
+        """Weights, bias and the columns they belong to."""
         return self.columns.arrays() | {WEIGHTS: self.weights.copy(), BIAS: self.bias.copy()}
 
     def restore(self, arrays: Arrays) -> None:
-        """Go on where `arrays` was taken."""
+        """Set weights and bias to a saved state."""
         for name, own in ((WEIGHTS, self.weights), (BIAS, self.bias)):
             found = arrays[name].shape if name in arrays else "missing"
             if found != own.shape:
@@ -113,25 +116,34 @@ class LinearClassifier:
                 )
         self.weights, self.bias = np.array(arrays[WEIGHTS]), np.array(arrays[BIAS])
 
-    def _unflat(self, flat: Floats) -> tuple[Floats, Floats]:
+    def _unflatten(self, flat: Floats) -> tuple[Floats, Floats]:
         cut = self.weights.size
         return flat[:cut].reshape(self.weights.shape), flat[cut:]
 
 
-def scores(features: Features, weights: Floats, bias: Floats) -> Floats:
-    """scores[i, k]."""
+def logits(features: Features, weights: Floats, bias: Floats) -> Floats:
+    """logits[i, k]."""
     return np.asarray(features @ weights) + bias
 
 
 def objective(
-    model: tuple[Floats, Floats], features: Features, targets: Beliefs, share: Floats, ridge: float
+    weights: Floats, bias: Floats, features: Features, *, targets: Beliefs, share: Floats, ridge: float
 ) -> tuple[float, Floats]:
-    """The mean cross-entropy with its ridge, unit i counting share[i], and the gradient in weights, then bias."""
-    weights, bias = model
-    score = scores(features, weights, bias)
+    """The mean cross-entropy with its L2 penalty, and the gradient in weights, then bias.
+
+    Args:
+        weights: weights[f, k].
+        bias: bias[k].
+        features: features[i, f].
+        targets: targets[i, k].
+        share: share[i], the sample weight of unit i over the sum of all.
+        ridge: Strength of the L2 penalty.
+    """
+    score = logits(features, weights, bias)
     p, log_sum = normalise(score)
-    mass = targets.sum(axis=1)
+    mass = targets.sum(axis=1)  # 1 for a distribution
     loss = float(share @ (log_sum * mass - (targets * score).sum(axis=1))) + 0.5 * ridge * float((weights**2).sum())
+    # slope[i, k], the derivative of the loss in logits[i, k]
     slope = share[:, None] * (p * mass[:, None] - targets)
     gradient = np.asarray(features.T @ slope) + ridge * weights
     return loss, np.concatenate([gradient.ravel(), slope.sum(axis=0)])

@@ -1,4 +1,4 @@
-"""A network over given features: one hidden layer, a softmax. Meant for features of images, such as LabelMe's VGG16.
+"""A multilayer perceptron over numeric features: one hidden layer, a softmax. For features of images such as LabelMe's.
 
 [ROD18] Rodrigues and Pereira, "Deep learning from crowds", 2018: 128 relu units with dropout 0.5 on VGG16's features.
 
@@ -26,25 +26,25 @@ from crowdlogic.data.names import Classes
 from crowdlogic.errors import CorpusError, FormatError, OptionError
 from crowdlogic.numerics.arrays import Floats
 
-USUAL = Training(optimiser="adam", learning_rate=1e-3, batch_size=64)
+DEFAULT_TRAINING = Training(optimiser="adam", learning_rate=1e-3, batch_size=64)
 CENTRE, SCALE = FIXED + "centre", FIXED + "scale"
 
 
 @dataclass(frozen=True)
 class MLP:
-    """The options of the network.
+    """A multilayer perceptron with one hidden layer.
 
     Attributes:
-        hidden_size: The units of the hidden layer.
-        dropout: The share of them left out in training.
-        standardise: Whether each feature is shifted and scaled to mean 0 and variance 1 on the training units.
-        training: The optimiser and its options.
+        hidden_size: Number of hidden units.
+        dropout: Dropout rate of the hidden units.
+        standardise: Whether features are standardised to mean 0 and variance 1 on the training units.
+        training: The optimiser and its hyper-parameters.
     """
 
     hidden_size: int = 128
     dropout: float = 0.5
     standardise: bool = True
-    training: Training = USUAL
+    training: Training = DEFAULT_TRAINING
 
     name = "mlp"
 
@@ -54,46 +54,47 @@ class MLP:
 
     def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> NeuralClassifier:
         """A new network for the features of a corpus."""
-        given = numeric_features(corpus, self.name)
-        if self.standardise and not len(given):
+        features = numeric_features(corpus, self.name)
+        if self.standardise and not len(features):
             raise CorpusError(f"{self.name} has no unit to take the mean of its features from. Bring some items.")
-        spread = given.std(axis=0) if self.standardise else np.ones(given.shape[1])
-        centre = given.mean(axis=0) if self.standardise else np.zeros(given.shape[1])
-        # A feature that never varies says nothing: it is shifted to 0 and left there.
-        return self._classifier(centre, np.where(spread > 0, spread, 1.0), len(classes), seed)
+        spread = features.std(axis=0) if self.standardise else np.ones(features.shape[1])
+        centre = features.mean(axis=0) if self.standardise else np.zeros(features.shape[1])
+        scale = np.where(spread > 0, spread, 1.0)  # a constant feature is shifted to 0 and not scaled
+        return self._make_classifier(centre, scale, n_classes=len(classes), seed=seed)
 
     def load(self, arrays: Arrays, classes: Classes) -> NeuralClassifier:
-        """The network that these arrays were taken from."""
+        """A network with a saved state."""
         if CENTRE not in arrays or SCALE not in arrays:
             raise FormatError(f"These arrays are not of a network over features: {CENTRE} or {SCALE} is missing.")
-        made = self._classifier(np.asarray(arrays[CENTRE]), np.asarray(arrays[SCALE]), len(classes), seed=0)
-        return restore_classifier(made, arrays)
+        centre, scale = np.asarray(arrays[CENTRE]), np.asarray(arrays[SCALE])
+        return restore_classifier(self._make_classifier(centre, scale, n_classes=len(classes), seed=0), arrays)
 
-    def _classifier(self, centre: Floats, scale: Floats, n_classes: int, seed: int) -> NeuralClassifier:
+    def _make_classifier(self, centre: Floats, scale: Floats, *, n_classes: int, seed: int) -> NeuralClassifier:
         with torch_seed(derive_seed(seed, "weights"), find_device("cpu")):
             network = FeatureNetwork(len(centre), n_classes, self)
-        read = partial(_read, self.name, centre, scale)
-        return NeuralClassifier(network, read, self.training, seed=seed, fixed={CENTRE: centre, SCALE: scale})
+        encode = partial(_encode_corpus, self.name, centre, scale)
+        return NeuralClassifier(network, encode, self.training, seed=seed, fixed={CENTRE: centre, SCALE: scale})
 
 
-def _read(name: str, centre: Floats, scale: Floats, corpus: Corpus) -> Inputs:
-    return Inputs(np.arange(corpus.n_units + 1), features=standardised(numeric_features(corpus, name), centre, scale))
+def _encode_corpus(name: str, centre: Floats, scale: Floats, corpus: Corpus) -> Inputs:
+    features = standardise_features(numeric_features(corpus, name), centre, scale)
+    return Inputs(np.arange(corpus.n_units + 1), features=features)
 
 
-def standardised(given: Floats, centre: Floats, scale: Floats) -> NDArray[np.float32]:
-    """features[i, d], shifted and scaled as those of the training units were."""
-    if given.shape[1] != len(centre):
+def standardise_features(features: Floats, centre: Floats, scale: Floats) -> NDArray[np.float32]:
+    """features[i, d], shifted by centre[d] and divided by scale[d]."""
+    if features.shape[1] != len(centre):
         raise CorpusError(
-            f"These items have {given.shape[1]:,} features where the network learnt from {len(centre):,}. "
+            f"These items have {features.shape[1]:,} features where the network learnt from {len(centre):,}. "
             f"Give it items of the kind that it learnt from."
         )
-    return ((given - centre) / scale).astype(np.float32)
+    return ((features - centre) / scale).astype(np.float32)
 
 
 class FeatureNetwork(Network):
-    """[ROD18] section 4.2: a hidden layer on what another network saw."""
+    """[ROD18] section 4.2: a hidden layer on the features of another network."""
 
-    cells = 1024
+    max_positions = 1024
 
     def __init__(self, size: int, n_classes: int, options: MLP) -> None:
         super().__init__()

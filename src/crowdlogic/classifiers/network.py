@@ -1,7 +1,7 @@
-"""What a neural classifier is made of: a corpus as arrays, a batch of it, and a network that maps it to logits.
+"""The parts of a neural classifier: a corpus as arrays, mini-batches of it, and a network from batches to logits.
 
-Axes: c channel, s sequence, t place in a sequence, i place in the text of all sequences, v different word, u unit of a
-batch, k class, d dimension.
+Axes: c channel, s sequence, t position in a sequence, i position in the concatenation of all sequences, v distinct
+word, u unit of a batch, k class, d dimension.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from crowdlogic.classifiers.batches import NO_UNIT, padded_places
+from crowdlogic.classifiers.batches import NO_UNIT, padded_positions
 from crowdlogic.numerics.arrays import Bools, Ints
 
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """A corpus as a network sees it: sequences of words, or rows of features.
+    """A corpus as input of a network: sequences of words, or rows of features.
 
     Attributes:
-        offsets: Where each sequence begins among the places; a row of features is a sequence of one place.
-        words: words[c, v], what is precomputed of each different word, as whole numbers; word 0 is padding, all 0.
-        text: text[i], the word at every place.
-        features: features[i, d], numbers for every place, for networks that look at numbers.
-        units: units[i], the unit at every place or NO_UNIT; None where each sequence is the unit of its number.
+        offsets: offsets[s], the first position of sequence s; a row of features is a sequence of one position.
+        words: words[c, v], integer codes of each distinct word (its row, its shape, ...); word 0 is padding, all 0.
+        text: text[i], the distinct word at every position.
+        features: features[i, d], for networks over numeric features.
+        units: units[i], the unit at every position or NO_UNIT; None where every sequence is one unit.
     """
 
     offsets: Ints
@@ -37,32 +37,33 @@ class Inputs:
 
     @property
     def lengths(self) -> Ints:
-        """How many places each sequence has."""
+        """The length of each sequence."""
         return np.diff(self.offsets)
 
     @property
     def rows(self) -> Ints:
-        """rows[c, i], what is precomputed of the word at every place."""
+        """rows[c, i], the codes of the word at every position."""
         return self.words[:, [] if self.text is None else self.text]
 
-    def sequences_with(self, counting: Bools) -> Ints:
-        """The sequences with a unit that counts: the others need not be looked at."""
+    def sequences_with(self, selected: Bools) -> Ints:
+        """The sequences that contain at least one of the selected units."""
         if self.units is None:
-            return np.flatnonzero(counting)
-        here = np.append(counting, False)[self.units]  # NO_UNIT is the last one
+            return np.flatnonzero(selected)
+        here = np.append(selected, False)[self.units]  # NO_UNIT is -1, which indexes the appended False
+        # counted[i] is the number of selected positions before i, so a difference counts those of a sequence.
         counted = np.concatenate([[0], np.cumsum(here)])
         return np.flatnonzero(np.diff(counted[self.offsets]))
 
 
 def word_inputs(offsets: Ints, rows: Ints, units: Ints | None = None) -> Inputs:
-    """Inputs from rows[c, i]: what is precomputed of the word at every place, as whole numbers of 0 or more."""
+    """Inputs from rows[c, i], the codes (0 or more) of the word at every position."""
     padding = np.zeros((len(rows), 1), dtype=rows.dtype)
-    # Words are told apart by one number: that of the first channel, then the second, ... as digits.
+    # The codes of a word are the digits of one number, by which distinct words are found.
     sizes = rows.max(axis=1, initial=0) + 1
     joint = np.ravel_multi_index(tuple(np.concatenate([padding, rows], axis=1)), tuple(sizes))
-    different, place = np.unique(joint, return_inverse=True)
-    words = np.stack(np.unravel_index(different, tuple(sizes)))
-    return Inputs(offsets, words=words, text=place[1:], units=units)
+    distinct, text = np.unique(joint, return_inverse=True)
+    words = np.stack(np.unravel_index(distinct, tuple(sizes)))
+    return Inputs(offsets, words=words, text=text[1:], units=units)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,72 +71,79 @@ class Batch:
     """Some sequences, padded to the longest of them.
 
     Attributes:
-        words: words[c, v], what is precomputed of each different word of the corpus.
-        text: text[s, t], the word at each place, 0 beyond the end of a sequence.
-        lengths: How many places of each sequence are real.
-        features: features[s, d]; empty when the network looks at words.
-        places: places[u], which of the places (s, t), counted through, are units; None where the sequences are.
+        words: words[c, v], the codes of each distinct word of the corpus.
+        text: text[s, t], the distinct word at each position, 0 for padding.
+        lengths: lengths[s], without padding.
+        features: features[s, d]; empty for networks over words.
+        unit_positions: unit_positions[u], the flat index of each unit's position (s, t); None where every sequence is
+            one unit.
     """
 
     words: Tensor
     text: Tensor
     lengths: Tensor
     features: Tensor
-    places: Tensor | None
+    unit_positions: Tensor | None
 
     @property
-    def real(self) -> Tensor:
-        """real[s, t], whether a place is before the end of its sequence."""
+    def mask(self) -> Tensor:
+        """mask[s, t], False for padding."""
         return torch.arange(self.text.shape[1], device=self.lengths.device) < self.lengths[:, None]
 
     def at_units(self, values: Tensor) -> Tensor:
-        """values[u, d] of values[s, t, d]."""
-        return values if self.places is None else values.flatten(0, 1).index_select(0, self.places)
+        """values[u, d], selected from values[s, t, d]."""
+        return values if self.unit_positions is None else values.flatten(0, 1).index_select(0, self.unit_positions)
 
 
 class Network(nn.Module):
-    """A module that maps a batch to logits[u, k], a row for each of its units.
+    """A module from a batch to logits[u, k], a row for each of its units.
 
-    All that is not a parameter must stay as it was made: only parameters are kept as what was learnt.
+    Only parameters are saved as learnt; buffers must not change after construction.
     """
 
     n_classes: int
     output: nn.Linear
-    """The last layer: what all before it saw of a unit, to its logits."""
-    cells = 4096
-    """Places to predict at once: enough to keep a core busy, little enough to stay in its cache."""
+    """The last layer, from the hidden representation of a unit to its logits."""
+    max_positions = 4096
+    """Positions in a batch of prediction: enough to keep a core busy, few enough to stay in its cache."""
 
     def logits(self, batch: Batch, precomputed: Tensor | None) -> Tensor:
-        """The logits of every unit; `precomputed` is what `know` said of the corpus' words, if anything."""
+        """logits[u, k]; `precomputed` is what `precompute` returned for the corpus, None in training."""
         raise NotImplementedError
 
     def forward(self, batch: Batch, precomputed: Tensor | None = None) -> Tensor:
-        """The logits of every unit."""
+        """logits[u, k]."""
         return self.logits(batch, precomputed)
 
-    def precompute(self, words: Tensor) -> Tensor | None:  # noqa: ARG002 (some do)
-        """What can be computed of words[c, v] once, before many batches are predicted."""
+    def precompute(self, words: Tensor) -> Tensor | None:  # noqa: ARG002 (most networks have nothing to precompute)
+        """What depends on words[c, v] alone, computed once for all batches of a prediction."""
         return None
 
     def after_step(self) -> None:
-        """Called after every step of the optimiser, for networks that constrain their weights."""
+        """Hook, called after each step of the optimiser, for networks with constrained weights."""
 
 
 def make_batch(inputs: Inputs, sequences: Ints, device: torch.device) -> tuple[Batch, Ints]:
-    """Some sequences as tensors, and which units they hold, in the order of the network's logits."""
-    at, real = padded_places(inputs.offsets, sequences)
+    """Some sequences as tensors, and units[u], the units they contain, in the order of the network's logits."""
+    at, mask = padded_positions(inputs.offsets, sequences)
     text = np.zeros(at.shape, dtype=np.int64)
     if inputs.text is not None and len(inputs.text):
-        text = np.where(real, inputs.text[at], 0)
+        text = np.where(mask, inputs.text[at], 0)
     features = inputs.features[at[:, 0]] if inputs.features is not None else np.zeros((0, 0), dtype=np.float32)
-    places, units = None, sequences
+    unit_positions, units = None, sequences
     if inputs.units is not None:
-        here = np.where(real, inputs.units[at], NO_UNIT).ravel()
-        chosen = np.flatnonzero(here != NO_UNIT)
-        places, units = _on(chosen, device), here[chosen]
-    words, lengths = _on(inputs.words, device), _on(real.sum(axis=1), device)
-    return Batch(words, _on(text, device), lengths, _on(features, device), places), units
+        here = np.where(mask, inputs.units[at], NO_UNIT).ravel()
+        positions = np.flatnonzero(here != NO_UNIT)
+        unit_positions, units = _to_device(positions, device), here[positions]
+    batch = Batch(
+        words=_to_device(inputs.words, device),
+        text=_to_device(text, device),
+        lengths=_to_device(mask.sum(axis=1), device),
+        features=_to_device(features, device),
+        unit_positions=unit_positions,
+    )
+    return batch, units
 
 
-def _on(array: NDArray[np.generic], device: torch.device) -> Tensor:
+def _to_device(array: NDArray[np.generic], device: torch.device) -> Tensor:
     return torch.from_numpy(array).to(device)

@@ -1,8 +1,17 @@
-"""What a classifier is: something that learns from soft targets one epoch at a time, and predicts beliefs.
+"""The protocols of a classifier: fit one epoch on soft targets, predict probabilities, save and restore the state.
 
-An Architecture is a frozen dataclass of options; `build` makes a Classifier for a corpus and its classes. A Classifier
-is the one thing here that changes: `fit_epoch` moves its weights. All that it knows can be taken out as named arrays
-and put back, so that a fit can be stopped and go on, and a run directory needs nothing but arrays and options.
+An Architecture is a frozen dataclass of hyper-parameters; `build` makes a Classifier for a corpus and its classes. A
+Classifier is mutable: `fit_epoch` updates its weights. Its whole state is a dictionary of named arrays, so a fit can be
+interrupted and resumed, and a run directory holds arrays and hyper-parameters only.
+
+A classifier predicts the units of a sequence independently of each other, and the posterior of [LNCL] eq. 13 multiplies
+these probabilities with the annotators' evidence. A classifier that knows how tags follow each other (a CRF, a BiLSTM
+with a CRF on top) could say more: unary scores and transitions. The place for them is a third protocol here, which such
+a classifier implements beside Classifier, with one method that returns `unary[i, k]`, `transitions[k, k']` and
+`start[k]` in log space; eq. 13 is then one forward-backward over unary + evidence (`numerics.chain.marginals`).
+`CRFClassifier` has these quantities already: `unary(corpus)` and `potentials`.
+
+[LNCL] "Learning from Noisy Crowd Labels with Logics".
 
 Axes: i unit (a document or a token), k class.
 """
@@ -26,70 +35,76 @@ from crowdlogic.numerics.arrays import Floats
 from crowdlogic.registry import CLASSIFIERS
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
-"""Named arrays: what a classifier knows. `model.` ones are learnt; `fixed.` ones never change after `build`, and are
-handed out without a copy; `progress.` ones (an optimiser's memory, the state of chance) are needed to go on learning
-but not to predict."""
+"""The state of a classifier, as named arrays. The prefix of a name says what it is for: `model.` arrays are learnt;
+`fixed.` arrays never change after `build`, and are returned without a copy; `progress.` arrays (the state of an
+optimiser, random seeds) are needed to resume training but not to predict."""
 
 MODEL, FIXED, PROGRESS = "model.", "fixed.", "progress."
 
 
 @runtime_checkable
 class Classifier(Protocol):
-    """Learns one epoch at a time."""
+    """A model that is trained one epoch at a time."""
 
     def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:
-        """One pass over the corpus towards targets[i, k], unit i counting weights[i]; the mean loss of the pass.
+        """Train for one epoch on soft targets.
 
-        Nothing is learnt from a unit whose weight is 0.
+        Args:
+            corpus: The training items.
+            targets: targets[i, k], the probability of class k for unit i.
+            weights: weights[i], the sample weight of unit i; a unit of weight 0 is ignored. All are 1 by default.
+
+        Returns:
+            The mean loss of the epoch.
         """
 
     def predict_proba(self, corpus: Corpus) -> Beliefs:
-        """p[i, k] of every unit."""
+        """Predicted probabilities p[i, k] of every unit."""
 
     def arrays(self) -> Arrays:
-        """All that it knows."""
+        """The whole state."""
 
     def restore(self, arrays: Arrays) -> None:
-        """Take over what `arrays` gave."""
+        """Set the state to one that `arrays` returned."""
 
 
 @CLASSIFIERS.serves
 @runtime_checkable
 class Architecture(Protocol):
-    """The options of a classifier, and how one is made of them."""
+    """The hyper-parameters of a classifier."""
 
     @property
     def name(self) -> str:
-        """As the command line calls it."""
+        """Its name in the registry and on the command line."""
 
     def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> Classifier:
-        """A new classifier for the words (or features) of a corpus and its classes."""
+        """A new, untrained classifier for the vocabulary (or features) of a corpus and its classes."""
 
     def load(self, arrays: Arrays, classes: Classes) -> Classifier:
-        """A classifier from what an earlier one knew."""
+        """A classifier with the state of an earlier one."""
 
 
 def supports_averaging(classifier: Classifier) -> bool:
-    """Whether the mean of a classifier's weights over epochs is one of its kind, too: of a network, not of a tree.
+    """Whether weights may be averaged over epochs: those of a network or a linear model may, those of a tree may not.
 
-    A classifier says so of itself, with `averages = True`.
+    A classifier declares it with a class attribute, `averages = True`.
     """
     return bool(getattr(classifier, "averages", False))
 
 
 def averageable_weights(arrays: Arrays) -> Arrays:
-    """What there is to average of the arrays that a classifier gave."""
+    """The arrays of a classifier's state that an average over epochs is taken of: learnt floating-point numbers."""
     learnt = {name: array for name, array in arrays.items() if name.startswith(MODEL)}
     return {name: array for name, array in learnt.items() if np.issubdtype(array.dtype, np.floating)}
 
 
 def predict_texts(classifier: Classifier, texts: Sequence[str]) -> Beliefs:
-    """p[i, k] of texts that are no items of a corpus, such as the clause that a rule cut out."""
+    """Predicted probabilities p[i, k] of texts outside any corpus, such as a clause that a rule cuts out."""
     return classifier.predict_proba(Corpus(pl.Series(range(len(texts)), dtype=pl.Int64), texts=tuple(texts)))
 
 
 def require_content(corpus: Corpus, what: str, name: str) -> Any:
-    """A part of a corpus that a classifier looks at: texts, tokens or features."""
+    """The texts, tokens or features of a corpus, which the classifier of this name needs."""
     found = getattr(corpus, what)
     if found is None:
         held = [part for part in ("texts", "tokens", "features") if getattr(corpus, part) is not None]
@@ -100,7 +115,7 @@ def require_content(corpus: Corpus, what: str, name: str) -> Any:
 
 
 def check_targets(corpus: Corpus, targets: Beliefs, weights: Floats | None, n_classes: int) -> None:
-    """Refuse targets or weights that are not one per unit, or that nothing can be learnt from."""
+    """Raise an error for targets or weights of the wrong shape, negative or not finite."""
     if targets.shape != (corpus.n_units, n_classes):
         raise OptionError(f"targets are {targets.shape} where ({corpus.n_units}, {n_classes}) is expected.")
     if not (np.isfinite(targets).all() and (targets >= 0).all()):
@@ -114,15 +129,15 @@ def check_targets(corpus: Corpus, targets: Beliefs, weights: Floats | None, n_cl
 
 
 def encode_json(value: Any) -> NDArray[np.uint8]:
-    """Names or a state of chance as bytes, so that they can stand among arrays."""
+    """A JSON value (a vocabulary, a configuration) as an array of bytes, to be stored among other arrays."""
     return np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)
 
 
 def decode_json(array: NDArray[np.uint8]) -> Any:
-    """What `packed` packed."""
+    """The value that `encode_json` encoded."""
     return json.loads(np.asarray(array).tobytes())
 
 
 def derive_seed(seed: int, purpose: str) -> int:
-    """A seed for one purpose, so that what is drawn for one never shifts what is drawn for another."""
+    """A random seed for one purpose, so that draws for one purpose are independent of how many another makes."""
     return int.from_bytes(hashlib.blake2b(f"{seed} {purpose}".encode(), digest_size=7).digest(), "little")

@@ -1,10 +1,10 @@
-"""Any scikit-learn classifier that gives probabilities, taught with soft targets.
+"""Any scikit-learn classifier with `predict_proba` and sample weights, trained on soft targets.
 
-A soft target becomes weighted copies of a unit: one for each class, weighing the belief in it times the unit's weight.
+A soft target becomes weighted copies of a unit: one for each class, with the class probability times the unit's weight.
 
-No pickle is ever written. A fitted estimator is kept in the first of two ways that is seen to work: by its numeric
-attributes (enough for linear models and naive Bayes), or by the examples it was fitted to, from which it is fitted
-again (trees, pipelines; all chance in it comes from our seed).
+No pickle is ever written. The state of a fitted estimator is saved in the first of two ways that is found to work: as
+its numeric attributes (enough for linear models and naive Bayes), or as the examples it was fitted to, from which it is
+fitted again (trees, pipelines; every random_state comes from our seed).
 
 Axes: i unit, f feature, k class.
 """
@@ -49,16 +49,16 @@ SEED, PROBE, CLASSES = MODEL + "seed", MODEL + "probe", FIXED + "classes"
 
 @dataclass(frozen=True)
 class Scikit:
-    """A scikit-learn classifier on given features, the neighbourhood of tokens, or the words of texts.
+    """A scikit-learn classifier on numeric features, on tokens and their neighbours, or on the n-grams of texts.
 
     Attributes:
-        estimator: The name of a scikit-learn classifier, or one that is not fitted, of any package. One that a name
-            and plain parameters can describe is kept as these.
-        parameters: Its parameters, for a name.
-        refit: Whether it is fitted anew in every epoch. None: unless it has `partial_fit` and is no naive Bayes (which
-            would add up the targets of all epochs).
-        min_probability: The least probability of a class. A zero, such as trees give, would overrule every annotator.
-        max_ngram: The longest run of words that is a feature of a text.
+        estimator: The name of a scikit-learn classifier, or an unfitted estimator of any package. An estimator that a
+            name and plain parameters can describe is replaced by these.
+        parameters: The parameters of a classifier given by name.
+        refit: Whether it is fitted from scratch in every epoch. None: yes, unless it has `partial_fit` and is no naive
+            Bayes (whose `partial_fit` would add up the targets of all epochs).
+        min_probability: The minimum probability of a class. A zero, as trees predict, would overrule all annotators.
+        max_ngram: The maximum length of the n-grams of a text.
         hash_bits: Features of words are hashed to 2^hash_bits columns.
     """
 
@@ -80,31 +80,31 @@ class Scikit:
         if plain is not None:
             object.__setattr__(self, "estimator", plain[0])
             object.__setattr__(self, "parameters", plain[1])
-        _check(self.unfitted(), refit=self.refit)
+        _check_estimator(self.unfitted(), refit=self.refit)
 
     def unfitted(self) -> Any:
-        """The estimator as it was given."""
+        """The estimator, unfitted."""
         return build_estimator(self.estimator, self.parameters) if isinstance(self.estimator, str) else self.estimator
 
     def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> ScikitClassifier:
-        """An estimator that has seen nothing yet."""
-        return ScikitClassifier(self, find_columns(corpus, self.features), len(classes), seed)
+        """A new, unfitted classifier for the features of a corpus."""
+        return ScikitClassifier(self, find_columns(corpus, self.features), len(classes), seed=seed)
 
     def load(self, arrays: Arrays, classes: Classes) -> ScikitClassifier:
-        """The classifier that these arrays were taken from."""
+        """A classifier with a saved state."""
         made = ScikitClassifier(self, load_columns(arrays, self.features), len(classes), seed=0)
         made.restore(arrays)
         return made
 
     def features(self, corpus: Corpus) -> Features:
-        """features[i, f] of every unit: those given, else those of its words."""
+        """features[i, f] of every unit: numeric features if there are any, else those of its words."""
         return extract_features(corpus, max_ngram=self.max_ngram, hash_bits=self.hash_bits, name=self.name)
 
 
 class ScikitClassifier:
-    """An estimator, and what it was last fitted to."""
+    """An estimator, and the examples it was last fitted to."""
 
-    def __init__(self, options: Scikit, columns: FeatureColumns, n_classes: int, seed: int) -> None:
+    def __init__(self, options: Scikit, columns: FeatureColumns, n_classes: int, *, seed: int) -> None:
         if options.min_probability * n_classes >= 1:
             raise OptionError(
                 f"min_probability: {options.min_probability} for each of {n_classes} classes leaves nothing to tell "
@@ -113,60 +113,63 @@ class ScikitClassifier:
         self.options, self.columns, self.n_classes, self.seed = options, columns, n_classes, seed
         self.refit = must_refit(options.unfitted()) if options.refit is None else options.refit
         self.estimator: Any = None
-        self._examples: TrainingExamples | None = None  # None with an estimator: it was restored from its attributes
+        self._examples: TrainingExamples | None = None  # None if restored from attributes
 
     @property
     def unfitted(self) -> Any:
-        """A new estimator, all chance in it from the seed."""
+        """A new, unfitted estimator, seeded."""
         return seed_estimator(self.options.unfitted(), derive_seed(self.seed, "scikit") % 2**32)
 
     def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:
-        """Fit anew, or a pass of `partial_fit`; the mean loss afterwards."""
+        """Fit from scratch, or call `partial_fit` once; the mean loss afterwards."""
         check_targets(corpus, targets, weights, self.n_classes)
-        counts = np.ones(corpus.n_units) if weights is None else weights
-        rows = np.flatnonzero(counts)
+        sample_weight = np.ones(corpus.n_units) if weights is None else weights
+        rows = np.flatnonzero(sample_weight)
         if not len(rows):
             return 0.0
-        self._examples = TrainingExamples(self.columns.of(corpus)[rows], targets[rows].copy(), counts[rows].copy())
+        features = self.columns.select(corpus)[rows]
+        self._examples = TrainingExamples(features, targets[rows].copy(), sample_weight[rows].copy())
         if self.refit:
             self.estimator = fit_estimator(self.unfitted, self._examples)
         else:
             self.estimator = self.unfitted if self.estimator is None else self.estimator
             partial_fit_estimator(self.estimator, self._examples)
         p = self._predict(self._examples.features)
-        each = -(targets[rows] * np.where(targets[rows] > 0, safe_log(p), 0.0)).sum(axis=1)
-        return float(counts[rows] @ each / counts.sum())
+        # per_unit[i], the cross-entropy; a class of target 0 adds nothing, even where its log probability is -inf
+        per_unit = -(targets[rows] * np.where(targets[rows] > 0, safe_log(p), 0.0)).sum(axis=1)
+        return float(sample_weight[rows] @ per_unit / sample_weight.sum())
 
     def predict_proba(self, corpus: Corpus) -> Beliefs:
-        """p[i, k] of every unit; uniform before anything was learnt."""
-        return self._predict(self.columns.of(corpus))
+        """p[i, k] of every unit; uniform before the first epoch."""
+        return self._predict(self.columns.select(corpus))
 
     def _predict(self, features: Features) -> Beliefs:
         if self.estimator is None or not features.shape[0]:
             return np.full((features.shape[0], self.n_classes), 1.0 / self.n_classes)
         p = np.zeros((features.shape[0], self.n_classes))
         p[:, self.estimator.classes_] = self.estimator.predict_proba(features)
+        # Mixed with the uniform distribution, so that no class has less than min_probability.
         return (1.0 - self.n_classes * self.options.min_probability) * p + self.options.min_probability
 
     def arrays(self) -> Arrays:
-        """What the estimator learnt, or what it was fitted to."""
+        """The attributes of the estimator, or the examples it was fitted to."""
         fixed = self.columns.arrays() | {SEED: np.array(self.seed), CLASSES: np.array(self.n_classes)}
         examples = self._examples
         if self.estimator is None:
             return fixed
-        if examples is None or attributes_suffice(self.estimator, self.unfitted, examples, goes_on=not self.refit):
+        if examples is None or attributes_suffice(self.estimator, self.unfitted, examples, partial=not self.refit):
             return fixed | numeric_attributes(self.estimator)
         if not self.refit:
             raise OptionError(
-                f"{type(self.unfitted).__name__} learns on from epoch to epoch, and what it knows cannot be kept as "
-                f"plain arrays. Set refit = true to fit it anew in every epoch, or choose another classifier."
+                f"{type(self.unfitted).__name__} is trained incrementally, and its state cannot be saved as plain "
+                f"arrays. Set refit = true to fit it from scratch in every epoch, or choose another classifier."
             )
         return fixed | examples.arrays() | {PROBE: self.estimator.predict_proba(examples.probe.features)}
 
     def restore(self, arrays: Arrays) -> None:
-        """Go on where `arrays` was taken."""
-        kept = load_columns(arrays, self.options.features)
-        if kept.width != self.columns.width or not np.array_equal(kept.kept, self.columns.kept):
+        """Set the estimator to a saved state."""
+        saved = load_columns(arrays, self.options.features)
+        if saved.width != self.columns.width or not np.array_equal(saved.kept, self.columns.kept):
             raise FormatError("These arrays are of a classifier built for another corpus: the features differ.")
         if SEED not in arrays or int(arrays.get(CLASSES, -1)) != self.n_classes:
             raise FormatError(f"These arrays are not of a scikit-learn classifier with {self.n_classes} classes.")
@@ -180,12 +183,12 @@ class ScikitClassifier:
 
 
 def must_refit(estimator: Any) -> bool:
-    """Whether an estimator must not go on from one epoch to the next: it cannot, or it adds up what it has seen."""
+    """Whether an estimator has no `partial_fit`, or one that adds up the targets of all epochs (naive Bayes)."""
     return not hasattr(estimator, "partial_fit") or type(estimator).__module__.startswith("sklearn.naive_bayes")
 
 
-def _check(estimator: Any, *, refit: bool | None) -> None:
-    """Refuse what cannot learn from soft targets or give probabilities."""
+def _check_estimator(estimator: Any, *, refit: bool | None) -> None:
+    """Refuse an estimator without `predict_proba` or sample weights."""
     name = type(estimator).__name__
     if not hasattr(estimator, "predict_proba"):
         raise OptionError(f"{name} gives no probabilities as it stands. Change its parameters, or choose another.")

@@ -1,4 +1,4 @@
-"""scikit-learn's classifiers by name, and as plain options: nothing else is ever imported for a name in a file."""
+"""scikit-learn's classifiers by name, with plain parameters. No other package is imported for a name in a file."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 from crowdlogic.errors import OptionError, did_you_mean
 
-HOMES = (
+MODULES = (
     "linear_model", "ensemble", "naive_bayes", "neighbors", "svm", "tree", "neural_network", "discriminant_analysis",
     "gaussian_process", "semi_supervised", "calibration", "dummy",
 )  # fmt: skip
-"""The modules of scikit-learn that classifiers come from."""
+"""The modules of scikit-learn that have classifiers."""
 
 
 def find_class(name: str) -> type[Any]:
@@ -22,8 +22,8 @@ def find_class(name: str) -> type[Any]:
     from sklearn.base import ClassifierMixin
 
     known: list[str] = []
-    for home in HOMES:
-        for public, found in inspect.getmembers(import_module(f"sklearn.{home}"), inspect.isclass):
+    for module in MODULES:
+        for public, found in inspect.getmembers(import_module(f"sklearn.{module}"), inspect.isclass):
             if issubclass(found, ClassifierMixin) and not public.startswith(("_", "ClassifierMixin", "Base")):
                 known.append(public)
                 if public == name:
@@ -32,7 +32,7 @@ def find_class(name: str) -> type[Any]:
 
 
 def build_estimator(name: str, parameters: Mapping[str, Any]) -> Any:
-    """A new estimator by its name and parameters."""
+    """A new, unfitted estimator by its name and parameters."""
     kind = find_class(name)
     known = list(inspect.signature(kind).parameters)
     unknown = [parameter for parameter in parameters if parameter not in known]
@@ -45,35 +45,35 @@ def build_estimator(name: str, parameters: Mapping[str, Any]) -> Any:
 
 
 def describe_estimator(estimator: Any) -> tuple[str, dict[str, Any]] | None:
-    """The name and parameters that `made` makes the same of; None where plain options cannot say it."""
+    """Name and parameters from which `build_estimator` makes an equal one; None if they are not plain values."""
     name = type(estimator).__name__
     try:
         if find_class(name) is not type(estimator):
             return None
-        usual = type(estimator)().get_params(deep=False)
-        others = {key: value for key, value in estimator.get_params(deep=False).items() if value != usual[key]}
-        return (name, others) if json.loads(json.dumps(others)) == others else None
-    except (OptionError, TypeError, ValueError):  # of another package, or with parameters that are no plain values
+        defaults = type(estimator)().get_params(deep=False)
+        changed = {key: value for key, value in estimator.get_params(deep=False).items() if value != defaults[key]}
+        return (name, changed) if json.loads(json.dumps(changed)) == changed else None
+    except (OptionError, TypeError, ValueError):  # of another package, or parameters that JSON cannot express
         return None
 
 
 def seed_estimator(estimator: Any, seed: int) -> Any:
-    """An unfitted copy whose chance comes from the seed wherever it is not a whole number already."""
+    """An unfitted copy in which every `random_state` that is not an integer is set to the seed."""
     from sklearn.base import clone
 
     copy = clone(estimator)
-    chance = {key: value for key, value in copy.get_params().items() if key.split("__")[-1] == "random_state"}
-    return copy.set_params(**{key: seed for key, value in chance.items() if not isinstance(value, int)})
+    states = {key: value for key, value in copy.get_params().items() if key.split("__")[-1] == "random_state"}
+    return copy.set_params(**{key: seed for key, value in states.items() if not isinstance(value, int)})
 
 
 def sample_weight_name(estimator: Any) -> str:
-    """What `fit` calls the weights of its examples."""
+    """The keyword argument of `fit` for sample weights; of a pipeline, that of its last step."""
     from sklearn.pipeline import Pipeline
     from sklearn.utils.validation import has_fit_parameter
 
-    last = estimator.steps[-1] if isinstance(estimator, Pipeline) else ("", estimator)
-    if not has_fit_parameter(last[1], "sample_weight"):
+    step, last = estimator.steps[-1] if isinstance(estimator, Pipeline) else ("", estimator)
+    if not has_fit_parameter(last, "sample_weight"):
         raise OptionError(
-            f"{type(last[1]).__name__} takes no weights of examples, and soft targets are weights. Choose another."
+            f"{type(last).__name__} takes no weights of examples, and soft targets are weights. Choose another."
         )
-    return f"{last[0]}__sample_weight" if last[0] else "sample_weight"
+    return f"{step}__sample_weight" if step else "sample_weight"

@@ -1,4 +1,4 @@
-"""A fitted scikit-learn estimator as arrays, without pickle: by its attributes, or by the examples it was fitted to.
+"""The state of a fitted scikit-learn estimator as arrays, without pickle: its attributes, or its training examples.
 
 Axes: i unit, f feature, k class, e example (a copy of a unit with a class).
 """
@@ -20,33 +20,33 @@ from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.numerics.arrays import Floats, Ints
 
 ATTRIBUTE, EXAMPLES = MODEL + "attribute.", MODEL + "examples."
-SLIGHT = 1e-6
-"""A copy of a unit that weighs no more than this is left out."""
-PROBE = 64
-"""Units that two estimators are compared on."""
+MIN_WEIGHT = 1e-6
+"""Copies of a unit with a weight up to this are left out."""
+PROBE_SIZE = 64
+"""Number of units on which the predictions of two estimators are compared."""
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingExamples:
-    """What an estimator learns from: features[i, f], targets[i, k] and weights[i] of the units that count."""
+    """What an estimator is fitted to: features[i, f], targets[i, k] and weights[i] of the units of weight > 0."""
 
     features: Features
     targets: Beliefs
     weights: Floats
 
     def copies(self) -> tuple[Features, Ints, Floats]:
-        """features[e, f], class[e], weight[e]: a copy of each unit for each class that is believed in."""
+        """features[e, f], class[e], weight[e]: a copy of each unit for each class of positive probability."""
         weight = self.targets * self.weights[:, None]
-        unit, label = np.nonzero(weight > SLIGHT)
+        unit, label = np.nonzero(weight > MIN_WEIGHT)
         return self.features[unit], label, weight[unit, label]
 
     @property
     def probe(self) -> TrainingExamples:
-        """A few of them."""
-        return TrainingExamples(self.features[:PROBE], self.targets[:PROBE], self.weights[:PROBE])
+        """The first few of them."""
+        return TrainingExamples(self.features[:PROBE_SIZE], self.targets[:PROBE_SIZE], self.weights[:PROBE_SIZE])
 
     def arrays(self) -> Arrays:
-        """As named arrays."""
+        """As named arrays; a sparse matrix by its three parts."""
         held = {"targets": self.targets, "weights": self.weights}
         if not isinstance(self.features, sparse.csr_array):
             return {EXAMPLES + name: array for name, array in (held | {"features": self.features}).items()}
@@ -55,7 +55,7 @@ class TrainingExamples:
 
 
 def load_examples(arrays: Arrays, n_features: int) -> TrainingExamples:
-    """From what `arrays` gave."""
+    """Examples from what `arrays` returned."""
     held = {name.removeprefix(EXAMPLES): np.asarray(array) for name, array in arrays.items()}
     if "features" in held:
         return TrainingExamples(held["features"], held["targets"], held["weights"])
@@ -76,7 +76,7 @@ def fit_estimator(estimator: Any, examples: TrainingExamples) -> Any:
 
 
 def partial_fit_estimator(estimator: Any, examples: TrainingExamples) -> None:
-    """A pass of `partial_fit`."""
+    """One call of `partial_fit`, in place."""
     features, label, weight = examples.copies()
     classes = np.arange(examples.targets.shape[1])
     try:
@@ -86,18 +86,18 @@ def partial_fit_estimator(estimator: Any, examples: TrainingExamples) -> None:
 
 
 def numeric_attributes(estimator: Any) -> Arrays:
-    """The numbers that it learnt."""
-    options = estimator.get_params(deep=False)
+    """The numeric attributes of a fitted estimator that are not its parameters."""
+    parameters = estimator.get_params(deep=False)
     return {
         ATTRIBUTE + name: np.array(value)
         for name, value in vars(estimator).items()
-        if name not in options and isinstance(value, np.ndarray | np.generic | int | float)
+        if name not in parameters and isinstance(value, np.ndarray | np.generic | int | float)
         if np.asarray(value).dtype.kind in "biuf"
     }
 
 
 def restore_attributes(estimator: Any, arrays: Arrays) -> Any:
-    """A copy of an unfitted estimator with the numbers of a fitted one."""
+    """A copy of an unfitted estimator with the numeric attributes of a fitted one."""
     from sklearn.base import clone
 
     copy = clone(estimator)
@@ -107,31 +107,31 @@ def restore_attributes(estimator: Any, arrays: Arrays) -> Any:
     return copy
 
 
-def attributes_suffice(estimator: Any, unfitted: Any, examples: TrainingExamples, *, goes_on: bool) -> bool:
-    """Whether its numbers alone make an estimator that predicts the same, and that learns on in the same way."""
+def attributes_suffice(estimator: Any, unfitted: Any, examples: TrainingExamples, *, partial: bool) -> bool:
+    """Whether an estimator with the same numeric attributes predicts the same (and after `partial_fit`, if asked)."""
     try:
         own, twin = deepcopy(estimator), restore_attributes(unfitted, numeric_attributes(estimator))
-        same = _agree(own, twin, examples.probe)
-        if same and goes_on:
+        same = _predict_alike(own, twin, examples.probe)
+        if same and partial:
             partial_fit_estimator(own, examples.probe)
             partial_fit_estimator(twin, examples.probe)
-            same = _agree(own, twin, examples.probe)
-    except (AttributeError, KeyError, IndexError, TypeError, ValueError):  # whatever it misses of a fitted one
+            same = _predict_alike(own, twin, examples.probe)
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError):  # any part of its state that is no number
         return False
     return same
 
 
-def _agree(own: Any, twin: Any, probe: TrainingExamples) -> bool:
+def _predict_alike(own: Any, twin: Any, probe: TrainingExamples) -> bool:
     return bool(np.array_equal(own.predict_proba(probe.features), twin.predict_proba(probe.features)))
 
 
 def refit_estimator(unfitted: Any, examples: TrainingExamples, probe: Floats) -> Any:
-    """The estimator fitted to the examples again; it must say of the first of them what it said before."""
-    again = fit_estimator(unfitted, examples)
-    said = again.predict_proba(examples.probe.features)
-    if said.shape != probe.shape or not np.allclose(said, probe, rtol=0, atol=1e-6):
+    """The estimator, fitted to saved examples again; it must predict the saved probabilities of the first of them."""
+    refitted = fit_estimator(unfitted, examples)
+    predicted = refitted.predict_proba(examples.probe.features)
+    if predicted.shape != probe.shape or not np.allclose(predicted, probe, rtol=0, atol=1e-6):
         raise FormatError(
-            f"{type(unfitted).__name__}, fitted to its examples again, no longer says the same. "
-            f"Use the scikit-learn version that it was fitted with, or fit anew."
+            f"{type(unfitted).__name__}, fitted to its examples again, no longer predicts the same. "
+            f"Use the scikit-learn version that it was fitted with, or fit it again."
         )
-    return again
+    return refitted

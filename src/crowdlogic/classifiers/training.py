@@ -1,4 +1,4 @@
-"""How a network is trained: the options alone, so that they can be read and written without torch."""
+"""How a network is trained. Hyper-parameters only, so that they can be read and written without torch."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ OPTIMISERS = ("adam", "adamw", "adadelta")
 
 @dataclass(frozen=True)
 class Training:
-    """How a network is trained.
+    """The optimiser of a network and its hyper-parameters.
 
     Attributes:
         optimiser: adam, adamw or adadelta.
-        learning_rate: The learning rate.
-        halve_every: Epochs after which the learning_rate is halved, again and again; 0 keeps it.
-        batch_size: Sequences (or documents, or rows of features) in a mini-batch.
-        clip_norm: The greatest norm of the gradient; 0 does not clip.
+        learning_rate: The learning rate of the first epoch.
+        halve_every: Number of epochs after which the learning rate is halved, repeatedly; 0 keeps it constant.
+        batch_size: Number of sequences (or documents, or rows of features) in a mini-batch.
+        clip_norm: Maximum norm of the gradient; 0 does not clip.
         weight_decay: Weight decay.
-        device: auto (a GPU if torch sees one), cpu, cuda, ...
+        device: auto (a GPU if torch finds one), cpu, cuda, ...
     """
 
     optimiser: str = "adam"

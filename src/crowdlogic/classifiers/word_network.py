@@ -1,6 +1,6 @@
-"""Networks that read words: how their vocabulary and vectors are made for a corpus, kept, and found again.
+"""Networks over words: how the vocabulary and the word vectors are made for a corpus, saved and loaded.
 
-What such a network looks like is its own business (kim_cnn, cnn_gru); it says so by being a WordArchitecture.
+The networks themselves are in kim_cnn and cnn_gru; their options implement WordArchitecture.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Protocol
 import numpy as np
 
 from crowdlogic.classifiers.crowd_heads import restore_classifier
-from crowdlogic.classifiers.layers import Embedding
+from crowdlogic.classifiers.layers import WordEmbedding
 from crowdlogic.classifiers.network import Inputs, Network
 from crowdlogic.classifiers.neural import NeuralClassifier, find_device, torch_seed
 from crowdlogic.classifiers.protocol import FIXED, MODEL, Arrays, decode_json, derive_seed, encode_json
 from crowdlogic.classifiers.training import Training
-from crowdlogic.classifiers.words import TokenStream, WordIndex, build_word_index, word_matrix
+from crowdlogic.classifiers.words import TokenStream, WordIndex, build_word_index, initial_vectors
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.names import Classes
 from crowdlogic.data.vectors import WordVectors
@@ -25,77 +25,79 @@ from crowdlogic.errors import FormatError
 WORDS = FIXED + "words"
 EMBEDDING = "embedding."
 RANDOM_SPREAD = 0.25
-"""Without any vectors words start uniform within this, as in Kim's program."""
+"""Without word vectors, words are initialised uniformly in [-RANDOM_SPREAD, RANDOM_SPREAD], as in Kim's program."""
 
 
 class WordArchitecture(Protocol):
-    """The options of a network that reads words."""
+    """The options of a network over words."""
 
     @property
     def vectors(self) -> WordVectors | None:
-        """The word vectors, if there are any."""
+        """Pretrained word vectors, if any."""
 
     @property
     def vector_size(self) -> int:
-        """The dimensions of a word when there are none."""
+        """The size of a word vector when there are no pretrained ones."""
 
     @property
     def case_sensitive(self) -> bool:
-        """Whether words are never looked up in lower case."""
+        """Whether words are looked up as written only, never in lower case."""
 
     @property
     def training(self) -> Training:
         """How the network is trained."""
 
     @property
-    def is_tuned(self) -> bool:
-        """Whether the vectors of the corpus' own words are trained."""
+    def trains_vectors(self) -> bool:
+        """Whether the vectors of the training corpus' words are trained."""
 
     @property
     def unknown_spread(self) -> float:
-        """Words that the vectors lack start uniform within this."""
+        """Words without a pretrained vector are initialised uniformly in [-unknown_spread, unknown_spread]."""
 
-    def said(self, corpus: Corpus) -> TokenStream:
+    def tokenize(self, corpus: Corpus) -> TokenStream:
         """The words of a corpus."""
 
-    def inputs(self, said: TokenStream, index: WordIndex) -> Inputs:
-        """What the network sees of them."""
+    def encode(self, tokens: TokenStream, index: WordIndex) -> Inputs:
+        """Words as inputs of the network."""
 
-    def network(self, embedding: Embedding, n_classes: int) -> Network:
-        """A new network over word vectors; its attribute `embedding` is them."""
+    def network(self, embedding: WordEmbedding, n_classes: int) -> Network:
+        """A new network, whose attribute `embedding` is the given one."""
 
 
 def build_classifier(options: WordArchitecture, corpus: Corpus, classes: Classes, *, seed: int) -> NeuralClassifier:
-    """A new network for the words of a corpus."""
+    """A new network for the vocabulary of a corpus."""
     vectors = options.vectors
-    index, n_own = build_word_index(options.said(corpus).words, vectors, case_sensitive=options.case_sensitive)
+    index, n_own = build_word_index(options.tokenize(corpus).words, vectors, case_sensitive=options.case_sensitive)
     rng = np.random.default_rng(derive_seed(seed, "words"))
     size, spread = (options.vector_size, RANDOM_SPREAD) if vectors is None else (vectors.size, options.unknown_spread)
-    matrix = word_matrix(index, vectors, size=size, spread=spread, rng=rng)
-    embedding = Embedding(matrix[:n_own], matrix[n_own:], tuned=options.is_tuned)
-    return _classifier(options, index, embedding, len(classes), seed)
+    matrix = initial_vectors(index, vectors, size=size, spread=spread, rng=rng)
+    embedding = WordEmbedding(matrix[:n_own], matrix[n_own:], trained=options.trains_vectors)
+    return _make_classifier(options, index, embedding, n_classes=len(classes), seed=seed)
 
 
 def load_classifier(options: WordArchitecture, arrays: Arrays, classes: Classes) -> NeuralClassifier:
-    """The network that these arrays were taken from; whether its vectors were trained is seen from them."""
-    tuned = MODEL + EMBEDDING + "own" in arrays
-    names = (WORDS, (MODEL if tuned else FIXED + MODEL) + EMBEDDING + "own", FIXED + MODEL + EMBEDDING + "rest")
+    """A network with a saved state, which also tells whether its word vectors were trained."""
+    trained = MODEL + EMBEDDING + "own" in arrays
+    names = (WORDS, (MODEL if trained else FIXED + MODEL) + EMBEDDING + "own", FIXED + MODEL + EMBEDDING + "rest")
     absent = [name for name in names if name not in arrays]
     if absent:
         raise FormatError(f"These arrays are not of a network that reads words: {absent[0]} is missing.")
-    index = WordIndex(decode_json(arrays[names[0]]), case_sensitive=options.case_sensitive)
-    embedding = Embedding(np.asarray(arrays[names[1]]), np.asarray(arrays[names[2]]), tuned=tuned)
-    return restore_classifier(_classifier(options, index, embedding, len(classes), seed=0), arrays)
+    words, own, rest = (np.asarray(arrays[name]) for name in names)
+    index = WordIndex(decode_json(words), case_sensitive=options.case_sensitive)
+    embedding = WordEmbedding(own, rest, trained=trained)
+    plain = _make_classifier(options, index, embedding, n_classes=len(classes), seed=0)
+    return restore_classifier(plain, arrays)
 
 
-def _classifier(
-    options: WordArchitecture, index: WordIndex, embedding: Embedding, n_classes: int, seed: int
+def _make_classifier(
+    options: WordArchitecture, index: WordIndex, embedding: WordEmbedding, *, n_classes: int, seed: int
 ) -> NeuralClassifier:
     with torch_seed(derive_seed(seed, "weights"), find_device("cpu")):
         network = options.network(embedding, n_classes)
-    read = partial(_read, options, index)
-    return NeuralClassifier(network, read, options.training, seed=seed, fixed={WORDS: encode_json(index.words)})
+    encode = partial(_encode_corpus, options, index)
+    return NeuralClassifier(network, encode, options.training, seed=seed, fixed={WORDS: encode_json(index.words)})
 
 
-def _read(options: WordArchitecture, index: WordIndex, corpus: Corpus) -> Inputs:
-    return options.inputs(options.said(corpus), index)
+def _encode_corpus(options: WordArchitecture, index: WordIndex, corpus: Corpus) -> Inputs:
+    return options.encode(options.tokenize(corpus), index)

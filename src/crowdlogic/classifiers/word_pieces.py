@@ -1,9 +1,9 @@
-"""Texts and tokens as the pieces of words that a transformer reads, with the marks it wants around them.
+"""Word pieces, the input of a transformer, with the special tokens that it expects around them.
 
-A text is one sequence, cut off where it is too long. A sentence of tokens that is too long is read in several parts,
-cut between tokens, so that every token is seen; the unit of a token is at its first piece.
+A text is one sequence, truncated at the maximum length. A sentence of tokens that is too long is split between tokens
+into several sequences, so that every token is seen; the unit of a token is at its first piece.
 
-Axes: s sequence, i piece in the text of all sequences.
+Axes: s sequence, i piece in the concatenation of all sequences.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from crowdlogic.numerics.arrays import Ints
 
 
 class WordPieces:
-    """A tokenizer by its description, and how many pieces may be read at once, marks and all."""
+    """A tokenizer, from its JSON description, and the maximum length of a sequence, special tokens included."""
 
     def __init__(self, description: str, length: int) -> None:
         from tokenizers import Tokenizer
@@ -29,43 +29,43 @@ class WordPieces:
         self._tokenizer: Any = Tokenizer.from_str(description)
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        self.before, self.after = self._marks()
+        self.before, self.after = self._special_tokens()
         self.room = length - len(self.before) - len(self.after)
         if self.room < 1:
             raise OptionError(f"length: {length} pieces leave no room for words between the marks. Allow more.")
 
     def encode_texts(self, texts: Sequence[str]) -> tuple[Ints, Ints]:
-        """rows[i] and offsets[s]: a sequence for each text."""
+        """rows[i] and offsets[s]: one sequence for each text."""
         found = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
-        return _joined([[*self.before, *text.ids[: self.room], *self.after] for text in found])
+        return _concatenate([[*self.before, *text.ids[: self.room], *self.after] for text in found])
 
-    def encode_tokens(self, said: TokenStream) -> tuple[Ints, Ints, Ints]:
-        """rows[i], offsets[s] and units[i], NO_UNIT where a piece is not the first of a token."""
-        pieces = self._of_words(said.words)
-        parts, units = [], []
-        for begin, end in zip(said.offsets[:-1].tolist(), said.offsets[1:].tolist(), strict=True):
-            for first, last in self._cut([len(pieces[word]) for word in said.words[begin:end]]):
+    def encode_tokens(self, tokens: TokenStream) -> tuple[Ints, Ints, Ints]:
+        """rows[i], offsets[s] and units[i], which is NO_UNIT except at the first piece of a token."""
+        pieces = self._pieces_by_word(tokens.words)
+        rows, units = [], []
+        for begin, end in zip(tokens.offsets[:-1].tolist(), tokens.offsets[1:].tolist(), strict=True):
+            for first, last in self._split_sentence([len(pieces[word]) for word in tokens.words[begin:end]]):
                 part, unit = list(self.before), [NO_UNIT] * len(self.before)
                 for i in range(begin + first, begin + last):
-                    own = pieces[said.words[i]]
+                    own = pieces[tokens.words[i]]
                     part += own
                     unit += [i] + [NO_UNIT] * (len(own) - 1)
-                parts.append([*part, *self.after])
+                rows.append([*part, *self.after])
                 units.append([*unit, *[NO_UNIT] * len(self.after)])
-        rows, offsets = _joined(parts)
-        return rows, offsets, _joined(units)[0]
+        all_rows, offsets = _concatenate(rows)
+        return all_rows, offsets, _concatenate(units)[0]
 
-    def _of_words(self, words: Sequence[str]) -> dict[str, list[int]]:
-        """The pieces of every different word; one at least, since its first piece stands for it."""
-        different = list(dict.fromkeys(words))
+    def _pieces_by_word(self, words: Sequence[str]) -> dict[str, list[int]]:
+        """The pieces of every distinct word; at least one, because the first piece carries the unit."""
+        distinct = list(dict.fromkeys(words))
         found = self._tokenizer.encode_batch(
-            [[word] for word in different], is_pretokenized=True, add_special_tokens=False
+            [[word] for word in distinct], is_pretokenized=True, add_special_tokens=False
         )
-        blank = [self._unknown()]
-        return {word: (own.ids or blank)[: self.room] for word, own in zip(different, found, strict=True)}
+        blank = [self._unknown_piece()]
+        return {word: (own.ids or blank)[: self.room] for word, own in zip(distinct, found, strict=True)}
 
-    def _cut(self, sizes: Sequence[int]) -> list[tuple[int, int]]:
-        """Where to cut a sentence with tokens of these sizes: (first, behind the last) of every part."""
+    def _split_sentence(self, sizes: Sequence[int]) -> list[tuple[int, int]]:
+        """Split a sentence whose tokens have these numbers of pieces: the range (first, end) of each part."""
         cuts, held = [0], 0
         for t, size in enumerate(sizes):
             if held + size > self.room:
@@ -74,19 +74,20 @@ class WordPieces:
             held += size
         return [(first, last) for first, last in zip(cuts, [*cuts[1:], len(sizes)], strict=True) if first < last]
 
-    def _marks(self) -> tuple[list[int], list[int]]:
-        """What stands before and after the pieces of a text."""
+    def _special_tokens(self) -> tuple[list[int], list[int]]:
+        """The special tokens before and after the pieces of a text."""
         sample = self._tokenizer.encode("a")
         own = [place for place, mark in enumerate(sample.special_tokens_mask) if not mark] or [len(sample.ids)]
         return sample.ids[: own[0]], sample.ids[own[-1] + 1 :]
 
-    def _unknown(self) -> int:
+    def _unknown_piece(self) -> int:
         """The piece for a word that has none, such as an empty one."""
         name = getattr(self._tokenizer.model, "unk_token", None)
         found = None if name is None else self._tokenizer.token_to_id(name)
         return int([*self.before, *self.after, 0][0] if found is None else found)
 
 
-def _joined(parts: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:
+def _concatenate(parts: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:
+    """All numbers in one array, and offsets[s], where each part begins."""
     offsets = np.concatenate([[0], np.cumsum([len(part) for part in parts], dtype=np.int64)])
     return np.array([number for part in parts for number in part], dtype=np.int64), offsets

@@ -1,12 +1,12 @@
-"""Words as a network sees them: tokens, a vocabulary, and a vector for each word.
+"""Words as input of a network: tokenisation, a vocabulary, a vector for each word, and the shape of a word.
 
 [KIM14] Kim, "Convolutional neural networks for sentence classification", 2014: its cleaning of English sentences.
 
-The vocabulary of a network is the words of its training corpus, first, and behind them every other word that has a
-vector, so that words of new texts are known too. The words of the training corpus may be trained; the rest have their
-given vectors for good, as they would have anyway, since nothing ever moves the vector of a word that is not seen.
+The vocabulary of a network is the words of its training corpus followed by all other words that have a vector, so that
+new texts are covered, too. The vectors of the training words may be trained; the others keep the vectors they were
+given, as they would anyway: training never updates the vector of a word that does not occur.
 
-Axes: s sequence, i place in the text of all sequences, v word, d dimension.
+Axes: s sequence, i position in the concatenation of all sequences, v word, d dimension.
 """
 
 from __future__ import annotations
@@ -27,39 +27,43 @@ CLITICS = re.compile(r"('s|'ve|n't|'re|'d|'ll)")
 OTHER = re.compile(r"[^a-z0-9(),!?'`]")
 MARKS = re.compile(r"([,!()?])")
 
+SHAPES = ("padding", "lower", "Title", "UPPER", "mIxed", "digits", "d1git", "marks", "other")
+"""The shapes of words: capitals, digits and punctuation, which vectors of lower-case words do not distinguish."""
+N_SHAPES = len(SHAPES)
+
 
 def tokenize_kim(text: str) -> list[str]:
-    """The words of a sentence as [KIM14] cleans them: lower case, clitics and marks apart, the rest dropped."""
+    """Tokens as in [KIM14]: lower case, clitics and some punctuation split off, all other characters dropped."""
     kept = OTHER.sub(" ", text.lower())
     return MARKS.sub(r" \1 ", CLITICS.sub(r" \1", kept)).split()
 
 
 def tokenize_plain(text: str) -> list[str]:
-    """Words and marks of a text in any alphabet, in lower case."""
+    """Words and punctuation marks of a text in any alphabet, in lower case."""
     return re.findall(r"\w+|[^\w\s]", text.lower())
 
 
 TOKENIZERS = {"kim": tokenize_kim, "plain": tokenize_plain}
-"""The ways to cut a text into words."""
+"""Tokenisers of texts, by name."""
 
 
 @dataclass(frozen=True, eq=False)
 class TokenStream:
-    """TokenStream text as words: words[i] of all sequences one after the other, and where each begins."""
+    """The tokens of all sequences, concatenated: words[i], and offsets[s], the first token of each sequence."""
 
     words: tuple[str, ...]
     offsets: Ints
 
 
 def corpus_tokens(corpus: Corpus, name: str) -> TokenStream:
-    """The tokens of a corpus of sequences, as they are."""
+    """The tokens of a corpus of sequences, unchanged."""
     if corpus.tokens is None or corpus.offsets is None:
         raise CorpusError(f"{name} tags the tokens of sequences; these items have none. Choose a model for documents.")
     return TokenStream(corpus.tokens, corpus.offsets)
 
 
 def tokenize_texts(corpus: Corpus, name: str, *, tokenizer: str) -> TokenStream:
-    """The texts of a corpus of documents, cut into words."""
+    """The tokens of a corpus of documents."""
     if corpus.texts is None or corpus.is_sequential:
         kind = "sequences of tokens" if corpus.is_sequential else "items without texts"
         raise CorpusError(f"{name} looks at the texts of documents; these are {kind}. Choose another model.")
@@ -69,7 +73,7 @@ def tokenize_texts(corpus: Corpus, name: str, *, tokenizer: str) -> TokenStream:
 
 
 class WordIndex:
-    """Words and their rows. Row 0 is padding, row 1 a word that nobody knows."""
+    """The vocabulary: a row number for each word. Row 0 is padding, row 1 stands for unknown words."""
 
     PADDING, UNKNOWN = 0, 1
 
@@ -82,7 +86,7 @@ class WordIndex:
         return len(self.words) + 2
 
     def rows(self, words: Iterable[str]) -> Ints:
-        """The row of each word: as it is, then in lower case (unless look-up is case_sensitive), then UNKNOWN."""
+        """The row of each word as written, else of its lower case (unless case_sensitive), else UNKNOWN."""
         find = self._row.get
         if self.case_sensitive:
             return np.array([find(word, self.UNKNOWN) for word in words], dtype=np.int64)
@@ -92,16 +96,16 @@ class WordIndex:
 def build_word_index(
     words: Iterable[str], vectors: WordVectors | None, *, case_sensitive: bool
 ) -> tuple[WordIndex, int]:
-    """The corpus' words, then all others with a vector; and how many rows are the corpus' own, padding and all."""
+    """The words of a corpus, then all others with a vector; and the number of rows up to the last corpus word."""
     own = dict.fromkeys(words)
     more = () if vectors is None else (word for word in dict.fromkeys(vectors.words) if word not in own)
     return WordIndex((*own, *more), case_sensitive=case_sensitive), len(own) + 2
 
 
-def word_matrix(
+def initial_vectors(
     index: WordIndex, vectors: WordVectors | None, *, size: int, spread: float, rng: np.random.Generator
 ) -> NDArray[np.float32]:
-    """vectors[v, d]: given ones where there are, else uniform within the spread; zeros for padding and the unknown."""
+    """vectors[v, d]: the given ones, else uniform in [-spread, spread]; zero for padding and unknown words."""
     matrix = rng.uniform(-spread, spread, (len(index), size)).astype(np.float32)
     matrix[:2] = 0.0
     if vectors is not None:
@@ -109,12 +113,8 @@ def word_matrix(
     return matrix
 
 
-SHAPES = ("padding", "lower", "Title", "UPPER", "mIxed", "digits", "d1git", "marks", "other")
-N_SHAPES = len(SHAPES)
-
-
 def word_shape(word: str) -> int:
-    """The code of a word's looks; never 0, which is padding."""
+    """The code of a word's shape, an index into SHAPES; never 0, which is padding."""
     if word.isalpha():
         cases = ((word.islower(), 1), (word.isupper() and len(word) > 1, 3), (word.istitle(), 2), (True, 4))
         return next(code for holds, code in cases if holds)
@@ -124,6 +124,6 @@ def word_shape(word: str) -> int:
 
 
 def shape_codes(words: Sequence[str]) -> Ints:
-    """The code of each word's looks."""
-    known = {word: word_shape(word) for word in set(words)}
-    return np.array([known[word] for word in words], dtype=np.int64)
+    """The code of each word's shape."""
+    codes = {word: word_shape(word) for word in set(words)}
+    return np.array([codes[word] for word in words], dtype=np.int64)

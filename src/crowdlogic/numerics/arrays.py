@@ -1,4 +1,4 @@
-"""The array types that signatures speak of."""
+"""Array types of signatures, read-only views and stable sorting."""
 
 from __future__ import annotations
 
@@ -15,22 +15,21 @@ AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
 
 
 def read_only(array: AnyArray) -> AnyArray:
-    """A read-only view: what sits in a frozen dataclass must not change under it."""
+    """A read-only view of an array, for the fields of frozen dataclasses."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 def stable_order(key: Ints) -> Ints:
-    """The permutation that sorts whole numbers of 0 or more, equal ones in the order they stand.
+    """The permutation that sorts non-negative integers; equal ones keep their order.
 
-    Key and position are packed into one integer where they fit: sorting integers is several times quicker than
-    sorting their positions.
+    Key and position are packed into one integer where they fit: sorting integers is several times as fast as `argsort`.
     """
     bits = max(len(key) - 1, 1).bit_length()
     if len(key) == 0 or int(key.max()) >= 1 << (62 - bits):
         return np.argsort(key, kind="stable")
-    packed = key.astype(np.int64)  # a copy, changed in place: at ten million rows every further one is 80 MB
+    packed = key.astype(np.int64)  # a copy, changed in place: at ten million rows every further copy takes 80 MB
     packed <<= bits
     packed |= np.arange(len(key))
     packed.sort()

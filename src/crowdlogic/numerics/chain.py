@@ -1,11 +1,12 @@
-"""The linear chain: exact marginals and the best path of tag sequences, for many ragged sequences at once.
+"""The linear chain: exact marginals and the best path of tag sequences, for many sequences of different lengths.
 
-A chain scores a tag sequence y by sum_t unary[t, y_t] + pairwise[y_(t-1), y_t]: an HMM's log probabilities, a CRF's
-scores or the penalties of rules alike. Everything is in log space and LOG_ZERO (minus infinity) forbids: what is
-forbidden gets exactly zero. Forward-backward and Viterbi as in Rabiner, "A tutorial on hidden Markov models" [RAB89].
+The score of a tag sequence y is sum_t unary[t, y_t] + pairwise[y_(t-1), y_t]: the log probabilities of an HMM, the
+scores of a CRF or the penalties of rules. Everything is in log space; LOG_ZERO (minus infinity) forbids a tag or a
+transition, which then has probability zero exactly. Forward-backward and Viterbi as in Rabiner, "A tutorial on hidden
+Markov models" [RAB89].
 
-Two ways to the same numbers: numpy, which needs no compilation, one step for the t-th units of all sequences together;
-and for large inputs the kernels of `chain_kernels`, sequence by sequence.
+There are two implementations: numpy, without compilation, which takes one step for the t-th units of all sequences
+together; and for large inputs the kernels of `chain_kernels`, sequence by sequence.
 
 Axes: i unit, k tag (and k' the next tag), s sequence, t table of pairwise potentials.
 """
@@ -22,21 +23,21 @@ from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import LOG_ZERO, log_sum_exp
 
 LARGE = 100_000
-"""From this many unary potentials on, loading (or once compiling) the kernels costs less than going without."""
+"""From this many unary potentials on the kernels are used, although they must be loaded (and compiled once)."""
 
 IMPOSSIBLE = -1
-"""The tag in the best path of a sequence that every tagging is forbidden for."""
+"""The tag, in the best path, of the units of a sequence whose taggings are all forbidden."""
 
 
 @dataclass(frozen=True, eq=False)
 class ChainMarginals:
-    """What forward-backward finds.
+    """The results of forward-backward.
 
     Attributes:
         q: q[i, k], the probability of tag k at unit i.
         transitions: The expected number of transitions from k to k' [k, k'], or per table [t, k, k'].
-        log_partition: log_partition[s], the log of the sum over all taggings of sequence s. LOG_ZERO says that all are
-            forbidden: then q is uniform there and no transition is counted. An empty sequence has 0.
+        log_partition: log_partition[s], the log of the sum over all taggings of sequence s. It is LOG_ZERO if all are
+            forbidden: then q is uniform and no transition is counted. An empty sequence has 0.
     """
 
     q: Floats
@@ -60,11 +61,11 @@ def marginals(
         pairwise: pairwise[k, k'], the log potential of tag k followed by k'; or several tables, pairwise[t, k, k'].
         offsets: offsets[s] is the first unit of sequence s, offsets[-1] the number of units.
         start: start[k], the log potential of tag k at the first unit of a sequence; none when not given.
-        table: table[i], the table of the transition into unit i (a sequence's first unit has none: its entry is not
-            looked at). Needed with several tables.
-        compiled: Whether to use the kernels; decided by size when not given.
+        table: table[i], the table of the transition into unit i (ignored for the first unit of a sequence). Required
+            with several tables.
+        compiled: Whether to use the kernels; by default decided by size.
     """
-    chain = _checked(unary, pairwise, offsets, start, table)
+    chain = _check_potentials(unary, pairwise, offsets, start=start, table=table)
     if _is_large(unary) if compiled is None else compiled:
         from crowdlogic.numerics.chain_kernels import forward_backward
 
@@ -85,9 +86,9 @@ def best_path(
 ) -> Ints:
     """tags[i], the most probable tagging of each sequence (Viterbi); the arguments are those of `marginals`.
 
-    Ties go to the lowest tag, from the last unit backwards. A sequence that is forbidden throughout is IMPOSSIBLE.
+    Ties go to the lowest tag, from the last unit backwards. Where all taggings are forbidden, tags are IMPOSSIBLE.
     """
-    chain = _checked(unary, pairwise, offsets, start, table)
+    chain = _check_potentials(unary, pairwise, offsets, start=start, table=table)
     if _is_large(unary) if compiled is None else compiled:
         from crowdlogic.numerics.chain_kernels import viterbi
 
@@ -97,7 +98,7 @@ def best_path(
 
 @dataclass(frozen=True, eq=False)
 class _Chain:
-    """Checked potentials: `start` is folded into the unary ones, there is always a list of tables."""
+    """Validated potentials: `start` is added to the unary ones, and tables[t, k, k'] has always three axes."""
 
     unary: Floats
     tables: Floats
@@ -109,7 +110,9 @@ def _is_large(unary: Floats) -> bool:
     return unary.size >= LARGE
 
 
-def _checked(unary: Floats, pairwise: Floats, offsets: Ints, start: Floats | None, table: Ints | None) -> _Chain:
+def _check_potentials(
+    unary: Floats, pairwise: Floats, offsets: Ints, *, start: Floats | None, table: Ints | None
+) -> _Chain:
     n_units, n_tags = unary.shape
     tables = pairwise if pairwise.ndim == 3 else pairwise[None]
     if tables.shape[1:] != (n_tags, n_tags):
@@ -121,15 +124,15 @@ def _checked(unary: Floats, pairwise: Floats, offsets: Ints, start: Floats | Non
     if start is not None:
         potentials[first] += start
     return _Chain(
-        potentials,
-        np.ascontiguousarray(tables, dtype=np.float64),
-        _tables_of(table, tables, first, n_units),
-        np.ascontiguousarray(offsets, dtype=np.int64),
+        unary=potentials,
+        tables=np.ascontiguousarray(tables, dtype=np.float64),
+        table=_transition_tables(table, tables, first, n_units),
+        offsets=np.ascontiguousarray(offsets, dtype=np.int64),
     )
 
 
-def _tables_of(table: Ints | None, tables: Floats, first: Ints, n_units: int) -> Ints:
-    """table[i] for every unit, with 0 where none is looked at."""
+def _transition_tables(table: Ints | None, tables: Floats, first: Ints, n_units: int) -> Ints:
+    """table[i] for every unit, 0 for the first units of sequences."""
     if table is None:
         if len(tables) > 1:
             raise OptionError(f"{len(tables)} pairwise tables need table[i], which says where each applies.")
@@ -142,9 +145,9 @@ def _tables_of(table: Ints | None, tables: Floats, first: Ints, n_units: int) ->
 
 
 def _steps(offsets: Ints) -> Iterator[tuple[Ints, Ints]]:
-    """For t = 1, 2, ...: the t-th units (from 0) of all sequences that are long enough, and the units before them."""
+    """For t = 1, 2, ...: the t-th units (from 0) of all sequences longer than t, and the units before them."""
     lengths = np.diff(offsets)
-    by_length = np.argsort(-lengths, kind="stable")
+    by_length = np.argsort(-lengths, kind="stable")  # longest first, so that those longer than t come first
     starts = np.asarray(offsets[:-1])[by_length]
     falling = -lengths[by_length]
     for t in range(1, int(lengths.max(initial=0))):
@@ -153,20 +156,23 @@ def _steps(offsets: Ints) -> Iterator[tuple[Ints, Ints]]:
 
 
 def _forward_backward(chain: _Chain) -> tuple[Floats, Floats, Floats]:
+    """q[i, k], the expected transitions [t, k, k'] and log_partition[s], in numpy."""
     lengths = np.diff(chain.offsets)
     full = lengths > 0
     steps = list(_steps(chain.offsets))
     forward = _forward(chain, steps)
     log_partition = np.zeros(len(lengths))
     log_partition[full] = log_sum_exp(forward[chain.offsets[1:][full] - 1], axis=1)
+    # possible[i] and centre[i]: whether the unit's sequence has a tagging, and its log partition
     possible = np.repeat(np.isfinite(log_partition), lengths)
     centre = np.repeat(np.where(np.isfinite(log_partition), log_partition, 0.0), lengths)
     backward = np.zeros_like(forward)
     counts = np.zeros_like(chain.tables)
     for now, before in reversed(steps):
         onward = chain.unary[now] + backward[now]
-        scores = chain.tables[chain.table[now]] + onward[:, None, :]
+        scores = chain.tables[chain.table[now]] + onward[:, None, :]  # [unit, k before, k' now]
         backward[before] = log_sum_exp(scores, axis=2)
+        # expected[unit, k, k'], the probability of each transition into the units `now`
         expected = np.exp(scores + forward[before][:, :, None] - centre[now][:, None, None])
         expected = expected[possible[now]]
         if len(counts) == 1:
@@ -181,11 +187,13 @@ def _forward(chain: _Chain, steps: list[tuple[Ints, Ints]]) -> Floats:
     """forward[i, k], the log of the sum over all taggings that reach tag k at unit i."""
     forward = chain.unary.copy()
     for now, before in steps:
+        # the sum over k, the tag of the unit before
         forward[now] += log_sum_exp(forward[before][:, :, None] + chain.tables[chain.table[now]], axis=1)
     return forward
 
 
 def _viterbi(chain: _Chain) -> Ints:
+    """tags[i] of the best path: maxima forward, then back along the tags they came from."""
     steps = list(_steps(chain.offsets))
     best = chain.unary.copy()
     came_from = np.zeros(best.shape, dtype=np.int32)

@@ -1,12 +1,14 @@
 """The linear chain compiled: forward-backward and Viterbi, sequence by sequence.
 
-Forward-backward runs on probabilities scaled to sum to one at each unit, which is several times quicker than log space.
-It is exact as long as no forward number that is not zero gets too small to be kept. So they are watched: potentials and
-scaled probabilities must be 0 or at least SMALLEST, since then no product of three of them is lost. A sequence that
-breaks this is done again in log space. Backward numbers need no watch: one that is lost belongs to taggings whose whole
-probability is below the smallest float.
+Forward-backward runs on probabilities scaled to sum to one at each unit, which is several times as fast as log space.
+It is exact as long as no positive forward probability underflows. So underflow is checked: potentials and scaled
+probabilities must be 0 or at least SMALLEST, because then no product of three of them underflows. A sequence that
+violates this is computed again in log space. Backward numbers need no check: one that underflows belongs to taggings
+whose whole probability is below the smallest float.
 
-Nothing imports this module at the top: numba takes a third of a second to load.
+No module imports this one at its top: numba takes a third of a second to load.
+
+Axes: i unit, k tag (n the next one), s sequence, t table of pairwise potentials.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ LOG_SMALLEST = float(np.log(SMALLEST))
 
 def forward_backward(unary: Floats, tables: Floats, table: Ints, offsets: Ints) -> tuple[Floats, Floats, Floats]:
     """q[i, k], the expected transitions [t, k, k'] and log_partition[s]."""
+    # Each table is scaled by its largest entry, which is put back into the log partition.
     peak = tables.max(axis=(1, 2), initial=-np.inf)
     peak = np.where(np.isfinite(peak), peak, 0.0)
     scaled = np.exp(tables - peak[:, None, None])
@@ -32,7 +35,7 @@ def forward_backward(unary: Floats, tables: Floats, table: Ints, offsets: Ints) 
 
 
 def viterbi(unary: Floats, tables: Floats, table: Ints, offsets: Ints) -> Ints:
-    """tags[i], -1 throughout a sequence that is forbidden throughout."""
+    """tags[i] of the best path; -1 for the units of a sequence whose taggings are all forbidden."""
     tags = np.full(len(unary), -1, dtype=np.int32)
     _best_paths(unary, tables, table, offsets, tags)
     return tags
@@ -40,6 +43,7 @@ def viterbi(unary: Floats, tables: Floats, table: Ints, offsets: Ints) -> Ints:
 
 @njit(cache=True, nogil=True)
 def _all_sequences(unary, tables, scaled, peak, safe, table, offsets, q, counts, log_partition):  # type: ignore[no-untyped-def]
+    """Forward-backward for every sequence: scaled if possible, else in log space."""
     n_tags = unary.shape[1]
     longest = 0
     for s in range(offsets.size - 1):
@@ -60,7 +64,7 @@ def _all_sequences(unary, tables, scaled, peak, safe, table, offsets, q, counts,
 
 @njit(cache=True, nogil=True)
 def _scaled_pass(unary, scaled, peak, table, begin, end, q, counts, log_partition, s, local, norm, back):  # type: ignore[no-untyped-def]
-    """One sequence on scaled probabilities. False, with nothing counted, when a number got too small."""
+    """One sequence on scaled probabilities; False, with nothing counted, on underflow."""
     total = _scaled_forward(unary, scaled, peak, table, begin, end, q, local, norm)
     if not np.isfinite(total):
         return False
@@ -88,7 +92,7 @@ def _scaled_pass(unary, scaled, peak, table, begin, end, q, counts, log_partitio
 
 @njit(cache=True, nogil=True)
 def _local_weights(unary, weight):  # type: ignore[no-untyped-def]
-    """exp(unary) scaled to a peak of one into weight; the log of the peak, or NaN when a number got too small."""
+    """Set weight to exp(unary), scaled to a maximum of one; the log of the scale, or NaN on underflow."""
     top = unary.max()
     if not np.isfinite(top):
         return np.nan
@@ -102,7 +106,7 @@ def _local_weights(unary, weight):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _scaled_forward(unary, scaled, peak, table, begin, end, q, local, norm):  # type: ignore[no-untyped-def]
-    """Scaled forward probabilities into q; the log partition, or NaN when a number got too small."""
+    """Set q to the scaled forward probabilities; the log partition, or NaN on underflow."""
     n_tags = unary.shape[1]
     total = 0.0
     for i in range(begin, end):
@@ -131,6 +135,7 @@ def _scaled_forward(unary, scaled, peak, table, begin, end, q, local, norm):  # 
 
 @njit(cache=True, nogil=True)
 def _log_sum(values):  # type: ignore[no-untyped-def]
+    """The log of the sum of exponentials."""
     peak = values.max()
     if peak == -np.inf:
         return peak
@@ -142,6 +147,7 @@ def _log_sum(values):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _log_forward(unary, tables, table, begin, end, forward, terms):  # type: ignore[no-untyped-def]
+    """Set forward[i - begin, n] to the log of the sum over all taggings up to unit i that end with tag n."""
     n_tags = unary.shape[1]
     for i in range(begin, end):
         for n in range(n_tags):
@@ -155,7 +161,7 @@ def _log_forward(unary, tables, table, begin, end, forward, terms):  # type: ign
 
 @njit(cache=True, nogil=True)
 def _log_pass(unary, tables, table, begin, end, q, counts, log_partition, s, forward):  # type: ignore[no-untyped-def]
-    """One sequence in log space."""
+    """One sequence in log space: q, expected transitions and log partition."""
     n_tags = unary.shape[1]
     terms = np.empty(n_tags)
     _log_forward(unary, tables, table, begin, end, forward, terms)
@@ -179,6 +185,7 @@ def _log_pass(unary, tables, table, begin, end, q, counts, log_partition, s, for
 
 @njit(cache=True, nogil=True)
 def _best_paths(unary, tables, table, offsets, tags):  # type: ignore[no-untyped-def]
+    """Viterbi for every sequence; ties go to the lowest tag."""
     n_tags = unary.shape[1]
     longest = 0
     for s in range(offsets.size - 1):

@@ -1,7 +1,7 @@
-"""Compiled kernels, for inputs so large that compiling (once, cached on disk) pays for itself.
+"""A compiled kernel that numbers distinct keys, for inputs so large that compiling (once, cached on disk) pays off.
 
-Nothing imports this module at the top: numba takes a third of a second to load, so a caller with a large
-input imports it at the place of use.
+No module imports this one at its top: numba takes a third of a second to load, so callers with a large input import it
+where they need it.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from crowdlogic.numerics.arrays import Ints
 
 
 def first_appearance_codes(keys: NDArray[np.uint64]) -> tuple[Ints, Ints]:
-    """Code equal keys alike, 0, 1, 2... in order of first appearance.
+    """Number distinct keys 0, 1, 2, ... in order of first appearance.
 
     Returns:
-        codes[n], and rows[c], the row where code c appeared first.
+        codes[n] of every key, and rows[c], the row in which code c appears first.
     """
     bits = max(int(keys.size).bit_length() + 1, 4)
     codes, rows = _code_by_open_addressing(np.ascontiguousarray(keys), 1 << bits)
@@ -26,7 +26,7 @@ def first_appearance_codes(keys: NDArray[np.uint64]) -> tuple[Ints, Ints]:
 
 @njit(cache=True, nogil=True)
 def _code_by_open_addressing(keys, size):  # type: ignore[no-untyped-def]
-    """One pass with linear probing; the table is at least twice as large as the keys, so probes stay short."""
+    """One pass over a hash table with linear probing, of at least twice as many slots as keys."""
     mask = np.uint64(size - 1)
     slots = np.full(size, -1, np.int32)
     rows = np.empty(keys.size, np.int32)
@@ -45,5 +45,5 @@ def _code_by_open_addressing(keys, size):  # type: ignore[no-untyped-def]
 
 
 def warm_up() -> None:
-    """Load the kernel from its cache (or compile it), so that the first large table need not wait."""
+    """Load the kernel from its cache (or compile it) before the first large table needs it."""
     first_appearance_codes(np.zeros(1, np.uint64))

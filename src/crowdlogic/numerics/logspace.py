@@ -1,4 +1,4 @@
-"""Log space: the one place that decides what log 0 is.
+"""Log space, and what log 0 is.
 
 Axes: i unit, k class.
 """
@@ -10,8 +10,8 @@ import numpy as np
 from crowdlogic.numerics.arrays import Floats
 
 LOG_ZERO = -np.inf
-"""log 0. Kept as a true minus infinity so that an impossible class stays impossible through sums;
-`normalise` is the function that knows how to come back from it."""
+"""log 0: minus infinity, so that an impossible class stays impossible in sums. `normalise` and `log_sum_exp` handle it
+without NaN or warnings."""
 
 
 def safe_log(probability: Floats) -> Floats:
@@ -21,10 +21,9 @@ def safe_log(probability: Floats) -> Floats:
 
 
 def normalise(log_weight: Floats) -> tuple[Floats, Floats]:
-    """Turn log weights into rows that sum to one, and give each row's log of the sum.
+    """Normalise rows of log weights to probabilities, and return the log of each row's sum.
 
-    A row that is impossible throughout (every entry LOG_ZERO) has no distribution: it becomes uniform, and its log
-    sum says LOG_ZERO so that the caller can tell.
+    A row of LOG_ZERO only has no distribution: it becomes uniform, and its log sum is LOG_ZERO.
     """
     peak = log_weight.max(axis=-1, keepdims=True)
     impossible = ~np.isfinite(peak)
@@ -35,7 +34,7 @@ def normalise(log_weight: Floats) -> tuple[Floats, Floats]:
 
 
 def log_sum_exp(log_weight: Floats, axis: int) -> Floats:
-    """Log of the sum of exponentials along an axis; LOG_ZERO where every entry is, and no warning."""
+    """Log of the sum of exponentials along an axis; LOG_ZERO where all entries are, without a warning."""
     peak = log_weight.max(axis=axis, keepdims=True, initial=LOG_ZERO)
     shift = np.where(np.isfinite(peak), peak, 0.0)
     return safe_log(np.exp(log_weight - shift).sum(axis=axis)) + shift.squeeze(axis)

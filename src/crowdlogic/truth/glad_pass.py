@@ -66,7 +66,8 @@ def difficulty_pass(
         mine = (new_ease[shard.units], q[shard.units] if keep else q, given[shard.units] if len(given) else given)
         if not compiled:
             return _pass(shard, shards.n_classes, ability, *mine)
-        from crowdlogic.numerics.label_kernels import ability_pass, unrolled_states
+        from crowdlogic.numerics.glad_kernels import ability_pass
+        from crowdlogic.numerics.label_kernels import unrolled_states
 
         pull, curvature = np.zeros_like(ability), np.zeros_like(ability)
         evidence = ability_pass(
@@ -96,7 +97,7 @@ def difficulty_pass(
 def _pass(
     shard: Shard, n_classes: int, ability: Floats, ease: Floats, q: Floats, given: Floats
 ) -> tuple[Floats, Floats, float]:
-    """`label_kernels.ability_pass` in numpy; changes ease and q."""
+    """`glad_kernels.ability_pass` in numpy; changes ease and q."""
     n_units = len(shard.starts) - 1
     unit = np.repeat(np.arange(n_units), np.diff(shard.starts))
     alpha, weight = ability[shard.annotator], shard.weight if len(shard.weight) else np.ones(len(unit))

@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+import numpy as np
+
+from crowdlogic.numerics.sums import sum_by
+
+
+def test_values_are_summed_by_group_and_empty_groups_are_zero() -> None:
+    total = sum_by(np.array([2, 0, 2, 2]), 4, np.array([1.0, 2.5, -3.0, 0.5]))
+
+    assert total.tolist() == [2.5, 0.0, -1.5, 0.0]
+
+
+def test_without_values_entries_are_counted_as_floats() -> None:
+    total = sum_by(np.array([2, 0, 2, 2]), 4)
+
+    assert total.tolist() == [1.0, 0.0, 3.0, 0.0]
+    assert total.dtype == np.float64

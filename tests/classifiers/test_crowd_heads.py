@@ -10,7 +10,6 @@ torch = pytest.importorskip("torch", reason="torch is not installed: pip install
 
 from crowdlogic.classifiers import crowd_head_weights, crowd_heads  # noqa: E402
 from crowdlogic.classifiers.cnn_gru import CNNGRU  # noqa: E402
-from crowdlogic.classifiers.crowd_head_weights import label_pairs  # noqa: E402
 from crowdlogic.classifiers.crowd_heads import HAS_LABELS, add_annotator_heads  # noqa: E402
 from crowdlogic.classifiers.kim_cnn import KimCNN  # noqa: E402
 from crowdlogic.classifiers.mlp import MLP  # noqa: E402
@@ -136,23 +135,6 @@ def test_where_everybody_labelled_everything_all_heads_count_the_same() -> None:
     made.fit_head_weights(task.corpus, labels)
 
     np.testing.assert_array_equal(made.arrays()["model.output.weight_logits"], np.zeros(3))
-
-
-def test_pairs_are_the_shares_of_a_units_labels_and_fewer_when_they_are_too_many() -> None:
-    task = blob_task(count=30)
-    labels = label_task(task, np.stack([symmetric_confusion(0.5, 3)] * 4), share=0.7)
-
-    pairs, some = label_pairs(labels, most=10**6), label_pairs(labels, most=20)
-
-    for r, (i, k) in enumerate(zip(pairs.unit, pairs.label, strict=True)):
-        rows = labels.unit == i
-        np.testing.assert_allclose(pairs.target[r], (labels.label[rows] == k).mean(), rtol=1e-12)
-        np.testing.assert_array_equal(pairs.owner[pairs.pair == r], labels.annotator[rows])
-    np.testing.assert_allclose(pairs.target.sum(), len(np.unique(labels.unit)), rtol=1e-12)
-    assert 0 < len(some.unit) < 0.6 * len(pairs.unit)
-    assert set(zip(some.unit, some.label, some.target, strict=True)) < set(
-        zip(pairs.unit, pairs.label, pairs.target, strict=True)
-    )
 
 
 def test_kims_constraint_holds_for_every_class_of_every_head() -> None:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from tests.classifiers.planted_labels import label_task, symmetric_confusion
@@ -133,18 +131,3 @@ def test_the_order_of_labels_does_not_matter() -> None:
         losses.append([made.fit_labels(task.corpus, said) for _ in range(2)])
 
     assert losses[0] == losses[1]
-
-
-def test_labels_count_as_much_as_they_weigh() -> None:
-    task = blob_task()
-    labels = label_task(task, np.stack([symmetric_confusion(0.7, 3)] * 2))
-    said = lambda answers, _: answers  # noqa: E731
-    logits = torch.from_numpy(np.random.default_rng(0).normal(size=(60, 3)))
-    weighed = replace(labels, weight=np.where(labels.annotator == 0, 2.0, 0.5))
-
-    mean, _ = crowd_label_loss(weighed, said, CPU)(logits, np.arange(60))
-
-    each = torch.nn.functional.cross_entropy(
-        logits[labels.unit.copy()], torch.from_numpy(labels.label.astype(np.int64)), reduction="none"
-    ).numpy()
-    np.testing.assert_allclose(float(mean), np.average(each, weights=weighed.weight), rtol=1e-12)

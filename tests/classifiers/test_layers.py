@@ -1,4 +1,4 @@
-"""Dropout by random bytes."""
+"""Dropout by random bytes, and word vectors of which some are trained."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
-from crowdlogic.classifiers.layers import ByteDropout  # noqa: E402
+from crowdlogic.classifiers.layers import ByteDropout, WordEmbedding  # noqa: E402
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.75, 0.999])
@@ -48,3 +48,35 @@ def test_all_is_kept_when_not_training_or_when_nothing_is_left_out(share: float,
     x = torch.ones(7)
 
     assert ByteDropout(share).train(training)(x) is x
+
+
+@pytest.mark.parametrize("tuned", [True, False])
+def test_vectors_are_those_of_the_rows_own_or_not(tuned: bool) -> None:
+    vectors = np.random.default_rng(0).normal(size=(7, 3)).astype(np.float32)
+    embedding = WordEmbedding(vectors[:4], vectors[4:], trained=tuned)
+    rows = torch.tensor([[1, 6, 4], [3, 2, 5]])
+
+    found = embedding(rows)
+
+    np.testing.assert_array_equal(found.detach().numpy(), vectors[rows.numpy()])
+    np.testing.assert_array_equal(embedding(torch.tensor([3, 1])).detach().numpy(), vectors[[3, 1]])
+
+
+def test_no_gradient_reaches_padding_nor_words_that_are_not_own() -> None:
+    vectors = np.ones((5, 2), dtype=np.float32)
+    embedding = WordEmbedding(vectors[:3], vectors[3:], trained=True)
+
+    embedding(torch.tensor([0, 0, 1, 4, 2, 2])).sum().backward()
+
+    np.testing.assert_array_equal(embedding.own.grad, [[0, 0], [1, 1], [2, 2]])
+
+
+def test_an_embedding_does_not_write_into_the_vectors_it_was_given() -> None:
+    vectors = np.ones((4, 2), dtype=np.float32)
+    vectors.flags.writeable = False
+    embedding = WordEmbedding(vectors[:3], vectors[3:], trained=True)
+
+    with torch.no_grad():
+        embedding.own.add_(1.0)
+
+    np.testing.assert_array_equal(vectors, 1.0)

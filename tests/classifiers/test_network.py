@@ -7,7 +7,6 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
-from crowdlogic.classifiers.layers import WordEmbedding  # noqa: E402
 from crowdlogic.classifiers.network import NO_UNIT, Inputs, make_batch, word_inputs  # noqa: E402
 
 CPU = torch.device("cpu")
@@ -70,35 +69,3 @@ def test_only_sequences_with_a_unit_that_counts_are_looked_at() -> None:
 
     np.testing.assert_array_equal(places.sequences_with(counting), [0, 3])
     np.testing.assert_array_equal(word_inputs(OFFSETS, ROWS).sequences_with(np.array([0, 1, 1, 0], bool)), [1, 2])
-
-
-@pytest.mark.parametrize("tuned", [True, False])
-def test_vectors_are_those_of_the_rows_own_or_not(tuned: bool) -> None:
-    vectors = np.random.default_rng(0).normal(size=(7, 3)).astype(np.float32)
-    embedding = WordEmbedding(vectors[:4], vectors[4:], trained=tuned)
-    rows = torch.tensor([[1, 6, 4], [3, 2, 5]])
-
-    found = embedding(rows)
-
-    np.testing.assert_array_equal(found.detach().numpy(), vectors[rows.numpy()])
-    np.testing.assert_array_equal(embedding(torch.tensor([3, 1])).detach().numpy(), vectors[[3, 1]])
-
-
-def test_no_gradient_reaches_padding_nor_words_that_are_not_own() -> None:
-    vectors = np.ones((5, 2), dtype=np.float32)
-    embedding = WordEmbedding(vectors[:3], vectors[3:], trained=True)
-
-    embedding(torch.tensor([0, 0, 1, 4, 2, 2])).sum().backward()
-
-    np.testing.assert_array_equal(embedding.own.grad, [[0, 0], [1, 1], [2, 2]])
-
-
-def test_an_embedding_does_not_write_into_the_vectors_it_was_given() -> None:
-    vectors = np.ones((4, 2), dtype=np.float32)
-    vectors.flags.writeable = False
-    embedding = WordEmbedding(vectors[:3], vectors[3:], trained=True)
-
-    with torch.no_grad():
-        embedding.own.add_(1.0)
-
-    np.testing.assert_array_equal(vectors, 1.0)

@@ -17,8 +17,7 @@ from tests.classifiers.planted_tasks import SmallTask, review_task, scaled_blobs
 
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.scikit import Scikit
-from crowdlogic.classifiers.scikit_estimators import build_estimator, describe_estimator, find_class
-from crowdlogic.classifiers.scikit_state import TrainingExamples
+from crowdlogic.classifiers.scikit_estimators import describe_estimator
 from crowdlogic.data.corpus import documents
 from crowdlogic.errors import FormatError, OptionError
 
@@ -38,18 +37,6 @@ def test_logistic_regression_is_the_linear_classifier(task: SmallTask) -> None:
         ours.fit_epoch(task.corpus, soft, weights)
 
     np.testing.assert_allclose(theirs.predict_proba(task.corpus), ours.predict_proba(task.corpus), rtol=0, atol=5e-4)
-
-
-def test_a_unit_becomes_a_copy_for_each_class_that_is_believed_in() -> None:
-    examples = TrainingExamples(
-        np.array([[1.0], [2.0]]), np.array([[0.25, 0.75, 0.0], [1e-9, 0.5, 0.5]]), np.array([2.0, 1.0])
-    )
-
-    features, label, weight = examples.copies()
-
-    np.testing.assert_array_equal(features[:, 0], [1, 1, 2, 2])
-    np.testing.assert_array_equal(label, [0, 1, 1, 2])
-    np.testing.assert_array_equal(weight, [0.5, 1.5, 0.5, 0.5])
 
 
 def test_the_loss_is_the_weighted_mean_cross_entropy() -> None:
@@ -285,8 +272,3 @@ def test_multinomial_bayes_reads_words() -> None:
 
     fresh = review_task(seed=9)
     assert (classifier.predict_proba(fresh.corpus).argmax(axis=1) == fresh.truth).mean() > 0.93
-
-
-def test_names_find_scikit_learn_s_classes() -> None:
-    assert find_class("RandomForestClassifier") is RandomForestClassifier
-    assert build_estimator("LogisticRegression", {"C": 3}).C == 3

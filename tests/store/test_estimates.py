@@ -1,4 +1,4 @@
-"""Estimates and coded labels on disk."""
+"""An Estimate on disk is the one that was saved, or it is refused."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tests.truth.planted import planted
 
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.frames import from_arrays, from_sequences
-from crowdlogic.engines.files import coded_shards, write_coded
 from crowdlogic.errors import FormatError, MissingDataError
 from crowdlogic.store.estimates import load_estimate, save_estimate
-from crowdlogic.truth.dawid_skene import DawidSkene, fit_shards
+from crowdlogic.store.files import get_arrays, put_arrays
+from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.glad import GLAD
 
 ARRAYS = ("beliefs", "answer", "offsets", "confusion", "reliability", "prior", "trace")
@@ -63,6 +63,13 @@ def test_sequences_and_empty_tables_can_be_saved(tmp_path: Path) -> None:
         same(load_estimate(tmp_path / str(at)), estimate)
 
 
+NAMES = {"version": 1, "method": "m", "classes": ["x"], "items": [], "annotators": [], "converged": True, "tied": 0}
+
+
+def changed(**names: object) -> bytes:
+    return json.dumps({**NAMES, **names}).encode()
+
+
 def test_a_folder_without_an_estimate_is_named(tmp_path: Path) -> None:
     with pytest.raises(MissingDataError, match=r"no estimate\.safetensors in it, so it holds no estimate"):
         load_estimate(tmp_path)
@@ -75,6 +82,10 @@ def test_a_folder_without_an_estimate_is_named(tmp_path: Path) -> None:
         ("estimate.json", b"[1]", "is no estimate of version 1"),
         ("estimate.json", json.dumps({"version": 2}).encode(), "is no estimate of version 1"),
         ("estimate.safetensors", b"rubbish", "holds no arrays"),
+        ("estimate.json", changed(method=3), "is no estimate of version 1"),
+        ("estimate.json", changed(classes="xy"), "is no estimate of version 1"),
+        ("estimate.json", changed(items=None), "is no estimate of version 1"),
+        ("estimate.json", changed(converged=1), "is no estimate of version 1"),
     ],
 )
 def test_a_damaged_file_is_refused(tmp_path: Path, file: str, content: bytes, message: str) -> None:
@@ -85,34 +96,13 @@ def test_a_damaged_file_is_refused(tmp_path: Path, file: str, content: bytes, me
         load_estimate(tmp_path)
 
 
-@pytest.mark.parametrize("rows", [7, 50, 10_000])
-@pytest.mark.parametrize("threads", [1, 2])
-def test_a_fit_over_a_parquet_file_is_the_fit_in_memory(tmp_path: Path, rows: int, threads: int) -> None:
-    labels = planted(1, units=90, given=0.5).labels
-    path = tmp_path / "codes.parquet"
-    write_coded(path, labels)
-    whole = DawidSkene().infer(labels)
-    shards = coded_shards(
-        path,
-        n_units=labels.n_units,
-        n_annotators=len(labels.annotators),
-        classes=labels.classes,
-        rows=rows,
-        threads=threads,
-    )
+@pytest.mark.parametrize("missing", ["beliefs", "answer", "trace"])
+def test_a_missing_array_is_named(tmp_path: Path, missing: str) -> None:
+    save_estimate(tmp_path, DawidSkene().infer(planted(0).labels))
+    path = tmp_path / "estimate.safetensors"
+    put_arrays(path, {name: array for name, array in get_arrays(path).items() if name != missing})
 
-    annotators, prior, trace = fit_shards(DawidSkene(), shards)
+    with pytest.raises(FormatError) as refused:
+        load_estimate(tmp_path)
 
-    assert len(shards.parts) >= labels.n_labels // (rows + 6)
-    np.testing.assert_allclose(annotators.confusion, whole.confusion, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(prior, whole.prior, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(trace, whole.trace, rtol=1e-10)
-
-
-def test_a_coded_file_that_is_not_sorted_is_refused(tmp_path: Path) -> None:
-    labels = planted(1).labels
-    path = tmp_path / "codes.parquet"
-    write_coded(path, labels)
-
-    with pytest.raises(FormatError, match="the units must rise from 0 to at most 2"):
-        coded_shards(path, n_units=3, n_annotators=5, classes=labels.classes)
+    assert str(refused.value) == f"{path}: holds no {missing}. Save the estimate again."

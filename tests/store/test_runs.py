@@ -224,3 +224,35 @@ def test_a_run_of_the_layout_before_this_one_is_refused(tmp_path: Path) -> None:
         read_run(tmp_path)
 
     assert str(refused.value) == f"{tmp_path}/config.json: is no run of version 2. Train it again with this version."
+
+
+@pytest.mark.parametrize("file", ["model.safetensors", "annotators.safetensors", "items.safetensors"])
+def test_a_missing_file_of_arrays_is_named(tmp_path: Path, file: str) -> None:
+    write_run(tmp_path, features())
+    (tmp_path / file).unlink()
+
+    with pytest.raises(MissingDataError) as refused:
+        read_run(tmp_path)
+
+    assert str(refused.value) == f"{tmp_path}: no {file} in it. The run is damaged, or it is no run."
+
+
+@pytest.mark.parametrize("classes", [["x", "x"], ["x", 1.5], ["x", ["y"]], ["x", None], [], "xy"])
+def test_classes_that_are_no_names_are_damage(tmp_path: Path, classes: Any) -> None:
+    write_run(tmp_path, features())
+    config = json.loads((tmp_path / "config.json").read_text())
+    put_json(tmp_path / "config.json", {**config, "classes": classes})
+
+    with pytest.raises(FormatError, match="the run is damaged"):
+        read_run(tmp_path)
+
+
+@pytest.mark.parametrize("file", ["model.safetensors", "annotators.safetensors"])
+def test_a_run_that_names_no_digest_of_its_arrays_is_damaged(tmp_path: Path, file: str) -> None:
+    write_run(tmp_path, features())
+    config = json.loads((tmp_path / "config.json").read_text())
+    del config["digests"][file]
+    put_json(tmp_path / "config.json", config)
+
+    with pytest.raises(FormatError, match=rf"the run is damaged \(no '{file}'\)"):
+        read_run(tmp_path)

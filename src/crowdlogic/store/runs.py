@@ -132,52 +132,68 @@ def read_run(folder: str | Path) -> RunRecord:
 
 
 def _read(home: Path, config: Mapping[str, Any]) -> RunRecord:
-    classes: Classes = tuple(require_entry(config, "classes", list))
-    method = require_entry(require_entry(config, "method", dict), "name", str, where="method")
-    arrays = {file: get_arrays(home / file) for file in (MODEL, ANNOTATOR_ARRAYS)}
-    if (home / FEATURES).is_file():
-        arrays[FEATURES] = get_arrays(home / FEATURES)
-    corpus = read_items_table(get_table(home / ITEMS), arrays.get(FEATURES, {}).get("features"), classes)
-    annotators = get_table(home / ANNOTATORS)
+    classes = _read_classes(config)
+    digests = require_entry(config, DIGESTS, dict)
+    arrays = {file: get_arrays(home / file) for file in (MODEL, ANNOTATOR_ARRAYS, FEATURES) if file in digests}
+    features = arrays.get(FEATURES, {}).get("features")
+    corpus = read_items_table(get_table(home / ITEMS), features, classes)
+    annotators, answers = get_table(home / ANNOTATORS), get_table(home / ANSWERS)
     labels = read_labels_table(get_table(home / CROWD), corpus, annotators, classes)
-    answers = get_table(home / ANSWERS)
     check_answers(answers, labels)
-    confusion = _read_confusion(arrays[ANNOTATOR_ARRAYS], labels)
-    _check_digests(home, require_entry(config, DIGESTS, dict), list(arrays))
-    views = {view: read_view(answers, prefix, classes) for view, prefix in VIEWS.items()}
-    history = _read_history(home, HISTORY)
-    rules = require_entry(config, "rules")
-    estimate = Estimate(
-        method=method,
-        beliefs=views["q_f"],
-        answer=read_answer(answers, classes),
-        items=labels.items,
-        classes=classes,
-        offsets=labels.offsets,
-        annotators=labels.annotators,
-        confusion=confusion,
-        trace=np.array([_stopping_score(row) for row in history]),
-    )
-    return RunRecord(
+    history, rules = _read_history(home, HISTORY), require_entry(config, "rules")
+    annotator_arrays = require_entry(arrays, ANNOTATOR_ARRAYS, dict, where=DIGESTS)
+    record = RunRecord(
         config=config,
         labels=labels,
         corpus=corpus,
-        estimate=estimate,
-        views=views,
-        model=arrays[MODEL],
-        annotator_arrays=arrays[ANNOTATOR_ARRAYS],
+        estimate=_read_estimate(config, answers, labels, annotator_arrays, history),
+        views={view: read_view(answers, prefix, classes) for view, prefix in VIEWS.items()},
+        model=require_entry(arrays, MODEL, dict, where=DIGESTS),
+        annotator_arrays=annotator_arrays,
         annotators=annotators,
         history=history,
         audit=tuple(require(row, dict, RULES) for row in require(get_json(home / RULES), list, RULES)),
         refit_history=_read_history(home, REFIT_HISTORY) if (home / REFIT_HISTORY).is_file() else (),
         rules=None if rules is None else get_rules(home, rules),
     )
+    _check_digests(home, digests)
+    return record
 
 
-def _check_digests(home: Path, digests: Mapping[str, Any], files: list[str]) -> None:
+def _read_classes(config: Mapping[str, Any]) -> Classes:
+    """The classes: texts, whole numbers or true and false, each once."""
+    classes = require_entry(config, "classes", list)
+    odd = [name for name in classes if not isinstance(name, str | int)]
+    if odd or len(set(map(str, classes))) != len(classes):
+        raise InvalidValueError(f"classes is {classes!r:.80}")
+    return tuple(classes)
+
+
+def _read_estimate(
+    config: Mapping[str, Any],
+    answers: pl.DataFrame,
+    labels: CrowdLabels,
+    annotator_arrays: NamedArrays,
+    history: tuple[Mapping[str, Any], ...],
+) -> Estimate:
+    """The answers with q_f and the confusion matrices; its trace is the stopping score of each epoch."""
+    return Estimate(
+        method=require_entry(require_entry(config, "method", dict), "name", str, where="method"),
+        beliefs=read_view(answers, VIEWS["q_f"], labels.classes),
+        answer=read_answer(answers, labels.classes),
+        items=labels.items,
+        classes=labels.classes,
+        offsets=labels.offsets,
+        annotators=labels.annotators,
+        confusion=_read_confusion(annotator_arrays, labels),
+        trace=np.array([_stopping_score(row) for row in history]),
+    )
+
+
+def _check_digests(home: Path, digests: Mapping[str, Any]) -> None:
     """Raise unless the files of arrays are byte by byte those that were written."""
-    for file in files:
-        if digests.get(file) != file_digest(home / file):
+    for file in (MODEL, ANNOTATOR_ARRAYS, FEATURES):
+        if file in digests and digests[file] != file_digest(home / file):
             raise InvalidValueError(f"{file} is not the file that was written")
 
 

@@ -59,7 +59,7 @@ class AlignedAnswers:
 
 
 def align_answers(predicted: Answers, gold: Answers) -> AlignedAnswers:
-    """Put predicted answers beside gold. An item of gold without a prediction counts as not answered.
+    """Align predicted answers with gold. An item of gold without a prediction counts as not answered.
 
     Classes are compared as text, so that 1 in one file and "1" in another are the same.
     """

@@ -123,7 +123,7 @@ def measure_benchmark(benchmark: Benchmark) -> BenchmarkSize:
     return BenchmarkSize(len(labels.items), labels.n_labels, len(labels.annotators), labels.n_classes, gold)
 
 
-def _with_gold(
+def _add_gold(
     labels: CrowdLabels, gold_file: Path, texts: Corpus | None = None, features: Floats | None = None
 ) -> tuple[CrowdLabels, Corpus]:
     """Labels and a corpus of the labelled items with gold from a table of item and label."""
@@ -137,10 +137,10 @@ def _with_gold(
     return align(labels, corpus)
 
 
-def _sentiment(folder: Path, split: str) -> Benchmark:
+def _load_sentiment(folder: Path, split: str) -> Benchmark:
     home = folder / "sentiment_mturk"
     labels = read_labels(home / "labels.csv", duplicates=Duplicates.keep)
-    labels, corpus = _with_gold(labels, home / "gold.csv", read_corpus(home / "items.csv"))
+    labels, corpus = _add_gold(labels, home / "gold.csv", read_corpus(home / "items.csv"))
     rows, source = read_table(home / "test.csv")
     rows = rows if split == "published" else rows.filter(pl.col("in_train") == "0")
     gold, names = code_labels(rows["label"], source)
@@ -149,7 +149,7 @@ def _sentiment(folder: Path, split: str) -> Benchmark:
     return Benchmark(name="sentiment_mturk", labels=labels, corpus=corpus, dev=dev, test=test)
 
 
-def _ner(folder: Path, _: str) -> Benchmark:
+def _load_ner(folder: Path, _: str) -> Benchmark:
     home = folder / "ner_conll_mturk"
     crowd = read_crowd(home / "train.answers.conll.gz")
     labels, corpus = align(crowd.labels, read_corpus(home / "train.gold.conll"))
@@ -158,49 +158,49 @@ def _ner(folder: Path, _: str) -> Benchmark:
     return Benchmark(name="ner_conll_mturk", labels=labels, corpus=corpus, dev=dev, test=test)
 
 
-def _truth(folder: Path, name: str) -> Benchmark:
+def _load_truth(folder: Path, name: str) -> Benchmark:
     home = folder / name
     labels = read_labels(home / "labels.csv", duplicates=Duplicates.keep)
     texts = read_corpus(home / "items.csv") if (home / "items.csv").is_file() else None
     if name != "truth/labelme":
-        labels, corpus = _with_gold(labels, home / "gold.csv", texts)
+        labels, corpus = _add_gold(labels, home / "gold.csv", texts)
         return Benchmark(name=name, labels=labels, corpus=corpus)
     labels = labels.select(items=sorted(labels.items.to_list(), key=int))
-    labels, corpus = _with_gold(labels, home / "gold.csv", features=_vgg(home, "train")[0])
-    dev, test = (_featured(home, part, corpus.classes) for part in ("valid", "test"))
+    labels, corpus = _add_gold(labels, home / "gold.csv", features=_load_vgg(home, "train")[0])
+    dev, test = (_feature_corpus(home, part, corpus.classes) for part in ("valid", "test"))
     return Benchmark(name=name, labels=labels, corpus=corpus, dev=dev, test=test)
 
 
-def _vgg(home: Path, part: str) -> tuple[Floats, list[str]]:
+def _load_vgg(home: Path, part: str) -> tuple[Floats, list[str]]:
     """The VGG16 features of the images of a part, and their classes."""
     with np.load(home / f"vgg_{part}.npz", allow_pickle=False) as arrays:
         return arrays["X"].astype(np.float64), [str(label) for label in arrays["y"]]
 
 
-def _featured(home: Path, part: str, classes: tuple[object, ...]) -> Corpus:
-    features, gold = _vgg(home, part)
+def _feature_corpus(home: Path, part: str, classes: tuple[object, ...]) -> Corpus:
+    features, gold = _load_vgg(home, part)
     position = {str(name): k for k, name in enumerate(classes)}
     codes = np.array([position[label] for label in gold], dtype=np.int32)
     return Corpus(pl.Series(np.arange(len(codes))), features=features, classes=tuple(map(str, classes)), gold=codes)
 
 
-def _weak(folder: Path, name: str) -> Benchmark:
+def _load_weak(folder: Path, name: str) -> Benchmark:
     home = folder / name
     table, source = read_table(home / "train.csv")
     functions = [column for column in table.columns if column.startswith("lf")]
     labels = from_wide(table, item="item", annotators=functions, classes=("0", "1"), abstain="-1", source=source)
-    corpus, dev, test = (_documents(home / f"{part}.csv") for part in ("train", "valid", "test"))
+    corpus, dev, test = (_load_documents(home / f"{part}.csv") for part in ("train", "valid", "test"))
     labels, corpus = align(labels, corpus)
     return Benchmark(name=name, labels=labels, corpus=corpus, dev=dev, test=test)
 
 
-def _documents(path: Path) -> Corpus:
+def _load_documents(path: Path) -> Corpus:
     table, source = read_table(path)
     gold, classes = code_labels(table["label"], source, ("0", "1"))
     return Corpus(table["item"], texts=tuple(table["text"].fill_null("").to_list()), classes=classes, gold=gold)
 
 
-def _pico(folder: Path, _: str) -> Benchmark:
+def _load_pico(folder: Path, _: str) -> Benchmark:
     crowd = read_crowd(folder / "pico" / "train.jsonl.gz")
     dev = read_corpus(folder / "pico" / "dev.jsonl.gz")
     if crowd.corpus is None:
@@ -216,7 +216,7 @@ def _truth_entry(name: str, description: str, size: BenchmarkSize, origin: str) 
         description=description,
         size=size,
         files=(f"{path}/labels.csv", f"{path}/gold.csv", *extra),
-        load=lambda folder, _: _truth(folder, path),
+        load=lambda folder, _: _load_truth(folder, path),
         origin=origin,
     )
 
@@ -228,7 +228,7 @@ def _weak_entry(name: str, description: str, size: BenchmarkSize) -> BenchmarkEn
         description=description,
         size=size,
         files=tuple(f"{path}/{part}.csv" for part in ("train", "valid", "test")),
-        load=lambda folder, _: _weak(folder, path),
+        load=lambda folder, _: _load_weak(folder, path),
         origin=(
             "It is part of the WRENCH benchmark of weak supervision; "
             "write each part as item, text, label, lf0, lf1, ..."
@@ -247,7 +247,7 @@ SENTIMENT = BenchmarkEntry(
     description="film reviews, positive or negative; the paper's sentiment set",
     size=BenchmarkSize(items=4999, labels=27746, annotators=203, classes=2, gold=4999),
     files=tuple(f"sentiment_mturk/{part}.csv" for part in ("labels", "gold", "items", "test")),
-    load=_sentiment,
+    load=_load_sentiment,
     origin="The labels are in orchidproject/active-crowd-toolkit, the texts in junchenzhi/Logic-LNCL, both on GitHub.",
     splits=("clean", "published"),
 )
@@ -258,7 +258,7 @@ NER = BenchmarkEntry(
     files=tuple(
         f"ner_conll_mturk/{part}" for part in ("train.answers.conll.gz", "train.gold.conll", "test.gold.conll")
     ),
-    load=_ner,
+    load=_load_ner,
     origin="The annotations are in thanhan/seqcrowd-acl17, the gold in junchenzhi/Logic-LNCL, both on GitHub.",
 )
 PICO = BenchmarkEntry(
@@ -266,7 +266,7 @@ PICO = BenchmarkEntry(
     description="participants of medical trials, spans in abstracts; crowd labels only",
     size=BenchmarkSize(items=3549, labels=6761814, annotators=309, classes=3, gold=0),
     files=("pico/train.jsonl.gz", "pico/dev.jsonl.gz"),
-    load=_pico,
+    load=_load_pico,
     origin="Get it from yinfeiy/PICO-data on GitHub, and write one abstract a line: doc, tokens, crowd.",
 )
 

@@ -35,7 +35,7 @@ class Corpus:
         texts: texts[s], for documents.
         tokens: tokens[i], for sequences: the tokens of all sequences, one after the other.
         offsets: offsets[s] is the first unit of sequence s; None for documents.
-        features: features[i, d], numbers for each unit, instead of or beside the text.
+        features: features[i, d], numbers for each unit, instead of the text or in addition to it.
         classes: What the gold codes mean; empty when there is no gold.
         gold: gold[i], the true class of unit i, UNKNOWN where it is not known; None when there is none at all.
     """
@@ -90,7 +90,7 @@ class Corpus:
 
     def take_items(self, codes: Ints) -> Corpus:
         """Some items by code, in the given order."""
-        units = self._units_of(codes)
+        units = self._select_units(codes)
         lengths = None if self.offsets is None else np.diff(self.offsets)[codes]
         return replace(
             self,
@@ -120,10 +120,11 @@ class Corpus:
             )
         return replace(self, classes=tuple(classes), gold=gold)
 
-    def _units_of(self, codes: Ints) -> Ints:
+    def _select_units(self, codes: Ints) -> Ints:
         if self.offsets is None:
             return codes
         lengths = np.diff(self.offsets)[codes]
+        # unit[u] = first unit of the item + position within it; both are laid out for all chosen items at once
         starts = np.repeat(self.offsets[:-1][codes] - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
         return starts + np.arange(lengths.sum())
 
@@ -184,7 +185,7 @@ def align(labels: CrowdLabels, corpus: Corpus) -> tuple[CrowdLabels, Corpus]:
         raise CorpusError(f"The labels are of {kinds[0]}, the corpus holds {kinds[1]}. Give both of one kind.")
     _check_lengths(labels, corpus, where)
     classes = merge_classes(labels.classes, corpus.classes if corpus.gold is not None else ())
-    return _over(labels.with_classes(classes), corpus, where), corpus.with_classes(classes)
+    return _move_labels(labels.with_classes(classes), corpus, where), corpus.with_classes(classes)
 
 
 def merge_corpora(known: Corpus | None, more: Corpus | None) -> Corpus | None:
@@ -224,7 +225,7 @@ def _check_lengths(labels: CrowdLabels, corpus: Corpus, where: Ints) -> None:
         )
 
 
-def _over(labels: CrowdLabels, corpus: Corpus, where: Ints) -> CrowdLabels:
+def _move_labels(labels: CrowdLabels, corpus: Corpus, where: Ints) -> CrowdLabels:
     item = labels.item_of_unit[labels.unit]
     if labels.offsets is None or corpus.offsets is None:
         unit = where[item]

@@ -104,8 +104,8 @@ def from_wide(
         item: The column that names the items; the rows are numbered from 0 when not given.
         annotators: The annotators' columns; all but the item's, the text's and the gold's when not given.
         classes: The classes, in the order that decides ties.
-        abstain: A value that means "no label", such as -1, beside missing cells.
-        duplicates: What to do when an item stands in two rows.
+        abstain: A value that means "no label", such as -1, in addition to missing cells.
+        duplicates: What to do when an item has two rows.
         source: What to call the table in messages.
     """
     table = to_polars(frame, source)
@@ -114,7 +114,7 @@ def from_wide(
         if name not in table.columns:
             raise LabelError(f"{source.name}: no column {name!r} among {', '.join(table.columns)}.")
     items = pl.Series(np.arange(len(table))) if item is None else table[item]
-    melted = _melted(items, [table[name] for name in named], named, source)
+    melted = _melt(items, [table[name] for name in named], named, source)
     if abstain is not None:
         abstained = as_text(melted["label"]) == str(abstain)
         melted = melted.with_columns(melted["label"].zip_with(~abstained.fill_null(value=False), pl.Series([None])))
@@ -132,7 +132,7 @@ def _annotator_columns(table: pl.DataFrame, item: str | None) -> tuple[list[str]
     return [name for name in table.columns if name != item and name not in left_out], left_out
 
 
-def _melted(items: pl.Series, columns: Sequence[pl.Series], names: Sequence[str], source: TableSource) -> pl.DataFrame:
+def _melt(items: pl.Series, columns: Sequence[pl.Series], names: Sequence[str], source: TableSource) -> pl.DataFrame:
     """One row per cell. Cells of all annotators must be of one type, whole numbers with holes aside."""
     try:
         cells = pl.concat([column.alias("label").to_frame() for column in columns], how="vertical_relaxed")["label"]

@@ -20,11 +20,11 @@ def concatenate(parts: Sequence[CrowdLabels], *, duplicates: Duplicates | str = 
         raise OptionError("concatenate: no tables given.")
     if len({part.is_sequential for part in parts}) > 1:
         raise LabelError("Documents and sequences cannot be joined in one table. Join tables of one kind.")
-    items = _union([part.items for part in parts])
-    annotators = _union([part.annotators for part in parts])
+    items = _merge_names([part.items for part in parts])
+    annotators = _merge_names([part.annotators for part in parts])
     same = all(part.classes == parts[0].classes for part in parts)
     classes = parts[0].classes if same else sort_classes(name for part in parts for name in part.classes)
-    places = [_places(part, items, annotators) for part in parts]
+    places = [_locate_labels(part, items, annotators) for part in parts]
     policy = Duplicates.parse(duplicates)
     kept, repeats = _deduplicate(places, (items, annotators), policy)
     offsets = _common_offsets(parts, items) if parts[0].is_sequential else None
@@ -67,13 +67,13 @@ def _deduplicate(
     return [np.ones(len(r), dtype=bool) if policy is Duplicates.keep else ~r for r in again], count
 
 
-def _union(columns: Sequence[Names]) -> Names:
+def _merge_names(columns: Sequence[Names]) -> Names:
     if len({column.dtype for column in columns}) > 1:
         raise LabelError("Names are numbers in one table and text in another. Give both as text.")
     return pl.concat(list(columns)).unique(maintain_order=True)
 
 
-def _places(part: CrowdLabels, items: Names, annotators: Names) -> tuple[Ints, Ints, Ints]:
+def _locate_labels(part: CrowdLabels, items: Names, annotators: Names) -> tuple[Ints, Ints, Ints]:
     """For each label its item and annotator in the joint names, and the place of its unit within the item."""
     item = part.item_of_unit[part.unit]
     within = part.unit - (item if part.offsets is None else part.offsets[item])

@@ -107,7 +107,7 @@ class CrowdLabels:
 
     def votes(self, *, weighted: bool = True) -> Floats:
         """votes[i, k], the weight (or the number) of the labels k that unit i received."""
-        cell = self.unit.astype(np.int64) * self.n_classes + self.label
+        cell = self.unit.astype(np.int64) * self.n_classes + self.label  # (i, k) as one number
         counts = np.bincount(cell, weights=self.weight if weighted else None, minlength=self.n_units * self.n_classes)
         return counts.astype(np.float64).reshape(self.n_units, self.n_classes)
 
@@ -125,6 +125,7 @@ class CrowdLabels:
         A pair is what a person did in one go: a document's label, or all the tags of one sentence.
         """
         item = self.unit if self.offsets is None else self.item_of_unit[self.unit]
+        # (item, annotator) as one number, so that each pair is found once
         key = item.astype(np.int64) * max(len(self.annotators), 1) + self.annotator
         pairs, pair_of_label = np.unique(key, return_inverse=True)
         return pairs // max(len(self.annotators), 1), pairs % max(len(self.annotators), 1), pair_of_label
@@ -160,7 +161,7 @@ class CrowdLabels:
             return replace(kept, unit=position[kept.unit], items=self.items.gather(codes))
         lengths = np.diff(self.offsets)[codes]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
-        within = kept.unit - self.offsets[item[rows]]
+        within = kept.unit - self.offsets[item[rows]]  # the position of each label within its sequence
         return replace(
             kept, unit=offsets[position[item[rows]]] + within, items=self.items.gather(codes), offsets=offsets
         )

@@ -70,7 +70,7 @@ def _read_crowd(path: str | Path, format: str | None, options: ReadOptions) -> C
 
 
 def read_corpus(path: str | Path, *, format: str | None = None, columns: Mapping[str, str] | None = None) -> Corpus:
-    """The items themselves: texts or token sequences, with gold when a label (or tags) stands beside them."""
+    """The items themselves: texts or token sequences, with gold when the file has labels (or tags), too."""
     file = InputFile(path)
     return detect_format(file, format).read_corpus(file, columns)
 
@@ -82,6 +82,6 @@ def read_answers(path: str | Path, *, format: str | None = None, columns: Mappin
 
 
 def read_table(path: str | Path, *, format: str | None = None) -> tuple[pl.DataFrame, TableSource]:
-    """A table, and how to speak of its rows. In csv and tsv every cell is text or missing."""
+    """A table, and the source that numbers its rows in messages. In csv and tsv every cell is text or missing."""
     file = InputFile(path)
     return detect_format(file, format).read_table(file)

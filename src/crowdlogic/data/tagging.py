@@ -67,12 +67,12 @@ class Spans:
 def is_span_tag_set(classes: Sequence[Any]) -> bool:
     """Whether the classes are span tags: O and prefix-type, such as B-PER. A part-of-speech set is not."""
     texts = [str(name) for name in classes]
-    return bool(texts) and all(text == "O" or _split(text) is not None for text in texts)
+    return bool(texts) and all(text == "O" or _split_tag(text) is not None for text in texts)
 
 
 def parse_tags(classes: Sequence[Any]) -> TagSet:
     """Split tags into prefixes and types."""
-    parts = [(OUTSIDE, None) if str(name) == "O" else _split(str(name)) for name in classes]
+    parts = [(OUTSIDE, None) if str(name) == "O" else _split_tag(str(name)) for name in classes]
     for name, part in zip(classes, parts, strict=True):
         if part is None:
             raise DataError(f"{name!r} is no span tag: spans need O and tags such as B-PER and I-PER.")
@@ -86,7 +86,7 @@ def parse_tags(classes: Sequence[Any]) -> TagSet:
     )
 
 
-def _split(tag: str) -> tuple[int, str | None] | None:
+def _split_tag(tag: str) -> tuple[int, str | None] | None:
     head, dash, kind = tag.partition("-")
     return (PREFIXES[head], kind) if dash and kind and head in PREFIXES else None
 
@@ -100,21 +100,22 @@ def tags_to_spans(tags: Ints, offsets: Ints, tag_set: TagSet, scheme: Scheme | s
         tag_set: What the codes mean.
         scheme: How an I- tag without a beginning is read.
     """
-    reading = _reading(scheme)
+    reading = _parse_scheme(scheme)
     # The code -1 takes the entry appended last: outside, of no type.
     prefix = np.append(tag_set.prefix, np.int8(OUTSIDE))[tags]
     kind = np.append(tag_set.kind, np.int32(-1))[tags]
-    opens = _opens(prefix, kind, sequence_starts(len(tags), offsets))
+    opens = _span_starts(prefix, kind, sequence_starts(len(tags), offsets))
+    # A span ends before the next one opens, before a unit outside, and at the last unit; E- and S- end it themselves.
     closes = np.concatenate([opens[1:] | (prefix[1:] == OUTSIDE), [True]]) if len(tags) else np.zeros(0, dtype=bool)
     closes |= np.isin(prefix, (END, SINGLE))
     start = np.flatnonzero(opens)
     inside_end = np.flatnonzero(closes & (prefix != OUTSIDE))
     end = inside_end[np.searchsorted(inside_end, start)] + 1
     found = Spans(start, end, kind[start])
-    return found if reading is Scheme.conll else _well_formed(found, prefix, tag_set)
+    return found if reading is Scheme.conll else _drop_malformed(found, prefix, tag_set)
 
 
-def _reading(scheme: Scheme | str) -> Scheme:
+def _parse_scheme(scheme: Scheme | str) -> Scheme:
     try:
         return Scheme(scheme)
     except ValueError:
@@ -128,14 +129,14 @@ def sequence_starts(n_units: int, offsets: Ints) -> Bools:
     return first
 
 
-def _opens(prefix: Ints, kind: Ints, first: Bools) -> Bools:
+def _span_starts(prefix: Ints, kind: Ints, first: Bools) -> Bools:
     """Whether a span opens at each unit, by conlleval's rules."""
     before, kind_before = np.roll(prefix, 1), np.roll(kind, 1)
     fresh = first | (before == OUTSIDE) | np.isin(before, (END, SINGLE)) | (kind != kind_before)
     return np.asarray((prefix == BEGIN) | (prefix == SINGLE) | ((prefix != OUTSIDE) & fresh))
 
 
-def _well_formed(spans: Spans, prefix: Ints, tag_set: TagSet) -> Spans:
+def _drop_malformed(spans: Spans, prefix: Ints, tag_set: TagSet) -> Spans:
     """The spans that begin with B- or S-; in tag sets with E- and S- they must end with one of these, too."""
     fine = np.isin(prefix[spans.start], (BEGIN, SINGLE))
     if np.isin(tag_set.prefix, (END, SINGLE)).any():
@@ -149,19 +150,20 @@ def spans_to_tags(spans: Spans, n_units: int, tag_set: TagSet) -> Ints:
 
     Last and single tokens get the tags E- and S- (or L- and U-) where the tag set has them, else I- and B-.
     """
-    begin, inside = _codes_of(tag_set, BEGIN), _codes_of(tag_set, INSIDE, BEGIN)
+    begin, inside = _tag_codes(tag_set, BEGIN), _tag_codes(tag_set, INSIDE, BEGIN)
     length = spans.end - spans.start
+    # units[u]: every unit of every span, laid out one span after the other
     units = np.repeat(spans.start - np.concatenate([[0], np.cumsum(length)[:-1]]), length) + np.arange(length.sum())
-    tags = np.full(n_units, _code_of_outside(tag_set), dtype=np.int32)
+    tags = np.full(n_units, _outside_code(tag_set), dtype=np.int32)
     tags[units] = np.repeat(inside[spans.kind], length)
-    tags[spans.end - 1] = _codes_of(tag_set, END, INSIDE, BEGIN)[spans.kind]
+    tags[spans.end - 1] = _tag_codes(tag_set, END, INSIDE, BEGIN)[spans.kind]
     tags[spans.start] = begin[spans.kind]
     single = length == 1
-    tags[spans.start[single]] = _codes_of(tag_set, SINGLE, BEGIN)[spans.kind[single]]
+    tags[spans.start[single]] = _tag_codes(tag_set, SINGLE, BEGIN)[spans.kind[single]]
     return tags
 
 
-def _codes_of(tag_set: TagSet, *prefixes: int) -> Ints:
+def _tag_codes(tag_set: TagSet, *prefixes: int) -> Ints:
     """code[t], the tag of type t with the first of the prefixes that this type has."""
     code = {(int(p), int(k)): i for i, (p, k) in enumerate(zip(tag_set.prefix, tag_set.kind, strict=True))}
     found = [[code[p, t] for p in prefixes if (p, t) in code] for t in range(len(tag_set.types))]
@@ -171,7 +173,7 @@ def _codes_of(tag_set: TagSet, *prefixes: int) -> Ints:
     return np.array([codes[0] for codes in found], dtype=np.int32)
 
 
-def _code_of_outside(tag_set: TagSet) -> int:
+def _outside_code(tag_set: TagSet) -> int:
     codes = np.flatnonzero(tag_set.prefix == OUTSIDE)
     if not len(codes):
         raise DataError("Spans cannot be written as tags: O is not among the classes.")

@@ -90,7 +90,7 @@ def concatenate_vectors(*sets: WordVectors, unit: bool = True) -> WordVectors:
 
     Args:
         sets: The sets.
-        unit: Whether each vector is first brought to length 1, so that no set drowns another: GloVe's are five times
+        unit: Whether each vector is first brought to length 1, so that no set outweighs another: GloVe's are five times
             as long as normalised word2vec's, which as they are costs a sentence classifier two points.
     """
     words = tuple(dict.fromkeys(word for vectors in sets for word in vectors.words))
@@ -110,7 +110,7 @@ def read_vectors(path: str | Path, *, vocabulary: Iterable[str] | None = None) -
     with require_file(path).open("rb") as file:
         zipped = file.read(4) == b"PK\x03\x04"
     if zipped:
-        return _kept(_read_npz(path), wanted)
+        return _select_words(_read_npz(path), wanted)
     content = read_bytes(path)
     if not content.strip():
         raise FormatError(f"{path}: the file is empty. Vectors have a word and its numbers on each line.")
@@ -143,7 +143,7 @@ def _read_npz(path: str | Path) -> WordVectors:
     return WordVectors(tuple(str(word) for word in words), vectors.astype(np.float32))
 
 
-def _kept(vectors: WordVectors, wanted: set[str] | None) -> WordVectors:
+def _select_words(vectors: WordVectors, wanted: set[str] | None) -> WordVectors:
     if wanted is None:
         return vectors
     rows = [row for row, word in enumerate(vectors.words) if word in wanted]
@@ -169,10 +169,10 @@ def _read_text(path: str | Path, content: bytes, wanted: set[str] | None, *, fir
         if wanted is None or word in wanted:
             words.append(word)
             numbers.append(line[len(parts[0]) :])
-    return WordVectors(tuple(words), _numbers(path, words, numbers, size))
+    return WordVectors(tuple(words), _parse_numbers(path, words, numbers, size))
 
 
-def _numbers(path: str | Path, words: list[str], numbers: list[bytes], size: int) -> NDArray[np.float32]:
+def _parse_numbers(path: str | Path, words: list[str], numbers: list[bytes], size: int) -> NDArray[np.float32]:
     """All numbers parsed in one go; only when that fails, line by line to name the word."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -1,7 +1,7 @@
 """How far annotators agree, and how sure that figure is.
 
 Every coefficient comes from n[i, k], how many labels k unit i received, except Cohen's kappa, which looks at pairs of
-annotators (`pairs`). Labels count as they stand: one that repeats an (item, annotator) pair is a label, and weights do
+annotators (`pairwise`). Labels count as they are: one that repeats an (item, annotator) pair is a label, and weights do
 not count. For sequences the units are tokens, and what is resampled is whole sequences, since a sentence's tokens are
 not independent.
 
@@ -13,7 +13,7 @@ not independent.
 - cohen: the mean of Cohen's kappa over the pairs of annotators who share enough units, weighted by these.
 
 The interval is the percentile one of the bootstrap over items; a resample in which a coefficient is undefined is left
-out. For cohen it is the normal one around the value, by the infinitesimal jackknife over items (see `pairs`).
+out. For cohen it is the normal one around the value, by the infinitesimal jackknife over items (see `pairwise`).
 
 Axes: i unit, k class, s sequence, b block (units, or sequences, that count alike), r replicate.
 
@@ -130,6 +130,7 @@ def resampling_blocks(labels: CrowdLabels) -> Blocks:
         return Blocks(unit_contributions(patterns), frequency)
     item, rows = labels.item_of_unit[labelled], unit_contributions(counts[labelled])
     seen, position = np.unique(item, return_inverse=True)
+    # totals[s, d], the sum of the rows of each sequence, column by column
     totals = [np.bincount(position, weights=column, minlength=len(seen)) for column in rows.T]
     return Blocks(np.stack(totals, axis=1).astype(np.float64), np.ones(len(seen), dtype=np.int64))
 
@@ -137,9 +138,9 @@ def resampling_blocks(labels: CrowdLabels) -> Blocks:
 def unit_contributions(counts: Floats | Ints) -> Floats:
     """What each unit, with at least one label, adds to the Sums, in the order that `split_sums` takes apart."""
     n = counts.sum(axis=1)
-    squares = (counts**2).sum(axis=1)
+    squares = (counts**2).sum(axis=1)  # sum_k n_ik²
     pairable = n > 1
-    pairs = np.where(pairable, n * (n - 1), 1)
+    pairs = np.where(pairable, n * (n - 1), 1)  # ordered pairs of labels of a unit
     agreeing = np.where(pairable, (squares - n) / pairs, 0.0)
     disagreeing = np.where(pairable, (n**2 - squares) / np.maximum(n - 1, 1), 0.0)
     paired = np.where(pairable[:, None], counts, 0)
@@ -169,13 +170,13 @@ def krippendorff_alpha(sums: AgreementSums) -> Floats:
 
 def fleiss_kappa(sums: AgreementSums) -> Floats:
     """Agreement beyond chance, over the room that chance leaves ([FLEISS71] eq. 7)."""
-    chance = (_chances(sums) ** 2).sum(axis=1)
+    chance = (_class_chances(sums) ** 2).sum(axis=1)
     return _ratio(observed_agreement(sums) - chance, 1.0 - chance)
 
 
 def gwet_ac1(sums: AgreementSums) -> Floats:
     """The same with chance agreement only where a label is a guess ([GWET08] eq. 3 and 4)."""
-    chances = _chances(sums)
+    chances = _class_chances(sums)
     n_classes = chances.shape[1]
     chance = _ratio((chances * (1.0 - chances)).sum(axis=1), np.full(len(chances), n_classes - 1.0))
     return _ratio(observed_agreement(sums) - chance, 1.0 - chance)
@@ -189,7 +190,7 @@ COEFFICIENTS: dict[str, tuple[str, Callable[[AgreementSums], Floats]]] = {
 }
 
 
-def _chances(sums: AgreementSums) -> Floats:
+def _class_chances(sums: AgreementSums) -> Floats:
     """chance[r, k], the mean share of class k among a unit's labels."""
     return _ratio(sums.shares, sums.labelled[:, None])
 
@@ -235,6 +236,7 @@ def _cohen(labels: CrowdLabels, level: float, min_shared: int, sizes: dict[str, 
     n_items = sizes["n_items"]
     margin = np.nan
     if n_items > 1:
+        # infinitesimal jackknife: the variance is the sum of squared influences of the items
         error = np.sqrt((influence**2).sum() * n_items / (n_items - 1))
         margin = NormalDist().inv_cdf((1 + level) / 2) * float(error)
     low, high = np.clip([value - margin, value + margin], -1.0, 1.0)

@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, stable_order
@@ -57,13 +56,13 @@ class PairTable:
     def __len__(self) -> int:
         return len(self.a)
 
-    def counted(self, min_shared: int = MIN_SHARED) -> Bools:
-        """counted[p], whether the pair has a kappa and shares enough units to have a part in the mean."""
+    def counts(self, min_shared: int = MIN_SHARED) -> Bools:
+        """counts[p], whether the pair has a kappa and shares enough units to have a part in the mean."""
         return np.isfinite(self.kappa) & (self.shared >= min_shared)
 
     def mean_kappa(self, min_shared: int = MIN_SHARED) -> float:
         """The mean kappa of the pairs that share enough, weighted by the units they share; NaN when none does."""
-        counted = self.counted(min_shared)
+        counted = self.counts(min_shared)
         total = self.shared[counted].sum()
         return float((self.shared[counted] * self.kappa[counted]).sum() / total) if total else float("nan")
 
@@ -132,16 +131,19 @@ def pair_table(counts: PairCounts, n_annotators: int) -> PairTable:
 
 def pair_counts(labels: CrowdLabels) -> PairCounts:
     """Count, for every pair of annotators, what they share and how they answered there."""
+    from scipy import sparse
+
     n, n_classes = len(labels.annotators), labels.n_classes
     unit, annotator, label = (column.astype(np.int64) for column in (labels.unit, labels.annotator, labels.label))
+    # gave[i, j] and gave_class[i, (j, k)]: products of these count pairs of labels on the same unit
     gave = _incidence(unit, annotator, (labels.n_units, n))
     gave_class = _incidence(unit, annotator * n_classes + label, (labels.n_units, n * n_classes))
     # Only the answers that were given get a row: units times classes can be many more.
     answers, answer_of_label = np.unique(unit * n_classes + label, return_inverse=True)
     answer = _incidence(answer_of_label, annotator, (len(answers), n))
-    said = _cells(gave_class.T @ gave)
-    shared = _cells(sparse.triu(gave.T @ gave, k=1))
-    agreed = _cells(answer.T @ answer)
+    said = _sparse_cells(gave_class.T @ gave)
+    shared = _sparse_cells(sparse.triu(gave.T @ gave, k=1))
+    agreed = _sparse_cells(answer.T @ answer)
     place = make_cells(shared.key, np.arange(len(shared.key)), n * n)
     shared_by, agreed_by = (counts.astype(np.float64) for counts in (shared.value, agreed.at(shared.key)))
     return PairCounts(
@@ -172,7 +174,7 @@ def mean_kappa_influence(labels: CrowdLabels, counts: PairCounts, *, min_shared:
     """
     n, n_classes = len(labels.annotators), labels.n_classes
     table = pair_table(counts, n)
-    counted = table.counted(min_shared)
+    counted = table.counts(min_shared)
     influence = np.zeros(labels.n_units)
     if not counted.any():
         return influence
@@ -214,11 +216,15 @@ def label_pairs(labels: CrowdLabels) -> Iterator[tuple[Ints, Ints]]:
 
 def _incidence(row: Ints, column: Ints, shape: tuple[int, int]) -> Any:
     """A sparse table of how often each (row, column) occurs."""
+    from scipy import sparse
+
     return sparse.csr_array(sparse.coo_array((np.ones(len(row), dtype=np.int64), (row, column)), shape=shape))
 
 
-def _cells(table: Any) -> Cells:
+def _sparse_cells(table: Any) -> Cells:
     """The cells of a sparse table, numbered row by row."""
+    from scipy import sparse
+
     ordered = sparse.csr_array(table)
     ordered.sum_duplicates()
     rows = np.repeat(np.arange(ordered.shape[0], dtype=np.int64), np.diff(ordered.indptr))

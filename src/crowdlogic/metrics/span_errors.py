@@ -12,7 +12,7 @@ and a marked span that overlaps no gold entity is spurious. Sequences that an an
 sequence that was seen, a token without a tag of the annotator is outside; a token without gold is outside for both.
 A sequence that was tagged twice by the same annotator (duplicates kept) counts twice.
 
-Axes: i unit, j annotator, s sequence, r reading (one annotator going through one sequence once), e span.
+Axes: i unit, j annotator, s sequence, r annotation (one annotator going through one sequence once), e span.
 
 [LNCL] Learning from Noisy Crowd Labels with Logics. ICDE 2023.
 """
@@ -87,11 +87,11 @@ class SpanErrors:
 
 @dataclass(frozen=True, eq=False)
 class AnnotatedSequences:
-    """Every annotator's tags for every sequence they saw, one reading after the other, with the gold beside them.
+    """Every annotator's tags for every sequence they saw, one annotation after the other, and the gold.
 
     Attributes:
-        annotator: annotator[r], whose reading r is.
-        offsets: offsets[r], where reading r begins.
+        annotator: annotator[r], who made annotation r.
+        offsets: offsets[r], where annotation r begins.
         tags: The tags given, NO_ANSWER where a token got none.
         gold: The gold tags of the same tokens.
     """
@@ -114,12 +114,12 @@ def count_span_errors(labels: CrowdLabels, gold: Ints, *, scheme: Scheme | str =
     known = parse_tags(labels.classes)
     true = tags_to_spans(found.gold, found.offsets, known, scheme)
     marked = tags_to_spans(np.where(found.gold == UNKNOWN, NO_ANSWER, found.tags), found.offsets, known, scheme)
-    correct, right_type, touched, spurious = _fates(true, marked)
+    correct, right_type, touched, spurious = _classify_spans(true, marked)
 
     def count(spans: Spans, chosen: Bools) -> Ints:
         """How many of the chosen spans each annotator has."""
-        reading = np.searchsorted(found.offsets, spans.start[chosen], side="right") - 1
-        return np.bincount(found.annotator[reading], minlength=len(labels.annotators))
+        annotation = np.searchsorted(found.offsets, spans.start[chosen], side="right") - 1
+        return np.bincount(found.annotator[annotation], minlength=len(labels.annotators))
 
     return SpanErrors(
         labels.annotators,
@@ -142,20 +142,21 @@ def collect_annotations(labels: CrowdLabels, gold: Ints) -> AnnotatedSequences:
         raise CorpusError(
             f"{len(gold):,} gold tags for sequences of {labels.n_units:,} units in all. Give one for every unit."
         )
-    item, annotator, reading_of_label = _readings_of(labels)
+    item, annotator, annotation_of_label = _number_annotations(labels)
     length = np.diff(labels.offsets)[item]
     offsets = np.concatenate([[0], np.cumsum(length)])
+    # unit[t], the unit of labels.items that position t of the laid-out annotations shows
     unit = np.arange(offsets[-1]) + np.repeat(labels.offsets[item] - offsets[:-1], length)
     tags = np.full(offsets[-1], NO_ANSWER, dtype=np.int32)
-    tags[offsets[reading_of_label] + labels.unit - labels.offsets[item[reading_of_label]]] = labels.label
+    tags[offsets[annotation_of_label] + labels.unit - labels.offsets[item[annotation_of_label]]] = labels.label
     return AnnotatedSequences(annotator, offsets, tags, gold[unit])
 
 
-def _readings_of(labels: CrowdLabels) -> tuple[Ints, Ints, Ints]:
-    """item[r] and annotator[r] of every reading, and for every label the reading it belongs to."""
+def _number_annotations(labels: CrowdLabels) -> tuple[Ints, Ints, Ints]:
+    """item[r] and annotator[r] of every annotation, and for every label the annotation it belongs to."""
     item, annotator, pair_of_label = labels.annotations()
-    # Rows are sorted by unit, then annotator: the copies of one person's tag for one token stand together, in the
-    # order of the file, so the c-th copy belongs to that person's c-th reading.
+    # Rows are sorted by unit, then annotator: the copies of one person's tag for one token are neighbours, in the
+    # order of the file, so the c-th copy belongs to that person's c-th annotation.
     again = np.zeros(labels.n_labels, dtype=bool)
     again[1:] = (np.diff(labels.unit) == 0) & (np.diff(labels.annotator) == 0)
     if not again.any():
@@ -163,9 +164,9 @@ def _readings_of(labels: CrowdLabels) -> tuple[Ints, Ints, Ints]:
     row = np.arange(labels.n_labels)
     copy = row - np.maximum.accumulate(np.where(again, 0, row))
     key = pair_of_label * (copy.max() + 1) + copy
-    found, reading_of_label = np.unique(key, return_inverse=True)
+    found, annotation_of_label = np.unique(key, return_inverse=True)
     pair = found // (copy.max() + 1)
-    return item[pair], annotator[pair], reading_of_label
+    return item[pair], annotator[pair], annotation_of_label
 
 
 def overlaps(one: Spans, other: Spans) -> tuple[Ints, Ints]:
@@ -174,20 +175,20 @@ def overlaps(one: Spans, other: Spans) -> tuple[Ints, Ints]:
     last = np.searchsorted(other.start, one.end, side="left")
     n = np.maximum(last - first, 0)
     left = np.repeat(np.arange(len(one)), n)
-    begins = np.cumsum(n) - n
+    begins = np.cumsum(n) - n  # where the pairs of each span of `one` begin in the result
     return left, np.repeat(first - begins, n) + np.arange(n.sum())
 
 
-def _fates(true: Spans, marked: Spans) -> tuple[Bools, Bools, Bools, Bools]:
+def _classify_spans(true: Spans, marked: Spans) -> tuple[Bools, Bools, Bools, Bools]:
     """For every true span: marked exactly, met by its own type, met at all; for every marked one: meets nothing."""
     e, f = overlaps(true, marked)
     same_type = true.kind[e] == marked.kind[f]
     exact = same_type & (true.start[e] == marked.start[f]) & (true.end[e] == marked.end[f])
-    correct, right_type, touched = (_members(e[chosen], len(true)) for chosen in (exact, same_type, slice(None)))
-    return correct, right_type, touched, ~_members(f, len(marked))
+    correct, right_type, touched = (_mask(e[chosen], len(true)) for chosen in (exact, same_type, slice(None)))
+    return correct, right_type, touched, ~_mask(f, len(marked))
 
 
-def _members(positions: Ints, size: int) -> Bools:
+def _mask(positions: Ints, size: int) -> Bools:
     inside = np.zeros(size, dtype=bool)
     inside[positions] = True
     return inside

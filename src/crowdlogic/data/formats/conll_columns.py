@@ -101,7 +101,7 @@ def _width(fields: pl.Series, content: Ints, name: str) -> int:
 
 
 def _offsets(blank: Bools, content: Ints) -> Ints:
-    """A sentence begins where a blank line stands between a token and the token before it."""
+    """offsets[s]: a sentence begins at a token that is separated from the one before it by a blank line."""
     blanks_before = np.cumsum(blank)[content]
     starts = np.flatnonzero(np.diff(blanks_before, prepend=-1))
     return np.append(starts, len(content))

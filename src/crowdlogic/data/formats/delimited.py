@@ -33,7 +33,7 @@ class Delimited(TableFormat):
     """A table of text with a header.
 
     Attributes:
-        separator: What stands between fields; None to take it from the header: a comma, a semicolon or a tab.
+        separator: The separator of fields; None to take it from the header: a comma, a semicolon or a tab.
     """
 
     name: str
@@ -123,7 +123,7 @@ def _rows(content: bytes, name: str, separator: str) -> Iterator[tuple[int, list
 
 
 def _check_header(file: InputFile, separator: str) -> None:
-    """Raise if two columns have one name: polars would rename one in silence."""
+    """Raise if two columns have one name: polars would silently rename one."""
     header = _first_line(file).rstrip(b"\r\n")
     names = next(_rows(header or b"\n", file.name, separator), (1, []))[1]
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -132,7 +132,7 @@ def _check_header(file: InputFile, separator: str) -> None:
 
 
 def _check_fields(file: InputFile, separator: str) -> None:
-    """Raise if some row has more or fewer fields than the header: polars would fill it up in silence."""
+    """Raise if some row has more or fewer fields than the header: polars would silently fill it up."""
     rows = ((number, fields) for number, fields in _rows(file.content, file.name, separator) if fields)
     _, header = next(rows, (1, []))
     for number, fields in rows:

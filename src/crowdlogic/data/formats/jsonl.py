@@ -47,7 +47,7 @@ class Jsonl(TableFormat):
         return require_rows(table, file.name), TableSource(file.name, word="line", numbers=np.array(numbers))
 
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
-        """Labels of a table, or the tags of every annotator beside the tokens."""
+        """Labels of a table, or tokens with the tags of every annotator."""
         if not _has_crowds(file.content):
             return super().read_crowd(file, options)
         return crowd_from_records(*parse_jsonl(file.content, file.name), classes=options.classes)

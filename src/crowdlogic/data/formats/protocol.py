@@ -93,7 +93,7 @@ class FileFormat(Protocol):
         return False
 
     def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
-        """The file as a table, and how to speak of its rows."""
+        """The file as a table, and the source that numbers its rows in messages."""
         raise self._cannot_read(file, "a table")
 
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
@@ -151,7 +151,7 @@ def assemble_crowd(
     Args:
         table: One row per label (item, annotator, label) or per tagged sentence (item, annotator, tags); optional
             columns are weight, time and kind.
-        source: How to speak of the table's rows in messages.
+        source: What the table is called and how its rows are numbered in messages.
         options: What the user asked for.
         corpus: The items, with gold where known. Every item of the table must be in it.
         notices: What was left out or changed, a sentence each; users are shown them.

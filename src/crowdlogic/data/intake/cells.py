@@ -1,4 +1,4 @@
-"""What may stand in the cells of a label table: one category per cell, a finite weight, a time, a kind."""
+"""What the cells of a label table may hold: one category per cell, a finite weight, a time, a kind."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def code_labels(labels: Names, source: TableSource, classes: Sequence[Any] | Non
     An empty cell, null or NaN means that no label was given, and has the code -1. A label that is not among given
     classes is refused; so are lists (several labels at once) and fractions (measurements): a label is one class.
     """
-    codes, names = encode(_of_one_type(labels, source))
+    codes, names = encode(_to_one_type(labels, source))
     codes, names = drop_blank_names(codes, names)
     if classes is not None:
-        return _among(codes, names, tuple(classes), source)
+        return _code_among(codes, names, tuple(classes), source)
     if names.dtype == pl.String:
         _refuse_lists(codes, names, source)
         _refuse_fractions(codes, names.str.strip_chars().cast(pl.Float64, strict=False), source)
@@ -48,7 +48,7 @@ def drop_blank_names(codes: Ints, names: Names) -> tuple[Ints, Names]:
     return renumbered[codes], names.filter(pl.Series(filled))
 
 
-def _of_one_type(labels: Names, source: TableSource) -> Names:
+def _to_one_type(labels: Names, source: TableSource) -> Names:
     """The labels as text, whole numbers or booleans."""
     if labels.dtype in (pl.Categorical, pl.Enum, pl.Null):
         return labels.cast(pl.String)
@@ -93,7 +93,7 @@ def _refuse_fractions(codes: Ints, numbers: Names, source: TableSource) -> None:
         )
 
 
-def _among(codes: Ints, names: Names, classes: Classes, source: TableSource) -> tuple[Ints, Classes]:
+def _code_among(codes: Ints, names: Names, classes: Classes, source: TableSource) -> tuple[Ints, Classes]:
     """Codes among given classes. Names are compared as text, so that --classes 0,1 fits a column of numbers."""
     if len(set(classes)) != len(classes) or not classes:
         raise OptionError(f"classes: {name_list(classes)} names a class twice or none at all. Give each class once.")
@@ -134,7 +134,7 @@ def parse_times(column: Names, source: TableSource) -> Floats:
         numbers = column.cast(pl.Float64, strict=False)
         if numbers.null_count() == column.null_count():
             return numbers.fill_null(np.nan).to_numpy().copy()
-        moments = _parsed_moments(column)
+        moments = _parse_moments(column)
     if moments.dtype not in (pl.Date, pl.Datetime) or moments.null_count() > column.null_count():
         known = moments.dtype in (pl.Date, pl.Datetime)
         rows = (
@@ -145,7 +145,7 @@ def parse_times(column: Names, source: TableSource) -> Floats:
     return moments.cast(pl.Datetime("us")).dt.epoch("us").cast(pl.Float64).fill_null(np.nan).to_numpy() / 1e6
 
 
-def _parsed_moments(column: Names) -> Names:
+def _parse_moments(column: Names) -> Names:
     """Times written as text; of the usual ways of writing them the one that reads the most rows."""
     tidy = column.str.strip_chars().str.replace("T", " ", literal=True).str.replace(r"(Z|[+-]00:?00)$", "")
     formats = ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%d")

@@ -134,7 +134,7 @@ def row_error(
 def require_unique_items(
     items: pl.Series, source: TableSource, remedy: str, *, error: type[DataError] = CorpusError
 ) -> None:
-    """Raise unless every item has a name, and each stands once."""
+    """Raise unless every item has a name, and no name occurs twice."""
     unnamed = items.is_null() | (items.str.strip_chars() == "") if items.dtype == pl.String else items.is_null()
     if unnamed.any():
         raise row_error(source, unnamed.arg_true().to_numpy(), "no item is named", "Fill in the item.", error=error)
@@ -144,7 +144,7 @@ def require_unique_items(
 
 
 MISSING_WORDS = frozenset({"na", "n/a", "nan", "null", "none", "nil", "-", "?"})
-"""Words that often stand for "no label"; as labels they are classes like any other, but are pointed out."""
+"""Words that often mean "no label"; as labels they are classes like any other, but are pointed out."""
 
 
 def suspicious_classes(classes: Iterable[object]) -> tuple[str, ...]:

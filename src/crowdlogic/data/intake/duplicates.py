@@ -21,9 +21,9 @@ def deduplicate(
     """Which rows are kept, sorted by item and annotator, and how many repeat a pair that came before.
 
     Args:
-        item: item[n], codes in the order the rows stand in the source.
+        item: item[n], codes in the order of the source.
         annotator: annotator[n], likewise.
-        place: place[n], where each row stands in the source; None when they are all its rows, in order.
+        place: place[n], the position of each row in the source; None when they are all its rows, in order.
         names: What the codes are called, for the message.
         policy: Take the first or last row of a pair, keep all, or refuse.
         source: Where the rows come from, for the message.

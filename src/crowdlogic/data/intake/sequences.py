@@ -35,7 +35,7 @@ class TagRows:
         items: The name of each sentence.
         annotators: The name of each annotator.
         lengths: lengths[r], the number of tags; 0 where the sentence was not seen.
-        source: How to speak of the rows.
+        source: How the rows are numbered in messages.
     """
 
     item: Ints
@@ -118,7 +118,7 @@ def split_tags(tags: Names, source: TableSource) -> Names:
             raise row_error(
                 source, bracketed, f"the tags {tags[int(bracketed[0])]!r} are a list written as text", remedy
             )
-        return _words(tags)
+        return _split_words(tags)
     if not isinstance(tags.dtype, pl.List) or tags.dtype.inner.is_nested():
         raise LabelError(
             f"{source.name}: the column of tags holds {tags.dtype}. Give lists of tags, or tags separated by spaces."
@@ -126,7 +126,7 @@ def split_tags(tags: Names, source: TableSource) -> Names:
     return tags
 
 
-def _words(text: Names) -> Names:
+def _split_words(text: Names) -> Names:
     return text.str.split(" ").list.eval(pl.element().str.strip_chars().replace("", None).drop_nulls())
 
 

@@ -92,7 +92,7 @@ def adversary(rng: np.random.Generator, balance: Floats) -> Floats:
     wrong = 1.0 - right[:, None]
     elsewhere = confusion_with_accuracy(rng, np.zeros(classes))
     return np.diag(right) + wrong * (
-        TO_PARTNER * np.eye(classes)[_partners(rng, classes)] + (1 - TO_PARTNER) * elsewhere
+        TO_PARTNER * np.eye(classes)[_confused_classes(rng, classes)] + (1 - TO_PARTNER) * elsewhere
     )
 
 
@@ -137,7 +137,7 @@ def add_bias(confusion: Floats, favourite: int, share: float) -> Floats:
     return leaned
 
 
-def _partners(rng: np.random.Generator, classes: int) -> Ints:
+def _confused_classes(rng: np.random.Generator, classes: int) -> Ints:
     """partner[m], the class that m is taken for; never m itself: a cycle through the classes in random order."""
     order = rng.permutation(classes)
     partner = np.empty(classes, dtype=np.int64)

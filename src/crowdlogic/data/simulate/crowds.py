@@ -1,6 +1,6 @@
-"""Crowds with planted truth: who is what, how they answer, and the labels that come of it.
+"""Crowds with planted truth: the annotators, how they answer, and the labels they give.
 
-Everything that an estimate should find out (truth, confusion matrices, characters) is kept beside the labels.
+Everything that an estimate should find out (truth, confusion matrices, characters) is kept with the labels.
 Axes: i unit, j annotator, k class, m true class, n given label, s sequence.
 """
 
@@ -103,7 +103,7 @@ def simulate_crowd(
         tail: The exponent of the long-tailed activity; 0 makes all alike.
         abstention: How often anybody gives no answer; the lazy do it more often.
         pace: Seconds per label on average, which gives every label a time; no times when not given.
-        drift: The probability that the last answer of an annotator is a mere guess; it grows evenly from 0.
+        drift: The probability that the last answer of an annotator is a random guess; it grows evenly from 0.
     """
     check_count("units", units)
     names = class_names(classes)
@@ -248,7 +248,7 @@ def draw_labels(rng: np.random.Generator, truth: Ints, confusion: Floats, *, uni
 
 
 def add_drift(rng: np.random.Generator, given: Ints, *, progress: Floats, drift: float, classes: int) -> Ints:
-    """The labels with some made mere guesses: none when an annotator begins, a share of `drift` by the end."""
+    """The labels with some replaced by random guesses: none when an annotator begins, a share of `drift` by the end."""
     guessed = rng.random(len(given)) < drift * progress
     return np.where(guessed, rng.integers(classes, size=len(given)), given).astype(np.int32)
 

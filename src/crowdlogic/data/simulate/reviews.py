@@ -46,7 +46,7 @@ CONCEDED = 0.06
 SECOND_REMARK = 0.8
 """How often a review, or clause B of a contrast, has two remarks."""
 SETTING = 0.6
-"""How often a sentence without any sentiment stands beside the review."""
+"""How often a sentence without any sentiment is added to a review."""
 OPENER = 0.2
 """How often a review opens with a phrase such as "to be honest"."""
 

@@ -47,7 +47,7 @@ def simulate_sentences(rng: np.random.Generator, *, sentences: int = 500, prefix
         prefix: What the names of the items begin with.
     """
     check_count("sentences", sentences)
-    return _corpus([_sentence(rng) for _ in range(sentences)], BIO_TAGS, prefix)
+    return _make_corpus([_compose_sentence(rng) for _ in range(sentences)], BIO_TAGS, prefix)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ def simulate_tags(
         abstention: How often a sentence shown is left alone.
     """
     check_count("sentences", sentences)
-    corpus = _corpus([_tagged(rng) for _ in range(sentences)], TAGS, "s")
+    corpus = _make_corpus([_compose_tagged(rng) for _ in range(sentences)], TAGS, "s")
     crowd = label_truth(
         rng,
         np.asarray(corpus.gold),
@@ -101,7 +101,7 @@ def simulate_tags(
     return SimulatedTags(corpus, crowd)
 
 
-def _corpus(sentences: Sequence[list[tuple[str, str]]], tags: tuple[str, ...], prefix: str) -> Corpus:
+def _make_corpus(sentences: Sequence[list[tuple[str, str]]], tags: tuple[str, ...], prefix: str) -> Corpus:
     code = {tag: k for k, tag in enumerate(tags)}
     lengths = [len(sentence) for sentence in sentences]
     return Corpus(
@@ -113,13 +113,13 @@ def _corpus(sentences: Sequence[list[tuple[str, str]]], tags: tuple[str, ...], p
     )
 
 
-def _sentence(rng: np.random.Generator) -> list[tuple[str, str]]:
+def _compose_sentence(rng: np.random.Generator) -> list[tuple[str, str]]:
     """Tokens and tags of one pattern with its slots filled."""
     filled: list[tuple[str, str]] = []
-    for word in _one_of(rng, PATTERNS).split():
+    for word in _pick(rng, PATTERNS).split():
         slot = word.strip("{}")
         if word in FILLED:
-            filled.append((_one_of(rng, FILLERS[slot]), "O"))
+            filled.append((_pick(rng, FILLERS[slot]), "O"))
         elif slot in SLOTS:
             name = NAMES[slot](rng).split()
             filled += [(token, f"{'I' if at else 'B'}-{SLOTS[slot]}") for at, token in enumerate(name)]
@@ -131,40 +131,40 @@ def _sentence(rng: np.random.Generator) -> list[tuple[str, str]]:
 FILLED = frozenset(f"{{{name}}}" for name in FILLERS)
 
 
-def _tagged(rng: np.random.Generator) -> list[tuple[str, str]]:
-    return [(_one_of(rng, TAG_WORDS[tag]), tag) for tag in _one_of(rng, TAG_PATTERNS).split()]
+def _compose_tagged(rng: np.random.Generator) -> list[tuple[str, str]]:
+    return [(_pick(rng, TAG_WORDS[tag]), tag) for tag in _pick(rng, TAG_PATTERNS).split()]
 
 
-def _person(rng: np.random.Generator) -> str:
+def _draw_person(rng: np.random.Generator) -> str:
     """A full name as a rule; the first or the last name alone, or one with an initial, now and then."""
-    first, last = _one_of(rng, FIRST_NAMES), _one_of(rng, LAST_NAMES)
+    first, last = _pick(rng, FIRST_NAMES), _pick(rng, LAST_NAMES)
     initial = "ABCDEFGHJKLMNPRST"[rng.integers(17)]
     forms = (f"{first} {last}", f"{first} {last}", f"{first} {last}", last, first, f"{first} {initial}. {last}")
-    return _one_of(rng, forms)
+    return _pick(rng, forms)
 
 
-def _club(rng: np.random.Generator) -> str:
+def _draw_club(rng: np.random.Generator) -> str:
     """A town's club, half of the time by the town's name alone."""
-    town = _one_of(rng, SHARED)
-    return town if rng.random() < 0.5 else f"{town} {_one_of(rng, CLUB_TAILS)}"
+    town = _pick(rng, SHARED)
+    return town if rng.random() < 0.5 else f"{town} {_pick(rng, CLUB_TAILS)}"
 
 
-def _firm(rng: np.random.Generator) -> str:
+def _draw_firm(rng: np.random.Generator) -> str:
     """A firm or a public body; now and then by a name that a person or a town has, too."""
-    head = _one_of(rng, FIRM_HEADS)
-    full = f"{head} {_one_of(rng, FIRM_TAILS)}"
-    return _one_of(rng, (full, full, full, _one_of(rng, BODIES), _one_of(rng, BODIES), head, _one_of(rng, SHARED)))
+    head = _pick(rng, FIRM_HEADS)
+    full = f"{head} {_pick(rng, FIRM_TAILS)}"
+    return _pick(rng, (full, full, full, _pick(rng, BODIES), _pick(rng, BODIES), head, _pick(rng, SHARED)))
 
 
 NAMES: dict[str, Callable[[np.random.Generator], str]] = {
-    "PERSON": _person,
-    "CLUB": _club,
-    "FIRM": _firm,
-    "PLACE": lambda rng: _one_of(rng, PLACES),
-    "PEOPLE": lambda rng: _one_of(rng, PEOPLES),
-    "EVENT": lambda rng: _one_of(rng, EVENTS),
+    "PERSON": _draw_person,
+    "CLUB": _draw_club,
+    "FIRM": _draw_firm,
+    "PLACE": lambda rng: _pick(rng, PLACES),
+    "PEOPLE": lambda rng: _pick(rng, PEOPLES),
+    "EVENT": lambda rng: _pick(rng, EVENTS),
 }
 
 
-def _one_of(rng: np.random.Generator, choices: Sequence[str]) -> str:
+def _pick(rng: np.random.Generator, choices: Sequence[str]) -> str:
     return choices[int(rng.integers(len(choices)))]

@@ -45,20 +45,20 @@ def draw_pairs(rng: np.random.Generator, counts: Ints, activity: Floats) -> tupl
     for _ in range(STREAM_ROUNDS):
         item = np.repeat(np.arange(len(counts)), counts - np.bincount(keys // annotators, minlength=len(counts)))
         drawn = np.minimum(np.searchsorted(arrivals, rng.random(len(item)), side="right"), annotators - 1)
-        keys = _distinct(np.concatenate([keys, item * annotators + drawn]))
+        keys = _distinct_keys(np.concatenate([keys, item * annotators + drawn]))
     missing = counts - np.bincount(keys // annotators, minlength=len(counts))
-    late = _race(rng, keys, missing, activity)
+    late = _draw_latecomers(rng, keys, missing, activity)
     keys = np.sort(np.concatenate([keys, late]))
     return keys // annotators, keys % annotators
 
 
-def _distinct(keys: Ints) -> Ints:
+def _distinct_keys(keys: Ints) -> Ints:
     """The distinct keys, sorted; sorting is several times quicker here than np.unique's hashing."""
     keys = np.sort(keys)
     return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
 
 
-def _race(rng: np.random.Generator, keys: Ints, missing: Ints, activity: Floats) -> Ints:
+def _draw_latecomers(rng: np.random.Generator, keys: Ints, missing: Ints, activity: Floats) -> Ints:
     """The further keys of the items that miss some: of the annotators not there yet, those who arrive first."""
     annotators = len(activity)
     short = np.flatnonzero(missing)

@@ -20,7 +20,7 @@ from crowdlogic.report.findings import Finding, Severity
 from crowdlogic.report.html import to_html
 from crowdlogic.report.inputs import inputs_from_estimate
 from crowdlogic.report.report import summarise, to_json
-from crowdlogic.truth.comparison import MethodResult, compare_methods
+from crowdlogic.truth.comparison import MethodResult
 from crowdlogic.truth.methods import truth_method
 
 HOSTILE = "</script><script>alert(1)</script>\u2028\x00\x1b[31m\u202e{{ 7*7 }}"
@@ -188,27 +188,6 @@ def test_every_page_puts_the_most_important_first() -> None:
         importance = [one.importance for one in page.findings]
         assert importance == sorted(importance, reverse=True)
     assert 1 < len(report.summary.findings) <= 8
-
-
-def test_methods_are_ordered_by_gold_and_their_disputes_counted() -> None:
-    made = simulate_labels(3, items=300, annotators=15, classes=3, hard=True)
-    material = inputs_from_estimate(truth_method("majority").infer(made.labels), made.labels, made.corpus)
-    from crowdlogic.cli.report import gold_of
-
-    compared = compare_methods(
-        [truth_method(n) for n in ("majority", "dawid-skene", "wawa")], made.labels, gold=gold_of(material)
-    )
-
-    found = report_on(material, compared=compared).pages["comparison"]
-
-    scores = {one.name: one.scores["accuracy"] for one in compared}
-    assert [row.name for row in found.methods] == sorted(scores, key=lambda name: -scores[name])
-    answers = np.stack([one.estimate.answer for one in compared])
-    assert found.n_disputed == int((answers != answers[0]).any(axis=0).sum())
-    a, b = (found.methods[n].name for n in (0, 1))
-    by = {one.name: one.estimate.answer for one in compared}
-    assert found.agreement[0][1] == pytest.approx((by[a] == by[b]).mean(), abs=1e-6)
-    assert "Consider it." in found.findings[0].text
 
 
 def test_labels_in_another_order_make_the_same_report() -> None:

@@ -155,3 +155,34 @@ def test_one_who_gave_nothing_has_a_row_without_figures() -> None:
         None,
     )
     assert rows["a"].flags[0].reason == "a gave 1 label: too few to judge."
+
+
+@pytest.mark.parametrize(("n_spans", "missed", "is_named"), [(10, 6, True), (10, 5, False), (9, 9, False)])
+def test_who_overlooks_more_than_half_of_ten_spans_is_named(n_spans: int, missed: int, is_named: bool) -> None:
+    tagged = ["B-PER", "O"]
+    readings = [(f"s{n}", who, tagged) for n in range(n_spans) for who in ("ann", "bob")]
+    readings += [(f"s{n}", "cat", ["O", "O"] if n < missed else tagged) for n in range(n_spans)]
+
+    found = found_in(from_sequences(readings))
+
+    assert any("annotator overlooks more than half" in one.text for one in found.findings) is is_named
+
+
+@pytest.mark.parametrize(("classes", "has_matrix"), [(12, True), (13, False)])
+def test_matrices_are_shown_up_to_twelve_classes(classes: int, has_matrix: bool) -> None:
+    found = found_in(simulate_labels(1, items=60, annotators=4, classes=classes).labels)
+
+    assert (len(found.classes) == classes) is has_matrix
+    assert (found.rows[0].matrix is not None) is has_matrix
+
+
+def test_the_pages_sentences_name_the_distrusted_together_and_one_by_one() -> None:
+    made = simulate_labels(0, items=400, annotators=20, classes=2)
+
+    found = found_in(made.labels)
+
+    (together,) = [one for one in found.findings if one.is_collective]
+    single = {one.about for one in found.findings if one.about is not None and one.severity == "act"}
+    grave = {row.name for row in found.rows if row.flags and row.flags[0].kind in ("adversary", "spammer", "one class")}
+    assert single == grave
+    assert together.text.startswith(f"{len(grave)} annotators of 20 should not be trusted, with ")

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from tests.report.small_crowds import context_of, estimate_with, small_inputs
 
-from crowdlogic.data.corpus import sentences
-from crowdlogic.data.frames import from_sequences
+from crowdlogic.data.corpus import documents, sentences
+from crowdlogic.data.frames import from_dict, from_sequences
 from crowdlogic.data.simulate import simulate_ner
-from crowdlogic.report.inputs import inputs_from_estimate
+from crowdlogic.report.findings import Severity
+from crowdlogic.report.inputs import ReportInputs, inputs_from_estimate
 from crowdlogic.report.pages.labels.computation import compute_labels, price_thresholds
 from crowdlogic.report.pages.labels.findings import Belief, Span, Vote
 from crowdlogic.report.reliability import score_annotators
@@ -102,3 +103,66 @@ def test_everybodys_spans_of_a_sentence_are_shown() -> None:
         ("b", (Span(start=3, end=4, kind="LOC"),)),
     ]
     assert one.sentence.confidence == (0.775, 0.775, 0.775, 0.775)
+
+
+def inputs_with(confidence: list[float], gold: list[str] | None = None) -> ReportInputs:
+    """A label x for each item, believed with these confidences."""
+    names = [f"u{i}" for i in range(len(confidence))]
+    labels = from_dict({name: {"a": "x"} for name in names}, classes=("x", "y"))
+    beliefs = np.array([[one, 1 - one] for one in confidence])
+    return inputs_from_estimate(estimate_with(labels, beliefs), labels, documents(names, gold=gold))
+
+
+@pytest.mark.parametrize(("wrong", "severity"), [(0.049, Severity.look), (0.051, Severity.act)])
+def test_more_than_five_percent_of_expected_mistakes_call_for_action(wrong: float, severity: Severity) -> None:
+    found = compute_labels(context_of(inputs_with([1 - wrong] * 100)))
+
+    (finding,) = [one for one in found.findings if "by the method's own beliefs" in one.text]
+    assert finding.severity is severity
+
+
+@pytest.mark.parametrize(("n_tied", "severity"), [(5, Severity.know), (6, Severity.look)])
+def test_more_than_five_percent_of_ties_call_for_a_look(n_tied: int, severity: Severity) -> None:
+    found = compute_labels(context_of(inputs_with([0.5] * n_tied + [0.9] * (100 - n_tied))))
+
+    (finding,) = [one for one in found.findings if "tie" in one.text]
+    assert finding.text == f"{n_tied} labels are a mere tie between classes: another vote would decide each."
+    assert finding.severity is severity
+
+
+@pytest.mark.parametrize(("confidence", "n_suspects"), [(0.949, 0), (0.95, 1)])
+def test_gold_is_suspect_from_95_percent_confidence_on(confidence: float, n_suspects: int) -> None:
+    found = compute_labels(context_of(inputs_with([confidence, 0.6], ["y", "y"])))
+
+    assert found.n_gold_mistakes == n_suspects
+
+
+@pytest.mark.parametrize(("denied", "is_overconfident"), [(10, False), (11, True)])
+def test_sure_answers_denied_more_than_twice_as_often_as_expected_are_overconfident(
+    denied: int, is_overconfident: bool
+) -> None:
+    gold = ["y"] * denied + ["x"] * (100 - denied)
+
+    found = compute_labels(context_of(inputs_with([0.99] * 100, gold)))
+
+    (finding,) = [one for one in found.findings if one.text.startswith("Check the gold")]
+    assert ("many will be the method's own mistakes" in finding.text) is is_overconfident
+
+
+@pytest.mark.parametrize(("n_unsure", "threshold"), [(10, "60%"), (9, "99%")])
+def test_the_lowest_threshold_with_half_of_the_mistakes_is_named(n_unsure: int, threshold: str) -> None:
+    # Each of the unsure is wrong with 0.45, so that ten make 4.5; all others together make 4.5.
+    found = compute_labels(context_of(inputs_with([0.55] * n_unsure + [0.97] * 150 + [1.0] * 9)))
+
+    assert f"Check the {n_unsure + 150 * (threshold == '99%')} below {threshold} confidence: " in found.findings[0].text
+
+
+@pytest.mark.parametrize(("doubt", "n_doubts"), [(0.9e-6, 0), (1.1e-6, 1)])
+def test_one_mistake_in_a_million_is_no_doubt(doubt: float, n_doubts: int) -> None:
+    assert compute_labels(context_of(inputs_with([1 - doubt]))).n_doubts == n_doubts
+
+
+def test_thresholds_are_those_that_are_published() -> None:
+    assert [row.confidence for row in price_thresholds(np.array([0.5]))] == [0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99]
+    # A confidence at the threshold does not lie below it.
+    assert [row.n_below for row in price_thresholds(np.array([0.8]))] == [0, 0, 0, 0, 1, 1, 1]

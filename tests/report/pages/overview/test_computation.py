@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from tests.report.small_crowds import context_of, estimate_with, small_crowd, small_inputs
 
 from crowdlogic.data.simulate import simulate_ner
 from crowdlogic.data.tagging import Scheme
 from crowdlogic.metrics.spans import span_scores
-from crowdlogic.report.findings import Severity, TaskKind
+from crowdlogic.report.findings import Quantity, Severity, TaskKind
 from crowdlogic.report.inputs import inputs_from_estimate
-from crowdlogic.report.pages.overview.computation import compute_overview
-from crowdlogic.report.pages.overview.findings import ClassShare
+from crowdlogic.report.pages.overview.computation import (
+    agreement_finding,
+    balance_findings,
+    compute_overview,
+    score_findings,
+    volume_findings,
+)
+from crowdlogic.report.pages.overview.findings import ClassShare, Coefficient
 from crowdlogic.truth.methods import truth_method
 
 
@@ -95,3 +102,58 @@ def test_a_method_that_did_not_settle_calls_for_action() -> None:
 
     (finding,) = [one for one in found.findings if one.severity is Severity.act]
     assert finding.text == "by-hand stopped before it converged: allow more iterations before relying on it."
+
+
+def coefficient(alpha: float) -> Coefficient:
+    return Coefficient(name="alpha", title="alpha", figure=Quantity(alpha), level=0.95, reason=None)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "how", "severity"),
+    [
+        (0.399, "poorly", Severity.look),
+        (0.4, "moderately", Severity.know),
+        (0.666, "moderately", Severity.know),
+        (0.667, "well", Severity.know),
+    ],
+)
+def test_agreement_is_poor_moderate_or_good(alpha: float, how: str, severity: Severity) -> None:
+    found = agreement_finding(small_inputs(), coefficient(alpha))
+
+    assert found.text == f"4 items, 9 labels by 3 annotators. They agree {how}: Krippendorff's alpha is {alpha:.2f}."
+    assert found.severity is severity
+
+
+@pytest.mark.parametrize(("error", "is_said"), [(0.1, False), (0.101, True)])
+def test_a_calibration_error_above_ten_points_is_said(error: float, is_said: bool) -> None:
+    texts = [one.text for one in score_findings(small_inputs(), (), error)]
+
+    assert texts == (
+        ["Confidences are off by 10% on average, measured by gold: do not take them literally."] if is_said else []
+    )
+
+
+@pytest.mark.parametrize(("votes", "how"), [(0.599, None), (0.601, "too often"), (0.399, "too seldom"), (0.401, None)])
+def test_a_class_is_pointed_out_where_labels_and_beliefs_differ_by_more_than_ten_points(
+    votes: float, how: str | None
+) -> None:
+    shares = [("x", votes), ("y", 1 - votes)]
+    classes = tuple(
+        ClassShare(name=name, votes=1, vote_share=share, answers=1, posterior_share=0.5, gold_share=None)
+        for name, share in shares
+    )
+
+    found = [one.text for one in balance_findings(classes)]
+
+    assert len(found) == (how is not None)
+    assert how is None or f"some annotators give it {how}." in found[0]
+
+
+@pytest.mark.parametrize(("single", "severity"), [(2, Severity.know), (3, Severity.look)])
+def test_items_with_one_annotator_call_for_a_look_where_they_are_most(single: int, severity: Severity) -> None:
+    (found,) = volume_findings(np.array([1] * single + [2] * (4 - single)))
+
+    assert found.severity is severity
+    assert found.text == (
+        f"{single} items of 4 have a single annotator, so nobody else confirms or contradicts the label."
+    )

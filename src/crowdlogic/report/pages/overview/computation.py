@@ -64,10 +64,10 @@ def compute_overview(context: Context) -> OverviewFindings:
     has_gold = inputs.gold is not None and labels.n_classes > 0
     error = round_figure(calibration_error(np.asarray(inputs.gold), estimate.beliefs)) if has_gold else None
     findings = (
-        *_agreement_finding(inputs, next(one for one in coefficients if one.name == "alpha")),
-        *_score_findings(inputs, scores, error),
-        *_volume_findings(per_item),
-        *_balance_findings(classes),
+        agreement_finding(inputs, next(one for one in coefficients if one.name == "alpha")),
+        *score_findings(inputs, scores, error),
+        *volume_findings(per_item),
+        *balance_findings(classes),
         *(Finding(text, Severity.know, importance=15) for text in labels.intake.messages()),
     )
     return OverviewFindings(
@@ -177,7 +177,8 @@ def calibration_bins(inputs: ReportInputs) -> tuple[CalibrationBin, ...]:
     )
 
 
-def _agreement_finding(inputs: ReportInputs, alpha: Coefficient) -> Iterator[Finding]:
+def agreement_finding(inputs: ReportInputs, alpha: Coefficient) -> Finding:
+    """The size of the data, and how far annotators agree."""
     labels = inputs.labels
     noun = "item" if inputs.task is TaskKind.documents else "sentence"
     size = (
@@ -187,16 +188,15 @@ def _agreement_finding(inputs: ReportInputs, alpha: Coefficient) -> Iterator[Fin
     value, low, high = alpha.figure.value, alpha.figure.low, alpha.figure.high
     if value is None:
         text = f"{size}; agreement cannot be measured: {alpha.reason}."
-        yield Finding(text, Severity.know, importance=60)
-        return
+        return Finding(text, Severity.know, importance=60)
     interval = "" if low is None or high is None else f" ({low:.2f} to {high:.2f})"
     how = "poorly" if value < POOR_ALPHA else "moderately" if value < MODERATE_ALPHA else "well"
     severity = Severity.look if value < POOR_ALPHA else Severity.know
     text = f"{size}. They agree {how}: Krippendorff's alpha is {value:.2f}{interval}."
-    yield Finding(text, severity, importance=60)
+    return Finding(text, severity, importance=60)
 
 
-def _score_findings(inputs: ReportInputs, scores: tuple[Score, ...], error: float | None) -> Iterator[Finding]:
+def score_findings(inputs: ReportInputs, scores: tuple[Score, ...], error: float | None) -> Iterator[Finding]:
     """How right the answers are by gold, how far confidences can be relied on, and whether the fit converged."""
     yield from (_score_finding(score, inputs.task) for score in scores[:1])
     if error is not None and error > HIGH_CALIBRATION_ERROR:
@@ -217,7 +217,8 @@ def _score_finding(score: Score, task: TaskKind) -> Finding:
     return Finding(text, severity, importance=70)
 
 
-def _volume_findings(per_item: Ints) -> Iterator[Finding]:
+def volume_findings(per_item: Ints) -> Iterator[Finding]:
+    """Items without labels, or with a single one."""
     none, one = int((per_item == 0).sum()), int((per_item == 1).sum())
     if none:
         text = f"{pluralise(none, 'item has', 'items have')} no label."
@@ -231,7 +232,8 @@ def _volume_findings(per_item: Ints) -> Iterator[Finding]:
         yield Finding(text, severity, importance=30)
 
 
-def _balance_findings(classes: tuple[ClassShare, ...]) -> Iterator[Finding]:
+def balance_findings(classes: tuple[ClassShare, ...]) -> Iterator[Finding]:
+    """Classes that are given too often or too seldom, and those that nobody gave."""
     gaps: Floats = np.array([abs((one.vote_share or 0.0) - (one.posterior_share or 0.0)) for one in classes])
     if len(gaps) and gaps.max() > SKEW and classes[0].posterior_share is not None:
         one = classes[int(gaps.argmax())]

@@ -1,0 +1,32 @@
+"""One small run with two rules, and the report on it."""
+
+from __future__ import annotations
+
+import pytest
+from tests.report.small_crowds import report_on
+
+from crowdlogic.data.simulate import simulate_sentiment
+from crowdlogic.learning.logic_lncl import LogicLNCL
+from crowdlogic.learning.saved_run import Run, load_run
+from crowdlogic.learning.schedules import Constant
+from crowdlogic.learning.training_run import TrainingData, train_run
+from crowdlogic.report.inputs import inputs_from_run
+from crowdlogic.report.report import Report
+from crowdlogic.rules.parser import parse_rules
+from crowdlogic.workflows.report_evidence import report_explainer
+
+RULES = "1: include contrast('but')\n2: Contains(S, 'the') -> Label(S, 'negative')"
+
+
+@pytest.fixture(scope="session")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    made = simulate_sentiment(3, items=120, annotators=10, labels_per_item=3, test_items=40)
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    data = TrainingData(made.corpus, made.labels, parse_rules(RULES), watched={"test": made.test})
+    train_run(folder, LogicLNCL(epochs=4, imitation=Constant(0.4)), data)
+    return load_run(folder)
+
+
+@pytest.fixture(scope="session")
+def run_report(run: Run) -> Report:
+    return report_on(inputs_from_run(run.record), explain=report_explainer(run.learned))

@@ -1,0 +1,100 @@
+"""Training: the history of the run, and why it stopped."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.report.small_crowds import context_of
+
+from crowdlogic.learning.saved_run import Run
+from crowdlogic.report.findings import Severity
+from crowdlogic.report.inputs import inputs_from_run
+from crowdlogic.report.pages.training.computation import compute_training, explain_stop, score_title, stopping_criterion
+from crowdlogic.report.report import Report
+
+
+def test_training_is_the_history(run: Run, run_report: Report) -> None:
+    found = run_report.pages["training"]
+
+    assert [row.epoch for row in found.epochs] == [row["epoch"] for row in run.record.history]
+    assert [row.loss for row in found.epochs] == pytest.approx([row["loss"] for row in run.record.history], abs=1e-6)
+    assert found.chosen == run.learned.chosen
+    chosen = run.learned.again[-1].scores
+    assert run.learned.since is not None
+    assert f"for {len(run.record.refit_history)} epochs, with the classifier's weights averaged from" in found.stopped
+    (watched,) = found.watched
+    assert (watched.name, watched.student, watched.teacher) == (
+        "test",
+        pytest.approx(chosen["test student"]),
+        pytest.approx(chosen["test teacher"]),
+    )
+    views = {view.name: view.score for view in found.views}
+    for name, beliefs in run.record.views.items():
+        assert views[name] == pytest.approx((beliefs.argmax(axis=1) == run.record.corpus.gold).mean(), abs=1e-6)
+
+
+def test_why_it_stopped_is_said(run: Run) -> None:
+    kept = run.record
+
+    def after(epochs: int, most: int, chosen: int, again: int = 0, since: int | None = None, **method: object) -> str:
+        outcome = {**kept.config["outcome"], "averaged_from": since}
+        config = {**kept.config, "outcome": outcome, "method": {**kept.config["method"], "epochs": most, **method}}
+        other = replace(
+            kept, config=config, history=kept.history[:1] * epochs, refit_history=kept.refit_history[:again]
+        )
+        return explain_stop(other, chosen, stopping_criterion(other))
+
+    assert after(9, 30, 4) == (
+        "It stopped after epoch 9, since the log-likelihood of the held-out labels had been worse by more than a standard "
+        "error for 5 epochs; epoch 4 is the latest as good as the best and is kept."
+    )
+    assert after(30, 30, 28, again=1) == (
+        "All 30 epochs that were allowed were run; epoch 28 is the latest as good as the best, so the model was "
+        "refit on all labels for as many epochs."
+    )
+    assert after(30, 30, 2, again=3, since=1) == (
+        "All 30 epochs that were allowed were run; epoch 2 is the latest as good as the best, so the model was "
+        "refit on all labels for 3 epochs, with the classifier's weights averaged from epoch 1 on."
+    )
+    assert after(1, 1, 1, held_out=None) == (
+        "No stopping criterion was set: the one epoch was run, and the last one is kept."
+    )
+
+
+@pytest.mark.parametrize(
+    ("epochs", "best", "is_late"), [(20, 19, True), (20, 18, False), (10, 9, False), (10, 10, True)]
+)
+def test_a_best_epoch_in_the_last_tenth_suggests_more_epochs(run: Run, epochs: int, best: int, is_late: bool) -> None:
+    record = run.record
+    history = [{"epoch": n + 1, "stopping": float(n + 1 == best)} for n in range(epochs)]
+    method = {**record.config["method"], "epochs": epochs}
+    late = replace(record, config={**record.config, "method": method}, history=history, refit_history=())
+
+    found = compute_training(context_of(inputs_from_run(late)))
+
+    text = f"The best of {epochs} epochs was number {best}: more epochs may do better."
+    assert (text in [one.text for one in found.findings]) is is_late
+
+
+@pytest.mark.parametrize(("points", "severity"), [(-0.06, Severity.look), (-0.04, Severity.know), (1.0, Severity.know)])
+def test_rules_that_lower_a_score_call_for_a_look(run: Run, points: float, severity: Severity) -> None:
+    scores = {"test student": 0.5, "test teacher": 0.5 + points / 100}
+    record = replace(run.record, history=[{"epoch": 1, "scores": scores}], refit_history=[{"scores": scores}])
+
+    found = compute_training(context_of(inputs_from_run(record)))
+
+    (finding,) = [one for one in found.findings if one.about == "test"]
+    assert finding.severity is severity
+    assert finding.text == (
+        f"On test items the rules change the classifier's score by {points:+.1f} points, to {50 + points:.1f}%."
+    )
+
+
+def test_scores_have_titles_in_words() -> None:
+    assert [score_title(name) for name in ("inference", "test student", "dev teacher", "speed")] == [
+        "the answers, by gold",
+        "test: the classifier alone",
+        "dev: corrected by the rules",
+        "speed",
+    ]

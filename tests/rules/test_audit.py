@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from scipy.optimize import brentq
 from scipy.special import rel_entr
+from statsmodels.stats.proportion import proportion_confint
 
 from crowdlogic.data.corpus import documents, sentences
 from crowdlogic.errors import OptionError
@@ -227,3 +229,62 @@ def test_the_audit_projects_from_the_crowd_whatever_the_preset() -> None:
     q_b = Projector(strength=1.0).project(q_a, ground).q_b
     assert audited.flipped == 1
     assert audited.moved == pytest.approx(rel_entr(q_b, q_a).sum())
+
+
+NEAR = 1e-9
+"""A step to either side of a threshold."""
+
+
+@pytest.mark.parametrize(
+    ("high", "expected"), [(0.5 - NEAR, Verdict.contradicts), (0.5, Verdict.neutral), (0.5 + NEAR, Verdict.neutral)]
+)
+def test_a_rule_is_contradicted_where_its_whole_interval_lies_below_a_half(high: float, expected: Verdict) -> None:
+    assert verdict(0.4, low=0.3, high=high, chance=0.5, changes=True) is expected
+
+
+@pytest.mark.parametrize(
+    ("low", "expected"), [(0.5 - NEAR, Verdict.neutral), (0.5, Verdict.neutral), (0.5 + NEAR, Verdict.helps)]
+)
+def test_a_rule_helps_where_its_whole_interval_lies_above_a_half(low: float, expected: Verdict) -> None:
+    assert verdict(0.6, low=low, high=0.7, chance=0.5, changes=True) is expected
+
+
+@pytest.mark.parametrize(
+    ("satisfaction", "expected"), [(1 / 3 - NEAR, Verdict.contradicts), (1 / 3 + NEAR, Verdict.neutral)]
+)
+def test_ten_times_the_odds_of_chance_support_a_rule(satisfaction: float, expected: Verdict) -> None:
+    # By chance the rule holds at odds of 1 : 20; ten times these are 1 : 2, a satisfaction of one third.
+    assert verdict(satisfaction, low=0.3, high=0.4, chance=1 / 21, changes=True) is expected
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "expected"),
+    [(42, 25, Verdict.helps), (22, 10, Verdict.contradicts)],
+)
+def test_gold_decides_at_a_level_of_five_in_a_hundred(right: int, wrong: int, expected: Verdict) -> None:
+    """The two-sided sign test, p = 0.0498 and 0.0501; where gold does not decide, the crowd contradicts."""
+    assert verdict(0.3, low=0.2, high=0.4, chance=0.5, changes=True, right=right, wrong=wrong) is expected
+
+
+@pytest.mark.parametrize(("nats", "expected"), [(0.999e-3, Verdict.neutral), (1.001e-3, Verdict.helps)])
+def test_a_rule_that_flips_nothing_matters_from_a_thousandth_of_a_nat_per_unit(nats: float, expected: Verdict) -> None:
+    corpus, q_a = documents([f"d{i}" for i in range(60)], ["a"] * 60), np.tile([[0.8, 0.2]], (60, 1))
+    rules = parse_rules("1: Contains(S, 'a') -> Label(S, 'ham')")
+
+    def moved(strength: float) -> float:
+        projector = Projector(rules=rules, strength=strength)
+        return float(kl(projector.project(q_a, projector.ground(corpus, CLASSES)).q_b, q_a).mean())
+
+    projector = Projector(rules=rules, strength=float(brentq(lambda c: moved(c) - nats, 0.0, 5.0)))
+    (audited,) = audit(projector, q_a, projector.ground(corpus, CLASSES))
+
+    assert audited.flipped == 0
+    assert audited.low > 0.5
+    assert audited.verdict is expected
+
+
+def test_the_interval_is_wilsons_at_95_percent() -> None:
+    low, high = interval(Expected(np.arange(40), np.repeat([1.0, 0.0], [10, 30]), np.ones(40)), np.arange(40))
+
+    expected = proportion_confint(30, 40, alpha=0.05, method="wilson")
+    np.testing.assert_allclose([low, high], expected, rtol=0, atol=1e-6)

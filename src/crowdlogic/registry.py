@@ -243,6 +243,9 @@ LEARNING_METHODS = Registry(
 )
 """What learns a classifier, the annotators and the truth together."""
 
+DEFAULT_LEARNING_METHOD = "logic-lncl"
+"""The learning method when none is named."""
+
 PRESETS = Registry(
     "preset",
     "crowdlogic.presets",

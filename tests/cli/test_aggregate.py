@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.cli.conftest import CSV
 
 from crowdlogic.data.frames import from_arrays, from_sequences
 from crowdlogic.numerics.convergence import Convergence
@@ -405,3 +407,100 @@ def test_a_folder_that_holds_something_is_not_saved_into(run: Run) -> None:
 
     assert (done.code, Path("answers.csv").exists()) == (2, False)
     assert "--save: kept is there already" in done.err
+
+
+def test_aggregate_writes_the_stable_table_and_says_one_line(run: Run) -> None:
+    Path("l.csv").write_text(CSV)
+
+    done = run("aggregate", "l.csv", "-m", "majority", "--ties", "first", "-o", "o.csv")
+
+    assert (done.code, done.out, done.err) == (0, "", "majority: 2 items, 3 annotators, 1 ties -> o.csv\n")
+    assert Path("o.csv").read_text().splitlines() == [
+        "item,label,confidence,p_x,p_y",
+        "u,x,0.6666666666666666,0.6666666666666666,0.3333333333333333",
+        "v,x,0.5,0.5,0.5",
+    ]
+
+
+def test_standard_input_and_output_make_a_pipe(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(CSV.encode())))
+
+    done = run("aggregate", "-", "-o", "-", "--ties", "order", "--order", "y,x")
+
+    assert done.code == 0
+    assert [line.split(",")[:2] for line in done.out.splitlines()] == [["item", "label"], ["u", "x"], ["v", "y"]]
+
+
+def test_random_ties_follow_the_seed(run: Run) -> None:
+    Path("l.csv").write_text("item,annotator,label\n" + "".join(f"u{i},a,x\nu{i},b,y\n" for i in range(40)))
+
+    answers = []
+    for seed in (1, 1, 2):
+        run("aggregate", "l.csv", "-m", "majority", "--seed", seed, "-o", "o.csv")
+        answers.append(pl.read_csv("o.csv")["label"].to_list())
+
+    assert answers[0] == answers[1] != answers[2]
+    assert {"x", "y"} == set(answers[0])
+
+
+def test_a_control_character_in_the_data_does_not_reach_the_terminal(run: Run) -> None:
+    Path("l.csv").write_text('item,annotator,label\n"\x1b[31mred",a,x\n"\x1b[31mred",a,y\n')
+
+    done = run("aggregate", "l.csv", "-o", "o.csv")
+
+    assert done.code == 2
+    assert "\x1b" not in done.err
+    assert "\\x1b[31mred" in done.err
+
+
+def test_dropped_and_repeated_rows_are_said(run: Run) -> None:
+    Path("l.csv").write_text(CSV + "v,a,x\nw,a,\n")
+
+    done = run("aggregate", "l.csv", "-o", "o.csv", "--duplicates", "last", "--ties", "first")
+
+    assert done.err.splitlines() == [
+        "1 of 7 rows have no label and were left out.",
+        "1 rows repeat an item and annotator: the last label was taken (duplicates = last).",
+        "majority: 3 items, 3 annotators, 1 without labels and so without an answer -> o.csv",
+    ]
+
+
+def test_a_file_without_any_label_gives_a_file_without_answers(run: Run) -> None:
+    Path("n.csv").write_text("item,annotator,label\n1,a,\n2,b,\n")
+
+    done = run("aggregate", "n.csv", "-o", "o.csv")
+
+    assert done.code == 0
+    assert Path("o.csv").read_text() == "item,label,confidence\n1,,\n2,,\n"
+
+
+def test_tags_go_to_standard_output_in_the_layout_asked_for(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"Ann B-PER\nran O\n")))
+
+    assert run("aggregate", "-", "--format", "conll", "-o", "-", "--to", "conll").out == "Ann B-PER\nran O\n"
+
+
+@pytest.mark.data
+def test_the_papers_tie_order_gives_the_papers_majority_vote(run: Run, data_root: Path) -> None:
+    ner = data_root / "ner_conll_mturk"
+    order = "I-MISC,I-ORG,B-ORG,I-PER,B-PER,I-LOC,B-LOC,B-MISC,O"
+
+    run("aggregate", ner / "train.answers.conll.gz", "--ties", "order", "--order", order, "-o", "mv.conll")
+
+    ours = [line for line in Path("mv.conll").read_text().splitlines() if line]
+    theirs = [line for line in (ner / "train.mv.conll").read_text().splitlines() if line.strip()]
+    assert ours == theirs
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("ties", ["random", "first", "soft", "order"])
+def test_sentiment_majority_vote_scores_as_published(run: Run, data_root: Path, ties: str) -> None:
+    home = data_root / "sentiment_mturk"
+
+    order = ["--order", "1,0"] if ties == "order" else []
+    run("aggregate", home / "labels.csv", "--ties", ties, *order, "-o", "mv.csv")
+    plain = json.loads(run("evaluate", "mv.csv", home / "gold.csv", "--json").out)["accuracy"]
+    half = json.loads(run("evaluate", "mv.csv", home / "gold.csv", "--json", "--ties", "half").out)["accuracy"]
+
+    assert 0.882 <= plain <= 0.890
+    assert round(100 * half, 2) == 88.59

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Result
+from tests.cli.conftest import CSV, Result
 
 from crowdlogic.cli import app
 
@@ -81,3 +81,71 @@ def test_the_module_runs_as_a_command() -> None:
     done = subprocess.run([sys.executable, "-m", "crowdlogic", "--version"], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "0.1.0"
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["aggregate", "no.csv", "-o", "o.csv"], "crowdlogic: no.csv: no such file. Beside it are: bad.csv, l.csv.\n"),
+        (
+            ["aggregate", "bad.csv", "-o", "o.csv"],
+            "crowdlogic: bad.csv, row 3: 2 fields where the header has 3. Correct the row; a field that holds ',' or a line break must be quoted.\n",
+        ),
+        (
+            ["aggregate", "l.csv", "-o", "no/o.csv"],
+            "crowdlogic: no/o.csv: the folder no does not exist. Make it first.\n",
+        ),
+        (
+            ["aggregate", "l.csv", "-o", "o.xyz"],
+            "crowdlogic: o.xyz: the suffix '.xyz' says no format. Use .csv, .tsv, .tab, .parquet, .pq, .jsonl, .ndjson, .conll, .bio, .iob, or give --format.\n",
+        ),
+        (
+            ["aggregate", "l.csv", "-o", "o.csv", "--classes", "x,z"],
+            "crowdlogic: l.csv, row 4: the label 'y' is not among the classes x, z. Correct the label, or add it to the classes. (1 more such row: 5)\n",
+        ),
+        (
+            ["aggregate", "l.csv", "-o", "o.csv", "--ties", "order"],
+            "crowdlogic: ties = order: no order does not name each class once. The classes are x, y.\n",
+        ),
+        (
+            ["aggregate", "l.csv", "-o", "o.csv", "--column", "item"],
+            "crowdlogic: --column 'item': write role=name, such as item=task_number.\n",
+        ),
+        (
+            ["evaluate", "l.csv", "l.csv"],
+            "crowdlogic: l.csv, row 3: item 'u' appears again. Answers have one row per item. A file of labels must be aggregated first. (2 more such rows: 4, 6)\n",
+        ),
+        (["frobnicate"], "crowdlogic: No such command 'frobnicate'. See crowdlogic --help.\n"),
+        (
+            ["datasets", "truth/temp", "--root", "."],
+            "crowdlogic: truth/temp: truth/temp/labels.csv is not in .. Get it from dirkhovy/MACE on GitHub.\n",
+        ),
+    ],
+)
+def test_bad_input_is_one_line_exit_code_2_and_nothing_written(run: Run, words: list[str], line: str) -> None:
+    Path("l.csv").write_text(CSV)
+    Path("bad.csv").write_text("item,annotator,label\nu,a,x\nu,b\n")
+
+    done = run(*words)
+
+    assert (done.code, done.out, done.err) == (2, "", line)
+    assert sorted(p.name for p in Path().iterdir()) == ["bad.csv", "l.csv"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["aggregate", "l.csv", "-o", "l.csv/x.csv"],
+        ["simulate", "labels", "-o", "l.csv/x"],
+        ["aggregate", "x" * 300 + ".csv", "-o", "o.csv"],
+        ["aggregate", "l.csv", "-o", "x" * 300 + ".csv"],
+    ],
+)
+def test_paths_that_cannot_be_are_one_line(run: Run, words: list[str]) -> None:
+    Path("l.csv").write_text(CSV)
+
+    done = run(*words)
+
+    assert done.code == 2
+    assert done.err.startswith("crowdlogic: ")
+    assert done.err.count("\n") == 1

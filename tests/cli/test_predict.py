@@ -1,4 +1,4 @@
-"""`predict` and `explain`: what a run says of new items, and why it said what it said."""
+"""`crowdlogic predict`: what a run says of new items."""
 
 from __future__ import annotations
 
@@ -10,29 +10,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from tests.cli.conftest import Result
-from tests.cli.test_train import WORDS, written
+from tests.cli.conftest import WORDS, Result, write_simulated
 
-from crowdlogic.data.simulate import Simulation, simulate_ner, simulate_sentiment
+from crowdlogic.data.simulate import Simulation, simulate_sentiment
 from crowdlogic.learning.saved_run import load_run
 
 Run = Callable[..., Result]
-
-
-@pytest.fixture
-def trained(run: Run) -> Simulation:
-    made = simulate_sentiment(2, items=150, test_items=40, annotators=12, labels_per_item=3)
-    written(made)
-    run(*WORDS, "--rules", "but.rules", "--epochs", 3, "-o", "model")
-    return made
-
-
-@pytest.fixture
-def tagged(run: Run) -> Simulation:
-    made = simulate_ner(2, items=40, test_items=10, annotators=8, labels_per_item=3)
-    written(made)
-    run("train", "--labels", "labels.conll", "--rules", "bio.rules", "-o", "model", "--epochs", 2)
-    return made
 
 
 @pytest.mark.parametrize("who", ["student", "teacher"])
@@ -74,7 +57,7 @@ def test_sentences_are_written_by_suffix(run: Run, tagged: Simulation, out: str)
 
 def test_facts_about_new_items_come_with_them(run: Run) -> None:
     made = simulate_sentiment(2, items=100, test_items=20, annotators=8, labels_per_item=3)
-    written(made)
+    write_simulated(made)
     Path("near.rules").write_text("2: Near(A, B) & Label(A, C) -> Label(B, C)\n")
     Path("train.csv").write_text("a,b\nr001,r002\n")
     Path("new.csv").write_text("a,b\nt01,t02\n")
@@ -115,8 +98,6 @@ def test_gold_of_other_classes_is_not_scored_and_the_items_are_answered(run: Run
         ),
         (["predict", "model", "test.csv", "-o", "/proc/p.csv"], "/proc/p.csv: "),
         (["predict", "model", "test.csv", "-o", "p.xyz"], "p.xyz: the suffix '.xyz' says no format."),
-        (["explain", "model", "r0001"], "No item is called 'r0001'. Did you mean 'r001'?"),
-        (["explain", "model", "r001", "--token", "2"], "--token 2: item r001 has 1 tokens."),
     ],
 )
 def test_bad_input_is_one_line(run: Run, trained: Simulation, words: list[str], line: str) -> None:
@@ -128,75 +109,3 @@ def test_bad_input_is_one_line(run: Run, trained: Simulation, words: list[str], 
     assert done.err.startswith(f"crowdlogic: {line}")
     assert len(done.err.splitlines()) == 1
     assert sorted(Path().iterdir()) == before
-
-
-def test_the_explanation_of_a_review_adds_up(run: Run, trained: Simulation) -> None:
-    item = next(i for i, t in zip(trained.corpus.items, trained.corpus.texts, strict=True) if " but " in t)
-
-    found = json.loads(run("explain", "model", item, "--json").out)
-
-    (unit,) = found["units"]
-    kept = pl.read_parquet("model/labels.parquet").filter(pl.col("item") == item).row(0, named=True)
-    log_a = np.array(unit["classifier"]) - unit["normaliser"] + sum(np.array(a["bits"]) for a in unit["annotators"])
-    rules = unit["rules"]
-    log_b = np.array(rules["base"]) - rules["normaliser"] + sum(np.array(r["bits"]) for r in rules["rules"])
-    np.testing.assert_allclose(np.exp2(log_a), [kept["crowd_negative"], kept["crowd_positive"]], rtol=1e-9)
-    np.testing.assert_allclose(np.exp2(log_b), [kept["rules_negative"], kept["rules_positive"]], rtol=1e-9)
-    q_f = (1 - found["k"]) * np.exp2(log_a) + found["k"] * np.exp2(log_b)
-    np.testing.assert_allclose(q_f, [kept["p_negative"], kept["p_positive"]], rtol=1e-9)
-    assert (unit["answer"], unit["confidence"]) == (kept["answer"], kept["confidence"])
-    assert rules["rules"][0]["rule"] == "1.0: Label(S, C) & After(S, 'but', B) -> Predicted(B, C)"
-    labels = pl.read_csv("labels.csv").filter(pl.col("item") == item)
-    assert sorted((a["annotator"], a["label"]) for a in unit["annotators"]) == sorted(
-        zip(labels["annotator"], labels["label"], strict=True)
-    )
-
-
-def test_the_explanation_is_a_table_people_can_read(run: Run, trained: Simulation) -> None:
-    item, text = next((i, t) for i, t in zip(trained.corpus.items, trained.corpus.texts, strict=True) if " but " in t)
-
-    done = run("explain", "model", item)
-
-    names = [line.split("│")[1].strip() for line in done.out.splitlines() if line.startswith("│")]
-    assert names[0] == "classifier"
-    assert "= classifier and crowd" in names
-    assert names[-3:-1] == ["to make it add up to 1", "= with the rules"]
-    assert names[-1].startswith("answer: 0.")
-    assert sum(" said " in name for name in names) == int(
-        (trained.labels.unit == trained.corpus.items.to_list().index(item)).sum()
-    )
-    assert done.err == f"{item}: {text}\n"
-
-
-def test_a_sentence_is_shown_token_by_token_and_one_token_in_full(run: Run, tagged: Simulation) -> None:
-    item = tagged.corpus.items[3]
-    words = tagged.corpus.sentence(3)
-
-    whole = run("explain", "model", item)
-    one = run("explain", "model", item, "--token", 2)
-    figures = json.loads(run("explain", "model", item, "--json").out)
-
-    rows = [line.split("│") for line in whole.out.splitlines() if line.startswith("│")]
-    assert [row[2].strip() for row in rows] == list(words)
-    assert whole.err == "The evidence of one token: --token N.\n"
-    assert one.err.splitlines()[0] == f"{item}: {words[1]}"
-    assert "what is lost without it" in one.err
-    assert [unit["word"] for unit in figures["units"]] == list(words)
-    assert figures["exact"] is False
-
-
-def test_a_sentence_without_tokens_is_told_of(run: Run) -> None:
-    made = simulate_ner(2, items=10, test_items=2, annotators=4, labels_per_item=2)
-    records = [
-        {"id": f"s{s}", "tokens": list(made.corpus.sentence(s)), "crowd": {"ann": ["O"] * len(made.corpus.sentence(s))}}
-        for s in range(10)
-    ]
-    records[0]["crowd"] = {"ann": ["B-PER"] * len(records[0]["tokens"])}
-    records.append({"id": "empty", "tokens": [], "crowd": {}})
-    Path("l.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
-    trained = run("train", "--labels", "l.jsonl", "-o", "model", "--epochs", 1)
-
-    done = run("explain", "model", "empty")
-
-    assert trained.code == 0
-    assert (done.code, done.out, done.err) == (0, "", "empty: has no tokens, so there is nothing to explain.\n")

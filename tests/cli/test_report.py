@@ -120,24 +120,3 @@ def test_bad_input_is_one_line_and_nothing_written(run: Run, estimate: Path, wor
 
     assert (done.code, done.out, done.err) == (2, "", line)
     assert sorted(p.name for p in Path().iterdir()) == ["kept", "made"]
-
-
-def test_the_demo_ends_with_a_report_in_a_folder_of_its_own(run: Run) -> None:
-    first, second = (run("demo", "--items", 80, "--json") for _ in range(2))
-
-    assert (first.code, second.code) == (0, 0)
-    assert "-> crowdlogic-demo/report.html (report.json beside it)" in first.err
-    assert "-> crowdlogic-demo-2/report.html (report.json beside it)" in second.err
-    figures = json.loads(Path("crowdlogic-demo/report.json").read_text())
-    assert figures["rules"]["n_rules"] == 1
-    assert "logic-lncl" in {row["name"] for row in figures["comparison"]["methods"]}
-    again = run("report", "crowdlogic-demo/run", "-o", "again.html", "--no-evidence", "--most", 3)
-    shown = json.loads(Path("again.json").read_text())["labels"]["doubts"]
-    assert again.code == 0
-    assert len(shown) == 3
-    assert shown[0]["evidence"] is None
-    assert figures["labels"]["doubts"][0]["evidence"] is not None
-    refused = run("report", "crowdlogic-demo/run", "--labels", "x.csv", "-o", "again.html")
-    assert refused.err == (
-        "crowdlogic: crowdlogic-demo/run: a run has its labels and items in it. Leave --labels and --items out.\n"
-    )

@@ -14,38 +14,18 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from tests.cli.conftest import Result
+from tests.cli.conftest import WORDS, Result, write_simulated
 
-from crowdlogic.cli.epochs import HELD_OUT, epoch_line, epoch_table, format_seconds, show_epochs
 from crowdlogic.data.simulate import Simulation, simulate_ner, simulate_sentiment
-from crowdlogic.data.writing import write_corpus, write_labels
-from crowdlogic.learning.course import Row
 
 Run = Callable[..., Result]
-
-BUT = "1.0: Label(S, C) & After(S, 'but', B) -> Predicted(B, C)\n"
-
-
-def written(made: Simulation) -> None:
-    """Labels, items without gold, and a test set, in the present folder."""
-    suffix = "conll" if made.corpus.is_sequential else "csv"
-    write_labels(f"labels.{suffix}", made.labels, corpus=made.corpus)
-    write_corpus(f"gold.{suffix}", made.corpus)
-    write_corpus(f"test.{suffix}", made.test)
-    if suffix == "csv":
-        pl.read_csv("gold.csv").drop("label").write_csv("items.csv")
-    Path("but.rules").write_text(BUT)
-    Path("bio.rules").write_text("include bio\n")
 
 
 @pytest.fixture
 def reviews(run: Run) -> Simulation:
     made = simulate_sentiment(2, items=150, test_items=40, annotators=12, labels_per_item=3)
-    written(made)
+    write_simulated(made)
     return made
-
-
-WORDS = ("train", "--labels", "labels.csv", "--items", "items.csv")
 
 
 def test_the_mean_of_several_epochs_is_told_of(run: Run, reviews: Simulation) -> None:
@@ -118,7 +98,7 @@ def test_training_items_among_the_dev_items_are_told_of(run: Run, reviews: Simul
 
 
 def test_conll_labels_bring_their_own_tokens(run: Run) -> None:
-    written(simulate_ner(2, items=40, test_items=10, annotators=8, labels_per_item=3))
+    write_simulated(simulate_ner(2, items=40, test_items=10, annotators=8, labels_per_item=3))
 
     done = run("train", "--labels", "labels.conll", "--rules", "bio.rules", "-o", "out", "--epochs", 2)
 
@@ -206,7 +186,7 @@ def test_a_rule_that_the_crowd_contradicts_is_named(run: Run, reviews: Simulatio
         ([*WORDS[1:], "--table", "Near"], "--table 'Near': write Name=file, such as Similar=similar.csv."),
     ],
 )
-def test_bad_input_is_one_line_and_nothing_is_written(
+def test_bad_input_is_one_line_and_nothing_is_write_simulated(
     run: Run, reviews: Simulation, words: list[str], line: str
 ) -> None:
     Path("other").mkdir()
@@ -255,7 +235,7 @@ SLOW = ("--rules", "but.rules", "--epochs", "4", "--seed", "3", "--set", "classi
 
 @pytest.fixture
 def many(run: Run) -> None:
-    written(simulate_sentiment(4, items=800, test_items=5, annotators=20, labels_per_item=4))
+    write_simulated(simulate_sentiment(4, items=800, test_items=5, annotators=20, labels_per_item=4))
 
 
 def begun(folder: str) -> subprocess.Popen[str]:
@@ -386,65 +366,6 @@ def test_nothing_needs_torch_for_the_linear_model(run: Run, reviews: Simulation)
     )
 
 
-ROW = Row(3, 0.25, 0.5, 0.75, 0.125, -0.5, 2.0, {})
-
-
-def test_an_epoch_in_a_line() -> None:
-    assert epoch_line(ROW, 10, "dev accuracy") == (
-        "epoch 3 of at most 10: loss 0.2500, dev accuracy 75.00 %, 12.50 % of answers changed, k 0.50, 2.0 s, at most "
-        "14.0 s left"
-    )
-    assert "held-out log likelihood 0.7500, " in epoch_line(ROW, 10, HELD_OUT)
-    assert epoch_line(ROW, 3, "").startswith("epoch 3 of at most 3: loss 0.2500, 12.50 % of answers changed")
-    assert [format_seconds(t) for t in (0.04, 99.0, 600.0, 36000.0)] == ["0.0 s", "99.0 s", "10 min", "10.0 h"]
-
-
-def test_a_table_on_a_terminal_marks_the_best_epoch(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rows = [
-        Row(t, 1.0 / t, 0.1 * t, score, 0.1, -0.5, 1.0, {}, kept=t < 3)
-        for t, score in enumerate((0.5, 0.75, 0.625), start=1)
-    ]
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "100")
-
-    table = epoch_table(rows, 10, "dev accuracy")
-    with show_epochs("dev accuracy") as show:
-        for row in rows:
-            show(row, 10)
-
-    assert [row.style for row in table.rows] == [None, "bold", None]
-    shown = capsys.readouterr().err
-    assert "75.00 %" in shown
-    assert "epoch 3 of at most 10, at most 7.0 s left" in shown
-
-
-def test_a_terminal_shows_the_second_pass_under_the_first(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    first = [Row(t, 1.0 / t, 0.1, -0.1 * t, 0.1, -0.5, 1.0, {}, kept=True) for t in (1, 2, 3)]
-    second = [Row(t, 0.7 / t, 0.1, float(t), 0.1, -0.5, 1.0, {}, kept=True, again=True) for t in (1, 2)]
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "100")
-
-    with show_epochs(HELD_OUT) as show:
-        for row in first:
-            show(row, 8)
-        for row in second:
-            show(row, 2)
-
-    shown = capsys.readouterr().err
-    end = shown[shown.rindex("refit with all labels, 2 epochs") :]
-    assert "epoch 3 of 3" not in end
-    assert "0.7000" in end
-    assert "0.3500" in end
-    assert "epoch 2 of 2, at most 0.0 s left" in end
-    assert HELD_OUT not in end
-    assert HELD_OUT in shown
-    assert "\n" in shown[shown.rindex("0.3333") : shown.rindex("refit with all labels, 2 epochs")]  # above it, whole
-
-
 def test_weak_labels_of_unlabelled_items_are_told_of(run: Run, reviews: Simulation) -> None:
     kept = pl.read_csv("labels.csv")
     kept.filter(pl.col("item") != kept["item"][0]).write_csv("labels.csv")
@@ -485,7 +406,7 @@ def test_a_column_is_looked_for_in_the_files_that_have_it(run: Run, reviews: Sim
 
 
 def test_the_layout_is_that_of_every_file_whose_suffix_does_not_say(run: Run) -> None:
-    written(simulate_ner(2, items=40, test_items=10, annotators=8, labels_per_item=3))
+    write_simulated(simulate_ner(2, items=40, test_items=10, annotators=8, labels_per_item=3))
     Path("labels.conll").rename("labels.txt")
     Path("test.conll").rename("dev.txt")
 

@@ -8,7 +8,6 @@ import typer
 
 from crowdlogic.cli.console import say, show_json, show_tables
 from crowdlogic.cli.options import JsonOption, SeedOption
-from crowdlogic.workflows.demo import DemoOptions, run_demo
 
 OutOption = Annotated[
     str | None,
@@ -24,6 +23,8 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Simulate a crowd on which majority vote fails; see what annotator models, a classifier and a rule add."""
+    from crowdlogic.workflows.demo import DemoOptions, run_demo
+
     result = run_demo(DemoOptions(out=out, items=items, seed=seed))
     if json:
         show_json(result.figures())

@@ -8,7 +8,6 @@ import typer
 
 from crowdlogic.cli.console import say, show_json, show_tables
 from crowdlogic.cli.options import JsonOption, RunFolder
-from crowdlogic.workflows.explain import explain
 
 
 def command(
@@ -21,6 +20,8 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Say what the classifier, each annotator and each rule contributed to an answer."""
+    from crowdlogic.workflows.explain import explain
+
     explanation = explain(run, item, token=token)
     if json:
         show_json(explanation.figures())

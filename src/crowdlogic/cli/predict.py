@@ -9,7 +9,6 @@ import typer
 from crowdlogic.cli.console import say
 from crowdlogic.cli.options import ColumnsOption, FormatOption, OutFile, RunFolder, TablesOption, ToOption
 from crowdlogic.workflows.inputs import InputOptions, parse_columns
-from crowdlogic.workflows.predict import PredictOptions, predict
 
 
 def command(
@@ -26,6 +25,8 @@ def command(
     to: ToOption = None,
 ) -> None:
     """Answer new items with a trained classifier, and its rules."""
+    from crowdlogic.workflows.predict import PredictOptions, predict
+
     options = PredictOptions(
         run=run,
         items=items,

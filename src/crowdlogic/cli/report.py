@@ -9,7 +9,6 @@ import typer
 from crowdlogic.cli.console import say
 from crowdlogic.cli.options import SeedOption, reads_labels
 from crowdlogic.workflows.inputs import InputOptions, parse_names
-from crowdlogic.workflows.report import ReportOptions, write_report
 
 SourceFolder = Annotated[
     str, typer.Argument(metavar="FOLDER", help="A run that `train` wrote, or an estimate that `aggregate --save` did.")
@@ -52,6 +51,8 @@ def command(
     input: InputOptions,
 ) -> None:
     """Write one page: whom to trust, which labels to check, which rules to keep."""
+    from crowdlogic.workflows.report import ReportOptions, write_report
+
     options = ReportOptions(
         folder=folder,
         out=out,

@@ -10,7 +10,6 @@ from crowdlogic.cli.console import say, show_json, show_lines, show_result
 from crowdlogic.cli.options import ClassesOption, ColumnsOption, FormatOption, JsonOption, TablesOption
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.workflows.inputs import InputOptions, parse_columns, parse_names
-from crowdlogic.workflows.rules import AuditRulesOptions, CheckRulesOptions, audit_rules, check_rules
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Check rules, and audit what each one does.")
 
@@ -44,6 +43,8 @@ def check_command(
     json: JsonOption = False,
 ) -> None:
     """Check a rule file: names, arities, classes, contradictions, duplicates, rules that never ground."""
+    from crowdlogic.workflows.rules import CheckRulesOptions, check_rules
+
     read = InputOptions(format=format, columns=parse_columns(column), classes=parse_names(classes))
     checked = check_rules(
         CheckRulesOptions(rules=rules, labels=labels, items=items, tables=tuple(table or ()), input=read)
@@ -73,6 +74,8 @@ def audit_command(
     json: JsonOption = False,
 ) -> None:
     """Say of each rule what it touches, how far the crowd agrees, what it flips, and whether it helps."""
+    from crowdlogic.workflows.rules import AuditRulesOptions, audit_rules
+
     options = AuditRulesOptions(
         rules=rules,
         labels=labels,

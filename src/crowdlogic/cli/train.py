@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from crowdlogic.cli.console import say, show_json, show_tables
-from crowdlogic.cli.epochs import show_epochs
 from crowdlogic.cli.options import (
     AbstainOption,
     ClassesOption,
@@ -18,11 +17,8 @@ from crowdlogic.cli.options import (
     WideOption,
 )
 from crowdlogic.data.intake.contract import Duplicates
-from crowdlogic.registry import CLASSIFIERS, LEARNING_METHODS, PRESETS
+from crowdlogic.registry import CLASSIFIERS, DEFAULT_LEARNING_METHOD, LEARNING_METHODS, PRESETS
 from crowdlogic.store.options.changes import parse_changes
-from crowdlogic.workflows.train import prepare_training
-from crowdlogic.workflows.train_options import TrainOptions
-from crowdlogic.workflows.training_inputs import DEFAULT_METHOD
 
 RunOption = Annotated[str, typer.Option("--out", "-o", metavar="RUN", help="The folder of the run; a new one.")]
 LabelsOption = Annotated[str | None, typer.Option("--labels", help="The crowd's labels.")]
@@ -37,7 +33,7 @@ MethodOption = Annotated[
     typer.Option(
         "--method",
         "-m",
-        help=f"The learning method: {', '.join(LEARNING_METHODS)}. {DEFAULT_METHOD} if not given.",
+        help=f"The learning method: {', '.join(LEARNING_METHODS)}. {DEFAULT_LEARNING_METHOD} if not given.",
     ),
 ]
 PresetOption = Annotated[
@@ -92,6 +88,10 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Learn a classifier, whom to trust, and what is true, from crowd labels and rules."""
+    from crowdlogic.cli.epochs import show_epochs
+    from crowdlogic.workflows.train import prepare_training
+    from crowdlogic.workflows.train_options import TrainOptions
+
     options = TrainOptions(
         labels=labels,
         items=items,

@@ -14,6 +14,7 @@ from crowdlogic.data.vectors import WordVectors, concatenate_vectors, read_vecto
 from crowdlogic.errors import OptionError, RuleError, name_list
 from crowdlogic.learning.choosing import Choice, method_of
 from crowdlogic.learning.training_run import LearningMethod, TrainingData
+from crowdlogic.registry import DEFAULT_LEARNING_METHOD
 from crowdlogic.rules.checking import check
 from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.findings import Severity
@@ -21,8 +22,6 @@ from crowdlogic.rules.parser import read_rules
 from crowdlogic.workflows.inputs import InputOptions, read_vocabulary
 from crowdlogic.workflows.tables import percent
 from crowdlogic.workflows.train_options import TrainOptions
-
-DEFAULT_METHOD = "logic-lncl"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -47,7 +46,7 @@ def read_training_inputs(options: TrainOptions) -> TrainingInputs:
     dev, test = (None if path is None else by_file[path].read_corpus(path) for path in (options.dev, options.test))
     vectors = _read_vectors(options.vectors)
     choice = Choice(
-        method=options.method or DEFAULT_METHOD,
+        method=options.method or DEFAULT_LEARNING_METHOD,
         preset=options.preset,
         model=options.model,
         vectors=vectors,

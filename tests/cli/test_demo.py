@@ -1,0 +1,79 @@
+"""`crowdlogic demo` as a user would call it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Result
+
+Run = Callable[..., Result]
+
+
+def test_the_demo_shows_a_crowd_on_which_majority_vote_fails(run: Run) -> None:
+    figures = json.loads(run("demo", "--json").out)
+
+    scores = {row["method"]: row["accuracy"] for row in figures["methods"]}
+    assert scores["majority"] < 0.85
+    assert scores["dawid-skene"] > scores["majority"] + 0.1
+    assert "simulated" in figures["simulated"]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_demo_shows_what_the_classifier_and_the_rule_buy(run: Run, seed: int) -> None:
+    figures = json.loads(run("demo", "--seed", seed, "--json").out)
+
+    by = {row["method"]: row for row in figures["methods"]}
+    with_rule, without = by["logic-lncl"], by["logic-lncl without rules"]
+    assert by["dawid-skene"]["new"] is None
+    assert figures["bought"]["classifier"] == without["accuracy"] - by["dawid-skene"]["accuracy"] > 0.02
+    assert figures["bought"]["rule"] == with_rule["accuracy"] - without["accuracy"] > 0
+    assert figures["bought"]["rule_on_new"] == with_rule["new"] - without["new"] > 0.02
+
+
+def test_the_demo_says_in_words_what_its_table_shows(run: Run) -> None:
+    done = run("demo", "--items", 300)
+
+    lines = done.err.splitlines()
+    assert "logic-lncl without rules" in done.out
+    assert [line.split(":")[0] for line in lines[-5:-2]] == [
+        "A model of the annotators (dawid-skene over majority)",
+        "A classifier that reads the reviews beside it",
+        "The rule that in 'A but B' B decides",
+    ]
+    assert lines[-1].endswith("-> crowdlogic-demo/report.html (report.json beside it)")
+
+
+def test_the_demo_writes_its_data_and_a_run_when_asked(run: Run) -> None:
+    done = run("demo", "--items", 50, "-o", "out")
+
+    names = {p.name for p in Path("out").iterdir()}
+    assert {"labels.csv", "gold.csv", "majority.csv", "contrast.rules", "run"} <= names
+    said = done.err.splitlines()[-2]
+    item = said.split()[-1]
+    assert said == f"data, answers and a run -> out; next: crowdlogic explain out/run {item}"
+    assert run("explain", "out/run", item).code == 0
+    assert run("demo", "-o", "out").err == "crowdlogic: out: holds a run already. Name another folder, or remove it.\n"
+
+
+def test_the_demo_ends_with_a_report_in_a_folder_of_its_own(run: Run) -> None:
+    first, second = (run("demo", "--items", 80, "--json") for _ in range(2))
+
+    assert (first.code, second.code) == (0, 0)
+    assert "-> crowdlogic-demo/report.html (report.json beside it)" in first.err
+    assert "-> crowdlogic-demo-2/report.html (report.json beside it)" in second.err
+    figures = json.loads(Path("crowdlogic-demo/report.json").read_text())
+    assert figures["rules"]["n_rules"] == 1
+    assert "logic-lncl" in {row["name"] for row in figures["comparison"]["methods"]}
+    again = run("report", "crowdlogic-demo/run", "-o", "again.html", "--no-evidence", "--most", 3)
+    shown = json.loads(Path("again.json").read_text())["labels"]["doubts"]
+    assert again.code == 0
+    assert len(shown) == 3
+    assert shown[0]["evidence"] is None
+    assert figures["labels"]["doubts"][0]["evidence"] is not None
+    refused = run("report", "crowdlogic-demo/run", "--labels", "x.csv", "-o", "again.html")
+    assert refused.err == (
+        "crowdlogic: crowdlogic-demo/run: a run has its labels and items in it. Leave --labels and --items out.\n"
+    )

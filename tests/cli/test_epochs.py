@@ -1,0 +1,66 @@
+"""A fit while it runs, on a terminal and in a pipe."""
+
+from __future__ import annotations
+
+import pytest
+
+from crowdlogic.cli.epochs import HELD_OUT, epoch_line, epoch_table, format_seconds, show_epochs
+from crowdlogic.learning.course import Row
+
+ROW = Row(3, 0.25, 0.5, 0.75, 0.125, -0.5, 2.0, {})
+
+
+def test_an_epoch_in_a_line() -> None:
+    assert epoch_line(ROW, 10, "dev accuracy") == (
+        "epoch 3 of at most 10: loss 0.2500, dev accuracy 75.00 %, 12.50 % of answers changed, k 0.50, 2.0 s, at most "
+        "14.0 s left"
+    )
+    assert "held-out log likelihood 0.7500, " in epoch_line(ROW, 10, HELD_OUT)
+    assert epoch_line(ROW, 3, "").startswith("epoch 3 of at most 3: loss 0.2500, 12.50 % of answers changed")
+    assert [format_seconds(t) for t in (0.04, 99.0, 600.0, 36000.0)] == ["0.0 s", "99.0 s", "10 min", "10.0 h"]
+
+
+def test_a_table_on_a_terminal_marks_the_best_epoch(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        Row(t, 1.0 / t, 0.1 * t, score, 0.1, -0.5, 1.0, {}, kept=t < 3)
+        for t, score in enumerate((0.5, 0.75, 0.625), start=1)
+    ]
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "100")
+
+    table = epoch_table(rows, 10, "dev accuracy")
+    with show_epochs("dev accuracy") as show:
+        for row in rows:
+            show(row, 10)
+
+    assert [row.style for row in table.rows] == [None, "bold", None]
+    shown = capsys.readouterr().err
+    assert "75.00 %" in shown
+    assert "epoch 3 of at most 10, at most 7.0 s left" in shown
+
+
+def test_a_terminal_shows_the_second_pass_under_the_first(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = [Row(t, 1.0 / t, 0.1, -0.1 * t, 0.1, -0.5, 1.0, {}, kept=True) for t in (1, 2, 3)]
+    second = [Row(t, 0.7 / t, 0.1, float(t), 0.1, -0.5, 1.0, {}, kept=True, again=True) for t in (1, 2)]
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "100")
+
+    with show_epochs(HELD_OUT) as show:
+        for row in first:
+            show(row, 8)
+        for row in second:
+            show(row, 2)
+
+    shown = capsys.readouterr().err
+    end = shown[shown.rindex("refit with all labels, 2 epochs") :]
+    assert "epoch 3 of 3" not in end
+    assert "0.7000" in end
+    assert "0.3500" in end
+    assert "epoch 2 of 2, at most 0.0 s left" in end
+    assert HELD_OUT not in end
+    assert HELD_OUT in shown
+    assert "\n" in shown[shown.rindex("0.3333") : shown.rindex("refit with all labels, 2 epochs")]  # above it, whole

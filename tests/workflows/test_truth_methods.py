@@ -1,0 +1,74 @@
+"""Truth methods as users name them."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import pytest
+
+from crowdlogic.data.frames import from_dict, from_sequences
+from crowdlogic.errors import ConvergenceWarning, DataError, OptionError
+from crowdlogic.registry import TRUTH_METHODS
+from crowdlogic.truth.methods import uses_anchors
+from crowdlogic.workflows.truth_methods import (
+    collect_convergence_warnings,
+    methods_to_compare,
+    read_anchors,
+    seeded_method,
+    suggest_method,
+)
+
+LABELS = from_dict({"u": {"a": "x", "b": "y"}, "v": {"a": "y", "b": "x"}})
+TAGS = from_sequences([("s", "a", ["O", "B-X"]), ("s", "b", ["O", "O"])])
+
+
+def test_a_seed_goes_to_the_methods_that_have_one() -> None:
+    assert seeded_method("majority", seed=7).seed == 7  # type: ignore[attr-defined]
+    assert seeded_method("dawid-skene", seed=7) == seeded_method("dawid-skene", seed=8)
+
+
+def test_with_anchors_a_method_is_chosen_that_can_use_them() -> None:
+    name, _ = suggest_method(LABELS)
+
+    assert (name, uses_anchors(name)) == ("majority", False)
+    assert suggest_method(LABELS, anchored=True) == ("dawid-skene", "anchors")
+
+
+def test_all_means_all_methods_that_can_take_the_labels() -> None:
+    every = methods_to_compare(["all"], TAGS, option="--methods")
+    items = methods_to_compare(["all"], LABELS, option="--methods")
+    anchored = methods_to_compare(["all"], LABELS, option="--methods", anchored=True)
+
+    assert every == list(TRUTH_METHODS)
+    assert set(every) - set(items) == {"hmm-crowd", "bsc-seq"}
+    assert anchored == [name for name in items if uses_anchors(name)]
+    assert methods_to_compare(["glad", "mace", "glad"], LABELS, option="--methods") == ["glad", "mace"]
+
+
+def test_names_that_cannot_be_compared_are_refused() -> None:
+    with pytest.raises(OptionError, match=r"--compare: no method is named\. Write all, or names separated by commas\."):
+        methods_to_compare([], LABELS, option="--compare")
+    with pytest.raises(OptionError, match=r"No truth method is called 'glda'\. Did you mean 'glad'\?"):
+        methods_to_compare(["glda"], LABELS, option="--compare")
+
+
+def test_anchors_are_classes_or_tags_by_item(tmp_path: Path) -> None:
+    (tmp_path / "k.csv").write_text("item,label\nu,y\nv,\n")
+    (tmp_path / "k.jsonl").write_text('{"item": "s", "tags": ["O", "B-X"]}\n')
+    (tmp_path / "z.csv").write_text("item,label\nz,y\n")
+
+    assert read_anchors(None, LABELS) is None
+    assert read_anchors(str(tmp_path / "k.csv"), LABELS) == {"u": "y"}
+    assert read_anchors(str(tmp_path / "k.jsonl"), TAGS) == {"s": ["O", "B-X"]}
+    with pytest.raises(DataError, match=r"nobody labelled item 'z' \(1 such items\)\. Leave them out\."):
+        read_anchors(str(tmp_path / "z.csv"), LABELS)
+
+
+def test_warnings_of_fits_are_collected_once_each() -> None:
+    with collect_convergence_warnings() as messages:
+        for message in ("first", "second", "first"):
+            warnings.warn(message, ConvergenceWarning, stacklevel=1)
+        assert messages == []
+
+    assert messages == ["first", "second"]

@@ -78,12 +78,12 @@ CASES = [
     Case("scikit-tokens", Scikit("RandomForestClassifier", {"n_estimators": 15}), tag_task, epochs=1, neural=False),
     Case("scikit-features", Scikit("SGDClassifier", {"loss": "log_loss"}), scaled_blobs, epochs=3, neural=False),
     Case("mlp", MLP(hidden_size=16, training=QUICK), blob_task),
-    Case("kim-cnn", KimCNN(vectors=WORDS, filters=8, training=SMALL), review_task, epochs=30),
+    Case("kim-cnn", KimCNN(vectors=WORDS, filters=8, training=SMALL), review_task, epochs=18),
     Case(
         "kim-cnn-tuned",
         KimCNN(filters=8, vector_size=12, max_norm=3.0, tokenizer="plain", dropout=0.2, training=SMALL),
         review_task,
-        epochs=30,
+        epochs=6,
     ),
     Case("cnn-gru", CNNGRU(vectors=NAMED, filters=24, hidden_size=12, training=QUICK), tag_task),
     Case(
@@ -104,10 +104,10 @@ if find_spec("transformers"):
     atexit.register(rmtree, FOLDER)
     keen = replace(QUICK, learning_rate=3e-3)
     CASES += [
-        Case("transformer-texts", Transformer(FOLDER, training=keen), review_task, epochs=12, bound=False),
-        Case("transformer-tokens", Transformer(FOLDER, max_length=9, training=keen), tag_task, bound=False),
+        Case("transformer-texts", Transformer(FOLDER, training=keen), review_task, epochs=8, bound=False),
+        Case("transformer-tokens", Transformer(FOLDER, max_length=9, training=keen), tag_task, epochs=5, bound=False),
         Case(
-            "transformer-mean", Transformer(FOLDER, pooling="mean", training=keen), review_task, epochs=12, bound=False
+            "transformer-mean", Transformer(FOLDER, pooling="mean", training=keen), review_task, epochs=8, bound=False
         ),
     ]
 NEURAL = [case for case in CASES if case.neural]

@@ -59,7 +59,7 @@ def test_a_spammer_counts_less() -> None:
         DoctorNets(SMALL, weighted, epochs=8, held_out=None).fit(task.corpus, labels) for weighted in (False, True)
     )
 
-    share = np.exp(weighted.classifier.arrays()["model.output.share"])
+    share = np.exp(weighted.classifier.arrays()["model.output.weight_logits"])
     share /= share.sum()
     assert share.argmin() == 2
     assert share[2] < 0.05
@@ -115,7 +115,7 @@ def test_resuming_ends_the_same_to_the_last_bit() -> None:
 
     np.testing.assert_array_equal(resumed.epoch.p, whole.epoch.p)
     np.testing.assert_array_equal(
-        resumed.classifier.arrays()["model.output.share"], whole.classifier.arrays()["model.output.share"]
+        resumed.classifier.arrays()["model.output.weight_logits"], whole.classifier.arrays()["model.output.weight_logits"]
     )
 
 

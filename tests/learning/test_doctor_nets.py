@@ -115,7 +115,8 @@ def test_resuming_ends_the_same_to_the_last_bit() -> None:
 
     np.testing.assert_array_equal(resumed.epoch.p, whole.epoch.p)
     np.testing.assert_array_equal(
-        resumed.classifier.arrays()["model.output.weight_logits"], whole.classifier.arrays()["model.output.weight_logits"]
+        resumed.classifier.arrays()["model.output.weight_logits"],
+        whole.classifier.arrays()["model.output.weight_logits"],
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from crowdlogic.report.evidence import AnswerEvidence, EvidenceSource, EvidenceTerm
-from crowdlogic.report.findings import Finding, Histogram, Quantity, Severity, Summary, TaskKind
+from crowdlogic.report.findings import Histogram, Quantity, ReportFinding, Summary, TaskKind, Urgency
 from crowdlogic.report.pages.annotators.findings import (
     AnnotatorFindings,
     AnnotatorRow,
@@ -60,8 +60,8 @@ def hostile(place: int) -> str:
     return HOSTILE[place % len(HOSTILE)]
 
 
-def finding(text: str, page: str, severity: Severity = Severity.look, about: str | None = None) -> Finding:
-    return Finding(text, severity, importance=1, about=about, page=page)
+def finding(text: str, page: str, severity: Urgency = Urgency.look, about: str | None = None) -> ReportFinding:
+    return ReportFinding(text, severity, importance=1, about=about, page=page)
 
 
 def overview(items: int, annotators: int, task: TaskKind, classes: tuple[str, ...], gold: bool) -> OverviewFindings:
@@ -252,7 +252,7 @@ def labels(shown: tuple[ShownItem, ...], items: int, mistakes: tuple[ShownItem, 
         sure=0.95,
         text_length=2000,
         findings=(
-            finding("Checking the 200 least sure answers would find half of the mistakes.", "labels", Severity.act),
+            finding("Checking the 200 least sure answers would find half of the mistakes.", "labels", Urgency.act),
         ),
     )
 
@@ -339,7 +339,7 @@ def annotators(n: int, classes: tuple[str, ...], spans: bool) -> AnnotatorFindin
         has_times=True,
         by_others=False,
         findings=tuple(
-            finding(f"w{j} answers the same whatever the truth.", "annotators", Severity.act, f"w{j}") for j in range(8)
+            finding(f"w{j} answers the same whatever the truth.", "annotators", Urgency.act, f"w{j}") for j in range(8)
         ),
     )
 
@@ -409,7 +409,7 @@ def rules() -> RuleFindings:
         n_flips=3,
         flips_right=2,
         flips_wrong=1,
-        findings=(finding("Drop rule 1.", "rules", Severity.act),),
+        findings=(finding("Drop rule 1.", "rules", Urgency.act),),
     )
 
 
@@ -461,7 +461,7 @@ def comparison() -> ComparisonFindings:
         score_names=("accuracy",),
         agreement=((1.0, 0.94), (0.94, 1.0)),
         n_disputed=60,
-        findings=(finding("They differ on 60.", "comparison", Severity.know),),
+        findings=(finding("They differ on 60.", "comparison", Urgency.know),),
     )
 
 
@@ -471,11 +471,11 @@ def summary(last_page: str = "rules") -> Summary:
             finding(
                 "w0 is wrong more often than chance: leave their labels out, or turn them round.",
                 "annotators",
-                Severity.act,
+                Urgency.act,
                 "w0",
             ),
-            finding(f"Hostile words do nothing: {' '.join(HOSTILE)}", "labels", Severity.look, "review_3"),
-            finding("The rule helps: keep it.", last_page, Severity.know),
+            finding(f"Hostile words do nothing: {' '.join(HOSTILE)}", "labels", Urgency.look, "review_3"),
+            finding("The rule helps: keep it.", last_page, Urgency.know),
         ),
         4,
     )

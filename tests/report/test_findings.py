@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from crowdlogic.report.findings import (
-    Finding,
-    Severity,
+    ReportFinding,
+    Urgency,
     count_histogram,
     round_figure,
     share_histogram,
@@ -39,6 +39,6 @@ def test_figures_are_rounded_and_what_is_no_number_is_none() -> None:
 
 
 def test_equally_important_findings_stay_in_order() -> None:
-    findings = [Finding(text, Severity.know, importance=weight) for text, weight in (("a", 1), ("b", 2), ("c", 1))]
+    findings = [ReportFinding(text, Urgency.know, importance=weight) for text, weight in (("a", 1), ("b", 2), ("c", 1))]
 
     assert [one.text for one in sort_by_importance(findings)] == ["b", "a", "c"]

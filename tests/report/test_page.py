@@ -22,17 +22,17 @@ from crowdlogic.report.report import to_json
 PACKAGE = """
 from dataclasses import dataclass
 import numpy as np
-from crowdlogic.report.findings import Finding, Severity
+from crowdlogic.report.findings import ReportFinding, Urgency
 from crowdlogic.report.page import Highlights, Page, Tile
 from crowdlogic.report.plots.charts import Curve, line_chart
 
 @dataclass(frozen=True, kw_only=True)
 class SpeedFindings:
     n_explained: int
-    findings: tuple[Finding, ...]
+    findings: tuple[ReportFinding, ...]
 
 def compute(context):
-    finding = Finding("Annotators <b>hurry</b>.", Severity.act, importance=99)
+    finding = ReportFinding("Annotators <b>hurry</b>.", Urgency.act, importance=99)
     return SpeedFindings(n_explained=len(context.evidence), findings=(finding,))
 
 def draw(found, task):

@@ -16,7 +16,7 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate import simulate_labels
 from crowdlogic.errors import OptionError
 from crowdlogic.report.context import ReportLimits
-from crowdlogic.report.findings import Finding, Severity
+from crowdlogic.report.findings import ReportFinding, Urgency
 from crowdlogic.report.html import to_html
 from crowdlogic.report.inputs import inputs_from_estimate
 from crowdlogic.report.report import summarise, to_json
@@ -135,8 +135,10 @@ def test_limits_cut_and_what_is_left_out_is_counted() -> None:
 
 
 def test_the_summary_holds_the_most_important_and_counts_the_rest() -> None:
-    findings = [Finding(f"w{n}", Severity.act, importance=60 + n, about=f"w{n}", page="annotators") for n in range(10)]
-    findings += [Finding(f"o{n}", Severity.know, importance=n, page="overview") for n in range(10)]
+    findings = [
+        ReportFinding(f"w{n}", Urgency.act, importance=60 + n, about=f"w{n}", page="annotators") for n in range(10)
+    ]
+    findings += [ReportFinding(f"o{n}", Urgency.know, importance=n, page="overview") for n in range(10)]
 
     found = summarise(findings)
 
@@ -145,8 +147,8 @@ def test_the_summary_holds_the_most_important_and_counts_the_rest() -> None:
 
 
 def test_the_summary_says_first_what_to_act_on_and_last_what_to_know() -> None:
-    kinds = (Severity.know, Severity.look, Severity.act, Severity.know, Severity.look)
-    findings = [Finding(str(n), kind, importance=90 - n, page="labels") for n, kind in enumerate(kinds)]
+    kinds = (Urgency.know, Urgency.look, Urgency.act, Urgency.know, Urgency.look)
+    findings = [ReportFinding(str(n), kind, importance=90 - n, page="labels") for n, kind in enumerate(kinds)]
 
     found = summarise(findings)
 
@@ -155,11 +157,11 @@ def test_the_summary_says_first_what_to_act_on_and_last_what_to_know() -> None:
 
 def test_the_summary_names_nobody_twice() -> None:
     findings = [
-        Finding("all", Severity.act, importance=90, is_collective=True, page="annotators"),
-        Finding("loud", Severity.look, importance=30, about="r", page="rules"),
+        ReportFinding("all", Urgency.act, importance=90, is_collective=True, page="annotators"),
+        ReportFinding("loud", Urgency.look, importance=30, about="r", page="rules"),
     ]
-    findings += [Finding(f"w{n}", Severity.act, importance=60, about=f"w{n}", page="annotators") for n in range(3)]
-    findings += [Finding("b1", Severity.look, importance=50, about="b1", page="annotators")]
+    findings += [ReportFinding(f"w{n}", Urgency.act, importance=60, about=f"w{n}", page="annotators") for n in range(3)]
+    findings += [ReportFinding("b1", Urgency.look, importance=50, about="b1", page="annotators")]
 
     found = summarise(findings)
 

@@ -162,7 +162,7 @@ def _legend_marks(row: list[tuple[float, str, str]], y: float) -> list[Markup]:
     for x, kind, words in row:
         colour, *shape = kind.split()
         marks += [
-            _key(colour, shape[0] if shape else "", _dash(shape), x, y),
+            _key(x, y, colour, shape=shape[0] if shape else "", dash=_dash(shape)),
             text(x + 24, y + 4, words, anchor="start", class_="tick"),
         ]
     return marks
@@ -173,7 +173,7 @@ def _dash(shape: list[str]) -> str:
     return DASHES[int(shape[1][1:])] if len(shape) > 1 and shape[0] == "line" else ""
 
 
-def _key(colour: str, shape: str, dash: str, x: float, y: float) -> Markup:
+def _key(x: float, y: float, colour: str, *, shape: str, dash: str) -> Markup:
     match shape:
         case "dot":
             return tag("circle", cx=x + 9, cy=y, r=5, class_=f"mark {colour}")

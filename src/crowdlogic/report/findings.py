@@ -27,7 +27,7 @@ class TaskKind(StrEnum):
     spans = "spans"
 
 
-class Severity(StrEnum):
+class Urgency(StrEnum):
     """What a finding asks of the reader: to act, to look, or only to know."""
 
     act = "act"
@@ -36,7 +36,7 @@ class Severity(StrEnum):
 
 
 @dataclass(frozen=True)
-class Finding:
+class ReportFinding:
     """One finding as a sentence.
 
     Attributes:
@@ -50,7 +50,7 @@ class Finding:
     """
 
     text: str
-    severity: Severity
+    severity: Urgency
     _: KW_ONLY
     importance: float
     about: str | None = None
@@ -62,7 +62,7 @@ class PageFindings(Protocol):
     """What a page says: a dataclass with, among others, the sentences of the page."""
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[ReportFinding, ...]:
         """The sentences of the page, the most important first."""
         ...
 
@@ -76,7 +76,7 @@ class Summary:
         n_others: How many further findings ask to act or to look.
     """
 
-    findings: tuple[Finding, ...]
+    findings: tuple[ReportFinding, ...]
     n_others: int
 
 
@@ -112,7 +112,7 @@ def round_figure(value: object) -> float | None:
     return round(found, 6) if math.isfinite(found) else None
 
 
-def sort_by_importance(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def sort_by_importance(findings: Iterable[ReportFinding]) -> tuple[ReportFinding, ...]:
     """The most important first; equally important ones stay in order."""
     return tuple(sorted(findings, key=lambda finding: -finding.importance))
 

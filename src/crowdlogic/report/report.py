@@ -14,7 +14,7 @@ from crowdlogic.data.wording import pluralise
 from crowdlogic.registry import PAGES
 from crowdlogic.report.context import Context, ReportLimits
 from crowdlogic.report.evidence import AnswerEvidence, Explain, explain_nothing
-from crowdlogic.report.findings import Finding, Severity, Summary, TaskKind, sort_by_importance
+from crowdlogic.report.findings import ReportFinding, Summary, TaskKind, Urgency, sort_by_importance
 from crowdlogic.report.inputs import ReportInputs
 from crowdlogic.report.page import Page, load_pages
 from crowdlogic.truth.comparison import MethodResult
@@ -108,22 +108,22 @@ def _describe(inputs: ReportInputs) -> str:
     )
 
 
-def summarise(findings: Sequence[Finding]) -> Summary:
+def summarise(findings: Sequence[ReportFinding]) -> Summary:
     """The most important findings, what to act on first; of those about a single annotator or rule only a few."""
     ordered = sort_by_importance(findings)
-    chosen: list[Finding] = []
+    chosen: list[ReportFinding] = []
     for finding in ordered:
         if _is_covered(finding, chosen):
             continue
         alike = sum(one.page == finding.page and one.about is not None for one in chosen)
         if len(chosen) < SUMMARY_LENGTH and (finding.about is None or alike < MOST_ABOUT_ONE):
             chosen.append(finding)
-    others = sum(one.severity is not Severity.know for one in ordered if one not in chosen)
-    urgency = list(Severity)
+    others = sum(one.severity is not Urgency.know for one in ordered if one not in chosen)
+    urgency = list(Urgency)
     return Summary(tuple(sorted(chosen, key=lambda one: urgency.index(one.severity))), others)
 
 
-def _is_covered(finding: Finding, chosen: Sequence[Finding]) -> bool:
+def _is_covered(finding: ReportFinding, chosen: Sequence[ReportFinding]) -> bool:
     """Whether a sentence about several annotators already says the same of this one."""
     return finding.about is not None and any(
         one.is_collective and one.page == finding.page and one.severity == finding.severity for one in chosen

@@ -84,26 +84,26 @@ def heat_map(
     if row_name:
         marks.append(text(11, middle, row_name, class_="name", transform=f"rotate(-90 11 {middle:.0f})"))
     for n, column in enumerate(columns):
-        marks.append(_column_name(column, left + side * (n + 0.5), top - 6, turned, side))
+        marks.append(_column_name(column, left + side * (n + 0.5), top - 6, turned=turned, side=side))
     for m, row in enumerate(rows):
         y = top + side * m
         marks.append(text(left - 6, y + side / 2 + 4, fit_words(row, 14 * LETTER), anchor="end"))
         for n, column in enumerate(columns):
             note = f"{row} → {column}" if notes is None else notes(m, n)
-            marks.append(_cell(left + side * n, y, side, values[m][n], note, show))
+            marks.append(_cell(left + side * n, y, values[m][n], side=side, note=note, show=show))
     # Turned names lean out to the right of the last column.
     slant = max(min(len(columns[-1]), 14) * LETTER * 0.72 - side / 2, 4) + 6 if turned else 4
     size = (left + side * len(columns) + slant, top + side * len(rows) + 4)
     return finish_plot(name, heading, spoken, marks, size=size, legend=legend)
 
 
-def _column_name(words: str, x: float, y: float, turned: bool, side: float) -> Markup:
+def _column_name(words: str, x: float, y: float, *, turned: bool, side: float) -> Markup:
     if not turned:
         return text(x, y, fit_words(words, side))
     return text(x, y, fit_words(words, 14 * LETTER), anchor="start", transform=f"rotate(-45 {x:.1f} {y:.1f})")
 
 
-def _cell(x: float, y: float, side: float, value: float, note: str, show: Callable[[float], str]) -> Markup:
+def _cell(x: float, y: float, value: float, *, side: float, note: str, show: Callable[[float], str]) -> Markup:
     if not math.isfinite(value):
         box = tag("rect", x=x + 0.75, y=y + 0.75, width=side - 1.5, height=side - 1.5, rx=2, class_="empty")
         return tag("g", tooltip(f"{note}: not known"), box)
@@ -135,12 +135,12 @@ def stacked_bars(name: str, heading: str, stacks: Sequence[Stack], parts: Sequen
     )
     marks = [*bottom_axis(frame, across, x, format_percent)]
     for place, one in enumerate(stacks):
-        marks += _bar(one, parts, frame.top + 24 * place, across, frame)
+        marks += _bar(one, parts, y=frame.top + 24 * place, across=across, frame=frame)
     legend = tuple((f"c{colour_number(place)} p{place}", part) for place, part in enumerate(parts))
     return finish_plot(name, heading, description, marks, size=(frame.width, frame.height), legend=legend)
 
 
-def _bar(one: Stack, parts: Sequence[str], y: float, across: Scale, frame: Frame) -> list[Markup]:
+def _bar(one: Stack, parts: Sequence[str], *, y: float, across: Scale, frame: Frame) -> list[Markup]:
     marks = [text(frame.left - 8, y + 15, fit_words(one.name, 22 * LETTER), anchor="end")]
     start = 0.0
     for place, (part, size) in enumerate(zip(parts, one.parts, strict=True)):
@@ -195,7 +195,7 @@ def dot_plot(
     description = f"{heading}: " + "; ".join(_said(row, kinds, show) for row in rows[:12]) + "."
     marks = [*bottom_axis(frame, across, x, show)]
     for place, row in enumerate(rows):
-        marks += _dot_row(row, kinds, frame.top + 26 * place + 13, across, frame, show)
+        marks += _dot_row(row, kinds, y=frame.top + 26 * place + 13, across=across, frame=frame, show=show)
     legend = (
         tuple((" ".join(shape), kind) for shape, kind in zip(SHAPES, kinds, strict=False)) if len(kinds) > 1 else ()
     )
@@ -208,7 +208,7 @@ def _said(row: DotRow, kinds: Sequence[str], show: Callable[[float], str]) -> st
 
 
 def _dot_row(
-    row: DotRow, kinds: Sequence[str], y: float, across: Scale, frame: Frame, show: Callable[[float], str]
+    row: DotRow, kinds: Sequence[str], *, y: float, across: Scale, frame: Frame, show: Callable[[float], str]
 ) -> list[Markup]:
     marks = [straight_line(frame.left, y, frame.width - frame.right, y)]
     marks.append(text(frame.left - 8, y + 4, fit_words(row.name, 24 * LETTER), anchor="end"))
@@ -217,7 +217,7 @@ def _dot_row(
         return [*marks, text(frame.left + 6, y + 4, "not defined", anchor="start", class_="note")]
     for place, (kind, one) in reversed(list(enumerate(zip(kinds, row.marks, strict=True)))):
         if one.value is not None and math.isfinite(one.value):
-            marks.append(_shape(one, f"{row.name}, {kind}", SHAPES[place], across, y, show))
+            marks.append(_shape(one, f"{row.name}, {kind}", SHAPES[place], y=y, across=across, show=show))
     return [
         *marks,
         text(frame.width - frame.right + 6, y + 4, show(known[0].value or 0.0), anchor="start", class_="label"),
@@ -225,7 +225,7 @@ def _dot_row(
 
 
 def _shape(
-    one: Mark, note: str, shape: tuple[str, str], across: Scale, y: float, show: Callable[[float], str]
+    one: Mark, note: str, shape: tuple[str, str], *, y: float, across: Scale, show: Callable[[float], str]
 ) -> Markup:
     colour, kind = shape
     value = one.value or 0.0

@@ -11,7 +11,7 @@ from crowdlogic.data.corpus import documents
 from crowdlogic.data.frames import from_dict
 from crowdlogic.data.simulate import simulate_labels
 from crowdlogic.report.context import Context
-from crowdlogic.report.findings import Severity
+from crowdlogic.report.findings import Urgency
 from crowdlogic.report.inputs import inputs_from_estimate
 from crowdlogic.report.pages.comparison.computation import compute_comparison
 from crowdlogic.report.pages.comparison.findings import ComparisonFindings
@@ -66,8 +66,8 @@ def test_a_method_is_better_beyond_two_standard_errors(best: float, verdict: str
     assert finding.severity == severity
 
 
-@pytest.mark.parametrize(("different", "severity"), [(5, Severity.know), (6, Severity.look)])
-def test_disputes_call_for_a_look_above_five_percent(different: int, severity: Severity) -> None:
+@pytest.mark.parametrize(("different", "severity"), [(5, Urgency.know), (6, Urgency.look)])
+def test_disputes_call_for_a_look_above_five_percent(different: int, severity: Urgency) -> None:
     found = compare_two(100, different, 0.8, 0.7)
 
     (finding,) = [one for one in found.findings if one.about is None]

@@ -11,7 +11,7 @@ from tests.report.small_crowds import context_of, estimate_with, small_inputs
 from crowdlogic.data.corpus import documents, sentences
 from crowdlogic.data.frames import from_dict, from_sequences
 from crowdlogic.data.simulate import simulate_ner
-from crowdlogic.report.findings import Severity
+from crowdlogic.report.findings import Urgency
 from crowdlogic.report.inputs import ReportInputs, inputs_from_estimate
 from crowdlogic.report.pages.labels.computation import compute_labels, price_thresholds
 from crowdlogic.report.pages.labels.findings import Belief, Span, Vote
@@ -113,16 +113,16 @@ def inputs_with(confidence: list[float], gold: list[str] | None = None) -> Repor
     return inputs_from_estimate(estimate_with(labels, beliefs), labels, documents(names, gold=gold))
 
 
-@pytest.mark.parametrize(("wrong", "severity"), [(0.049, Severity.look), (0.051, Severity.act)])
-def test_more_than_five_percent_of_expected_mistakes_call_for_action(wrong: float, severity: Severity) -> None:
+@pytest.mark.parametrize(("wrong", "severity"), [(0.049, Urgency.look), (0.051, Urgency.act)])
+def test_more_than_five_percent_of_expected_mistakes_call_for_action(wrong: float, severity: Urgency) -> None:
     found = compute_labels(context_of(inputs_with([1 - wrong] * 100)))
 
     (finding,) = [one for one in found.findings if "by the method's own beliefs" in one.text]
     assert finding.severity is severity
 
 
-@pytest.mark.parametrize(("n_tied", "severity"), [(5, Severity.know), (6, Severity.look)])
-def test_more_than_five_percent_of_ties_call_for_a_look(n_tied: int, severity: Severity) -> None:
+@pytest.mark.parametrize(("n_tied", "severity"), [(5, Urgency.know), (6, Urgency.look)])
+def test_more_than_five_percent_of_ties_call_for_a_look(n_tied: int, severity: Urgency) -> None:
     found = compute_labels(context_of(inputs_with([0.5] * n_tied + [0.9] * (100 - n_tied))))
 
     (finding,) = [one for one in found.findings if "tie" in one.text]

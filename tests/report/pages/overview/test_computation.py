@@ -9,7 +9,7 @@ from tests.report.small_crowds import context_of, estimate_with, small_crowd, sm
 from crowdlogic.data.simulate import simulate_ner
 from crowdlogic.data.tagging import Scheme
 from crowdlogic.metrics.spans import span_scores
-from crowdlogic.report.findings import Quantity, Severity, TaskKind
+from crowdlogic.report.findings import Quantity, TaskKind, Urgency
 from crowdlogic.report.inputs import inputs_from_estimate
 from crowdlogic.report.pages.overview.computation import (
     agreement_finding,
@@ -100,7 +100,7 @@ def test_a_method_that_did_not_settle_calls_for_action() -> None:
 
     found = compute_overview(context_of(inputs_from_estimate(estimate_with(labels, converged=False), labels)))
 
-    (finding,) = [one for one in found.findings if one.severity is Severity.act]
+    (finding,) = [one for one in found.findings if one.severity is Urgency.act]
     assert finding.text == "by-hand stopped before it converged: allow more iterations before relying on it."
 
 
@@ -111,13 +111,13 @@ def coefficient(alpha: float) -> Coefficient:
 @pytest.mark.parametrize(
     ("alpha", "how", "severity"),
     [
-        (0.399, "poorly", Severity.look),
-        (0.4, "moderately", Severity.know),
-        (0.666, "moderately", Severity.know),
-        (0.667, "well", Severity.know),
+        (0.399, "poorly", Urgency.look),
+        (0.4, "moderately", Urgency.know),
+        (0.666, "moderately", Urgency.know),
+        (0.667, "well", Urgency.know),
     ],
 )
-def test_agreement_is_poor_moderate_or_good(alpha: float, how: str, severity: Severity) -> None:
+def test_agreement_is_poor_moderate_or_good(alpha: float, how: str, severity: Urgency) -> None:
     found = agreement_finding(small_inputs(), coefficient(alpha))
 
     assert found.text == f"4 items, 9 labels by 3 annotators. They agree {how}: Krippendorff's alpha is {alpha:.2f}."
@@ -149,8 +149,8 @@ def test_a_class_is_pointed_out_where_labels_and_beliefs_differ_by_more_than_ten
     assert how is None or f"some annotators give it {how}." in found[0]
 
 
-@pytest.mark.parametrize(("single", "severity"), [(2, Severity.know), (3, Severity.look)])
-def test_items_with_one_annotator_call_for_a_look_where_they_are_most(single: int, severity: Severity) -> None:
+@pytest.mark.parametrize(("single", "severity"), [(2, Urgency.know), (3, Urgency.look)])
+def test_items_with_one_annotator_call_for_a_look_where_they_are_most(single: int, severity: Urgency) -> None:
     (found,) = volume_findings(np.array([1] * single + [2] * (4 - single)))
 
     assert found.severity is severity

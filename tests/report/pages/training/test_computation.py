@@ -8,7 +8,7 @@ import pytest
 from tests.report.small_crowds import context_of
 
 from crowdlogic.learning.saved_run import Run
-from crowdlogic.report.findings import Severity
+from crowdlogic.report.findings import Urgency
 from crowdlogic.report.inputs import inputs_from_run
 from crowdlogic.report.pages.training.computation import compute_training, explain_stop, score_title, stopping_criterion
 from crowdlogic.report.report import Report
@@ -77,8 +77,8 @@ def test_a_best_epoch_in_the_last_tenth_suggests_more_epochs(run: Run, epochs: i
     assert (text in [one.text for one in found.findings]) is is_late
 
 
-@pytest.mark.parametrize(("points", "severity"), [(-0.06, Severity.look), (-0.04, Severity.know), (1.0, Severity.know)])
-def test_rules_that_lower_a_score_call_for_a_look(run: Run, points: float, severity: Severity) -> None:
+@pytest.mark.parametrize(("points", "severity"), [(-0.06, Urgency.look), (-0.04, Urgency.know), (1.0, Urgency.know)])
+def test_rules_that_lower_a_score_call_for_a_look(run: Run, points: float, severity: Urgency) -> None:
     scores = {"test student": 0.5, "test teacher": 0.5 + points / 100}
     record = replace(run.record, history=[{"epoch": 1, "scores": scores}], refit_history=[{"scores": scores}])
 

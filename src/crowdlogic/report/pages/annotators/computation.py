@@ -17,10 +17,10 @@ from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.sums import sum_by
 from crowdlogic.report.context import Context
 from crowdlogic.report.findings import (
-    Finding,
     Quantity,
-    Severity,
+    ReportFinding,
     TaskKind,
+    Urgency,
     round_figure,
     share_histogram,
     sort_by_importance,
@@ -235,7 +235,7 @@ def _span_mistakes(found: SpanErrors | None, j: int) -> SpanMistakes | None:
     )
 
 
-def _findings(statistics: AnnotatorStatistics, order: list[int]) -> Iterator[Finding]:
+def _findings(statistics: AnnotatorStatistics, order: list[int]) -> Iterator[ReportFinding]:
     """Sentences about all who should not be trusted, about each annotator with a serious flag, and about the rest."""
     flags, n_labels = statistics.flags, statistics.confusion.n_labels
     distrusted = [j for j in order if any(kind in DISTRUSTED for kind in statistics.flag_kinds(j))]
@@ -243,7 +243,7 @@ def _findings(statistics: AnnotatorStatistics, order: list[int]) -> Iterator[Fin
         yield _distrust_finding(statistics.confusion, distrusted)
     elif not flags.has(FlagKind.few).all() and n_labels.any():
         text = "No annotator answers at random, always the same, or worse than chance, as far as can be judged."
-        yield Finding(text, Severity.know, importance=50)
+        yield ReportFinding(text, Urgency.know, importance=50)
     if statistics.mistakes is not None:
         yield from _overlooked_findings(statistics.confusion.names, statistics.mistakes)
     yield from _single_findings(statistics, order)
@@ -251,20 +251,20 @@ def _findings(statistics: AnnotatorStatistics, order: list[int]) -> Iterator[Fin
     if len(few):
         who = f"{pluralise(len(few), 'annotator')} of {len(order):,} gave too few labels to be judged"
         text = f"{who}: {pluralise(int(n_labels[few].sum()), 'label')} in all."
-        yield Finding(text, Severity.look if 2 * len(few) > len(order) else Severity.know, importance=25)
+        yield ReportFinding(text, Urgency.look if 2 * len(few) > len(order) else Urgency.know, importance=25)
 
 
-def _distrust_finding(confusion: ConfusionStatistics, distrusted: list[int]) -> Finding:
+def _distrust_finding(confusion: ConfusionStatistics, distrusted: list[int]) -> ReportFinding:
     names = list_names([confusion.names[j] for j in distrusted])
     share = percent(int(confusion.n_labels[distrusted].sum()) / max(int(confusion.n_labels.sum()), 1))
     text = (
         f"{pluralise(len(distrusted), 'annotator')} of {len(confusion.names):,} should not be trusted, with {share} of "
         f"the labels: {names} {'answers' if len(distrusted) == 1 else 'answer'} without looking, or worse than chance."
     )
-    return Finding(text, Severity.act, importance=90, is_collective=True)
+    return ReportFinding(text, Urgency.act, importance=90, is_collective=True)
 
 
-def _overlooked_findings(names: tuple[str, ...], found: SpanErrors) -> Iterator[Finding]:
+def _overlooked_findings(names: tuple[str, ...], found: SpanErrors) -> Iterator[ReportFinding]:
     """Who misses most of the spans: token by token that hardly shows, since most tokens are outside of any span."""
     share = found.ignored / np.maximum(found.n_gold, 1)
     blind = np.flatnonzero((found.n_gold >= OVERLOOKED_SPANS) & (share > OVERLOOKED_SHARE))
@@ -276,10 +276,10 @@ def _overlooked_findings(names: tuple[str, ...], found: SpanErrors) -> Iterator[
         f"{pluralise(len(blind), 'annotator overlooks', 'annotators overlook')} more than half of the spans that there "
         f"are to mark: {who}."
     )
-    yield Finding(text, Severity.act, importance=88, is_collective=True)
+    yield ReportFinding(text, Urgency.act, importance=88, is_collective=True)
 
 
-def _single_findings(statistics: AnnotatorStatistics, order: list[int]) -> Iterator[Finding]:
+def _single_findings(statistics: AnnotatorStatistics, order: list[int]) -> Iterator[ReportFinding]:
     """A sentence for each of the first flagged annotators, but for those with too few labels."""
     confusion = statistics.confusion
     total = max(int(confusion.n_labels.sum()), 1)
@@ -287,5 +287,7 @@ def _single_findings(statistics: AnnotatorStatistics, order: list[int]) -> Itera
         for kind in statistics.flag_kinds(j):
             if kind is not FlagKind.few:
                 importance = round(40 + 4 * (FLAG_RANK[kind] + confusion.n_labels[j] / total), 4)
-                severity = Severity.act if kind in DISTRUSTED else Severity.look
-                yield Finding(_reason(statistics, kind, j), severity, importance=importance, about=confusion.names[j])
+                severity = Urgency.act if kind in DISTRUSTED else Urgency.look
+                yield ReportFinding(
+                    _reason(statistics, kind, j), severity, importance=importance, about=confusion.names[j]
+                )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from crowdlogic.report.findings import Finding, Histogram, Quantity
+from crowdlogic.report.findings import Histogram, Quantity, ReportFinding
 
 
 class FlagKind(StrEnum):
-    """What is wrong with an annotator."""
+    """What can be wrong with an annotator."""
 
     adversary = "adversary"
     spammer = "spammer"
@@ -177,4 +177,4 @@ class AnnotatorFindings:
     against_gold: bool
     has_times: bool
     by_others: bool
-    findings: tuple[Finding, ...]
+    findings: tuple[ReportFinding, ...]

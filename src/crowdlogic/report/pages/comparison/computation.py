@@ -9,7 +9,7 @@ import numpy as np
 from crowdlogic.data.wording import percent, pluralise
 from crowdlogic.numerics.arrays import Bools, Floats
 from crowdlogic.report.context import Context
-from crowdlogic.report.findings import Finding, Severity, round_figure, sort_by_importance
+from crowdlogic.report.findings import ReportFinding, Urgency, round_figure, sort_by_importance
 from crowdlogic.report.pages.comparison.findings import ComparisonFindings, MethodRow
 from crowdlogic.truth.comparison import MethodResult, pairwise_agreement
 
@@ -64,7 +64,7 @@ def disputed_units(compared: Sequence[MethodResult]) -> Bools:
 
 def _best_finding(
     context: Context, rows: Sequence[MethodRow], names: Sequence[str], agreement_with_best: Floats
-) -> Iterator[Finding]:
+) -> Iterator[ReportFinding]:
     """Which method is best by gold, and whether it is significantly better than the one the report is about.
 
     Two methods can differ in score only where they answer differently: the standard error of the difference is at most
@@ -74,19 +74,19 @@ def _best_finding(
     if best is None:
         return
     text = f"Of {len(rows)} methods {rows[0].name} scores best by gold: {names[0]} {100 * best:.1f}%"
-    severity, method, n_gold = Severity.know, context.inputs.estimate.method, int(context.inputs.known.sum())
+    severity, method, n_gold = Urgency.know, context.inputs.estimate.method, int(context.inputs.known.sum())
     place = next((place for place, row in enumerate(rows) if row.name == method), 0)
     own = rows[place].scores[0]
     if place and own is not None:
         error = float(np.sqrt((1 - agreement_with_best[place]) / max(n_gold, 1)))
         is_better = best - own > STANDARD_ERRORS * error
-        severity = Severity.look if is_better else Severity.know
+        severity = Urgency.look if is_better else Urgency.know
         verdict = "Consider it" if is_better else "That may be chance"
         text = f"{text}, against {100 * own:.1f}% for {method}. {verdict}"
-    yield Finding(f"{text}.", severity, importance=42, about=rows[0].name)
+    yield ReportFinding(f"{text}.", severity, importance=42, about=rows[0].name)
 
 
-def _disputed_findings(rows: Sequence[MethodRow], disputed: Bools) -> Iterator[Finding]:
+def _disputed_findings(rows: Sequence[MethodRow], disputed: Bools) -> Iterator[ReportFinding]:
     if len(rows) < 2:
         return
     n = int(disputed.sum())
@@ -94,7 +94,7 @@ def _disputed_findings(rows: Sequence[MethodRow], disputed: Bools) -> Iterator[F
     text = f"All {len(rows)} methods give the same labels."
     if n:
         text = f"The {len(rows)} methods do not all agree on {pluralise(n, 'label')} ({percent(share)})."
-    yield Finding(text, Severity.look if share > DISPUTED else Severity.know, importance=32)
+    yield ReportFinding(text, Urgency.look if share > DISPUTED else Urgency.know, importance=32)
     not_converged = [row.name for row in rows if not row.converged]
     if not_converged:
-        yield Finding(f"Not converged: {', '.join(not_converged)}.", Severity.know, importance=12)
+        yield ReportFinding(f"Not converged: {', '.join(not_converged)}.", Urgency.know, importance=12)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crowdlogic.report.findings import Finding
+from crowdlogic.report.findings import ReportFinding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,4 +44,4 @@ class ComparisonFindings:
     score_names: tuple[str, ...]
     agreement: tuple[tuple[float, ...], ...]
     n_disputed: int
-    findings: tuple[Finding, ...]
+    findings: tuple[ReportFinding, ...]

@@ -18,9 +18,9 @@ from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.sums import sum_by
 from crowdlogic.report.context import Context
 from crowdlogic.report.findings import (
-    Finding,
-    Severity,
+    ReportFinding,
     TaskKind,
+    Urgency,
     round_figure,
     share_histogram,
     sort_by_importance,
@@ -151,11 +151,11 @@ def find_gold_suspects(inputs: ReportInputs) -> Ints:
 
 def _findings(
     inputs: ReportInputs, total: float, thresholds: tuple[Threshold, ...], *, n_tied: int, n_suspects: int
-) -> Iterator[Finding]:
+) -> Iterator[ReportFinding]:
     n = int(inputs.estimate.answered.sum())
     is_document = inputs.task is TaskKind.documents
     if not n:
-        yield Finding("No item has an answer: there are no labels.", Severity.act, importance=100)
+        yield ReportFinding("No item has an answer: there are no labels.", Urgency.act, importance=100)
         return
     yield _expected_wrong_finding(inputs, total, thresholds)
     if n_suspects:
@@ -166,14 +166,14 @@ def _findings(
             f"{pluralise(n_tied, f'{label} is', f'{label}s are')} a mere tie between classes: another vote would "
             f"decide {'it' if n_tied == 1 else 'each'}."
         )
-        yield Finding(text, Severity.look if n_tied > MANY * n else Severity.know, importance=40)
+        yield ReportFinding(text, Urgency.look if n_tied > MANY * n else Urgency.know, importance=40)
     unanswered = len(inputs.estimate.answer) - n
     if unanswered:
         text = f"{pluralise(unanswered, 'item' if is_document else 'token')} got no answer, for want of labels."
-        yield Finding(text, Severity.know, importance=5)
+        yield ReportFinding(text, Urgency.know, importance=5)
 
 
-def _gold_finding(inputs: ReportInputs, n_suspects: int) -> Finding:
+def _gold_finding(inputs: ReportInputs, n_suspects: int) -> ReportFinding:
     """Gold that sure answers contradict: either may be wrong; of an overconfident method it is often the answer."""
     estimate, gold = inputs.estimate, np.asarray(inputs.gold)
     sure = inputs.known & estimate.answered & (estimate.confidence >= SURE)
@@ -184,23 +184,23 @@ def _gold_finding(inputs: ReportInputs, n_suspects: int) -> Finding:
     )
     if denied > OVERCONFIDENT * (1 - SURE):
         text += f" At {percent(denied)} of such sure answers, many will be the method's own mistakes."
-    return Finding(text, Severity.look, importance=58)
+    return ReportFinding(text, Urgency.look, importance=58)
 
 
-def _expected_wrong_finding(inputs: ReportInputs, total: float, thresholds: tuple[Threshold, ...]) -> Finding:
+def _expected_wrong_finding(inputs: ReportInputs, total: float, thresholds: tuple[Threshold, ...]) -> ReportFinding:
     """How many answers are wrong, by the beliefs and by gold, and what it takes to find half of them."""
     n, label = int(inputs.estimate.answered.sum()), "label" if inputs.task is TaskKind.documents else "tag"
     of_all, by_gold = f"of {pluralise(n, label)}", _wrong_by_gold(inputs)
     if total <= ANY_DOUBT:
         text = f"By the method's own beliefs none {of_all} is wrong: it sees nothing to doubt{by_gold}."
-        return Finding(text, Severity.know, importance=80)
+        return ReportFinding(text, Urgency.know, importance=80)
     text = f"{approximate(total).capitalize()} {of_all} should be wrong by the method's own beliefs{by_gold}"
     worth = next((row for row in thresholds if (row.share_found or 0.0) >= WORTH_CHECKING), None)
     if worth is not None and worth.n_below < n:
         which = "the one" if worth.n_below == 1 else f"the {worth.n_below:,}"
         found = percent(worth.share_found)
         text += f". Check {which} below {percent(worth.confidence)} confidence: {found} of the mistakes should be there"
-    return Finding(f"{text}.", Severity.act if total > MANY * n else Severity.look, importance=80)
+    return ReportFinding(f"{text}.", Urgency.act if total > MANY * n else Urgency.look, importance=80)
 
 
 def _wrong_by_gold(inputs: ReportInputs) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from crowdlogic.report.evidence import AnswerEvidence
-from crowdlogic.report.findings import Finding, Histogram
+from crowdlogic.report.findings import Histogram, ReportFinding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,4 +153,4 @@ class LabelFindings:
     n_gold_mistakes: int
     sure: float
     text_length: int
-    findings: tuple[Finding, ...]
+    findings: tuple[ReportFinding, ...]

@@ -20,10 +20,10 @@ from crowdlogic.metrics.spans import span_scores
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.report.context import Context
 from crowdlogic.report.findings import (
-    Finding,
     Quantity,
-    Severity,
+    ReportFinding,
     TaskKind,
+    Urgency,
     count_histogram,
     round_figure,
     sort_by_importance,
@@ -68,7 +68,7 @@ def compute_overview(context: Context) -> OverviewFindings:
         *score_findings(inputs, scores, error),
         *volume_findings(per_item),
         *balance_findings(classes),
-        *(Finding(text, Severity.know, importance=15) for text in labels.intake.messages()),
+        *(ReportFinding(text, Urgency.know, importance=15) for text in labels.intake.messages()),
     )
     return OverviewFindings(
         task=inputs.task,
@@ -177,7 +177,7 @@ def calibration_bins(inputs: ReportInputs) -> tuple[CalibrationBin, ...]:
     )
 
 
-def agreement_finding(inputs: ReportInputs, alpha: Coefficient) -> Finding:
+def agreement_finding(inputs: ReportInputs, alpha: Coefficient) -> ReportFinding:
     """The size of the data, and how far annotators agree."""
     labels = inputs.labels
     noun = "item" if inputs.task is TaskKind.documents else "sentence"
@@ -188,51 +188,51 @@ def agreement_finding(inputs: ReportInputs, alpha: Coefficient) -> Finding:
     value, low, high = alpha.figure.value, alpha.figure.low, alpha.figure.high
     if value is None:
         text = f"{size}; agreement cannot be measured: {alpha.reason}."
-        return Finding(text, Severity.know, importance=60)
+        return ReportFinding(text, Urgency.know, importance=60)
     interval = "" if low is None or high is None else f" ({low:.2f} to {high:.2f})"
     how = "poorly" if value < POOR_ALPHA else "moderately" if value < MODERATE_ALPHA else "well"
-    severity = Severity.look if value < POOR_ALPHA else Severity.know
+    severity = Urgency.look if value < POOR_ALPHA else Urgency.know
     text = f"{size}. They agree {how}: Krippendorff's alpha is {value:.2f}{interval}."
-    return Finding(text, severity, importance=60)
+    return ReportFinding(text, severity, importance=60)
 
 
-def score_findings(inputs: ReportInputs, scores: tuple[Score, ...], error: float | None) -> Iterator[Finding]:
+def score_findings(inputs: ReportInputs, scores: tuple[Score, ...], error: float | None) -> Iterator[ReportFinding]:
     """How right the answers are by gold, how far confidences can be relied on, and whether the fit converged."""
     yield from (_score_finding(score, inputs.task) for score in scores[:1])
     if error is not None and error > HIGH_CALIBRATION_ERROR:
         text = f"Confidences are off by {percent(error)} on average, measured by gold: do not take them literally."
-        yield Finding(text, Severity.look, importance=45)
+        yield ReportFinding(text, Urgency.look, importance=45)
     if not inputs.estimate.converged:
         text = f"{inputs.estimate.method} stopped before it converged: allow more iterations before relying on it."
-        yield Finding(text, Severity.act, importance=75)
+        yield ReportFinding(text, Urgency.act, importance=75)
 
 
-def _score_finding(score: Score, task: TaskKind) -> Finding:
+def _score_finding(score: Score, task: TaskKind) -> ReportFinding:
     value, votes = score.figure.value or 0.0, score.majority
     what = "of the answers are right by gold" if score.name == "accuracy" else "span F1 by gold"
     counted = {TaskKind.documents: "item", TaskKind.tags: "token", TaskKind.spans: "gold span"}[task]
     majority = "" if votes is None else f"; majority vote would give {100 * votes:.1f}%"
-    severity = Severity.look if votes is not None and value < votes else Severity.know
+    severity = Urgency.look if votes is not None and value < votes else Urgency.know
     text = f"{100 * value:.1f}% {what} ({pluralise(score.n, counted)}){majority}."
-    return Finding(text, severity, importance=70)
+    return ReportFinding(text, severity, importance=70)
 
 
-def volume_findings(per_item: Ints) -> Iterator[Finding]:
+def volume_findings(per_item: Ints) -> Iterator[ReportFinding]:
     """Items without labels, or with a single one."""
     none, one = int((per_item == 0).sum()), int((per_item == 1).sum())
     if none:
         text = f"{pluralise(none, 'item has', 'items have')} no label."
-        yield Finding(text, Severity.look, importance=35)
+        yield ReportFinding(text, Urgency.look, importance=35)
     if one:
         text = (
             f"{pluralise(one, 'item')} of {len(per_item):,} {'has' if one == 1 else 'have'} a single annotator, so "
             f"nobody else confirms or contradicts the label."
         )
-        severity = Severity.look if 2 * one > len(per_item) else Severity.know
-        yield Finding(text, severity, importance=30)
+        severity = Urgency.look if 2 * one > len(per_item) else Urgency.know
+        yield ReportFinding(text, severity, importance=30)
 
 
-def balance_findings(classes: tuple[ClassShare, ...]) -> Iterator[Finding]:
+def balance_findings(classes: tuple[ClassShare, ...]) -> Iterator[ReportFinding]:
     """Classes that are given too often or too seldom, and those that nobody gave."""
     gaps: Floats = np.array([abs((one.vote_share or 0.0) - (one.posterior_share or 0.0)) for one in classes])
     if len(gaps) and gaps.max() > SKEW and classes[0].posterior_share is not None:
@@ -242,10 +242,10 @@ def balance_findings(classes: tuple[ClassShare, ...]) -> Iterator[Finding]:
             f"{shorten_name(one.name)} is {percent(one.vote_share)} of the labels, but {percent(one.posterior_share)} "
             f"of the estimated truth: some annotators give it {how}."
         )
-        yield Finding(text, Severity.know, importance=20, about=shorten_name(one.name))
+        yield ReportFinding(text, Urgency.know, importance=20, about=shorten_name(one.name))
     unused = [one.name for one in classes if not one.votes]
     if unused and len(classes) > len(unused):
         text = (
             f"Nobody ever gave the class{'es' if len(unused) > 1 else ''} {', '.join(map(shorten_name, unused[:4]))}."
         )
-        yield Finding(text, Severity.know, importance=18)
+        yield ReportFinding(text, Urgency.know, importance=18)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crowdlogic.report.findings import Finding, Histogram, Quantity, TaskKind
+from crowdlogic.report.findings import Histogram, Quantity, ReportFinding, TaskKind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,4 +135,4 @@ class OverviewFindings:
     n_gold: int
     calibration: tuple[CalibrationBin, ...]
     calibration_error: float | None
-    findings: tuple[Finding, ...]
+    findings: tuple[ReportFinding, ...]

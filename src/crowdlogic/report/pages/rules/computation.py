@@ -15,7 +15,7 @@ from crowdlogic.data.wording import percent, pluralise, shorten_name
 from crowdlogic.numerics.arrays import Ints
 from crowdlogic.report.context import Context
 from crowdlogic.report.evidence import AnswerEvidence, EvidenceSource
-from crowdlogic.report.findings import Finding, Quantity, Severity, round_figure, sort_by_importance
+from crowdlogic.report.findings import Quantity, ReportFinding, Urgency, round_figure, sort_by_importance
 from crowdlogic.report.inputs import ReportInputs
 from crowdlogic.report.pages.rules.findings import Flip, RuleFindings, RuleRow
 from crowdlogic.rules.audit import RuleAudit, Verdict, kl
@@ -225,39 +225,39 @@ def _describe_changes(one: RuleAudit, pushed: GoldCounts) -> str:
 
 def _findings(
     audits: Sequence[RuleAudit], rows: Sequence[RuleRow], n_flips: int, by_gold: GoldCounts
-) -> Iterator[Finding]:
+) -> Iterator[ReportFinding]:
     for one, row in zip(audits, rows, strict=True):
         if one.verdict is Verdict.contradicts:
             text = f"The rule {shorten_name(one.rule)} contradicts the crowd. {row.reason}"
-            yield Finding(text, Severity.act, importance=85, about=one.rule)
+            yield ReportFinding(text, Urgency.act, importance=85, about=one.rule)
         elif row.gold_says == AGAINST:
             text = f"The rule {shorten_name(one.rule)}: {row.reason}"
-            yield Finding(text, Severity.act, importance=84, about=one.rule)
+            yield ReportFinding(text, Urgency.act, importance=84, about=one.rule)
     yield from _helpful_finding(audits, rows)
     idle = [one for one in audits if one.verdict is Verdict.neutral and not one.flipped]
     if idle:
         verb = "makes" if len(idle) == 1 else "make"
         text = f"{pluralise(len(idle), 'rule')} of {len(audits):,} {verb} no difference here."
-        yield Finding(text, Severity.know, importance=22)
+        yield ReportFinding(text, Urgency.know, importance=22)
     if n_flips and len(audits) > 1:
         yield _together_finding(n_flips, by_gold)
 
 
-def _helpful_finding(audits: Sequence[RuleAudit], rows: Sequence[RuleRow]) -> Iterator[Finding]:
+def _helpful_finding(audits: Sequence[RuleAudit], rows: Sequence[RuleRow]) -> Iterator[ReportFinding]:
     helpful = [row for one, row in zip(audits, rows, strict=True) if one.verdict is Verdict.helps and not row.gold_says]
     if len(helpful) == 1:
         text = f"The rule {shorten_name(helpful[0].rule)} helps. {helpful[0].reason}"
-        yield Finding(text, Severity.know, importance=55, about=helpful[0].rule)
+        yield ReportFinding(text, Urgency.know, importance=55, about=helpful[0].rule)
     elif helpful:
         text = f"{len(helpful):,} rules of {len(audits):,} help: keep them."
-        yield Finding(text, Severity.know, importance=55)
+        yield ReportFinding(text, Urgency.know, importance=55)
 
 
-def _together_finding(n_flips: int, by_gold: GoldCounts) -> Finding:
+def _together_finding(n_flips: int, by_gold: GoldCounts) -> ReportFinding:
     """What all rules together do: by gold they may do harm though each looked well alone."""
     right, wrong = by_gold
     judged = "" if right is None else f": by gold {right:,} made right and {wrong:,} made wrong"
     text = f"Together the rules change {pluralise(n_flips, 'answer')}{judged}."
     if gold_verdict(by_gold) != AGAINST:
-        return Finding(text, Severity.know, importance=28)
-    return Finding(f"{text} Here they do more harm than good.", Severity.act, importance=86)
+        return ReportFinding(text, Urgency.know, importance=28)
+    return ReportFinding(f"{text} Here they do more harm than good.", Urgency.act, importance=86)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crowdlogic.report.findings import Finding, Quantity
+from crowdlogic.report.findings import Quantity, ReportFinding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,4 +104,4 @@ class RuleFindings:
     n_flips: int
     flips_right: int | None
     flips_wrong: int | None
-    findings: tuple[Finding, ...]
+    findings: tuple[ReportFinding, ...]

@@ -12,7 +12,7 @@ from crowdlogic.data.wording import pluralise
 from crowdlogic.metrics.scores import TieCredit, accuracy
 from crowdlogic.metrics.spans import span_scores
 from crowdlogic.report.context import Context
-from crowdlogic.report.findings import Finding, Severity, TaskKind, round_figure, sort_by_importance
+from crowdlogic.report.findings import ReportFinding, TaskKind, Urgency, round_figure, sort_by_importance
 from crowdlogic.report.inputs import ReportInputs
 from crowdlogic.report.pages.training.findings import EpochRow, StudentTeacher, TrainingFindings, ViewScore
 from crowdlogic.store.runs import RunRecord
@@ -163,17 +163,17 @@ def _best_epoch(record: RunRecord) -> int:
     return int(np.argmax([-np.inf if score is None else score for score in scores])) + 1
 
 
-def _late_findings(record: RunRecord, chosen: int, criterion: str | None) -> Iterator[Finding]:
+def _late_findings(record: RunRecord, chosen: int, criterion: str | None) -> Iterator[ReportFinding]:
     most = record.config["method"].get("epochs")
     best = _best_epoch(record) if criterion == HELD_OUT else chosen
     if criterion is not None and most is not None and len(record.history) >= most and best > LATE * most:
         text = f"The best of {pluralise(most, 'epoch')} was number {best}: more epochs may do better."
-        yield Finding(text, Severity.look, importance=33)
+        yield ReportFinding(text, Urgency.look, importance=33)
 
 
 def _score_findings(
     record: RunRecord, views: Sequence[ViewScore], watched: Sequence[StudentTeacher]
-) -> Iterator[Finding]:
+) -> Iterator[ReportFinding]:
     scores = {view.name: view.score for view in views}
     alone, final = scores.get("p"), scores.get("q_f")
     if alone is not None and final is not None:
@@ -181,7 +181,7 @@ def _score_findings(
             f"On the labelled items the classifier alone scores {100 * alone:.1f}% by gold, with the crowd"
             f"{' and the rules' if record.audit else ''} {100 * final:.1f}%."
         )
-        yield Finding(text, Severity.know, importance=27)
+        yield ReportFinding(text, Urgency.know, importance=27)
     for one in watched:
         if one.student is not None and one.teacher is not None:
             points = 100 * (one.teacher - one.student)
@@ -189,5 +189,5 @@ def _score_findings(
                 f"On {one.name} items the rules change the classifier's score by {points:+.1f} points, to "
                 f"{100 * one.teacher:.1f}%."
             )
-            severity = Severity.look if points < -WORSE else Severity.know
-            yield Finding(text, severity, importance=26, about=one.name)
+            severity = Urgency.look if points < -WORSE else Urgency.know
+            yield ReportFinding(text, severity, importance=26, about=one.name)

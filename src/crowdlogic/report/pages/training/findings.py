@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crowdlogic.report.findings import Finding
+from crowdlogic.report.findings import ReportFinding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,4 +80,4 @@ class TrainingFindings:
     seconds: float | None
     views: tuple[ViewScore, ...]
     watched: tuple[StudentTeacher, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[ReportFinding, ...]

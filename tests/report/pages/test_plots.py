@@ -1,0 +1,86 @@
+"""The plots of every page: which there are, and what they leave out."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+from tests.report.example_reports import documents, tagged
+
+from crowdlogic.report.findings import TaskKind
+from crowdlogic.report.pages.annotators.plots import draw_annotators, highlight_annotators
+from crowdlogic.report.pages.comparison.plots import draw_comparison
+from crowdlogic.report.pages.labels.plots import draw_labels, highlight_labels
+from crowdlogic.report.pages.overview.plots import draw_overview
+from crowdlogic.report.pages.rules.plots import draw_rules
+from crowdlogic.report.pages.training.plots import draw_training
+from crowdlogic.report.plots.elements import Plot
+
+
+def names(plots: dict[str, list[Plot]]) -> list[str]:
+    return [plot.name for plot in plots["main"]]
+
+
+def test_every_page_has_its_plots() -> None:
+    found, task = documents().pages, TaskKind.documents
+
+    assert names(draw_overview(found["overview"], task)) == ["classes", "agreement", "labels-per-item", "calibration"]
+    assert names(draw_labels(found["labels"], task)) == ["confidence", "checking"]
+    assert names(draw_annotators(found["annotators"], task)) == ["reliability", "pairs", "drift"]
+    assert names(draw_rules(found["rules"], task)) == ["rules"]
+    assert names(draw_training(found["training"], task)) == [
+        "scores",
+        "loss",
+        "convergence",
+        "views",
+        "student-teacher",
+    ]
+    assert names(draw_comparison(found["comparison"], task)) == ["methods", "methods-agreement"]
+
+
+def test_spans_have_a_plot_of_mistakes_and_skill_instead_of_reliability() -> None:
+    plots = draw_annotators(tagged().pages["annotators"], TaskKind.spans)
+
+    assert names(plots) == ["reliability", "pairs", "drift", "span-mistakes"]
+    assert plots["main"][0].title == "Whom to trust: skill beyond chance against volume"
+
+
+def test_the_stopping_score_has_a_plot_of_its_own_where_it_is_a_log_likelihood() -> None:
+    found = dataclasses.replace(documents().pages["training"], stops_by_score=False, stopping_name="held-out")
+
+    plots = draw_training(found, TaskKind.documents)["main"]
+
+    assert [plot.title for plot in plots[:2]] == ["Scores by epoch", "Stopping score: held-out"]
+
+
+def test_a_single_rule_needs_no_plot() -> None:
+    found = documents().pages["rules"]
+
+    assert names(draw_rules(dataclasses.replace(found, rows=found.rows[:1]), TaskKind.documents)) == []
+
+
+def test_answers_below_80_percent_are_drawn_as_those_to_check() -> None:
+    plot = draw_labels(documents().pages["labels"], TaskKind.documents)["main"][0]
+
+    marks = re.findall(r'<rect class="mark (c\d)"[^>]*><title>(\d+)% to (\d+)%', str(plot.svg))
+    assert {high for kind, _, high in marks if kind == "c6"} >= {"75", "80"}
+    assert {low for kind, low, _ in marks if kind == "c1"} == {"80", "85", "90", "95"}
+
+
+def test_the_overview_is_told_how_many_annotators_are_flagged_and_mistakes_expected() -> None:
+    found = documents().pages
+
+    (people,) = highlight_annotators(found["annotators"], TaskKind.documents).tiles
+    (mistakes,) = highlight_labels(found["labels"], TaskKind.documents).tiles
+
+    assert (people.figure, people.name, people.note) == ("40", "annotators", "2 not to be trusted")
+    assert (mistakes.figure, mistakes.name, mistakes.note) == ("60", "expected mistakes", "6% of the answers")
+
+
+def test_small_matrices_are_as_many_as_the_page_has_room_for() -> None:
+    found = documents().pages["annotators"]
+
+    few_classes = draw_annotators(found, TaskKind.documents)["matrices"]
+    many_classes = draw_annotators(tagged().pages["annotators"], TaskKind.spans)["matrices"]
+
+    assert (len(few_classes), len(many_classes)) == (24, 1500 // 81)

@@ -282,3 +282,28 @@ def test_a_fit_that_is_done_leaves_no_state(tmp_path: Path) -> None:
     checkpoint.remove()
 
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_checkpoint_reads_no_file_outside_its_folder(tmp_path: Path) -> None:
+    keeper(tmp_path).save(*epoch(2, 1))
+    path = tmp_path / "checkpoint" / "state.json"
+    state = json.loads(path.read_text())
+    path.write_text(json.dumps({**state, "files": {**state["files"], "best": "../checkpoint/last-0002.safetensors"}}))
+
+    with pytest.raises(FormatError) as refused:
+        keeper(tmp_path).load()
+
+    assert str(refused.value) == (
+        f"{path}: '../checkpoint/last-0002.safetensors' is not in its folder. Remove the run and start over."
+    )
+
+
+def test_what_only_the_last_epoch_has_is_saved_beside_the_best(tmp_path: Path) -> None:
+    last, best, note = epoch(2, 2)
+    keeper(tmp_path).save({**last, "factors": np.array([0.5])}, best, note)
+
+    found = keeper(tmp_path).load()
+
+    assert found is not None
+    np.testing.assert_array_equal(found[0]["factors"], [0.5])
+    assert "factors" not in found[1]

@@ -4,11 +4,11 @@ The store holds plain data (arrays, tables, mappings) and knows neither learning
 over as plain data, and is made anew from it.
 
     files        one codec: JSON, JSON lines, named arrays (safetensors) and tables (Parquet), each written whole
-    damage       what is said of a file that does not hold what was written
+    damage       validation of what a file holds, and the error for a damaged run
     digests      fingerprints of what a fit depends on
     layout       the files of a run directory, and its status
     locks        which folder a run may write to
-    checkpoints  a fit that was killed goes on where it was
+    checkpoints  the state of a fit, to resume it after a kill
     estimates    an Estimate in a folder
     runs         a finished run; its tables are in run_tables
     records      flat dataclasses as rows of JSON, and back

@@ -1,11 +1,11 @@
-"""Checkpoints: a fit that was killed goes on where it was, and ends where it would have ended.
+"""Checkpoints: a fit that was killed resumes from its last state and ends with the same result.
 
 `StateCheckpoint` is one file: a state of named arrays and the trace so far. `RunCheckpoint` is a folder in a run: the
 last epoch, the best one and a note. In the folder, new files have new names; state.json, which names them, is replaced
 last and in one move; then the old ones go. So a kill at any moment leaves the state before the epoch or the one after
 it. What never changes is written once.
 
-Both say whose fit they belong to (the owner's digests), and refuse to go on with another.
+Both store a digest of what the fit depends on, and refuse to resume another fit.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class StateCheckpoint:
         return {name.removeprefix(STATE_PREFIX): array for name, array in arrays.items()}, trace
 
     def remove(self) -> None:
-        """Forget the checkpoint: the fit is done."""
+        """Remove the checkpoint: the fit is done."""
         self.path.unlink(missing_ok=True)
 
 
@@ -94,7 +94,7 @@ class RunCheckpoint:
         folder: The run.
         owner: The digests of what the fit depends on by the name of each part: labels, items, options, ...
         begin: Called before the first checkpoint is written, to note what the run is.
-        check: Called with what a checkpoint holds before the fit goes on from it; raises when that cannot be.
+        check: Called with what a checkpoint holds before the fit resumes from it; raises when it does not fit.
         name: The checkpoint's folder in the run.
         history: The file of the history.
     """
@@ -159,14 +159,14 @@ class RunCheckpoint:
         self._begun, self._best = True, names["best"]
         return last, best, note
 
-    def _entry(self, noted: Any, name: str, kind: type) -> Any:
+    def _entry(self, stored: Any, name: str, kind: type) -> Any:
         """An entry of state.json."""
-        if not isinstance(noted, dict) or not isinstance(noted.get(name), kind):
+        if not isinstance(stored, dict) or not isinstance(stored.get(name), kind):
             raise FormatError(f"{self.place / STATE}: is no checkpoint. Remove the run and start over.")
-        return noted[name]
+        return stored[name]
 
     def remove(self) -> None:
-        """Forget the checkpoint: the run is done."""
+        """Remove the checkpoint: the run is done."""
         if self.place.is_dir():
             self._remove_all_but(set())
             self.place.rmdir()

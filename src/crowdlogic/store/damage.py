@@ -1,4 +1,4 @@
-"""What is said of a damaged run: one line that names it and what is wrong with which file.
+"""Damaged runs: one line that names the run, the file and what is wrong with it.
 
 A file is damaged where its decoder fails, or where a value has the wrong type, shape or range. Both are checked while
 a file is read, and nothing else is: an AttributeError out of a classifier is a bug and says nothing about a file.
@@ -22,7 +22,7 @@ class InvalidValueError(DataError):
 
 @contextmanager
 def reading(run: str | Path) -> Iterator[None]:
-    """Decode and validate files of a run: whatever does not fit is said to be damage, unless it is said well already.
+    """Decode and validate files of a run: a value that does not fit is reported as damage to that run.
 
     Args:
         run: Its folder.
@@ -55,30 +55,30 @@ def require(value: Any, kind: type | tuple[type, ...], name: str) -> Any:
     return value
 
 
-def require_entry(noted: Any, name: str, kind: type | tuple[type, ...] = object, *, where: str = "") -> Any:
+def require_entry(stored: Any, name: str, kind: type | tuple[type, ...] = object, *, where: str = "") -> Any:
     """An entry of a mapping in a file, if it is there and of its kind.
 
     Args:
-        noted: What stands in the file.
+        stored: What stands in the file.
         name: The entry's name.
         kind: What should stand there.
         where: What to call the mapping.
     """
-    mapping = require(noted, Mapping, where or "what holds " + name)
+    mapping = require(stored, Mapping, where or "what holds " + name)
     if name not in mapping:
         raise InvalidValueError(f"no {name!r}")
     return require(mapping[name], kind, f"{where}: {name}" if where else name)
 
 
-def require_numbers(noted: Any, name: str, *, entries: Sequence[str] | None = None) -> dict[str, Any]:
+def require_numbers(stored: Any, name: str, *, entries: Sequence[str] | None = None) -> dict[str, Any]:
     """A mapping of numbers, where null, which JSON has for NaN, is NaN again.
 
     Args:
-        noted: What stands in the file.
+        stored: What stands in the file.
         name: What to call it.
         entries: The names of the numbers; any when not given.
     """
-    found = require(noted, Mapping, name)
+    found = require(stored, Mapping, name)
     if entries is not None and set(found) != set(entries):
         raise InvalidValueError(f"{name} has {name_list(found)} where {name_list(entries)} are expected")
     return {

@@ -16,7 +16,7 @@ def check_claimable(folder: Path, *, resume: bool) -> None:
 
     Args:
         folder: The run's folder; its parent must be there.
-        resume: Whether to go on with the run that is there.
+        resume: Whether to resume the run that is there.
     """
     if folder.exists() and not folder.is_dir():
         raise OptionError(f"{folder}: is a file. Name a folder for the run.")

@@ -54,22 +54,22 @@ def put_rules(folder: Path, packed: PackedRules) -> dict[str, Any]:
     }
 
 
-def get_rules(folder: Path, noted: Any) -> PackedRules:
+def get_rules(folder: Path, stored: Any) -> PackedRules:
     """What `put_rules` wrote.
 
     Args:
         folder: The run.
-        noted: What config.json holds of the rules.
+        stored: What config.json holds of the rules.
     """
-    sources = require_entry(noted, "tables", Mapping, where="rules")
-    functions = require_entry(noted, "functions", list, where="rules")
+    sources = require_entry(stored, "tables", Mapping, where="rules")
+    functions = require_entry(stored, "functions", list, where="rules")
     for name, source in sources.items():
         if not (name.isidentifier() and name.isascii()):
             raise InvalidValueError(f"{name!r} cannot name a table")
         require(source, str, f"rules: {name}")
     return PackedRules(
-        text=require_entry(noted, "text", str, where="rules"),
-        source=require_entry(noted, "source", str, where="rules"),
+        text=require_entry(stored, "text", str, where="rules"),
+        source=require_entry(stored, "source", str, where="rules"),
         tables={name: get_table(folder / TABLES / f"{name}.parquet") for name in sources},
         table_sources=dict(sources),
         word_lists=_read_word_lists(folder / WORDS),

@@ -27,15 +27,15 @@ def decode_record(kind: type[Record], row: Any, name: str) -> Record:
         row: What stands in the file.
         name: What to call the row in messages.
     """
-    noted = require(row, Mapping, name)
+    stored = require(row, Mapping, name)
     hints, known = get_type_hints(kind), {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
-    for entry in noted:
+    for entry in stored:
         if entry not in known:
             raise InvalidValueError(f"{name}: there is no such thing as {entry!r:.80}")
     for entry, field in known.items():
-        if entry not in noted and field.default is MISSING and field.default_factory is MISSING:
+        if entry not in stored and field.default is MISSING and field.default_factory is MISSING:
             raise InvalidValueError(f"{name}: no {entry!r}")
-    return kind(**{entry: _decode(hints[entry], value, f"{name}: {entry}") for entry, value in noted.items()})
+    return kind(**{entry: _decode(hints[entry], value, f"{name}: {entry}") for entry, value in stored.items()})
 
 
 def _decode(hint: Any, value: Any, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The audit: planted good and bad rules are told apart, and every figure is what it says."""
+"""The audit: planted good and bad rules get their verdicts, and every figure is what it says."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ RULES = """
 """
 
 
-def test_good_bad_and_idle_rules_are_told_apart() -> None:
+def test_good_bad_and_idle_rules_get_their_verdicts() -> None:
     corpus, beliefs, gold = world()
     ground = ground_rules(parse_rules(RULES), corpus, CLASSES)
 
@@ -54,8 +54,8 @@ def test_good_bad_and_idle_rules_are_told_apart() -> None:
     with_gold = audit(Projector(strength=1.0), beliefs, ground, gold=gold)
 
     expected = [Verdict.helps, Verdict.contradicts, Verdict.neutral, Verdict.neutral]
-    assert [judged.verdict for judged in without] == expected
-    assert [judged.verdict for judged in with_gold] == expected
+    assert [audited.verdict for audited in without] == expected
+    assert [audited.verdict for audited in with_gold] == expected
 
 
 def test_the_figures_are_what_they_say() -> None:
@@ -64,32 +64,32 @@ def test_the_figures_are_what_they_say() -> None:
     assert corpus.texts is not None
     prize = np.array(["prize" in text for text in corpus.texts])
 
-    judged = audit(Projector(strength=1.0), beliefs, ground, gold=gold)[0]
+    audited = audit(Projector(strength=1.0), beliefs, ground, gold=gold)[0]
 
     q_b = Projector(strength=1.0).project(beliefs, ground.only([0])).q_b
     before, after = beliefs.argmax(axis=1), q_b.argmax(axis=1)
-    assert judged.rule == "1.0: Contains(S, 'prize') -> Label(S, 'spam')"
-    assert judged.place == "r:2:1"
-    assert judged.groundings == judged.units == prize.sum()
-    assert judged.coverage == pytest.approx(prize.mean())
-    assert judged.applications == pytest.approx(prize.sum())
-    assert judged.satisfaction == pytest.approx(beliefs[prize, 1].mean())
-    assert judged.chance == pytest.approx(beliefs[:, 1].mean())
-    assert judged.moved == pytest.approx(rel_entr(q_b, beliefs).sum())
-    assert judged.flipped == (before != after).sum()
-    assert judged.flipped_right == ((before != after) & (after == gold)).sum()
-    assert judged.flipped_wrong == ((before != after) & (before == gold)).sum()
-    assert judged.low < judged.satisfaction < judged.high
+    assert audited.rule == "1.0: Contains(S, 'prize') -> Label(S, 'spam')"
+    assert audited.place == "r:2:1"
+    assert audited.groundings == audited.units == prize.sum()
+    assert audited.coverage == pytest.approx(prize.mean())
+    assert audited.applications == pytest.approx(prize.sum())
+    assert audited.satisfaction == pytest.approx(beliefs[prize, 1].mean())
+    assert audited.chance == pytest.approx(beliefs[:, 1].mean())
+    assert audited.moved == pytest.approx(rel_entr(q_b, beliefs).sum())
+    assert audited.flipped == (before != after).sum()
+    assert audited.flipped_right == ((before != after) & (after == gold)).sum()
+    assert audited.flipped_wrong == ((before != after) & (before == gold)).sum()
+    assert audited.low < audited.satisfaction < audited.high
 
 
 def test_gold_that_is_unknown_judges_no_flip() -> None:
     corpus, beliefs, _ = world(1)
     ground = ground_rules(parse_rules(RULES), corpus, CLASSES)
 
-    judged = audit(Projector(strength=1.0), beliefs, ground, gold=np.full(400, -1))[0]
+    audited = audit(Projector(strength=1.0), beliefs, ground, gold=np.full(400, -1))[0]
 
-    assert judged.flipped > 0
-    assert (judged.flipped_right, judged.flipped_wrong) == (0, 0)
+    assert audited.flipped > 0
+    assert (audited.flipped_right, audited.flipped_wrong) == (0, 0)
 
 
 def test_the_interval_covers_the_truth_about_95_times_in_100() -> None:
@@ -115,12 +115,12 @@ def test_a_rule_that_always_holds_still_has_an_interval() -> None:
 def test_a_rule_that_never_applies_has_no_satisfaction() -> None:
     corpus, beliefs, _ = world()
 
-    judged = audit(Projector(), beliefs, ground_rules(parse_rules(RULES), corpus, CLASSES))[2]
+    audited = audit(Projector(), beliefs, ground_rules(parse_rules(RULES), corpus, CLASSES))[2]
 
-    assert judged.groundings == 0
-    assert np.isnan(judged.satisfaction)
-    assert np.isnan(judged.low)
-    assert judged.moved == pytest.approx(0.0, abs=1e-12)
+    assert audited.groundings == 0
+    assert np.isnan(audited.satisfaction)
+    assert np.isnan(audited.low)
+    assert audited.moved == pytest.approx(0.0, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -164,13 +164,13 @@ def test_rules_over_derived_texts_and_sequences_are_audited() -> None:
     contrast = ground_rules(parse_rules("include contrast('but')"), texts, ("neg", "pos"))
     tokens = ground_rules(parse_rules("include bio('X')"), sentences(["s"], [["a", "b"]]), ("B-X", "I-X", "O"))
 
-    (judged,) = audit(
+    (audited,) = audit(
         Projector(), np.array([[0.4, 0.6], [0.5, 0.5]]), contrast, predict=lambda t: np.array([[0.9, 0.1]])
     )
     chained = audit(Projector(), np.array([[0.1, 0.1, 0.8], [0.1, 0.8, 0.1]]), tokens)
 
-    assert judged.satisfaction == pytest.approx(0.4 * 0.9 + 0.6 * 0.1)
-    assert judged.flipped == 1
+    assert audited.satisfaction == pytest.approx(0.4 * 0.9 + 0.6 * 0.1)
+    assert audited.flipped == 1
     assert chained[0].satisfaction == pytest.approx(0.2)
 
 
@@ -190,11 +190,11 @@ def test_a_rule_over_pairs_counts_both_units() -> None:
         vocabulary=Vocabulary().table("Similar", frame),
     )
 
-    (judged,) = audit(Projector(), np.full((3, 2), 0.5), ground)
+    (audited,) = audit(Projector(), np.full((3, 2), 0.5), ground)
 
-    assert judged.units == 2
-    assert judged.coverage == pytest.approx(2 / 3)
-    assert judged.groundings == 2
+    assert audited.units == 2
+    assert audited.coverage == pytest.approx(2 / 3)
+    assert audited.groundings == 2
 
 
 @pytest.mark.parametrize("per_unit", ["sum", "mean"])

@@ -1,6 +1,6 @@
 """The audit: what each rule does to the crowd's beliefs, and whether it should be trusted.
 
-Every rule is judged alone: how far the crowd's posterior agrees with it where it applies, how far the projection onto
+Every rule is audited alone: how far the crowd's posterior agrees with it where it applies, how far the projection onto
 it alone moves the beliefs, and which answers it flips. One bad rule can ruin a task (Table 5 of [LNCL]), so a rule
 that the crowd contradicts is named.
 

@@ -66,7 +66,7 @@ def _join_atoms(rule: Rule, listed: Sequence[int], kinds: dict[str, Kind], world
     while pending:
         for a in pending:
             if a not in ready and _is_ready(rule.atoms[a], kinds, rows):
-                ready[a] = _relation(a, rule, kinds, rows, world)
+                ready[a] = _atom_relation(a, rule, kinds, rows=rows, world=world)
         # Next is the smallest relation that shares a variable with what is joined so far.
         chosen = min(ready, key=lambda a: (not _touches(ready[a], rows), ready[a].size))
         rows = join(rows, ready.pop(chosen), limit)
@@ -88,7 +88,7 @@ def _touches(relation: Relation, rows: Relation) -> bool:
     return not rows.columns or any(name in rows.columns for name in relation.columns)
 
 
-def _relation(a: int, rule: Rule, kinds: dict[str, Kind], rows: Relation, world: World) -> Relation:
+def _atom_relation(a: int, rule: Rule, kinds: dict[str, Kind], *, rows: Relation, world: World) -> Relation:
     """An atom's facts as a relation over its variables, with its constants and repeated variables applied."""
     atom = rule.atoms[a]
     terms, columns, truth = atom_facts(atom, kinds, rows, world)

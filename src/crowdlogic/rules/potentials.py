@@ -43,7 +43,7 @@ def check_per_unit(per_unit: PerUnit | str) -> PerUnit:
     return PerUnit(per_unit)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Pairs:
     """Penalties over pairs of units.
 
@@ -133,7 +133,7 @@ def _add_rules(
     return Potentials(penalty, forbidden, touched, combine_pairs(pairs, *penalty.shape) if pairs else None)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class _Contribution:
     """What one block adds: penalty[n, t] (times the weight), forbidden[n, t], and which[g]."""
 
@@ -147,7 +147,11 @@ class _Contribution:
 def _pairs_contribution(pairs: Pairs) -> _Contribution:
     flat = (len(pairs.penalty), -1)
     return _Contribution(
-        pairs.first, pairs.second, pairs.penalty.reshape(flat), pairs.forbidden.reshape(flat), pairs.which
+        first=pairs.first,
+        second=pairs.second,
+        penalty=pairs.penalty.reshape(flat),
+        forbidden=pairs.forbidden.reshape(flat),
+        which=pairs.which,
     )
 
 
@@ -164,12 +168,20 @@ def _grounding_shares(rule: GroundRule, n_units: int) -> Floats:
 def _contribution(rule: GroundRule, block: Block, found: Tabulated, share: Floats | None) -> _Contribution:
     table, which = found.table, found.which
     if rule.rule.weight is None:
-        return _Contribution(block.first, block.second, np.zeros_like(table), table > 1e-12, which)
+        return _Contribution(
+            first=block.first, second=block.second, penalty=np.zeros_like(table), forbidden=table > 1e-12, which=which
+        )
     if share is not None:
         # At a pair, the busier unit decides: the smaller of the two shares.
         ours = share[block.first] if block.second is None else np.minimum(share[block.first], share[block.second])
         table, which = _scale_tables(table, which, ours)
-    return _Contribution(block.first, block.second, rule.rule.weight * table, np.zeros(table.shape, dtype=bool), which)
+    return _Contribution(
+        first=block.first,
+        second=block.second,
+        penalty=rule.rule.weight * table,
+        forbidden=np.zeros(table.shape, dtype=bool),
+        which=which,
+    )
 
 
 def _scale_tables(table: Floats, which: Ints | None, factor: Floats) -> tuple[Floats, Ints | None]:
@@ -206,7 +218,13 @@ def combine_pairs(parts: Sequence[_Contribution], n_units: int, size: int) -> Pa
     for part, edge in zip(parts, edges, strict=True):
         total = total.plus(*_merge_repeated_pairs(part, edge))
     shape = (len(total.penalty), size, size)
-    return Pairs(first, second, total.penalty.reshape(shape), total.forbidden.reshape(shape), total.which)
+    return Pairs(
+        first=first,
+        second=second,
+        penalty=total.penalty.reshape(shape),
+        forbidden=total.forbidden.reshape(shape),
+        which=total.which,
+    )
 
 
 def _edges(parts: Sequence[_Contribution], n_units: int) -> tuple[Ints, Ints, list[Ints]]:

@@ -36,7 +36,7 @@ class TermBuilder:
     def place(self, line: int, column: int) -> Place:
         """A place by line and column."""
         text = self.lines[line - 1] if line <= len(self.lines) else ""
-        return Place(self.source, line, column, text, self.folder)
+        return Place(source=self.source, line=line, column=column, text=text, folder=self.folder)
 
     def end(self) -> Place:
         """The end of the last line that says something."""

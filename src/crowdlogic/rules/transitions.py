@@ -58,7 +58,7 @@ class TransitionTable:
         at = np.array([_code(name, position) for name in self.classes])
         probability, start = np.zeros((len(classes), len(classes))), np.zeros(len(classes))
         probability[np.ix_(at, at)], start[at] = self.probability, self.start
-        return TransitionTable(classes, probability, start, self.strength, self.floor)
+        return TransitionTable(classes, probability, start, strength=self.strength, floor=self.floor)
 
     @property
     def log_pairwise(self) -> Floats:
@@ -95,7 +95,7 @@ def transition_table(
     first = np.full(len(classes), 1.0 / max(len(classes), 1)) if start is None else np.zeros(len(classes))
     for tag, weight in (start or {}).items():
         first[_code(tag, position)] = weight
-    return TransitionTable(classes, probability, first, strength, floor)
+    return TransitionTable(classes, probability, first, strength=strength, floor=floor)
 
 
 def _code(tag: Any, position: Mapping[str, int]) -> int:
@@ -134,7 +134,9 @@ def estimate_transitions(
     counts = beliefs[later - 1].T @ beliefs[later] + smoothing
     starts = beliefs[sequence_starts(len(beliefs), offsets)].sum(axis=0) + smoothing
     axis = 1 if given == "previous" else 0
-    return TransitionTable(classes, _normalise_counts(counts, axis), _normalise_counts(starts, 0), strength, floor)
+    return TransitionTable(
+        classes, _normalise_counts(counts, axis), _normalise_counts(starts, 0), strength=strength, floor=floor
+    )
 
 
 def _normalise_counts(counts: Floats, axis: int) -> Floats:

@@ -149,11 +149,20 @@ class TreeBuilder:
             summands, constant = LinearBuilder(self.terms).difference(left, right)
             if not summands:
                 raise rule_error(self.terms.at(relation), "an arithmetic rule needs an atom.")
-            return ArithmeticRule(weight, tuple(summands), str(relation), constant, squared, place)
+            return ArithmeticRule(
+                weight=weight,
+                summands=tuple(summands),
+                relation=str(relation),
+                constant=constant,
+                squared=squared,
+                place=place,
+            )
         if kind(node) in ARITHMETIC:
             raise rule_error(self.terms.at(node), "an arithmetic rule needs a relation: <=, >= or =.")
         body, head = self._sides(node)
-        return _move_comparisons(LogicalRule(weight, tuple(body), tuple(head), squared, place))
+        return _move_comparisons(
+            LogicalRule(weight=weight, body=tuple(body), head=tuple(head), squared=squared, place=place)
+        )
 
     def _sides(self, node: Node) -> tuple[list[Literal], list[Literal]]:
         if kind(node) != "implication":

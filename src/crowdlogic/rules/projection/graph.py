@@ -138,13 +138,13 @@ def sweep(graph: Graph) -> tuple[Floats, Floats]:
     for edges, upward in reversed(levels):  # from the leaves to the roots
         child, parent = _child_and_parent(graph, edges, upward)
         message = _send(graph, edges, total.without(child, None), upward)
-        _store_messages(onward, back, edges, upward, message)
+        _store_messages((onward, back), edges, upward, message)
         total.add(parent, message)
     for edges, upward in levels:  # and back
         child, parent = _child_and_parent(graph, edges, upward)
         received = np.where(upward[:, None], onward[edges], back[edges])
         message = _send(graph, edges, total.without(parent, received), ~upward)
-        _store_messages(onward, back, edges, ~upward, message)
+        _store_messages((onward, back), edges, ~upward, message)
         total.add(child, message)
     return onward, back
 
@@ -155,7 +155,9 @@ def _child_and_parent(graph: Graph, edges: Ints, upward: Bools) -> tuple[Ints, I
     return np.where(upward, first, second), np.where(upward, second, first)
 
 
-def _store_messages(onward: Floats, back: Floats, edges: Ints, forward: Bools, message: Floats) -> None:
+def _store_messages(messages: tuple[Floats, Floats], edges: Ints, forward: Bools, message: Floats) -> None:
+    """Write the messages of some edges: to the second unit where they go forward, else to the first."""
+    onward, back = messages
     onward[edges[forward]] = message[forward]
     back[edges[~forward]] = message[~forward]
 
@@ -292,7 +294,7 @@ def _send(graph: Graph, edges: Ints, sent: Floats, forward: Bools) -> Floats:
 
 
 def _may_underflow(tables: Floats, sent: Floats) -> bool:
-    """Whether some product of exponentials could be too small for a float, zeros apart."""
+    """Whether some product of exponentials could be too small for a float, exact zeros aside."""
     lowest = [np.min(part, where=part > LOG_ZERO, initial=0.0) for part in (tables, sent)]
     return bool(sum(lowest) < np.log(TINY))
 

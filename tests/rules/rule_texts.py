@@ -1,0 +1,37 @@
+"""Rules of every shape, and how they print."""
+
+from __future__ import annotations
+
+READS = {
+    "1.0: A(X) & B(X, Y) -> C(Y)": "1.0: A(X) & B(X, Y) -> C(Y)",
+    "1: A(X) && B(X) >> C(X) || D(X)": "1.0: A(X) & B(X) -> C(X) | D(X)",
+    "2: C(X) | D(X) <- A(X)": "2.0: A(X) -> C(X) | D(X)",
+    "2: C(X) << A(X) & B(X)": "2.0: A(X) & B(X) -> C(X)",
+    "A(X) -> !B(X) .": "A(X) -> !B(X) .",
+    "0.5: ~A(X) | B(X) ^2": "0.5: !A(X) | B(X) ^2",
+    "0.5: A(X) ^1": "0.5: A(X)",
+    "1: !!A(X) & !(!(B(X))) -> C(X)": "1.0: A(X) & B(X) -> C(X)",
+    "1: (A(X) & (B(X) & C(X))) -> (D(X) | (E(X)))": "1.0: A(X) & B(X) & C(X) -> D(X) | E(X)",
+    "1: A(X, Y) & X != Y -> B(X)": "1.0: A(X, Y) & X != Y -> B(X)",
+    "1: A(X, Y) & X ~= Y -> B(X)": "1.0: A(X, Y) & X != Y -> B(X)",
+    "1: A(X, Y) & !(X == Y) -> B(X)": "1.0: A(X, Y) & X != Y -> B(X)",
+    "1: A(X, Y) & B(X) -> (X == Y)": "1.0: A(X, Y) & B(X) & X != Y -> ",
+    "1: A(X) & X == 'a' -> B(X)": "1.0: A(X) & X == 'a' -> B(X)",
+    "1: A('it\\'s', \"say \\\"hi\\\"\", 'a\\\\b\\t')": "1.0: A('it\\'s', 'say \"hi\"', 'a\\\\b\\t')",
+    "1e-1: A(X)": "0.1: A(X)",
+    "15: A(X)": "15.0: A(X)",
+    "0: A(X)": "0.0: A(X)",
+    "# note\n1: A(X) // more\n/* and\nmore */": "1.0: A(X)",
+    "Label(T, +C) = 1 .": "Label(T, +C) = 1.0 .",
+    "1: A(X) + 2 B(X) <= 1": "1.0: A(X) + 2.0 * B(X) <= 1.0",
+    "1: 2 * A(X) - B(X) / 4 >= 1 - C(X) ^2": "1.0: 2.0 * A(X) + -0.25 * B(X) + C(X) >= 1.0 ^2",
+    "1: 3 * (A(X) - (B(X) + 1)) = -A(X) * 2 / 4": "1.0: 3.0 * A(X) + -3.0 * B(X) + 0.5 * A(X) = 3.0",
+    "$G = {'a', \"b\"}\n1: A(X, $G)": "$G = {'a', 'b'}\n1.0: A(X, $G)",
+    "include bio": "1.0: include bio",
+    "0.3: include bio('PER', 'ORG')": "0.3: include bio('PER', 'ORG')",
+    "include contrast('but') .": "include contrast('but') .",
+    "1: A(X)\nB(X) .\n2: C(X)": "1.0: A(X)\nB(X) .\n2.0: C(X)",
+    "1: A(X) = 1\nB(X) -> C(X) .": "1.0: A(X) = 1.0\nB(X) -> C(X) .",
+    "1: included(X) -> includes(X)": "1.0: included(X) -> includes(X)",
+    "": "",
+}

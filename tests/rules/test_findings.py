@@ -1,0 +1,46 @@
+"""Everything that can be wrong with one rule, with its whole message."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from crowdlogic.rules.findings import Severity, find_problems
+from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.predicates import Vocabulary
+
+CLASSES = ("neg", "pos")
+
+
+def vocabulary() -> Vocabulary:
+    return Vocabulary().table("Similar", pl.DataFrame({"a": ["a"], "b": ["b"], "truth": [0.5]}))
+
+
+ERRORS = [
+    ("1: Label(S, C) & Aftr(S, 'but', B) -> Predicted(B, C)", 18, "unknown predicate 'Aftr'. Did you mean 'After'?"),
+    ("1: Label(S, C) & Qwxz(S) -> Label(S, C)", 18, "unknown predicate 'Qwxz'."),
+    ("1: Label(S) -> Label(S, 'pos')", 4, "Label takes 2 terms (an item or token, a class), not 1."),
+    ("1: !Label(S, 'poss')", 14, "'poss' is no class. Did you mean 'pos'? The classes are neg, pos."),
+    ("1: Label(S, C) & C != 'nag' -> Predicted(S, C)", 23, "'nag' is no class. Did you mean 'neg'? The classes are neg, pos."),
+    ("1: Label(S, C) & Label(C, S) -> Predicted(S, C)", 10, "S is an item or token here, and a class elsewhere in this rule."),
+    ("1: Label(S, C) & After(S, W, B) -> Predicted(B, C)", 27, "After takes a quoted word here, not a variable."),
+    ("1: Label(S, C) & After(S, 'but', 'x') -> Predicted(S, C)", 34, "After gives a text here: write a variable, not a constant."),
+    ("1: Label(S, C) & S == C -> Predicted(S, C)", 18, "S == C compares an item or token with a class."),
+    ("1: Contains(S, 'x') -> Label(S, C)", 33, "the class C stands in the head alone, so the rule would be violated for every class but one. Bind it in the body, for example with Label(S, C)."),
+    ("1: Label(S, 'pos')", 10, "nothing says what S is: it must stand in an atom of the body that is not negated."),
+    ("1: Label(S, C) & !Similar(S, T) -> Predicted(S, C)", 30, "nothing says what T is: it must stand in an atom of the body that is not negated."),
+    ("1: Label(S, C) & Predicted(B, C) -> After(S, 'but', B)", 28, "the text B is derived only under a negation; derive it in the body."),
+    ("1: Label(S, 'pos') + Similar(S, +T) <= 1", 34, "a sum such as +T runs over classes only, as in Label(S, +C) = 1."),
+    ("1: Label(S, +C) + Predicted(S, C) <= 1", 14, "C is both summed over and bound in this rule."),
+    ("Label(S, C) -> Predicted(S, C) .", 16, "a hard rule needs evidence that is true or false; Predicted is in between. Give a weight."),
+    ("1: Similar(A, B) -> Similar(B, A)", 1, "this rule says nothing about a Label, so it can decide nothing."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "column", "message"), ERRORS, ids=[message[:50] for _, _, message in ERRORS])
+def test_an_error_is_found_and_pointed_at(text: str, column: int, message: str) -> None:
+    (rule,) = parse_rules(text, source="r").rules
+
+    found = [one for one in find_problems(rule, vocabulary(), CLASSES) if one.severity is Severity.error]
+
+    assert str(found[0]) == f"r:1:{column}: {message}\n    {text}\n    {' ' * (column - 1)}^"

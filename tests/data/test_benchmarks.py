@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from crowdlogic.data.benchmarks import CATALOGUE, load_benchmark, measure_benchmark
@@ -94,3 +95,16 @@ def test_without_a_folder_the_variable_is_named(monkeypatch: pytest.MonkeyPatch)
         load_benchmark("truth/temp")
 
     assert str(caught.value) == "The data folder is not known. Set the environment variable CROWDLOGIC_DATA to it."
+
+
+@pytest.mark.data
+def test_splits_are_cut_from_numpys_permutation_of_seed_zero(data_root: Path) -> None:
+    rows = pl.read_csv(data_root / "sentiment_mturk/test.csv", infer_schema=False)["row"]
+    order = np.random.default_rng(0).permutation(len(rows))
+
+    benchmark = load_benchmark("sentiment_mturk", root=data_root, split="published")
+
+    assert benchmark.dev is not None
+    assert benchmark.test is not None
+    assert benchmark.dev.items.to_list() == rows.gather(order[:3000]).to_list()
+    assert benchmark.test.items.to_list() == rows.gather(order[3000:]).to_list()

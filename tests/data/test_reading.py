@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from tests.data.test_labels import triples
 
+from crowdlogic.data.formats.detection import all_suffixes
 from crowdlogic.data.reading import read_labels
 from crowdlogic.errors import CrowdLogicError
 
@@ -171,7 +172,7 @@ def test_a_wide_file_has_a_column_per_annotator(tmp_path: Path) -> None:
         (
             "e.xyz",
             CSV,
-            "e.xyz: the suffix '.xyz' says no format. Use .csv, .tsv, .tab, .parquet, .pq, .jsonl, .ndjson, .conll, .bio, .iob, or give --format.",
+            f"e.xyz: the suffix '.xyz' says no format. Use {', '.join(all_suffixes())}, or give --format.",
         ),
     ],
 )

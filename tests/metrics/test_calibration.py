@@ -84,3 +84,19 @@ def test_scores_of_beliefs_do_not_depend_on_the_order_of_the_classes() -> None:
     turned = score(moved, moved, q[:, order], ties="half")
 
     np.testing.assert_allclose(list(vars(turned).values()), list(vars(ours).values()), rtol=0, atol=1e-12)
+
+
+def test_there_are_fifteen_bins() -> None:
+    rng = np.random.default_rng(0)
+    first = rng.random(500)
+    beliefs, gold = np.stack([first, 1 - first], axis=1), rng.integers(2, size=500)
+
+    assert calibration_error(gold, beliefs) == calibration_error(gold, beliefs, bins=15)
+    assert calibration_error(gold, beliefs) != calibration_error(gold, beliefs, bins=14)
+
+
+@pytest.mark.parametrize(("gap", "credit"), [(1e-10, 0.5), (1e-8, 0.0)])
+def test_beliefs_that_differ_by_a_billionth_are_tied(gap: float, credit: float) -> None:
+    beliefs = np.array([[0.5 + gap / 2, 0.5 - gap / 2]])
+
+    assert tie_credit(np.array([1]), beliefs).tolist() == [credit]

@@ -143,3 +143,14 @@ def test_a_corpus_carries_gold_where_it_is_known(tmp_path: Path) -> None:
     assert corpus.classes == ("neg", "pos")
     assert corpus.gold is not None
     assert corpus.gold.tolist() == [1, -1, 0]
+
+
+@pytest.mark.parametrize(("total", "fine"), [(1.0009, True), (0.9991, True), (1.0011, False), (0.9989, False)])
+def test_probabilities_may_be_off_by_a_thousandth(tmp_path: Path, total: float, fine: bool) -> None:
+    (tmp_path / "p.csv").write_text(f"item,label,p_x,p_y\nu,x,{total - 0.25:.6f},0.25\n")
+
+    if fine:
+        assert read_answers(tmp_path / "p.csv").beliefs is not None
+    else:
+        with pytest.raises(DataError, match="are not probabilities that add up to 1"):
+            read_answers(tmp_path / "p.csv")

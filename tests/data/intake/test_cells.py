@@ -170,3 +170,12 @@ def test_a_weight_matters_only_where_there_is_a_label() -> None:
 
 def test_brackets_alone_make_no_list() -> None:
     assert from_arrays(["u", "v"], ["a", "a"], ["[UNK]", "x"]).classes == ("[UNK]", "x")
+
+
+def test_numbers_that_a_float_cannot_tell_apart_name_no_class() -> None:
+    def build(number: float) -> object:
+        return from_frame(pl.DataFrame({"item": ["u"], "annotator": ["a"], "label": [number]}))
+
+    assert build(2.0**53 - 1).classes == (2**53 - 1,)  # type: ignore[attr-defined]
+    with pytest.raises(LabelError, match="is a number, not a class"):
+        build(2.0**53)

@@ -19,12 +19,12 @@ Run = Callable[..., Result]
 HOME = Path(app.__file__).parent
 
 
-def processor_seconds(*words: str) -> float:
-    """The least processor time of five runs of a command, in a process of its own."""
-    return min(_once(*words) for _ in range(5))
+def starts_within(seconds: float, *words: str) -> bool:
+    """Whether one of five runs of a command, in a process of its own, takes less processor time than that."""
+    return any(_processor_seconds(*words) < seconds for _ in range(5))
 
 
-def _once(*words: str) -> float:
+def _processor_seconds(*words: str) -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-m", "crowdlogic", *words], capture_output=True, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -33,13 +33,13 @@ def _once(*words: str) -> float:
 
 @pytest.mark.parametrize("words", [["--version"], ["--help"]], ids=str)
 def test_the_command_starts_at_once(words: list[str]) -> None:
-    assert processor_seconds(*words) < 0.4
+    assert starts_within(0.4, *words)
 
 
 def test_two_items_are_aggregated_in_a_second(tmp_path: Path) -> None:
     (tmp_path / "l.csv").write_text("item,annotator,label\nu,a,x\nu,b,x\nv,a,y\n")
 
-    assert processor_seconds("aggregate", str(tmp_path / "l.csv"), "-o", str(tmp_path / "o.csv")) < 1.0
+    assert starts_within(1.0, "aggregate", str(tmp_path / "l.csv"), "-o", str(tmp_path / "o.csv"))
 
 
 def test_help_loads_no_command(run: Run) -> None:

@@ -5,36 +5,43 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.conftest import Result
 
+from crowdlogic.workflows.demo import DemoOptions, run_demo
+
 Run = Callable[..., Result]
 
 
-def test_the_demo_shows_a_crowd_on_which_majority_vote_fails(run: Run) -> None:
-    figures = json.loads(run("demo", "--json").out)
+@pytest.fixture(scope="module", params=[0, 1])
+def figures(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the demo shows by default, for two seeds."""
+    folder = tmp_path_factory.mktemp("demo") / "out"
+    return run_demo(DemoOptions(out=str(folder), seed=request.param)).figures()
 
+
+def test_the_demo_shows_a_crowd_on_which_majority_vote_fails(figures: dict[str, Any]) -> None:
     scores = {row["method"]: row["accuracy"] for row in figures["methods"]}
+
     assert scores["majority"] < 0.85
     assert scores["dawid-skene"] > scores["majority"] + 0.1
     assert "simulated" in figures["simulated"]
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_the_demo_shows_what_the_classifier_and_the_rule_buy(run: Run, seed: int) -> None:
-    figures = json.loads(run("demo", "--seed", seed, "--json").out)
-
+def test_the_demo_shows_what_the_classifier_and_the_rule_add(figures: dict[str, Any]) -> None:
     by = {row["method"]: row for row in figures["methods"]}
     with_rule, without = by["logic-lncl"], by["logic-lncl without rules"]
+
     assert by["dawid-skene"]["new"] is None
-    assert figures["bought"]["classifier"] == without["accuracy"] - by["dawid-skene"]["accuracy"] > 0.02
-    assert figures["bought"]["rule"] == with_rule["accuracy"] - without["accuracy"] > 0
-    assert figures["bought"]["rule_on_new"] == with_rule["new"] - without["new"] > 0.02
+    assert figures["gains"]["classifier"] == without["accuracy"] - by["dawid-skene"]["accuracy"] > 0.02
+    assert figures["gains"]["rule"] == with_rule["accuracy"] - without["accuracy"] > 0
+    assert figures["gains"]["rule_on_new"] == with_rule["new"] - without["new"] > 0.02
 
 
 def test_the_demo_says_in_words_what_its_table_shows(run: Run) -> None:
-    done = run("demo", "--items", 300)
+    done = run("demo", "--items", 60)
 
     lines = done.err.splitlines()
     assert "logic-lncl without rules" in done.out
@@ -62,6 +69,7 @@ def test_the_demo_ends_with_a_report_in_a_folder_of_its_own(run: Run) -> None:
     first, second = (run("demo", "--items", 80, "--json") for _ in range(2))
 
     assert (first.code, second.code) == (0, 0)
+    assert json.loads(first.out) == json.loads(second.out)
     assert "-> crowdlogic-demo/report.html (report.json beside it)" in first.err
     assert "-> crowdlogic-demo-2/report.html (report.json beside it)" in second.err
     figures = json.loads(Path("crowdlogic-demo/report.json").read_text())

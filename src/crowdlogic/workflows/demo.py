@@ -120,7 +120,7 @@ class DemoResult:
             "simulated": self.simulation.description,
             "agreement": krippendorff_alpha(self.simulation),
             "methods": list(self.rows),
-            "bought": gains(self.rows),
+            "gains": gains(self.rows),
         }
 
 

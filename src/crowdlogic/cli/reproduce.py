@@ -13,6 +13,11 @@ import typer
 from crowdlogic.cli.console import say, show_lines
 from crowdlogic.errors import OptionError
 from crowdlogic.experiments.jobs import Job, JobProgress, build_jobs, run_jobs, unfinished
+from crowdlogic.experiments.reproduction import select_rows, study_rows, write_results
+from crowdlogic.experiments.results import read_runs
+from crowdlogic.experiments.runs import run_job
+from crowdlogic.experiments.tables import methods_table
+from crowdlogic.experiments.tasks import QUICK, load_task
 
 
 class PaperTask(StrEnum):
@@ -22,27 +27,31 @@ class PaperTask(StrEnum):
     ner = "ner"
 
 
+TaskArgument = Annotated[PaperTask, typer.Argument(help="The paper's task.")]
+OutOption = Annotated[
+    str, typer.Option("--out", "-o", metavar="DIR", help="The folder; runs that are finished there are not repeated.")
+]
+MethodsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--methods", help=f"{', '.join(study_rows(PaperTask.sentiment))}, or a method such as aggnet. May repeat."
+    ),
+]
+SeedsOption = Annotated[int | None, typer.Option("--seeds", min=1, help="Seeds 0 to N - 1; 5 if not given.")]
+JobsOption = Annotated[int, typer.Option("--jobs", min=1, help="Number of processes, each with one thread.")]
+QuickOption = Annotated[bool, typer.Option("--quick", help="Minutes, on simulated data: does it all run?")]
+
+
 def command(
-    task: Annotated[PaperTask, typer.Argument(help="The paper's task.")],
-    out: Annotated[str, typer.Option("--out", "-o", metavar="DIR", help="The folder; what is done there stays done.")],
-    methods: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--methods", help="tables, annotators, samples, sensitivity, or a method such as aggnet. May repeat."
-        ),
-    ] = None,
-    seeds: Annotated[int | None, typer.Option("--seeds", min=1, help="Seeds 0 to N - 1; 5 if not given.")] = None,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Processes, each with one thread.")] = 2,
-    quick: Annotated[bool, typer.Option("--quick", help="Minutes, on simulated data: does it all run?")] = False,
+    task: TaskArgument,
+    out: OutOption,
+    *,
+    methods: MethodsOption = None,
+    seeds: SeedsOption = None,
+    jobs: JobsOption = 2,
+    quick: QuickOption = False,
 ) -> None:
     """Run the paper's methods over several seeds; write its tables and figures with ours beside them."""
-    # Loaded late: their statistics take a second to load, and every other command would wait for them.
-    from crowdlogic.experiments.reproduction import select_rows, write_results
-    from crowdlogic.experiments.results import read_runs
-    from crowdlogic.experiments.runs import run_job
-    from crowdlogic.experiments.tables import methods_table
-    from crowdlogic.experiments.tasks import QUICK, load_task
-
     name = f"{QUICK}{task}" if quick else str(task)
     folder = Path(out)
     if folder.exists() and not folder.is_dir():

@@ -22,7 +22,7 @@ class TrainOptions:
     Attributes:
         labels: The labels' file.
         items: The items' file.
-        dev: Items with gold to stop by.
+        dev: Items with gold for early stopping.
         test: Items with gold that are only scored.
         rules: The rule file.
         table: Facts for predicates, as Name=file.

@@ -27,6 +27,9 @@ class PaperTask(StrEnum):
     ner = "ner"
 
 
+STUDIES = ", ".join(study_rows(PaperTask.sentiment))
+"""The studies of the paper, by name."""
+
 TaskArgument = Annotated[PaperTask, typer.Argument(help="The paper's task.")]
 OutOption = Annotated[
     str, typer.Option("--out", "-o", metavar="DIR", help="The folder; runs that are finished there are not repeated.")

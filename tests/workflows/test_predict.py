@@ -1,0 +1,40 @@
+"""New items to answers, called from Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.workflows.conftest import Trained
+
+from crowdlogic.workflows.predict import PredictOptions, predict
+
+
+@pytest.mark.parametrize("student", [False, True])
+def test_answers_are_the_runs_and_are_scored_by_gold(trained: Trained, tmp_path: Path, student: bool) -> None:
+    out = tmp_path / "p.csv"
+
+    result = predict(
+        PredictOptions(run=trained.file("run"), items=trained.file("test.csv"), out=str(out), student=student)
+    )
+
+    table, gold = pl.read_csv(out), pl.read_csv(trained.file("test.csv"))
+    beliefs = table.select("p_negative", "p_positive").to_numpy()
+    np.testing.assert_allclose(result.estimate.beliefs, beliefs, rtol=0, atol=1e-12)
+    assert result.score == ("accuracy", pytest.approx((table["label"] == gold["label"]).mean(), abs=1e-12))
+    who = "student" if student else "teacher"
+    assert result.message == f"logic-lncl, {who}: 40 items, accuracy {100 * result.score[1]:.2f} % by its gold -> {out}"
+
+
+def test_gold_of_other_classes_is_not_scored(trained: Trained, tmp_path: Path) -> None:
+    pl.read_csv(trained.file("test.csv")).with_columns(label=pl.lit("odd")).write_csv(tmp_path / "odd.csv")
+    options = PredictOptions(run=trained.file("run"), items=str(tmp_path / "odd.csv"), out=str(tmp_path / "p.csv"))
+
+    result = predict(options)
+
+    assert result.score is None
+    assert result.notices == (
+        f"{tmp_path / 'odd.csv'}: its gold has the class 'odd', which the run does not know, so nothing is scored.",
+    )

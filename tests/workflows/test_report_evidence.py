@@ -1,0 +1,23 @@
+"""Evidence as a report shows it: for the answer against its rival."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.workflows.conftest import Trained
+
+from crowdlogic.workflows.report_evidence import report_explainer
+
+
+def test_terms_add_up_to_the_odds_of_the_answer(trained: Trained) -> None:
+    learned = trained.outcome.learned
+    units = np.arange(6)
+
+    found = report_explainer(learned)(units)
+
+    for i, one in zip(units, found, strict=True):
+        assert one is not None
+        best, rival = np.sort(learned.epoch.q_f[i])[::-1][:2]
+        assert one.bits == pytest.approx(np.log2(best / rival), abs=1e-5)
+        assert sum(term.bits or 0.0 for term in one.crowd) == pytest.approx(one.crowd_bits, abs=1e-4)
+        assert len(one.crowd) == 1 + (learned.task.labels.unit == i).sum()  # the classifier, and each label

@@ -1,0 +1,65 @@
+"""A training, called from Python."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.workflows.conftest import Trained
+
+from crowdlogic.errors import Interrupted, OptionError
+from crowdlogic.learning.course import Row
+from crowdlogic.workflows.train import HELD_OUT, prepare_training, resolve_options
+from crowdlogic.workflows.train_options import TrainOptions
+
+
+def test_an_outcome_says_what_the_run_holds(trained: Trained) -> None:
+    outcome = trained.outcome
+    figures, scores = outcome.figures(), outcome.learned.final.scores
+
+    assert outcome.has_scores
+    assert figures["scores"] == dict(scores)
+    assert figures["epochs"] == 3
+    assert [row[0] for row in outcome.table().rows] == list(scores)
+    assert outcome.message.startswith("logic-lncl: 120 items, 10 annotators, epoch ")
+    assert outcome.message.endswith(f" -> {trained.folder / 'run'}")
+
+
+def test_the_stopping_score_is_that_of_dev_or_of_held_out_labels(trained: Trained, tmp_path: Path) -> None:
+    held_out = prepare_training(trained.options, tmp_path / "a")
+    dev = prepare_training(replace(trained.options, dev=trained.file("test.csv")), tmp_path / "b")
+    neither = prepare_training(replace(trained.options, set={"held_out": "none"}), tmp_path / "c")
+
+    assert [one.stopping_score for one in (held_out, dev, neither)] == [HELD_OUT, "dev accuracy", ""]
+    assert not list(tmp_path.iterdir())  # preparing writes nothing
+
+
+def test_an_interrupt_is_an_error_that_says_how_to_go_on(trained: Trained, tmp_path: Path) -> None:
+    seen = []
+
+    def interrupt(row: Row, most: int) -> None:
+        seen.append((row.epoch, most))
+        raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted) as caught:
+        prepare_training(trained.options, tmp_path / "run").train(progress=interrupt)
+
+    assert seen == [(1, 3)]
+    assert str(caught.value) == (
+        f"interrupted after epoch 1. Go on with it: crowdlogic train --resume -o {tmp_path / 'run'}"
+    )
+    resumed = prepare_training(TrainOptions(), tmp_path / "run", resume=True).train()
+    assert resumed.figures()["scores"] == trained.outcome.figures()["scores"]
+
+
+def test_options_win_over_a_file_and_both_over_the_run(trained: Trained, tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text('labels = "file.csv"\nepochs = 7\nseed = 5\n')
+    run = trained.folder / "run"
+
+    known = resolve_options(TrainOptions(seed=9), run, config=str(tmp_path / "c.toml"), resume=True)
+
+    assert (known.seed, known.epochs, known.labels) == (9, 7, "file.csv")
+    assert known.rules == trained.file("but.rules")
+    with pytest.raises(OptionError, match=r"there is no run to go on with\. Give the labels: --labels FILE\."):
+        resolve_options(TrainOptions(), tmp_path / "none", config=None, resume=True)

@@ -1,0 +1,52 @@
+"""What a training reads, and what is said of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.workflows.conftest import Trained
+
+from crowdlogic.errors import OptionError, RuleError
+from crowdlogic.workflows.training_inputs import read_training_inputs
+
+
+def test_everything_is_read_and_said(trained: Trained) -> None:
+    inputs = read_training_inputs(trained.options)
+
+    labels = inputs.data.labels
+    assert inputs.method.name == "logic-lncl"
+    assert list(inputs.data.watched) == ["test"]
+    assert inputs.data.inputs == trained.options.plain()
+    assert inputs.notices == (
+        f"{trained.options.labels}: {labels.n_labels:,} labels of 120 items by 10 annotators; classes negative, positive.",
+        "No dev items: the labels of 10% of the items are held out for early stopping; the model is then refit with all labels.",
+        "but.rules: 1 rules.",
+    )
+
+
+def test_dev_items_that_are_training_items_are_noticed(trained: Trained) -> None:
+    notices = read_training_inputs(replace(trained.options, dev=trained.file("gold.csv"))).notices
+
+    assert f"{trained.file('gold.csv')}: 120 dev items for early stopping." in notices
+    assert "120 of the dev items are training items, too: their score is too good." in notices
+
+
+def test_items_without_labels_are_noticed(trained: Trained, tmp_path: Path) -> None:
+    labels = pl.read_csv(trained.file("labels.csv"))
+    labels.filter(pl.col("item") != labels["item"][0]).write_csv(tmp_path / "l.csv")
+
+    notices = read_training_inputs(replace(trained.options, labels=str(tmp_path / "l.csv"))).notices
+
+    assert "1 items have no labels: they are answered, and not learnt from." in notices
+
+
+def test_labels_without_items_and_rules_with_errors_are_refused(trained: Trained, tmp_path: Path) -> None:
+    (tmp_path / "bad.rules").write_text("1: Contains(S, 'x') -> Label(S, 'positve')\n")
+
+    with pytest.raises(OptionError, match=r"holds labels and no texts\. Give the items: --items FILE\."):
+        read_training_inputs(replace(trained.options, items=None))
+    with pytest.raises(RuleError, match="'positve' is no class"):
+        read_training_inputs(replace(trained.options, rules=str(tmp_path / "bad.rules")))

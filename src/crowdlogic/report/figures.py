@@ -1,6 +1,6 @@
 """The plots of a report as files: SVG always, PNG where a browser is at hand to draw them.
 
-A figure file stands alone: its title, its legend and its colours are in it. No converter is a dependency; a Chromium
+A figure file is complete: its title, its legend and its colours are in it. No converter is a dependency; a Chromium
 that is installed anyway draws all pictures in one go, without a window and without a network.
 """
 

@@ -18,7 +18,7 @@ CONTROLS = {
     0x2028: " ",
     0x2029: " ",
 }
-"""Direction overrides and isolates, control characters, line separators: what stands there instead.
+"""Direction overrides and isolates, control characters, line separators, and what replaces them.
 
 A text that holds U+202E would otherwise read backwards, and take what follows it along.
 """

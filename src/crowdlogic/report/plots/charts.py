@@ -34,7 +34,7 @@ DASHES = ("", "6 4", "2 3", "9 3 2 3", "12 4", "4 2 1 2")
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """A point of a scatter plot: where it stands, its interval, its name, whether it is marked out or hardly counts."""
+    """A point of a scatter chart: position, interval and name; marked points are emphasised, pale ones are not."""
 
     name: str
     x: float
@@ -66,7 +66,7 @@ def histogram_chart(
 ) -> Plot:
     """Bars over the ranges between edges; those below `weak_below` are hatched as well as coloured.
 
-    Of whole numbers, each bar stands over its own number.
+    For whole numbers, each bar is centred on its number.
     """
     show = format_number if whole else format_percent
     frame, edges, counts = Frame(), histogram.edges, histogram.counts

@@ -62,7 +62,7 @@ def test_verdicts_in_words() -> None:
     assert explain_verdict(
         audited(verdict=Verdict.contradicts, satisfaction=0.2, flipped_right=1, flipped_wrong=3)
     ) == (
-        "Drop it, or mend it: it holds in 20% of the cases where it applies (50% by chance), and changes 4 answers, by "
+        "Drop it, or correct it: it holds in 20% of the cases where it applies (50% by chance), and changes 4 answers, by "
         "gold 1 made right and 3 made wrong."
     )
     assert explain_verdict(audited(verdict=Verdict.neutral, flipped=0)) == (

@@ -15,7 +15,7 @@ const beliefs = (item) => {
     list.append(bar(one.name, make("div", "track", fill), percent(one.share)));
   }
   const token = item.token === undefined ? [] : [" about ", isolated(item.sentence?.tokens[item.token] ?? `token ${item.token + 1}`)];
-  return part(["What to believe", ...token], list);
+  return part(["Probabilities", ...token], list);
 };
 
 const votes = (item) => {
@@ -34,7 +34,7 @@ const votes = (item) => {
   return part([`Votes, and how often each annotator is right`], list);
 };
 
-const SOURCES = { classifier: "the classifier", annotator: "", rule: "rule: ", transitions: "tag transitions", rest: "all at once" };
+const SOURCES = { classifier: "the classifier", annotator: "", rule: "rule: ", transitions: "tag transitions", rest: "rules acting together" };
 const MOST_TERMS = 12;
 const evidence = (item) => {
   const why = item.evidence;

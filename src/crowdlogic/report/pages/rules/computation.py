@@ -197,7 +197,7 @@ def _advice(one: RuleAudit, gold: str | None) -> tuple[str, str]:
     """What to do about a rule, and what to look at first."""
     helps = one.verdict is Verdict.helps
     if one.verdict is Verdict.contradicts:
-        return "Drop it, or mend it", ""
+        return "Drop it, or correct it", ""
     if gold == AGAINST or (gold and helps):
         who = "Gold speaks" if gold == AGAINST else "Gold rather speaks"
         return f"{who} against it{', though the crowd agrees' if helps else ''}", f" {CAUTION} keep it."

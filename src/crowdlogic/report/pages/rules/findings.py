@@ -40,7 +40,7 @@ class RuleRow:
 
     Attributes:
         rule: The rule as text.
-        place: Where it stands.
+        place: Its file and line.
         groundings: How many groundings it has.
         n_units: How many units it touches.
         coverage: The share of all units that it touches.

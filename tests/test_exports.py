@@ -1,0 +1,54 @@
+"""Public names from a stub, imported when they are first used."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from crowdlogic.exports import read_stub
+
+INIT = (
+    "from crowdlogic.exports import lazy_exports\n\n__all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)\n"
+)
+STUB = "from {0} import part as part\nfrom {0}.part import first as first\nfrom {0}.part import second as second\n"
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A package whose only module writes down that it was imported."""
+    name = f"exporting_{tmp_path.name}"
+    folder = tmp_path / name
+    folder.mkdir()
+    (folder / "__init__.py").write_text(INIT)
+    (folder / "__init__.pyi").write_text(STUB.format(name))
+    (folder / "part.py").write_text("first, second = object(), object()\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    return name
+
+
+def test_a_stub_is_read_as_names_and_their_modules(tmp_path: Path) -> None:
+    stub = tmp_path / "s.pyi"
+    stub.write_text(f"{STUB.format('p')}\n__version__: str\n")
+
+    assert read_stub(stub) == {"part": "p", "first": "p.part", "second": "p.part"}
+
+
+def test_a_module_is_imported_when_a_name_of_it_is_first_used(package: str) -> None:
+    found = import_module(package)
+
+    assert f"{package}.part" not in sys.modules
+    assert found.__all__ == ["first", "part", "second"]
+    assert set(found.__all__) <= set(dir(found))
+    assert found.first is sys.modules[f"{package}.part"].first
+    assert found.part is sys.modules[f"{package}.part"]
+    assert "first" in vars(found)  # it is asked for once only
+
+
+def test_a_name_that_the_stub_does_not_have_is_no_attribute(package: str) -> None:
+    found = import_module(package)
+
+    with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'third'"):
+        _ = found.third

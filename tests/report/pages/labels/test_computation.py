@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from tests.report.small_crowds import context_of, estimate_with, small_inputs
 
-from crowdlogic.data.corpus import documents, sentences
-from crowdlogic.data.frames import from_dict, from_sequences
+from crowdlogic.data.corpus import documents
+from crowdlogic.data.frames import from_dict
 from crowdlogic.data.simulate import simulate_ner
 from crowdlogic.report.findings import Urgency
 from crowdlogic.report.inputs import ReportInputs, inputs_from_estimate
 from crowdlogic.report.pages.labels.computation import compute_labels, price_thresholds
-from crowdlogic.report.pages.labels.findings import Belief, Span, Vote
+from crowdlogic.report.pages.labels.findings import Belief, Vote
 from crowdlogic.report.reliability import score_annotators
 from crowdlogic.truth.methods import truth_method
 
@@ -79,30 +79,6 @@ def test_a_sentence_is_as_doubtful_as_its_tokens_together() -> None:
         length = one.sentence.n_tokens
         assert one.expected_wrong == pytest.approx(sums[one.name], abs=1e-6)
         assert wrong[begin + one.token] == wrong[begin : begin + length].max()
-
-
-def test_everybodys_spans_of_a_sentence_are_shown() -> None:
-    corpus = sentences(["s"], [["Ann", "met", "New", "York"]], gold=[["B-PER", "O", "B-LOC", "I-LOC"]])
-    labels = from_sequences(
-        [("s", "a", ["B-PER", "O", "B-LOC", "I-LOC"]), ("s", "b", ["O", "O", "O", "B-LOC"])],
-        classes=["B-LOC", "B-PER", "I-LOC", "O"],
-    )
-    beliefs = np.eye(4)[[1, 3, 0, 2]] * 0.7 + 0.075
-    made = inputs_from_estimate(estimate_with(labels, beliefs), labels, corpus)
-
-    (one,) = compute_labels(context_of(made)).doubts
-
-    assert one.sentence.tokens == ("Ann", "met", "New", "York")
-    assert (
-        one.sentence.consensus
-        == one.sentence.gold
-        == (Span(start=0, end=1, kind="PER"), Span(start=2, end=4, kind="LOC"))
-    )
-    assert [(r.annotator, r.spans) for r in one.sentence.readings] == [
-        ("a", (Span(start=0, end=1, kind="PER"), Span(start=2, end=4, kind="LOC"))),
-        ("b", (Span(start=3, end=4, kind="LOC"),)),
-    ]
-    assert one.sentence.confidence == (0.775, 0.775, 0.775, 0.775)
 
 
 def inputs_with(confidence: list[float], gold: list[str] | None = None) -> ReportInputs:

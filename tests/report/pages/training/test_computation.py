@@ -63,7 +63,7 @@ def test_why_it_stopped_is_said(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("epochs", "best", "is_late"), [(20, 19, True), (20, 18, False), (10, 9, False), (10, 10, True)]
+    ("epochs", "best", "is_late"), [(100, 91, True), (100, 90, False), (10, 9, False), (10, 10, True)]
 )
 def test_a_best_epoch_in_the_last_tenth_suggests_more_epochs(run: Run, epochs: int, best: int, is_late: bool) -> None:
     record = run.record

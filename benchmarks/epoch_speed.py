@@ -27,6 +27,7 @@ from benchmarks.epoch_plain import (
     plain_prediction,
 )
 from benchmarks.machine import best_seconds, describe_machine
+from crowdlogic.annotators.confusion import ConfusionMatrices
 from crowdlogic.classifiers.cnn_gru import CNNGRU
 from crowdlogic.classifiers.kim_cnn import KimCNN
 from crowdlogic.classifiers.neural import NeuralClassifier
@@ -36,7 +37,7 @@ from crowdlogic.data.estimate import vote_shares
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.data.vectors import WordVectors, concatenate_vectors, read_vectors
 from crowdlogic.errors import MissingDataError
-from crowdlogic.learning.steps import e_step, m_step
+from crowdlogic.learning.posterior import crowd_posterior
 
 GLOVE, WORD2VEC = "glove_wink_100d_subset.npz", "word2vec_googlenews_300d_bolukbasi_subset.npz"
 
@@ -151,8 +152,10 @@ def print_steps_share(name: str, seconds: float) -> None:
     """Print the share of the E- and M-step (eq. 13 and 12) in an epoch in which the classifier takes `seconds`."""
     labels = load_benchmark(name).labels
     q = vote_shares(labels.votes())
-    m_step(labels, q)  # compiles, the first time
-    steps = best_seconds(lambda: e_step(labels, m_step(labels, q), q), repeats=3, clock=time.process_time)
+    model = ConfusionMatrices()
+    crowd = model.observe(labels)
+    model.m_step(crowd, q)  # compiles, the first time
+    steps = best_seconds(lambda: crowd_posterior(q, model.m_step(crowd, q), crowd), repeats=3, clock=time.process_time)
     print(f"{name}: E- and M-step {1000 * steps:.1f} ms, {steps / (steps + seconds):.2%} of an epoch")
 
 

@@ -20,11 +20,13 @@ import numpy as np
 import polars as pl
 
 from benchmarks.machine import PEERS
+from crowdlogic.annotators.confusion import ConfusionMatrices
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate import simulate_crowd
-from crowdlogic.learning.special import Raykar
+from crowdlogic.learning.baselines.raykar import Raykar
+from crowdlogic.learning.stopping.protocol import TrainingLimits
 from crowdlogic.numerics.arrays import Floats
 
 SMOOTHING, TRUST, RIDGE = 0.1, 1.0, 0.01
@@ -58,7 +60,10 @@ def simulate_data(units: int, classes: int, seed: int) -> tuple[Corpus, CrowdLab
 def fit_ours(corpus: Corpus, labels: CrowdLabels, rounds: int) -> Mapping[str, Floats]:
     """Predictions and confusion matrices of Raykar."""
     method = Raykar(
-        Linear(ridge=RIDGE, steps=500), smoothing=SMOOTHING, trust=TRUST, doubt=0.0, epochs=rounds, held_out=None
+        Linear(ridge=RIDGE, steps=500),
+        doubt=0.0,
+        annotators=ConfusionMatrices(smoothing=SMOOTHING, trust=TRUST),
+        limits=TrainingLimits(epochs=rounds, held_out=None),
     )
     learned = method.fit(corpus, labels)
     return {"p": learned.epoch.p, "confusion": np.asarray(learned.estimate.confusion)}

@@ -25,7 +25,7 @@ EXTRAS = {"torch": "torch", "transformers": "hf", "datasets": "hf", "ray": "ray"
 """Which extra of crowdlogic brings a package that not everyone needs."""
 
 
-Kind = TypeVar("Kind")
+LayerKind = TypeVar("LayerKind")
 
 _REGISTRIES: list[Registry] = []
 """Every registry, so that the one that serves a type can be found."""
@@ -106,7 +106,7 @@ class Registry:
         """The thing of that name, with its default options."""
         return self.load(name)()
 
-    def serves(self, kind: Kind) -> Kind:
+    def serves(self, kind: LayerKind) -> LayerKind:
         """Say which type its things have: an option of that type can then be given by name. A class decorator, too."""
         self._types.append(kind)
         return kind
@@ -184,8 +184,8 @@ IMITATIONS = Registry(
     "imitation",
     "crowdlogic.imitations",
     {
-        "growing": "crowdlogic.learning.schedules:Growing",
-        "constant": "crowdlogic.learning.schedules:Constant",
+        "growing": "crowdlogic.learning.imitation:GrowingImitation",
+        "constant": "crowdlogic.learning.imitation:ConstantImitation",
     },
 )
 """How much of the rules' view the targets of an epoch take in."""
@@ -230,15 +230,16 @@ LEARNING_METHODS = Registry(
     "learning method",
     "crowdlogic.learners",
     {
-        "logic-lncl": "crowdlogic.learning.logic_lncl:LogicLNCL",
-        "aggnet": "crowdlogic.learning.special:AggNet",
-        "raykar": "crowdlogic.learning.special:Raykar",
-        "two-stage": "crowdlogic.learning.two_stage:TwoStage",
-        "gold": "crowdlogic.learning.two_stage:Gold",
-        "crowd-layer": "crowdlogic.learning.crowd_layer:CrowdLayer",
-        "dl-dn": "crowdlogic.learning.doctor_nets:DoctorNets",
-        "dl-wdn": "crowdlogic.learning.doctor_nets:DoctorNets",
-        "crf-ma": "crowdlogic.learning.crf_ma:CRFMA",
+        "logic-lncl": "crowdlogic.learning.algorithm:LogicLNCL",
+        "aggnet": "crowdlogic.learning.baselines.aggnet:AggNet",
+        "raykar": "crowdlogic.learning.baselines.raykar:Raykar",
+        "two-stage": "crowdlogic.learning.baselines.two_stage:TwoStage",
+        "settled-truth": "crowdlogic.learning.baselines.settled_truth:SettledTruth",
+        "gold": "crowdlogic.learning.baselines.two_stage:Gold",
+        "crowd-layer": "crowdlogic.learning.baselines.crowd_layer:CrowdLayer",
+        "dl-dn": "crowdlogic.learning.baselines.doctor_nets:DoctorNets",
+        "dl-wdn": "crowdlogic.learning.baselines.doctor_nets:WeightedDoctorNets",
+        "crf-ma": "crowdlogic.learning.baselines.crf_ma:CRFMA",
     },
 )
 """What learns a classifier, the annotators and the truth together."""

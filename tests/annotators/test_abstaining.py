@@ -6,7 +6,7 @@ import numpy as np
 
 from crowdlogic.annotators.abstaining import Abstaining, find_labelling_functions
 from crowdlogic.annotators.confusion import ConfusionMatrices
-from crowdlogic.data.frames import from_matrix
+from crowdlogic.data.frames import from_arrays, from_matrix
 
 
 def test_a_function_that_only_says_one_class_is_known_by_when_it_speaks() -> None:
@@ -40,3 +40,14 @@ def test_half_of_the_labels_is_not_most_of_them() -> None:
 
     assert not find_labelling_functions(from_matrix(half, classes=("a", "b"))).any()
     assert find_labelling_functions(from_matrix(half[:, [0, 0, 1]], classes=("a", "b"))).tolist() == [True, True, False]
+
+
+def test_what_is_missing_to_one_is_abstention() -> None:
+    labels = from_arrays(["a", "b", "c"], ["f", "f", "g"], [1, 1, 0])
+    q = np.array([[0.5, 0.5], [0.0, 1.0], [1.0, 0.0]])
+    model = Abstaining(smoothing=0.0, trust=0.0)
+
+    found = model.m_step(model.observe(labels), q).confusion
+
+    np.testing.assert_allclose(found[0], [[0.0, 0.5 / 1.5], [0.0, 1.5 / 1.5]], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(found[1], [[1.0 / 1.5, 0.0], [0.0, 0.0]], rtol=0, atol=1e-9)

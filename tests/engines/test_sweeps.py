@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from tests.truth.planted import planted
 
+from crowdlogic.annotators.confusion import Confusion, ConfusionMatrices
 from crowdlogic.data.frames import from_matrix
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.engines.shards import make_shards
 from crowdlogic.engines.sweeps import match_sweep, table_sweep, tally, tally_hits
-from crowdlogic.learning.steps import e_step, m_step
-from crowdlogic.numerics.logspace import safe_log
+from crowdlogic.numerics.logspace import normalise, safe_log
 from crowdlogic.truth.glad_pass import difficulty_pass
 
 BOTH = pytest.mark.parametrize("compiled", [False, True], ids=["numpy", "numba"])
@@ -150,9 +150,12 @@ def test_shards_part_the_units_and_keep_every_label(threads: int) -> None:
 
 def test_the_steps_are_each_others_fixed_point_on_separable_labels() -> None:
     crowd = planted(0, right=1.0, given=1.0)
-    q, _ = e_step(crowd.labels, np.broadcast_to(np.eye(3) * 0.9 + 0.1 / 3, (5, 3, 3)), np.full(3, 1 / 3))
+    model = ConfusionMatrices(smoothing=0.0, trust=0.0)
+    shards = model.observe(crowd.labels)
+    good = Confusion(np.broadcast_to(np.eye(3) * 0.9 + 0.1 / 3, (5, 3, 3)))
+    q, _ = normalise(good.evidence(shards))
 
-    confusion = m_step(crowd.labels, np.round(q))
+    confusion = model.m_step(shards, np.round(q)).confusion
 
     np.testing.assert_array_equal(q.argmax(axis=1), crowd.truth)
     np.testing.assert_allclose(confusion, np.broadcast_to(np.eye(3), (5, 3, 3)), rtol=0, atol=1e-9)

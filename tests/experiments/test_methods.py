@@ -4,7 +4,7 @@ import pytest
 
 from crowdlogic.experiments import methods
 from crowdlogic.experiments.tasks import load_task
-from crowdlogic.learning.crowd_layer import Kind
+from crowdlogic.learning.baselines.crowd_layer import LayerKind
 
 pytest.importorskip("torch")
 
@@ -21,29 +21,29 @@ def test_other_methods_learn_with_the_network_and_the_limits_of_the_task(tagging
     method, _ = build(tagging, 3)
 
     assert method.classifier is tagging.method.classifier
-    assert (method.epochs, method.patience, method.seed) == (tagging.method.epochs, tagging.method.patience, 3)
+    own = tagging.method.limits
+    assert (method.limits.epochs, method.limits.patience, method.limits.seed) == (own.epochs, own.patience, 3)
 
 
 @pytest.mark.parametrize("build", [methods.gold, methods.two_stage("glad")])
 def test_methods_with_a_teacher_project_as_the_task_does(tagging, build):
     method, _ = build(tagging, 0)
 
-    own = tagging.method
-    assert (method.strength, method.preset, method.transitions) == (own.strength, own.preset, own.transitions)
+    assert method.projector is tagging.method.projector
 
 
 def test_aggnet_has_the_annotator_model_of_the_task_and_no_rules(tagging):
     method, rules = methods.aggnet(tagging, 0)
 
     own = tagging.method
-    assert (method.start, method.smoothing, method.trust, rules) == (own.start, own.smoothing, own.trust, None)
+    assert (method.start, method.annotators, rules) == (own.start, own.annotators, None)
 
 
 @pytest.mark.parametrize("pretraining", [1, 5])
 def test_a_crowd_layer_starts_as_the_task_does(tagging, pretraining):
-    method, rules = methods.crowd_layer(Kind.MW, pretraining=pretraining)(tagging, 3)
+    method, rules = methods.crowd_layer(LayerKind.MW, pretraining=pretraining)(tagging, 3)
 
-    assert (method.name, method.seed, rules) == ("crowd-layer", 3, None)
+    assert (method.name, method.limits.seed, rules) == ("crowd-layer", 3, None)
     assert (method.kind, method.start, method.pretraining) == ("MW", tagging.method.start, pretraining)
 
 
@@ -57,10 +57,10 @@ def test_doctor_nets_have_weighted_heads_or_equal_ones(tagging, weighted, name):
 def test_other_rules_let_no_entity_begin_inside_a_sentence(tagging):
     method, _ = methods.other_rules(tagging, 0)
 
-    table = method.transitions
+    table = method.projector.transitions
     at = {name: k for k, name in enumerate(table.classes)}
     assert table.probability[at["O"], at["B-PER"]] == 0 < table.probability[at["B-PER"], at["I-PER"]]
-    assert table.classes == tagging.method.transitions.classes
+    assert table.classes == tagging.method.projector.transitions.classes
 
 
 def test_other_rules_of_reviews_are_about_another_word():
@@ -75,18 +75,18 @@ def test_other_rules_of_reviews_are_about_another_word():
 def test_without_rules_there_are_neither_rules_nor_transitions(tagging):
     method, rules = methods.without_rules(tagging, 2)
 
-    assert (method.transitions, rules, method.seed) == (None, None, 2)
+    assert (method.projector.transitions, rules, method.limits.seed) == (None, None, 2)
 
 
 def test_without_gold_the_answer_is_a_mean_of_weights_unless_said(tagging):
     averaged, _ = methods.without_gold("items")(tagging, 0)
     single, _ = methods.without_gold("annotations", average=1)(tagging, 0)
 
-    assert (averaged.held_out.apart, averaged.held_out.average) == ("items", 5)
-    assert (single.held_out.apart, single.held_out.average) == ("annotations", 1)
+    assert (averaged.limits.held_out.unit, averaged.limits.held_out.average) == ("items", 5)
+    assert (single.limits.held_out.unit, single.limits.held_out.average) == ("annotations", 1)
 
 
 def test_without_patience_nothing_stops_a_fit_early(tagging):
     patient = methods.without_patience(tagging.method)
 
-    assert patient.patience == patient.held_out.patience == patient.epochs
+    assert patient.limits.patience == patient.limits.held_out.patience == patient.limits.epochs

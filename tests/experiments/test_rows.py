@@ -17,7 +17,7 @@ def test_every_row_is_a_method_with_the_seed_of_the_job(task, row):
 
     method, _ = ROWS[setup.name](setup.task, 3)
 
-    assert method.seed == 3
+    assert method.limits.seed == 3
     assert callable(method.fit)
 
 
@@ -36,19 +36,22 @@ def test_options_change_strength_imitation_and_start():
     def method_with(option):
         return apply_option(data, base, option, seed=0)[1].method
 
-    assert (method_with("C 2").strength, method_with("C 2").imitation) == (2.0, base.method.imitation)
+    assert (method_with("C 2").projector.strength, method_with("C 2").imitation) == (2.0, base.method.imitation)
     assert [method_with("k 0.5").imitation(t) for t in (1, 9)] == [0.5, 0.5]
     assert method_with("k 1 - 0.98^t").imitation(2) == pytest.approx(1 - 0.98**2)
-    assert (method_with("from the classifier").preset.start, base.method.preset) == ("classifier", "paper")
-    assert method_with("all epochs").patience == base.method.epochs
+    assert (method_with("from the classifier").projector.preset.start, base.method.projector.preset) == (
+        "classifier",
+        "paper",
+    )
+    assert method_with("all epochs").limits.patience == base.method.limits.epochs
 
 
 def test_options_add_up_and_a_reading_comes_first():
     setup = set_up(Job("quick-ner", "logic-lncl, paper, C 2, k 0.5", 0))
 
     method = setup.task.method
-    assert (setup.name, method.strength, method.imitation(1)) == ("logic-lncl", 2.0, 0.5)
-    assert method.transitions is None
+    assert (setup.name, method.projector.strength, method.imitation(1)) == ("logic-lncl", 2.0, 0.5)
+    assert method.projector.transitions is None
     assert setup.task.rules is not None
 
 

@@ -14,7 +14,7 @@ def test_a_simulated_task_has_labels_dev_and_test_and_a_small_network():
     data, task = load_task("quick-sentiment")
 
     assert (len(data.corpus.items), len(data.dev.items), len(data.test.items)) == (300, 150, 150)
-    assert (task.method.epochs, task.method.classifier.filters, task.method.classifier.training.batch_size) == (
+    assert (task.method.limits.epochs, task.method.classifier.filters, task.method.classifier.training.batch_size) == (
         6,
         16,
         8,

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from crowdlogic.cli.app import app
-from crowdlogic.cli.simulate import write_simulation
 from crowdlogic.data.simulate import simulate_sentiment
+from crowdlogic.workflows.simulate import write_simulation
 
 GUIDE = Path(__file__).parents[2] / "docs" / "learning.md"
 FIT, RESTORE = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), flags=re.DOTALL)

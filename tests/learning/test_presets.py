@@ -1,3 +1,5 @@
+"""The configurations of the paper, by reading and by name."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -7,8 +9,10 @@ import pytest
 pytest.importorskip("torch")
 
 from crowdlogic.errors import OptionError
-from crowdlogic.learning.presets import CONLL_TIES, READINGS, ner, sentiment
-from crowdlogic.learning.schedules import Constant, Growing
+from crowdlogic.learning.imitation import ConstantImitation, GrowingImitation
+from crowdlogic.learning.presets import CONLL_TIES, READINGS, PresetConfiguration, ner, sentiment
+from crowdlogic.registry import PRESETS
+from crowdlogic.store.options.encode import encode_options
 
 TAGS = tuple(sorted(CONLL_TIES))
 
@@ -17,7 +21,8 @@ def test_sentiment_is_the_papers_table_2() -> None:
     found = sentiment(reading="paper")
 
     own = found.method
-    assert (own.imitation, own.strength, own.loss, own.epochs, own.patience) == (Growing(0.94), 5.0, "plain", 30, 5)
+    assert (own.imitation, own.projector.strength, own.loss) == (GrowingImitation(0.94), 5.0, "plain")
+    assert (own.limits.epochs, own.limits.patience) == (30, 5)
     training = own.classifier.training
     assert (training.optimiser, training.learning_rate, training.halve_every, training.batch_size) == (
         "adadelta",
@@ -32,7 +37,7 @@ def test_sentiment_is_the_papers_table_2() -> None:
 def test_ner_is_the_papers_table_2() -> None:
     own = ner(TAGS).method
 
-    assert (own.imitation, own.strength, own.loss) == (Growing(0.90, most=0.8), 5.0, "annotators")
+    assert (own.imitation, own.projector.strength, own.loss) == (GrowingImitation(0.90, most=0.8), 5.0, "annotators")
     assert own.start.order == CONLL_TIES
     training = own.classifier.training
     assert (training.optimiser, training.learning_rate, training.batch_size) == ("adam", 1e-3, 64)
@@ -40,9 +45,9 @@ def test_ner_is_the_papers_table_2() -> None:
 
 
 def test_the_default_readings_are_those_of_the_decisions() -> None:
-    assert ner(TAGS).method.preset == READINGS["released"]
+    assert ner(TAGS).method.projector.preset == READINGS["released"]
     assert sentiment() == replace(
-        sentiment(reading="paper"), method=replace(sentiment(reading="paper").method, imitation=Constant(0.2))
+        sentiment(reading="paper"), method=replace(sentiment(reading="paper").method, imitation=ConstantImitation(0.2))
     )
 
 
@@ -50,7 +55,7 @@ def test_the_default_readings_are_those_of_the_decisions() -> None:
 def test_every_reading_has_rules_or_transitions(reading: str) -> None:
     found = ner(TAGS, reading=reading)
 
-    assert (found.rules is None) != (found.method.transitions is None)
+    assert (found.rules is None) != (found.method.projector.transitions is None)
 
 
 def test_an_unknown_reading_is_refused() -> None:
@@ -63,5 +68,21 @@ def test_an_unknown_reading_is_refused() -> None:
 def test_tags_of_other_types_take_their_transitions_from_the_vote() -> None:
     found = ner(("B-GENE", "I-GENE", "O"))
 
-    assert found.method.transitions == "estimated"
+    assert found.method.projector.transitions == "estimated"
     assert found.rules is None
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("sentiment", sentiment()),
+        ("sentiment-paper", sentiment(reading="paper")),
+        ("ner", ner(TAGS)),
+        ("ner-paper", ner(TAGS, reading="paper")),
+    ],
+)
+def test_presets_have_names(name: str, expected: PresetConfiguration) -> None:
+    found = PRESETS.load(name)(TAGS)
+
+    assert encode_options(found.method) == encode_options(expected.method)
+    assert str(found.rules) == str(expected.rules)

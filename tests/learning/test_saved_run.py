@@ -17,26 +17,28 @@ from safetensors.numpy import load_file, save_file
 from crowdlogic.classifiers.linear import LinearClassifier
 from crowdlogic.data.simulate import simulate_sentiment
 from crowdlogic.errors import CrowdLogicError, FormatError, MissingDataError, OptionError
-from crowdlogic.learning.course import Row
-from crowdlogic.learning.evidence import explain
-from crowdlogic.learning.logic_lncl import LogicLNCL
+from crowdlogic.learning.algorithm import LogicLNCL
+from crowdlogic.learning.epoch import HistoryRow
+from crowdlogic.learning.explain import explain
+from crowdlogic.learning.method import TrainingData
 from crowdlogic.learning.saved_run import load_run
-from crowdlogic.learning.training_run import TrainingData, train_run
+from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.training_run import train_run
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates import Vocabulary
 
 MADE = simulate_sentiment(5, items=40, test_items=5, annotators=5, labels_per_item=3)
 RULES = parse_rules("1.0: include contrast('but')\n1: Near(A, B) & Label(A, C) -> Label(B, C)")
 NEAR = pl.DataFrame({"a": [MADE.corpus.items[0]], "b": [MADE.corpus.items[1]]})
-GIVEN = TrainingData(MADE.corpus, MADE.labels, RULES, Vocabulary().table("Near", NEAR))
-METHOD = LogicLNCL(epochs=2)
+GIVEN = TrainingData(corpus=MADE.corpus, labels=MADE.labels, rules=RULES, vocabulary=Vocabulary().table("Near", NEAR))
+METHOD = LogicLNCL(limits=TrainingLimits(epochs=2))
 
 
 class StopError(Exception):
     """Something went wrong in the middle."""
 
 
-def stop(row: Row, most: int) -> None:
+def stop(row: HistoryRow, most: int) -> None:
     if row.epoch == 2:
         raise StopError
 
@@ -46,7 +48,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
     train_run(folder / "done", METHOD, GIVEN)
     with pytest.raises(StopError):
-        train_run(folder / "stopped", METHOD, GIVEN, progress=stop)
+        train_run(folder / "stopped", METHOD, GIVEN, callback=stop)
     return folder
 
 
@@ -93,11 +95,12 @@ def put(value: Any, *path: str) -> Change:
 
 
 CONFIG = "config.json"
-TOP = ("classes", "digests", "rules", "projector", "outcome", "method")
+TOP = ("classes", "digests", "rules", "projector", "outcome", "method", "annotators")
 PLACES = [
     *((name,) for name in TOP),
     ("method", "classifier"),
     ("method", "name"),
+    ("annotators", "name"),
     ("rules", "tables"),
     ("rules", "text"),
     ("rules", "functions"),
@@ -117,6 +120,8 @@ DAMAGES = [
     (CONFIG, put("x", "outcome", "averaged_from")),
     (CONFIG, put("much", "projector", "strength")),
     (CONFIG, put({"name": "no such"}, "method", "classifier")),
+    (CONFIG, put({"name": "no such"}, "annotators")),
+    (CONFIG, put("much", "annotators", "trust")),
     (CONFIG, put("1: Label(S", "rules", "text")),
     *((file, lambda table, n=name: table.drop(n)) for file, name in [
         ("labels.parquet", "answer"), ("labels.parquet", "item"), ("labels.parquet", "crowd_negative"),
@@ -139,6 +144,8 @@ DAMAGES = [
     ("rules.json", lambda noted: [{**noted[0], "verdict": "x"}]),
     ("annotators.safetensors", lambda arrays: {"other": arrays["confusion"]}),
     ("annotators.safetensors", lambda arrays: {"confusion": arrays["confusion"][:2]}),
+    ("annotators.safetensors", lambda arrays: {"confusion": arrays["confusion"]}),
+    ("annotators.safetensors", lambda arrays: arrays | {"model.table": arrays["model.table"][:2]}),
     ("model.safetensors", lambda arrays: {name: array[:1] if array.ndim else array for name, array in arrays.items()}),
     ("model.safetensors", lambda arrays: arrays | {"fixed.width": np.ones(3)}),
     ("model.safetensors", lambda arrays: arrays | {"fixed.columns": arrays["fixed.columns"].astype(np.float64) * 1e9}),
@@ -164,6 +171,7 @@ def test_a_damaged_run_is_one_line(whole: Path, tmp_path: Path, file: str, chang
 def test_the_damage_is_named(whole: Path, tmp_path: Path) -> None:
     said = {}
     for name, (file, change) in {
+        "annotators": (CONFIG, put({"name": "one-coin"}, "annotators")),
         "missing": (CONFIG, without("rules")),
         "order": (CONFIG, put(["positive", "negative"], "classes")),
         "shape": ("annotators.safetensors", lambda arrays: {"confusion": arrays["confusion"][:2]}),
@@ -177,6 +185,7 @@ def test_the_damage_is_named(whole: Path, tmp_path: Path) -> None:
 
     end = " Train it again, or bring back the file."
     assert said == {
+        "annotators": f"(annotators.safetensors: no 'accuracy' for one-coin annotators).{end}",
         "missing": f"(no 'rules').{end}",
         "order": f"(config.json and labels.parquet have the classes in different orders).{end}",
         "shape": f"(annotators.safetensors: confusion is (2, 2, 2) where (5, 2, 2) is expected).{end}",

@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.learning.planted_likelihoods import plant_likelihoods
 
+from crowdlogic.annotators.confusion import ConfusionMatrices
+from crowdlogic.annotators.sequential import Sequential
 from crowdlogic.annotators.table import annotator_table
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.scikit import Scikit
@@ -20,18 +23,20 @@ from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError, RuleError
-from crowdlogic.learning import course
-from crowdlogic.learning.course import Row
-from crowdlogic.learning.crf_ma import CRFMA
-from crowdlogic.learning.crowd_layer import CrowdLayer
-from crowdlogic.learning.doctor_nets import DoctorNets
-from crowdlogic.learning.logic_lncl import LogicLNCL
+from crowdlogic.learning.algorithm import LogicLNCL
+from crowdlogic.learning.baselines.crf_ma import CRFMA
+from crowdlogic.learning.baselines.crowd_layer import CrowdLayer
+from crowdlogic.learning.baselines.doctor_nets import DoctorNets
+from crowdlogic.learning.baselines.two_stage import Gold, TwoStage
+from crowdlogic.learning.epoch import HistoryRow
+from crowdlogic.learning.method import TrainingData
 from crowdlogic.learning.saved_run import Run, load_run
-from crowdlogic.learning.stopping import HeldOut
-from crowdlogic.learning.training_run import TrainingData, train_run
-from crowdlogic.learning.two_stage import Gold, TwoStage
+from crowdlogic.learning.stopping.held_out import HeldOut
+from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.training_run import train_run
 from crowdlogic.rules.parser import parse_rules, read_rules
 from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.rules.projection.projector import Projector
 
 REVIEWS = simulate_sentiment(5, items=90, test_items=30, annotators=12, labels_per_item=3)
 SENTENCES = simulate_ner(5, items=40, test_items=10, annotators=6, labels_per_item=3)
@@ -39,11 +44,12 @@ BUT, BIO = parse_rules("1.0: include contrast('but')"), parse_rules("1.0: includ
 
 
 def reviews(**more: Any) -> TrainingData:
-    return replace(TrainingData(REVIEWS.corpus, REVIEWS.labels, BUT), **more)
+    return replace(TrainingData(corpus=REVIEWS.corpus, labels=REVIEWS.labels, rules=BUT), **more)
 
 
 def sentences(**more: Any) -> TrainingData:
-    return replace(TrainingData(SENTENCES.corpus, SENTENCES.labels, BIO, watched={"test": SENTENCES.test}), **more)
+    given = TrainingData(corpus=SENTENCES.corpus, labels=SENTENCES.labels, rules=BIO, watched={"test": SENTENCES.test})
+    return replace(given, **more)
 
 
 def small_cnn(kind: str) -> Any:
@@ -66,9 +72,9 @@ class StopError(Exception):
     """Something went wrong in the middle."""
 
 
-def stopping_after(epoch: int, how: type[BaseException], *, again: bool = False) -> Any:
-    def hear(row: Row, most: int) -> None:
-        if (row.epoch, row.again) == (epoch, again):
+def stopping_after(epoch: int, how: type[BaseException], *, refit: bool = False) -> Any:
+    def hear(row: HistoryRow, most: int) -> None:
+        if (row.epoch, row.refit) == (epoch, refit):
             raise how
 
     return hear
@@ -79,25 +85,36 @@ def rows_of_features() -> TrainingData:
     truth = rng.integers(2, size=60)
     corpus = documents([f"d{i}" for i in range(60)], features=rng.normal(size=(60, 3)) + truth[:, None])
     rows = [(f"d{i}", f"a{j}", int(truth[i] ^ (rng.random() < 0.2))) for i in range(60) for j in range(4)]
-    return TrainingData(corpus, from_arrays(*map(list, zip(*rows, strict=True))))
+    return TrainingData(corpus=corpus, labels=from_arrays(*map(list, zip(*rows, strict=True))))
 
 
 CASES = {
-    "linear": (LogicLNCL(epochs=6, patience=6), reviews()),
-    "linear tagger with learnt weights": (LogicLNCL(epochs=5, learn_weights=True, loss="annotators"), sentences()),
-    "kim-cnn": (LogicLNCL(classifier="kim-cnn", epochs=4, seed=3), reviews(dev=REVIEWS.test)),
-    "cnn-gru": (LogicLNCL(classifier="cnn-gru", epochs=4, transitions="estimated", preset="transitions"), sentences()),
-    "mlp": (LogicLNCL(classifier="mlp", epochs=4), rows_of_features()),
+    "linear": (LogicLNCL(limits=TrainingLimits(epochs=6, patience=6)), reviews()),
+    "linear tagger with learnt weights": (
+        LogicLNCL(learn_weights=True, loss="annotators", limits=TrainingLimits(epochs=5)),
+        sentences(),
+    ),
+    "sequential annotators": (LogicLNCL(annotators=Sequential(), limits=TrainingLimits(epochs=4)), sentences()),
+    "kim-cnn": (LogicLNCL(classifier="kim-cnn", limits=TrainingLimits(epochs=4, seed=3)), reviews(dev=REVIEWS.test)),
+    "cnn-gru": (
+        LogicLNCL(
+            classifier="cnn-gru",
+            projector=Projector(transitions="estimated", preset="transitions"),
+            limits=TrainingLimits(epochs=4),
+        ),
+        sentences(),
+    ),
+    "mlp": (LogicLNCL(classifier="mlp", limits=TrainingLimits(epochs=4)), rows_of_features()),
     "a forest": (
-        LogicLNCL(classifier=Scikit("RandomForestClassifier", {"n_estimators": 5}), epochs=4),
+        LogicLNCL(classifier=Scikit("RandomForestClassifier", {"n_estimators": 5}), limits=TrainingLimits(epochs=4)),
         rows_of_features(),
     ),
-    "two stages": (TwoStage(epochs=4), reviews()),
-    "kim-cnn without dev": (LogicLNCL(classifier="kim-cnn", epochs=4, seed=3), reviews()),
-    "a crowd layer": (CrowdLayer("kim-cnn", epochs=4), reviews(rules=None)),
-    "weighted doctor nets": (DoctorNets("mlp", weighted=True, epochs=4), rows_of_features()),
-    "crf-ma": (CRFMA(epochs=3, first_steps=20), sentences(rules=None)),
-    "gold": (Gold(epochs=4), reviews()),
+    "two stages": (TwoStage(limits=TrainingLimits(epochs=4)), reviews()),
+    "kim-cnn without dev": (LogicLNCL(classifier="kim-cnn", limits=TrainingLimits(epochs=4, seed=3)), reviews()),
+    "a crowd layer": (CrowdLayer("kim-cnn", limits=TrainingLimits(epochs=4)), reviews(rules=None)),
+    "weighted doctor nets": (DoctorNets("mlp", weighted=True, limits=TrainingLimits(epochs=4)), rows_of_features()),
+    "crf-ma": (CRFMA(first_steps=20, limits=TrainingLimits(epochs=3)), sentences(rules=None)),
+    "gold": (Gold(limits=TrainingLimits(epochs=4)), reviews()),
 }
 
 
@@ -113,11 +130,11 @@ def same(one: Run, other: Run) -> None:
     for view, beliefs in one.record.views.items():
         np.testing.assert_array_equal(other.record.views[view], beliefs)
     np.testing.assert_array_equal(one.estimate.answer, other.estimate.answer)
-    np.testing.assert_array_equal(one.learned.epoch.confusion, other.learned.epoch.confusion)
-    for passes in ((one.history, other.history), (one.learned.again, other.learned.again)):
+    np.testing.assert_array_equal(one.learned.epoch.annotators.confusion, other.learned.epoch.annotators.confusion)
+    for passes in ((one.history, other.history), (one.learned.refit_history, other.learned.refit_history)):
         rows = [[repr(replace(row, seconds=0)) for row in history] for history in passes]  # as text: nan is not nan
         assert rows[0] == rows[1]
-    assert (one.learned.chosen, one.learned.since) == (other.learned.chosen, other.learned.since)
+    assert (one.learned.chosen, one.learned.averaged_from) == (other.learned.chosen, other.learned.averaged_from)
     assert one.record.model.keys() == other.record.model.keys()
     for name, array in one.record.model.items():
         np.testing.assert_array_equal(other.record.model[name], array)
@@ -129,7 +146,7 @@ def test_a_run_that_was_stopped_ends_as_it_would_have(tmp_path: Path, name: str,
     train_run(tmp_path / "whole", method, given)
 
     with pytest.raises(how):
-        train_run(tmp_path / "stopped", method, given, progress=stopping_after(2, how))
+        train_run(tmp_path / "stopped", method, given, callback=stopping_after(2, how))
     status = json.loads((tmp_path / "stopped" / "config.json").read_text())["status"]
     train_run(tmp_path / "stopped", method, given, resume=True)
 
@@ -138,7 +155,10 @@ def test_a_run_that_was_stopped_ends_as_it_would_have(tmp_path: Path, name: str,
     assert not (tmp_path / "stopped" / "checkpoint").exists()
 
 
-@pytest.mark.parametrize("name", ["linear", "linear tagger with learnt weights", "cnn-gru", "a forest", "two stages"])
+@pytest.mark.parametrize(
+    "name",
+    ["linear", "linear tagger with learnt weights", "sequential annotators", "cnn-gru", "a forest", "two stages"],
+)
 @pytest.mark.parametrize("how", ["stopped", "stopped in both passes", "stopped between the passes"])
 def test_a_run_that_was_stopped_in_its_second_pass_ends_as_it_would_have(tmp_path: Path, name: str, how: str) -> None:
     method, given = case(name)
@@ -146,27 +166,33 @@ def test_a_run_that_was_stopped_in_its_second_pass_ends_as_it_would_have(tmp_pat
 
     stops = [(2, False)] if how == "stopped in both passes" else []
     stops.append((len(whole.history), False) if how == "stopped between the passes" else (1, True))
-    for at, (epoch, again) in enumerate(stops):
+    for at, (epoch, refit) in enumerate(stops):
         with pytest.raises(StopError):
             train_run(
                 tmp_path / "stopped",
                 method,
                 given,
                 resume=at > 0,
-                progress=stopping_after(epoch, StopError, again=again),
+                callback=stopping_after(epoch, StopError, refit=refit),
             )
     heard: list[tuple[int, bool]] = []
     train_run(
-        tmp_path / "stopped", method, given, resume=True, progress=lambda row, _: heard.append((row.epoch, row.again))
+        tmp_path / "stopped",
+        method,
+        given,
+        resume=True,
+        callback=lambda row, _: heard.append((row.epoch, row.refit)),
     )
 
     first = 1 if how == "stopped between the passes" else 2
-    assert heard == [(epoch, True) for epoch in range(first, len(whole.learned.again) + 1)]
+    assert heard == [(epoch, True) for epoch in range(first, len(whole.learned.refit_history) + 1)]
     same(load_run(tmp_path / "whole"), load_run(tmp_path / "stopped"))
     assert not list((tmp_path / "stopped").glob("checkpoint*"))
 
 
-@pytest.mark.parametrize("name", ["linear", "linear tagger with learnt weights", "kim-cnn", "cnn-gru"])
+@pytest.mark.parametrize(
+    "name", ["linear", "linear tagger with learnt weights", "sequential annotators", "kim-cnn", "cnn-gru"]
+)
 def test_a_run_that_was_moved_predicts_and_explains_as_the_fit_did(tmp_path: Path, name: str) -> None:
     method, given = case(name)
     made = REVIEWS if given.corpus.offsets is None else SENTENCES
@@ -184,13 +210,15 @@ def test_a_run_that_was_moved_predicts_and_explains_as_the_fit_did(tmp_path: Pat
     before, after = fitted.explain(item), moved.explain(item)
     for part in ("classifier", "normaliser", "q_a", "q_b", "q_f"):
         np.testing.assert_array_equal(getattr(before, part), getattr(after, part))
+    np.testing.assert_array_equal(before.crowd.term, after.crowd.term)
+    assert before.crowd.annotator == after.crowd.annotator
     assert before.rules is not None
     assert after.rules is not None
     np.testing.assert_allclose(before.rules.share, after.rules.share, rtol=0, atol=1e-6)
 
 
 def test_a_run_holds_what_the_brief_reader_looks_for(tmp_path: Path) -> None:
-    run = train_run(tmp_path / "run", LogicLNCL(epochs=3), reviews(inputs={"labels": "l.csv"}))
+    run = train_run(tmp_path / "run", LogicLNCL(limits=TrainingLimits(epochs=3)), reviews(inputs={"labels": "l.csv"}))
 
     config = json.loads((tmp_path / "run" / "config.json").read_text())
     answers = pl.read_parquet(tmp_path / "run" / "labels.parquet")
@@ -205,12 +233,16 @@ def test_a_run_holds_what_the_brief_reader_looks_for(tmp_path: Path) -> None:
     assert people.equals(annotator_table(run.learned.task.labels, run.estimate))
     assert len(run.record.audit) == 1
     assert len((tmp_path / "run" / "history.jsonl").read_text().splitlines()) == len(run.history)
-    assert len((tmp_path / "run" / "refit.jsonl").read_text().splitlines()) == len(run.learned.again)
+    assert len((tmp_path / "run" / "refit.jsonl").read_text().splitlines()) == len(run.learned.refit_history)
 
 
 def test_learnt_weights_of_rules_are_in_the_run(tmp_path: Path) -> None:
     rules = parse_rules("1: Contains(S, 'the') -> Label(S, 'positive')\n1: include contrast('but')")
-    run = train_run(tmp_path / "run", LogicLNCL(epochs=5, learn_weights=True), reviews(rules=rules, dev=REVIEWS.test))
+    run = train_run(
+        tmp_path / "run",
+        LogicLNCL(learn_weights=True, limits=TrainingLimits(epochs=5)),
+        reviews(rules=rules, dev=REVIEWS.test),
+    )
 
     again = load_run(tmp_path / "run")
 
@@ -221,7 +253,7 @@ def test_learnt_weights_of_rules_are_in_the_run(tmp_path: Path) -> None:
 
 
 def test_what_was_never_computed_is_no_number_after_reading_either(tmp_path: Path) -> None:
-    run = train_run(tmp_path / "run", TwoStage(epochs=2), reviews())
+    run = train_run(tmp_path / "run", TwoStage(limits=TrainingLimits(epochs=2)), reviews())
 
     again = load_run(tmp_path / "run")
 
@@ -234,7 +266,9 @@ def test_facts_and_word_lists_are_in_the_run(tmp_path: Path) -> None:
     names = REVIEWS.corpus.items.to_list()
     words = Vocabulary().table("Near", pl.DataFrame({"a": names[:20], "b": names[20:40], "truth": [0.5] * 20}))
     rules = parse_rules("1: Near(A, B) & Label(A, C) -> Label(B, C)")
-    run = train_run(tmp_path / "run", LogicLNCL(epochs=2), reviews(rules=rules, vocabulary=words))
+    run = train_run(
+        tmp_path / "run", LogicLNCL(limits=TrainingLimits(epochs=2)), reviews(rules=rules, vocabulary=words)
+    )
     (tmp_path / "run").rename(tmp_path / "moved")
 
     again = load_run(tmp_path / "moved").explain(names[3]).rules
@@ -252,7 +286,11 @@ def test_a_run_whose_rules_name_a_group_of_word_lists_may_be_moved(tmp_path: Pat
     (tmp_path / "given" / "fine.txt").write_text("the\n")
     text = "$LISTS = {'good.txt', 'fine.txt'}\n1: InList(S, $LISTS) -> Label(S, 'positive')\n"
     (tmp_path / "given" / "my.rules").write_text(text)
-    run = train_run(tmp_path / "run", LogicLNCL(epochs=2), reviews(rules=read_rules(tmp_path / "given" / "my.rules")))
+    run = train_run(
+        tmp_path / "run",
+        LogicLNCL(limits=TrainingLimits(epochs=2)),
+        reviews(rules=read_rules(tmp_path / "given" / "my.rules")),
+    )
     before = run.predict(REVIEWS.test)
     shutil.rmtree(tmp_path / "given")
     (tmp_path / "run").rename(tmp_path / "moved")
@@ -265,18 +303,18 @@ def test_a_run_whose_rules_name_a_group_of_word_lists_may_be_moved(tmp_path: Pat
 
 def test_a_second_process_in_the_same_run_is_refused_and_changes_nothing(tmp_path: Path) -> None:
     pytest.importorskip("fcntl")
-    method, given = LogicLNCL(epochs=3), reviews()
+    method, given = LogicLNCL(limits=TrainingLimits(epochs=3)), reviews()
     refused: list[str] = []
 
-    def another(row: Row, _: int) -> None:
+    def another(row: HistoryRow, _: int) -> None:
         files = {file: file.read_bytes() for file in (tmp_path / "run").rglob("*") if file.is_file()}
-        if (row.epoch, row.again) == (2, False):
+        if (row.epoch, row.refit) == (2, False):
             with pytest.raises(OptionError) as problem:
                 train_run(tmp_path / "run", method, given, resume=True)
             refused.append(str(problem.value))
         assert {file: file.read_bytes() for file in (tmp_path / "run").rglob("*") if file.is_file()} == files
 
-    train_run(tmp_path / "run", method, given, progress=another)
+    train_run(tmp_path / "run", method, given, callback=another)
 
     assert refused == [
         f"{tmp_path / 'run'}: another process is training this run. Wait until it ends, or name another folder."
@@ -292,10 +330,10 @@ def test_a_fit_that_fails_before_its_first_epoch_is_over_leaves_nothing(tmp_path
 
 
 def test_an_interrupt_in_the_first_epoch_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(self: LogicLNCL, *given: Any, **options: Any) -> Any:
+    def interrupted(*given: Any, **options: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(LogicLNCL, "e_step", interrupted)
+    monkeypatch.setattr(ConfusionMatrices, "m_step", interrupted)
 
     with pytest.raises(KeyboardInterrupt):
         train_run(tmp_path / "run", LogicLNCL(), reviews())
@@ -311,15 +349,20 @@ def test_an_interrupt_in_the_first_epoch_leaves_nothing(tmp_path: Path, monkeypa
         ({"dev": REVIEWS.test}, "dev items"),
         ({"corpus": replace(REVIEWS.corpus, texts=("new", *REVIEWS.corpus.texts[1:]))}, "items"),
         ({"vocabulary": Vocabulary().table("Near", pl.DataFrame({"a": ["x"]}))}, "rules"),
-        ({"method": LogicLNCL(epochs=6, strength=4.0)}, "options"),
-        ({"method": LogicLNCL(epochs=6, seed=1)}, "options"),
-        ({"method": LogicLNCL(epochs=6, classifier=Linear(ridge=1.0))}, "options"),
+        ({"method": LogicLNCL(projector=Projector(strength=4.0), limits=TrainingLimits(epochs=6))}, "options"),
+        ({"method": LogicLNCL(limits=TrainingLimits(epochs=6, seed=1))}, "options"),
+        ({"method": LogicLNCL(classifier=Linear(ridge=1.0), limits=TrainingLimits(epochs=6))}, "options"),
     ],
 )
 def test_a_run_is_not_gone_on_with_something_else(tmp_path: Path, change: dict[str, Any], what: str) -> None:
     with pytest.raises(StopError):
-        train_run(tmp_path / "run", LogicLNCL(epochs=6), reviews(), progress=stopping_after(1, StopError))
-    method = change.pop("method", LogicLNCL(epochs=6))
+        train_run(
+            tmp_path / "run",
+            LogicLNCL(limits=TrainingLimits(epochs=6)),
+            reviews(),
+            callback=stopping_after(1, StopError),
+        )
+    method = change.pop("method", LogicLNCL(limits=TrainingLimits(epochs=6)))
 
     with pytest.raises(OptionError) as refused:
         train_run(tmp_path / "run", method, reviews(**change), resume=True)
@@ -331,11 +374,16 @@ def test_a_run_is_not_gone_on_with_something_else(tmp_path: Path, change: dict[s
 
 
 def test_a_run_may_be_gone_on_with_for_longer(tmp_path: Path) -> None:
-    train_run(tmp_path / "long", LogicLNCL(epochs=5, patience=9), reviews())
+    train_run(tmp_path / "long", LogicLNCL(limits=TrainingLimits(epochs=5, patience=9)), reviews())
     with pytest.raises(StopError):
-        train_run(tmp_path / "run", LogicLNCL(epochs=2), reviews(), progress=stopping_after(2, StopError))
+        train_run(
+            tmp_path / "run",
+            LogicLNCL(limits=TrainingLimits(epochs=2)),
+            reviews(),
+            callback=stopping_after(2, StopError),
+        )
 
-    train_run(tmp_path / "run", LogicLNCL(epochs=5, patience=9), reviews(), resume=True)
+    train_run(tmp_path / "run", LogicLNCL(limits=TrainingLimits(epochs=5, patience=9)), reviews(), resume=True)
 
     same(load_run(tmp_path / "long"), load_run(tmp_path / "run"))
 
@@ -345,47 +393,38 @@ def test_a_run_may_be_gone_on_with_for_longer_or_shorter_in_its_second_pass(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int, then: int
 ) -> None:
     """When its first pass goes on, other epochs are chosen, and the mean is of those; epochs that were run count."""
-    planted(monkeypatch, [-5.0, -3.0, -4.0, -4.0, -4.0, -2.0, -4.0, -4.0])
-    method = LogicLNCL(epochs=first, held_out=HeldOut(average=3))
-    fresh = train_run(tmp_path / "fresh", replace(method, epochs=8), reviews())
+    plant_likelihoods(monkeypatch, [-5.0, -3.0, -4.0, -4.0, -4.0, -2.0, -4.0, -4.0])
+    method = LogicLNCL(limits=TrainingLimits(epochs=first, held_out=HeldOut(average=3)))
+    fresh = train_run(tmp_path / "fresh", replace(method, limits=replace(method.limits, epochs=8)), reviews())
     with pytest.raises(StopError):
-        train_run(tmp_path / "run", method, reviews(), progress=stopping_after(3, StopError, again=True))
+        train_run(tmp_path / "run", method, reviews(), callback=stopping_after(3, StopError, refit=True))
 
-    train_run(tmp_path / "run", replace(method, epochs=then), reviews(), resume=True)
+    train_run(tmp_path / "run", replace(method, limits=replace(method.limits, epochs=then)), reviews(), resume=True)
 
     same(load_run(tmp_path / "fresh"), load_run(tmp_path / "run"))
-    assert (fresh.learned.since, len(fresh.learned.again)) == (6, 8)
+    assert (fresh.learned.averaged_from, len(fresh.learned.refit_history)) == (6, 8)
 
 
 @pytest.mark.parametrize("name", ["linear", "kim-cnn without dev", "a crowd layer", "weighted doctor nets"])
 @pytest.mark.parametrize("stop", [2, 3, 4])
 def test_a_mean_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, stop: int) -> None:
     method, given = case(name)
-    method = replace(method, epochs=5, held_out=HeldOut(average=4))
-    planted(monkeypatch, [-3.0, -1.0, -2.0, -2.0, -2.0])
+    method = replace(method, limits=replace(method.limits, epochs=5, held_out=HeldOut(average=4)))
+    plant_likelihoods(monkeypatch, [-3.0, -1.0, -2.0, -2.0, -2.0])
     whole = train_run(tmp_path / "whole", method, given)
 
     with pytest.raises(StopError):
-        train_run(tmp_path / "stopped", method, given, progress=stopping_after(stop, StopError, again=True))
+        train_run(tmp_path / "stopped", method, given, callback=stopping_after(stop, StopError, refit=True))
     train_run(tmp_path / "stopped", method, given, resume=True)
 
-    assert (whole.learned.since, len(whole.learned.again)) == (2, 5)
+    assert (whole.learned.averaged_from, len(whole.learned.refit_history)) == (2, 5)
     same(load_run(tmp_path / "whole"), load_run(tmp_path / "stopped"))
     np.testing.assert_array_equal(whole.learned.epoch.p, whole.learned.classifier.predict_proba(given.corpus))
 
 
-def planted(monkeypatch: pytest.MonkeyPatch, curve: list[float]) -> None:
-    """The likelihood of the labels kept apart, for each epoch, however often it is asked for."""
-
-    def told(self: course.Course, _: Any) -> Any:
-        return np.full(len(self.task.labels.items), curve[len(self.history)]) if self.task.held is not None else None
-
-    monkeypatch.setattr(course.Course, "_told", told)
-
-
 def test_a_run_over_rows_of_features_explains_and_predicts(tmp_path: Path) -> None:
     given = rows_of_features()
-    run = train_run(tmp_path / "run", LogicLNCL(epochs=3), given)
+    run = train_run(tmp_path / "run", LogicLNCL(limits=TrainingLimits(epochs=3)), given)
 
     again = load_run(tmp_path / "run")
 
@@ -400,7 +439,7 @@ def test_a_classifier_that_python_made_must_be_brought_along(tmp_path: Path) -> 
 
     scikit = Scikit(make_pipeline(StandardScaler(), LogisticRegression()))
     given = rows_of_features()
-    run = train_run(tmp_path / "run", LogicLNCL(classifier=scikit, epochs=2), given)
+    run = train_run(tmp_path / "run", LogicLNCL(classifier=scikit, limits=TrainingLimits(epochs=2)), given)
 
     with pytest.raises(OptionError) as refused:
         load_run(tmp_path / "run")

@@ -15,7 +15,7 @@ from crowdlogic.data.frames import from_arrays, from_matrix
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.engines.shards import make_shards
 from crowdlogic.errors import OptionError
-from crowdlogic.learning.steps import e_step
+from crowdlogic.learning.posterior import e_step
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.dirichlet import divergence, expected_log
 from crowdlogic.registry import TRUTH_METHODS

@@ -27,7 +27,7 @@ def test_options_that_were_given_come_first() -> None:
     assert merged == TrainOptions(
         labels="l.csv", vectors=("v.txt",), seed=4, set={"strength": 2, "classifier": {"ridge": 1.0, "steps": 3}}
     )
-    assert merged.changes == {"strength": 2, "classifier": {"ridge": 1.0, "steps": 3}, "seed": 4}
+    assert merged.changes == {"strength": 2, "classifier": {"ridge": 1.0, "steps": 3}, "limits": {"seed": 4}}
 
 
 def test_an_option_that_is_not_there_is_named_with_its_source() -> None:

@@ -25,6 +25,7 @@ from crowdlogic.engines.shards import Shard, Shards
 from crowdlogic.engines.sweeps import sum_evidence, tally
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats
+from crowdlogic.registry import ANNOTATOR_MODELS
 
 Arrays: TypeAlias = dict[str, Floats]
 """Parameters by name, as a checkpoint or a run directory holds them."""
@@ -62,6 +63,7 @@ class Annotators(Protocol):
         """The parameters by name."""
 
 
+@ANNOTATOR_MODELS.serves
 @runtime_checkable
 class AnnotatorModel(Protocol):
     """The options of a model, and how its parameters are estimated."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from crowdlogic.cli.console import say
 from crowdlogic.data.wording import pluralise
-from crowdlogic.learning.course import Progress, Row
+from crowdlogic.learning.epoch import EpochCallback, HistoryRow
 from crowdlogic.workflows.tables import percent
 from crowdlogic.workflows.train import HELD_OUT
 
@@ -20,7 +20,7 @@ SHOWN_EPOCHS = 12
 
 
 @contextmanager
-def show_epochs(stopping: str) -> Iterator[Progress]:
+def show_epochs(stopping: str) -> Iterator[EpochCallback]:
     """A callback that shows each epoch.
 
     Args:
@@ -33,11 +33,11 @@ def show_epochs(stopping: str) -> Iterator[Progress]:
     if not console.is_terminal:
         yield lambda row, most: say(epoch_line(row, most, stopping))
         return
-    rows: list[Row] = []
+    rows: list[HistoryRow] = []
     with Live(console=console, auto_refresh=False) as live:
 
-        def show(row: Row, most: int) -> None:
-            if row.again and rows and not rows[0].again:
+        def show(row: HistoryRow, most: int) -> None:
+            if row.refit and rows and not rows[0].refit:
                 live.console.print(epoch_table(rows, len(rows), stopping))  # the first pass stays above the refit
                 rows.clear()
             rows.append(row)
@@ -46,24 +46,24 @@ def show_epochs(stopping: str) -> Iterator[Progress]:
         yield show
 
 
-def epoch_line(row: Row, most: int, stopping: str) -> str:
+def epoch_line(row: HistoryRow, most: int, stopping: str) -> str:
     """One epoch in a line."""
-    score = f"{stopping} {format_score(row, stopping)}, " if stopping and not row.again else ""
+    score = f"{stopping} {format_score(row, stopping)}, " if stopping and not row.refit else ""
     which = (
-        f"refit with all labels, epoch {row.epoch} of {most}" if row.again else f"epoch {row.epoch} of at most {most}"
+        f"refit with all labels, epoch {row.epoch} of {most}" if row.refit else f"epoch {row.epoch} of at most {most}"
     )
     left = format_seconds(row.seconds * (most - row.epoch))
     return (
         f"{which}: loss {row.loss:.4f}, {score}{percent(row.change)} of answers changed, k {row.k:.2f}, "
-        f"{format_seconds(row.seconds)}, {'about' if row.again else 'at most'} {left} left"
+        f"{format_seconds(row.seconds)}, {'about' if row.refit else 'at most'} {left} left"
     )
 
 
-def epoch_table(rows: Sequence[Row], most: int, stopping: str) -> Table:
+def epoch_table(rows: Sequence[HistoryRow], most: int, stopping: str) -> Table:
     """The last epochs of a pass; the best one so far is bold."""
     from rich.table import Table
 
-    refit = rows[-1].again
+    refit = rows[-1].refit
     best = next((row for row in reversed(rows) if row.kept), None)
     stopping = "" if refit else stopping
     title = f"refit with all labels, {pluralise(most, 'epoch')}" if refit else None
@@ -78,12 +78,12 @@ def epoch_table(rows: Sequence[Row], most: int, stopping: str) -> Table:
     return table
 
 
-def _time_left(rows: Sequence[Row], most: int) -> str:
+def _time_left(rows: Sequence[HistoryRow], most: int) -> str:
     mean = sum(row.seconds for row in rows) / len(rows)
     return f"at most {format_seconds(mean * (most - rows[-1].epoch))}"
 
 
-def format_score(row: Row, stopping: str) -> str:
+def format_score(row: HistoryRow, stopping: str) -> str:
     """The stopping score: a share in percent; a log likelihood as it is."""
     return f"{row.stopping:.4f}" if stopping == HELD_OUT else percent(row.stopping)
 

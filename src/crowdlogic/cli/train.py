@@ -117,8 +117,8 @@ def command(
     )
     prepared = prepare_training(options, out, config=config, resume=resume)
     say(*prepared.notices)
-    with show_epochs(prepared.stopping_score) as progress:
-        outcome = prepared.train(progress=progress)
+    with show_epochs(prepared.stopping_score) as callback:
+        outcome = prepared.train(callback=callback)
     say(*outcome.notices)
     if json:
         show_json(outcome.figures())

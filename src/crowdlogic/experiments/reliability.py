@@ -29,7 +29,7 @@ def annotator_record(learned: Learned) -> dict[str, Any]:
     """The part of a result that figures of annotators are made from: scores of each, matrices of the busiest."""
     labels, gold = learned.task.labels, np.asarray(learned.task.corpus.gold)
     real, seen = real_confusion(labels, gold)
-    estimated = learned.epoch.confusion
+    estimated = learned.epoch.annotators.confusion
     count = labels.labels_per_annotator()
     busiest = np.argsort(-count, kind="stable")[:BUSIEST]
     skill = _skill(learned, gold)

@@ -16,9 +16,9 @@ from crowdlogic.errors import OptionError, did_you_mean, name_list
 from crowdlogic.experiments import methods
 from crowdlogic.experiments.jobs import Job
 from crowdlogic.experiments.tasks import WEAK_MODELS, load_task, sample_items
-from crowdlogic.learning.crowd_layer import Kind
-from crowdlogic.learning.presets import CONLL_TIES, READINGS, Configured
-from crowdlogic.learning.schedules import Constant, Growing
+from crowdlogic.learning.baselines.crowd_layer import LayerKind
+from crowdlogic.learning.imitation import ConstantImitation, GrowingImitation
+from crowdlogic.learning.presets import CONLL_TIES, READINGS, PresetConfiguration
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod, truth_method
 from crowdlogic.truth.ties import Ties
@@ -36,10 +36,10 @@ ROWS: dict[str, methods.Builder] = {
     "annotators": methods.logic_lncl,
     "crf-ma": methods.crf_ma,
     "aggnet with silence": methods.aggnet_with_silence,
-    "cl mw": methods.crowd_layer(Kind.MW, pretraining=5),
-    "cl vw": methods.crowd_layer(Kind.VW, pretraining=5),
-    "cl vw-b": methods.crowd_layer(Kind.VW_B, pretraining=5),
-    "cl mw 1": methods.crowd_layer(Kind.MW, pretraining=1),
+    "cl mw": methods.crowd_layer(LayerKind.MW, pretraining=5),
+    "cl vw": methods.crowd_layer(LayerKind.VW, pretraining=5),
+    "cl vw-b": methods.crowd_layer(LayerKind.VW_B, pretraining=5),
+    "cl mw 1": methods.crowd_layer(LayerKind.MW, pretraining=1),
     "dl-dn": methods.doctor_nets(weighted=False),
     "dl-wdn": methods.doctor_nets(weighted=True),
     "without rules": methods.without_rules,
@@ -86,7 +86,7 @@ class RowSetup:
 
     name: str
     data: Benchmark
-    task: Configured
+    task: PresetConfiguration
     options: tuple[str, ...] = ()
 
     @property
@@ -120,16 +120,18 @@ def set_up(job: Job) -> RowSetup:
     return RowSetup(name=name, data=data, task=task, options=tuple(options))
 
 
-def apply_option(data: Benchmark, task: Configured, option: str, *, seed: int) -> tuple[Benchmark, Configured]:
+def apply_option(
+    data: Benchmark, task: PresetConfiguration, option: str, *, seed: int
+) -> tuple[Benchmark, PresetConfiguration]:
     """A task with one option of a row applied."""
     method = task.method
     match option.split():
         case ["C", strength]:
             method = methods.with_strength(method, float(strength))
         case ["k", imitation]:
-            method = methods.with_imitation(method, Constant(float(imitation)))
+            method = methods.with_imitation(method, ConstantImitation(float(imitation)))
         case ["k", "1", "-", power] if power.endswith("^t"):
-            method = methods.with_imitation(method, Growing(float(power.removesuffix("^t"))))
+            method = methods.with_imitation(method, GrowingImitation(float(power.removesuffix("^t"))))
         case ["from", "the", "classifier"]:
             method = methods.projecting_predictions(method)
         case _ if option == ALL_EPOCHS:

@@ -17,8 +17,9 @@ from crowdlogic.experiments.jobs import Job
 from crowdlogic.experiments.reliability import annotator_record
 from crowdlogic.experiments.rows import AGGNET_RULE, ROWS, TRUTH_ROWS, RowSetup, set_up
 from crowdlogic.experiments.tasks import load_task
-from crowdlogic.learning.course import Row
+from crowdlogic.learning.epoch import HistoryRow
 from crowdlogic.learning.learned import Learned
+from crowdlogic.learning.method import TrainingData
 from crowdlogic.learning.scoring import score
 from crowdlogic.metrics.spans import span_scores
 from crowdlogic.numerics.arrays import Ints
@@ -55,19 +56,19 @@ def _fit(built: methods.Built, row: RowSetup) -> Learned:
     parts = {"test": data.test, "dev gold": data.dev} if row.scores_every_epoch else {}
     watched = {name: corpus for name, corpus in parts.items() if corpus is not None}
     dev = None if row.is_gold_free else data.dev
-    return method.fit(data.corpus, data.labels, rules=rules, dev=dev, watched=watched)
+    return method.learn(TrainingData(corpus=data.corpus, labels=data.labels, rules=rules, dev=dev, watched=watched))
 
 
 def _history_records(learned: Learned) -> Record:
     """The epochs; those of the second fit with all labels, too, where there is one."""
     records: Record = {}
-    if learned.again:
-        records["averaged_from"] = learned.since
-        records["refit_history"] = [_epoch_record(epoch) for epoch in learned.again]
+    if learned.refit_history:
+        records["averaged_from"] = learned.averaged_from
+        records["refit_history"] = [_epoch_record(epoch) for epoch in learned.refit_history]
     return records | {"history": [_epoch_record(epoch) for epoch in learned.history]}
 
 
-def _epoch_record(epoch: Row) -> Record:
+def _epoch_record(epoch: HistoryRow) -> Record:
     """An epoch as files hold it, whatever the fields are called in memory."""
     return {
         "epoch": epoch.epoch,
@@ -79,7 +80,7 @@ def _epoch_record(epoch: Row) -> Record:
         "seconds": epoch.seconds,
         "scores": dict(epoch.scores),
         "kept": epoch.kept,
-        "refit": epoch.again,
+        "refit": epoch.refit,
     }
 
 

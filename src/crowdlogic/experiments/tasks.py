@@ -17,8 +17,8 @@ from crowdlogic.data.simulate import Simulation, simulate_ner, simulate_sentimen
 from crowdlogic.data.vectors import WordVectors, concatenate_vectors, read_vectors
 from crowdlogic.errors import OptionError, did_you_mean, name_list
 from crowdlogic.experiments.methods import with_classifier
-from crowdlogic.learning.logic_lncl import LogicLNCL
-from crowdlogic.learning.presets import PAPER, Configured, ner, sentiment
+from crowdlogic.learning.algorithm import LogicLNCL
+from crowdlogic.learning.presets import PAPER, PresetConfiguration, ner, sentiment
 from crowdlogic.registry import CLASSIFIERS
 
 QUICK = "quick-"
@@ -39,7 +39,7 @@ QUICK_EPOCHS, QUICK_RATE = 6, {"sentiment": 1.0, "ner": 5e-3}
 """Maximum number of epochs and learning rates of the simulated tasks."""
 
 
-def load_task(task: str, variant: str = "") -> tuple[Benchmark, Configured]:
+def load_task(task: str, variant: str = "") -> tuple[Benchmark, PresetConfiguration]:
     """Load the data of a task and its configuration.
 
     Args:
@@ -96,30 +96,30 @@ def _load_cached(name: str) -> Benchmark:
     return load_benchmark(name)
 
 
-def _sentiment(split: str) -> tuple[Benchmark, Configured]:
+def _sentiment(split: str) -> tuple[Benchmark, PresetConfiguration]:
     return _sentiment_data(split), sentiment(_both_vectors(), reading=PAPER)
 
 
-def _ner(reading: str | None) -> tuple[Benchmark, Configured]:
+def _ner(reading: str | None) -> tuple[Benchmark, PresetConfiguration]:
     data = _load_cached("ner_conll_mturk")
     return data, ner(data.labels.classes, _glove(), reading=reading)
 
 
-def _weak(name: str, model: str) -> tuple[Benchmark, Configured]:
+def _weak(name: str, model: str) -> tuple[Benchmark, PresetConfiguration]:
     """Weak supervision: annotators are labelling functions; kim-cnn uses the word vectors of the sentiment task."""
     if model not in ("", *WEAK_MODELS):
         raise OptionError(f"row: the task weak-{name} has no option {model!r}. It has {name_list(WEAK_MODELS)}.")
     data = _load_cached(f"weak/{name}")
     if model == "kim-cnn":
-        return data, Configured(sentiment(_both_vectors()).method, None)
-    return data, Configured(LogicLNCL(Linear()), None)
+        return data, PresetConfiguration(sentiment(_both_vectors()).method, None)
+    return data, PresetConfiguration(LogicLNCL(Linear()), None)
 
 
-def _labelme() -> tuple[Benchmark, Configured]:
-    return _load_cached("truth/labelme"), Configured(LogicLNCL(CLASSIFIERS.load("mlp")()), None)
+def _labelme() -> tuple[Benchmark, PresetConfiguration]:
+    return _load_cached("truth/labelme"), PresetConfiguration(LogicLNCL(CLASSIFIERS.load("mlp")()), None)
 
 
-def _quick(kind: str, reading: str | None) -> tuple[Benchmark, Configured]:
+def _quick(kind: str, reading: str | None) -> tuple[Benchmark, PresetConfiguration]:
     """A small simulated task with a small network."""
     made = _simulate(kind, QUICK_ITEMS[kind])
     if kind == "sentiment":

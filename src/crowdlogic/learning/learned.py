@@ -1,77 +1,118 @@
-"""Learned: what a fit leaves: answers for the training items, a classifier, its teacher, and how it came about."""
+"""Learned: the outcome of a fit: answers for the training items, a classifier, its teacher, and how it came about."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
+from typing import Any
 
 import numpy as np
+import polars as pl
 
+from crowdlogic.annotators.protocol import AnnotatorModel
 from crowdlogic.classifiers.protocol import Classifier
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate
-from crowdlogic.learning.course import Epoch, Row
-from crowdlogic.learning.passes import Trained
+from crowdlogic.learning.epoch import Epoch, HistoryRow
 from crowdlogic.learning.task import Task
 from crowdlogic.learning.teacher import Teacher
+from crowdlogic.learning.training import TrainingPass
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Learned:
     """The outcome of a fit.
 
     Attributes:
         estimate: The answers for the training items (q_f) and the annotators' confusion matrices.
-        epoch: What is believed at last: p, q_a, q_b, q_f of the chosen epoch, or with the mean of the weights `since`.
-        chosen: The epoch that was chosen, counted from 1; by labels kept apart, the latest that is as good as the best.
-        history: All epochs of the pass that chose.
-        again: Those of the second pass, with all labels; the scores of the last one are those of the answers. Empty
-            without one.
+        epoch: What is believed at last: p, q_a, q_b, q_f and the annotators of the chosen epoch, or those of the
+            averaged weights.
+        chosen: The chosen epoch, counted from 1; with held-out labels, the latest that is as good as the best.
+        history: A row for each epoch of the pass that chose.
         classifier: The student.
         teacher: The rules, for predictions.
-        task: What it was given.
-        since: From which epoch of the second pass on the classifier is the mean of its weights; None where it is not.
+        model: The annotator model.
+        task: What was learnt from.
+        refit_history: A row for each epoch of the second pass, with all labels; the scores of the last one are those
+            of the answers. Empty without a second pass.
+        averaged_from: The epoch of the second pass from which on the classifier's weights are averaged; None when they
+            are not.
     """
 
     estimate: Estimate
     epoch: Epoch
     chosen: int
-    history: tuple[Row, ...]
+    history: tuple[HistoryRow, ...]
     classifier: Classifier
     teacher: Teacher
+    model: AnnotatorModel
     task: Task
-    again: tuple[Row, ...] = ()
-    since: int | None = None
+    refit_history: tuple[HistoryRow, ...] = ()
+    averaged_from: int | None = None
 
     @property
-    def final(self) -> Row:
-        """The line of the epoch that answers."""
-        return self.again[-1] if self.again else self.history[self.chosen - 1]
+    def final(self) -> HistoryRow:
+        """The row of the epoch that answers."""
+        return self.refit_history[-1] if self.refit_history else self.history[self.chosen - 1]
 
     def predict(self, corpus: Corpus, *, student: bool = False) -> Beliefs:
         """Beliefs on new items: the teacher's (eq. 15 with p in place of q_a), or the student's alone."""
         p = self.classifier.predict_proba(corpus)
         return p if student else self.teacher.predict(corpus, self.classifier, p)
 
+    def to_frame(self) -> pl.DataFrame:
+        """The answers for the training items as a table; see `Estimate.to_frame`."""
+        return self.estimate.to_frame()
 
-def learned_from(method: str, done: Trained, epoch: Epoch) -> Learned:
-    """Put together what a fit left."""
-    course, task = done.course, done.course.task
-    estimate = make_estimate(
-        task.labels,
-        method,
-        epoch.q_f,
-        confusion=epoch.confusion,
-        answer_all=True,
-        trace=np.array([row.stopping for row in done.history]),
-    )
+    def to_pandas(self) -> Any:
+        """The same as a pandas frame."""
+        return self.estimate.to_pandas()
+
+    def history_frame(self) -> pl.DataFrame:
+        """A row for each epoch, those of the second pass last: loss, k, stopping score, and a column for each score."""
+        rows = [*self.history, *self.refit_history]
+        plain = ("epoch", "loss", "k", "stopping", "change", "objective", "seconds", "kept", "refit")
+        scores = list(dict.fromkeys(name for row in rows for name in row.scores))
+        columns: dict[str, Any] = {name: [getattr(row, name) for row in rows] for name in plain}
+        return pl.DataFrame(columns | {name: [row.scores.get(name) for row in rows] for name in scores})
+
+    def __repr__(self) -> str:
+        items, epochs = len(self.estimate.items), len(self.history)
+        return f"Learned({self.estimate.method}: {items:,} items, epoch {self.chosen} of {epochs})"
+
+    def _repr_html_(self) -> str:
+        scores = "".join(
+            f"<tr><td>{escape(name)}</td><td>{value:.4f}</td></tr>" for name, value in self.final.scores.items()
+        )
+        return f"<p>{escape(repr(self))}</p>" + (f"<table>{scores}</table>" if scores else "")
+
+
+def make_learned(method: str, training: TrainingPass, epoch: Epoch | None = None) -> Learned:
+    """Put together the outcome of the last pass.
+
+    Args:
+        method: The method's name.
+        training: The last pass.
+        epoch: What is believed at last, if that is not the best epoch of the pass.
+    """
+    believed = training.outcome if epoch is None else epoch
+    chose = training if training.first is None else training.first
     return Learned(
-        estimate,
-        epoch,
-        done.chosen,
-        done.history,
-        course.classifier,
-        course.teacher.weighted(epoch.factors),
-        task,
-        done.again,
-        course.since,
+        estimate=make_estimate(
+            training.task.labels,
+            method,
+            believed.q_f,
+            confusion=believed.annotators.confusion,
+            answer_all=True,
+            trace=np.array([row.stopping for row in chose.history]),
+        ),
+        epoch=believed,
+        chosen=chose.best_epoch,
+        history=tuple(chose.history),
+        classifier=training.classifier,
+        teacher=training.teacher.reweighted(believed.factors),
+        model=training.model,
+        task=training.task,
+        refit_history=() if training.first is None else tuple(training.history),
+        averaged_from=training.averaged_from,
     )

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from crowdlogic.data.names import Classes
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError
-from crowdlogic.learning.logic_lncl import LogicLNCL, Loss
-from crowdlogic.learning.schedules import Constant, Growing, Imitation
+from crowdlogic.learning.algorithm import LogicLNCL, Loss
+from crowdlogic.learning.imitation import ConstantImitation, GrowingImitation, Imitation
+from crowdlogic.learning.stopping.protocol import TrainingLimits
 from crowdlogic.registry import CLASSIFIERS
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.projection.presets import Preset, Result, Start
-from crowdlogic.rules.projection.projector import ESTIMATED
+from crowdlogic.rules.projection.projector import ESTIMATED, Projector
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import TransitionTable, conll_transitions
 from crowdlogic.truth.majority import MajorityVote
@@ -27,7 +28,7 @@ CONLL_TIES = ("I-MISC", "I-ORG", "B-ORG", "I-PER", "B-PER", "I-LOC", "B-LOC", "B
 
 
 @dataclass(frozen=True)
-class Configured:
+class PresetConfiguration:
     """A method and the rules that go with it."""
 
     method: LogicLNCL
@@ -37,18 +38,18 @@ class Configured:
 PAPER = "paper"
 """The reading that is the paper's text, in either task."""
 
-IMITATIONS: dict[str, Imitation] = {"steady": Constant(0.2), PAPER: Growing(0.94)}
+IMITATIONS: dict[str, Imitation] = {"steady": ConstantImitation(0.2), PAPER: GrowingImitation(0.94)}
 """How far the rule about reviews is imitated, by the reading's name: a little all the time, or more and more."""
 
 
 def sentiment(
     vectors: WordVectors | None = None, *, seed: int = 0, word: str = "but", reading: str = "steady"
-) -> Configured:
+) -> PresetConfiguration:
     """Kim-CNN and "A but B"; C = 5, eq. 8.
 
     Args:
         vectors: Word vectors.
-        seed: Where all chance comes from.
+        seed: Random seed.
         word: The word between A and B.
         reading: `steady` has k = 0.2, `paper` k(t) = 1 - 0.94^t.
     """
@@ -56,14 +57,13 @@ def sentiment(
         raise OptionError(f"reading: {reading!r} is none of {', '.join(IMITATIONS)}.")
     method = LogicLNCL(
         classifier=CLASSIFIERS.load("kim-cnn")(vectors=vectors),
+        projector=Projector(strength=5.0, preset="paper"),
         imitation=IMITATIONS[reading],
-        strength=5.0,
-        preset="paper",
         loss=Loss.plain,
         start=MajorityVote(ties=Ties.soft),
-        seed=seed,
+        limits=TrainingLimits(seed=seed),
     )
-    return Configured(method, parse_rules(f"1.0: include contrast('{word}')", source="the preset sentiment"))
+    return PresetConfiguration(method, parse_rules(f"1.0: include contrast('{word}')", source="the preset sentiment"))
 
 
 READINGS = {
@@ -79,13 +79,13 @@ READINGS = {
 
 def ner(
     classes: Classes, vectors: WordVectors | None = None, *, seed: int = 0, reading: str | None = None
-) -> Configured:
+) -> PresetConfiguration:
     """CNN-GRU and the grammar of BIO tags; k(t) = min(0.8, 1 - 0.9^t), C = 5, eq. 10.
 
     Args:
         classes: The tags.
         vectors: Word vectors.
-        seed: Where all chance comes from.
+        seed: Random seed.
         reading: One of READINGS; if not given, `released` for the tags of CoNLL, for which there is a table of
             transitions, and `estimated` for others.
     """
@@ -95,15 +95,13 @@ def ner(
     by_rules = reading.startswith("paper")
     method = LogicLNCL(
         classifier=CLASSIFIERS.load("cnn-gru")(vectors=vectors),
-        imitation=Growing(0.90, most=0.8),
-        strength=5.0,
+        projector=Projector(strength=5.0, preset=READINGS[reading], transitions=_transitions(reading, classes)),
+        imitation=GrowingImitation(0.90, most=0.8),
         loss=Loss.annotators,
         start=_conll_vote(classes),
-        preset=READINGS[reading],
-        seed=seed,
-        transitions=_transitions(reading, classes),
+        limits=TrainingLimits(seed=seed),
     )
-    return Configured(method, parse_rules("1.0: include bio", source="the preset ner") if by_rules else None)
+    return PresetConfiguration(method, parse_rules("1.0: include bio", source="the preset ner") if by_rules else None)
 
 
 def _transitions(reading: str, classes: Classes) -> TransitionTable | str | None:
@@ -123,21 +121,21 @@ def _is_conll(classes: Classes) -> bool:
     return {str(name) for name in classes} == set(CONLL_TIES)
 
 
-def sentiment_preset(classes: Classes) -> Configured:  # noqa: ARG001 (any classes will do)
-    """`--preset sentiment`: the defaults that docs/decisions gives reasons for."""
+def sentiment_preset(classes: Classes) -> PresetConfiguration:  # noqa: ARG001 (the rule holds for any classes)
+    """`--preset sentiment`: docs/decisions/0008 has the reasons."""
     return sentiment()
 
 
-def sentiment_paper_preset(classes: Classes) -> Configured:  # noqa: ARG001
-    """`--preset sentiment-paper`: to the letter of the paper."""
+def sentiment_paper_preset(classes: Classes) -> PresetConfiguration:  # noqa: ARG001
+    """`--preset sentiment-paper`: the paper's text to the letter."""
     return sentiment(reading=PAPER)
 
 
-def ner_preset(classes: Classes) -> Configured:
-    """`--preset ner`: the defaults that docs/decisions gives reasons for."""
+def ner_preset(classes: Classes) -> PresetConfiguration:
+    """`--preset ner`: docs/decisions/0005 has the reasons."""
     return ner(classes)
 
 
-def ner_paper_preset(classes: Classes) -> Configured:
-    """`--preset ner-paper`: to the letter of the paper."""
+def ner_paper_preset(classes: Classes) -> PresetConfiguration:
+    """`--preset ner-paper`: the paper's text to the letter."""
     return ner(classes, reading=PAPER)

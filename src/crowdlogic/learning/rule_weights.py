@@ -1,19 +1,19 @@
-"""Rule weights that the crowd confirms: those under which labels that were kept apart are likeliest.
+"""Rule weights that the crowd confirms: those under which held-out labels are likeliest.
 
-A rule that is right makes q_b foretell what unseen annotators say; one that is wrong makes it miss. Each rule's weight
+A rule that is right makes q_b predict what unseen annotators say; one that is wrong makes it miss. Each rule's weight
 is tried at a few multiples of what the user wrote, one rule after the other; no gold is needed.
 
-Axes: l rule, i unit, j annotator, k class.
+Axes: l rule, i unit, k class.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from crowdlogic.annotators.protocol import AnnotatorModel
 from crowdlogic.classifiers.protocol import Classifier
-from crowdlogic.data.estimate import Beliefs
-from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.learning.stopping import held_out_likelihood
+from crowdlogic.learning.epoch import Epoch
+from crowdlogic.learning.stopping.held_out import held_out_log_likelihood
 from crowdlogic.learning.task import Task
 from crowdlogic.learning.teacher import Teacher
 from crowdlogic.numerics.arrays import Floats
@@ -22,37 +22,32 @@ MULTIPLES = (0.0, 0.25, 0.5, 1.0, 2.0)
 """What a weight is tried at, times what the user wrote. Zero switches a rule off."""
 
 
-def is_time(epoch: int) -> bool:
+def is_due(epoch: int) -> bool:
     """At epochs 2, 4, 8, ...: in the first the classifier knows nothing, and later weights change little."""
     return epoch >= 2 and epoch & (epoch - 1) == 0
 
 
-def learnt_factors(
-    task: Task,
-    teacher: Teacher,
-    classifier: Classifier,
-    q_a: Beliefs,
-    p: Beliefs,
-    confusion: Floats,
-    held: CrowdLabels,
-    factors: Floats,
+def learn_factors(
+    task: Task, teacher: Teacher, classifier: Classifier, epoch: Epoch, factors: Floats, *, model: AnnotatorModel
 ) -> Floats:
     """factors[l] after one sweep over the rules; a tie keeps what was.
 
     Args:
-        task: The training items.
+        task: The training items, with held-out labels.
         teacher: The rules.
         classifier: The current classifier.
-        q_a: q_a[i, k], from the labels that are learnt from.
-        p: p[i, k], the classifier's view of the training items.
-        confusion: confusion[j, m, n].
-        held: The labels kept apart.
+        epoch: Its beliefs, and the annotators.
         factors: The factors so far.
+        model: The annotator model.
     """
+    held = task.held_labels
+    if held is None:
+        return factors
+    shards = model.observe(held)
 
     def likelihood(tried: Floats) -> float:
-        q_b = teacher.weighted(tried).corrected(task.corpus, q_a, p, classifier)
-        return held_out_likelihood(held, confusion, q_b)
+        q_b = teacher.reweighted(tried).project(task.corpus, epoch.q_a, epoch.p, classifier)
+        return held_out_log_likelihood(held, shards, epoch.annotators, q_b)
 
     best = np.array(factors, dtype=np.float64)
     reached = likelihood(best)

@@ -11,21 +11,21 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
+from crowdlogic.annotators.protocol import AnnotatorModel, Annotators
 from crowdlogic.annotators.table import annotator_table
 from crowdlogic.classifiers.protocol import PROGRESS, Architecture, Classifier, predict_texts
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
-from crowdlogic.learning.course import Epoch, Row
-from crowdlogic.learning.evidence import Evidence, explain
+from crowdlogic.learning.epoch import NUMBERS, VIEWS, Epoch, HistoryRow
+from crowdlogic.learning.explain import Evidence, explain
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.task import Task
 from crowdlogic.learning.teacher import Teacher
-from crowdlogic.registry import CLASSIFIERS
+from crowdlogic.registry import ANNOTATOR_MODELS, CLASSIFIERS
 from crowdlogic.rules.audit import RuleAudit, audit
 from crowdlogic.rules.packing import pack_rules, unpack_rules
 from crowdlogic.rules.predicates import Vocabulary
@@ -38,11 +38,8 @@ from crowdlogic.store.options.encode import encode_options, find_python_object
 from crowdlogic.store.records import decode_record
 from crowdlogic.store.runs import CONFUSION, RunRecord, read_run
 
-VIEWS = ("p", "q_a", "q_b", "q_f")
-"""The beliefs of an Epoch that a run holds."""
-
-EPOCH_NUMBERS = ("loss", "k", "objective")
-"""The numbers of an Epoch that a run holds."""
+MODEL_ARRAYS = "model."
+"""How the names of the annotator model's own arrays begin."""
 
 NO_OPTIONS = ("rules", "vocabulary")
 """What of a projector is no option: it is stored elsewhere."""
@@ -78,7 +75,7 @@ class Run:
         return self.learned.teacher
 
     @property
-    def history(self) -> tuple[Row, ...]:
+    def history(self) -> tuple[HistoryRow, ...]:
         """All epochs of the pass that chose their number."""
         return self.learned.history
 
@@ -101,32 +98,36 @@ def to_record(learned: Learned, config: Mapping[str, Any]) -> RunRecord:
     epoch, task, projector = learned.epoch, learned.task, learned.teacher.projector
     outcome = {
         "chosen": learned.chosen,
-        "averaged_from": learned.since,
-        "epoch": {name: getattr(epoch, name) for name in EPOCH_NUMBERS},
+        "averaged_from": learned.averaged_from,
+        "epoch": {name: getattr(epoch, name) for name in NUMBERS},
     }
     known = {"classes": list(task.labels.classes), "sequential": task.labels.is_sequential, "outcome": outcome}
     arrays = learned.classifier.arrays()
     return RunRecord(
-        config={**config, **known, "projector": _projector_options(projector)},
+        config={
+            **config,
+            **known,
+            "projector": _projector_options(projector),
+            "annotators": encode_options(learned.model),
+        },
         labels=task.labels,
         corpus=task.corpus,
         estimate=learned.estimate,
         views={name: getattr(epoch, name) for name in VIEWS},
         # what only further epochs would need stays behind
         model={name: array for name, array in arrays.items() if not name.startswith(PROGRESS)},
-        annotator_arrays=_annotator_arrays(task.labels, learned.estimate),
+        annotator_arrays={CONFUSION: epoch.annotators.confusion, **_prefixed(epoch.annotators.arrays())},
         annotators=_annotators(task.labels, learned.estimate),
         history=tuple(asdict(row) for row in learned.history),
         audit=tuple(asdict(one) for one in audit_rules(learned)),
-        refit_history=tuple(asdict(row) for row in learned.again),
+        refit_history=tuple(asdict(row) for row in learned.refit_history),
         rules=None if projector.rules is None else pack_rules(projector.rules, projector.vocabulary),
     )
 
 
-def _annotator_arrays(labels: CrowdLabels, estimate: Estimate) -> NamedArrays:
-    """confusion[j, m, n]; NaN where the method has none."""
-    size = (len(labels.annotators), labels.n_classes, labels.n_classes)
-    return {CONFUSION: np.full(size, np.nan) if estimate.confusion is None else estimate.confusion}
+def _prefixed(arrays: NamedArrays) -> NamedArrays:
+    """The arrays of the annotator model, as annotators.safetensors names them beside the confusion matrices."""
+    return {f"{MODEL_ARRAYS}{name}": array for name, array in arrays.items()}
 
 
 def _annotators(labels: CrowdLabels, estimate: Estimate) -> pl.DataFrame:
@@ -148,7 +149,7 @@ def audit_rules(learned: Learned) -> tuple[RuleAudit, ...]:
     return audit(
         teacher.projector,
         epoch.q_a,
-        teacher.grounded(learned.task.corpus),
+        teacher.ground(learned.task.corpus),
         predict=lambda texts: predict_texts(learned.classifier, texts),
         classifier=epoch.p,
         gold=learned.task.corpus.gold,
@@ -170,14 +171,16 @@ def load_run(
     with reading(home):
         architecture = _read_architecture(home, record) if classifier is None else classifier
         teacher = _read_teacher(home, record, vocabulary)
-        outcome = _read_outcome(record, teacher)
+        model = _read_annotator_model(record)
+        outcome = _read_outcome(record, teacher, model)
         for row in record.audit:
             decode_record(RuleAudit, row, RULES)
     learned = Learned(
         estimate=record.estimate,
         classifier=architecture.load(record.model, record.labels.classes),
         teacher=teacher,
-        task=Task(record.corpus, record.labels, record.labels),
+        model=model,
+        task=Task(corpus=record.corpus, labels=record.labels, training_labels=record.labels),
         **outcome,
     )
     return Run(home, record, learned)
@@ -206,7 +209,27 @@ def _read_teacher(home: Path, record: RunRecord, vocabulary: Vocabulary | None) 
     return Teacher(record.labels.classes, projector)
 
 
-def _read_outcome(record: RunRecord, teacher: Teacher) -> dict[str, Any]:
+def _read_annotator_model(record: RunRecord) -> AnnotatorModel:
+    """The annotator model's options, as config.json has them."""
+    options = require_entry(record.config, "annotators", Mapping)
+    made: AnnotatorModel = decode_options(ANNOTATOR_MODELS.create(require_entry(options, "name", str)), options)
+    return made
+
+
+def _read_annotators(record: RunRecord, model: AnnotatorModel) -> Annotators:
+    """The annotators' parameters."""
+    arrays = {
+        name.removeprefix(MODEL_ARRAYS): array
+        for name, array in record.annotator_arrays.items()
+        if name.startswith(MODEL_ARRAYS)
+    }
+    try:
+        return model.load(arrays)
+    except KeyError as problem:
+        raise InvalidValueError(f"{ANNOTATOR_ARRAYS}: no {problem} for {model.name} annotators") from problem
+
+
+def _read_outcome(record: RunRecord, teacher: Teacher, model: AnnotatorModel) -> dict[str, Any]:
     """The chosen epoch and the histories, by the names that Learned has for them."""
     outcome = require_entry(record.config, "outcome", Mapping)
     history, refit = (read_history(rows) for rows in (record.history, record.refit_history))
@@ -214,14 +237,19 @@ def _read_outcome(record: RunRecord, teacher: Teacher) -> dict[str, Any]:
     averaged_from = outcome.get("averaged_from")
     if averaged_from is not None:
         _require_epoch(averaged_from, refit, "averaged_from")
-    numbers = require_numbers(require_entry(outcome, "epoch"), "outcome: epoch", entries=EPOCH_NUMBERS)
-    confusion = require_entry(record.annotator_arrays, CONFUSION, np.ndarray, where=ANNOTATOR_ARRAYS)
+    numbers = require_numbers(require_entry(outcome, "epoch"), "outcome: epoch", entries=NUMBERS)
     views: dict[str, Any] = {name: record.views[name] for name in VIEWS}
-    epoch = Epoch(**numbers, **views, confusion=confusion, factors=teacher.factors)
-    return {"epoch": epoch, "chosen": chosen, "history": history, "again": refit, "since": averaged_from}
+    epoch = Epoch(**numbers, **views, annotators=_read_annotators(record, model), factors=teacher.factors)
+    return {
+        "epoch": epoch,
+        "chosen": chosen,
+        "history": history,
+        "refit_history": refit,
+        "averaged_from": averaged_from,
+    }
 
 
-def _require_epoch(value: Any, history: tuple[Row, ...], name: str) -> int:
+def _require_epoch(value: Any, history: tuple[HistoryRow, ...], name: str) -> int:
     """An epoch of a history, counted from 1."""
     epoch: int = require(value, int, f"outcome: {name}")
     if epoch not in range(1, len(history) + 1):
@@ -229,6 +257,6 @@ def _require_epoch(value: Any, history: tuple[Row, ...], name: str) -> int:
     return epoch
 
 
-def read_history(rows: Any) -> tuple[Row, ...]:
+def read_history(rows: Any) -> tuple[HistoryRow, ...]:
     """The lines of a history, as a file has them."""
-    return tuple(decode_record(Row, row, "a line of the history") for row in rows)
+    return tuple(decode_record(HistoryRow, row, "a line of the history") for row in rows)

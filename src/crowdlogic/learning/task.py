@@ -1,4 +1,4 @@
-"""What a fit is given, made ready: labels and corpora over the same items and classes, and what is kept apart."""
+"""What a fit is given, made ready: labels and corpora over the same items and classes, and what is held out."""
 
 from __future__ import annotations
 
@@ -7,43 +7,45 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from crowdlogic.annotators.protocol import AnnotatorModel
 from crowdlogic.classifiers.protocol import derive_seed
 from crowdlogic.data.corpus import UNKNOWN, Corpus, align
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes, ClassName, merge_classes
 from crowdlogic.errors import CorpusError
 from crowdlogic.learning.scoring import is_scorable
-from crowdlogic.learning.stopping import HeldOut, Limits
+from crowdlogic.learning.stopping.dev_score import DevScore
+from crowdlogic.learning.stopping.fixed import FixedEpochs
+from crowdlogic.learning.stopping.held_out import HeldOut, HeldOutLikelihood
+from crowdlogic.learning.stopping.protocol import StoppingRule, TrainingLimits
 from crowdlogic.numerics.arrays import Floats
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Task:
     """Everything a fit looks at.
 
     Attributes:
         corpus: The training items.
         labels: All labels.
-        learnt: The labels to learn from.
-        held: The labels kept apart, when stopping looks at them.
+        training_labels: The labels to learn from.
+        held_labels: The labels that are held out, if any are.
         dev: Items with gold to stop by.
         watched: Items that are only scored, by name.
-        held_out: How labels were kept apart; None when none were.
-        again: Whether this is the second pass: what the first kept apart is learnt from, too.
+        held_out: How labels were held out; None when none were.
     """
 
     corpus: Corpus
     labels: CrowdLabels
-    learnt: CrowdLabels
-    held: CrowdLabels | None = None
+    training_labels: CrowdLabels
+    held_labels: CrowdLabels | None = None
     dev: Corpus | None = None
     watched: Mapping[str, Corpus] = field(default_factory=dict)
     held_out: HeldOut | None = None
-    again: bool = False
 
     @property
     def refits(self) -> bool:
-        """Whether labels kept apart tell when enough is learnt, and all labels are then learnt anew."""
+        """Whether held-out labels choose the epoch, and a second pass then learns from all labels."""
         return self.dev is None and self.held_out is not None and self.held_out.refit
 
     @property
@@ -51,32 +53,34 @@ class Task:
         """Over how many epochs at least that second pass averages the classifier's weights."""
         return 1 if self.held_out is None else self.held_out.average
 
-    def whole(self) -> Task:
-        """The task of the second pass: nothing is kept apart."""
-        return replace(self, learnt=self.labels, held=None, held_out=None, again=True)
+    def with_all_labels(self) -> Task:
+        """The task of the second pass: nothing is held out."""
+        return replace(self, training_labels=self.labels, held_labels=None, held_out=None)
 
-    def limits(self, epochs: int, patience: int) -> Limits:
-        """When to stop: with the patience given when gold decides, else with that of the labels kept apart."""
-        by_labels = self.dev is None and self.held_out is not None
-        return Limits(epochs, self.held_out.patience if by_labels and self.held_out is not None else patience)
+    def stopping_rule(self, limits: TrainingLimits, model: AnnotatorModel) -> StoppingRule:
+        """By the dev score where there is gold, by held-out labels where there are some, else after all epochs."""
+        if self.dev is not None:
+            return DevScore(limits.epochs, limits.patience)
+        if self.held_labels is not None and self.held_out is not None:
+            return HeldOutLikelihood(limits.epochs, self.held_out, self.held_labels, model)
+        return FixedEpochs(limits.epochs)
 
     @property
-    def counted(self) -> Floats:
+    def labelled(self) -> Floats:
         """weight[i]: 1 for a unit that somebody labelled, else 0: nothing is learnt from an item nobody looked at."""
-        return (self.learnt.labels_per_unit() > 0).astype(np.float64)
+        return (self.training_labels.labels_per_unit() > 0).astype(np.float64)
 
 
-def task_of(
+def prepare_task(
     corpus: Corpus,
     labels: CrowdLabels,
     *,
-    dev: Corpus | None,
-    watched: Mapping[str, Corpus] | None,
-    held_out: HeldOut | None,
-    seed: int,
-    keep: bool = False,
+    dev: Corpus | None = None,
+    watched: Mapping[str, Corpus] | None = None,
+    limits: TrainingLimits,
+    always_hold_out: bool = False,
 ) -> Task:
-    """Align everything, and keep labels apart when there is no dev gold (or when they are needed anyway: `keep`)."""
+    """Align everything, and hold out labels when there is no dev gold (or when they are needed anyway)."""
     labels, corpus = align(labels, corpus)
     if labels.weight is not None:
         labels = labels.take(labels.weight > 0)  # a label of weight 0 says nothing
@@ -88,12 +92,19 @@ def task_of(
         )
     classes = _all_classes(labels, corpus, dev, watched)
     labels, corpus = labels.with_classes(classes), corpus.with_classes(classes)
-    dev = None if dev is None else _checked(dev, corpus, "dev")
-    learnt, held = labels, None
-    if held_out is not None and (dev is None or keep):
-        learnt, held = held_out.split(labels, seed=derive_seed(seed, "held out"))
-    others = {name: _checked(other, corpus, name) for name, other in (watched or {}).items()}
-    return Task(corpus, labels, learnt, held, dev, others, None if held is None else held_out)
+    dev = None if dev is None else _check_gold(dev, corpus, "dev")
+    training, held, how = labels, None, limits.held_out
+    if how is not None and (dev is None or always_hold_out):
+        training, held = how.split(labels, seed=derive_seed(limits.seed, "held out"))
+    return Task(
+        corpus=corpus,
+        labels=labels,
+        training_labels=training,
+        held_labels=held,
+        dev=dev,
+        watched={name: _check_gold(other, corpus, name) for name, other in (watched or {}).items()},
+        held_out=None if held is None else how,
+    )
 
 
 def _all_classes(
@@ -107,7 +118,7 @@ def _all_classes(
     return merge_classes(labels.classes, used)
 
 
-def _checked(other: Corpus, corpus: Corpus, name: str) -> Corpus:
+def _check_gold(other: Corpus, corpus: Corpus, name: str) -> Corpus:
     if other.is_sequential != corpus.is_sequential:
         raise CorpusError(f"The {name} items are of another kind than the training items: documents beside sequences.")
     if not is_scorable(other):
@@ -117,7 +128,7 @@ def _checked(other: Corpus, corpus: Corpus, name: str) -> Corpus:
 
 def annotator_weights(task: Task) -> Floats:
     """weight[i], the number of annotators of a unit's item over the mean number ([LNCL] eq. 10); 0 where none."""
-    item, _, _ = task.learnt.annotations()
-    count = np.bincount(item, minlength=len(task.learnt.items)).astype(np.float64)
+    item, _, _ = task.training_labels.annotations()
+    count = np.bincount(item, minlength=len(task.training_labels.items)).astype(np.float64)
     mean = count[count > 0].mean()
-    return np.asarray((count / mean)[task.learnt.item_of_unit] * task.counted)
+    return np.asarray((count / mean)[task.training_labels.item_of_unit] * task.labelled)

@@ -1,11 +1,9 @@
-"""The teacher: a classifier's beliefs, put right by the rules ([LNCL] eq. 15), on the training items and on new ones.
+"""The teacher: a classifier's beliefs, corrected by the rules ([LNCL] eq. 15), on the training items and on new ones.
 
-Axes: i unit, k class.
+Axes: i unit, k class, l rule.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -21,7 +19,6 @@ REMEMBERED = 8
 """Corpora that rules stay grounded over: the training items, dev, and those that are watched."""
 
 
-@dataclass(frozen=True, eq=False)
 class Teacher:
     """A projector over the classes of a task, with the rules grounded once for each corpus.
 
@@ -30,22 +27,16 @@ class Teacher:
         projector: The rules, and how a projection obeys them.
     """
 
-    classes: Classes
-    projector: Projector = Projector()
-    _ground: dict[Corpus, GroundRules] = field(default_factory=dict, repr=False)
+    def __init__(
+        self, classes: Classes, projector: Projector, *, _ground: dict[Corpus, GroundRules] | None = None
+    ) -> None:
+        self.classes, self.projector = classes, projector
+        self._ground: dict[Corpus, GroundRules] = {} if _ground is None else _ground  # without learnt factors
 
     @property
     def is_idle(self) -> bool:
         """Whether there is nothing to teach: no rule and no transition."""
         return self.projector.is_idle
-
-    def grounded(self, corpus: Corpus) -> GroundRules:
-        """The rules over a corpus, grounded once."""
-        if corpus not in self._ground:
-            while len(self._ground) >= REMEMBERED:
-                self._ground.pop(next(iter(self._ground)))
-            self._ground[corpus] = self.projector.ground(corpus, self.classes)
-        return self._ground[corpus]
 
     @property
     def n_rules(self) -> int:
@@ -57,27 +48,32 @@ class Teacher:
         """factors[l], the learnt multipliers of the rules' weights; None for ones."""
         return None if self.projector.factors is None else np.array(self.projector.factors)
 
-    def weighted(self, factors: Floats | None) -> Teacher:
-        """The same teacher with other weights; what was grounded is not grounded again."""
-        if factors is None:
-            return self
-        made = replace(self, projector=self.projector.reweighted(factors), _ground={})
-        if self.projector.factors is None:
-            made._ground.update({corpus: ground.reweighted(factors) for corpus, ground in self._ground.items()})
-        return made
+    def with_projector(self, projector: Projector) -> Teacher:
+        """A teacher with the same rules and another way to obey them; what was grounded is not grounded again."""
+        return Teacher(self.classes, projector, _ground=self._ground)
 
-    def corrected(self, corpus: Corpus, q_a: Beliefs, p: Beliefs, classifier: Classifier) -> Beliefs:
-        """q_b of q_a, the classifier's own p at hand (eq. 15)."""
+    def reweighted(self, factors: Floats | None) -> Teacher:
+        """The same teacher with other multipliers of the rules' weights."""
+        return self if factors is None else self.with_projector(self.projector.reweighted(factors))
+
+    def ground(self, corpus: Corpus) -> GroundRules:
+        """The rules over a corpus, grounded once, with their present weights."""
+        if corpus not in self._ground:
+            while len(self._ground) >= REMEMBERED:
+                self._ground.pop(next(iter(self._ground)))
+            self._ground[corpus] = self.projector.reweighted(None).ground(corpus, self.classes)
+        ground = self._ground[corpus]
+        return ground if self.factors is None else ground.reweighted(self.factors)
+
+    def project(self, corpus: Corpus, q_a: Beliefs, p: Beliefs, classifier: Classifier) -> Beliefs:
+        """q_b of q_a, given the classifier's own p (eq. 15); q_a itself without rules."""
         if self.is_idle:
             return q_a
         return self.projector.project(
-            q_a,
-            self.grounded(corpus),
-            predict=lambda texts: predict_texts(classifier, texts),
-            classifier=p,
+            q_a, self.ground(corpus), predict=lambda texts: predict_texts(classifier, texts), classifier=p
         ).q_b
 
     def predict(self, corpus: Corpus, classifier: Classifier, p: Beliefs | None = None) -> Beliefs:
         """Eq. 15 with the classifier's p in place of q_a: how new items are answered."""
         student = classifier.predict_proba(corpus) if p is None else p
-        return self.corrected(corpus, student, student, classifier)
+        return self.project(corpus, student, student, classifier)

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crowdlogic import __version__
-from crowdlogic.classifiers.protocol import Architecture, Arrays
-from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.classifiers.protocol import Arrays
 from crowdlogic.data.vectors import WordVectors
-from crowdlogic.learning.course import BELIEFS, Keeper, Progress
-from crowdlogic.learning.learned import Learned
-from crowdlogic.learning.saved_run import EPOCH_NUMBERS, Run, read_history, to_record
-from crowdlogic.rules.predicates import Vocabulary
-from crowdlogic.rules.syntax import RuleSet
+from crowdlogic.learning.epoch import NUMBERS, VIEWS, EpochCallback
+from crowdlogic.learning.method import LearningMethod, TrainingData
+from crowdlogic.learning.saved_run import Run, read_history, to_record
 from crowdlogic.store.checkpoints import RunCheckpoint
 from crowdlogic.store.damage import InvalidValueError, require_entry, require_numbers, require_shape
 from crowdlogic.store.digests import NOTHING, corpus_digest, digest, labels_digest
@@ -34,66 +29,13 @@ CHANGEABLE = ("epochs", "patience", "device")
 """Options that may change when a run is resumed: how long to go on, and where."""
 
 
-class LearningMethod(Protocol):
-    """Whatever learns from crowd labels."""
-
-    @property
-    def name(self) -> str:
-        """As the command line calls it."""
-
-    @property
-    def classifier(self) -> Architecture:
-        """What learns."""
-
-    @property
-    def seed(self) -> int:
-        """Random seed."""
-
-    def fit(
-        self,
-        corpus: Corpus,
-        labels: CrowdLabels,
-        *,
-        rules: RuleSet | None = None,
-        vocabulary: Vocabulary | None = None,
-        dev: Corpus | None = None,
-        watched: Mapping[str, Corpus] | None = None,
-        keeper: Keeper | None = None,
-        progress: Progress | None = None,
-    ) -> Learned:
-        """Learn."""
-
-
-@dataclass(frozen=True, eq=False)
-class TrainingData:
-    """What a run learns from.
-
-    Attributes:
-        corpus: The items.
-        labels: Their labels.
-        rules: What is known of them.
-        vocabulary: The predicates that the rules use beyond the built-in ones.
-        dev: Items with gold to stop by.
-        watched: Items that are only scored, by name.
-        inputs: Where all this came from, for config.json.
-    """
-
-    corpus: Corpus
-    labels: CrowdLabels
-    rules: RuleSet | None = None
-    vocabulary: Vocabulary | None = None
-    dev: Corpus | None = None
-    watched: Mapping[str, Corpus] = field(default_factory=dict)
-    inputs: Mapping[str, Any] = field(default_factory=dict)
-
-
 def train_run(
     folder: str | Path,
     method: LearningMethod,
     data: TrainingData,
     *,
     resume: bool = False,
-    progress: Progress | None = None,
+    callback: EpochCallback | None = None,
 ) -> Run:
     """Fit a method and save it as a run directory, with a checkpoint after every epoch.
 
@@ -105,7 +47,7 @@ def train_run(
         method: What to fit.
         data: What to learn from.
         resume: Whether to go on with a run that is there.
-        progress: Callback, called after each epoch.
+        callback: Callback, called after each epoch.
     """
     home = Path(folder)
     claim(home, resume=resume)
@@ -117,16 +59,7 @@ def train_run(
         check=lambda last, best, note: check_checkpoint(last, best, note, data),
     )
     with lock(home), _released(home):
-        learned = method.fit(
-            data.corpus,
-            data.labels,
-            rules=data.rules,
-            vocabulary=data.vocabulary,
-            dev=data.dev,
-            watched=data.watched,
-            keeper=checkpoint,
-            progress=progress,
-        )
+        learned = method.learn(data, checkpoint=checkpoint, callback=callback)
         record = to_record(learned, config)
         write_run(home, record)
         checkpoint.second().remove()
@@ -141,7 +74,7 @@ def _config(method: LearningMethod, data: TrainingData) -> dict[str, Any]:
         "version": VERSION,
         "status": Status.running,
         "method": encode_options(method),
-        "seed": method.seed,
+        "seed": method.limits.seed,
         "inputs": dict(data.inputs),
     }
 
@@ -152,12 +85,11 @@ def check_checkpoint(last: Arrays, best: Arrays, note: Mapping[str, Any], data: 
     best_epoch = require_entry(note, "best_epoch", int)
     if best_epoch not in range(1, len(history) + 1):
         raise InvalidValueError(f"the best epoch is {best_epoch}, and the history has {len(history)}")
-    require_numbers(require_entry(note, "best"), "the best epoch", entries=EPOCH_NUMBERS)
+    require_numbers(require_entry(note, "best"), "the best epoch", entries=NUMBERS)
     n_classes = sum(_require_array(best, "q_f").shape[-1:])
     beliefs = (data.corpus.n_units, n_classes)
-    sizes = dict.fromkeys(BELIEFS, beliefs) | {"confusion": (len(data.labels.annotators), n_classes, n_classes)}
-    for name, size in sizes.items():
-        require_shape(_require_array(best, name), size, name)
+    for name in VIEWS:
+        require_shape(_require_array(best, name), beliefs, name)
     require_shape(_require_array(last, "q_f"), beliefs, "q_f")
     for name, array in best.items():
         if name.startswith("mean."):

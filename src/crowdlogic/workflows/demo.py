@@ -16,10 +16,12 @@ from crowdlogic.data.files import write_bytes
 from crowdlogic.data.simulate import Simulation, simulate_sentiment
 from crowdlogic.data.writing import write_estimate
 from crowdlogic.errors import OptionError
+from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.learned import Learned
-from crowdlogic.learning.logic_lncl import LogicLNCL
+from crowdlogic.learning.method import TrainingData
 from crowdlogic.learning.saved_run import Run
-from crowdlogic.learning.training_run import TrainingData, train_run
+from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.training_run import train_run
 from crowdlogic.metrics.agreement import agreement
 from crowdlogic.metrics.calibration import calibration_error
 from crowdlogic.metrics.scores import TieCredit, accuracy
@@ -132,7 +134,7 @@ def run_demo(options: DemoOptions) -> DemoResult:
     made = simulate_sentiment(options.seed, items=options.items, labels_per_item=LABELS_PER_ITEM, contrast=CONTRAST)
     compared = compare_methods([truth_method(name) for name in SHOWN_METHODS], made.labels, gold=_planted_truth(made))
     data = TrainingData(corpus=made.corpus, labels=made.labels, rules=parse_rules(RULES, source="contrast.rules"))
-    method = LogicLNCL(seed=options.seed)
+    method = LogicLNCL(limits=TrainingLimits(seed=options.seed))
     without_rule = method.fit(data.corpus, data.labels)
     _write_data(folder, made, [one.estimate for one in compared])
     run = train_run(folder / "run", method, data)

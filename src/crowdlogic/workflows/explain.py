@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from crowdlogic.errors import OptionError
-from crowdlogic.learning.evidence import BIT, Evidence, RuleEvidence
+from crowdlogic.learning.explain import BIT, Evidence, RuleEvidence
 from crowdlogic.learning.saved_run import load_run
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import safe_log

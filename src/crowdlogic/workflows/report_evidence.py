@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from crowdlogic.learning.evidence import BIT, RuleEvidence, explain_all, is_explicable
-from crowdlogic.learning.evidence import Evidence as Learnt
+from crowdlogic.learning.explain import BIT, RuleEvidence, explain_all, is_explicable
+from crowdlogic.learning.explain import Evidence as Learnt
 from crowdlogic.learning.learned import Learned
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import safe_log

@@ -10,7 +10,7 @@ from typing import Any
 
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import Interrupted, OptionError
-from crowdlogic.learning.course import Progress
+from crowdlogic.learning.epoch import EpochCallback
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.saved_run import Run
 from crowdlogic.learning.scoring import score_name
@@ -54,16 +54,16 @@ class PreparedTraining:
         dev = self.inputs.data.dev
         if dev is not None:
             return f"dev {score_name(dev.classes, sequential=dev.is_sequential)}"
-        return "" if getattr(self.inputs.method, "held_out", None) is None else HELD_OUT
+        return "" if self.inputs.method.limits.held_out is None else HELD_OUT
 
-    def train(self, *, progress: Progress | None = None) -> TrainingOutcome:
+    def train(self, *, callback: EpochCallback | None = None) -> TrainingOutcome:
         """Train and save the run.
 
         Args:
-            progress: Callback, called after each epoch.
+            callback: Callback, called after each epoch.
         """
         with _interruptible(self.folder), collect_convergence_warnings() as warned:
-            run = train_run(self.folder, self.inputs.method, self.inputs.data, resume=self.resume, progress=progress)
+            run = train_run(self.folder, self.inputs.method, self.inputs.data, resume=self.resume, callback=callback)
         return TrainingOutcome(run=run, notices=(*warned, *_contradicted_rules(run)))
 
 
@@ -143,9 +143,11 @@ class TrainingOutcome:
     def message(self) -> str:
         """The outcome in one sentence."""
         learned = self.learned
-        refit = f", then {pluralise(len(learned.again), 'epoch')} with all labels" if learned.again else ""
-        if learned.since is not None:
-            refit += f", weights averaged from epoch {learned.since}"
+        refit = (
+            f", then {pluralise(len(learned.refit_history), 'epoch')} with all labels" if learned.refit_history else ""
+        )
+        if learned.averaged_from is not None:
+            refit += f", weights averaged from epoch {learned.averaged_from}"
         return (
             f"{learned.estimate.method}: {len(learned.estimate.items):,} items, {len(learned.estimate.annotators):,} "
             f"annotators, epoch {learned.chosen} of {len(learned.history)} chosen{refit} -> {self.run.folder}"
@@ -160,8 +162,10 @@ class TrainingOutcome:
 
     def _which_epochs(self) -> str:
         """The epoch, or the epochs, that the answers are of."""
-        if self.learned.since is not None:
-            return f"with weights averaged over epochs {self.learned.since} to {len(self.learned.again)}"
+        if self.learned.averaged_from is not None:
+            return (
+                f"with weights averaged over epochs {self.learned.averaged_from} to {len(self.learned.refit_history)}"
+            )
         return f"at the chosen epoch ({self.learned.chosen})"
 
     def figures(self) -> dict[str, Any]:
@@ -171,11 +175,11 @@ class TrainingOutcome:
             "method": learned.estimate.method,
             "epoch": learned.chosen,
             "epochs": len(learned.history),
-            "refit_epochs": len(learned.again),
-            "averaged_from": learned.since,
+            "refit_epochs": len(learned.refit_history),
+            "averaged_from": learned.averaged_from,
             "stopping": learned.history[learned.chosen - 1].stopping,
             "k": learned.final.k,
             "loss": learned.final.loss,
             "scores": dict(learned.final.scores),
-            "seconds": sum(row.seconds for row in (*learned.history, *learned.again)),
+            "seconds": sum(row.seconds for row in (*learned.history, *learned.refit_history)),
         }

@@ -69,7 +69,7 @@ class TrainOptions:
     def changes(self) -> dict[str, Any]:
         """All changes to the method's options: those with a flag of their own, and those of --set."""
         own = {name: getattr(self, name) for name in ("epochs", "patience", "seed") if getattr(self, name) is not None}
-        return merge_changes(self.set, own)
+        return merge_changes(self.set, {"limits": own} if own else {})
 
     @property
     def input(self) -> InputOptions:

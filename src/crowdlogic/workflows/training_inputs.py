@@ -12,8 +12,8 @@ from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.vectors import WordVectors, concatenate_vectors, read_vectors
 from crowdlogic.errors import OptionError, RuleError, name_list
-from crowdlogic.learning.choosing import Choice, method_of
-from crowdlogic.learning.training_run import LearningMethod, TrainingData
+from crowdlogic.learning.configuration import MethodChoice, configure_method
+from crowdlogic.learning.method import LearningMethod, TrainingData
 from crowdlogic.registry import DEFAULT_LEARNING_METHOD
 from crowdlogic.rules.checking import check
 from crowdlogic.rules.expansion import expand
@@ -45,7 +45,7 @@ def read_training_inputs(options: TrainOptions) -> TrainingInputs:
     labels, corpus = _read_labelled(options, by_file)
     dev, test = (None if path is None else by_file[path].read_corpus(path) for path in (options.dev, options.test))
     vectors = _read_vectors(options.vectors)
-    choice = Choice(
+    choice = MethodChoice(
         method=options.method or DEFAULT_LEARNING_METHOD,
         preset=options.preset,
         model=options.model,
@@ -53,7 +53,7 @@ def read_training_inputs(options: TrainOptions) -> TrainingInputs:
         changes=options.changes,
         device=options.device,
     )
-    method, preset_rules = method_of(choice, labels.classes)
+    method, preset_rules = configure_method(choice, labels.classes)
     data = TrainingData(
         corpus=corpus,
         labels=labels,
@@ -111,12 +111,12 @@ def _dev_notices(options: TrainOptions, data: TrainingData, method: LearningMeth
         if twice:
             yield f"{twice:,} of the dev items are training items, too: their score is too good."
         return
-    held_out = getattr(method, "held_out", None)
+    held_out = method.limits.held_out
     if held_out is None:
         yield "No dev items: all epochs are run, and the last one is used."
     else:
         refit = "; the model is then refit with all labels" if held_out.refit else ""
-        share = f"the labels of {held_out.share:.0%} of the {held_out.apart}"
+        share = f"the labels of {held_out.share:.0%} of the {held_out.unit}"
         yield f"No dev items: {share} are held out for early stopping{refit}."
 
 

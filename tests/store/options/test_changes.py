@@ -40,7 +40,10 @@ def test_a_text_without_a_name_is_refused(text: str) -> None:
     with pytest.raises(OptionError) as refused:
         parse_changes([text])
 
-    assert str(refused.value) == f"--set {text!r}: write name=value, such as strength=4 or classifier.filters=50."
+    assert (
+        str(refused.value)
+        == f"--set {text!r}: write name=value, such as projector.strength=4 or classifier.filters=50."
+    )
 
 
 def test_changes_are_merged_and_the_second_wins() -> None:

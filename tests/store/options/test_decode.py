@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.errors import OptionError
-from crowdlogic.learning.logic_lncl import LogicLNCL, Loss
-from crowdlogic.learning.schedules import Constant, Growing
-from crowdlogic.learning.special import AggNet
-from crowdlogic.learning.stopping import HeldOut
-from crowdlogic.learning.two_stage import Gold, TwoStage
+from crowdlogic.learning.algorithm import LogicLNCL, Loss
+from crowdlogic.learning.baselines.aggnet import AggNet
+from crowdlogic.learning.baselines.two_stage import Gold, TwoStage
+from crowdlogic.learning.imitation import ConstantImitation, GrowingImitation
+from crowdlogic.learning.stopping.held_out import HeldOut
+from crowdlogic.learning.stopping.protocol import TrainingLimits
 from crowdlogic.registry import CLASSIFIERS
 from crowdlogic.rules.potentials import PerUnit
 from crowdlogic.rules.projection.presets import Preset, Result, Start
+from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.rules.transitions import transition_table
 from crowdlogic.store.options.decode import decode_options
 from crowdlogic.store.options.encode import encode_options
@@ -32,15 +34,11 @@ OPTIONS = ", ".join(one.name for one in fields(LogicLNCL))
 
 METHODS = [
     LogicLNCL(),
-    LogicLNCL(
-        classifier=Linear(ridge=0.25, max_ngram=3), imitation=Growing(0.9, most=0.8), strength=2.5, preset="released",
-        per_unit=PerUnit.mean, loss=Loss.annotators, start=MajorityVote(ties="order", order=("b", "a")), epochs=7,
-        held_out=HeldOut(0.25, apart="annotations"), learn_weights=True, seed=11,
-    ),
-    LogicLNCL(imitation=Constant(0.5), held_out=None, transitions="estimated", preset=Preset(Start.classifier, Result.path)),
-    AggNet(epochs=3),
+    LogicLNCL(classifier=Linear(ridge=0.25, max_ngram=3), imitation=GrowingImitation(0.9, most=0.8), loss=Loss.annotators, start=MajorityVote(ties="order", order=("b", "a")), learn_weights=True, projector=Projector(strength=2.5, preset="released", per_unit=PerUnit.mean), limits=TrainingLimits(epochs=7, held_out=HeldOut(0.25, unit="annotations"), seed=11)),
+    LogicLNCL(imitation=ConstantImitation(0.5), projector=Projector(transitions="estimated", preset=Preset(Start.classifier, Result.path)), limits=TrainingLimits(held_out=None)),
+    AggNet(limits=TrainingLimits(epochs=3)),
     TwoStage(truth=DawidSkene(smoothing=0.5, trust=2.0), hard=True),
-    Gold(patience=2),
+    Gold(limits=TrainingLimits(patience=2)),
 ]  # fmt: skip
 
 
@@ -52,9 +50,9 @@ def test_options_survive_json(method: Any) -> None:
 
 
 def test_a_table_of_transitions_survives_json() -> None:
-    plain = json.loads(json.dumps(encode_options(LogicLNCL(transitions=TABLE))))
+    plain = json.loads(json.dumps(encode_options(LogicLNCL(projector=Projector(transitions=TABLE)))))
 
-    found = decode_options(LogicLNCL(), plain).transitions
+    found = decode_options(LogicLNCL(), plain).projector.transitions
 
     assert found.classes == TABLE.classes
     np.testing.assert_array_equal(found.probability, TABLE.probability)
@@ -63,11 +61,14 @@ def test_a_table_of_transitions_survives_json() -> None:
 
 
 def test_a_table_of_transitions_may_be_changed_in_part_or_as_a_whole() -> None:
-    base = LogicLNCL(transitions=TABLE)
+    base = LogicLNCL(projector=Projector(transitions=TABLE))
 
-    stronger = decode_options(base, {"transitions": {"strength": 1}}).transitions
-    other = decode_options(base, {"transitions": encode_options(TABLE) | {"start": [0.5, 0.5]}}).transitions
-    none = decode_options(base, {"transitions": "none"}).transitions
+    def change(given: Any) -> Any:
+        return decode_options(base, {"projector": {"transitions": given}}).projector.transitions
+
+    stronger = change({"strength": 1})
+    other = change(encode_options(TABLE) | {"start": [0.5, 0.5]})
+    none = change("none")
 
     assert stronger.strength == 1.0
     np.testing.assert_array_equal(stronger.probability, TABLE.probability)
@@ -82,20 +83,25 @@ def test_every_truth_method_can_be_the_first_stage() -> None:
 
 
 def test_what_is_nested_is_changed_in_place_and_another_name_starts_anew() -> None:
-    base = LogicLNCL(classifier=Linear(ridge=0.5), imitation=Growing(0.8, most=0.7))
+    base = LogicLNCL(classifier=Linear(ridge=0.5), imitation=GrowingImitation(0.8, most=0.7))
 
     kept = decode_options(base, {"classifier": {"steps": 3}, "imitation": {"base": 0.5}})
-    new = decode_options(base, {"imitation": {"name": "constant", "k": 1}, "held_out": {"share": 0.5}})
+    new = decode_options(base, {"imitation": {"name": "constant", "k": 1}, "limits": {"held_out": {"share": 0.5}}})
 
-    assert (kept.classifier, kept.imitation) == (Linear(ridge=0.5, steps=3), Growing(0.5, most=0.7))
-    assert (new.imitation, new.held_out) == (Constant(1.0), HeldOut(0.5))
+    assert (kept.classifier, kept.imitation) == (Linear(ridge=0.5, steps=3), GrowingImitation(0.5, most=0.7))
+    assert (new.imitation, new.limits.held_out) == (ConstantImitation(1.0), HeldOut(0.5))
     assert base.classifier == Linear(ridge=0.5)
 
 
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        ({"epoch": 3}, f"epoch: there is no such option. Did you mean 'epochs'? There are {OPTIONS}."),
+        ({"epoch": 3}, f"epoch: there is no such option. Did you mean 'limits.epochs'? There are {OPTIONS}."),
+        (
+            {"strength": 3},
+            f"strength: there is no such option. Did you mean 'projector.strength'? There are {OPTIONS}.",
+        ),
+        ({"los": "plain"}, f"los: there is no such option. Did you mean 'loss'? There are {OPTIONS}."),
         (
             {"classifier": {"ridges": 3}},
             "classifier.ridges: there is no such option. Did you mean 'ridge'? There are ridge, steps, max_ngram, hash_bits.",
@@ -111,13 +117,13 @@ def test_what_is_nested_is_changed_in_place_and_another_name_starts_anew() -> No
         ),
         ({"loss": "annotator"}, "loss: 'annotator' is none of plain, annotators. Did you mean 'annotators'?"),
         ({"learn_weights": "yes"}, "learn_weights: 'yes' given where true or false is expected."),
-        ({"held_out": 0.1}, "held_out: 0.1 given where a table or none is expected."),
-        ({"strength": None}, "strength: None given where a number is expected."),
+        ({"limits": {"held_out": 0.1}}, "limits.held_out: 0.1 given where a table or none is expected."),
+        ({"projector": {"strength": None}}, "projector.strength: None given where a number is expected."),
         (
-            {"transitions": {"classes": ["a"]}},
-            "transitions: there is no probability in it. It needs classes, probability, start.",
+            {"projector": {"transitions": {"classes": ["a"]}}},
+            "projector.transitions: there is no probability in it. It needs classes, probability, start.",
         ),
-        ({"held_out": {"share": 2.0}}, "held-out share: 2.0 does not lie between 0 and 1."),
+        ({"limits": {"held_out": {"share": 2.0}}}, "held-out share: 2.0 does not lie between 0 and 1."),
     ],
 )
 def test_a_wrong_option_is_named_with_its_path(changes: dict[str, Any], line: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError
-from crowdlogic.learning.logic_lncl import LogicLNCL
+from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.store.options.decode import decode_options
 from crowdlogic.store.options.encode import encode_options, find_python_object
 

@@ -30,7 +30,9 @@ def parse_changes(texts: Iterable[str]) -> dict[str, Any]:
         path, equals, value = text.partition("=")
         names = [name.strip() for name in path.split(".")]
         if not equals or not all(names):
-            raise OptionError(f"--set {text!r}: write name=value, such as strength=4 or classifier.filters=50.")
+            raise OptionError(
+                f"--set {text!r}: write name=value, such as projector.strength=4 or classifier.filters=50."
+            )
         place = changes
         for name in names[:-1]:
             inner = place.setdefault(name, {})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass, replace
 from enum import Enum
 from types import NoneType, UnionType
@@ -32,6 +32,22 @@ def decode_options(base: Options, changes: Mapping[str, Any], *, where: str = ""
     return replace(base, **decoded)  # type: ignore[type-var]
 
 
+def _suggest(name: str, known: list[str], current: Callable[[str], Any]) -> str:
+    """A hint for an unknown option: the same one, or one like it, here or one level below."""
+    nested = {
+        field.name: f"{outer}.{field.name}"
+        for outer in known
+        if is_dataclass(current(outer)) and not isinstance(current(outer), type)
+        for field in fields(current(outer))
+    }
+    if name in nested:
+        return f" Did you mean {nested[name]!r}?"
+    near = did_you_mean(name, known)
+    if near or not (close := did_you_mean(name, list(nested))):
+        return near
+    return close.replace(close.split("'")[1], nested[close.split("'")[1]])
+
+
 def _decode_fields(kind: type, changes: Mapping[str, Any], where: str, current: Any) -> dict[str, Any]:
     """What the fields of a dataclass are changed to, by name; `current` says what each one is."""
     hints = get_type_hints(kind)
@@ -42,7 +58,7 @@ def _decode_fields(kind: type, changes: Mapping[str, Any], where: str, current: 
             continue
         if name not in known:
             raise OptionError(
-                f"{where}{name}: there is no such option.{did_you_mean(name, known)} There are "
+                f"{where}{name}: there is no such option.{_suggest(name, known, current)} There are "
                 f"{name_list(known, most=20)}."
             )
         decoded[name] = _decode(hints[name], current(name), value, f"{where}{name}")

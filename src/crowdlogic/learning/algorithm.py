@@ -1,0 +1,250 @@
+"""Logic-LNCL: classifier, annotators and truth learnt together, guided by rules (Algorithm 1).
+
+[LNCL] "Learning from Noisy Crowd Labels with Logics". The product of three parts, each a protocol: what the items say
+(`Classifier`), what an annotator's label says (`AnnotatorModel`), what must hold (`Projector`). `run_algorithm` is the
+loop; every method of Algorithm 1 is a choice of its parts. Without rules it is AggNet; with the linear classifier,
+Raykar's; with the class prior for a classifier, Dawid-Skene; with a posterior that another method settled, the rows
+MV-Rule, GLAD-Rule and AggNet-Rule of the paper, and the two-stage methods.
+
+Axes: i unit, j annotator, k class, l rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+
+from crowdlogic.annotators.confusion import ConfusionMatrices
+from crowdlogic.annotators.protocol import AnnotatorModel
+from crowdlogic.classifiers.linear import Linear
+from crowdlogic.classifiers.protocol import Architecture
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.errors import OptionError
+from crowdlogic.learning.checkpoint import FitCheckpoint
+from crowdlogic.learning.epoch import Epoch, EpochCallback
+from crowdlogic.learning.imitation import GrowingImitation, Imitation, imitation_at
+from crowdlogic.learning.learned import Learned, make_learned
+from crowdlogic.learning.method import FitMixin, TrainingData
+from crowdlogic.learning.posterior import Posterior, crowd_posterior
+from crowdlogic.learning.rule_weights import is_due, learn_factors
+from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.targets import first_targets
+from crowdlogic.learning.task import Task, annotator_weights, prepare_task
+from crowdlogic.learning.teacher import Teacher
+from crowdlogic.learning.training import TrainingPass, passes
+from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.checks import check_amounts
+from crowdlogic.rules.projection.projector import Projector
+from crowdlogic.truth.majority import MajorityVote
+from crowdlogic.truth.ties import Ties
+
+
+class Loss(StrEnum):
+    """How much a unit counts in the classifier's loss."""
+
+    plain = "plain"
+    """All alike (eq. 8)."""
+    annotators = "annotators"
+    """By how many annotators its item had (eq. 10)."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Parts:
+    """The parts of Algorithm 1 that do not change while a fit runs.
+
+    Attributes:
+        classifier: What the items say.
+        annotators: What an annotator's label says.
+        teacher: What must hold.
+        imitation: k(t).
+        weights: Each unit's weight in the classifier's loss; all alike when None.
+        targets: The first q_f, from a task's training labels.
+        posterior: Makes the posterior of q_a for a table of labels.
+        corrects_targets: Whether the rules correct the targets; else they correct predictions only.
+        learn_weights: Whether the rules' weights are learnt.
+        seed: Random seed.
+    """
+
+    classifier: Architecture
+    annotators: AnnotatorModel
+    teacher: Teacher
+    imitation: Imitation
+    weights: Callable[[Task], Floats]
+    targets: Callable[[Task], Beliefs]
+    posterior: Callable[[CrowdLabels], Posterior] = lambda _: crowd_posterior
+    corrects_targets: bool = True
+    learn_weights: bool = False
+    seed: int = 0
+
+
+def run_algorithm(training: TrainingPass, parts: Parts) -> None:
+    """Algorithm 1 over one pass: epochs until the stopping rule ends it."""
+    task, model = training.task, parts.annotators
+    classifier = parts.classifier.build(task.corpus, task.labels.classes, seed=parts.seed)
+    crowd, weights, posterior = (
+        model.observe(task.training_labels),
+        parts.weights(task),
+        parts.posterior(task.training_labels),
+    )
+    targets = parts.targets(task)
+    teacher = _with_transitions(parts.teacher, task, targets)
+    training.begin(
+        classifier=classifier, teacher=teacher, model=model, targets=targets, factors=_first_factors(training, parts)
+    )
+    for t in training.epochs():
+        k, q_f, teacher = imitation_at(parts.imitation, t), training.q_f, teacher.reweighted(training.factors)
+        annotators = model.m_step(crowd, q_f)  # eq. 12
+        loss = classifier.fit_epoch(task.corpus, q_f, weights)  # eq. 8 or 10
+        p = classifier.predict_proba(task.corpus)
+        q_a, objective = posterior(p, annotators, crowd)  # eq. 13
+        q_b = teacher.project(task.corpus, q_a, p, classifier) if parts.corrects_targets else q_a  # eq. 15
+        q_f = mix(q_a, q_b, k)  # eq. 9
+        epoch = Epoch(loss=loss, k=k, p=p, q_a=q_a, q_b=q_b, q_f=q_f, annotators=annotators, objective=objective)
+        training.record(replace(epoch, factors=_next_factors(training, teacher, epoch, t)))
+    training.finish(lambda epoch: reevaluate(training, parts, task.training_labels, epoch))
+
+
+def mix(q_a: Beliefs, q_b: Beliefs, k: float) -> Beliefs:
+    """q_f = (1 - k) q_a + k q_b ([LNCL] eq. 9); q_a itself where there is nothing to obey."""
+    return q_a if q_b is q_a else (1.0 - k) * q_a + k * q_b
+
+
+def reevaluate(training: TrainingPass, parts: Parts, labels: CrowdLabels, epoch: Epoch) -> Epoch:
+    """The M- and E-step after an epoch, with the classifier as it is now and with these labels."""
+    corpus, classifier, crowd = training.task.corpus, training.classifier, parts.annotators.observe(labels)
+    annotators = parts.annotators.m_step(crowd, epoch.q_f)
+    p = classifier.predict_proba(corpus)
+    q_a, objective = parts.posterior(labels)(p, annotators, crowd)
+    teacher = training.teacher.reweighted(epoch.factors)
+    q_b = teacher.project(corpus, q_a, p, classifier) if parts.corrects_targets else q_a
+    q_f = mix(q_a, q_b, epoch.k)
+    return replace(epoch, p=p, q_a=q_a, q_b=q_b, q_f=q_f, annotators=annotators, objective=objective)
+
+
+def finish_with_all_labels(training: TrainingPass, parts: Parts) -> Epoch:
+    """The best epoch; where labels are still held out, with these back in, for the answers that users get."""
+    if training.task.held_labels is None:
+        return training.outcome
+    return reevaluate(training, parts, training.task.labels, training.outcome)
+
+
+def fit_parts(
+    name: str,
+    task: Task,
+    limits: TrainingLimits,
+    parts: Parts,
+    *,
+    checkpoint: FitCheckpoint | None = None,
+    callback: EpochCallback | None = None,
+) -> Learned:
+    """Fit Algorithm 1 with these parts, in one pass or two.
+
+    Args:
+        name: The method's name.
+        task: What to learn from.
+        limits: How long, and what stops it.
+        parts: The parts.
+        checkpoint: Where the state is kept after each epoch, and resumed from.
+        callback: Callback, called after each epoch.
+    """
+    for training in passes(task, limits, checkpoint=checkpoint, callback=callback):
+        run_algorithm(training, parts)
+    return make_learned(name, training, finish_with_all_labels(training, parts))
+
+
+def _with_transitions(teacher: Teacher, task: Task, targets: Beliefs) -> Teacher:
+    """The teacher with its transitions over the task's classes, counted in the targets if that is asked for."""
+    found = teacher.projector.with_transitions(targets, task.corpus.offsets, teacher.classes)
+    return teacher.with_projector(found)
+
+
+def _first_factors(training: TrainingPass, parts: Parts) -> Floats | None:
+    """Ones where the rules' weights are to be learnt; in a second pass those that the first one learnt."""
+    if training.first is not None:
+        return training.first.outcome.factors
+    return np.ones(parts.teacher.n_rules) if parts.learn_weights else None
+
+
+def _next_factors(training: TrainingPass, teacher: Teacher, epoch: Epoch, t: int) -> Floats | None:
+    """The factors of the rules' weights for the next epoch: at some epochs learnt by the held-out labels."""
+    factors, task = training.factors, training.task
+    if factors is None or task.held_labels is None or not is_due(t):
+        return factors
+    return learn_factors(task, teacher, training.classifier, epoch, factors, model=training.model)
+
+
+@dataclass(frozen=True)
+class LogicLNCL(FitMixin):
+    """Algorithm 1 ([LNCL]).
+
+    Attributes:
+        classifier: What the items say: Linear, KimCNN, CNNGRU, MLP, ...
+        annotators: What an annotator's label says: ConfusionMatrices, Sequential, Abstaining, ...
+        projector: How the rules are obeyed: their strength C, the preset of the projection, transitions, ...
+        imitation: k(t): GrowingImitation, Constant, or any function of the epoch, counted from 1.
+        loss: plain (eq. 8) or annotators (eq. 10).
+        start: The first targets, a majority vote; with soft ties they are the shares of the votes.
+        doubt: Votes added to every class in the first targets when they are shares; None chooses by labels per unit.
+        learn_weights: Whether the rules' weights are learnt, too, by the likelihood of held-out labels.
+        limits: How long a fit goes on, what stops it, and its random seed.
+    """
+
+    classifier: Architecture = Linear()
+    annotators: AnnotatorModel = ConfusionMatrices()
+    projector: Projector = Projector()
+    imitation: Imitation = GrowingImitation()
+    loss: Loss | str = Loss.plain
+    start: MajorityVote = MajorityVote(ties=Ties.soft)
+    doubt: float | None = None
+    learn_weights: bool = False
+    limits: TrainingLimits = TrainingLimits()
+
+    name = "logic-lncl"
+
+    def __post_init__(self) -> None:
+        if self.doubt is not None:
+            check_amounts(self, not_negative=("doubt",))
+        if self.learn_weights and self.limits.held_out is None:
+            raise OptionError("learn_weights needs held-out labels: give limits.held_out, or leave the weights.")
+        if self.loss not in list(Loss):
+            raise OptionError(f"loss: {self.loss!r} is none of {', '.join(Loss)}.")
+
+    def learn(
+        self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
+    ) -> Learned:
+        """Learn from crowd labels and rules."""
+        task = prepare_task(
+            data.corpus,
+            data.labels,
+            dev=data.dev,
+            watched=data.watched,
+            limits=self.limits,
+            always_hold_out=self.learn_weights,
+        )
+        parts = Parts(
+            classifier=self.classifier,
+            annotators=self.annotators,
+            teacher=make_teacher(self.projector, data, task),
+            imitation=self.imitation,
+            weights=loss_weights(self.loss),
+            targets=lambda task: first_targets(task.training_labels, self.start, doubt=self.doubt),
+            learn_weights=self.learn_weights,
+            seed=self.limits.seed,
+        )
+        return fit_parts(self.name, task, self.limits, parts, checkpoint=checkpoint, callback=callback)
+
+
+def make_teacher(projector: Projector, data: TrainingData, task: Task) -> Teacher:
+    """The rules of the data, obeyed as the projector says."""
+    rules = projector.rules if data.rules is None else data.rules
+    vocabulary = projector.vocabulary if data.vocabulary is None else data.vocabulary
+    return Teacher(task.labels.classes, replace(projector, rules=rules, vocabulary=vocabulary))
+
+
+def loss_weights(loss: Loss | str) -> Callable[[Task], Floats]:
+    """weights[i] of the classifier's loss, from a task."""
+    return annotator_weights if loss == Loss.annotators else lambda task: task.labelled

@@ -1,0 +1,20 @@
+"""Methods that have no place for rules refuse them."""
+
+from __future__ import annotations
+
+from crowdlogic.errors import OptionError
+from crowdlogic.learning.method import TrainingData
+from crowdlogic.learning.task import Task
+from crowdlogic.learning.teacher import Teacher
+from crowdlogic.rules.projection.projector import Projector
+
+
+def refuse_rules(method: str, data: TrainingData) -> None:
+    """Raise when there are rules."""
+    if data.rules is not None and data.rules.statements:
+        raise OptionError(f"{method} has no place for rules. Use logic-lncl, or leave them out.")
+
+
+def idle_teacher(task: Task) -> Teacher:
+    """No rules: such methods predict as their classifier does."""
+    return Teacher(task.labels.classes, Projector())

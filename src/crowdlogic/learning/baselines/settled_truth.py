@@ -1,0 +1,111 @@
+"""Rules on a truth that is settled beforehand: the rows MV-Rule, GLAD-Rule and AggNet-Rule of the paper's Table 5.
+
+[LNCL] "Learning from Noisy Crowd Labels with Logics". Algorithm 1 with a fixed posterior: q_a is what another method
+made of the labels and never changes; the rules still correct it (eq. 15), and the classifier learns the mixture
+(eq. 9). What this lacks against Logic-LNCL is what the interplay of classifier, annotators and truth is worth.
+
+Axes: i unit, k class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from crowdlogic.annotators.confusion import ConfusionMatrices
+from crowdlogic.annotators.protocol import AnnotatorModel
+from crowdlogic.classifiers.linear import Linear
+from crowdlogic.classifiers.protocol import Architecture
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Beliefs, Estimate
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.errors import CorpusError
+from crowdlogic.learning.algorithm import Loss, Parts, fit_parts, loss_weights, make_teacher
+from crowdlogic.learning.checkpoint import FitCheckpoint
+from crowdlogic.learning.epoch import EpochCallback
+from crowdlogic.learning.imitation import GrowingImitation, Imitation
+from crowdlogic.learning.learned import Learned
+from crowdlogic.learning.method import FitMixin, TrainingData
+from crowdlogic.learning.posterior import FixedPosterior
+from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.targets import first_targets
+from crowdlogic.learning.task import prepare_task
+from crowdlogic.rules.projection.projector import Projector
+from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
+from crowdlogic.truth.majority import MajorityVote
+from crowdlogic.truth.methods import TruthMethod
+from crowdlogic.truth.ties import Ties
+
+
+@dataclass(frozen=True)
+class SettledTruth(FitMixin):
+    """Algorithm 1 with q_a from another method.
+
+    Attributes:
+        truth: The method that settles the truth; None for the vote that Algorithm 1 starts with (`start`).
+        classifier: What learns.
+        annotators: What an annotator's label says, for the verdicts on annotators and for stopping.
+        projector: How the rules are obeyed.
+        imitation: k(t).
+        loss: plain (eq. 8) or annotators (eq. 10).
+        start: The vote that stands for the truth when no method is given.
+        doubt: Votes added to every class in that vote; see LogicLNCL.
+        limits: How long a fit goes on, what stops it, and its random seed.
+    """
+
+    truth: TruthMethod | None = None
+    classifier: Architecture = Linear()
+    annotators: AnnotatorModel = ConfusionMatrices()
+    projector: Projector = Projector()
+    imitation: Imitation = GrowingImitation()
+    loss: Loss | str = Loss.plain
+    start: MajorityVote = MajorityVote(ties=Ties.soft)
+    doubt: float | None = None
+    limits: TrainingLimits = TrainingLimits()
+
+    name = "settled-truth"
+
+    def learn(
+        self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
+    ) -> Learned:
+        """Settle the truth, then learn it, corrected by the rules."""
+        task = prepare_task(data.corpus, data.labels, dev=data.dev, watched=data.watched, limits=self.limits)
+
+        @cache
+        def settle(labels: CrowdLabels) -> Beliefs:
+            if self.truth is None:
+                return first_targets(labels, self.start, doubt=self.doubt)
+            return self.truth.infer(labels, task.corpus).beliefs
+
+        parts = Parts(
+            classifier=self.classifier,
+            annotators=self.annotators,
+            teacher=make_teacher(self.projector, data, task),
+            imitation=self.imitation,
+            weights=loss_weights(self.loss),
+            targets=lambda task: settle(task.training_labels),
+            posterior=lambda labels: FixedPosterior(settle(labels), labels.labels_per_unit() > 0),
+            seed=self.limits.seed,
+        )
+        return fit_parts(self.name, task, self.limits, parts, checkpoint=checkpoint, callback=callback)
+
+
+@dataclass(frozen=True, eq=False)
+class KnownAnswers:
+    """A truth method whose answers are there already: those of another fit on the same labels."""
+
+    estimate: Estimate
+
+    @property
+    def name(self) -> str:
+        """The method that gave the answers."""
+        return self.estimate.method
+
+    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002
+        """The answers that are there."""
+        if len(self.estimate.beliefs) != labels.n_units:
+            raise CorpusError(
+                f"The answers of {self.name} are about {len(self.estimate.beliefs):,} units, the labels about "
+                f"{labels.n_units:,}. Give answers for the same labels."
+            )
+        return self.estimate

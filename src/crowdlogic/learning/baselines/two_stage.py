@@ -1,0 +1,136 @@
+"""Two stages: first decide what is true, then teach a classifier that. And the upper bound: teach it the gold.
+
+Algorithm 1 with a fixed posterior and rules that correct predictions only (the rows "MV-t" of the paper's Table 5).
+
+Axes: i unit, k class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from crowdlogic.annotators.confusion import ConfusionMatrices
+from crowdlogic.annotators.protocol import AnnotatorModel
+from crowdlogic.classifiers.linear import Linear
+from crowdlogic.classifiers.protocol import Architecture
+from crowdlogic.data.corpus import UNKNOWN
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.errors import CorpusError
+from crowdlogic.learning.algorithm import Parts, fit_parts, make_teacher
+from crowdlogic.learning.checkpoint import FitCheckpoint
+from crowdlogic.learning.epoch import EpochCallback
+from crowdlogic.learning.imitation import ConstantImitation
+from crowdlogic.learning.learned import Learned
+from crowdlogic.learning.method import FitMixin, TrainingData
+from crowdlogic.learning.posterior import FixedPosterior
+from crowdlogic.learning.scoring import is_scorable
+from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.task import Task, prepare_task
+from crowdlogic.rules.projection.projector import Projector
+from crowdlogic.truth.majority import MajorityVote
+from crowdlogic.truth.methods import TruthMethod
+
+
+@dataclass(frozen=True)
+class TwoStage(FitMixin):
+    """A truth method, then a classifier.
+
+    Attributes:
+        truth: The method that decides the targets: MajorityVote(), DawidSkene(), GLAD(), ...
+        classifier: What learns them.
+        hard: Whether it learns the answers, or the beliefs.
+        annotators: What an annotator's label says, for the verdicts on annotators and for stopping.
+        projector: How the rules correct predictions.
+        limits: How long a fit goes on, what stops it, and its random seed.
+    """
+
+    truth: TruthMethod = MajorityVote()
+    classifier: Architecture = Linear()
+    hard: bool = False
+    annotators: AnnotatorModel = ConfusionMatrices()
+    projector: Projector = Projector()
+    limits: TrainingLimits = TrainingLimits()
+
+    @property
+    def name(self) -> str:
+        """As tables call it."""
+        return f"{self.truth.name} + {self.classifier.name}"
+
+    def learn(
+        self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
+    ) -> Learned:
+        """Infer the truth, then learn it."""
+        task = prepare_task(data.corpus, data.labels, dev=data.dev, watched=data.watched, limits=self.limits)
+        infer = cache(lambda labels: self.targets(labels, task))
+        parts = Parts(
+            classifier=self.classifier,
+            annotators=self.annotators,
+            teacher=make_teacher(self.projector, data, task),
+            imitation=ConstantImitation(0.0),
+            weights=lambda task: task.labelled,
+            targets=lambda task: infer(task.training_labels),
+            posterior=lambda labels: FixedPosterior(infer(labels), labels.labels_per_unit() > 0),
+            corrects_targets=False,
+            seed=self.limits.seed,
+        )
+        return fit_parts(self.name, task, self.limits, parts, checkpoint=checkpoint, callback=callback)
+
+    def targets(self, labels: CrowdLabels, task: Task) -> Beliefs:
+        """What the truth method believes of the labels; its answers alone when hard."""
+        estimate = self.truth.infer(labels, task.corpus)
+        if not self.hard:
+            return estimate.beliefs
+        hard = np.eye(task.labels.n_classes)[estimate.answer]
+        return np.where(estimate.answered[:, None], hard, estimate.beliefs)
+
+
+@dataclass(frozen=True)
+class Gold(FitMixin):
+    """The upper bound: a classifier that learns the gold. The labels are only looked at to judge annotators.
+
+    Attributes:
+        classifier: What learns.
+        annotators: What an annotator's label says, for the verdicts on annotators.
+        projector: How the rules correct predictions.
+        limits: How long a fit goes on, and its random seed; without a dev set, all epochs are run.
+    """
+
+    classifier: Architecture = Linear()
+    annotators: AnnotatorModel = ConfusionMatrices()
+    projector: Projector = Projector()
+    limits: TrainingLimits = TrainingLimits()
+
+    name = "gold"
+
+    def __post_init__(self) -> None:
+        # No label decides anything here, so none is held out.
+        object.__setattr__(self, "limits", replace(self.limits, held_out=None))
+
+    def learn(
+        self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
+    ) -> Learned:
+        """Learn the gold; no labels are held out."""
+        task = prepare_task(data.corpus, data.labels, dev=data.dev, watched=data.watched, limits=self.limits)
+        if not is_scorable(task.corpus):
+            raise CorpusError("The items have no gold to learn. Give gold, or choose another method.")
+        gold = np.asarray(task.corpus.gold)
+        known = gold != UNKNOWN
+        targets = np.where(known[:, None], np.eye(task.labels.n_classes)[gold], 1.0 / task.labels.n_classes)
+        # annotators are judged by the items whose gold is known
+        judged = replace(task, training_labels=task.labels.take(known[task.labels.unit]))
+        parts = Parts(
+            classifier=self.classifier,
+            annotators=self.annotators,
+            teacher=make_teacher(self.projector, data, task),
+            imitation=ConstantImitation(0.0),
+            weights=lambda _: known.astype(np.float64),
+            targets=lambda _: targets,
+            posterior=lambda _: FixedPosterior(targets, known),
+            corrects_targets=False,
+            seed=self.limits.seed,
+        )
+        return fit_parts(self.name, judged, self.limits, parts, checkpoint=checkpoint, callback=callback)

@@ -1,0 +1,82 @@
+"""What an epoch of a fit leaves behind: beliefs and parameters, and a line of the history.
+
+Axes: i unit, k class, l rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from crowdlogic.annotators.protocol import Annotators
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.numerics.arrays import Floats
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Epoch:
+    """What is believed of the training items after an epoch.
+
+    Attributes:
+        loss: The classifier's mean loss.
+        k: The imitation.
+        p: p[i, k], the classifier.
+        q_a: q_a[i, k], classifier and crowd (eq. 13).
+        q_b: q_b[i, k], what the rules make of it (eq. 15).
+        q_f: q_f[i, k], both mixed (eq. 9): the next epoch's targets.
+        annotators: The annotators' parameters (eq. 12).
+        objective: The log evidence of the labels under classifier and annotators, per label; NaN when not computed.
+        factors: factors[l], learnt multipliers of the rules' weights; None when they are not learnt.
+    """
+
+    loss: float
+    k: float
+    p: Beliefs
+    q_a: Beliefs
+    q_b: Beliefs
+    q_f: Beliefs
+    annotators: Annotators
+    objective: float = float("nan")
+    factors: Floats | None = None
+
+
+VIEWS = ("p", "q_a", "q_b", "q_f")
+"""The beliefs of an Epoch."""
+
+NUMBERS = ("loss", "k", "objective")
+"""The numbers of an Epoch."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HistoryRow:
+    """A line of the history.
+
+    Attributes:
+        epoch: Counted from 1.
+        loss: The classifier's mean loss.
+        k: The imitation.
+        stopping: The stopping score.
+        change: The share of training units whose answer changed.
+        objective: The log evidence of the labels, per label.
+        seconds: How long it took.
+        scores: Other scores by name: inference, dev student, test teacher, ... In the last line of a pass that answers
+            with averaged weights the scores are those of the average, as nothing else in the line is.
+        kept: Whether the epoch was the one to keep when it was over.
+        refit: Whether it is of the second pass, with all labels; its stopping score is a mere counter.
+    """
+
+    epoch: int
+    loss: float
+    k: float
+    stopping: float
+    change: float
+    objective: float
+    seconds: float
+    scores: Mapping[str, float] = field(default_factory=dict)
+    kept: bool = False
+    refit: bool = False
+
+
+EpochCallback: TypeAlias = Callable[[HistoryRow, int], None]
+"""Called after each epoch with its line of the history and the maximum number of epochs."""

@@ -1,0 +1,267 @@
+"""Why an item got its answer: what the classifier, each annotator and each rule said, in bits.
+
+    log2 q_a(t) = log2 p(t|x) + sum over annotators j of log2 pi_j[t, y_j] - normaliser              ([LNCL] eq. 13)
+    log2 q_b(t) = base(t) + sum over rules l of share_l(t) + residual(t) - normaliser                ([LNCL] eq. 15)
+    q_f = (1 - k) q_a + k q_b                                                                        ([LNCL] eq. 9)
+
+The first line is exact. In the second, base is log2 q_a, or log2 p where the projection starts from the classifier;
+the shares are exact where rules are about single units, and elsewhere what is lost without each rule, with what these
+do not account for as the residual. One bit more for a class doubles its odds.
+
+[LNCL] "Learning from Noisy Crowd Labels with Logics". Axes: i unit of the item, k class, l rule, n label of the item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from crowdlogic.classifiers.protocol import predict_texts
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.data.labels import find_codes
+from crowdlogic.data.names import Classes
+from crowdlogic.errors import OptionError
+from crowdlogic.learning.learned import Learned
+from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.numerics.logspace import log_sum_exp, normalise, safe_log
+from crowdlogic.rules.contributions import Contributions, rule_contributions
+from crowdlogic.rules.grounding import GroundRules
+from crowdlogic.rules.reach import stay_within_items
+
+BIT = float(np.log(2.0))
+
+CLOSE = 1e-6
+"""How far q_a may be from what its terms add up to before they are taken to be no explanation of it."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CrowdEvidence:
+    """What the labels of an item say: a row for each label.
+
+    Attributes:
+        unit: unit[n], which unit of the item the label is of.
+        annotator: annotator[n], by name.
+        label: label[n], the class that was given.
+        term: term[n, k], what the label says for each class: log2 pi_j[k, label] with confusion matrices.
+    """
+
+    unit: Ints
+    annotator: tuple[Any, ...]
+    label: Ints
+    term: Floats
+
+    def total(self, n_units: int) -> Floats:
+        """total[i, k], what all labels of each unit say together."""
+        total = np.zeros((n_units, self.term.shape[1]))
+        np.add.at(total, self.unit, self.term)
+        return total
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RuleEvidence:
+    """What the rules made of the beliefs that they started from.
+
+    Attributes:
+        base: base[i, k], log2 of the beliefs that the projection starts from.
+        from_classifier: Whether these are the classifier's p; else they are q_a.
+        rules: The rules that have a say in the item, as text.
+        share: share[l, i, k] of each.
+        transitions: transitions[i, k], the share of the table of transitions; None without one.
+        residual: residual[i, k], what the shares do not account for.
+        normaliser: normaliser[i].
+        is_exact: Whether the shares add up by themselves; else each is what is lost without its rule.
+    """
+
+    base: Floats
+    from_classifier: bool
+    rules: tuple[str, ...]
+    share: Floats
+    transitions: Floats | None
+    residual: Floats
+    normaliser: Floats
+    is_exact: bool
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Evidence:
+    """Why the units of an item got their answers, in bits.
+
+    Attributes:
+        item: Its name.
+        words: Its tokens, or its text alone.
+        classes: The classes.
+        classifier: classifier[i, k], log2 p.
+        crowd: What the labels say.
+        normaliser: normaliser[i] of q_a.
+        rules: What the rules made of it; None without any.
+        k: The imitation.
+        q_a: q_a[i, k].
+        q_b: q_b[i, k].
+        q_f: q_f[i, k], the answer.
+    """
+
+    item: Any
+    words: tuple[str, ...]
+    classes: Classes
+    classifier: Floats
+    crowd: CrowdEvidence
+    normaliser: Floats
+    rules: RuleEvidence | None
+    k: float
+    q_a: Beliefs
+    q_b: Beliefs
+    q_f: Beliefs
+
+    @property
+    def answer(self) -> Ints:
+        """answer[i]."""
+        return np.asarray(self.q_f.argmax(axis=1))
+
+
+def explain(learned: Learned, item: Any) -> Evidence:
+    """The evidence behind the answers of one training item.
+
+    Args:
+        learned: The outcome of a fit, or `load_run(folder).learned`.
+        item: The item's name.
+    """
+    return explain_all(learned, [item])[0]
+
+
+def explain_all(learned: Learned, items: Sequence[Any]) -> list[Evidence]:
+    """The evidence behind the answers of several training items; labels and rules are gone through once for all.
+
+    Args:
+        learned: The outcome of a fit, or `load_run(folder).learned`.
+        items: The items' names, each once.
+    """
+    chosen = find_codes(items, learned.task.corpus.items, "item")
+    if not len(chosen):
+        return []
+    units = [_units(learned, int(s)) for s in chosen]
+    crowd = crowd_evidence(learned, chosen, units)
+    rules = [None] * len(units) if learned.teacher.is_idle else rule_evidence(learned, chosen, units)
+    return [
+        _explain_item(learned, int(s), units=mine, crowd=said, rules=one)
+        for s, mine, said, one in zip(chosen, units, crowd, rules, strict=True)
+    ]
+
+
+def is_explicable(learned: Learned) -> bool:
+    """Whether the answers are the classifier's and the annotators' terms added up, so that `explain` can say why."""
+    epoch, labels = learned.epoch, learned.task.labels
+    q_a, _ = normalise(safe_log(epoch.p) + epoch.annotators.evidence(learned.model.observe(labels)))
+    return bool(np.abs(q_a - epoch.q_a).max(initial=0.0) <= CLOSE)
+
+
+def _units(learned: Learned, s: int) -> Ints:
+    offsets = learned.task.corpus.offsets
+    return np.arange(s, s + 1) if offsets is None else np.arange(*offsets[s : s + 2])
+
+
+def _explain_item(
+    learned: Learned, s: int, *, units: Ints, crowd: CrowdEvidence, rules: RuleEvidence | None
+) -> Evidence:
+    task, epoch, corpus = learned.task, learned.epoch, learned.task.corpus
+    classifier = safe_log(epoch.p[units]) / BIT
+    q_a, q_b, q_f = (beliefs[units] for beliefs in (epoch.q_a, epoch.q_b, epoch.q_f))
+    together = classifier + crowd.total(len(units))
+    normaliser = log_sum_exp(together * BIT, axis=1) / BIT
+    _check(q_a, together - normaliser[:, None], learned.estimate.method)
+    words = corpus.sentence(s) if corpus.tokens is not None else (corpus.texts[s],) if corpus.texts else ()
+    return Evidence(
+        item=corpus.items[s],
+        words=words,
+        classes=task.labels.classes,
+        classifier=classifier,
+        crowd=crowd,
+        normaliser=normaliser,
+        rules=rules,
+        k=epoch.k,
+        q_a=q_a,
+        q_b=q_b,
+        q_f=q_f,
+    )
+
+
+def crowd_evidence(learned: Learned, items: Ints, units: Sequence[Ints]) -> list[CrowdEvidence]:
+    """What every label of some items says, item by item, in the annotator model's own terms."""
+    labels = learned.task.labels.take_items(items)
+    terms = learned.epoch.annotators.terms(learned.model.observe(labels)) / BIT
+    names = labels.annotators.gather(labels.annotator).to_list()
+    # the units of the chosen items stand one item after the other, and rows are sorted by unit
+    ends = np.cumsum([0, *(len(mine) for mine in units)])
+    bounds = np.searchsorted(labels.unit, ends)
+    return [
+        CrowdEvidence(
+            unit=labels.unit[rows] - first,
+            annotator=tuple(names[rows]),
+            label=labels.label[rows],
+            term=terms[rows],
+        )
+        for first, rows in zip(ends, (slice(a, b) for a, b in pairwise(bounds.tolist())), strict=False)
+    ]
+
+
+def _check(q_a: Beliefs, log_q_a: Floats, method: str) -> None:
+    if not (np.abs(q_a - np.exp2(log_q_a)).max(initial=0.0) <= CLOSE):  # what is not a number is not close
+        raise OptionError(
+            f"{method}: its answers are not the classifier's and the annotators' terms added up, so they cannot be "
+            f"explained that way. Explain a run of logic-lncl, aggnet or raykar."
+        )
+
+
+def rule_evidence(learned: Learned, items: Ints, units: Sequence[Ints]) -> list[RuleEvidence]:
+    """What each rule added to the units of some items, from the projection of these alone where that will do."""
+    task, epoch, teacher = learned.task, learned.epoch, learned.teacher
+    rules, vocabulary = teacher.projector.rules, teacher.projector.vocabulary
+    alone = rules is None or stay_within_items(rules, teacher.classes, vocabulary)
+    corpus = task.corpus.take_items(items) if alone else task.corpus
+    seen = np.concatenate(units) if alone else np.arange(task.corpus.n_units)
+    ends = np.cumsum([len(mine) for mine in units])
+    places = [np.arange(end - len(mine), end) for mine, end in zip(units, ends, strict=True)] if alone else units
+    ground = teacher.ground(corpus)
+    found = rule_contributions(
+        teacher.projector,
+        epoch.q_a[seen],
+        ground,
+        predict=lambda texts: predict_texts(learned.classifier, texts),
+        classifier=epoch.p[seen],
+    )
+    return [_item_evidence(found, ground, place, epoch.q_b[mine]) for place, mine in zip(places, units, strict=True)]
+
+
+def _item_evidence(found: Contributions, ground: GroundRules, mine: Ints, q_b: Beliefs) -> RuleEvidence:
+    """The rows of the item's units, the rules that touch them, and what is left over."""
+    share = found.per_rule[:, mine] / BIT
+    touching = [place for place in range(len(share)) if (np.abs(share[place]) > 0).any()]
+    rules = tuple(str(ground.rules[place].rule) for place in touching)
+    table = None if found.transitions is None else found.transitions[mine] / BIT
+    base = safe_log(found.start[mine]) / BIT
+    explained = base + share.sum(axis=0) + (0.0 if table is None else table)
+    residual, normaliser = left_over(explained, safe_log(q_b) / BIT)
+    return RuleEvidence(
+        base=base,
+        from_classifier=found.from_classifier,
+        rules=rules,
+        share=share[touching],
+        transitions=table,
+        residual=residual,
+        normaliser=normaliser,
+        is_exact=found.is_exact,
+    )
+
+
+def left_over(explained: Floats, log_q_b: Floats) -> tuple[Floats, Floats]:
+    """The residual[i, k] and the normaliser[i] that make what is explained add up to log2 q_b.
+
+    Classes that either side takes to be impossible have no residual: their sum is minus infinity as it is.
+    """
+    possible: Bools = np.isfinite(explained) & np.isfinite(log_q_b)
+    gap = np.where(possible, log_q_b, 0.0) - np.where(possible, explained, 0.0)
+    mean = gap.sum(axis=1) / np.maximum(possible.sum(axis=1), 1)
+    return np.where(possible, gap - mean[:, None], 0.0), -mean

@@ -1,0 +1,59 @@
+"""Imitation: k(t), how much of the rules' view an epoch's targets take in ([LNCL] eq. 9), epochs counted from 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from crowdlogic.errors import OptionError
+from crowdlogic.registry import IMITATIONS
+
+Imitation: TypeAlias = Callable[[int], float]
+IMITATIONS.serves(Imitation)
+
+
+@dataclass(frozen=True)
+class GrowingImitation:
+    """k(t) = min(most, 1 - base^t): little at first, when the classifier knows nothing, then more.
+
+    The paper has base 0.94 without a limit for sentiment, and base 0.90 with a limit of 0.8 for named entities.
+    """
+
+    name = "growing"
+
+    base: float = 0.94
+    most: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.base <= 1 and 0 <= self.most <= 1):
+            raise OptionError(f"imitation: base and most lie between 0 and 1, not at {self.base} and {self.most}.")
+
+    def __call__(self, epoch: int) -> float:
+        """The imitation of an epoch."""
+        return min(self.most, 1.0 - self.base**epoch)
+
+
+@dataclass(frozen=True)
+class ConstantImitation:
+    """The same k in every epoch."""
+
+    name = "constant"
+
+    k: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.k <= 1:
+            raise OptionError(f"imitation: k lies between 0 and 1, not at {self.k}.")
+
+    def __call__(self, epoch: int) -> float:  # noqa: ARG002 (every epoch is alike)
+        """The imitation of an epoch."""
+        return self.k
+
+
+def imitation_at(schedule: Imitation, epoch: int) -> float:
+    """K of an epoch, checked: a callable of the user's may say anything."""
+    k = float(schedule(epoch))
+    if not 0 <= k <= 1:
+        raise OptionError(f"imitation: epoch {epoch} has k = {k}; it must lie between 0 and 1.")
+    return k

@@ -1,0 +1,243 @@
+"""One pass over the epochs of a fit, or two: what every method's loop has in common.
+
+    for training in passes(task, limits, ...):           # a second pass, with all labels, where held-out labels decided
+        training.begin(classifier, ...)                   # resumes from a checkpoint, when there is one
+        for t in training.epochs():                       # until the stopping rule or the maximum number of epochs
+            ...                                           # what the method does
+            training.record(Epoch(...))                   # scores, history, the best epoch, checkpoint, callback
+        training.finish(reevaluate)                       # the classifier of the best epoch, or an average
+
+Held-out labels are lost to learning, so a second pass begins as the first did, with the same seed and nothing held out.
+The likelihood of held-out labels shows when a fit has come to its plateau; epochs on the plateau are statistically
+indistinguishable, so the second pass answers with their averaged weights ([ASGD]), which does better than most of them.
+
+[ASGD] Polyak and Juditsky, "Acceleration of stochastic approximation by averaging", 1992; begun when a score no longer
+grows, as in Merity et al., "Regularizing and optimizing LSTM language models", 2018.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdlogic.annotators.protocol import AnnotatorModel
+from crowdlogic.classifiers.protocol import Arrays, Classifier, averageable_weights, supports_averaging
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.errors import OptionError
+from crowdlogic.learning.checkpoint import FitCheckpoint
+from crowdlogic.learning.epoch import NUMBERS, VIEWS, Epoch, EpochCallback, HistoryRow
+from crowdlogic.learning.scoring import is_scorable, score
+from crowdlogic.learning.stopping.fixed import FixedEpochs
+from crowdlogic.learning.stopping.protocol import StoppingRule, TrainingLimits
+from crowdlogic.learning.task import Task
+from crowdlogic.learning.teacher import Teacher
+from crowdlogic.numerics.arrays import Floats
+
+CLASSIFIER, ANNOTATORS, MEAN = "classifier.", "annotators.", "mean."
+"""How the names of arrays in a checkpoint begin."""
+
+Reevaluate: TypeAlias = Callable[[Epoch], Epoch]
+"""The M- and E-step after an epoch, with the classifier as it is now."""
+
+
+def passes(
+    task: Task, limits: TrainingLimits, *, checkpoint: FitCheckpoint | None, callback: EpochCallback | None
+) -> Iterator[TrainingPass]:
+    """The first pass and, where held-out labels chose the epoch, a second one with all labels."""
+    first = TrainingPass(task, limits, checkpoint=checkpoint, callback=callback)
+    yield first
+    if task.refits:
+        second = None if checkpoint is None else checkpoint.second()
+        yield TrainingPass(task.with_all_labels(), limits, checkpoint=second, callback=callback, first=first)
+
+
+class TrainingPass:
+    """A pass under way: the targets, the history, the best epoch.
+
+    Attributes:
+        task: The labels and items of this pass.
+        first: The first pass, when this is the second one.
+        classifier: What learns.
+        teacher: The rules.
+        q_f: The targets of the next epoch.
+        factors: Learnt multipliers of the rules' weights, if they are learnt.
+        history: A row for each epoch that is done.
+        best: The epoch to answer with, so far.
+        best_epoch: Its number.
+        averaged_from: The epoch from which on the classifier's weights are averaged; None when they are not.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        limits: TrainingLimits,
+        *,
+        checkpoint: FitCheckpoint | None,
+        callback: EpochCallback | None,
+        first: TrainingPass | None = None,
+    ) -> None:
+        self.task, self.first = task, first
+        self._limits, self._checkpoint, self._callback = limits, checkpoint, callback
+        self.history: list[HistoryRow] = []
+        self.best: Epoch | None = None
+        self.best_epoch = 0
+        self.averaged_from: int | None = None
+        self._best_arrays: Arrays = {}
+        self._mean: Arrays = {}
+        self._started = 0.0
+
+    def begin(
+        self,
+        *,
+        classifier: Classifier,
+        teacher: Teacher,
+        model: AnnotatorModel,
+        targets: Beliefs,
+        factors: Floats | None = None,
+    ) -> None:
+        """Set out with a new classifier and the first targets, or resume where a checkpoint was taken."""
+        self.classifier, self.teacher, self.model = classifier, teacher, model
+        self.q_f, self.factors = targets, factors
+        self.stopping: StoppingRule = self._refit_rule() or self.task.stopping_rule(self._limits, model)
+        self._resume()
+
+    def _refit_rule(self) -> StoppingRule | None:
+        """Of the second pass: as many epochs as the first one chose, of which the last few may be averaged."""
+        if self.first is None:
+            return None
+        best = max(self.first.history, key=lambda row: row.stopping).epoch
+        most = max(self._limits.epochs, len(self.first.history))  # a run that is resumed for shorter may have had more
+        length = min(max(self.first.best_epoch, best + self.first.task.averaged - 1), most)
+        if supports_averaging(self.classifier) and self.first.task.averaged > 1 and length > best:
+            self.averaged_from = best
+            return FixedEpochs(length)
+        return FixedEpochs(self.first.best_epoch)
+
+    def epochs(self) -> Iterator[int]:
+        """The numbers of the epochs to run, counted from 1, until the stopping rule ends the pass."""
+        while len(self.history) < self.stopping.epochs and not self._is_stale:
+            self._started = time.perf_counter()
+            yield len(self.history) + 1
+        if self.best is None:
+            raise OptionError("No epoch was run.")
+
+    @property
+    def _is_stale(self) -> bool:
+        return self.best is not None and len(self.history) - self.best_epoch >= self.stopping.patience
+
+    def record(self, epoch: Epoch) -> None:
+        """Score an epoch, keep it if it is the best, write the checkpoint, call the callback."""
+        scores = self._scores(epoch)
+        stopping, is_kept = self.stopping.judge(epoch, scores)
+        row = HistoryRow(
+            epoch=len(self.history) + 1,
+            loss=epoch.loss,
+            k=epoch.k,
+            stopping=stopping,
+            change=float((epoch.q_f.argmax(axis=1) != self.q_f.argmax(axis=1)).mean()),
+            objective=epoch.objective,
+            seconds=time.perf_counter() - self._started,
+            scores=scores,
+            kept=is_kept,
+            refit=self.first is not None,
+        )
+        self.q_f, self.factors = epoch.q_f, epoch.factors
+        if is_kept:
+            self.best, self.best_epoch, self._best_arrays = epoch, row.epoch, self.classifier.arrays()
+        self.history.append(row)
+        self._average()
+        if self._checkpoint is not None:
+            self._checkpoint.save(self._last_state(), self._best_state(), self._note())
+        if self._callback is not None:
+            self._callback(row, self.stopping.epochs)
+
+    def finish(self, reevaluate: Reevaluate) -> None:
+        """Give the classifier the weights of the best epoch, or the average, whose beliefs are then computed anew."""
+        self.classifier.restore(self._best_arrays | self._mean)
+        if self._mean and self.best is not None:
+            self.best = reevaluate(self.best)
+            self.history[-1] = replace(self.history[-1], scores=self._scores(self.best))
+
+    @property
+    def outcome(self) -> Epoch:
+        """The best epoch, once the pass is over."""
+        if self.best is None:
+            raise OptionError("No epoch was run.")
+        return self.best
+
+    def _average(self) -> None:
+        """Take the weights that the last epoch left into their mean."""
+        if self.averaged_from is not None and len(self.history) >= self.averaged_from:
+            count = len(self.history) - self.averaged_from + 1
+            weights = averageable_weights(self._best_arrays)  # in this pass the last epoch is the best one
+            self._mean = {name: _running_mean(self._mean.get(name, new), new, count) for name, new in weights.items()}
+
+    def _scores(self, epoch: Epoch) -> dict[str, float]:
+        """All scores; but for that of the dev items they decide nothing."""
+        scores = {} if not is_scorable(self.task.corpus) else {"inference": score(self.task.corpus, epoch.q_f)}
+        teacher = self.teacher.reweighted(epoch.factors)
+        watched = dict(self.task.watched) | ({} if self.task.dev is None else {"dev": self.task.dev})
+        for name, corpus in watched.items():
+            student = self.classifier.predict_proba(corpus)
+            scores[f"{name} student"] = score(corpus, student)
+            if name != "dev" and not teacher.is_idle:
+                scores[f"{name} teacher"] = score(corpus, teacher.predict(corpus, self.classifier, student))
+        return scores
+
+    def _last_state(self) -> Arrays:
+        targets = {"q_f": self.q_f} | ({} if self.factors is None else {"factors": self.factors})
+        return _prefixed(self.classifier.arrays(), CLASSIFIER) | targets
+
+    def _best_state(self) -> Arrays:
+        if self.best is None:
+            return {}
+        left = {name: getattr(self.best, name) for name in VIEWS}
+        left |= {} if self.best.factors is None else {"factors": self.best.factors}
+        left |= _prefixed(self.best.annotators.arrays(), ANNOTATORS) | _prefixed(self._mean, MEAN)
+        return _prefixed(self._best_arrays, CLASSIFIER) | left | self.stopping.arrays()
+
+    def _note(self) -> dict[str, Any]:
+        best = {} if self.best is None else {name: getattr(self.best, name) for name in NUMBERS}
+        history = [asdict(row) for row in self.history]
+        return {"best_epoch": self.best_epoch, "best": best, "history": history, "averaged_from": self.averaged_from}
+
+    def _resume(self) -> None:
+        """Go on from a checkpoint, when there is one; not from one whose average is of other epochs."""
+        found = None if self._checkpoint is None else self._checkpoint.load()
+        if found is None:
+            return
+        last, best, note = found
+        too_far = self.first is not None and len(note["history"]) > self.stopping.epochs
+        if too_far or note.get("averaged_from") != self.averaged_from:
+            return
+        self.classifier.restore(_unprefixed(last, CLASSIFIER))
+        self.q_f, self.factors = np.asarray(last["q_f"]), last.get("factors")
+        self.history = [HistoryRow(**row) for row in note["history"]]
+        self.best_epoch, self._best_arrays = note["best_epoch"], _unprefixed(best, CLASSIFIER)
+        self.best = self._restored_epoch(best, note["best"])
+        self._mean = _unprefixed(best, MEAN)
+        self.stopping.restore(best, self.history[self.best_epoch - 1].stopping, len(self.history))
+
+    def _restored_epoch(self, arrays: Arrays, numbers: Mapping[str, Any]) -> Epoch:
+        views: dict[str, Any] = {name: np.asarray(arrays[name]) for name in VIEWS}
+        annotators = self.model.load(_unprefixed(arrays, ANNOTATORS))
+        return Epoch(**numbers, **views, annotators=annotators, factors=arrays.get("factors"))
+
+
+def _running_mean(mean: NDArray[Any], new: NDArray[Any], count: int) -> NDArray[Any]:
+    """The mean of `count` arrays, from that of all but the new one."""
+    return np.asarray(mean + (new - mean) / np.asarray(count, dtype=new.dtype))
+
+
+def _prefixed(arrays: Mapping[str, NDArray[Any]], prefix: str) -> Arrays:
+    return {f"{prefix}{name}": array for name, array in arrays.items()}
+
+
+def _unprefixed(arrays: Arrays, prefix: str) -> Arrays:
+    """Those whose names begin with a prefix, without it."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

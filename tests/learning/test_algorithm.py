@@ -1,0 +1,483 @@
+"""Algorithm 1 against its equations written out, its special cases, and every annotator model in it."""
+
+from __future__ import annotations
+
+import itertools
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.learning.memory_checkpoint import MemoryCheckpoint
+
+from crowdlogic.annotators.abstaining import Abstaining
+from crowdlogic.annotators.confusion import ConfusionMatrices
+from crowdlogic.annotators.protocol import AnnotatorModel
+from crowdlogic.annotators.sequential import Sequential
+from crowdlogic.classifiers.class_prior import ClassPrior
+from crowdlogic.classifiers.linear import Linear
+from crowdlogic.classifiers.protocol import Architecture, Classifier
+from crowdlogic.data.corpus import documents, sentences
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.data.frames import from_arrays, from_sequences
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.simulate import simulate_ner, simulate_sentiment, simulate_tags
+from crowdlogic.errors import OptionError
+from crowdlogic.learning.algorithm import LogicLNCL, Parts, mix, run_algorithm
+from crowdlogic.learning.baselines.aggnet import AggNet
+from crowdlogic.learning.epoch import Epoch
+from crowdlogic.learning.imitation import ConstantImitation, GrowingImitation
+from crowdlogic.learning.scoring import score
+from crowdlogic.learning.stopping.held_out import HeldOut
+from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.targets import first_targets
+from crowdlogic.learning.task import Task, prepare_task
+from crowdlogic.learning.teacher import Teacher
+from crowdlogic.learning.training import TrainingPass, passes
+from crowdlogic.numerics.convergence import Convergence
+from crowdlogic.registry import ANNOTATOR_MODELS
+from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.projection.projector import Projector
+from crowdlogic.rules.transitions import TransitionTable
+from crowdlogic.truth.dawid_skene import DawidSkene
+from crowdlogic.truth.majority import MajorityVote
+
+BUT = parse_rules("1.0: include contrast('but')")
+BIO = parse_rules("1.0: include bio")
+
+
+def limits(epochs: int, **more: Any) -> TrainingLimits:
+    return TrainingLimits(epochs=epochs, **{"held_out": None, **more})
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """An epoch of a fit, the targets before it, and the classifier as it was then."""
+
+    t: int
+    task: Task
+    classifier: Classifier
+    before: Beliefs
+    epoch: Epoch
+
+
+@pytest.fixture
+def recorded(monkeypatch: pytest.MonkeyPatch) -> list[Recorded]:
+    """Every epoch of the fits of a test, in their order."""
+    seen: list[Recorded] = []
+    record = TrainingPass.record
+
+    def note(self: TrainingPass, epoch: Epoch) -> None:
+        seen.append(Recorded(len(self.history) + 1, self.task, deepcopy(self.classifier), self.q_f, epoch))
+        record(self, epoch)
+
+    monkeypatch.setattr(TrainingPass, "record", note)
+    return seen
+
+
+def slow_q_a(labels: CrowdLabels, before: Beliefs, p: Beliefs, smoothing: float, trust: float) -> Beliefs:
+    """Eq. 12 and 13, label by label."""
+    size = labels.n_classes
+    counts = np.full((len(labels.annotators), size, size), smoothing) + trust * np.eye(size)
+    for i, j, n in zip(labels.unit, labels.annotator, labels.label, strict=True):
+        for m in range(size):
+            counts[j, m, n] += before[i, m]
+    confusion = counts / counts.sum(axis=2, keepdims=True)
+    q_a = np.array(p)
+    for i, j, n in zip(labels.unit, labels.annotator, labels.label, strict=True):
+        for k in range(size):
+            q_a[i, k] *= confusion[j, k, n]
+    return np.asarray(q_a / q_a.sum(axis=1, keepdims=True))
+
+
+def test_q_f_of_documents_is_equations_9_13_and_15_done_by_hand(recorded: list[Recorded]) -> None:
+    made = simulate_sentiment(1, items=60, annotators=12, labels_per_item=2)
+    method = LogicLNCL(imitation=GrowingImitation(0.8), projector=Projector(strength=2.0), limits=limits(3))
+
+    method.fit(made.corpus, made.labels, rules=BUT)
+
+    assert len(recorded) == 3
+    for one in recorded:
+        task, classifier = one.task, one.classifier
+        q_a = slow_q_a(task.training_labels, one.before, classifier.predict_proba(task.corpus), 0.01, 1.0)
+        q_b = q_a.copy()
+        for i, text in enumerate(task.corpus.texts or ()):
+            _, found, clause = text.partition(" but ")
+            if found:
+                sigma = classifier.predict_proba(documents(["clause"], [clause]))[0]
+                q_b[i] = q_a[i] * np.exp(-2.0 * (1.0 - sigma))
+        q_b /= q_b.sum(axis=1, keepdims=True)
+        k = 1.0 - 0.8**one.t
+        np.testing.assert_allclose(one.epoch.q_f, (1 - k) * q_a + k * q_b, rtol=1e-9, atol=1e-12)
+        assert np.abs(one.epoch.q_f - q_a).max() > 0.01  # the rule had a say
+
+
+def test_q_f_of_sequences_is_equations_9_13_and_15_done_by_hand(recorded: list[Recorded]) -> None:
+    tokens = [["Ann", "went"], ["to", "New", "York"], ["she", "liked", "it", "there"]]
+    labels = from_sequences(
+        [
+            ("s0", "a", ["B-X", "O"]),
+            ("s1", "a", ["O", "I-X", "I-X"]),
+            ("s2", "a", ["O", "O", "O", "O"]),
+            ("s0", "b", ["I-X", "O"]),
+            ("s1", "b", ["O", "B-X", "I-X"]),
+            ("s1", "c", ["I-X", "O", "I-X"]),
+            ("s2", "c", ["O", "I-X", "O", "B-X"]),
+        ]
+    )
+    corpus = sentences(["s0", "s1", "s2"], tokens)
+    method = LogicLNCL(
+        imitation=ConstantImitation(0.5), loss="annotators", projector=Projector(strength=1.5), limits=limits(3)
+    )
+
+    method.fit(corpus, labels, rules=BIO)
+
+    assert len(recorded) == 3
+    for one in recorded:
+        task = one.task
+        names = [str(name) for name in task.labels.classes]
+        q_a = slow_q_a(task.training_labels, one.before, one.classifier.predict_proba(task.corpus), 0.01, 1.0)
+        q_b = np.zeros_like(q_a)
+        for first, last in itertools.pairwise(np.asarray(task.corpus.offsets)):
+            for path in itertools.product(range(len(names)), repeat=last - first):
+                tags = [names[k] for k in path]
+                broken = (tags[0] == "I-X") + sum(
+                    b == "I-X" and a not in ("B-X", "I-X") for a, b in itertools.pairwise(tags)
+                )
+                weight = np.exp(-1.5 * broken) * np.prod([q_a[first + t, k] for t, k in enumerate(path)])
+                for t, k in enumerate(path):
+                    q_b[first + t, k] += weight
+        q_b /= q_b.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(one.epoch.q_f, 0.5 * q_a + 0.5 * q_b, rtol=1e-9, atol=1e-12)
+
+
+def test_a_fit_is_the_loop_over_its_parts() -> None:
+    made = simulate_sentiment(1, items=60, annotators=12, labels_per_item=2)
+    method = LogicLNCL(imitation=ConstantImitation(0.3), limits=limits(3))
+    task = prepare_task(made.corpus, made.labels, limits=method.limits)
+    parts = Parts(
+        classifier=Linear(),
+        annotators=ConfusionMatrices(),
+        teacher=Teacher(task.labels.classes, Projector(rules=BUT)),
+        imitation=lambda _: 0.3,
+        weights=lambda task: task.labelled,
+        targets=lambda task: first_targets(task.training_labels, MajorityVote(ties="soft"), doubt=None),
+    )
+
+    (training,) = passes(task, method.limits, checkpoint=None, callback=None)
+    run_algorithm(training, parts)
+
+    learned = method.fit(made.corpus, made.labels, rules=BUT)
+    np.testing.assert_array_equal(training.outcome.q_f, learned.epoch.q_f)
+    assert [row.objective for row in training.history] == [row.objective for row in learned.history]
+
+
+def test_targets_are_mixed_by_imitation_and_are_q_a_itself_where_nothing_was_projected() -> None:
+    q_a, q_b = np.array([[0.9, 0.1]]), np.array([[0.4, 0.6]])
+
+    np.testing.assert_allclose(mix(q_a, q_b, 0.2), [[0.8, 0.2]], rtol=1e-15)
+    assert mix(q_a, q_a, 0.2) is q_a
+
+
+@pytest.mark.parametrize("options", [{"imitation": ConstantImitation(0.0)}, {"projector": Projector(strength=0.0)}])
+@pytest.mark.parametrize("kind", ["documents", "sequences"])
+def test_without_imitation_or_strength_rules_change_nothing(options: dict[str, Any], kind: str) -> None:
+    made = (
+        simulate_sentiment(2, items=80, annotators=6)
+        if kind == "documents"
+        else simulate_ner(2, items=30, annotators=5)
+    )
+    rules = BUT if kind == "documents" else BIO
+
+    with_rules = LogicLNCL(**options, limits=limits(3)).fit(made.corpus, made.labels, rules=rules)
+    without = LogicLNCL(limits=limits(3)).fit(made.corpus, made.labels)
+
+    if "imitation" in options:
+        np.testing.assert_array_equal(with_rules.epoch.q_f, without.epoch.q_f)
+    else:  # multiplying with exp(0) goes through logarithms and back
+        np.testing.assert_allclose(with_rules.epoch.q_f, without.epoch.q_f, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_with_the_class_prior_for_a_classifier_it_is_dawid_skene(seed: int) -> None:
+    made = simulate_sentiment(seed, items=100, annotators=8)
+    method = LogicLNCL(ClassPrior(), annotators=ConfusionMatrices(smoothing=0.0, trust=0.0), limits=limits(20))
+
+    learned = method.fit(made.corpus, made.labels)
+    with pytest.warns(match="stopped after 20 iterations"):
+        alone = DawidSkene(smoothing=0.0, trust=0.0, convergence=Convergence(max_iterations=20, tolerance=0.0)).infer(
+            made.labels
+        )
+
+    np.testing.assert_allclose(learned.estimate.beliefs, alone.beliefs, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(learned.estimate.confusion, alone.confusion, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("classifier", [ClassPrior(), Linear(ridge=0.0, steps=3)])
+def test_the_objective_never_falls_when_the_classifier_does_its_part(classifier: Architecture) -> None:
+    made = simulate_sentiment(3, items=120, annotators=8)
+
+    learned = AggNet(classifier, annotators=ConfusionMatrices(smoothing=0.0, trust=0.0), limits=limits(25)).fit(
+        made.corpus, made.labels
+    )
+
+    objective = np.array([row.objective for row in learned.history])
+    assert (np.diff(objective) > -1e-9).all()
+    assert objective[-1] > objective[0] + 0.01
+
+
+def test_rules_help_where_the_planted_rule_decides() -> None:
+    made = simulate_sentiment(0, items=600, test_items=400)
+    plain = LogicLNCL(limits=limits(15))
+
+    without = plain.fit(made.corpus, made.labels)
+    with_rules = plain.fit(made.corpus, made.labels, rules=BUT)
+
+    test = made.test.with_classes(made.labels.classes)
+    assert score(test, with_rules.predict(test)) > score(test, without.predict(test))
+
+
+def test_unlabelled_items_are_answered_but_not_learnt_from() -> None:
+    made = simulate_sentiment(5, items=100, annotators=6)
+    kept = made.labels.take(made.labels.unit >= 30)
+
+    learned = LogicLNCL(limits=limits(3)).fit(made.corpus, kept)
+    only = LogicLNCL(limits=limits(3)).fit(
+        made.corpus.take_items(np.arange(30, 100)), kept.take_items(np.arange(30, 100))
+    )
+
+    assert (learned.estimate.answer >= 0).all()
+    np.testing.assert_allclose(learned.epoch.q_f[30:], only.epoch.q_f, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(learned.epoch.q_f[:30], learned.epoch.p[:30], rtol=1e-12)
+
+
+def test_one_label_per_item_is_enough_to_find_the_confusion_matrices() -> None:
+    """Learning from noisy labels: nobody labels an item twice, so only the classifier can tell the annotators apart."""
+    rng = np.random.default_rng(0)
+    centres = np.array([[3.0, 0.0], [-3.0, 0.0], [0.0, 4.0]])
+    truth = rng.integers(3, size=6000)
+    features = centres[truth] + rng.normal(size=(6000, 2))
+    planted = np.array(
+        [
+            [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.2, 0.1, 0.7]],
+            [[0.6, 0.3, 0.1], [0.1, 0.9, 0.0], [0.1, 0.3, 0.6]],
+        ]
+    )
+    who = rng.integers(2, size=6000)
+    said = np.array([rng.choice(3, p=planted[j, m]) for j, m in zip(who, truth, strict=True)])
+    labels = from_arrays(np.arange(6000), who, said)
+    corpus = documents(np.arange(6000), features=features)
+
+    learned = LogicLNCL(Linear(ridge=1e-6, steps=20), annotators=ConfusionMatrices(trust=0.0), limits=limits(60)).fit(
+        corpus, labels
+    )
+
+    assert np.abs(learned.estimate.confusion - planted).max() < 0.05
+    assert (learned.estimate.answer == truth).mean() > (said == truth).mean() + 0.15
+
+
+def tag_models() -> list[Architecture]:
+    if find_spec("torch") is None:
+        return [Linear()]
+    from crowdlogic.classifiers.cnn_gru import CNNGRU
+    from crowdlogic.classifiers.training import Training as Schedule
+
+    quick = Schedule(learning_rate=1e-2, batch_size=16)
+    return [Linear(), CNNGRU(filters=32, hidden_size=16, vector_size=24, training=quick)]
+
+
+@pytest.mark.parametrize("model", tag_models(), ids=lambda model: model.name)
+def test_parts_of_speech_are_learnt_and_predicted(model: Architecture) -> None:
+    made = simulate_tags(np.random.default_rng(0), sentences=200, annotators=10, labels_per_sentence=3)
+    parts = made.corpus.split(150, seed=0)
+    learnt, new = parts[0], parts[1].with_classes(made.crowd.labels.classes)
+    labels = made.crowd.labels.select(items=learnt.items.to_list())
+
+    learned = LogicLNCL(model, limits=limits(8)).fit(learnt, labels)
+
+    vote = score(learnt.with_classes(labels.classes), MajorityVote(ties="soft").infer(labels).beliefs)
+    assert score(learned.task.corpus, learned.epoch.q_f) > vote
+    assert score(new, learned.predict(new)) > 0.9
+
+
+def test_a_rule_of_grammar_over_such_tags_is_obeyed() -> None:
+    made = simulate_tags(np.random.default_rng(0), sentences=60, annotators=6)
+    classes = [str(name) for name in made.crowd.labels.classes]
+    first, second = classes[0], classes[1]
+    rules = parse_rules(f"Label(T, '{second}') & Previous(T, P) -> !Label(P, '{first}') .")
+
+    learned = LogicLNCL(limits=limits(3)).fit(made.corpus, made.crowd.labels, rules=rules)
+
+    q_b = learned.epoch.q_b
+    later = np.setdiff1d(np.arange(len(q_b)), np.asarray(made.corpus.offsets)[:-1])
+    # the rule is hard: no sequence of certain tags can break it
+    answer = q_b.argmax(axis=1)
+    sure = (q_b[later].max(axis=1) > 0.99) & (q_b[later - 1].max(axis=1) > 0.99)
+    broken = (answer[later] == 1) & (answer[later - 1] == 0) & sure
+    assert not broken.any()
+
+
+def test_annotators_who_abstain_are_read_by_how_often_they_speak(recorded: list[Recorded]) -> None:
+    made = simulate_sentiment(3, items=120, annotators=8)
+    model = Abstaining()
+
+    learned = LogicLNCL(annotators=model, limits=limits(2)).fit(made.corpus, made.labels)
+
+    expected = model.m_step(model.observe(made.labels), recorded[-1].before)
+    np.testing.assert_array_equal(learned.estimate.confusion, expected.confusion)
+    assert (learned.estimate.confusion.sum(axis=2) < 0.9).any()  # what is missing to one is abstention
+
+
+@pytest.mark.parametrize("name", ANNOTATOR_MODELS)
+@pytest.mark.parametrize("kind", ["documents", "tags"])
+def test_any_annotator_model_can_be_chosen(recorded: list[Recorded], name: str, kind: str) -> None:
+    """Its M-step sees the targets; q_a is the classifier's view times what its terms add up to."""
+    made = (
+        simulate_sentiment(3, items=80, annotators=8)
+        if kind == "documents"
+        else simulate_ner(3, items=40, annotators=6, test_items=10)
+    )
+    model: AnnotatorModel = ANNOTATOR_MODELS.create(name)
+    method = LogicLNCL(annotators=model, limits=TrainingLimits(epochs=2, held_out=HeldOut(0.2)))
+    if kind == "documents" and isinstance(model, Sequential):
+        with pytest.raises(OptionError) as refused:
+            method.fit(made.corpus, made.labels)
+        assert str(refused.value) == (
+            "sequential annotators are for tags of the tokens of sentences. These labels are of single items; use "
+            "confusion, variational or one-coin annotators for them."
+        )
+        return
+
+    learned = method.fit(made.corpus, made.labels)
+
+    assert learned.model is model
+    for one in recorded:
+        crowd = model.observe(one.task.training_labels)
+        expected = model.m_step(crowd, one.before)
+        np.testing.assert_array_equal(one.epoch.annotators.evidence(crowd), expected.evidence(crowd))
+        with np.errstate(divide="ignore"):
+            log_q = np.log(one.epoch.p)
+        np.add.at(log_q, one.task.training_labels.unit, expected.terms(crowd))
+        q_a = np.exp(log_q - log_q.max(axis=1, keepdims=True))
+        q_a /= q_a.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(one.epoch.q_a, q_a, rtol=1e-9, atol=1e-12)
+    assert score(learned.task.corpus, learned.epoch.q_f) > (0.5 if kind == "tags" else 0.6)
+
+
+def test_sequential_annotators_learn_with_a_dev_set_and_without() -> None:
+    made = simulate_ner(1, items=60, annotators=6, labels_per_item=3, test_items=30)
+    method = LogicLNCL(annotators=Sequential(), limits=TrainingLimits(epochs=4))
+
+    by_dev = method.fit(made.corpus, made.labels, dev=made.test)
+    by_labels = method.fit(made.corpus, made.labels)
+
+    assert by_dev.refit_history == ()
+    assert by_labels.refit_history
+    assert all(row.stopping < 0 for row in by_labels.history)  # a log-likelihood under the sequential model
+    vote = score(by_dev.task.corpus, MajorityVote(ties="soft").infer(made.labels).beliefs)
+    for learned in (by_dev, by_labels):
+        table = learned.epoch.annotators.arrays()["table"]
+        assert table.shape == (6 * learned.task.labels.n_classes, *[learned.task.labels.n_classes] * 2)
+        assert score(learned.task.corpus, learned.epoch.q_f) > vote
+
+
+@pytest.mark.parametrize("with_dev", [True, False])
+def test_sequential_annotators_resume_where_they_were(with_dev: bool) -> None:
+    made = simulate_ner(1, items=40, annotators=6, labels_per_item=3, test_items=10)
+    method = LogicLNCL(annotators=Sequential(), limits=TrainingLimits(epochs=4))
+    dev, checkpoint = made.test if with_dev else None, MemoryCheckpoint(stop_after=2)
+    whole = method.fit(made.corpus, made.labels, dev=dev)
+
+    with pytest.raises(KeyboardInterrupt):
+        method.fit(made.corpus, made.labels, dev=dev, checkpoint=checkpoint)
+    resumed = method.fit(made.corpus, made.labels, dev=dev, checkpoint=checkpoint)
+
+    np.testing.assert_array_equal(resumed.epoch.q_f, whole.epoch.q_f)
+    np.testing.assert_array_equal(resumed.epoch.annotators.arrays()["table"], whole.epoch.annotators.arrays()["table"])
+    assert resumed.chosen == whole.chosen
+
+
+@pytest.mark.parametrize("dev", [True, False])
+def test_labels_are_arranged_once_for_every_table_of_a_pass(monkeypatch: pytest.MonkeyPatch, dev: bool) -> None:
+    made = simulate_sentiment(3, items=80, annotators=8, test_items=20)
+    observed: list[int] = []
+    observe = ConfusionMatrices.observe
+
+    def count(self: ConfusionMatrices, labels: CrowdLabels, **options: Any) -> Any:
+        observed.append(labels.n_labels)
+        return observe(self, labels, **options)
+
+    monkeypatch.setattr(ConfusionMatrices, "observe", count)
+
+    learned = LogicLNCL(limits=TrainingLimits(epochs=4, held_out=HeldOut(average=1))).fit(
+        made.corpus, made.labels, dev=made.test if dev else None
+    )
+
+    everything = made.labels.n_labels
+    if dev:
+        assert observed == [everything]
+    else:  # the labels to learn from and those held out in the first pass, all of them in the second
+        assert len(learned.history) > 1
+        assert sum(observed[:2]) == everything
+        assert observed[2:] == [everything]
+
+
+@pytest.mark.parametrize("loss", ["plain", "annotators"])
+def test_a_label_of_weight_0_is_as_good_as_not_there(loss: str) -> None:
+    made = simulate_sentiment(0, items=60, annotators=8)
+    keep = np.random.default_rng(0).random(made.labels.n_labels) < 0.6
+    method = LogicLNCL(loss=loss, limits=limits(2))
+
+    weighed = method.fit(made.corpus, replace(made.labels, weight=keep.astype(float)))
+    taken = method.fit(made.corpus, made.labels.take(keep))
+
+    np.testing.assert_allclose(weighed.epoch.q_f, taken.epoch.q_f, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: LogicLNCL(annotators=ConfusionMatrices(smoothing=-5.0)), "confusion: smoothing must be 0 or more"),
+        (lambda: LogicLNCL(annotators=ConfusionMatrices(trust=float("nan"))), "confusion: trust must be 0 or more"),
+        (lambda: LogicLNCL(doubt=-1.0), "logic-lncl: doubt must be 0 or more"),
+        (lambda: LogicLNCL(projector=Projector(strength=-1.0)), "strength: -1.0 is not a number of 0 or more"),
+        (lambda: LogicLNCL(limits=TrainingLimits(seed=-1)), "seed must be 0 or more, not -1"),
+        (lambda: LogicLNCL(loss="eq. 8"), "loss: 'eq. 8' is none of plain, annotators."),
+    ],
+)
+def test_senseless_options_are_refused(make: Any, message: str) -> None:
+    with pytest.raises(OptionError) as refused:
+        make()
+
+    assert str(refused.value).startswith(message)
+
+
+def test_weights_cannot_be_learnt_without_held_out_labels() -> None:
+    with pytest.raises(OptionError) as refused:
+        LogicLNCL(learn_weights=True, limits=TrainingLimits(held_out=None))
+
+    assert str(refused.value) == ("learn_weights needs held-out labels: give limits.held_out, or leave the weights.")
+
+
+def test_gold_with_another_class_widens_tie_order_and_transitions() -> None:
+    made = simulate_ner(0, items=60, test_items=20)
+    order = tuple(reversed(made.labels.classes))
+    names = (*made.test.classes, "B-NEW")
+    gold = np.array(made.test.gold)
+    gold[0] = len(names) - 1
+    dev = replace(made.test, classes=names, gold=gold)
+    table = TransitionTable(made.labels.classes, np.full((9, 9), 0.5), np.full(9, 0.5))
+    method = LogicLNCL(
+        start=MajorityVote(ties="order", order=order),
+        projector=Projector(transitions=table, preset="transitions"),
+        limits=TrainingLimits(epochs=1),
+    )
+
+    learned = method.fit(made.corpus, made.labels, dev=dev)
+
+    assert "B-NEW" in learned.task.labels.classes
+    transitions = learned.teacher.projector.transitions
+    assert isinstance(transitions, TransitionTable)
+    assert transitions.probability[learned.task.labels.classes.index("B-NEW")].sum() == 0

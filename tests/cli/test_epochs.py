@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from crowdlogic.cli.epochs import HELD_OUT, epoch_line, epoch_table, format_seconds, show_epochs
-from crowdlogic.learning.course import Row
+from crowdlogic.learning.epoch import HistoryRow
 
-ROW = Row(3, 0.25, 0.5, 0.75, 0.125, -0.5, 2.0, {})
+ROW = HistoryRow(epoch=3, loss=0.25, k=0.5, stopping=0.75, change=0.125, objective=-0.5, seconds=2.0)
+KEPT = replace(ROW, k=0.1, change=0.1, seconds=1.0, kept=True)
 
 
 def test_an_epoch_in_a_line() -> None:
@@ -24,7 +27,7 @@ def test_a_table_on_a_terminal_marks_the_best_epoch(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = [
-        Row(t, 1.0 / t, 0.1 * t, score, 0.1, -0.5, 1.0, {}, kept=t < 3)
+        replace(ROW, epoch=t, loss=1.0 / t, k=0.1 * t, stopping=score, change=0.1, seconds=1.0, kept=t < 3)
         for t, score in enumerate((0.5, 0.75, 0.625), start=1)
     ]
     monkeypatch.setenv("FORCE_COLOR", "1")
@@ -44,8 +47,8 @@ def test_a_table_on_a_terminal_marks_the_best_epoch(
 def test_a_terminal_shows_the_second_pass_under_the_first(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    first = [Row(t, 1.0 / t, 0.1, -0.1 * t, 0.1, -0.5, 1.0, {}, kept=True) for t in (1, 2, 3)]
-    second = [Row(t, 0.7 / t, 0.1, float(t), 0.1, -0.5, 1.0, {}, kept=True, again=True) for t in (1, 2)]
+    first = [replace(KEPT, epoch=t, loss=1.0 / t, stopping=-0.1 * t) for t in (1, 2, 3)]
+    second = [replace(KEPT, epoch=t, loss=0.7 / t, stopping=float(t), refit=True) for t in (1, 2)]
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "100")
 

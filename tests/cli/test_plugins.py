@@ -22,7 +22,7 @@ from crowdlogic.classifiers.class_prior import ClassPrior
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.formats.tables import TableFormat
 from crowdlogic.data.intake.contract import TableSource
-from crowdlogic.learning.logic_lncl import LogicLNCL
+from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.rules.predicates.definition import Kind, Predicate, Role
 
 
@@ -157,7 +157,7 @@ def test_a_learning_method_a_classifier_and_a_predicate_are_listed_and_work(inst
         "--epochs",
         "1",
         "--set",
-        "held_out=none",
+        "limits.held_out=none",
         "-o",
         "out",
     )

@@ -113,14 +113,14 @@ def test_conll_labels_bring_their_own_tokens(run: Run) -> None:
 def test_options_come_from_flags_over_a_file(run: Run, reviews: Simulation) -> None:
     Path("run.toml").write_text(
         'labels = "labels.csv"\nitems = "items.csv"\nseed = 5\nepochs = 9\n\n'
-        '[set]\nstrength = 2\nclassifier.ridge = 0.5\nimitation = {name = "constant", k = 0.25}\n'
+        '[set]\nprojector.strength = 2\nclassifier.ridge = 0.5\nimitation = {name = "constant", k = 0.25}\n'
     )
 
     done = run("train", "--config", "run.toml", "--epochs", 2, "--set", "classifier.ridge=0.01", "-o", "out")
 
     method = json.loads(Path("out/config.json").read_text())["method"]
     assert done.code == 0
-    assert (method["seed"], method["epochs"], method["strength"]) == (5, 2, 2.0)
+    assert (method["limits"]["seed"], method["limits"]["epochs"], method["projector"]["strength"]) == (5, 2, 2.0)
     assert method["classifier"]["ridge"] == 0.01
     assert method["imitation"] == {"name": "constant", "k": 0.25}
 
@@ -159,14 +159,14 @@ def test_a_rule_that_the_crowd_contradicts_is_named(run: Run, reviews: Simulatio
             [*WORDS[1:], "--model", "bert"],
             "No classifier is called 'bert'. There are linear, crf, kim-cnn, cnn-gru, mlp, scikit, transformer, prior.",
         ),
-        ([*WORDS[1:], "--set", "epoch=3"], "epoch: there is no such option. Did you mean 'epochs'?"),
+        ([*WORDS[1:], "--set", "epoch=3"], "epoch: there is no such option. Did you mean 'limits.epochs'?"),
         (
             [*WORDS[1:], "--set", "strength"],
-            "--set 'strength': write name=value, such as strength=4 or classifier.filters=50.",
+            "--set 'strength': write name=value, such as projector.strength=4 or classifier.filters=50.",
         ),
         (
             [*WORDS[1:], "-m", "aggnet", "--rules", "but.rules"],
-            "aggnet has no place for rules or transitions. Use logic-lncl, or leave them out.",
+            "aggnet has no place for rules. Use logic-lncl, or leave them out.",
         ),
         ([*WORDS[1:], "-m", "gold"], "The items have no gold to learn. Give gold, or choose another method."),
         ([*WORDS[1:], "--dev", "items.csv"], "The dev items have no gold. Give gold with them, or leave them out."),
@@ -280,7 +280,7 @@ def test_a_run_killed_in_an_epoch_goes_on_and_ends_the_same(run: Run, many: None
     config = json.loads(Path("killed/config.json").read_text())
     refused = run(*WORDS, *SLOW, "-o", "killed")
     unfinished = run("predict", "killed", "test.csv", "-o", "p.csv")
-    other = run("train", "--resume", "-o", "killed", "--set", "strength=1", "--items", "gold.csv")
+    other = run("train", "--resume", "-o", "killed", "--set", "projector.strength=1", "--items", "gold.csv")
 
     resumed = run("train", "--resume", "-o", "killed")
 

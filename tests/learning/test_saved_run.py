@@ -15,7 +15,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from crowdlogic.classifiers.linear import LinearClassifier
-from crowdlogic.data.simulate import simulate_sentiment
+from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.errors import CrowdLogicError, FormatError, MissingDataError, OptionError
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.epoch import HistoryRow
@@ -24,6 +24,7 @@ from crowdlogic.learning.method import TrainingData
 from crowdlogic.learning.saved_run import load_run
 from crowdlogic.learning.stopping.protocol import TrainingLimits
 from crowdlogic.learning.training_run import train_run
+from crowdlogic.registry import ANNOTATOR_MODELS
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates import Vocabulary
 
@@ -230,6 +231,24 @@ def test_a_bug_in_a_classifier_is_not_called_damage(
 
     assert type(raised.value) is bug
     assert "damaged" not in str(raised.value)
+
+
+@pytest.mark.parametrize("name", ANNOTATOR_MODELS)
+def test_annotators_of_every_model_are_restored(tmp_path: Path, name: str) -> None:
+    made = simulate_ner(5, items=12, test_items=5, annotators=4, labels_per_item=3)
+    method = LogicLNCL(annotators=ANNOTATOR_MODELS.create(name), limits=TrainingLimits(epochs=1, held_out=None))
+    run = train_run(tmp_path / "run", method, TrainingData(corpus=made.corpus, labels=made.labels))
+
+    loaded = load_run(tmp_path / "run")
+
+    assert loaded.learned.model == method.annotators
+    before, after = run.learned.epoch.annotators, loaded.learned.epoch.annotators
+    assert before.arrays().keys() == after.arrays().keys()
+    for array in before.arrays():
+        np.testing.assert_array_equal(after.arrays()[array], before.arrays()[array])
+    np.testing.assert_array_equal(loaded.predict(made.test), run.predict(made.test))
+    for item in made.corpus.items:
+        np.testing.assert_array_equal(loaded.explain(item).crowd.term, run.explain(item).crowd.term)
 
 
 STATE = "checkpoint/state.json"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from tests.learning.planted_likelihoods import plant_likelihoods
 from crowdlogic.annotators.confusion import ConfusionMatrices
 from crowdlogic.annotators.sequential import Sequential
 from crowdlogic.annotators.table import annotator_table
+from crowdlogic.classifiers.crf import CRF
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.scikit import Scikit
 from crowdlogic.data.corpus import documents
@@ -38,8 +41,8 @@ from crowdlogic.rules.parser import parse_rules, read_rules
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.projection.projector import Projector
 
-REVIEWS = simulate_sentiment(5, items=90, test_items=30, annotators=12, labels_per_item=3)
-SENTENCES = simulate_ner(5, items=40, test_items=10, annotators=6, labels_per_item=3)
+REVIEWS = simulate_sentiment(5, items=60, test_items=30, annotators=10, labels_per_item=3)
+SENTENCES = simulate_ner(5, items=24, test_items=10, annotators=5, labels_per_item=3)
 BUT, BIO = parse_rules("1.0: include contrast('but')"), parse_rules("1.0: include bio")
 
 
@@ -82,38 +85,38 @@ def stopping_after(epoch: int, how: type[BaseException], *, refit: bool = False)
 
 def rows_of_features() -> TrainingData:
     rng = np.random.default_rng(0)
-    truth = rng.integers(2, size=60)
-    corpus = documents([f"d{i}" for i in range(60)], features=rng.normal(size=(60, 3)) + truth[:, None])
-    rows = [(f"d{i}", f"a{j}", int(truth[i] ^ (rng.random() < 0.2))) for i in range(60) for j in range(4)]
+    truth = rng.integers(2, size=40)
+    corpus = documents([f"d{i}" for i in range(40)], features=rng.normal(size=(40, 3)) + truth[:, None])
+    rows = [(f"d{i}", f"a{j}", int(truth[i] ^ (rng.random() < 0.2))) for i in range(40) for j in range(4)]
     return TrainingData(corpus=corpus, labels=from_arrays(*map(list, zip(*rows, strict=True))))
 
 
 CASES = {
     "linear": (LogicLNCL(limits=TrainingLimits(epochs=6, patience=6)), reviews()),
     "linear tagger with learnt weights": (
-        LogicLNCL(learn_weights=True, loss="annotators", limits=TrainingLimits(epochs=5)),
+        LogicLNCL(learn_weights=True, loss="annotators", limits=TrainingLimits(epochs=3)),
         sentences(),
     ),
-    "sequential annotators": (LogicLNCL(annotators=Sequential(), limits=TrainingLimits(epochs=4)), sentences()),
-    "kim-cnn": (LogicLNCL(classifier="kim-cnn", limits=TrainingLimits(epochs=4, seed=3)), reviews(dev=REVIEWS.test)),
+    "sequential annotators": (LogicLNCL(annotators=Sequential(), limits=TrainingLimits(epochs=3)), sentences()),
+    "kim-cnn": (LogicLNCL(classifier="kim-cnn", limits=TrainingLimits(epochs=3, seed=3)), reviews(dev=REVIEWS.test)),
     "cnn-gru": (
         LogicLNCL(
             classifier="cnn-gru",
             projector=Projector(transitions="estimated", preset="transitions"),
-            limits=TrainingLimits(epochs=4),
+            limits=TrainingLimits(epochs=3),
         ),
         sentences(),
     ),
-    "mlp": (LogicLNCL(classifier="mlp", limits=TrainingLimits(epochs=4)), rows_of_features()),
+    "mlp": (LogicLNCL(classifier="mlp", limits=TrainingLimits(epochs=3)), rows_of_features()),
     "a forest": (
-        LogicLNCL(classifier=Scikit("RandomForestClassifier", {"n_estimators": 5}), limits=TrainingLimits(epochs=4)),
+        LogicLNCL(classifier=Scikit("RandomForestClassifier", {"n_estimators": 3}), limits=TrainingLimits(epochs=3)),
         rows_of_features(),
     ),
     "two stages": (TwoStage(limits=TrainingLimits(epochs=4)), reviews()),
-    "kim-cnn without dev": (LogicLNCL(classifier="kim-cnn", limits=TrainingLimits(epochs=4, seed=3)), reviews()),
-    "a crowd layer": (CrowdLayer("kim-cnn", limits=TrainingLimits(epochs=4)), reviews(rules=None)),
-    "weighted doctor nets": (DoctorNets("mlp", weighted=True, limits=TrainingLimits(epochs=4)), rows_of_features()),
-    "crf-ma": (CRFMA(first_steps=20, limits=TrainingLimits(epochs=3)), sentences(rules=None)),
+    "kim-cnn without dev": (LogicLNCL(classifier="kim-cnn", limits=TrainingLimits(epochs=3, seed=3)), reviews()),
+    "a crowd layer": (CrowdLayer("kim-cnn", limits=TrainingLimits(epochs=3)), reviews(rules=None)),
+    "weighted doctor nets": (DoctorNets("mlp", weighted=True, limits=TrainingLimits(epochs=3)), rows_of_features()),
+    "crf-ma": (CRFMA(CRF(steps=5), first_steps=10, limits=TrainingLimits(epochs=3)), sentences(rules=None)),
     "gold": (Gold(limits=TrainingLimits(epochs=4)), reviews()),
 }
 
@@ -140,10 +143,34 @@ def same(one: Run, other: Run) -> None:
         np.testing.assert_array_equal(other.record.model[name], array)
 
 
+@dataclass(frozen=True)
+class Whole:
+    """A run of a case that nothing stopped, and the folder that it was moved to."""
+
+    fitted: Run
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def train_whole(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Whole]:
+    """Trains a case without an interruption, once for all tests, and moves the run."""
+    made, moved = tmp_path_factory.mktemp("made"), tmp_path_factory.mktemp("moved")
+
+    @cache
+    def train(name: str) -> Whole:
+        method, given = case(name)
+        fitted = train_run(made / "run", method, given)
+        return Whole(fitted, (made / "run").rename(moved / name))
+
+    return train
+
+
 @pytest.mark.parametrize(("name", "how"), [("linear", KeyboardInterrupt), *((name, StopError) for name in CASES)])
-def test_a_run_that_was_stopped_ends_as_it_would_have(tmp_path: Path, name: str, how: type[BaseException]) -> None:
+def test_a_run_that_was_stopped_ends_as_it_would_have(
+    tmp_path: Path, train_whole: Callable[[str], Whole], name: str, how: type[BaseException]
+) -> None:
     method, given = case(name)
-    train_run(tmp_path / "whole", method, given)
+    whole = train_whole(name)
 
     with pytest.raises(how):
         train_run(tmp_path / "stopped", method, given, callback=stopping_after(2, how))
@@ -151,7 +178,7 @@ def test_a_run_that_was_stopped_ends_as_it_would_have(tmp_path: Path, name: str,
     train_run(tmp_path / "stopped", method, given, resume=True)
 
     assert status == "interrupted"
-    same(load_run(tmp_path / "whole"), load_run(tmp_path / "stopped"))
+    same(load_run(whole.folder), load_run(tmp_path / "stopped"))
     assert not (tmp_path / "stopped" / "checkpoint").exists()
 
 
@@ -160,12 +187,14 @@ def test_a_run_that_was_stopped_ends_as_it_would_have(tmp_path: Path, name: str,
     ["linear", "linear tagger with learnt weights", "sequential annotators", "cnn-gru", "a forest", "two stages"],
 )
 @pytest.mark.parametrize("how", ["stopped", "stopped in both passes", "stopped between the passes"])
-def test_a_run_that_was_stopped_in_its_second_pass_ends_as_it_would_have(tmp_path: Path, name: str, how: str) -> None:
+def test_a_run_that_was_stopped_in_its_second_pass_ends_as_it_would_have(
+    tmp_path: Path, train_whole: Callable[[str], Whole], name: str, how: str
+) -> None:
     method, given = case(name)
-    whole = train_run(tmp_path / "whole", method, given)
+    whole = train_whole(name)
 
     stops = [(2, False)] if how == "stopped in both passes" else []
-    stops.append((len(whole.history), False) if how == "stopped between the passes" else (1, True))
+    stops.append((len(whole.fitted.history), False) if how == "stopped between the passes" else (1, True))
     for at, (epoch, refit) in enumerate(stops):
         with pytest.raises(StopError):
             train_run(
@@ -185,21 +214,21 @@ def test_a_run_that_was_stopped_in_its_second_pass_ends_as_it_would_have(tmp_pat
     )
 
     first = 1 if how == "stopped between the passes" else 2
-    assert heard == [(epoch, True) for epoch in range(first, len(whole.learned.refit_history) + 1)]
-    same(load_run(tmp_path / "whole"), load_run(tmp_path / "stopped"))
+    assert heard == [(epoch, True) for epoch in range(first, len(whole.fitted.learned.refit_history) + 1)]
+    same(load_run(whole.folder), load_run(tmp_path / "stopped"))
     assert not list((tmp_path / "stopped").glob("checkpoint*"))
 
 
 @pytest.mark.parametrize(
     "name", ["linear", "linear tagger with learnt weights", "sequential annotators", "kim-cnn", "cnn-gru"]
 )
-def test_a_run_that_was_moved_predicts_and_explains_as_the_fit_did(tmp_path: Path, name: str) -> None:
-    method, given = case(name)
-    made = REVIEWS if given.corpus.offsets is None else SENTENCES
-    fitted = train_run(tmp_path / "run", method, given)
-    (tmp_path / "run").rename(tmp_path / "elsewhere")
+def test_a_run_that_was_moved_predicts_and_explains_as_the_fit_did(
+    train_whole: Callable[[str], Whole], name: str
+) -> None:
+    made = REVIEWS if CASES[name][1].corpus.offsets is None else SENTENCES
+    fitted = train_whole(name).fitted
 
-    moved = load_run(tmp_path / "elsewhere")
+    moved = load_run(train_whole(name).folder)
 
     for student in (True, False):
         np.testing.assert_allclose(
@@ -406,15 +435,21 @@ def test_a_run_may_be_gone_on_with_for_longer_or_shorter_in_its_second_pass(
 
 
 @pytest.mark.parametrize("name", ["linear", "kim-cnn without dev", "a crowd layer", "weighted doctor nets"])
-@pytest.mark.parametrize("stop", [2, 3, 4])
-def test_a_mean_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, stop: int) -> None:
+def test_a_mean_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     method, given = case(name)
     method = replace(method, limits=replace(method.limits, epochs=5, held_out=HeldOut(average=4)))
     plant_likelihoods(monkeypatch, [-3.0, -1.0, -2.0, -2.0, -2.0])
     whole = train_run(tmp_path / "whole", method, given)
 
-    with pytest.raises(StopError):
-        train_run(tmp_path / "stopped", method, given, callback=stopping_after(stop, StopError, refit=True))
+    for stop in (2, 3, 4):
+        with pytest.raises(StopError):
+            train_run(
+                tmp_path / "stopped",
+                method,
+                given,
+                resume=stop > 2,
+                callback=stopping_after(stop, StopError, refit=True),
+            )
     train_run(tmp_path / "stopped", method, given, resume=True)
 
     assert (whole.learned.averaged_from, len(whole.learned.refit_history)) == (2, 5)

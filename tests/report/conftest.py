@@ -6,10 +6,12 @@ import pytest
 from tests.report.small_crowds import report_on
 
 from crowdlogic.data.simulate import simulate_sentiment
-from crowdlogic.learning.logic_lncl import LogicLNCL
+from crowdlogic.learning.algorithm import LogicLNCL
+from crowdlogic.learning.imitation import ConstantImitation
+from crowdlogic.learning.method import TrainingData
 from crowdlogic.learning.saved_run import Run, load_run
-from crowdlogic.learning.schedules import Constant
-from crowdlogic.learning.training_run import TrainingData, train_run
+from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.training_run import train_run
 from crowdlogic.report.inputs import inputs_from_run
 from crowdlogic.report.report import Report
 from crowdlogic.rules.parser import parse_rules
@@ -22,8 +24,8 @@ RULES = "1: include contrast('but')\n2: Contains(S, 'the') -> Label(S, 'negative
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     made = simulate_sentiment(3, items=120, annotators=10, labels_per_item=3, test_items=40)
     folder = tmp_path_factory.mktemp("runs") / "run"
-    data = TrainingData(made.corpus, made.labels, parse_rules(RULES), watched={"test": made.test})
-    train_run(folder, LogicLNCL(epochs=4, imitation=Constant(0.4)), data)
+    data = TrainingData(corpus=made.corpus, labels=made.labels, rules=parse_rules(RULES), watched={"test": made.test})
+    train_run(folder, LogicLNCL(imitation=ConstantImitation(0.4), limits=TrainingLimits(epochs=4)), data)
     return load_run(folder)
 
 

@@ -14,10 +14,11 @@ from crowdlogic.annotators.proportions import ClassProportions
 from crowdlogic.data.frames import from_arrays, from_matrix
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.engines.shards import make_shards
+from crowdlogic.engines.sweeps import table_sweep
 from crowdlogic.errors import OptionError
-from crowdlogic.learning.posterior import e_step
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.dirichlet import divergence, expected_log
+from crowdlogic.numerics.logspace import safe_log
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.ebcc import EBCC
@@ -87,7 +88,8 @@ def test_beliefs_are_the_exact_posterior_on_a_tiny_table() -> None:
         for i, m in enumerate(truth):
             exact[i, m] += p
 
-    q, log_evidence = e_step(labels, confusion, prior)
+    found = table_sweep(make_shards(labels), safe_log(confusion.transpose(0, 2, 1)), safe_log(prior), keep=True)
+    q, log_evidence = found.q, found.log_evidence
 
     np.testing.assert_allclose(q, exact / exact.sum(axis=1, keepdims=True), rtol=1e-12)
     np.testing.assert_allclose(log_evidence, np.log(exact[0].sum()), rtol=1e-12)

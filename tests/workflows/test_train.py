@@ -9,7 +9,7 @@ import pytest
 from tests.workflows.conftest import Trained
 
 from crowdlogic.errors import Interrupted, OptionError
-from crowdlogic.learning.course import Row
+from crowdlogic.learning.epoch import HistoryRow
 from crowdlogic.workflows.train import HELD_OUT, prepare_training, resolve_options
 from crowdlogic.workflows.train_options import TrainOptions
 
@@ -29,7 +29,7 @@ def test_an_outcome_says_what_the_run_holds(trained: Trained) -> None:
 def test_the_stopping_score_is_that_of_dev_or_of_held_out_labels(trained: Trained, tmp_path: Path) -> None:
     held_out = prepare_training(trained.options, tmp_path / "a")
     dev = prepare_training(replace(trained.options, dev=trained.file("test.csv")), tmp_path / "b")
-    neither = prepare_training(replace(trained.options, set={"held_out": "none"}), tmp_path / "c")
+    neither = prepare_training(replace(trained.options, set={"limits": {"held_out": "none"}}), tmp_path / "c")
 
     assert [one.stopping_score for one in (held_out, dev, neither)] == [HELD_OUT, "dev accuracy", ""]
     assert not list(tmp_path.iterdir())  # preparing writes nothing
@@ -38,12 +38,12 @@ def test_the_stopping_score_is_that_of_dev_or_of_held_out_labels(trained: Traine
 def test_an_interrupt_is_an_error_that_says_how_to_go_on(trained: Trained, tmp_path: Path) -> None:
     seen = []
 
-    def interrupt(row: Row, most: int) -> None:
+    def interrupt(row: HistoryRow, most: int) -> None:
         seen.append((row.epoch, most))
         raise KeyboardInterrupt
 
     with pytest.raises(Interrupted) as caught:
-        prepare_training(trained.options, tmp_path / "run").train(progress=interrupt)
+        prepare_training(trained.options, tmp_path / "run").train(callback=interrupt)
 
     assert seen == [(1, 3)]
     assert str(caught.value) == (

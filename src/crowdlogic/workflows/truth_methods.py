@@ -25,7 +25,7 @@ def seeded_method(name: str, *, seed: int = 0) -> TruthMethod:
     """The method of that name with its defaults, and with that seed if it has any use for one."""
     method: Any = truth_method(name)
     has_seed = is_dataclass(method) and "seed" in {field.name for field in fields(method)}
-    chosen: TruthMethod = replace(method, limits=replace(method.limits, seed=seed)) if has_seed else method
+    chosen: TruthMethod = replace(method, seed=seed) if has_seed else method
     return chosen
 
 

@@ -82,3 +82,22 @@ def test_answers_about_other_labels_are_refused():
 
     with pytest.raises(CorpusError, match="120 units, the labels about 50"):
         answers.infer(fewer)
+
+
+def test_the_truth_is_settled_once_for_every_table_of_labels(monkeypatch):
+    settled = []
+    infer = DawidSkene.infer
+
+    def count(self, labels, corpus=None, **options):
+        settled.append(labels.n_labels)
+        return infer(self, labels, corpus, **options)
+
+    monkeypatch.setattr(DawidSkene, "infer", count)
+
+    learned = SettledTruth(DawidSkene(), limits=TrainingLimits(epochs=3, held_out=HeldOut(0.2))).fit(
+        MADE.corpus, MADE.labels, rules=RULES
+    )
+
+    assert len(learned.history) > 1
+    assert len(settled) == 2
+    assert settled[0] < settled[1] == MADE.labels.n_labels

@@ -107,7 +107,7 @@ def test_what_is_nested_is_changed_in_place_and_another_name_starts_anew() -> No
             "classifier.ridges: there is no such option. Did you mean 'ridge'? There are ridge, steps, max_ngram, hash_bits.",
         ),
         ({"classifier": {"ridge": "much"}}, "classifier.ridge: 'much' given where a number is expected."),
-        ({"strength": True}, "strength: True given where a number is expected."),
+        ({"projector": {"strength": True}}, "projector.strength: True given where a number is expected."),
         ({"classifier": {"steps": 1.5}}, "classifier.steps: 1.5 given where a whole number is expected."),
         ({"classifier": {"steps": True}}, "classifier.steps: True given where a whole number is expected."),
         ({"classifier": 3}, "classifier: 3 given where a name, or a table with a name, is expected."),

@@ -9,11 +9,13 @@ import pytest
 from tests.report.small_crowds import report_on
 
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
-from crowdlogic.learning.logic_lncl import LogicLNCL
+from crowdlogic.learning.algorithm import LogicLNCL
+from crowdlogic.learning.baselines.two_stage import TwoStage
+from crowdlogic.learning.imitation import ConstantImitation
+from crowdlogic.learning.method import TrainingData
 from crowdlogic.learning.saved_run import Run
-from crowdlogic.learning.schedules import Constant
-from crowdlogic.learning.training_run import TrainingData, train_run
-from crowdlogic.learning.two_stage import TwoStage
+from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.training_run import train_run
 from crowdlogic.report.evidence import EvidenceSource
 from crowdlogic.report.inputs import inputs_from_run
 from crowdlogic.report.report import Report
@@ -39,7 +41,11 @@ def test_evidence_adds_up_to_the_odds(run: Run, run_report: Report) -> None:
 
 def test_a_method_that_cannot_be_explained_is_reported_without_evidence(tmp_path: Path) -> None:
     made = simulate_sentiment(3, items=40, annotators=6, labels_per_item=3)
-    run = train_run(tmp_path / "run", TwoStage(epochs=2), TrainingData(made.corpus, made.labels))
+    run = train_run(
+        tmp_path / "run",
+        TwoStage(limits=TrainingLimits(epochs=2)),
+        TrainingData(corpus=made.corpus, labels=made.labels),
+    )
 
     report = report_on(inputs_from_run(run.record), explain=report_explainer(run.learned))
 
@@ -49,8 +55,10 @@ def test_a_method_that_cannot_be_explained_is_reported_without_evidence(tmp_path
 
 def test_the_evidence_of_a_sentence_is_that_of_its_least_sure_token(tmp_path: Path) -> None:
     made = simulate_ner(3, items=30, annotators=5, labels_per_item=3)
-    given = TrainingData(made.corpus, made.labels, parse_rules("1: include bio"))
-    run = train_run(tmp_path / "run", LogicLNCL(epochs=2, imitation=Constant(0.4)), given)
+    given = TrainingData(corpus=made.corpus, labels=made.labels, rules=parse_rules("1: include bio"))
+    run = train_run(
+        tmp_path / "run", LogicLNCL(imitation=ConstantImitation(0.4), limits=TrainingLimits(epochs=2)), given
+    )
 
     report = report_on(inputs_from_run(run.record), explain=report_explainer(run.learned))
 

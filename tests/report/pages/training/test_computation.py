@@ -20,8 +20,8 @@ def test_training_is_the_history(run: Run, run_report: Report) -> None:
     assert [row.epoch for row in found.epochs] == [row["epoch"] for row in run.record.history]
     assert [row.loss for row in found.epochs] == pytest.approx([row["loss"] for row in run.record.history], abs=1e-6)
     assert found.chosen == run.learned.chosen
-    chosen = run.learned.again[-1].scores
-    assert run.learned.since is not None
+    chosen = run.learned.refit_history[-1].scores
+    assert run.learned.averaged_from is not None
     assert f"for {len(run.record.refit_history)} epochs, with the classifier's weights averaged from" in found.stopped
     (watched,) = found.watched
     assert (watched.name, watched.student, watched.teacher) == (
@@ -39,7 +39,8 @@ def test_why_it_stopped_is_said(run: Run) -> None:
 
     def after(epochs: int, most: int, chosen: int, again: int = 0, since: int | None = None, **method: object) -> str:
         outcome = {**kept.config["outcome"], "averaged_from": since}
-        config = {**kept.config, "outcome": outcome, "method": {**kept.config["method"], "epochs": most, **method}}
+        limits = {**kept.config["method"]["limits"], "epochs": most, **method}
+        config = {**kept.config, "outcome": outcome, "method": {**kept.config["method"], "limits": limits}}
         other = replace(
             kept, config=config, history=kept.history[:1] * epochs, refit_history=kept.refit_history[:again]
         )
@@ -68,7 +69,8 @@ def test_why_it_stopped_is_said(run: Run) -> None:
 def test_a_best_epoch_in_the_last_tenth_suggests_more_epochs(run: Run, epochs: int, best: int, is_late: bool) -> None:
     record = run.record
     history = [{"epoch": n + 1, "stopping": float(n + 1 == best)} for n in range(epochs)]
-    method = {**record.config["method"], "epochs": epochs}
+    limits = {**record.config["method"]["limits"], "epochs": epochs}
+    method = {**record.config["method"], "limits": limits}
     late = replace(record, config={**record.config, "method": method}, history=history, refit_history=())
 
     found = compute_training(context_of(inputs_from_run(late)))

@@ -78,14 +78,19 @@ def stopping_criterion(record: RunRecord) -> str | None:
     """What the stopping score measures; None where the number of epochs was fixed."""
     if any(DEV_SCORE in (row.get("scores") or {}) for row in record.history):
         return DEV
-    if record.config["method"].get("held_out") is not None:
+    if _limits(record).get("held_out") is not None:
         return HELD_OUT
     return None
 
 
+def _limits(record: RunRecord) -> Mapping[str, Any]:
+    """The options that say how long the fit may go on and what stops it."""
+    return record.config["method"].get("limits") or {}
+
+
 def explain_stop(record: RunRecord, chosen: int, criterion: str | None) -> str:
     """Why the fit stopped, as a sentence."""
-    done, most = len(record.history), record.config["method"].get("epochs")
+    done, most = len(record.history), _limits(record).get("epochs")
     if criterion is None:
         run = "the one epoch was" if done == 1 else f"all {done:,} epochs were"
         return f"No stopping criterion was set: {run} run, and the last one is kept."
@@ -164,7 +169,7 @@ def _best_epoch(record: RunRecord) -> int:
 
 
 def _late_findings(record: RunRecord, chosen: int, criterion: str | None) -> Iterator[ReportFinding]:
-    most = record.config["method"].get("epochs")
+    most = _limits(record).get("epochs")
     best = _best_epoch(record) if criterion == HELD_OUT else chosen
     if criterion is not None and most is not None and len(record.history) >= most and best > LATE * most:
         text = f"The best of {pluralise(most, 'epoch')} was number {best}: more epochs may do better."

@@ -134,7 +134,7 @@ def believe(task: Task, labels: CrowdLabels, copies: Copies, crf: CRFWithChoice,
     )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Copies:
     """Everybody's tags of whole sequences, sorted by sequence.
 
@@ -209,9 +209,14 @@ def collect_copies(labels: CrowdLabels) -> Copies:
             f"{who!r} gave {sizes[c]} tags for the {np.diff(labels.offsets)[sequence[c]]} tokens of {what!r}. crf-ma "
             f"needs one for each: complete them, or leave them out."
         )
-    first = np.flatnonzero(np.diff(sequence, prepend=-1))
     return Copies(
-        TagPaths(unit, tag, begin), sequence, annotator, first, len(labels.annotators), labels.n_classes, labels.n_units
+        paths=TagPaths(unit, tag, begin),
+        sequence=sequence,
+        annotator=annotator,
+        first=np.flatnonzero(np.diff(sequence, prepend=-1)),
+        n_annotators=len(labels.annotators),
+        n_tags=labels.n_classes,
+        n_units=labels.n_units,
     )
 
 

@@ -6,7 +6,7 @@ SNORKEL := .venv-snorkel
 PSL := .venv-psl
 BIN := $(VENV)/bin
 
-.PHONY: install demo test test-all quick browser check format bench clean
+.PHONY: install demo test test-all test-long quick browser check format bench clean
 
 install: $(VENV)/.installed
 
@@ -34,7 +34,7 @@ demo: install
 	$(BIN)/crowdlogic demo
 
 test: install
-	$(BIN)/python -m pytest -n 2 -m "not heavy"
+	$(BIN)/python -m pytest -n 2 -m "not heavy and not long"
 
 # A browser for the tests of the report: Debian's, where we may install it; else those tests are skipped and say so.
 browser:
@@ -46,7 +46,11 @@ browser:
 	then echo "$$without. apt-get could not install it, as it says above."; fi
 
 test-all: install browser $(PSL)/.installed
-	CROWDLOGIC_PSL_PYTHON=$(CURDIR)/$(PSL)/bin/python $(BIN)/python -m pytest -n 2
+	CROWDLOGIC_PSL_PYTHON=$(CURDIR)/$(PSL)/bin/python $(BIN)/python -m pytest -n 2 -m "not long"
+
+# Slow integration tests: a training that is killed again and again, the wheel in an environment of its own.
+test-long: install
+	$(BIN)/python -m pytest -m long
 
 # The paper's whole machinery once, on simulated data.
 quick: install

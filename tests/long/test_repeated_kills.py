@@ -1,0 +1,50 @@
+"""A training that is killed again and again, at random moments, ends as if it had never been."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from crowdlogic.data.simulate import simulate_sentiment
+from crowdlogic.data.writing import write_corpus, write_labels
+
+pytestmark = pytest.mark.long
+
+TRAIN = (sys.executable, "-m", "crowdlogic", "train")
+OPTIONS = ("--labels", "labels.csv", "--items", "items.csv", "--rules", "but.rules", "--epochs", "8", "--seed", "3")
+MOST_KILLS = 20
+
+
+def test_a_training_killed_at_random_moments_ends_the_same(tmp_path: Path) -> None:
+    made = simulate_sentiment(2, items=600, annotators=12, labels_per_item=3)
+    write_labels(tmp_path / "labels.csv", made.labels)
+    write_corpus(tmp_path / "items.csv", made.corpus)
+    (tmp_path / "but.rules").write_text("1.0: include contrast('but')\n")
+    subprocess.run([*TRAIN, *OPTIONS, "-o", "whole"], cwd=tmp_path, check=True, capture_output=True)
+
+    draw, kills = random.Random(0), 0
+    while True:
+        resumable = (tmp_path / "killed" / "config.json").is_file()
+        words = ["--resume"] if resumable else list(OPTIONS)
+        process = subprocess.Popen([*TRAIN, *words, "-o", "killed"], cwd=tmp_path, stderr=subprocess.PIPE)
+        time.sleep(1.0 + 3.0 * draw.random())
+        if kills < MOST_KILLS and process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+            kills += 1
+        _, err = process.communicate(timeout=600)
+        if process.returncode != -signal.SIGKILL:
+            assert process.returncode == 0, err.decode()
+            break
+
+    assert kills >= 3
+    one, two = (pl.read_parquet(tmp_path / name / "labels.parquet") for name in ("whole", "killed"))
+    assert two.equals(one)
+    for file in ("model.safetensors", "annotators.safetensors", "rules.json"):
+        assert (tmp_path / "killed" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()

@@ -25,10 +25,11 @@ def test_the_wheel_without_extras_runs_the_demo(tmp_path: Path) -> None:
     subprocess.run([python, *pip[1:], "install", "--constraint", constraints, wheel], check=True)
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
-    done = subprocess.run(
-        [home / "bin" / "crowdlogic", "demo", "-o", "shown"], cwd=tmp_path, env=clean, capture_output=True, text=True
-    )
-    without = subprocess.run([python, "-c", "import torch"], cwd=tmp_path, env=clean, capture_output=True)
+    def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(words, cwd=tmp_path, env=clean, capture_output=True, text=True, check=False)
+
+    done = run(home / "bin" / "crowdlogic", "demo", "-o", "shown")
+    without = run(python, "-c", "import torch")
 
     assert done.returncode == 0, done.stderr
     assert without.returncode != 0

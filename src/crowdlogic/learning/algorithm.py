@@ -23,6 +23,7 @@ from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.engines.shards import Shards
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.checkpoint import FitCheckpoint
 from crowdlogic.learning.epoch import Epoch, EpochCallback
@@ -61,7 +62,7 @@ class Parts:
         annotators: What an annotator's label says.
         teacher: What must hold.
         imitation: k(t).
-        weights: Each unit's weight in the classifier's loss; all alike when None.
+        weights: Each unit's weight in the classifier's loss, from a task.
         targets: The first q_f, from a task's training labels.
         posterior: Makes the posterior of q_a for a table of labels.
         corrects_targets: Whether the rules correct the targets; else they correct predictions only.
@@ -105,7 +106,7 @@ def run_algorithm(training: TrainingPass, parts: Parts) -> None:
         q_f = mix(q_a, q_b, k)  # eq. 9
         epoch = Epoch(loss=loss, k=k, p=p, q_a=q_a, q_b=q_b, q_f=q_f, annotators=annotators, objective=objective)
         training.record(replace(epoch, factors=_next_factors(training, teacher, epoch, t)))
-    training.finish(lambda epoch: reevaluate(training, parts, task.training_labels, epoch))
+    training.finish(lambda epoch: reevaluate(training, parts, crowd, posterior, epoch))
 
 
 def mix(q_a: Beliefs, q_b: Beliefs, k: float) -> Beliefs:
@@ -113,12 +114,12 @@ def mix(q_a: Beliefs, q_b: Beliefs, k: float) -> Beliefs:
     return q_a if q_b is q_a else (1.0 - k) * q_a + k * q_b
 
 
-def reevaluate(training: TrainingPass, parts: Parts, labels: CrowdLabels, epoch: Epoch) -> Epoch:
+def reevaluate(training: TrainingPass, parts: Parts, crowd: Shards, posterior: Posterior, epoch: Epoch) -> Epoch:
     """The M- and E-step after an epoch, with the classifier as it is now and with these labels."""
-    corpus, classifier, crowd = training.task.corpus, training.classifier, parts.annotators.observe(labels)
+    corpus, classifier = training.task.corpus, training.classifier
     annotators = parts.annotators.m_step(crowd, epoch.q_f)
     p = classifier.predict_proba(corpus)
-    q_a, objective = parts.posterior(labels)(p, annotators, crowd)
+    q_a, objective = posterior(p, annotators, crowd)
     teacher = training.teacher.reweighted(epoch.factors)
     q_b = teacher.project(corpus, q_a, p, classifier) if parts.corrects_targets else q_a
     q_f = mix(q_a, q_b, epoch.k)
@@ -129,7 +130,9 @@ def finish_with_all_labels(training: TrainingPass, parts: Parts) -> Epoch:
     """The best epoch; where labels are still held out, with these back in, for the answers that users get."""
     if training.task.held_labels is None:
         return training.outcome
-    return reevaluate(training, parts, training.task.labels, training.outcome)
+    labels = training.task.labels
+    crowd, posterior = parts.annotators.observe(labels), parts.posterior(labels)
+    return reevaluate(training, parts, crowd, posterior, training.outcome)
 
 
 def fit_parts(
@@ -185,7 +188,7 @@ class LogicLNCL(FitMixin):
         classifier: What the items say: Linear, KimCNN, CNNGRU, MLP, ...
         annotators: What an annotator's label says: ConfusionMatrices, Sequential, Abstaining, ...
         projector: How the rules are obeyed: their strength C, the preset of the projection, transitions, ...
-        imitation: k(t): GrowingImitation, Constant, or any function of the epoch, counted from 1.
+        imitation: k(t): GrowingImitation, ConstantImitation, or any function of the epoch, counted from 1.
         loss: plain (eq. 8) or annotators (eq. 10).
         start: The first targets, a majority vote; with soft ties they are the shares of the votes.
         doubt: Votes added to every class in the first targets when they are shares; None chooses by labels per unit.

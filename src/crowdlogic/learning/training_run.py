@@ -11,11 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdlogic import __version__
+from crowdlogic.annotators.confusion import ConfusionMatrices
+from crowdlogic.annotators.protocol import AnnotatorModel
 from crowdlogic.classifiers.protocol import Arrays
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.learning.epoch import NUMBERS, VIEWS, EpochCallback
 from crowdlogic.learning.method import LearningMethod, TrainingData
 from crowdlogic.learning.saved_run import Run, read_history, to_record
+from crowdlogic.learning.training import ANNOTATORS
 from crowdlogic.store.checkpoints import RunCheckpoint
 from crowdlogic.store.damage import InvalidValueError, require_entry, require_numbers, require_shape
 from crowdlogic.store.digests import NOTHING, corpus_digest, digest, labels_digest
@@ -56,7 +59,7 @@ def train_run(
         home,
         owner_digests(method, data),
         begin=lambda: put_json(home / CONFIG, config),
-        check=lambda last, best, note: check_checkpoint(last, best, note, data),
+        check=lambda last, best, note: check_checkpoint(last, best, note, data, annotator_model(method)),
     )
     with lock(home), _released(home):
         learned = method.learn(data, checkpoint=checkpoint, callback=callback)
@@ -79,7 +82,9 @@ def _config(method: LearningMethod, data: TrainingData) -> dict[str, Any]:
     }
 
 
-def check_checkpoint(last: Arrays, best: Arrays, note: Mapping[str, Any], data: TrainingData) -> None:
+def check_checkpoint(
+    last: Arrays, best: Arrays, note: Mapping[str, Any], data: TrainingData, model: AnnotatorModel
+) -> None:
     """Raise unless a fit of this data can go on from a checkpoint: all is of its type and its shape."""
     history = read_history(require_entry(note, "history", list))
     best_epoch = require_entry(note, "best_epoch", int)
@@ -91,11 +96,28 @@ def check_checkpoint(last: Arrays, best: Arrays, note: Mapping[str, Any], data: 
     for name in VIEWS:
         require_shape(_require_array(best, name), beliefs, name)
     require_shape(_require_array(last, "q_f"), beliefs, "q_f")
+    _check_annotators(best, model, (len(data.labels.annotators), n_classes, n_classes))
     for name, array in best.items():
         if name.startswith("mean."):
             require_shape(array, _require_array(best, f"classifier.{name.removeprefix('mean.')}").shape, name)
     if "highest" in best:
         require_shape(best["highest"], (len(data.corpus.items),), "highest")
+
+
+def annotator_model(method: LearningMethod) -> AnnotatorModel:
+    """The model by which a method judges annotators."""
+    model: AnnotatorModel = getattr(method, "annotators", ConfusionMatrices())
+    return model
+
+
+def _check_annotators(best: Arrays, model: AnnotatorModel, size: tuple[int, int, int]) -> None:
+    """Raise unless the annotators' parameters are there, one for each annotator."""
+    arrays = {name.removeprefix(ANNOTATORS): best[name] for name in best if name.startswith(ANNOTATORS)}
+    try:
+        confusion = model.load(arrays).confusion
+    except KeyError as problem:
+        raise InvalidValueError(f"the checkpoint has no {ANNOTATORS}{problem.args[0]}") from problem
+    require_shape(confusion, size, "annotators")
 
 
 def _require_array(arrays: Arrays, name: str) -> NDArray[Any]:

@@ -17,7 +17,7 @@ tempered.
 
 What is believed of a training sequence is the posterior of the model: everybody's tags, weighted by right[c]. It
 never says what nobody said; the CRF's own view is `Epoch.p`, and it stands in where nobody tagged. Predictions are the
-CRF's marginals. No chance enters, but for the labels kept apart when there is no dev set.
+CRF's marginals. No chance enters, but for the labels that are held out when there is no dev set.
 
 [H04] Hunter, "MM algorithms for generalized Bradley-Terry models", 2004.
 

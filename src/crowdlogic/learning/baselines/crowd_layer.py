@@ -6,7 +6,7 @@ same, whatever its item; the network first learns the majority vote for some epo
 anew. It has Adam throughout; ours is the network's own. Here the rate's schedule and the seeds run on from the first
 epochs to the others.
 
-The first epochs are done within epoch 1 of the course, so that a checkpoint, which is kept after every epoch, has
+The first epochs are done within epoch 1 of a pass, so that a checkpoint, which is kept after every epoch, has
 them behind it. The answers for the training items are the network's own.
 
 Axes: i unit, j annotator, k class, m true class, n given label.

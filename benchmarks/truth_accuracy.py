@@ -163,13 +163,13 @@ def accuracy_table(file: FiguresFile, peer: str | None) -> str:
                 theirs["dawid-skene, 100 iterations"].append(found["accuracy_100"])
                 theirs["answers that differ from ours"].append(f"{found['differ_beyond_ties']}")
     short = [each.removeprefix("truth/").removesuffix("_mturk") for each in SETS]
-    lines: list[tuple[object, ...]] = [(name, *_marked(name, values, rows)) for name, values in rows.items()]
+    lines: list[tuple[object, ...]] = [(name, *_format_scores(name, values, rows)) for name, values in rows.items()]
     lines += [("*ebcc, authors' notebook*", *(PUBLISHED_EBCC.get(each, "") for each in SETS))]
     lines += [(f"*crowd-kit {name}*", *values) for name, values in theirs.items()]
     return format_table(["method", *short], lines)
 
 
-def _marked(name: str, values: list[object], rows: dict[str, list[object]]) -> list[str]:
+def _format_scores(name: str, values: list[object], rows: dict[str, list[object]]) -> list[str]:
     """Figures; those of IBCC and EBCC that fall short of Dawid-Skene's (by its defaults) are marked."""
     base = rows["dawid-skene"]
     short = [name in ("ibcc", "ebcc") and float(str(v)) < float(str(b)) for v, b in zip(values, base, strict=True)]

@@ -12,7 +12,7 @@
     └── Interrupted                          a long job was interrupted; the message says how to go on with it
 
     CrowdLogicWarning (UserWarning)
-    └── ConvergenceWarning                   an iterative method stopped before it settled
+    └── ConvergenceWarning                   an iterative method stopped before it converged
 
 `cli.app.main` turns any CrowdLogicError into one line on stderr and exit code 2; everything else is a bug.
 """
@@ -47,7 +47,7 @@ class CrowdLogicError(Exception):
 
 
 class DataError(CrowdLogicError, ValueError):
-    """What the user brought is wrong. The message is one line, whatever the data it quotes."""
+    """The user's input is wrong. The message is one line, whatever the data it quotes."""
 
     def __init__(self, message: str) -> None:
         super().__init__(one_line(message))
@@ -66,7 +66,7 @@ class CorpusError(DataError):
 
 
 class RuleError(DataError):
-    """A rule cannot be read, grounded or obeyed. The message keeps its lines: a caret stands under one of them."""
+    """A rule cannot be read, grounded or obeyed. The message keeps its lines: one of them holds a caret."""
 
     def __init__(self, message: str) -> None:
         lines = ("".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in line) for line in message.split("\n"))
@@ -94,4 +94,4 @@ class CrowdLogicWarning(UserWarning):
 
 
 class ConvergenceWarning(CrowdLogicWarning):
-    """An iterative method stopped before it settled."""
+    """An iterative method stopped before it converged."""

@@ -40,7 +40,7 @@ def lazy_exports(package: str, file: str) -> tuple[list[str], Callable[[str], An
         if places[name] == package:  # a module of the package itself
             return import_module(f"{package}.{name}")
         value = getattr(import_module(places[name]), name)
-        setattr(sys.modules[package], name, value)  # asked for once only
+        setattr(sys.modules[package], name, value)  # looked up once only
         return value
 
     def listing() -> list[str]:

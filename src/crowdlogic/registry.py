@@ -234,7 +234,7 @@ LEARNING_METHODS = Registry(
         "aggnet": "crowdlogic.learning.baselines.aggnet:AggNet",
         "raykar": "crowdlogic.learning.baselines.raykar:Raykar",
         "two-stage": "crowdlogic.learning.baselines.two_stage:TwoStage",
-        "settled-truth": "crowdlogic.learning.baselines.settled_truth:SettledTruth",
+        "fixed-truth": "crowdlogic.learning.baselines.fixed_truth:FixedTruth",
         "gold": "crowdlogic.learning.baselines.two_stage:Gold",
         "crowd-layer": "crowdlogic.learning.baselines.crowd_layer:CrowdLayer",
         "dl-dn": "crowdlogic.learning.baselines.doctor_nets:DoctorNets",

@@ -109,7 +109,9 @@ def test_given_features_must_be_a_finite_table() -> None:
 
     with pytest.raises(CorpusError) as caught:
         numeric_features(documents(range(3), features=holed), "linear")
-    assert str(caught.value) == ("The features of unit 1 are not all finite numbers. Mend them, or leave the item out.")
+    assert str(caught.value) == (
+        "The features of unit 1 are not all finite numbers. Correct them, or leave the item out."
+    )
     with pytest.raises(CorpusError) as caught:
         numeric_features(documents(range(3), features=np.ones((3, 2, 2))), "mlp")
     assert str(caught.value) == "The features are (3, 2, 2). Give a table: a row for each unit."

@@ -206,7 +206,11 @@ def test_the_estimator_given_is_not_fitted_itself() -> None:
         ("os.system", {}, "scikit-learn has no classifier 'os.system'."),
         ("LinearRegression", {}, "scikit-learn has no classifier 'LinearRegression'."),
         ("LogisticRegression", {"c": 1}, "LogisticRegression has no parameter 'c'."),
-        (Perceptron(), {}, "Perceptron gives no probabilities as it stands. Change its parameters, or choose another."),
+        (
+            Perceptron(),
+            {},
+            "Perceptron gives no probabilities with these parameters. Change its parameters, or choose another.",
+        ),
         (KNeighborsClassifier(), {}, "KNeighborsClassifier takes no weights of examples"),
     ],
 )

@@ -75,7 +75,7 @@ def test_the_demo_ends_with_a_report_in_a_folder_of_its_own(run: Run) -> None:
     figures = json.loads(Path("crowdlogic-demo/report.json").read_text())
     assert figures["rules"]["n_rules"] == 1
     assert "logic-lncl" in {row["name"] for row in figures["comparison"]["methods"]}
-    again = run("report", "crowdlogic-demo/run", "-o", "again.html", "--no-evidence", "--most", 3)
+    again = run("report", "crowdlogic-demo/run", "-o", "again.html", "--no-evidence", "--max-items", 3)
     shown = json.loads(Path("again.json").read_text())["labels"]["doubts"]
     assert again.code == 0
     assert len(shown) == 3

@@ -383,7 +383,7 @@ def test_weak_labels_of_unlabelled_items_are_told_of(run: Run, reviews: Simulati
 
     done = run(*WORDS, "-o", "out", "--epochs", 1)
 
-    assert "1 items have no labels: they are answered, and not learnt from." in done.err.splitlines()
+    assert "1 items have no labels: they get answers, but are not learnt from." in done.err.splitlines()
     assert len(answers("out")) == 150
     assert np.isfinite(answers("out")["p_positive"].to_numpy()).all()
 

@@ -162,7 +162,7 @@ def test_a_fit_is_the_loop_over_its_parts() -> None:
         annotators=ConfusionMatrices(),
         teacher=Teacher(task.labels.classes, Projector(rules=BUT)),
         imitation=lambda _: 0.3,
-        weights=lambda task: task.labelled,
+        weights=lambda task: task.unit_weights,
         targets=lambda task: first_targets(task.training_labels, MajorityVote(ties="soft"), doubt=None),
     )
 

@@ -136,7 +136,7 @@ def test_rules_of_a_preset_come_only_with_methods_that_take_rules(name: str) -> 
     method, rules = configure_method(MethodChoice(method=name, preset="sentiment"), CLASSES)
 
     assert isinstance(method, LEARNING_METHODS.load(name))
-    assert (rules is not None) == (name in ("logic-lncl", "two-stage", "settled-truth", "gold"))
+    assert (rules is not None) == (name in ("logic-lncl", "two-stage", "fixed-truth", "gold"))
     assert method.limits.epochs == 30
 
 

@@ -7,7 +7,7 @@ from crowdlogic.learning.imitation import ConstantImitation, GrowingImitation, i
 
 
 def test_the_papers_schedules() -> None:
-    sentiment, entities = GrowingImitation(0.94), GrowingImitation(0.90, most=0.8)
+    sentiment, entities = GrowingImitation(0.94), GrowingImitation(0.90, maximum=0.8)
 
     assert [sentiment(t) for t in (1, 2, 30)] == pytest.approx([0.06, 1 - 0.94**2, 1 - 0.94**30])
     assert [entities(t) for t in (1, 15, 16, 30)] == pytest.approx([0.1, 1 - 0.9**15, 0.8, 0.8])
@@ -18,7 +18,7 @@ def test_a_constant_stays() -> None:
 
 
 @pytest.mark.parametrize(
-    "make", [lambda: GrowingImitation(1.2), lambda: GrowingImitation(0.9, most=-1.0), lambda: ConstantImitation(2.0)]
+    "make", [lambda: GrowingImitation(1.2), lambda: GrowingImitation(0.9, maximum=-1.0), lambda: ConstantImitation(2.0)]
 )
 def test_an_imitation_beyond_0_to_1_is_refused(make) -> None:
     with pytest.raises(OptionError, match="between 0 and 1"):

@@ -31,10 +31,10 @@ def test_what_the_classifier_rules_out_stays_ruled_out() -> None:
     np.testing.assert_array_equal(q_a, [[0, 1], [1, 0]])
 
 
-def test_settled_beliefs_stay_and_the_classifier_answers_where_there_are_none() -> None:
-    settled = np.array([[0.9, 0.1], [0.5, 0.5]])
+def test_fixed_beliefs_stay_and_the_classifier_answers_where_there_are_none() -> None:
+    fixed = np.array([[0.9, 0.1], [0.5, 0.5]])
 
-    q_a, objective = FixedPosterior(settled, np.array([True, False]))(
+    q_a, objective = FixedPosterior(fixed, np.array([True, False]))(
         np.array([[0.2, 0.8], [0.3, 0.7]]), ANNOTATORS, CROWD
     )
 

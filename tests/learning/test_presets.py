@@ -37,7 +37,7 @@ def test_sentiment_is_the_papers_table_2() -> None:
 def test_ner_is_the_papers_table_2() -> None:
     own = ner(TAGS).method
 
-    assert (own.imitation, own.projector.strength, own.loss) == (GrowingImitation(0.90, most=0.8), 5.0, "annotators")
+    assert (own.imitation, own.projector.strength, own.loss) == (GrowingImitation(0.90, maximum=0.8), 5.0, "annotators")
     assert own.start.order == CONLL_TIES
     training = own.classifier.training
     assert (training.optimiser, training.learning_rate, training.batch_size) == ("adam", 1e-3, 64)

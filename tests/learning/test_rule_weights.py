@@ -66,7 +66,7 @@ def test_factors_multiply_the_weights_of_soft_rules_only() -> None:
     corpus, labels = planted(0)
     rules = parse_rules("0.5: Contains(S, 'sun') -> Label(S, 'yes')\nContains(S, 'fog') -> Label(S, 'no') .")
 
-    ground = ground_rules(rules, corpus, labels.classes).reweighted(np.array([3.0, 0.0]))
+    ground = ground_rules(rules, corpus, labels.classes).reweight(np.array([3.0, 0.0]))
 
     assert [rule.rule.weight for rule in ground.rules] == [1.5, None]
 
@@ -108,7 +108,7 @@ def test_a_sweep_takes_for_each_rule_the_multiple_under_which_held_out_labels_ar
     found = learn_factors(task, teacher, classifier, epoch, np.ones(2), model=model)
 
     def likelihood(factors: tuple[float, float]) -> float:
-        q_b = teacher.reweighted(np.array(factors)).project(task.corpus, p, p, classifier)
+        q_b = teacher.reweight(np.array(factors)).project(task.corpus, p, p, classifier)
         return held_out_log_likelihood(held, model.observe(held), annotators, q_b)
 
     assert MULTIPLES == (0.0, 0.25, 0.5, 1.0, 2.0)

@@ -30,7 +30,7 @@ def test_an_item_counts_by_its_annotators_over_the_mean() -> None:
     task = prepare_task(CORPUS, labels, limits=ALL)
 
     assert annotator_weights(task).tolist() == [1.5, 0.5, 0.0]
-    assert task.labelled.tolist() == [1, 1, 0]
+    assert task.unit_weights.tolist() == [1, 1, 0]
 
 
 def test_labels_of_weight_0_are_left_out() -> None:
@@ -39,7 +39,7 @@ def test_labels_of_weight_0_are_left_out() -> None:
     task = prepare_task(CORPUS, replace(labels, weight=np.array([1.0, 0.0, 2.0, 0.0])), limits=ALL)
 
     assert task.labels.n_labels == 2
-    assert task.labelled.tolist() == [1, 0, 0]
+    assert task.unit_weights.tolist() == [1, 0, 0]
 
 
 def test_nothing_to_learn_from_is_said() -> None:
@@ -114,7 +114,7 @@ def test_the_second_pass_has_all_labels() -> None:
 
     assert second.training_labels is second.labels
     assert (second.held_labels, second.held_out, second.refits) == (None, None, False)
-    assert (task.averaged, second.averaged) == (3, 1)
+    assert (task.min_averaged_epochs, second.min_averaged_epochs) == (3, 1)
 
 
 def test_dev_gold_stops_before_held_out_labels_and_these_before_a_fixed_number() -> None:

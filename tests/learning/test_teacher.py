@@ -69,13 +69,13 @@ def test_new_items_are_answered_with_the_classifier_in_place_of_q_a() -> None:
 def test_learnt_factors_multiply_the_weights() -> None:
     teacher = teacher_of()
 
-    other = teacher.reweighted(np.array([2.0, 0.0]))
+    other = teacher.reweight(np.array([2.0, 0.0]))
 
     np.testing.assert_allclose(other.project(TEXTS, Q, Q, student()), by_hand(Q, 1.0, 0.0), rtol=1e-12)
     assert other.factors is not None
     assert other.factors.tolist() == [2.0, 0.0]
     assert teacher.factors is None
-    assert teacher.reweighted(None) is teacher
+    assert teacher.reweight(None) is teacher
 
 
 def test_without_rules_beliefs_pass_as_they_are() -> None:
@@ -92,7 +92,7 @@ def test_rules_are_grounded_once_whatever_their_weights_and_strength(grounded: l
     teacher, classifier = teacher_of(), student()
 
     for factors in (None, np.array([1.0, 2.0]), np.array([0.5, 0.0])):
-        teacher.reweighted(factors).predict(TEXTS, classifier)
+        teacher.reweight(factors).predict(TEXTS, classifier)
     teacher.with_projector(Projector(rules=RULES, strength=9.0)).predict(TEXTS, classifier)
 
     assert grounded == [2]

@@ -36,4 +36,4 @@ def test_every_plot_of_every_page_becomes_a_file(tmp_path: Path) -> None:
     names = [plot.name for plot in draw_plots(report)]
     assert len(names) == len(set(names)) > 15
     assert {path.name for path in written.svg} == {f"{name}.svg" for name in names}
-    assert (written.png, written.missing) == ((), "PNG was not asked for.")
+    assert (written.png, written.missing) == ((), "PNG was not requested.")

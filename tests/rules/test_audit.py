@@ -16,7 +16,7 @@ from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.projection.projector import Projector
-from crowdlogic.rules.weights import Expected
+from crowdlogic.rules.weights import RuleExpectation
 
 CLASSES = ("ham", "spam")
 
@@ -99,14 +99,14 @@ def test_the_interval_covers_the_truth_about_95_times_in_100() -> None:
         # 60 items of 1 to 5 rows; rows of one item agree, so that rows are not independent.
         item = np.repeat(np.arange(60), rng.integers(1, 6, size=60))
         violated = (rng.random(60) < 0.3)[item].astype(float)
-        low, high = interval(Expected(item, violated, np.ones(len(item))), item)
+        low, high = interval(RuleExpectation(item, violated, np.ones(len(item))), item)
         covered += low < 0.7 < high
 
     assert 0.90 <= covered / 300 <= 0.99
 
 
 def test_a_rule_that_always_holds_still_has_an_interval() -> None:
-    low, high = interval(Expected(np.arange(10), np.zeros(10), np.ones(10)), np.arange(10))
+    low, high = interval(RuleExpectation(np.arange(10), np.zeros(10), np.ones(10)), np.arange(10))
 
     assert 0.6 < low < 0.8
     assert high == pytest.approx(1.0)
@@ -284,7 +284,7 @@ def test_a_rule_that_flips_nothing_matters_from_a_thousandth_of_a_nat_per_unit(n
 
 
 def test_the_interval_is_wilsons_at_95_percent() -> None:
-    low, high = interval(Expected(np.arange(40), np.repeat([1.0, 0.0], [10, 30]), np.ones(40)), np.arange(40))
+    low, high = interval(RuleExpectation(np.arange(40), np.repeat([1.0, 0.0], [10, 30]), np.ones(40)), np.arange(40))
 
     expected = proportion_confint(30, 40, alpha=0.05, method="wilson")
     np.testing.assert_allclose([low, high], expected, rtol=0, atol=1e-6)

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from crowdlogic.data.corpus import documents
-from crowdlogic.rules.binding import Bound, atom_truth, bind
+from crowdlogic.rules.binding import BoundRule, atom_truth, bind
 from crowdlogic.rules.facts import World
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates import Vocabulary
@@ -32,7 +32,7 @@ def world(rng: np.random.Generator) -> tuple[World, dict[str, dict[tuple[str, ..
     return World(documents(UNITS, ["t"] * 3), CLASSES, vocabulary), tables
 
 
-def decode(bound: Bound, facts: World) -> set[tuple[str, ...]]:
+def decode(bound: BoundRule, facts: World) -> set[tuple[str, ...]]:
     """The rows by name, variables in alphabetical order."""
     names = {"A": UNITS, "B": UNITS, "C": CLASSES, "W": tuple(facts.names.texts.to_list())}
     columns = [[names[name][code] for code in bound.rows.columns[name]] for name in sorted(bound.rows.columns)]

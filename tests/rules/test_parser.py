@@ -29,7 +29,7 @@ def test_a_data_file_is_refused_before_it_is_parsed() -> None:
     with pytest.raises(RuleError) as caught:
         parse_rules("x" * 1_000_001)
 
-    assert str(caught.value) == "the rules: 1,000,001 characters are no rule file; the most is 1,000,000."
+    assert str(caught.value) == "the rules: 1,000,001 characters are no rule file; the maximum is 1,000,000."
 
 
 def test_a_file_includes_files_beside_it(tmp_path: Path) -> None:

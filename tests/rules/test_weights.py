@@ -12,7 +12,7 @@ from crowdlogic.rules.blocks import Predictions
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates import Vocabulary
-from crowdlogic.rules.weights import estimate_weights, expected
+from crowdlogic.rules.weights import estimate_weights, rule_expectation
 
 TAGS = ("B", "I", "O")
 
@@ -63,7 +63,7 @@ def test_soft_beliefs_and_soft_facts_count_in_parts() -> None:
     )
     beliefs = np.array([[0.8, 0.2], [0.6, 0.4]])
 
-    seen = expected(ground.rules[0], beliefs)
+    seen = rule_expectation(ground.rules[0], beliefs)
 
     # The body holds to 0.5 whatever the label; it is violated to 0.5 where the labels differ.
     np.testing.assert_allclose(seen.applies, [0.5], rtol=0, atol=1e-12)
@@ -74,7 +74,7 @@ def test_predictions_count_in_the_expectation() -> None:
     corpus = documents(["u0"], ["good but bad"])
     ground = ground_rules(parse_rules("include contrast('but')"), corpus, ("neg", "pos"))
 
-    seen = expected(ground.rules[0], np.array([[0.3, 0.7]]), Predictions(texts=np.array([[0.9, 0.1]])))
+    seen = rule_expectation(ground.rules[0], np.array([[0.3, 0.7]]), Predictions(texts=np.array([[0.9, 0.1]])))
 
     np.testing.assert_allclose(seen.confidence, 0.3 * 0.9 + 0.7 * 0.1, rtol=0, atol=1e-12)
 

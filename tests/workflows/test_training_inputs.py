@@ -40,7 +40,7 @@ def test_items_without_labels_are_noticed(trained: Trained, tmp_path: Path) -> N
 
     notices = read_training_inputs(replace(trained.options, labels=str(tmp_path / "l.csv"))).notices
 
-    assert "1 items have no labels: they are answered, and not learnt from." in notices
+    assert "1 items have no labels: they get answers, but are not learnt from." in notices
 
 
 def test_labels_without_items_and_rules_with_errors_are_refused(trained: Trained, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def sorted_batches(lengths: Ints, max_positions: int) -> Iterator[Ints]:
 
 
 def padded_positions(offsets: Ints, sequences: Ints) -> tuple[Ints, Bools]:
-    """Where the positions of some sequences stand in the concatenation of all.
+    """The indices of some sequences' positions in the concatenation of all.
 
     Returns:
         at[s, t], 0 for padding, and mask[s, t], False for padding. There is at least one column.

@@ -98,7 +98,9 @@ def numeric_features(corpus: Corpus, name: str) -> Floats:
         raise CorpusError(f"The features are {given.shape}. Give a table: a row for each unit.")
     if not np.isfinite(given).all():
         row = int(np.flatnonzero(~np.isfinite(given).all(axis=1))[0])
-        raise CorpusError(f"The features of unit {row} are not all finite numbers. Mend them, or leave the item out.")
+        raise CorpusError(
+            f"The features of unit {row} are not all finite numbers. Correct them, or leave the item out."
+        )
     return given
 
 

@@ -80,9 +80,9 @@ class Scikit:
         if plain is not None:
             object.__setattr__(self, "estimator", plain[0])
             object.__setattr__(self, "parameters", plain[1])
-        _check_estimator(self.unfitted(), refit=self.refit)
+        _check_estimator(self.make_estimator(), refit=self.refit)
 
-    def unfitted(self) -> Any:
+    def make_estimator(self) -> Any:
         """The estimator, unfitted."""
         return build_estimator(self.estimator, self.parameters) if isinstance(self.estimator, str) else self.estimator
 
@@ -107,18 +107,18 @@ class ScikitClassifier:
     def __init__(self, options: Scikit, columns: FeatureColumns, n_classes: int, *, seed: int) -> None:
         if options.min_probability * n_classes >= 1:
             raise OptionError(
-                f"min_probability: {options.min_probability} for each of {n_classes} classes leaves nothing to tell "
-                f"them apart."
+                f"min_probability: {options.min_probability} for each of {n_classes} classes leaves nothing to "
+                f"distinguish them."
             )
         self.options, self.columns, self.n_classes, self.seed = options, columns, n_classes, seed
-        self.refit = must_refit(options.unfitted()) if options.refit is None else options.refit
+        self.refit = must_refit(options.make_estimator()) if options.refit is None else options.refit
         self.estimator: Any = None
         self._examples: TrainingExamples | None = None  # None if restored from attributes
 
     @property
     def unfitted(self) -> Any:
         """A new, unfitted estimator, seeded."""
-        return seed_estimator(self.options.unfitted(), derive_seed(self.seed, "scikit") % 2**32)
+        return seed_estimator(self.options.make_estimator(), derive_seed(self.seed, "scikit") % 2**32)
 
     def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:
         """Fit from scratch, or call `partial_fit` once; the mean loss afterwards."""
@@ -191,7 +191,9 @@ def _check_estimator(estimator: Any, *, refit: bool | None) -> None:
     """Refuse an estimator without `predict_proba` or sample weights."""
     name = type(estimator).__name__
     if not hasattr(estimator, "predict_proba"):
-        raise OptionError(f"{name} gives no probabilities as it stands. Change its parameters, or choose another.")
+        raise OptionError(
+            f"{name} gives no probabilities with these parameters. Change its parameters, or choose another."
+        )
     if refit is False and not hasattr(estimator, "partial_fit"):
         raise OptionError(f"{name} has no partial_fit. Leave refit out, or set it to true.")
     sample_weight_name(estimator)

@@ -37,7 +37,7 @@ DEFAULT_TRAINING = Training(optimiser="adamw", learning_rate=5e-5, batch_size=16
 CONFIG, TOKENIZER, LENGTH = FIXED + "config", FIXED + "tokenizer", FIXED + "length"
 POOLINGS = ("first", "mean")
 NO_LIMIT = 100_000
-"""Stands for no limit of the length; tokenizers without one report an absurdly large number."""
+"""No limit of the length; tokenizers without one report an absurdly large number."""
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ def build_classifier(options: WordArchitecture, corpus: Corpus, classes: Classes
 
 
 def load_classifier(options: WordArchitecture, arrays: Arrays, classes: Classes) -> NeuralClassifier:
-    """A network with a saved state, which also tells whether its word vectors were trained."""
+    """A network with a saved state, which also records whether its word vectors were trained."""
     trained = MODEL + EMBEDDING + "own" in arrays
     names = (WORDS, (MODEL if trained else FIXED + MODEL) + EMBEDDING + "own", FIXED + MODEL + EMBEDDING + "rest")
     absent = [name for name in names if name not in arrays]

@@ -73,7 +73,7 @@ def tokenize_texts(corpus: Corpus, name: str, *, tokenizer: str) -> TokenStream:
 
 
 class WordIndex:
-    """The vocabulary: a row number for each word. Row 0 is padding, row 1 stands for unknown words."""
+    """The vocabulary: a row number for each word. Row 0 is padding, row 1 unknown words."""
 
     PADDING, UNKNOWN = 0, 1
 

@@ -58,7 +58,7 @@ def show_tables(*tables: ResultTable) -> None:
         for position, name in enumerate(table.columns):
             drawn.add_column(escape(name), justify="right" if position else "left")
         for row in table.rows:
-            drawn.add_row(*(escape(one_line(_shown(cell))) for cell in row))
+            drawn.add_row(*(escape(one_line(_format_cell(cell))) for cell in row))
         console.print(escape(one_line(table.title)), style="bold", soft_wrap=True)
         console.print(drawn)
 
@@ -71,7 +71,7 @@ def show_result(result: Any, *, as_json: bool) -> None:
         show_tables(result.table())
 
 
-def _shown(cell: Any) -> str:
+def _format_cell(cell: Any) -> str:
     if cell is None:
         return "-"
     if isinstance(cell, float):

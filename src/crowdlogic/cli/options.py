@@ -22,7 +22,7 @@ LabelsFile = Annotated[
 OutFile = Annotated[str, typer.Option("--out", "-o", help="Where to write; - for standard output.")]
 FormatOption = Annotated[
     str | None,
-    typer.Option("--format", "-f", metavar=FORMAT_NAMES, help="The format of the input, when its suffix does not say."),
+    typer.Option("--format", "-f", metavar=FORMAT_NAMES, help="The format of the input, if its suffix does not tell."),
 ]
 ColumnsOption = Annotated[
     list[str] | None, typer.Option("--column", help="Which column is what, as role=name: item=task_number. May repeat.")
@@ -37,7 +37,7 @@ AbstainOption = Annotated[
 ]
 ToOption = Annotated[
     str | None,
-    typer.Option("--to", metavar=FORMAT_NAMES, help="The format to write, when the suffix does not say."),
+    typer.Option("--to", metavar=FORMAT_NAMES, help="The format to write, if the suffix does not tell."),
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Random seed.")]
 TablesOption = Annotated[
@@ -56,7 +56,7 @@ def input_options(
     column: ColumnsOption = None,
     format: FormatOption = None,
 ) -> InputOptions:
-    """The options that say how labels are read: what every command that reads labels offers."""
+    """The options for reading labels, which every command that reads labels offers."""
     return InputOptions(
         format=format,
         columns=parse_columns(column),

@@ -32,7 +32,7 @@ FiguresOption = Annotated[
 EvidenceOption = Annotated[
     bool, typer.Option("--evidence/--no-evidence", help="For a run: explain the answers of doubtful items.")
 ]
-MostOption = Annotated[int, typer.Option("--most", min=0, help="Maximum number of doubtful items to show.")]
+MaxItemsOption = Annotated[int, typer.Option("--max-items", min=0, help="Maximum number of doubtful items to show.")]
 
 
 @reads_labels
@@ -46,7 +46,7 @@ def command(
     methods: CompareOption = None,
     figures: FiguresOption = None,
     evidence: EvidenceOption = True,
-    most: MostOption = 500,
+    most: MaxItemsOption = 500,
     seed: SeedOption = 0,
     input: InputOptions,
 ) -> None:

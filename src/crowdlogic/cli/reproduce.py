@@ -12,7 +12,7 @@ import typer
 
 from crowdlogic.cli.console import say, show_lines
 from crowdlogic.errors import OptionError
-from crowdlogic.experiments.jobs import Job, JobProgress, build_jobs, run_jobs, unfinished
+from crowdlogic.experiments.jobs import Job, JobProgress, build_jobs, run_jobs, unfinished_jobs
 from crowdlogic.experiments.reproduction import select_rows, study_rows, write_results
 from crowdlogic.experiments.results import read_runs
 from crowdlogic.experiments.runs import run_job
@@ -63,7 +63,7 @@ def command(
     _check_torch()
     load_task(name)  # missing data is an error before anything is written
     wanted = build_jobs(name, rows, seeds or (2 if quick else 5))
-    todo = len(unfinished(wanted, folder))
+    todo = len(unfinished_jobs(wanted, folder))
     say(f"{len(wanted):,} runs: {len(wanted) - todo:,} are done, {todo:,} to do.")
     run_jobs(wanted, run_job, folder, processes=jobs, progress=_job_progress())
     figures = write_results(folder, name)

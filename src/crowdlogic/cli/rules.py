@@ -11,7 +11,9 @@ from crowdlogic.cli.options import ClassesOption, ColumnsOption, FormatOption, J
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.workflows.inputs import InputOptions, parse_columns, parse_names
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Check rules, and audit what each one does.")
+app = typer.Typer(
+    no_args_is_help=True, add_completion=False, rich_markup_mode=None, help="Check rules, and audit what each one does."
+)
 
 RulesFile = Annotated[str, typer.Argument(metavar="RULES", help="A rule file.")]
 LabelsFile = Annotated[str, typer.Argument(metavar="LABELS", help="The crowd's labels.")]
@@ -33,7 +35,7 @@ RunOption = Annotated[
 def check_command(
     rules: RulesFile,
     *,
-    labels: Annotated[str | None, typer.Option("--labels", help="Labels, which tell the classes.")] = None,
+    labels: Annotated[str | None, typer.Option("--labels", help="Labels, for their classes.")] = None,
     items: ItemsOption = None,
     classes: ClassesOption = None,
     table: TablesOption = None,
@@ -73,7 +75,7 @@ def audit_command(
     format: FormatOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Say of each rule what it touches, how far the crowd agrees, what it flips, and whether it helps."""
+    """Audit each rule: what it touches, how far the crowd agrees, what it flips, and whether it helps."""
     from crowdlogic.workflows.rules import AuditRulesOptions, audit_rules
 
     options = AuditRulesOptions(

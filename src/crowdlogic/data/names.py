@@ -23,7 +23,7 @@ LARGE = 1_000_000
 
 
 def encode(values: Names) -> tuple[Ints, Names]:
-    """Codes in order of first appearance, and the names they stand for. A missing value has the code -1."""
+    """Codes in order of first appearance, and the names behind them. A missing value has the code -1."""
     if values.null_count() == 0 and len(values) >= LARGE and values.dtype == pl.String:
         return _encode_large(values)
     names = values.drop_nulls().unique(maintain_order=True)

@@ -1,6 +1,6 @@
 """Labels, corpora and answers from files, whatever their format: the functions that users and commands call.
 
-Which formats there are is said in `crowdlogic.registry.FORMATS`; how each is read, in its module in `data/formats`.
+The formats are listed in `crowdlogic.registry.FORMATS`; how each is read, in its module in `data/formats`.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def concatenate_vectors(*sets: WordVectors, unit: bool = True) -> WordVectors:
 
 
 def read_vectors(path: str | Path, *, vocabulary: Iterable[str] | None = None) -> WordVectors:
-    """Read word vectors; the format is told by the content.
+    """Read word vectors; the format is detected by the content.
 
     Args:
         path: A text file (word and numbers a line, with or without a first line of two counts), a word2vec binary,

@@ -45,7 +45,7 @@ def build_jobs(task: str, rows: Sequence[str], seeds: int) -> list[Job]:
     return [Job(task, row, seed) for seed in range(seeds) for row in rows]
 
 
-def unfinished(jobs: Sequence[Job], folder: Path) -> list[Job]:
+def unfinished_jobs(jobs: Sequence[Job], folder: Path) -> list[Job]:
     """The jobs without a result in the folder, in their order."""
     runs = read_runs(folder)
     done = {Job(task, run["row"], run["seed"]) for task in runs.by_task for run in runs.task_runs(task)}
@@ -56,7 +56,7 @@ def run_jobs(
     jobs: Sequence[Job], work: Work, folder: Path, *, processes: int = 1, progress: JobProgress | None = None
 ) -> None:
     """Do the unfinished jobs and add each result to the folder when it is there."""
-    todo = unfinished(jobs, folder)
+    todo = unfinished_jobs(jobs, folder)
     for variable in THREADS:
         os.environ[variable] = "1"  # inherited by the processes, torch in them included
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:

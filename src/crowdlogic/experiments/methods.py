@@ -18,8 +18,8 @@ from crowdlogic.learning.baselines.aggnet import AggNet
 from crowdlogic.learning.baselines.crf_ma import CRFMA
 from crowdlogic.learning.baselines.crowd_layer import CrowdLayer, LayerKind
 from crowdlogic.learning.baselines.doctor_nets import DoctorNets
+from crowdlogic.learning.baselines.fixed_truth import FixedTruth, KnownAnswers
 from crowdlogic.learning.baselines.raykar import Raykar
-from crowdlogic.learning.baselines.settled_truth import KnownAnswers, SettledTruth
 from crowdlogic.learning.baselines.two_stage import Gold, TwoStage
 from crowdlogic.learning.imitation import Imitation
 from crowdlogic.learning.method import LearningMethod
@@ -149,7 +149,7 @@ def rules_on_estimate(task: PresetConfiguration, estimate: Estimate, seed: int) 
 
 def _fixed_truth(task: PresetConfiguration, truth: TruthMethod | None, seed: int) -> Built:
     method = task.method
-    settled = SettledTruth(
+    fixed_truth = FixedTruth(
         truth=truth,
         classifier=method.classifier,
         annotators=method.annotators,
@@ -160,7 +160,7 @@ def _fixed_truth(task: PresetConfiguration, truth: TruthMethod | None, seed: int
         doubt=method.doubt,
         limits=_limits(method, seed),
     )
-    return settled, task.rules
+    return fixed_truth, task.rules
 
 
 def gold(task: PresetConfiguration, seed: int) -> Built:

@@ -1,4 +1,4 @@
-"""The tables of the paper: which of our rows stands beside which of its lines, and what the paper says there.
+"""The tables of the paper: which of our rows belongs to which of its lines, and the paper's scores.
 
 [LNCL] "Learning from Noisy Crowd Labels with Logics", Tables 3, 4 and 5; means over 50 runs (sentiment) and 30 (NER).
 The scores here are the paper's. Ours are never typed in: they come from the files of finished runs.
@@ -189,7 +189,7 @@ STRENGTHS, IMITATIONS, SLOWER = (1.0, 2.0, 10.0, 20.0), (0.2, 0.5, 0.8), "1 - 0.
 
 
 def paper_task(task: str) -> str:
-    """The task of the paper that a task stands for: NER for `quick-ner`."""
+    """The task of the paper that a task reproduces: NER for `quick-ner`."""
     return NER if NER in task.split("-") else SENTIMENT
 
 

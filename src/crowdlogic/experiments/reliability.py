@@ -40,9 +40,9 @@ def annotator_record(learned: Learned) -> dict[str, Any]:
                 "name": str(labels.annotators[int(j)]),
                 "labels": int(count[j]),
                 "items": int(items),
-                "skill": _rounded(skill[j]),
-                "estimated": _rounded(overall_reliability(estimated[j], seen[j])),
-                "real": _rounded(overall_reliability(real[j], seen[j])),
+                "skill": _round(skill[j]),
+                "estimated": _round(overall_reliability(estimated[j], seen[j])),
+                "real": _round(overall_reliability(real[j], seen[j])),
             }
             for j, items in enumerate(_items_per_annotator(labels))
         ],
@@ -100,9 +100,9 @@ def _items_per_annotator(labels: CrowdLabels) -> Ints:
 
 
 def _matrix(confusion: Floats) -> list[list[float | None]]:
-    return [[_rounded(value) for value in row] for row in confusion]
+    return [[_round(value) for value in row] for row in confusion]
 
 
-def _rounded(value: float) -> float | None:
+def _round(value: float) -> float | None:
     """A number for a file; None for NaN."""
     return None if np.isnan(value) else round(float(value), DIGITS)

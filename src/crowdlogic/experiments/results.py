@@ -56,7 +56,7 @@ def add_run(folder: Path, run: RunResult) -> None:
     """Write a run into the file of its task; an earlier run of the same row and seed is replaced."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{run['task']}{SUFFIX}"
-    with _locked(folder):
+    with _lock(folder):
         others = [one for one in (_read_file(path) if path.is_file() else ()) if _key(one) != _key(run)]
         write_runs(path, [*others, run])
 
@@ -99,7 +99,7 @@ def _parse_line(path: Path, number: int, line: str) -> RunResult:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _lock(folder: Path) -> Iterator[None]:
     """Wait until no other process adds to this folder. Without locks on systems that have none (Windows)."""
     try:
         import fcntl

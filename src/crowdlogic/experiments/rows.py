@@ -1,4 +1,4 @@
-"""The rows of the paper's tables: the method and the options that the name of a row stands for.
+"""The rows of the paper's tables: the method and the options behind the name of a row.
 
 A row is the name of a method, or a name and options, `name, option, option`: how the rules of tags are read
 (`logic-lncl, paper`), what the rules start from (`from the classifier`), their strength (`C 2`), the imitation

@@ -69,7 +69,7 @@ def _history_records(learned: Learned) -> Record:
 
 
 def _epoch_record(epoch: HistoryRow) -> Record:
-    """An epoch as files hold it, whatever the fields are called in memory."""
+    """An epoch as result files hold it: the names there stay the same when fields are renamed."""
     return {
         "epoch": epoch.epoch,
         "loss": epoch.loss,

@@ -4,8 +4,8 @@ from crowdlogic.learning.baselines.aggnet import AggNet as AggNet
 from crowdlogic.learning.baselines.crf_ma import CRFMA as CRFMA
 from crowdlogic.learning.baselines.crowd_layer import CrowdLayer as CrowdLayer
 from crowdlogic.learning.baselines.doctor_nets import DoctorNets as DoctorNets
+from crowdlogic.learning.baselines.fixed_truth import FixedTruth as FixedTruth
 from crowdlogic.learning.baselines.raykar import Raykar as Raykar
-from crowdlogic.learning.baselines.settled_truth import SettledTruth as SettledTruth
 from crowdlogic.learning.baselines.two_stage import Gold as Gold
 from crowdlogic.learning.baselines.two_stage import TwoStage as TwoStage
 from crowdlogic.learning.explain import Evidence as Evidence

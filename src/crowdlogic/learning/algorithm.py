@@ -3,7 +3,7 @@
 [LNCL] "Learning from Noisy Crowd Labels with Logics". The product of three parts, each a protocol: what the items say
 (`Classifier`), what an annotator's label says (`AnnotatorModel`), what must hold (`Projector`). `run_algorithm` is the
 loop; every method of Algorithm 1 is a choice of its parts. Without rules it is AggNet; with the linear classifier,
-Raykar's; with the class prior for a classifier, Dawid-Skene; with a posterior that another method settled, the rows
+Raykar's; with the class prior for a classifier, Dawid-Skene; with a fixed posterior from another method, the rows
 MV-Rule, GLAD-Rule and AggNet-Rule of the paper, and the two-stage methods.
 
 Axes: i unit, j annotator, k class, l rule.
@@ -97,7 +97,7 @@ def run_algorithm(training: TrainingPass, parts: Parts) -> None:
         classifier=classifier, teacher=teacher, model=model, targets=targets, factors=_first_factors(training, parts)
     )
     for t in training.epochs():
-        k, q_f, teacher = imitation_at(parts.imitation, t), training.q_f, teacher.reweighted(training.factors)
+        k, q_f, teacher = imitation_at(parts.imitation, t), training.q_f, teacher.reweight(training.factors)
         annotators = model.m_step(crowd, q_f)  # eq. 12
         loss = classifier.fit_epoch(task.corpus, q_f, weights)  # eq. 8 or 10
         p = classifier.predict_proba(task.corpus)
@@ -120,7 +120,7 @@ def reevaluate(training: TrainingPass, parts: Parts, crowd: Shards, posterior: P
     annotators = parts.annotators.m_step(crowd, epoch.q_f)
     p = classifier.predict_proba(corpus)
     q_a, objective = posterior(p, annotators, crowd)
-    teacher = training.teacher.reweighted(epoch.factors)
+    teacher = training.teacher.reweight(epoch.factors)
     q_b = teacher.project(corpus, q_a, p, classifier) if parts.corrects_targets else q_a
     q_f = mix(q_a, q_b, epoch.k)
     return replace(epoch, p=p, q_a=q_a, q_b=q_b, q_f=q_f, annotators=annotators, objective=objective)
@@ -160,20 +160,20 @@ def fit_parts(
 
 
 def _with_transitions(teacher: Teacher, task: Task, targets: Beliefs) -> Teacher:
-    """The teacher with its transitions over the task's classes, counted in the targets if that is asked for."""
+    """The teacher with its transitions over the task's classes, estimated from the targets if they are "estimated"."""
     found = teacher.projector.with_transitions(targets, task.corpus.offsets, teacher.classes)
     return teacher.with_projector(found)
 
 
 def _first_factors(training: TrainingPass, parts: Parts) -> Floats | None:
-    """Ones where the rules' weights are to be learnt; in a second pass those that the first one learnt."""
+    """Initial factors of the rules' weights: ones if they are learnt; in a second pass those of the first one."""
     if training.first is not None:
         return training.first.outcome.factors
     return np.ones(parts.teacher.n_rules) if parts.learn_weights else None
 
 
 def _next_factors(training: TrainingPass, teacher: Teacher, epoch: Epoch, t: int) -> Floats | None:
-    """The factors of the rules' weights for the next epoch: at some epochs learnt by the held-out labels."""
+    """The factors of the rules' weights for the next epoch: at some epochs re-estimated from the held-out labels."""
     factors, task = training.factors, training.task
     if factors is None or task.held_labels is None or not is_due(t):
         return factors
@@ -192,7 +192,7 @@ class LogicLNCL(FitMixin):
         loss: plain (eq. 8) or annotators (eq. 10).
         start: The first targets, a majority vote; with soft ties they are the shares of the votes.
         doubt: Votes added to every class in the first targets when they are shares; None chooses by labels per unit.
-        learn_weights: Whether the rules' weights are learnt, too, by the likelihood of held-out labels.
+        learn_weights: Whether the rules' weights are learnt, too, by the log-likelihood of held-out labels.
         limits: How long a fit goes on, what stops it, and its random seed.
     """
 
@@ -250,4 +250,4 @@ def make_teacher(projector: Projector, data: TrainingData, task: Task) -> Teache
 
 def loss_weights(loss: Loss | str) -> Callable[[Task], Floats]:
     """weights[i] of the classifier's loss, from a task."""
-    return annotator_weights if loss == Loss.annotators else lambda task: task.labelled
+    return annotator_weights if loss == Loss.annotators else lambda task: task.unit_weights

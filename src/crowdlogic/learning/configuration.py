@@ -61,7 +61,7 @@ def _load_preset(name: str | None, classes: Classes) -> tuple[LogicLNCL, RuleSet
 
 
 def _choose_classifier(model: str | None, present: Any) -> Any:
-    """The model asked for; the one that is there keeps its options when it is of that name."""
+    """The model of that name; the method's own classifier, with its options, if it already has that name."""
     return present if model in (None, present.name) else CLASSIFIERS.create(model)
 
 

@@ -62,8 +62,8 @@ class HistoryRow:
         seconds: How long it took.
         scores: Other scores by name: inference, dev student, test teacher, ... In the last line of a pass that answers
             with averaged weights the scores are those of the average, as nothing else in the line is.
-        kept: Whether the epoch was the one to keep when it was over.
-        refit: Whether it is of the second pass, with all labels; its stopping score is a mere counter.
+        kept: Whether the epoch became the one to keep.
+        refit: Whether it is of the second pass, with all labels; its stopping score only counts epochs.
     """
 
     epoch: int

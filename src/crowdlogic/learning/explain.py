@@ -1,4 +1,4 @@
-"""Why an item got its answer: what the classifier, each annotator and each rule said, in bits.
+"""Why an item got its answer: what the classifier, each annotator and each rule contributed, in bits.
 
     log2 q_a(t) = log2 p(t|x) + sum over annotators j of log2 pi_j[t, y_j] - normaliser              ([LNCL] eq. 13)
     log2 q_b(t) = base(t) + sum over rules l of share_l(t) + residual(t) - normaliser                ([LNCL] eq. 15)
@@ -35,18 +35,18 @@ from crowdlogic.rules.reach import stay_within_items
 BIT = float(np.log(2.0))
 
 CLOSE = 1e-6
-"""How far q_a may be from what its terms add up to before they are taken to be no explanation of it."""
+"""Tolerance: if q_a differs by more from the sum of its terms, they do not explain it."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CrowdEvidence:
-    """What the labels of an item say: a row for each label.
+    """The evidence of an item's labels: a row for each label.
 
     Attributes:
         unit: unit[n], which unit of the item the label is of.
         annotator: annotator[n], by name.
         label: label[n], the class that was given.
-        term: term[n, k], what the label says for each class: log2 pi_j[k, label] with confusion matrices.
+        term: term[n, k], the evidence of the label for each class: log2 pi_j[k, label] with confusion matrices.
     """
 
     unit: Ints
@@ -55,7 +55,7 @@ class CrowdEvidence:
     term: Floats
 
     def total(self, n_units: int) -> Floats:
-        """total[i, k], what all labels of each unit say together."""
+        """total[i, k], the evidence of all labels of each unit."""
         total = np.zeros((n_units, self.term.shape[1]))
         np.add.at(total, self.unit, self.term)
         return total
@@ -68,7 +68,7 @@ class RuleEvidence:
     Attributes:
         base: base[i, k], log2 of the beliefs that the projection starts from.
         from_classifier: Whether these are the classifier's p; else they are q_a.
-        rules: The rules that have a say in the item, as text.
+        rules: The rules that touch the item, as text.
         share: share[l, i, k] of each.
         transitions: transitions[i, k], the share of the table of transitions; None without one.
         residual: residual[i, k], what the shares do not account for.
@@ -95,7 +95,7 @@ class Evidence:
         words: Its tokens, or its text alone.
         classes: The classes.
         classifier: classifier[i, k], log2 p.
-        crowd: What the labels say.
+        crowd: The evidence of the labels.
         normaliser: normaliser[i] of q_a.
         rules: What the rules made of it; None without any.
         k: The imitation.
@@ -133,7 +133,7 @@ def explain(learned: Learned, item: Any) -> Evidence:
 
 
 def explain_all(learned: Learned, items: Sequence[Any]) -> list[Evidence]:
-    """The evidence behind the answers of several training items; labels and rules are gone through once for all.
+    """The evidence behind the answers of several training items; labels and rules are evaluated once for all of them.
 
     Args:
         learned: The outcome of a fit, or `load_run(folder).learned`.
@@ -189,11 +189,11 @@ def _explain_item(
 
 
 def crowd_evidence(learned: Learned, items: Ints, units: Sequence[Ints]) -> list[CrowdEvidence]:
-    """What every label of some items says, item by item, in the annotator model's own terms."""
+    """The evidence of every label of some items, item by item, by the annotator model."""
     labels = learned.task.labels.take_items(items)
     terms = learned.epoch.annotators.terms(learned.model.observe(labels)) / BIT
     names = labels.annotators.gather(labels.annotator).to_list()
-    # the units of the chosen items stand one item after the other, and rows are sorted by unit
+    # units are laid out item after item, and rows are sorted by unit
     ends = np.cumsum([0, *(len(mine) for mine in units)])
     bounds = np.searchsorted(labels.unit, ends)
     return [

@@ -1,4 +1,4 @@
-"""Imitation: k(t), how much of the rules' view an epoch's targets take in ([LNCL] eq. 9), epochs counted from 1."""
+"""Imitation: k(t), the weight of q_b in an epoch's targets ([LNCL] eq. 9), epochs counted from 1."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ IMITATIONS.serves(Imitation)
 
 @dataclass(frozen=True)
 class GrowingImitation:
-    """k(t) = min(most, 1 - base^t): little at first, when the classifier knows nothing, then more.
+    """k(t) = min(maximum, 1 - base^t): little at first, when the classifier knows nothing, then more.
 
     The paper has base 0.94 without a limit for sentiment, and base 0.90 with a limit of 0.8 for named entities.
     """
@@ -23,15 +23,17 @@ class GrowingImitation:
     name = "growing"
 
     base: float = 0.94
-    most: float = 1.0
+    maximum: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (0 <= self.base <= 1 and 0 <= self.most <= 1):
-            raise OptionError(f"imitation: base and most lie between 0 and 1, not at {self.base} and {self.most}.")
+        if not (0 <= self.base <= 1 and 0 <= self.maximum <= 1):
+            raise OptionError(
+                f"imitation: base and maximum lie between 0 and 1, not at {self.base} and {self.maximum}."
+            )
 
     def __call__(self, epoch: int) -> float:
         """The imitation of an epoch."""
-        return min(self.most, 1.0 - self.base**epoch)
+        return min(self.maximum, 1.0 - self.base**epoch)
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class ConstantImitation:
 
 
 def imitation_at(schedule: Imitation, epoch: int) -> float:
-    """K of an epoch, checked: a callable of the user's may say anything."""
+    """The k of an epoch, validated: a user's function may return anything."""
     k = float(schedule(epoch))
     if not 0 <= k <= 1:
         raise OptionError(f"imitation: epoch {epoch} has k = {k}; it must lie between 0 and 1.")

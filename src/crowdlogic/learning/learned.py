@@ -1,4 +1,4 @@
-"""Learned: the outcome of a fit: answers for the training items, a classifier, its teacher, and how it came about."""
+"""Learned: the outcome of a fit: answers for the training items, a classifier, its teacher, and the history."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Learned:
 
     Attributes:
         estimate: The answers for the training items (q_f) and the annotators' confusion matrices.
-        epoch: What is believed at last: p, q_a, q_b, q_f and the annotators of the chosen epoch, or those of the
+        epoch: The final beliefs: p, q_a, q_b, q_f and the annotators of the chosen epoch, or those of the
             averaged weights.
-        chosen: The chosen epoch, counted from 1; with held-out labels, the latest that is as good as the best.
+        chosen: The chosen epoch, counted from 1; with held-out labels, the end of the plateau.
         history: A row for each epoch of the pass that chose.
         classifier: The student.
         teacher: The rules, for predictions.
@@ -93,7 +93,7 @@ def make_learned(method: str, training: TrainingPass, epoch: Epoch | None = None
     Args:
         method: The method's name.
         training: The last pass.
-        epoch: What is believed at last, if that is not the best epoch of the pass.
+        epoch: The final beliefs, if these are not of the best epoch of the pass.
     """
     believed = training.outcome if epoch is None else epoch
     chose = training if training.first is None else training.first
@@ -110,7 +110,7 @@ def make_learned(method: str, training: TrainingPass, epoch: Epoch | None = None
         chosen=chose.best_epoch,
         history=tuple(chose.history),
         classifier=training.classifier,
-        teacher=training.teacher.reweighted(believed.factors),
+        teacher=training.teacher.reweight(believed.factors),
         model=training.model,
         task=training.task,
         refit_history=() if training.first is None else tuple(training.history),

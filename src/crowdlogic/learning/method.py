@@ -26,7 +26,7 @@ class TrainingData:
         labels: Their labels.
         rules: Rules that hold for them.
         vocabulary: Predicates that the rules use beyond the built-in ones.
-        dev: Items with gold to stop by. Without any, labels are held out for it.
+        dev: Items with gold for early stopping. Without any, labels are held out instead.
         watched: Items with gold, by name, that are scored after every epoch and never learnt from.
         inputs: Where all this came from, for the config of a run.
     """
@@ -41,7 +41,7 @@ class TrainingData:
 
 
 class LearningMethod(Protocol):
-    """Whatever learns from crowd labels: a frozen dataclass of options."""
+    """A method that learns from crowd labels: a frozen dataclass of options."""
 
     @property
     def name(self) -> str:
@@ -89,7 +89,7 @@ class FitMixin:
             labels: Their labels.
             rules: Rules that hold for them.
             vocabulary: Predicates that the rules use beyond the built-in ones.
-            dev: Items with gold to stop by. Without any, labels are held out for it (`limits.held_out`).
+            dev: Items with gold for early stopping. Without any, labels are held out instead (`limits.held_out`).
             watched: Items with gold that are scored after every epoch and never learnt from.
             checkpoint: Where the state is kept after each epoch, and resumed from.
             callback: Callback, called after each epoch.

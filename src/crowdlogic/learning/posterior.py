@@ -1,4 +1,4 @@
-"""What is true, given what the items and the annotators say ([LNCL] eq. 13).
+"""The posterior of the truth, given the items and the annotators' labels ([LNCL] eq. 13).
 
 [LNCL] "Learning from Noisy Crowd Labels with Logics". Axes: i unit, k class.
 """
@@ -18,7 +18,7 @@ from crowdlogic.numerics.logspace import normalise, safe_log
 
 
 class Posterior(Protocol):
-    """How the beliefs of an epoch come about."""
+    """Computes q_a of an epoch."""
 
     def __call__(self, p: Beliefs, annotators: Annotators, crowd: Shards) -> tuple[Beliefs, float]:
         """q_a[i, k], and the log evidence of the labels per label (NaN when it is not computed)."""
@@ -32,11 +32,11 @@ def crowd_posterior(p: Beliefs, annotators: Annotators, crowd: Shards) -> tuple[
 
 @dataclass(frozen=True, eq=False)
 class FixedPosterior:
-    """Beliefs that another method settled beforehand; of a unit that nobody labelled, the classifier's view.
+    """Fixed beliefs, from another method; for a unit without labels, the classifier's.
 
     Attributes:
         beliefs: q[i, k].
-        known: known[i], whether the method has something to say of unit i.
+        known: known[i], whether the method had labels of unit i.
     """
 
     beliefs: Beliefs

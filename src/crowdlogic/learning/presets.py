@@ -96,7 +96,7 @@ def ner(
     method = LogicLNCL(
         classifier=CLASSIFIERS.load("cnn-gru")(vectors=vectors),
         projector=Projector(strength=5.0, preset=READINGS[reading], transitions=_transitions(reading, classes)),
-        imitation=GrowingImitation(0.90, most=0.8),
+        imitation=GrowingImitation(0.90, maximum=0.8),
         loss=Loss.annotators,
         start=_conll_vote(classes),
         limits=TrainingLimits(seed=seed),

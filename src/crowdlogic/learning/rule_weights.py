@@ -1,6 +1,6 @@
-"""Rule weights that the crowd confirms: those under which held-out labels are likeliest.
+"""Learnt rule weights: those with the highest log-likelihood of held-out labels.
 
-A rule that is right makes q_b predict what unseen annotators say; one that is wrong makes it miss. Each rule's weight
+A rule that is right makes q_b predict held-out labels better, one that is wrong makes it worse. Each rule's weight
 is tried at a few multiples of what the user wrote, one rule after the other; no gold is needed.
 
 Axes: l rule, i unit, k class.
@@ -19,7 +19,7 @@ from crowdlogic.learning.teacher import Teacher
 from crowdlogic.numerics.arrays import Floats
 
 MULTIPLES = (0.0, 0.25, 0.5, 1.0, 2.0)
-"""What a weight is tried at, times what the user wrote. Zero switches a rule off."""
+"""The multiples of the user's weight that are tried. Zero switches a rule off."""
 
 
 def is_due(epoch: int) -> bool:
@@ -46,7 +46,7 @@ def learn_factors(
     shards = model.observe(held)
 
     def likelihood(tried: Floats) -> float:
-        q_b = teacher.reweighted(tried).project(task.corpus, epoch.q_a, epoch.p, classifier)
+        q_b = teacher.reweight(tried).project(task.corpus, epoch.q_a, epoch.p, classifier)
         return held_out_log_likelihood(held, shards, epoch.annotators, q_b)
 
     best = np.array(factors, dtype=np.float64)

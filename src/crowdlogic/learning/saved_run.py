@@ -116,7 +116,7 @@ def to_record(learned: Learned, config: Mapping[str, Any]) -> RunRecord:
         views={name: getattr(epoch, name) for name in VIEWS},
         # what only further epochs would need stays behind
         model={name: array for name, array in arrays.items() if not name.startswith(PROGRESS)},
-        annotator_arrays={CONFUSION: epoch.annotators.confusion, **_prefixed(epoch.annotators.arrays())},
+        annotator_arrays={CONFUSION: epoch.annotators.confusion, **_add_prefix(epoch.annotators.arrays())},
         annotators=_annotators(task.labels, learned.estimate),
         history=tuple(asdict(row) for row in learned.history),
         audit=tuple(asdict(one) for one in audit_rules(learned)),
@@ -125,7 +125,7 @@ def to_record(learned: Learned, config: Mapping[str, Any]) -> RunRecord:
     )
 
 
-def _prefixed(arrays: NamedArrays) -> NamedArrays:
+def _add_prefix(arrays: NamedArrays) -> NamedArrays:
     """The arrays of the annotator model, as annotators.safetensors names them beside the confusion matrices."""
     return {f"{MODEL_ARRAYS}{name}": array for name, array in arrays.items()}
 

@@ -22,13 +22,13 @@ FEW = 1.5
 
 
 def first_targets(labels: CrowdLabels, start: MajorityVote, *, doubt: float | None = 0.0) -> Beliefs:
-    """The first q_f: the shares of the votes, or the winner alone. Uniform where nobody said anything.
+    """The first q_f: the shares of the votes, or the winner alone. Uniform for a unit without labels.
 
     Args:
         labels: The labels.
         start: The vote; with soft ties the targets are shares.
         doubt: Votes added to every class when the targets are shares; None adds SINGLE_DOUBT where most units have one
-            label: else a label would be its own proof, and every annotator would seem perfect.
+            label: else each label would confirm itself, and every annotator would seem perfect.
     """
     votes = labels.votes(weighted=start.weighted)
     if Ties.named(start.ties) is Ties.soft:

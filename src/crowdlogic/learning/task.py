@@ -1,4 +1,4 @@
-"""What a fit is given, made ready: labels and corpora over the same items and classes, and what is held out."""
+"""The inputs of a fit: labels and corpora aligned to the same items and classes, and the held-out labels."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Task:
         labels: All labels.
         training_labels: The labels to learn from.
         held_labels: The labels that are held out, if any are.
-        dev: Items with gold to stop by.
+        dev: Items with gold for early stopping.
         watched: Items that are only scored, by name.
         held_out: How labels were held out; None when none were.
     """
@@ -49,8 +49,8 @@ class Task:
         return self.dev is None and self.held_out is not None and self.held_out.refit
 
     @property
-    def averaged(self) -> int:
-        """Over how many epochs at least that second pass averages the classifier's weights."""
+    def min_averaged_epochs(self) -> int:
+        """Minimum number of epochs over which that second pass averages the classifier's weights."""
         return 1 if self.held_out is None else self.held_out.average
 
     def with_all_labels(self) -> Task:
@@ -66,8 +66,8 @@ class Task:
         return FixedEpochs(limits.epochs)
 
     @property
-    def labelled(self) -> Floats:
-        """weight[i]: 1 for a unit that somebody labelled, else 0: nothing is learnt from an item nobody looked at."""
+    def unit_weights(self) -> Floats:
+        """weight[i], 1 for a unit with labels, else 0: nothing is learnt from unlabelled items."""
         return (self.training_labels.labels_per_unit() > 0).astype(np.float64)
 
 
@@ -83,7 +83,7 @@ def prepare_task(
     """Align everything, and hold out labels when there is no dev gold (or when they are needed anyway)."""
     labels, corpus = align(labels, corpus)
     if labels.weight is not None:
-        labels = labels.take(labels.weight > 0)  # a label of weight 0 says nothing
+        labels = labels.take(labels.weight > 0)  # a label of weight 0 has no effect
     if not labels.n_labels:
         raise CorpusError("There are no labels to learn from. Bring a table of item, annotator, label.")
     if labels.n_classes < 2:
@@ -131,4 +131,4 @@ def annotator_weights(task: Task) -> Floats:
     item, _, _ = task.training_labels.annotations()
     count = np.bincount(item, minlength=len(task.training_labels.items)).astype(np.float64)
     mean = count[count > 0].mean()
-    return np.asarray((count / mean)[task.training_labels.item_of_unit] * task.labelled)
+    return np.asarray((count / mean)[task.training_labels.item_of_unit] * task.unit_weights)

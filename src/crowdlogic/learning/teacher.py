@@ -52,18 +52,18 @@ class Teacher:
         """A teacher with the same rules and another way to obey them; what was grounded is not grounded again."""
         return Teacher(self.classes, projector, _ground=self._ground)
 
-    def reweighted(self, factors: Floats | None) -> Teacher:
+    def reweight(self, factors: Floats | None) -> Teacher:
         """The same teacher with other multipliers of the rules' weights."""
-        return self if factors is None else self.with_projector(self.projector.reweighted(factors))
+        return self if factors is None else self.with_projector(self.projector.reweight(factors))
 
     def ground(self, corpus: Corpus) -> GroundRules:
         """The rules over a corpus, grounded once, with their present weights."""
         if corpus not in self._ground:
             while len(self._ground) >= REMEMBERED:
                 self._ground.pop(next(iter(self._ground)))
-            self._ground[corpus] = self.projector.reweighted(None).ground(corpus, self.classes)
+            self._ground[corpus] = self.projector.reweight(None).ground(corpus, self.classes)
         ground = self._ground[corpus]
-        return ground if self.factors is None else ground.reweighted(self.factors)
+        return ground if self.factors is None else ground.reweight(self.factors)
 
     def project(self, corpus: Corpus, q_a: Beliefs, p: Beliefs, classifier: Classifier) -> Beliefs:
         """q_b of q_a, given the classifier's own p (eq. 15); q_a itself without rules."""

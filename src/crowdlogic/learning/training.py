@@ -7,8 +7,8 @@
             training.record(Epoch(...))                   # scores, history, the best epoch, checkpoint, callback
         training.finish(reevaluate)                       # the classifier of the best epoch, or an average
 
-Held-out labels are lost to learning, so a second pass begins as the first did, with the same seed and nothing held out.
-The likelihood of held-out labels shows when a fit has come to its plateau; epochs on the plateau are statistically
+The first pass does not learn from held-out labels, so a second pass starts over, with the same seed and all labels.
+The likelihood of held-out labels shows when a fit has reached its plateau; epochs on the plateau are statistically
 indistinguishable, so the second pass answers with their averaged weights ([ASGD]), which does better than most of them.
 
 [ASGD] Polyak and Juditsky, "Acceleration of stochastic approximation by averaging", 1992; begun when a score no longer
@@ -100,7 +100,7 @@ class TrainingPass:
         targets: Beliefs,
         factors: Floats | None = None,
     ) -> None:
-        """Set out with a new classifier and the first targets, or resume where a checkpoint was taken."""
+        """Start with a new classifier and the first targets, or resume from a checkpoint."""
         self.classifier, self.teacher, self.model = classifier, teacher, model
         self.q_f, self.factors = targets, factors
         self.stopping: StoppingRule = self._refit_rule() or self.task.stopping_rule(self._limits, model)
@@ -111,9 +111,11 @@ class TrainingPass:
         if self.first is None:
             return None
         best = max(self.first.history, key=lambda row: row.stopping).epoch
-        most = max(self._limits.epochs, len(self.first.history))  # a run that is resumed for shorter may have had more
-        length = min(max(self.first.best_epoch, best + self.first.task.averaged - 1), most)
-        if supports_averaging(self.classifier) and self.first.task.averaged > 1 and length > best:
+        most = max(
+            self._limits.epochs, len(self.first.history)
+        )  # a run that is resumed with fewer epochs may have had more
+        length = min(max(self.first.best_epoch, best + self.first.task.min_averaged_epochs - 1), most)
+        if supports_averaging(self.classifier) and self.first.task.min_averaged_epochs > 1 and length > best:
             self.averaged_from = best
             return FixedEpochs(length)
         return FixedEpochs(self.first.best_epoch)
@@ -157,7 +159,7 @@ class TrainingPass:
             self._callback(row, self.stopping.epochs)
 
     def finish(self, reevaluate: Reevaluate) -> None:
-        """Give the classifier the weights of the best epoch, or the average, whose beliefs are then computed anew."""
+        """Give the classifier the weights of the best epoch, or the average, whose beliefs are then recomputed."""
         self.classifier.restore(self._best_arrays | self._mean)
         if self._mean and self.best is not None:
             self.best = reevaluate(self.best)
@@ -171,16 +173,16 @@ class TrainingPass:
         return self.best
 
     def _average(self) -> None:
-        """Take the weights that the last epoch left into their mean."""
+        """Add the weights of the last epoch to their running mean."""
         if self.averaged_from is not None and len(self.history) >= self.averaged_from:
             count = len(self.history) - self.averaged_from + 1
             weights = averageable_weights(self._best_arrays)  # in this pass the last epoch is the best one
             self._mean = {name: _running_mean(self._mean.get(name, new), new, count) for name, new in weights.items()}
 
     def _scores(self, epoch: Epoch) -> dict[str, float]:
-        """All scores; but for that of the dev items they decide nothing."""
+        """All scores; only that of the dev items is used for stopping."""
         scores = {} if not is_scorable(self.task.corpus) else {"inference": score(self.task.corpus, epoch.q_f)}
-        teacher = self.teacher.reweighted(epoch.factors)
+        teacher = self.teacher.reweight(epoch.factors)
         watched = dict(self.task.watched) | ({} if self.task.dev is None else {"dev": self.task.dev})
         for name, corpus in watched.items():
             student = self.classifier.predict_proba(corpus)
@@ -191,15 +193,15 @@ class TrainingPass:
 
     def _last_state(self) -> Arrays:
         targets = {"q_f": self.q_f} | ({} if self.factors is None else {"factors": self.factors})
-        return _prefixed(self.classifier.arrays(), CLASSIFIER) | targets
+        return _add_prefix(self.classifier.arrays(), CLASSIFIER) | targets
 
     def _best_state(self) -> Arrays:
         if self.best is None:
             return {}
         left = {name: getattr(self.best, name) for name in VIEWS}
         left |= {} if self.best.factors is None else {"factors": self.best.factors}
-        left |= _prefixed(self.best.annotators.arrays(), ANNOTATORS) | _prefixed(self._mean, MEAN)
-        return _prefixed(self._best_arrays, CLASSIFIER) | left | self.stopping.arrays()
+        left |= _add_prefix(self.best.annotators.arrays(), ANNOTATORS) | _add_prefix(self._mean, MEAN)
+        return _add_prefix(self._best_arrays, CLASSIFIER) | left | self.stopping.arrays()
 
     def _note(self) -> dict[str, Any]:
         best = {} if self.best is None else {name: getattr(self.best, name) for name in NUMBERS}
@@ -215,17 +217,17 @@ class TrainingPass:
         too_far = self.first is not None and len(note["history"]) > self.stopping.epochs
         if too_far or note.get("averaged_from") != self.averaged_from:
             return
-        self.classifier.restore(_unprefixed(last, CLASSIFIER))
+        self.classifier.restore(_strip_prefix(last, CLASSIFIER))
         self.q_f, self.factors = np.asarray(last["q_f"]), last.get("factors")
         self.history = [HistoryRow(**row) for row in note["history"]]
-        self.best_epoch, self._best_arrays = note["best_epoch"], _unprefixed(best, CLASSIFIER)
+        self.best_epoch, self._best_arrays = note["best_epoch"], _strip_prefix(best, CLASSIFIER)
         self.best = self._restored_epoch(best, note["best"])
-        self._mean = _unprefixed(best, MEAN)
+        self._mean = _strip_prefix(best, MEAN)
         self.stopping.restore(best, self.history[self.best_epoch - 1].stopping, len(self.history))
 
     def _restored_epoch(self, arrays: Arrays, numbers: Mapping[str, Any]) -> Epoch:
         views: dict[str, Any] = {name: np.asarray(arrays[name]) for name in VIEWS}
-        annotators = self.model.load(_unprefixed(arrays, ANNOTATORS))
+        annotators = self.model.load(_strip_prefix(arrays, ANNOTATORS))
         return Epoch(**numbers, **views, annotators=annotators, factors=arrays.get("factors"))
 
 
@@ -234,10 +236,10 @@ def _running_mean(mean: NDArray[Any], new: NDArray[Any], count: int) -> NDArray[
     return np.asarray(mean + (new - mean) / np.asarray(count, dtype=new.dtype))
 
 
-def _prefixed(arrays: Mapping[str, NDArray[Any]], prefix: str) -> Arrays:
+def _add_prefix(arrays: Mapping[str, NDArray[Any]], prefix: str) -> Arrays:
     return {f"{prefix}{name}": array for name, array in arrays.items()}
 
 
-def _unprefixed(arrays: Arrays, prefix: str) -> Arrays:
+def _strip_prefix(arrays: Arrays, prefix: str) -> Arrays:
     """Those whose names begin with a prefix, without it."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

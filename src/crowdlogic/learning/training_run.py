@@ -61,7 +61,7 @@ def train_run(
         begin=lambda: put_json(home / CONFIG, config),
         check=lambda last, best, note: check_checkpoint(last, best, note, data, annotator_model(method)),
     )
-    with lock(home), _released(home):
+    with lock(home), _release_on_failure(home):
         learned = method.learn(data, checkpoint=checkpoint, callback=callback)
         record = to_record(learned, config)
         write_run(home, record)
@@ -126,8 +126,8 @@ def _require_array(arrays: Arrays, name: str) -> NDArray[Any]:
 
 
 @contextmanager
-def _released(home: Path) -> Iterator[None]:
-    """Whatever stops a fit, config.json says that it was interrupted, or there is no run."""
+def _release_on_failure(home: Path) -> Iterator[None]:
+    """When a fit fails or is interrupted, note it in config.json, or remove a run without any epoch."""
     try:
         yield
     except BaseException:  # an interrupt, too

@@ -2,7 +2,7 @@
 
 Nothing here is as large as units times annotators: what is counted is pairs of labels on the same unit, by sparse
 matrix products. A label that repeats an (item, annotator) pair counts as a label of its own: each of a's labels meets
-each of b's. Weights do not count: agreement is about what was said.
+each of b's. Weights are ignored: agreement is about the labels themselves.
 
 The mean of the kappas is weighted by the units that the pairs share, over the pairs that share enough. Its standard
 error is the infinitesimal jackknife [EFRON82]: the derivative of the mean by the weight of each item, which is what the
@@ -210,8 +210,8 @@ def label_pairs(labels: CrowdLabels) -> Iterator[tuple[Ints, Ints]]:
         distance += 1
         rows = rows[rows < labels.n_labels - distance]
         rows = rows[labels.unit[rows] == labels.unit[rows + distance]]
-        apart = rows[labels.annotator[rows] != labels.annotator[rows + distance]]
-        yield apart, apart + distance
+        pairs = rows[labels.annotator[rows] != labels.annotator[rows + distance]]
+        yield pairs, pairs + distance
 
 
 def _incidence(row: Ints, column: Ints, shape: tuple[int, int]) -> Any:

@@ -1,6 +1,6 @@
 """Evidence as a report shows it: why a unit got its answer, in bits for the answer against its strongest rival.
 
-It is plain data that whoever makes a report hands over (see docs/decisions/0006): a report of votes alone needs neither
+It is plain data, passed to `make_report` (see docs/decisions/0006): a report of votes alone needs neither
 a classifier nor rules.
 """
 

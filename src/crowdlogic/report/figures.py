@@ -106,7 +106,7 @@ def write_plots(plots: Iterable[Plot], folder: str | Path, *, png: bool = True) 
     except DrawingError as problem:
         return WrittenFigures(svg=svg, png=(), missing=str(problem))
     files = tuple(_write(home / f"{name}.png", data) for name, data in drawn.items())
-    return WrittenFigures(svg=svg, png=files, missing=None if png else "PNG was not asked for.")
+    return WrittenFigures(svg=svg, png=files, missing=None if png else "PNG was not requested.")
 
 
 def _write(path: Path, data: bytes) -> Path:

@@ -2,8 +2,8 @@
 
 Findings are everything that a report says, as plain frozen dataclasses; templates and plots show them and compute
 nothing. Numbers are Python's own, None where undefined. Names of items, annotators and classes are the text of the
-input, however hostile: whoever shows it escapes it. Long tables are cut, with the full length beside them. Shares lie
-in [0, 1].
+input, however hostile: templates and scripts escape it. Long tables are cut, with the full length beside them. Shares
+lie in [0, 1].
 """
 
 from __future__ import annotations

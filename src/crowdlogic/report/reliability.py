@@ -1,8 +1,8 @@
 """How reliable each annotator is, by the beliefs; several pages need it.
 
-Where beliefs are plain shares of votes, every annotator's own vote is among them, which flatters whoever guesses. There
+Where beliefs are plain shares of votes, every annotator's own vote is among them, which flatters those who guess. There
 each label is compared with the votes of the others on the same unit (leave-one-out), and a label without any other vote
-beside it says nothing. Methods that model the annotators weigh votes themselves and need no such correction.
+beside it is left out. Methods that model the annotators weigh votes themselves and need no such correction.
 
 Axes: i unit, j annotator, k class, n label.
 """

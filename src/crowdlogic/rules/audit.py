@@ -22,7 +22,7 @@ from crowdlogic.numerics.logspace import safe_log
 from crowdlogic.rules.blocks import Predictions
 from crowdlogic.rules.grounding import GroundRules
 from crowdlogic.rules.projection.projector import Predict, Projector
-from crowdlogic.rules.weights import Expected, expected
+from crowdlogic.rules.weights import RuleExpectation, rule_expectation
 
 EVEN = 0.5
 """A rule that holds less often than not where it applies is contradicted."""
@@ -137,9 +137,9 @@ class _Auditor:
     def audit(self, place: int) -> RuleAudit:
         """One rule, alone."""
         rule, q_a = self.ground.rules[place], self.q_a
-        seen = expected(rule, q_a, self.predictions)
+        seen = rule_expectation(rule, q_a, self.predictions)
         low, high = interval(seen, _item_codes(seen.unit, self.ground))
-        chance = expected(rule, np.tile(q_a.mean(axis=0), (len(q_a), 1)), self.predictions).confidence
+        chance = rule_expectation(rule, np.tile(q_a.mean(axis=0), (len(q_a), 1)), self.predictions).confidence
         q_b = self.project(place)
         moved = float(kl(q_b, q_a).sum())
         before, after = q_a.argmax(axis=1), q_b.argmax(axis=1)
@@ -202,8 +202,8 @@ def _item_codes(unit: Ints, ground: GroundRules) -> Ints:
     return np.searchsorted(ground.corpus.offsets, unit, side="right") - 1
 
 
-def interval(seen: Expected, item: Ints) -> tuple[float, float]:
-    """A 95 % interval of the satisfaction: Wilson's, for as many observations as the spread between items tells.
+def interval(seen: RuleExpectation, item: Ints) -> tuple[float, float]:
+    """A 95 % interval of the satisfaction: Wilson's, with an effective number of observations.
 
     The ratio of sums over items has the variance sum of (violated - rate * applies)^2 / (sum of applies)^2; the number
     of independent observations with that variance goes into Wilson's interval, which stays in [0, 1].
@@ -247,7 +247,7 @@ def verdict(
         right: Flips to the truth, with gold.
         wrong: Flips from the truth, with gold.
     """
-    if right is not None and wrong is not None and right + wrong and _one_sided(right, wrong):
+    if right is not None and wrong is not None and right + wrong and _is_one_sided(right, wrong):
         return Verdict.helps if right > wrong else Verdict.contradicts
     if np.isnan(satisfaction):
         return Verdict.neutral
@@ -260,7 +260,7 @@ def _odds(share: float) -> float:
     return share / (1 - share) if share < 1 else float("inf")
 
 
-def _one_sided(right: int, wrong: int) -> bool:
+def _is_one_sided(right: int, wrong: int) -> bool:
     from scipy.stats import binomtest  # takes half a second to import, and is seldom needed
 
     return bool(binomtest(right, right + wrong).pvalue < LEVEL)

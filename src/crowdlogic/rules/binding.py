@@ -1,4 +1,4 @@
-"""What the variables of a rule can stand for: its binding atoms joined, smallest first.
+"""The bindings of a rule's variables: its binding atoms joined, smallest first.
 
 Class variables that no table binds stay open: they are an axis of the tables that grounding makes, not a column.
 """
@@ -21,7 +21,7 @@ from crowdlogic.rules.variables import binding_atoms, find_predicate, generates,
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Bound:
+class BoundRule:
     """A rule with its rows.
 
     Attributes:
@@ -39,7 +39,7 @@ class Bound:
     joined: frozenset[int]
 
 
-def bind(rule: Rule, world: World) -> Bound:
+def bind(rule: Rule, world: World) -> BoundRule:
     """Join the binding atoms of a rule."""
     kinds = variable_kinds(rule, world.vocabulary)
     binding = set(binding_atoms(rule))
@@ -51,7 +51,7 @@ def bind(rule: Rule, world: World) -> Bound:
         name for name, kind in kinds.items() if kind is Kind.label and name not in rows.columns | dict.fromkeys(summed)
     ]
     rows = _apply_comparisons(rule, kinds, rows, world)
-    return Bound(rule=rule, kinds=kinds, rows=rows, axes=tuple(axes), joined=frozenset(listed))
+    return BoundRule(rule=rule, kinds=kinds, rows=rows, axes=tuple(axes), joined=frozenset(listed))
 
 
 def column_name(term: Term) -> str:
@@ -172,7 +172,7 @@ def _comparison_side(term: Term, kind: Kind, rows: Relation, world: World) -> In
     return constant_code(term, kind, world)
 
 
-def atom_truth(a: int, bound: Bound, world: World, axes: dict[str, Ints]) -> Floats | float:
+def atom_truth(a: int, bound: BoundRule, world: World, axes: dict[str, Ints]) -> Floats | float:
     """The truth of an observed atom on every row: truth[g], or truth[g, c] where it speaks of an open class.
 
     Args:
@@ -193,7 +193,7 @@ def atom_truth(a: int, bound: Bound, world: World, axes: dict[str, Ints]) -> Flo
     return found.reshape(rows.size, count) if wide else found
 
 
-def _lookup_codes(term: Term, kind: Kind, bound: Bound, *, world: World, axes: dict[str, Ints]) -> Ints:
+def _lookup_codes(term: Term, kind: Kind, bound: BoundRule, *, world: World, axes: dict[str, Ints]) -> Ints:
     """The codes to look up at a place, over rows and assignments: [1, c] for an open class, else [g, 1] or [1, 1]."""
     if isinstance(term, Variable):
         return axes[term.name][None, :] if term.name in axes else bound.rows.columns[term.name][:, None]

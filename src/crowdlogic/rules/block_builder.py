@@ -13,7 +13,7 @@ import numpy as np
 
 from crowdlogic.errors import RuleError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
-from crowdlogic.rules.binding import Bound, atom_truth, column_name, constant_code
+from crowdlogic.rules.binding import BoundRule, atom_truth, column_name, constant_code
 from crowdlogic.rules.blocks import Block, Form, LabelTerm, PredictedTerm
 from crowdlogic.rules.facts import World
 from crowdlogic.rules.places import rule_error
@@ -23,12 +23,12 @@ from crowdlogic.rules.syntax import EQUAL, Atom, LogicalRule, Term, Variable
 from crowdlogic.rules.variables import find_predicate, label_units
 
 MAX_CELLS = 20_000_000
-"""The most cells of a table of labellings and class assignments; more means too many classes for the rule's shape."""
+"""Maximum number of cells of a table of labellings and class assignments; more means too many classes for the rule."""
 
 CRISP = (0.0, 1.0)
 
 
-def build_blocks(bound: Bound, world: World) -> Iterator[Block]:
+def build_blocks(bound: BoundRule, world: World) -> Iterator[Block]:
     """Blocks of a rule's rows, grouped by which units coincide, by their order, and by the classes in the rows."""
     size = len(world.classes)
     _refuse_large_table(bound, size, size ** len(bound.axes) * max(len(bound.axes), 1))
@@ -50,7 +50,7 @@ def build_blocks(bound: Bound, world: World) -> Iterator[Block]:
                 ).block()
 
 
-def _refuse_large_table(bound: Bound, size: int, cells: int) -> None:
+def _refuse_large_table(bound: BoundRule, size: int, cells: int) -> None:
     """Refuse a table before it is made."""
     if cells > MAX_CELLS:
         raise rule_error(
@@ -71,7 +71,7 @@ def _class_assignments(names: Sequence[str], size: int) -> dict[str, Ints]:
     return {name: number // size ** (len(names) - 1 - place) % size for place, name in enumerate(names)}
 
 
-def _evidence(bound: Bound, world: World, axes: dict[str, Ints]) -> dict[int, Floats | float]:
+def _evidence(bound: BoundRule, world: World, axes: dict[str, Ints]) -> dict[int, Floats | float]:
     """The truth of every observed atom on every row."""
     found: dict[int, Floats | float] = {}
     for a, atom in enumerate(bound.rule.atoms):
@@ -87,7 +87,7 @@ def _evidence(bound: Bound, world: World, axes: dict[str, Ints]) -> dict[int, Fl
     return found
 
 
-def _violable_rows(bound: Bound, evidence: dict[int, Floats | float]) -> Ints:
+def _violable_rows(bound: BoundRule, evidence: dict[int, Floats | float]) -> Ints:
     """The rows that some labelling could violate, going by the observed atoms."""
     if not isinstance(bound.rule, LogicalRule):
         return np.arange(bound.rows.size)
@@ -104,7 +104,7 @@ def _violable_rows(bound: Bound, evidence: dict[int, Floats | float]) -> Ints:
     return np.flatnonzero(np.asarray(slack) > 1e-12)
 
 
-def _group_by_units(bound: Bound, live: Ints, world: World) -> Iterator[tuple[Ints, dict[str, int]]]:
+def _group_by_units(bound: BoundRule, live: Ints, world: World) -> Iterator[tuple[Ints, dict[str, int]]]:
     """Rows by which of their Label units coincide, and whether the earlier of two comes first: slots[column]."""
     names = [column_name(term) for term in label_units(bound.rule, world.vocabulary)]
     columns = [bound.rows.columns[name][live] for name in names]
@@ -124,7 +124,7 @@ def _group_by_units(bound: Bound, live: Ints, world: World) -> Iterator[tuple[In
         yield live[pattern == code] if len(live) and (pattern != code).any() else live, slots
 
 
-def _three_units_error(bound: Bound, names: Sequence[str], row: int, world: World) -> RuleError:
+def _three_units_error(bound: BoundRule, names: Sequence[str], row: int, world: World) -> RuleError:
     units = [world.unit_names[int(bound.rows.columns[name][row])] for name in names]
     return rule_error(
         bound.rule.place,
@@ -133,8 +133,8 @@ def _three_units_error(bound: Bound, names: Sequence[str], row: int, world: Worl
     )
 
 
-def _group_by_classes(bound: Bound, rows: Ints, world: World) -> Iterator[tuple[Ints, dict[str, Ints]]]:
-    """Rows by the classes that stand in their columns and that Label or an open comparison speaks of."""
+def _group_by_classes(bound: BoundRule, rows: Ints, world: World) -> Iterator[tuple[Ints, dict[str, Ints]]]:
+    """Rows by the classes in those of their columns that Label or an open comparison refers to."""
     names = sorted(_classes_in_rows(bound, world))
     if not names:
         yield rows, {}
@@ -145,7 +145,7 @@ def _group_by_classes(bound: Bound, rows: Ints, world: World) -> Iterator[tuple[
         yield rows[which.reshape(-1) == group], {name: classes[[n]] for n, name in enumerate(names)}
 
 
-def _classes_in_rows(bound: Bound, world: World) -> set[str]:
+def _classes_in_rows(bound: BoundRule, world: World) -> set[str]:
     spoken = set()
     for atom in bound.rule.atoms:
         open_comparison = atom.is_comparison and any(v.name in bound.axes for v in atom.variables())
@@ -154,7 +154,7 @@ def _classes_in_rows(bound: Bound, world: World) -> set[str]:
     return {name for name in spoken if name in bound.rows.columns}
 
 
-def _valid_assignments(bound: Bound, world: World, classes: dict[str, Ints]) -> Bools:
+def _valid_assignments(bound: BoundRule, world: World, classes: dict[str, Ints]) -> Bools:
     """valid[c], the assignments of open class variables that the comparisons allow."""
     count = max((len(column) for name, column in classes.items() if name in bound.axes), default=1)
     valid = np.ones(count, dtype=bool)
@@ -182,7 +182,7 @@ class _FormBuilder:
         valid: valid[c], the assignments that the comparisons allow.
     """
 
-    bound: Bound
+    bound: BoundRule
     world: World
     rows: Ints
     slots: dict[str, int]
@@ -221,7 +221,7 @@ class _FormBuilder:
                     LabelTerm(coefficient, self.slots[column_name(atom.terms[0])], self._classes(atom.terms[1]))
                 )
             elif role is Role.predicted:
-                predicted.append(self._predicted(coefficient, atom))
+                predicted.append(self._predicted_term(coefficient, atom))
             else:
                 base = _add_evidence(base, coefficient, self._truth(atom))
         table, counted = self._table(labels)
@@ -243,7 +243,7 @@ class _FormBuilder:
             return np.broadcast_to(self.classes[term.name], len(self.valid))
         return np.full(len(self.valid), constant_code(term, Kind.label, self.world))
 
-    def _predicted(self, coefficient: float, atom: Atom) -> PredictedTerm:
+    def _predicted_term(self, coefficient: float, atom: Atom) -> PredictedTerm:
         name = column_name(atom.terms[0])
         on_text = self.bound.kinds.get(name) is Kind.text
         term = atom.terms[1]

@@ -118,7 +118,7 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False)
-class Tabulated:
+class DistanceTable:
     """Distances: table[n, t], and which[g] of them holds for each row; None when the first does for all."""
 
     table: Floats
@@ -129,29 +129,29 @@ class Tabulated:
         return self.table if self.which is None else self.table[self.which]
 
 
-def distances(block: Block, predictions: Predictions) -> Tabulated:
+def distances(block: Block, predictions: Predictions) -> DistanceTable:
     """The distance to satisfaction of each row at each labelling of its units."""
     return _sum_tables([tabulate(form, predictions) for form in block.violations])
 
 
-def _sum_tables(parts: list[Tabulated]) -> Tabulated:
+def _sum_tables(parts: list[DistanceTable]) -> DistanceTable:
     if len(parts) == 1:
         return parts[0]
     if all(part.which is None for part in parts):
-        return Tabulated(np.sum([part.table for part in parts], axis=0), None)
+        return DistanceTable(np.sum([part.table for part in parts], axis=0), None)
     total = np.sum([part.by_row() for part in parts], axis=0)
-    return Tabulated(total, np.arange(len(total)))
+    return DistanceTable(total, np.arange(len(total)))
 
 
-def tabulate(form: Form, predictions: Predictions) -> Tabulated:
+def tabulate(form: Form, predictions: Predictions) -> DistanceTable:
     """A hinge for every row and labelling. Rows with the same evidence share a row of the table."""
     base = evidence(form, predictions)
     if base.ndim == 0:
-        return Tabulated(_hinges(form, base.reshape(1, 1)), None)
+        return DistanceTable(_hinges(form, base.reshape(1, 1)), None)
     if base.ndim == 1:
         distinct, which = np.unique(base, return_inverse=True)
-        return Tabulated(_hinges(form, distinct[:, None]), which if len(distinct) > 1 else None)
-    return Tabulated(_hinges(form, base), np.arange(len(base)))
+        return DistanceTable(_hinges(form, distinct[:, None]), which if len(distinct) > 1 else None)
+    return DistanceTable(_hinges(form, base), np.arange(len(base)))
 
 
 def evidence(form: Form, predictions: Predictions) -> Floats:

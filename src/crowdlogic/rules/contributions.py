@@ -86,7 +86,7 @@ def rule_contributions(
     without_table = replace(projector, transitions=None)
     table = None if projector.transitions is None else _lost_without(log_whole, solve(without_table, ground))
     start = projector.start(q_a, classifier, ground)
-    moved = _centred(_difference(log_whole, safe_log(start)))
+    moved = _centre(_difference(log_whole, safe_log(start)))
     return Contributions(
         per_rule=per_rule,
         transitions=table,
@@ -100,12 +100,12 @@ def rule_contributions(
 def _log_potential(projector: Projector, ground: GroundRules, predictions: Predictions) -> Floats:
     """The log potential of one rule over single units: -C w (1 - v)."""
     found = projector.potentials(ground, predictions)
-    return _centred(np.where(found.forbidden, LOG_ZERO, -projector.strength * found.penalty))
+    return _centre(np.where(found.forbidden, LOG_ZERO, -projector.strength * found.penalty))
 
 
 def _lost_without(log_whole: Floats, without: Projection) -> Floats:
     """What the log beliefs lose when something is left out."""
-    return _centred(_difference(log_whole, safe_log(without.q_b)))
+    return _centre(_difference(log_whole, safe_log(without.q_b)))
 
 
 def _difference(after: Floats, before: Floats) -> Floats:
@@ -115,7 +115,7 @@ def _difference(after: Floats, before: Floats) -> Floats:
     return np.where(gone & ~never, LOG_ZERO, change)
 
 
-def _centred(log_part: Floats) -> Floats:
+def _centre(log_part: Floats) -> Floats:
     """Minus the mean over classes that are possible: only differences between classes mean anything."""
     possible = log_part != LOG_ZERO
     total = np.where(possible, log_part, 0.0).sum(axis=1, keepdims=True)
@@ -125,7 +125,7 @@ def _centred(log_part: Floats) -> Floats:
 
 def _residual(moved: Floats, parts: Sequence[Floats] | Floats) -> Floats:
     """What the contributions leave unexplained, over the classes that stayed possible."""
-    explained = _centred(np.sum(parts, axis=0)) if len(parts) else np.zeros_like(moved)
+    explained = _centre(np.sum(parts, axis=0)) if len(parts) else np.zeros_like(moved)
     open_to = (moved != LOG_ZERO) & (explained != LOG_ZERO)
     gap = np.where(open_to, moved, 0.0) - np.where(open_to, explained, 0.0)
     mean = gap.sum(axis=1, keepdims=True) / np.maximum(open_to.sum(axis=1, keepdims=True), 1)

@@ -2,7 +2,7 @@
 
 In a clause, a group under an even number of negations is "one of these" and becomes several literals of the same
 rule; under an odd number (a body's atom) it makes one rule per constant: (a or b) -> c is (a -> c) and (b -> c).
-C == $G is one of these and C != $G none of these, wherever it stands.
+C == $G is one of these and C != $G none of these, in body and head.
 
 A rule per constant has the weight of the group's rule each. Of Label they never add up, since a unit has one class;
 of other atoms (Contains(S, $WORDS)) they do where several constants hold at once.
@@ -37,7 +37,7 @@ from crowdlogic.rules.syntax import (
 Groups = Mapping[str, tuple[Constant, ...]]
 
 MAX_ATOMS = 100_000
-"""The most atoms that the groups of a rule set may be written out to; a few groups in one rule multiply."""
+"""Maximum number of atoms that the groups of a rule set may be written out to; a few groups in one rule multiply."""
 
 
 def expand(rules: RuleSet, classes: Classes | None = None) -> RuleSet:
@@ -80,7 +80,7 @@ def _count_atoms(rule: Rule, groups: Groups) -> int:
         return 0
     if isinstance(rule, ArithmeticRule):
         return sum(sizes)
-    widens = [*map(_is_denied, rule.body), *(not literal.negated for literal in rule.head)]
+    widens = [*map(_is_negative, rule.body), *(not literal.negated for literal in rule.head)]
     copies = prod(size for size, wide in zip(sizes, widens, strict=True) if not wide)
     return copies * sum(size if wide else 1 for size, wide in zip(sizes, widens, strict=True))
 
@@ -94,14 +94,14 @@ def _replace_groups(rule: Rule, groups: Groups) -> Iterator[Rule]:
         summands = (Summand(part.coefficient, atom) for part in rule.summands for atom in _atoms(part.atom, groups))
         yield replace(rule, summands=tuple(summands))
         return
-    bodies = [_choices(literal, groups, widens=_is_denied(literal)) for literal in rule.body]
+    bodies = [_choices(literal, groups, widens=_is_negative(literal)) for literal in rule.body]
     heads = [_choices(literal, groups, widens=not literal.negated) for literal in rule.head]
     for choice in product(*bodies, *heads):
         body, head = choice[: len(bodies)], choice[len(bodies) :]
         yield _with_literals(rule, body, head)
 
 
-def _is_denied(literal: Literal) -> bool:
+def _is_negative(literal: Literal) -> bool:
     """Whether a body's literal says that something is not so; a comparison says it with !=, never with a negation."""
     return literal.negated or literal.atom.predicate == UNEQUAL
 

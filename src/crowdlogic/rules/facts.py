@@ -50,7 +50,7 @@ class World:
         corpus: The items.
         classes: The classes.
         vocabulary: The predicates.
-        max_rows: The most rows of any relation.
+        max_rows: Maximum number of rows of any relation.
         names: The names that tables and tokens speak of.
         derived: The derived texts.
         notices: What was left out of tables, and why.
@@ -101,7 +101,7 @@ class World:
         Args:
             atom: The atom.
             predicate: Its predicate.
-            kinds: What stands at each place in this rule.
+            kinds: The kind of each place in this rule.
             inputs: For a function of derived texts: the codes of the texts it is asked about.
         """
         constants = tuple(
@@ -207,7 +207,7 @@ class World:
         same = np.logical_and.reduce([column[order][1:] == column[order][:-1] for column in columns])
         if same.any():
             again = np.sort(rows[order[1:][same]])
-            raise row_error(table.source, again, "this fact stands twice", "Give each fact once.", error=RuleError)
+            raise row_error(table.source, again, "this fact is repeated", "Give each fact once.", error=RuleError)
 
 
 def _check_answer(answer: Any, texts: pl.Series, predicate: Predicate) -> pl.Series:

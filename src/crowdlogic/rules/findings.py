@@ -103,10 +103,10 @@ def _check_kinds(rule: Rule, vocabulary: Vocabulary, kinds: dict[str, Kind]) -> 
                 yield error(term.place, f"{term.name} is {kind} here, and {other} elsewhere in this rule.")
     for atom in rule.atoms:
         if atom.is_comparison:
-            yield from _compared(atom, kinds)
+            yield from _check_comparison(atom, kinds)
 
 
-def _compared(atom: Atom, kinds: dict[str, Kind]) -> Iterator[Finding]:
+def _check_comparison(atom: Atom, kinds: dict[str, Kind]) -> Iterator[Finding]:
     left, right = (kinds.get(term.name) if isinstance(term, Variable) else None for term in atom.terms)
     if left is not None and right is not None and left is not right:
         yield error(atom.place, f"{atom} compares {left} with {right}.")

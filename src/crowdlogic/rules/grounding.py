@@ -95,7 +95,7 @@ class GroundRules:
             cache={},
         )
 
-    def reweighted(self, factors: Sequence[float] | Floats) -> GroundRules:
+    def reweight(self, factors: Sequence[float] | Floats) -> GroundRules:
         """The same groundings with the weight of rule l times factors[l]; hard rules stay hard."""
         rules = tuple(
             rule if rule.rule.weight is None else replace(rule, rule=replace(rule.rule, weight=rule.rule.weight * f))
@@ -119,7 +119,7 @@ def ground_rules(
         corpus: The items.
         classes: The classes, in the order of the beliefs' columns.
         vocabulary: The predicates; the built-in ones when not given.
-        max_rows: The most rows of one rule, while it is joined and after. Each costs about 8 bytes a variable.
+        max_rows: Maximum number of rows of one rule, while it is joined and after. Each costs about 8 bytes a variable.
     """
     words = vocabulary or Vocabulary()
     plain = expand(rules, classes)
@@ -155,10 +155,10 @@ def _number_texts(ground: GroundRules, world: World) -> GroundRules:
 
 
 def _renumber_texts(block: Block, used: Ints) -> Block:
-    def form_of(form: Form) -> Form:
+    def renumber(form: Form) -> Form:
         predicted = tuple(
             replace(term, index=np.searchsorted(used, term.index)) if term.on_text else term for term in form.predicted
         )
         return replace(form, predicted=predicted)
 
-    return replace(block, violations=tuple(map(form_of, block.violations)), applies=form_of(block.applies))
+    return replace(block, violations=tuple(map(renumber, block.violations)), applies=renumber(block.applies))

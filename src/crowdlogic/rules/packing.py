@@ -1,8 +1,8 @@
-"""Rules as plain data, for whoever stores them: their text, the tables of facts and the word lists that they speak of.
+"""Rules as plain data, to be stored: their text, the tables of facts and the word lists that they use.
 
 Included files are part of the text. A word list is packed under a name of its own and the rule names it by that, so
 that unpacking needs no file and reads none, whatever the text says. Predicates registered from Python are code and
-cannot be packed: whoever unpacks such rules brings them along.
+cannot be packed: they must be given again when such rules are unpacked.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class _Packing:
 
     Attributes:
         vocabulary: Says at which places a predicate names a word list, and holds lists that came from no file.
-        groups: The groups of the rules, and those of packed names that stand in for some of them.
+        groups: The groups of the rules, and those of packed names that replace some of them.
         lists: The packed name and the content of each list, by where it came from (a file, or the vocabulary).
         stand_ins: The group of packed names for a group as a file in some folder reads it.
     """

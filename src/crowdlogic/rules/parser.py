@@ -75,7 +75,7 @@ def _read_file(path: Path, within: tuple[Path, ...]) -> RuleSet:
 
 def _statements(text: str, source: str, folder: Path | None) -> list[Statement]:
     if len(text) > MAX_LENGTH:
-        raise RuleError(f"{source}: {len(text):,} characters are no rule file; the most is {MAX_LENGTH:,}.")
+        raise RuleError(f"{source}: {len(text):,} characters are no rule file; the maximum is {MAX_LENGTH:,}.")
     # A byte-order mark is how some editors say UTF-8; NUL and other control characters fail in the lexer.
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     terms = TermBuilder(source, text.split("\n"), folder)

@@ -1,4 +1,4 @@
-"""Where something stands in a rule file, and messages that point at it with a caret."""
+"""Positions in a rule file, and messages that point at them with a caret."""
 
 from __future__ import annotations
 

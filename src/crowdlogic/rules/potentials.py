@@ -1,4 +1,4 @@
-"""Potentials: what all groundings together say about each unit, and about each pair of units.
+"""Potentials: the penalties of all groundings together, for each unit and each pair of units.
 
 penalty = sum over rules l and their groundings of w_l (1 - v_l), one slack per grounding ([LNCL] eq. 15); the hard
 rules' violations are held separately, as what is forbidden, so that no strength scales them.
@@ -17,11 +17,11 @@ import numpy as np
 from crowdlogic.errors import OptionError, RuleError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.logspace import LOG_ZERO
-from crowdlogic.rules.blocks import Block, Predictions, Tabulated, distances
+from crowdlogic.rules.blocks import Block, DistanceTable, Predictions, distances
 from crowdlogic.rules.grounding import GroundRule, GroundRules
 
 MAX_CELLS = 400_000_000
-"""The most numbers in the tables of all pairs: 3 GB."""
+"""Maximum number of entries in the tables of all pairs: 3 GB."""
 
 SMALL_RANGE = 1 << 22
 """Codes below this are renumbered by marking them in an array, which is quicker than sorting them."""
@@ -93,7 +93,7 @@ class Potentials:
 def potentials(
     ground: GroundRules, predictions: Predictions | None = None, *, per_unit: PerUnit | str = PerUnit.sum
 ) -> Potentials:
-    """Add up what the groundings of all rules say.
+    """Add up the penalties of the groundings of all rules.
 
     Args:
         ground: The rules, grounded.
@@ -165,7 +165,7 @@ def _grounding_shares(rule: GroundRule, n_units: int) -> Floats:
     return 1.0 / np.maximum(counts, 1.0)
 
 
-def _contribution(rule: GroundRule, block: Block, found: Tabulated, share: Floats | None) -> _Contribution:
+def _contribution(rule: GroundRule, block: Block, found: DistanceTable, share: Floats | None) -> _Contribution:
     table, which = found.table, found.which
     if rule.rule.weight is None:
         return _Contribution(
@@ -237,7 +237,7 @@ def _edges(parts: Sequence[_Contribution], n_units: int) -> tuple[Ints, Ints, li
 
 
 def _is_increasing(values: Ints) -> bool:
-    """Whether each value is larger than the one before it, so that none stands twice."""
+    """Whether each value is larger than the one before it, so that none is repeated."""
     return bool((values[1:] > values[:-1]).all())
 
 
@@ -288,7 +288,7 @@ class _Total:
 
     def plus(self, edge: Ints, penalty: Floats, forbidden: Bools, which: Ints) -> _Total:
         """Add tables to some pairs, each at most once."""
-        # A pair's new table is the pair (old table, added table); 0 stands for no added table.
+        # A pair's new table is the pair (old table, added table); 0 means no added table.
         added = np.zeros(len(self.which), dtype=np.int64)
         added[edge] = which + 1
         span = len(penalty) + 1

@@ -14,7 +14,7 @@ from crowdlogic.errors import RuleError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, stable_order
 
 MAX_ROWS = 50_000_000
-"""The most rows that one rule may ground to: about 400 MB a column while they are joined."""
+"""Maximum number of rows that one rule may ground to: about 400 MB a column while they are joined."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class Relation:
 
 
 NOTHING_JOINED = Relation({}, 1)
-"""The relation that every join begins with: one row that says nothing."""
+"""The relation that every join begins with: one row without columns."""
 
 
 def join(left: Relation, right: Relation, limit: Callable[[int], None]) -> Relation:

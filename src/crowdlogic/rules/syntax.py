@@ -118,7 +118,7 @@ class LogicalRule:
     def __str__(self) -> str:
         head = " | ".join(map(str, self.head))
         text = f"{' & '.join(map(str, self.body))} -> {head}" if self.body else head
-        return _weighted(self.weight, text, self.squared)
+        return _with_weight(self.weight, text, self.squared)
 
 
 @dataclass(frozen=True)
@@ -159,13 +159,13 @@ class ArithmeticRule:
             str(summand.atom) if summand.coefficient == 1 else f"{summand.coefficient!r} * {summand.atom}"
             for summand in self.summands
         )
-        return _weighted(self.weight, f"{left} {self.relation} {self.constant!r}", self.squared)
+        return _with_weight(self.weight, f"{left} {self.relation} {self.constant!r}", self.squared)
 
 
 Rule: TypeAlias = LogicalRule | ArithmeticRule
 
 
-def _weighted(weight: float | None, text: str, squared: bool) -> str:
+def _with_weight(weight: float | None, text: str, squared: bool) -> str:
     return f"{text} ." if weight is None else f"{weight!r}: {text}{' ^2' if squared else ''}"
 
 

@@ -118,7 +118,7 @@ class TreeBuilder:
                 self.terms.at(exponent), "a hard rule is never violated, so its distance cannot be squared."
             )
         weight = None if weight_node is None else self._weight(weight_node)
-        return self._expression(expression, weight, self._squared(exponent), place)
+        return self._expression(expression, weight, self._is_squared(exponent), place)
 
     def _weight(self, tree: Node) -> float:
         tokens = [child for child in tree.children if isinstance(child, Token)] if isinstance(tree, Tree) else []
@@ -131,7 +131,7 @@ class TreeBuilder:
             )
         return weight
 
-    def _squared(self, exponent: Node | None) -> bool:
+    def _is_squared(self, exponent: Node | None) -> bool:
         if exponent is None:
             return False
         power = str(exponent)[1:].strip()
@@ -230,10 +230,10 @@ class TreeBuilder:
             raise rule_error(
                 self.terms.at(operator), f"the comparison {operator} is PSL's; only == and != are known here."
             )
-        terms = tuple(self._compared(side, operator) for side in (left, right))
+        terms = tuple(self._comparison_term(side, operator) for side in (left, right))
         return Atom(EQUAL if str(operator) == "==" else UNEQUAL, terms, self.terms.at(left))
 
-    def _compared(self, node: Node, operator: Node) -> Term:
+    def _comparison_term(self, node: Node, operator: Node) -> Term:
         if kind(node) != "bare":
             raise rule_error(self.terms.at(operator), f"{operator} compares two terms, such as X {operator} 'pos'.")
         return self.terms.term([children(node)[0]])

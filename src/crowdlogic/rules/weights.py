@@ -15,14 +15,14 @@ import numpy as np
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats, Ints
-from crowdlogic.rules.blocks import Block, Predictions, Tabulated, distances, tabulate
+from crowdlogic.rules.blocks import Block, DistanceTable, Predictions, distances, tabulate
 from crowdlogic.rules.grounding import GroundRule, GroundRules
 from crowdlogic.rules.syntax import RuleSet
 
 
 @dataclass(frozen=True, eq=False)
-class Expected:
-    """What beliefs expect of each row of a rule.
+class RuleExpectation:
+    """Expected violation and application of each row of a rule under beliefs.
 
     Attributes:
         unit: unit[g], the first unit of the row.
@@ -41,7 +41,7 @@ class Expected:
         return 1.0 - float(self.violated.sum()) / applies if applies > 0 else float("nan")
 
 
-def expected(rule: GroundRule, beliefs: Beliefs, predictions: Predictions | None = None) -> Expected:
+def rule_expectation(rule: GroundRule, beliefs: Beliefs, predictions: Predictions | None = None) -> RuleExpectation:
     """The expected violation and application of every row of a rule under beliefs."""
     answers = predictions or Predictions()
     parts = [
@@ -53,12 +53,12 @@ def expected(rule: GroundRule, beliefs: Beliefs, predictions: Predictions | None
         for block in rule.blocks
     ]
     if not parts:
-        return Expected(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
+        return RuleExpectation(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
     unit, violated, applies = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Expected(unit, violated, applies)
+    return RuleExpectation(unit, violated, applies)
 
 
-def _expectation(block: Block, found: Tabulated, beliefs: Beliefs) -> Floats:
+def _expectation(block: Block, found: DistanceTable, beliefs: Beliefs) -> Floats:
     """The expectation of a table under the beliefs of each row's units."""
     size = beliefs.shape[1]
     ours = beliefs[block.first]
@@ -71,7 +71,7 @@ def _expectation(block: Block, found: Tabulated, beliefs: Beliefs) -> Floats:
     return _row_expectation(found, joint)
 
 
-def _row_expectation(found: Tabulated, weight: Floats) -> Floats:
+def _row_expectation(found: DistanceTable, weight: Floats) -> Floats:
     if found.which is None:
         return np.asarray(weight @ found.table[0])
     return np.asarray((weight * found.table[found.which]).sum(axis=1))
@@ -99,7 +99,7 @@ def estimate_weights(
         if rule.rule.weight is None:
             found.append(rule.rule)
             continue
-        seen = expected(rule, beliefs, predictions)
+        seen = rule_expectation(rule, beliefs, predictions)
         applies, violated = float(seen.applies.sum()), float(seen.violated.sum())
         total = applies + smoothing
         weight = 1.0 - (violated + smoothing / 2) / total if total > 0 else rule.rule.weight

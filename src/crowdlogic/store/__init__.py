@@ -1,7 +1,7 @@
 """What crowdlogic keeps on disk: estimates, checkpoints, and run directories. No pickle, nothing that can run.
 
 The store holds plain data (arrays, tables, mappings) and knows neither learning nor rules: what is saved hands itself
-over as plain data, and is made anew from it.
+over as plain data, and is rebuilt from it.
 
     files        one codec: JSON, JSON lines, named arrays (safetensors) and tables (Parquet), each written whole
     damage       validation of what a file holds, and the error for a damaged run

@@ -34,10 +34,10 @@ def reading(run: str | Path) -> Iterator[None]:
     except CrowdLogicError as problem:
         if str(problem).startswith(f"{run}: "):
             raise
-        raise damaged(run, str(problem).rstrip(".")) from problem
+        raise damage_error(run, str(problem).rstrip(".")) from problem
 
 
-def damaged(run: str | Path, what: str) -> FormatError:
+def damage_error(run: str | Path, what: str) -> FormatError:
     """The error for a run that is not as it was written."""
     return FormatError(f"{run}: the run is damaged ({what}). Train it again, or bring back the file.")
 
@@ -46,8 +46,8 @@ def require(value: Any, kind: type | tuple[type, ...], name: str) -> Any:
     """A value of a file, if it is of its kind.
 
     Args:
-        value: What stands there.
-        kind: What should stand there.
+        value: The value that was read.
+        kind: The expected type.
         name: What to call it.
     """
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
@@ -59,9 +59,9 @@ def require_entry(stored: Any, name: str, kind: type | tuple[type, ...] = object
     """An entry of a mapping in a file, if it is there and of its kind.
 
     Args:
-        stored: What stands in the file.
+        stored: The mapping that was read.
         name: The entry's name.
-        kind: What should stand there.
+        kind: The expected type.
         where: What to call the mapping.
     """
     mapping = require(stored, Mapping, where or "what holds " + name)
@@ -74,7 +74,7 @@ def require_numbers(stored: Any, name: str, *, entries: Sequence[str] | None = N
     """A mapping of numbers, where null, which JSON has for NaN, is NaN again.
 
     Args:
-        stored: What stands in the file.
+        stored: The mapping that was read.
         name: What to call it.
         entries: The names of the numbers; any when not given.
     """
@@ -91,7 +91,7 @@ def require_shape(array: NDArray[Any], shape: tuple[int, ...], name: str) -> Non
     """Refuse an array of another shape.
 
     Args:
-        array: What stands in the file.
+        array: The array that was read.
         shape: What is expected.
         name: What to call it.
     """

@@ -26,13 +26,13 @@ def digest(*parts: Any) -> str:
     """A short digest of arrays, names, texts and whatever JSON can hold."""
     made = hashlib.blake2b(digest_size=SIZE)
     for part in parts:
-        kind, content = _bytes_of(part)
+        kind, content = _part_bytes(part)
         made.update(f"{kind} {len(content)} ".encode())
         made.update(content)
     return made.hexdigest()
 
 
-def _bytes_of(part: Any) -> tuple[str, bytes | memoryview]:
+def _part_bytes(part: Any) -> tuple[str, bytes | memoryview]:
     """What a part is, and its bytes."""
     if isinstance(part, np.ndarray):
         return f"{part.dtype.str}{part.shape}", np.ascontiguousarray(part).reshape(-1).view(np.uint8).data
@@ -48,13 +48,13 @@ def file_digest(path: Path) -> str:
 
 
 def labels_digest(labels: CrowdLabels) -> str:
-    """Who said what of which items, in which order of classes."""
+    """The digest of labels: items, annotators, labels and the order of the classes."""
     codes = (labels.unit, labels.annotator, labels.label, labels.weight, labels.offsets)
     return digest(*codes, labels.items, labels.annotators, labels.classes)
 
 
 def corpus_digest(corpus: Corpus | None) -> str:
-    """The items, what there is to look at, and their gold."""
+    """The digest of a corpus: items, texts or features, and gold."""
     if corpus is None:
         return NOTHING
     seen = (corpus.texts, corpus.tokens, corpus.offsets, corpus.features)

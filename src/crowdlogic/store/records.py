@@ -24,7 +24,7 @@ def decode_record(kind: type[Record], row: Any, name: str) -> Record:
 
     Args:
         kind: The dataclass.
-        row: What stands in the file.
+        row: The row as the file holds it.
         name: What to call the row in messages.
     """
     stored = require(row, Mapping, name)

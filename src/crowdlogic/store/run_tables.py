@@ -1,6 +1,6 @@
 """The tables of a run directory: labels, items and answers as Parquet holds them, and back.
 
-What is read is checked: the columns that are needed, their types, gaps, and whether the tables speak of the same units
+What is read is checked: the columns that are needed, their types, gaps, and whether the tables have the same units
 and classes in the same order.
 
 Axes: i unit, j annotator, k class.
@@ -24,7 +24,7 @@ from crowdlogic.store.damage import InvalidValueError
 from crowdlogic.store.layout import ANNOTATORS, ANSWERS, CONFIG, CROWD, ITEMS
 
 VIEWS = {"q_f": "p_", "p": "classifier_", "q_a": "crowd_", "q_b": "rules_"}
-"""Whose beliefs stand in labels.parquet under which columns: prefix and class."""
+"""The columns of labels.parquet that hold beliefs: each view's prefix, followed by the class."""
 
 ROUNDING = 1e-6
 """How far a probability may lie outside 0 and 1."""

@@ -65,7 +65,7 @@ class FitOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class AggregateOptions(FitOptions):
-    """What `aggregate` is asked for.
+    """The options of `aggregate`.
 
     Attributes:
         out: The file for the answers.
@@ -75,7 +75,7 @@ class AggregateOptions(FitOptions):
         save: A folder for the whole estimate.
         ties: How majority vote decides a tie.
         order: With `Ties.order`: the classes, best first.
-        format: The format of the answers; None when the suffix tells.
+        format: The format of the answers; None to take it from the suffix.
     """
 
     out: str
@@ -178,7 +178,7 @@ def _read(options: FitOptions) -> tuple[Crowd, Answers | None, Fitting]:
 
 
 def _choose_method(options: AggregateOptions, labels: CrowdLabels) -> tuple[TruthMethod, str]:
-    """The method asked for, or the one that suits the labels and why; an option about ties asks for majority vote."""
+    """The named method, or the one that suits the labels and why; an option about ties implies majority vote."""
     name, reason = options.method or "majority", ""
     if options.method is None and options.ties is None:
         name, reason = suggest_method(labels, anchored=options.anchors is not None)
@@ -206,7 +206,7 @@ def _write_answers(options: AggregateOptions, estimate: Estimate, corpus: Corpus
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions(FitOptions):
-    """What `compare_truth_methods` is asked for.
+    """The options of `compare_truth_methods`.
 
     Attributes:
         methods: The names of the truth methods, or the one name `all`.

@@ -13,7 +13,7 @@ from crowdlogic.workflows.tables import ResultTable
 
 @dataclass(frozen=True, kw_only=True)
 class AgreementOptions:
-    """What `measure_agreement` is asked for.
+    """The options of `measure_agreement`.
 
     Attributes:
         labels: The file of labels.

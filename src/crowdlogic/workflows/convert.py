@@ -12,12 +12,12 @@ from crowdlogic.workflows.inputs import InputOptions
 
 @dataclass(frozen=True, kw_only=True)
 class ConvertOptions:
-    """What `convert_labels` and `convert_items` are asked for.
+    """The options of `convert_labels` and `convert_items`.
 
     Attributes:
         source: The file to read.
         out: The file to write.
-        format: The format to write; None when the suffix tells.
+        format: The format to write; None to take it from the suffix.
         input: How the file is read.
     """
 

@@ -54,7 +54,7 @@ SCORES = {"accuracy": "accuracy", "calibration_error": "calibration error", "new
 
 @dataclass(frozen=True, kw_only=True)
 class DemoOptions:
-    """What `run_demo` is asked for.
+    """The options of `run_demo`.
 
     Attributes:
         out: A folder for everything; None for a new one here.

@@ -19,7 +19,7 @@ SHARES = frozenset({"accuracy", "macro_f1", "precision", "recall", "f1", "calibr
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateOptions:
-    """What `evaluate` is asked for.
+    """The options of `evaluate`.
 
     Attributes:
         predicted: The file of answers.
@@ -27,7 +27,7 @@ class EvaluateOptions:
         scheme: How tags are read as spans.
         ties: What a tie counts that holds the truth; for answers with probabilities.
         columns: role -> column, for columns whose names are not recognised.
-        format: The format of both files; None when the suffixes tell.
+        format: The format of both files; None to take it from the suffixes.
     """
 
     predicted: str

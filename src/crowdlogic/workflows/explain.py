@@ -91,7 +91,7 @@ def explain(run: str, item: str, *, token: int | None = None) -> Explanation:
 
 
 def tokens_table(found: Evidence) -> ResultTable:
-    """A sentence at a glance: what each source would have said of each token."""
+    """A sentence at a glance: the answer of each source for each token."""
     rows = []
     for i, (word, chosen) in enumerate(zip(found.words, found.answer, strict=True)):
         views = (np.exp2(found.classifier[i]), found.q_a[i], found.q_b[i])

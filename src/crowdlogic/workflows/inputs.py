@@ -23,7 +23,7 @@ class InputOptions(ReadOptions):
     """How a file of labels is read.
 
     Attributes:
-        format: The name of its format; None when suffix or content tell.
+        format: The name of its format; None to detect it by suffix or content.
     """
 
     format: str | None = None
@@ -79,13 +79,13 @@ def _split_pair(text: str, option: str, form: str) -> tuple[str, str]:
 
 
 def _format_for(path: str, given: str | None) -> str | None:
-    """The format that was given, for a file whose suffix does not tell its own."""
+    """The format that was given, for a file whose suffix names no format."""
     return None if formats_by_suffix(path) else given
 
 
 def _columns_by_file(chosen: Mapping[str, str], formats: Mapping[str, str | None]) -> dict[str, Mapping[str, str]]:
     """Role -> column for each file: of those that were given, those that the file has."""
-    if not chosen or len(formats) == 1:  # a single file is read as the options say, and complains itself
+    if not chosen or len(formats) == 1:  # a single file is read with all options, and reports a missing column itself
         return dict.fromkeys(formats, chosen)
     headers = {path: _header(path, formats[path]) for path in formats}
     for role, column in chosen.items():

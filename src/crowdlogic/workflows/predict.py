@@ -19,7 +19,7 @@ from crowdlogic.workflows.tables import percent
 
 @dataclass(frozen=True, kw_only=True)
 class PredictOptions:
-    """What `predict` is asked for.
+    """The options of `predict`.
 
     Attributes:
         run: The folder of the run.
@@ -27,7 +27,7 @@ class PredictOptions:
         out: The file for the answers.
         student: Whether the classifier answers alone, without the rules.
         tables: Facts for predicates, as Name=file.
-        format: The format of the answers; None when the suffix tells.
+        format: The format of the answers; None to take it from the suffix.
         input: How the items are read.
     """
 

@@ -30,7 +30,7 @@ from crowdlogic.workflows.truth_methods import methods_to_compare, seeded_method
 
 @dataclass(frozen=True, kw_only=True)
 class ReportOptions:
-    """What `write_report` is asked for.
+    """The options of `write_report`.
 
     Attributes:
         folder: The folder of a run or of an estimate.

@@ -28,11 +28,11 @@ from crowdlogic.workflows.truth_methods import collect_convergence_warnings
 
 @dataclass(frozen=True, kw_only=True)
 class CheckRulesOptions:
-    """What `check_rules` is asked for.
+    """The options of `check_rules`.
 
     Attributes:
         rules: The rule file.
-        labels: A file of labels, which tell the classes.
+        labels: A file of labels, for their classes.
         items: A file of items.
         tables: Facts for predicates, as Name=file.
         input: How labels and items are read.
@@ -78,7 +78,7 @@ def check_rules(options: CheckRulesOptions) -> CheckedRules:
 
 
 def _known_classes_and_items(options: CheckRulesOptions) -> tuple[Classes | None, Corpus | None]:
-    """The classes and the items, as far as they are known: labels without text tell the classes only."""
+    """The classes and the items, as far as they are known: labels without text give the classes only."""
     named = None if options.input.classes is None else tuple(options.input.classes)
     if options.labels is not None:
         labels, corpus = _read_labelled(options.labels, options.items, options.input)
@@ -101,7 +101,7 @@ def _read_labelled(labels: str, items: str | None, input: InputOptions) -> tuple
 
 @dataclass(frozen=True, kw_only=True)
 class AuditRulesOptions:
-    """What `audit_rules` is asked for.
+    """The options of `audit_rules`.
 
     Attributes:
         rules: The rule file.
@@ -164,7 +164,7 @@ def _audit_row(one: RuleAudit) -> tuple[Any, ...]:
 
 
 def audit_rules(options: AuditRulesOptions) -> AuditedRules:
-    """Say of each rule what it touches, how far the crowd agrees, what it flips, and whether it helps."""
+    """Audit each rule: what it touches, how far the crowd agrees, what it flips, and whether it helps."""
     labels, corpus = _read_labelled(options.labels, options.items, options.input)
     answers = ClassifierAnswers() if options.run is None else _ask_run(options.run, labels, corpus)
     labels = labels.with_classes(answers.classes or labels.classes)

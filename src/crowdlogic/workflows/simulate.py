@@ -33,7 +33,7 @@ SIMULATORS: dict[SimulationKind, Callable[..., Simulation]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class SimulateOptions:
-    """What `simulate` is asked for.
+    """The options of `simulate`.
 
     Attributes:
         kind: What to simulate.
@@ -67,7 +67,8 @@ def write_simulation(made: Simulation, folder: Path) -> None:
         raise OptionError(f"{folder}: is a file. Name a folder.")
     folder.mkdir(parents=True, exist_ok=True)
     write_bytes(
-        folder / "README.txt", f"{made.description}. Made by crowdlogic simulate; nobody wrote this.\n".encode()
+        folder / "README.txt",
+        f"{made.description}. Made by crowdlogic simulate; no person wrote these texts or labels.\n".encode(),
     )
     write_table(folder / "annotators.csv", made.annotators)
     if made.corpus.is_sequential:

@@ -73,10 +73,10 @@ def prepare_training(
     """Read everything that a training needs and check it, before anything is written.
 
     Args:
-        options: What is asked for.
+        options: The options.
         folder: The folder of the run; a new or an empty one, or with `resume` a run.
         config: A TOML file with options for what `options` leaves open.
-        resume: Whether to go on with a run; its own options then hold where nothing else is asked for.
+        resume: Whether to go on with a run; its own options then hold where no others are given.
     """
     home = Path(folder)
     check_claimable(home, resume=resume)

@@ -1,4 +1,4 @@
-"""What a training is asked for: options over a TOML file over the run that is resumed."""
+"""The options of a training: explicit ones over those of a TOML file over those of the run that is resumed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from crowdlogic.workflows.inputs import InputOptions, parse_columns, parse_names
 class TrainOptions:
     """The options of `train`, by the names that they have on the command line, in a TOML file and in config.json.
 
-    None stands for the default.
+    None means the default.
 
     Attributes:
         labels: The labels' file.

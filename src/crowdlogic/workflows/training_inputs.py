@@ -96,10 +96,10 @@ def _label_notices(options: TrainOptions, labels: CrowdLabels, corpus: Corpus) -
         f"{name_list(labels.classes)}."
     )
     yield from labels.intake.messages()
-    heard = np.zeros(len(labels.items), dtype=bool)
-    heard[labels.item_of_unit[labels.unit]] = True
-    if not heard.all():
-        yield f"{np.count_nonzero(~heard):,} items have no labels: they are answered, and not learnt from."
+    has_labels = np.zeros(len(labels.items), dtype=bool)
+    has_labels[labels.item_of_unit[labels.unit]] = True
+    if not has_labels.all():
+        yield f"{np.count_nonzero(~has_labels):,} items have no labels: they get answers, but are not learnt from."
 
 
 def _dev_notices(options: TrainOptions, data: TrainingData, method: LearningMethod) -> Iterator[str]:

@@ -173,7 +173,7 @@ def test_a_wrong_table_names_the_row(frame: pl.DataFrame, message: str) -> None:
 def test_a_fact_that_stands_twice_is_refused() -> None:
     vocabulary = Vocabulary().table("Liked", pl.DataFrame({"item": ["a", "b", "a"], "truth": [1.0, 0.5, 0.2]}))
 
-    with pytest.raises(RuleError, match=r"^the table of Liked, row 2: this fact stands twice\. Give each fact once\.$"):
+    with pytest.raises(RuleError, match=r"^the table of Liked, row 2: this fact is repeated\. Give each fact once\.$"):
         ground("1: Liked(S) -> Label(S, 'pos')", vocabulary)
 
 

@@ -229,12 +229,12 @@ def test_factors_multiply_the_weights_of_soft_rules() -> None:
     rules = parse_rules("0.5: First(T) -> Label(T, 'O')\nLast(T) -> !Label(T, 'I-PER') .")
     corpus, beliefs = sentences(["s"], [["a", "b"]]), np.full((2, 3), 1 / 3)
 
-    tripled = Projector(rules=rules).reweighted(np.array([3.0, 9.0]))
+    tripled = Projector(rules=rules).reweight(np.array([3.0, 9.0]))
 
     ground = tripled.ground(corpus, BIO)
     assert [rule.rule.weight for rule in ground.rules] == [1.5, None]
     assert tripled.factors == (3.0, 9.0)
-    assert tripled.reweighted(None) == Projector(rules=rules)
+    assert tripled.reweight(None) == Projector(rules=rules)
     plain = parse_rules("1.5: First(T) -> Label(T, 'O')\nLast(T) -> !Label(T, 'I-PER') .")
     expected = Projector(rules=plain)
     np.testing.assert_array_equal(

@@ -48,12 +48,12 @@ def test_a_text_without_a_name_is_refused(text: str) -> None:
 
 def test_changes_are_merged_and_the_second_wins() -> None:
     first = {"a": 1, "classifier": {"name": "linear", "ridge": 1.0}, "imitation": {"base": 0.5}}
-    second = {"a": 2, "classifier": {"name": "kim-cnn"}, "imitation": {"most": 0.5}}
+    second = {"a": 2, "classifier": {"name": "kim-cnn"}, "imitation": {"maximum": 0.5}}
 
     assert merge_changes(first, second) == {
         "a": 2,
         "classifier": {"name": "kim-cnn"},
-        "imitation": {"base": 0.5, "most": 0.5},
+        "imitation": {"base": 0.5, "maximum": 0.5},
     }
 
 

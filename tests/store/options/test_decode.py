@@ -34,7 +34,7 @@ OPTIONS = ", ".join(one.name for one in fields(LogicLNCL))
 
 METHODS = [
     LogicLNCL(),
-    LogicLNCL(classifier=Linear(ridge=0.25, max_ngram=3), imitation=GrowingImitation(0.9, most=0.8), loss=Loss.annotators, start=MajorityVote(ties="order", order=("b", "a")), learn_weights=True, projector=Projector(strength=2.5, preset="released", per_unit=PerUnit.mean), limits=TrainingLimits(epochs=7, held_out=HeldOut(0.25, unit="annotations"), seed=11)),
+    LogicLNCL(classifier=Linear(ridge=0.25, max_ngram=3), imitation=GrowingImitation(0.9, maximum=0.8), loss=Loss.annotators, start=MajorityVote(ties="order", order=("b", "a")), learn_weights=True, projector=Projector(strength=2.5, preset="released", per_unit=PerUnit.mean), limits=TrainingLimits(epochs=7, held_out=HeldOut(0.25, unit="annotations"), seed=11)),
     LogicLNCL(imitation=ConstantImitation(0.5), projector=Projector(transitions="estimated", preset=Preset(Start.classifier, Result.path)), limits=TrainingLimits(held_out=None)),
     AggNet(limits=TrainingLimits(epochs=3)),
     TwoStage(truth=DawidSkene(smoothing=0.5, trust=2.0), hard=True),
@@ -83,12 +83,12 @@ def test_every_truth_method_can_be_the_first_stage() -> None:
 
 
 def test_what_is_nested_is_changed_in_place_and_another_name_starts_anew() -> None:
-    base = LogicLNCL(classifier=Linear(ridge=0.5), imitation=GrowingImitation(0.8, most=0.7))
+    base = LogicLNCL(classifier=Linear(ridge=0.5), imitation=GrowingImitation(0.8, maximum=0.7))
 
     kept = decode_options(base, {"classifier": {"steps": 3}, "imitation": {"base": 0.5}})
     new = decode_options(base, {"imitation": {"name": "constant", "k": 1}, "limits": {"held_out": {"share": 0.5}}})
 
-    assert (kept.classifier, kept.imitation) == (Linear(ridge=0.5, steps=3), GrowingImitation(0.5, most=0.7))
+    assert (kept.classifier, kept.imitation) == (Linear(ridge=0.5, steps=3), GrowingImitation(0.5, maximum=0.7))
     assert (new.imitation, new.limits.held_out) == (ConstantImitation(1.0), HeldOut(0.5))
     assert base.classifier == Linear(ridge=0.5)
 

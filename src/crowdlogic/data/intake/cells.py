@@ -15,7 +15,7 @@ from crowdlogic.errors import LabelError, OptionError, name_list
 from crowdlogic.numerics.arrays import Floats, Ints
 
 LARGEST_NUMBER = 2.0**53
-"""From here on a float cannot tell whole numbers apart, so it names no class."""
+"""From here on a float cannot distinguish whole numbers, so it names no class."""
 
 
 def code_labels(labels: Names, source: TableSource, classes: Sequence[Any] | None = None) -> tuple[Ints, Classes]:

@@ -10,7 +10,7 @@ import numpy as np
 from crowdlogic.numerics.arrays import Floats, Ints
 
 STREAM_ROUNDS = 3
-"""After so many rounds of drawing, the few items that still lack annotators are settled by a race."""
+"""After so many rounds of drawing, the few items that still lack annotators get them by a race."""
 RACE_CELLS = 1 << 22
 """How many (item, annotator) cells a race holds in memory at once: 32 MB."""
 EPOCH = 1_704_067_200.0

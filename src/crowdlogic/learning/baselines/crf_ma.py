@@ -2,7 +2,7 @@
 
 [RPR14] Rodrigues, Pereira and Ribeiro, "Sequence labeling with multiple annotators", 2014. Each sequence has a hidden
 choice among its annotators: j with a probability proportional to choice[j]. The chosen one's tags come from the CRF,
-those of the others are any tags alike. By EM:
+those of the others are uniform over all tags. By EM:
 
     right[c] ~ choice[j] p(tags of c | words)                      # E: c a copy, one annotator's tags of one sequence
     choice <- from right;  CRF <- most of sum_c right[c] log p(tags of c | words)                                  # M
@@ -16,8 +16,8 @@ tagged a sequence, which makes its M-step that of [H04]; EM stops by the dev set
 tempered.
 
 What is believed of a training sequence is the posterior of the model: everybody's tags, weighted by right[c]. It
-never says what nobody said; the CRF's own view is `Epoch.p`, and it stands in where nobody tagged. Predictions are the
-CRF's marginals. No chance enters, but for the labels that are held out when there is no dev set.
+never has a tag that nobody gave; the CRF's own marginals are `Epoch.p`, and they are the answer where nobody tagged.
+Predictions are the CRF's marginals. Only the draw of held-out labels, when there is no dev set, is random.
 
 [H04] Hunter, "MM algorithms for generalized Bradley-Terry models", 2004.
 
@@ -181,7 +181,7 @@ class Copies:
         return self.shares(np.add.reduceat(step, self.paths.offsets[:-1]))[0]
 
     def mix(self, right: Floats) -> Beliefs:
-        """q[i, k], everybody's tags weighted by right[c]; uniform where nobody said anything."""
+        """q[i, k], everybody's tags weighted by right[c]; uniform for units without labels."""
         step = np.repeat(right, np.diff(self.paths.offsets))
         cell = self.paths.unit * self.n_tags + self.paths.tag
         q = np.bincount(cell, weights=step, minlength=self.n_units * self.n_tags).reshape(-1, self.n_tags)
@@ -199,7 +199,7 @@ def collect_copies(labels: CrowdLabels) -> Copies:
     unit, tag = labels.unit[order].astype(np.int64), labels.label[order].astype(np.int64)
     sizes = np.bincount(copy, minlength=len(sequence))
     begin = np.concatenate([[0], np.cumsum(sizes)])
-    # Rows are sorted by unit, so a whole copy of a sequence is as long as it and never stands still.
+    # Rows are sorted by unit, so a whole copy of a sequence is as long as it and its unit always advances.
     stuck = np.bincount(copy[order][1:][(np.diff(unit) == 0) & (np.diff(copy[order]) == 0)], minlength=len(sequence))
     wrong = np.flatnonzero((sizes != np.diff(labels.offsets)[sequence]) | (stuck > 0))
     if len(wrong):
@@ -221,8 +221,8 @@ def collect_copies(labels: CrowdLabels) -> Copies:
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
-    """What an E-step finds: right[c], the CRF's marginals p[i, k], and the log evidence of all tags."""
+class CopyPosterior:
+    """The outcome of an E-step: right[c], the CRF's marginals p[i, k], and the log evidence of all tags."""
 
     right: Floats
     p: Beliefs
@@ -241,15 +241,15 @@ class CRFWithChoice:
         wanted = counts_from_paths(copies.paths, right, sequence_offsets(corpus), copies.n_tags)
         return self.crf.fit_counts(corpus, wanted, steps=steps)
 
-    def e_step(self, corpus: Corpus, copies: Copies) -> Seen:
+    def e_step(self, corpus: Corpus, copies: Copies) -> CopyPosterior:
         """How probably each copy is the right one."""
         unary, found = self.crf.unary(corpus), self.crf.marginals(corpus)
         log_p = path_scores(unary, self.crf.potentials, copies.paths) - found.log_partition[copies.sequence]
         weight = self.choice[copies.annotator]
         right, log_sum = copies.shares(log_p + np.log(weight / copies.total(weight)))
-        # The tags of those who are not right are any tags alike.
+        # The tags of the others are uniform over all tags.
         others = float(((copies.beside - 1) / copies.beside * np.diff(copies.paths.offsets)).sum())
-        return Seen(right, found.q, float(log_sum.sum()) - others * np.log(copies.n_tags))
+        return CopyPosterior(right, found.q, float(log_sum.sum()) - others * np.log(copies.n_tags))
 
     def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:
         """Teach the CRF alone."""

@@ -2,8 +2,8 @@
 
 [ROD18] Rodrigues and Pereira, "Deep learning from crowds", 2018. What its authors' program does, and so do we: the
 layer takes the network's softmax; a softmax follows the layer, for documents and for tokens; every label counts the
-same, whatever its item; the network first learns the majority vote for some epochs, and then the optimiser begins
-anew. It has Adam throughout; ours is the network's own. Here the rate's schedule and the seeds run on from the first
+same; the network first learns the majority vote for some epochs, and then the optimiser is
+reset. It has Adam throughout; ours is the network's own. Here the rate's schedule and the seeds run on from the first
 epochs to the others.
 
 The first epochs are done within epoch 1 of a pass, so that a checkpoint, which is kept after every epoch, has
@@ -94,7 +94,7 @@ class CrowdLayer(FitMixin):
         for t in training.epochs():
             if t == 1 and self.pretraining:
                 for _ in range(self.pretraining):
-                    network.fit_epoch(task.corpus, majority, task.labelled)
+                    network.fit_epoch(task.corpus, majority, task.unit_weights)
                 network.reset_optimiser()
             training.record(believe(task, network, network.fit_labels(task.corpus, task.training_labels)))
         training.finish(lambda epoch: believe(task, network, epoch.loss))

@@ -71,7 +71,7 @@ class TwoStage(FitMixin):
             annotators=self.annotators,
             teacher=make_teacher(self.projector, data, task),
             imitation=ConstantImitation(0.0),
-            weights=lambda task: task.labelled,
+            weights=lambda task: task.unit_weights,
             targets=lambda task: infer(task.training_labels),
             posterior=lambda labels: FixedPosterior(infer(labels), labels.labels_per_unit() > 0),
             corrects_targets=False,
@@ -90,7 +90,7 @@ class TwoStage(FitMixin):
 
 @dataclass(frozen=True)
 class Gold(FitMixin):
-    """The upper bound: a classifier that learns the gold. The labels are only looked at to judge annotators.
+    """The upper bound: a classifier that learns the gold. The labels are only used to judge annotators.
 
     Attributes:
         classifier: What learns.

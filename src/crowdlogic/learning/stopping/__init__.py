@@ -1,1 +1,1 @@
-"""When a fit stops, and which epoch it answers with: by a dev score, by held-out labels, or after fixed epochs."""
+"""When a fit stops, and which epoch is kept: by a dev score, by held-out labels, or after fixed epochs."""

@@ -34,5 +34,5 @@ class DevScore:
         return {}
 
     def restore(self, arrays: Arrays, kept: float, done: int) -> None:  # noqa: ARG002
-        """Go on after an epoch with the best score so far."""
+        """Resume with the best score so far."""
         self._best = kept

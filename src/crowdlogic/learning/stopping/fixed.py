@@ -28,5 +28,5 @@ class FixedEpochs:
         return {}
 
     def restore(self, arrays: Arrays, kept: float, done: int) -> None:  # noqa: ARG002
-        """Go on after some epochs."""
+        """Resume after some epochs."""
         self._done = done

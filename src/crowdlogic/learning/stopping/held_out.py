@@ -1,7 +1,7 @@
 """Stop without any gold: by the likelihood of crowd labels that were held out.
 
 Held-out labels are scored by how well the classifier's view of an item, seen through the annotator model, predicts what
-each annotator said. On a plateau the highest likelihood is chance, so the latest epoch that is statistically
+each annotator said. On a plateau the position of the maximum is noise, so the latest epoch that is statistically
 indistinguishable from the highest is kept: the one-standard-error rule.
 
 Axes: i unit, k class, s item.
@@ -34,23 +34,23 @@ class HeldOutUnit(StrEnum):
     """What is held out as a whole."""
 
     items = "items"
-    """All labels of some items: the classifier learns nothing of them, so they stand in for new data."""
+    """All labels of some items: the classifier learns nothing about them, as about new data."""
     annotations = "annotations"
     """Some of the labels of many items: (item, annotator) pairs."""
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Crowd labels that are held out to stop by.
+    """Crowd labels that are held out for early stopping.
 
     Attributes:
         share: The share of the labels that is held out.
         unit: Whether whole items or single annotations are held out.
-        patience: Epochs in a row of which each is distinguishably worse than the best before stopping.
-        refit: Whether, once an epoch is chosen, the fit is repeated with all labels up to there.
-        errors: How many standard errors an epoch may be behind the best and still be as good.
-        average: A refit answers with the mean of the classifier's weights from the best epoch to the latest that is as
-            good, and over so many epochs at least, as far as epochs are left; 1 answers with the latest alone.
+        patience: Consecutive epochs that are significantly worse than the best before stopping.
+        refit: Whether, once an epoch is chosen, the model is refit on all labels up to that epoch.
+        errors: How many standard errors an epoch may be behind the best and still count as indistinguishable from it.
+        average: A refit averages the classifier's weights from the best epoch to the latest one indistinguishable from
+            it, over at least this many epochs (fewer where `epochs` ends first); 1 keeps the last epoch's weights.
     """
 
     share: float = 0.1
@@ -97,7 +97,7 @@ class HeldOutLikelihood:
 
     Attributes:
         epochs: Maximum number of epochs.
-        patience: Epochs in a row that are distinguishably worse than the best before stopping.
+        patience: Consecutive epochs that are significantly worse than the best before stopping.
     """
 
     def __init__(self, epochs: int, options: HeldOut, held: CrowdLabels, model: AnnotatorModel) -> None:
@@ -120,12 +120,12 @@ class HeldOutLikelihood:
         return {} if self._highest is None else {"highest": self._highest}
 
     def restore(self, arrays: Arrays, kept: float, done: int) -> None:  # noqa: ARG002
-        """Go on with what the best epoch had."""
+        """Resume with the log-likelihood of the best epoch."""
         self._highest = arrays.get("highest")
 
 
 SHARPNESS = (0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0, 1.25, 1.5, 2.0)
-"""Powers that a view is tried at: below 1 it becomes less confident, above 1 more."""
+"""Powers that a view is raised to: below 1 it becomes less confident, above 1 more."""
 
 
 def held_out_log_likelihood(held: CrowdLabels, shards: Shards, annotators: Annotators, view: Beliefs) -> float:
@@ -136,8 +136,8 @@ def held_out_log_likelihood(held: CrowdLabels, shards: Shards, annotators: Annot
 def log_likelihood_by_item(held: CrowdLabels, shards: Shards, annotators: Annotators, view: Beliefs) -> Floats:
     """The log-likelihood of each item's held-out labels, [s]; 0 for an item without any.
 
-    The view is first made as confident as suits the labels best (one power for all units): a network that goes on
-    learning grows overconfident long before its answers get worse, and it is the answers that stopping is about.
+    The view is first calibrated (one power for all units, the one with the highest likelihood): a network grows
+    overconfident long before its answers get worse, and stopping is about the answers.
 
     Args:
         held: The held-out labels.

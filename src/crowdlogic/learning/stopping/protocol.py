@@ -21,7 +21,8 @@ class TrainingLimits:
     Attributes:
         epochs: Maximum number of epochs.
         patience: Epochs without a better dev score before stopping; held-out labels have their own (`held_out`).
-        held_out: The labels to stop by when there is no dev gold; None runs all epochs and keeps the last.
+        held_out: The labels to hold out for early stopping when there is no dev gold; None runs all epochs and keeps
+            the last.
         seed: Random seed.
     """
 
@@ -38,7 +39,7 @@ class TrainingLimits:
 
 
 class StoppingRule(Protocol):
-    """Judges every epoch of a pass: what its stopping score is, and whether it takes the place of the best one."""
+    """Scores every epoch of a pass and decides whether it replaces the best one."""
 
     @property
     def epochs(self) -> int:
@@ -52,7 +53,7 @@ class StoppingRule(Protocol):
         """The stopping score of an epoch, and whether it is the one to keep from now on."""
 
     def arrays(self) -> Arrays:
-        """What it must know of the epochs so far to go on, for a checkpoint."""
+        """Its state, for a checkpoint."""
 
     def restore(self, arrays: Arrays, kept: float, done: int) -> None:
         """Go on after `done` epochs, of which the one that is kept has the score `kept`."""

@@ -1,7 +1,7 @@
 """The colours of both schemes, by name, and the style sheet of a plot.
 
-Marks use the colours of [OI] in tones that stand out from either paper; shapes, dashes and words say the same again, so
-that nobody needs to tell colours apart.
+Marks use the colours of [OI] in tones that stand out from either paper; shapes, dashes and words repeat what they say,
+so that nobody needs to distinguish colours.
 
 [OI] Okabe and Ito, "Color Universal Design", 2008.
 """

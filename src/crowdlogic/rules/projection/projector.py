@@ -51,7 +51,7 @@ class Projection:
     Attributes:
         q_b: q_b[i, k].
         method: How they were found: single, chain, forest or loopy.
-        path: path[i], the most probable labelling, when that was asked for.
+        path: path[i], the most probable labelling, when the preset needs it.
         residual: The last change of a message; 0 where exact.
         converged: Whether belief propagation converged; always true where exact.
         iterations: Rounds of belief propagation; 0 where exact.
@@ -132,9 +132,9 @@ class Projector:
     def ground(self, corpus: Corpus, classes: Classes) -> GroundRules:
         """The rules grounded over a corpus, their weights times the factors."""
         ground = ground_rules(self.rules or NO_RULES, corpus, classes, vocabulary=self.vocabulary)
-        return ground if self.factors is None else ground.reweighted(self.factors)
+        return ground if self.factors is None else ground.reweight(self.factors)
 
-    def reweighted(self, factors: Sequence[float] | Floats | None) -> Projector:
+    def reweight(self, factors: Sequence[float] | Floats | None) -> Projector:
         """The same projector with other multipliers of the rules' weights."""
         return replace(self, factors=None if factors is None else tuple(map(float, factors)))
 
@@ -189,7 +189,7 @@ class Projector:
         return classifier
 
     def potentials(self, ground: GroundRules, predictions: Predictions) -> Potentials:
-        """What all groundings together say about each unit, and about each pair of units."""
+        """The penalties of all groundings together, for each unit and each pair of units."""
         return potentials(ground, predictions, per_unit=self.per_unit)
 
     def _project_chain(self, problem: _Problem) -> Projection:

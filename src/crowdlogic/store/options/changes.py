@@ -24,7 +24,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
 
 
 def parse_changes(texts: Iterable[str]) -> dict[str, Any]:
-    """Nested changes from texts such as classifier.filters=50; a value is TOML's, or else a text as it stands."""
+    """Nested changes from texts such as classifier.filters=50; a value is TOML's, or else the text itself."""
     changes: dict[str, Any] = {}
     for text in texts:
         path, equals, value = text.partition("=")
@@ -51,7 +51,7 @@ def _parse_value(text: str) -> Any:
 
 
 def merge_changes(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """Both, the second where both say something; nested ones are merged, too, unless they are of another name."""
+    """Both merged, the second over the first; nested ones are merged, too, unless their names differ."""
     if "name" in second and second["name"] != first.get("name", second["name"]):
         return dict(second)
     both = dict(first)

@@ -26,7 +26,7 @@ def decode_options(base: Options, changes: Mapping[str, Any], *, where: str = ""
     Args:
         base: What holds where nothing is changed.
         changes: Values by name; a mapping changes what is nested.
-        where: What stands before the names in messages.
+        where: A prefix of the names in messages.
     """
     decoded = _decode_fields(type(base), changes, where, lambda name: getattr(base, name))
     return replace(base, **decoded)  # type: ignore[type-var]
@@ -82,7 +82,7 @@ def _decode(hint: Any, current: Any, value: Any, path: str) -> Any:
             return _decode_choice(kind, value, path)
     found = _first_fitting(hint, value)
     if found is _UNFIT:
-        raise OptionError(f"{path}: {value!r} given where {_expected(kinds)} is expected.")
+        raise OptionError(f"{path}: {value!r} given where {_describe_kinds(kinds)} is expected.")
     return found
 
 
@@ -172,7 +172,7 @@ def _array(value: Any) -> Any:
 WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", NoneType: "none"}
 
 
-def _expected(kinds: Iterable[Any]) -> str:
+def _describe_kinds(kinds: Iterable[Any]) -> str:
     return " or ".join(
         WORDS.get(kind, "a table" if get_origin(kind) in (None, Mapping) else "a list") for kind in kinds
     )

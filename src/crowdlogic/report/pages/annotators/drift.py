@@ -45,7 +45,7 @@ class DriftStatistics:
         begin: begin[j, b], the first time in the bin.
         end: end[j, b], the last.
         change: change[j], the last bin's share less the first one's.
-        p_value: p_value[j], one-sided, of a fall; NaN where it cannot be said.
+        p_value: p_value[j], one-sided, of a fall; NaN where undefined.
         falls: falls[j].
         level: The level of the intervals.
     """

@@ -55,7 +55,7 @@ class Drift:
     Attributes:
         bins: Equal numbers of labels each, in the order of time.
         change: The last bin's share of right labels less the first one's.
-        p_value: How probable so clear a trend is by chance; None where it cannot be said.
+        p_value: How probable so clear a trend is by chance; None where undefined.
         falls: Whether reliability falls significantly, by all annotators' tests together.
     """
 
@@ -97,7 +97,7 @@ class AnnotatorRow:
         n_gold: Labels whose gold is known.
         skill: How far their labels agree with the answers beyond what their own habits would by chance, with its
             interval: 1 for always right, 0 for guessing or always saying the same, below 0 for worse than chance.
-        spam_score: 0 for who answers the same whatever the truth, 1 for who is perfect; None if not computed.
+        spam_score: 0 for one who answers the same whatever the truth, 1 for a perfect one; None if not computed.
         confusions: What they mix up most, at most three.
         matrix: matrix[m][n], expected counts of labels n where the truth is m; None with too many classes.
         favourite: The label they give most; None without labels.

@@ -2,7 +2,7 @@
 
 Skill is Cohen's kappa between an annotator's labels and the believed truth of what they labelled: (right - chance) /
 (1 - chance), where chance is how often labels with the same frequencies, given at random, would be right. It is 1 for
-who is always right, 0 for who guesses or always gives the same label, and negative for who is worse than chance. Its
+an annotator who is always right, 0 for guessing or always the same label, and negative for worse than chance. Its
 interval is that of the share of right labels, so the flags become careful by themselves where labels are few.
 
 Axes: j annotator, m true class, n given label.

@@ -28,7 +28,7 @@ def draw_training(found: TrainingFindings, task: TaskKind) -> Mapping[str, Seque
         *_by_epoch(found, "loss", "The classifier's loss by epoch", loss, y="mean loss", show=_three_digits),
         *_by_epoch(found, "convergence", "How the answers converge", converging, y="share"),
         *_views(found),
-        *_watched(found),
+        *_student_and_teacher(found),
     ]
     return {"main": main}
 
@@ -74,7 +74,7 @@ def _views(found: TrainingFindings) -> Iterator[Plot]:
         yield dot_plot("views", heading, rows, [found.score_name], x=f"{found.score_name} against gold")
 
 
-def _watched(found: TrainingFindings) -> Iterator[Plot]:
+def _student_and_teacher(found: TrainingFindings) -> Iterator[Plot]:
     rows = [DotRow(one.name, [Mark(one.student), Mark(one.teacher)]) for one in found.watched]
     if rows:
         kinds = ["alone (student)", "corrected by the rules (teacher)"]

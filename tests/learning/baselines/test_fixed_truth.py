@@ -1,4 +1,4 @@
-"""Rules on a truth that is settled beforehand: against two stages, and against eq. 15 and 9 by hand."""
+"""Rules on a truth that another method inferred: against two stages, and against eq. 15 and 9 by hand."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from tests.learning.planted_likelihoods import plant_likelihoods
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.data.simulate import simulate_sentiment
 from crowdlogic.errors import CorpusError
-from crowdlogic.learning.baselines.settled_truth import KnownAnswers, SettledTruth
+from crowdlogic.learning.baselines.fixed_truth import FixedTruth, KnownAnswers
 from crowdlogic.learning.baselines.two_stage import TwoStage
 from crowdlogic.learning.imitation import ConstantImitation
 from crowdlogic.learning.stopping.held_out import HeldOut
@@ -23,40 +23,38 @@ RULES = parse_rules("1.0: include contrast('but')")
 def test_without_rules_it_is_two_stages():
     two = TwoStage(GLAD(), Linear(), limits=TrainingLimits(epochs=4, held_out=None)).fit(MADE.corpus, MADE.labels)
 
-    settled = SettledTruth(GLAD(), limits=TrainingLimits(epochs=4, held_out=None)).fit(MADE.corpus, MADE.labels)
+    fixed = FixedTruth(GLAD(), limits=TrainingLimits(epochs=4, held_out=None)).fit(MADE.corpus, MADE.labels)
 
-    np.testing.assert_array_equal(settled.epoch.q_f, two.epoch.q_f)
-    np.testing.assert_allclose(settled.classifier.predict_proba(MADE.test), two.classifier.predict_proba(MADE.test))
+    np.testing.assert_array_equal(fixed.epoch.q_f, two.epoch.q_f)
+    np.testing.assert_allclose(fixed.classifier.predict_proba(MADE.test), two.classifier.predict_proba(MADE.test))
 
 
 def test_the_truth_stays_and_the_mixture_moves():
-    method = SettledTruth(
-        DawidSkene(), imitation=ConstantImitation(0.3), limits=TrainingLimits(epochs=3, held_out=None)
-    )
+    method = FixedTruth(DawidSkene(), imitation=ConstantImitation(0.3), limits=TrainingLimits(epochs=3, held_out=None))
 
     learned = method.fit(MADE.corpus, MADE.labels, rules=RULES)
 
-    settled = DawidSkene().infer(MADE.labels, MADE.corpus).beliefs
-    again = learned.teacher.project(MADE.corpus, settled, learned.epoch.p, learned.classifier)
-    np.testing.assert_array_equal(learned.epoch.q_a, settled)
+    fixed = DawidSkene().infer(MADE.labels, MADE.corpus).beliefs
+    again = learned.teacher.project(MADE.corpus, fixed, learned.epoch.p, learned.classifier)
+    np.testing.assert_array_equal(learned.epoch.q_a, fixed)
     np.testing.assert_allclose(learned.epoch.q_b, again, atol=1e-12)
-    np.testing.assert_allclose(learned.epoch.q_f, 0.7 * settled + 0.3 * again, atol=1e-12)
-    assert np.abs(learned.epoch.q_b - settled).max() > 0.05
+    np.testing.assert_allclose(learned.epoch.q_f, 0.7 * fixed + 0.3 * again, atol=1e-12)
+    assert np.abs(learned.epoch.q_b - fixed).max() > 0.05
 
 
 def test_labels_held_out_to_stop_by_are_learnt_in_the_second_pass():
-    method = SettledTruth(DawidSkene(), limits=TrainingLimits(epochs=5, held_out=HeldOut(average=1)))
+    method = FixedTruth(DawidSkene(), limits=TrainingLimits(epochs=5, held_out=HeldOut(average=1)))
     chosen = method.fit(MADE.corpus, MADE.labels, rules=RULES)
 
-    whole = SettledTruth(DawidSkene(), limits=TrainingLimits(epochs=chosen.chosen, held_out=None))
+    whole = FixedTruth(DawidSkene(), limits=TrainingLimits(epochs=chosen.chosen, held_out=None))
     again = whole.fit(MADE.corpus, MADE.labels, rules=RULES)
     np.testing.assert_array_equal(chosen.epoch.q_f, again.epoch.q_f)
     assert len(chosen.refit_history) == chosen.chosen
 
 
-def test_the_truth_stays_settled_under_a_mean_of_weights(monkeypatch):
+def test_the_truth_stays_fixed_when_weights_are_averaged(monkeypatch):
     plant_likelihoods(monkeypatch, [-2.0, -1.0, -2.0, -2.0])  # held-out labels are likeliest in the second epoch
-    method = SettledTruth(DawidSkene(), limits=TrainingLimits(epochs=4))
+    method = FixedTruth(DawidSkene(), limits=TrainingLimits(epochs=4))
 
     learned = method.fit(MADE.corpus, MADE.labels, rules=RULES)
 
@@ -70,9 +68,9 @@ def test_answers_of_another_fit_serve_as_the_truth():
     first = DawidSkene().infer(MADE.labels, MADE.corpus)
     options = {"limits": TrainingLimits(epochs=3, held_out=None)}
 
-    given = SettledTruth(KnownAnswers(first), **options).fit(MADE.corpus, MADE.labels, rules=RULES)
+    given = FixedTruth(KnownAnswers(first), **options).fit(MADE.corpus, MADE.labels, rules=RULES)
 
-    inferred = SettledTruth(DawidSkene(), **options).fit(MADE.corpus, MADE.labels, rules=RULES)
+    inferred = FixedTruth(DawidSkene(), **options).fit(MADE.corpus, MADE.labels, rules=RULES)
     np.testing.assert_array_equal(given.epoch.q_f, inferred.epoch.q_f)
 
 
@@ -84,20 +82,20 @@ def test_answers_about_other_labels_are_refused():
         answers.infer(fewer)
 
 
-def test_the_truth_is_settled_once_for_every_table_of_labels(monkeypatch):
-    settled = []
+def test_the_truth_is_inferred_once_for_every_table_of_labels(monkeypatch):
+    fixed = []
     infer = DawidSkene.infer
 
     def count(self, labels, corpus=None, **options):
-        settled.append(labels.n_labels)
+        fixed.append(labels.n_labels)
         return infer(self, labels, corpus, **options)
 
     monkeypatch.setattr(DawidSkene, "infer", count)
 
-    learned = SettledTruth(DawidSkene(), limits=TrainingLimits(epochs=3, held_out=HeldOut(0.2))).fit(
+    learned = FixedTruth(DawidSkene(), limits=TrainingLimits(epochs=3, held_out=HeldOut(0.2))).fit(
         MADE.corpus, MADE.labels, rules=RULES
     )
 
     assert len(learned.history) > 1
-    assert len(settled) == 2
-    assert settled[0] < settled[1] == MADE.labels.n_labels
+    assert len(fixed) == 2
+    assert fixed[0] < fixed[1] == MADE.labels.n_labels

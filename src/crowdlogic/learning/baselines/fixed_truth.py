@@ -1,8 +1,8 @@
-"""Rules on a truth that is settled beforehand: the rows MV-Rule, GLAD-Rule and AggNet-Rule of the paper's Table 5.
+"""Rules on a truth that another method inferred: the rows MV-Rule, GLAD-Rule and AggNet-Rule of the paper's Table 5.
 
 [LNCL] "Learning from Noisy Crowd Labels with Logics". Algorithm 1 with a fixed posterior: q_a is what another method
 made of the labels and never changes; the rules still correct it (eq. 15), and the classifier learns the mixture
-(eq. 9). What this lacks against Logic-LNCL is what the interplay of classifier, annotators and truth is worth.
+(eq. 9). Its distance to Logic-LNCL shows what estimating classifier, annotators and truth together is worth.
 
 Axes: i unit, k class.
 """
@@ -38,17 +38,17 @@ from crowdlogic.truth.ties import Ties
 
 
 @dataclass(frozen=True)
-class SettledTruth(FitMixin):
+class FixedTruth(FitMixin):
     """Algorithm 1 with q_a from another method.
 
     Attributes:
-        truth: The method that settles the truth; None for the vote that Algorithm 1 starts with (`start`).
+        truth: The method that infers the truth; None for the vote that Algorithm 1 starts with (`start`).
         classifier: What learns.
         annotators: What an annotator's label says, for the verdicts on annotators and for stopping.
         projector: How the rules are obeyed.
         imitation: k(t).
         loss: plain (eq. 8) or annotators (eq. 10).
-        start: The vote that stands for the truth when no method is given.
+        start: The vote that is taken as the truth when no method is given.
         doubt: Votes added to every class in that vote; see LogicLNCL.
         limits: How long a fit goes on, what stops it, and its random seed.
     """
@@ -63,16 +63,16 @@ class SettledTruth(FitMixin):
     doubt: float | None = None
     limits: TrainingLimits = TrainingLimits()
 
-    name = "settled-truth"
+    name = "fixed-truth"
 
     def learn(
         self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
     ) -> Learned:
-        """Settle the truth, then learn it, corrected by the rules."""
+        """Infer the truth once, then learn it, corrected by the rules."""
         task = prepare_task(data.corpus, data.labels, dev=data.dev, watched=data.watched, limits=self.limits)
 
         @cache
-        def settle(labels: CrowdLabels) -> Beliefs:
+        def infer_beliefs(labels: CrowdLabels) -> Beliefs:
             if self.truth is None:
                 return first_targets(labels, self.start, doubt=self.doubt)
             return self.truth.infer(labels, task.corpus).beliefs
@@ -83,8 +83,8 @@ class SettledTruth(FitMixin):
             teacher=make_teacher(self.projector, data, task),
             imitation=self.imitation,
             weights=loss_weights(self.loss),
-            targets=lambda task: settle(task.training_labels),
-            posterior=lambda labels: FixedPosterior(settle(labels), labels.labels_per_unit() > 0),
+            targets=lambda task: infer_beliefs(task.training_labels),
+            posterior=lambda labels: FixedPosterior(infer_beliefs(labels), labels.labels_per_unit() > 0),
             seed=self.limits.seed,
         )
         return fit_parts(self.name, task, self.limits, parts, checkpoint=checkpoint, callback=callback)
@@ -92,7 +92,7 @@ class SettledTruth(FitMixin):
 
 @dataclass(frozen=True, eq=False)
 class KnownAnswers:
-    """A truth method whose answers are there already: those of another fit on the same labels."""
+    """A truth method with given answers: those of another fit on the same labels."""
 
     estimate: Estimate
 
@@ -102,7 +102,7 @@ class KnownAnswers:
         return self.estimate.method
 
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002
-        """The answers that are there."""
+        """The given answers."""
         if len(self.estimate.beliefs) != labels.n_units:
             raise CorpusError(
                 f"The answers of {self.name} are about {len(self.estimate.beliefs):,} units, the labels about "

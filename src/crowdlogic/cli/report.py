@@ -46,7 +46,7 @@ def command(
     methods: CompareOption = None,
     figures: FiguresOption = None,
     evidence: EvidenceOption = True,
-    most: MaxItemsOption = 500,
+    max_items: MaxItemsOption = 500,
     seed: SeedOption = 0,
     input: InputOptions,
 ) -> None:
@@ -62,7 +62,7 @@ def command(
         methods=parse_names(methods),
         figures=figures,
         evidence=evidence,
-        max_items=most,
+        max_items=max_items,
         seed=seed,
         input=input,
     )

@@ -1,0 +1,240 @@
+"""ARCHITECTURE.md is true: its paths, names, layers and loop exist; what is said to be one module and one entry is."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from tests.toy_package import ENTRY_POINTS, LABELS, install, run_python
+
+from crowdlogic import registry
+from crowdlogic.registry import Registry
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "crowdlogic"
+PAGE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+
+RESERVED = re.compile(r"\(((?:`[^`]+`(?:, )?)+): reserved\)")
+PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)*/?")
+IN_PAGE_PACKAGES = {"findings.py", "computation.py"}
+
+
+def exists(path: str, *, package: Path = PACKAGE) -> bool:
+    return (package / path).exists() or (ROOT / path).exists()
+
+
+def quoted(text: str) -> list[str]:
+    return re.findall(r"`([^`\n]+)`", text)
+
+
+def is_path(word: str) -> bool:
+    return PATH.fullmatch(word) is not None and ("/" in word or word.endswith((".py", ".pyi", ".md")))
+
+
+def named_paths(page: str) -> set[str]:
+    """Every path of the page that is not reserved, quoted or in a drawing."""
+    drawings = re.findall(r"^ {4}\w[^\n]* -> [^\n]*$", page, flags=re.MULTILINE)
+    drawn = {word.strip(",") for line in drawings for word in line.split()}
+    written = {word for word in quoted(RESERVED.sub("", page)) if not word.startswith("src/")}
+    return {word for word in drawn | written if is_path(word)}
+
+
+def reserved_paths(page: str) -> set[str]:
+    return {path for group in RESERVED.findall(page) for path in quoted(group)}
+
+
+def named_definitions(page: str) -> set[tuple[str, str]]:
+    """Every (name, path) that the page names as `name` in `path`."""
+    return set(re.findall(r"`(\w+)` in `([\w/]+\.py)`", page))
+
+
+def defined_names(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    kinds = ast.FunctionDef | ast.ClassDef
+    made = {node.name for node in ast.walk(tree) if isinstance(node, kinds)}
+    targets = [node.targets for node in tree.body if isinstance(node, ast.Assign)]
+    targets += [[node.target] for node in tree.body if isinstance(node, ast.AnnAssign)]
+    return made | {target.id for group in targets for target in group if isinstance(target, ast.Name)}
+
+
+def drawn_layers(page: str) -> list[set[str]]:
+    """The layers of the drawing, lowest first."""
+    drawing = re.search(r"^ {4}exports < .*?(?=\n\n)", page, flags=re.MULTILINE | re.DOTALL)
+    return [set(re.split(r"\s*\|\s*", layer.strip())) for layer in drawing[0].split("<")] if drawing else []
+
+
+def enforced_layers() -> list[set[str]]:
+    """The layers of the import-linter contract, lowest first."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    layers = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
+    return [set(re.split(r"\s*\|\s*", layer)) for layer in reversed(layers)]
+
+
+def test_every_path_exists() -> None:
+    paths = named_paths(PAGE) - IN_PAGE_PACKAGES
+
+    assert len(paths) > 60
+    assert sorted(path for path in paths if not exists(path)) == []
+
+
+def test_every_page_of_the_report_has_the_files_that_are_named() -> None:
+    pages = [path.parent for path in (PACKAGE / "report/pages").glob("*/__init__.py")]
+
+    assert pages
+    assert [(page.name, file) for page in pages for file in IN_PAGE_PACKAGES if not (page / file).is_file()] == []
+
+
+def test_what_is_reserved_is_not_there_yet() -> None:
+    assert {"planning/", "compat/", "web/"} <= reserved_paths(PAGE)
+    assert sorted(path for path in reserved_paths(PAGE) if exists(path)) == []
+
+
+def test_every_name_is_defined_where_the_page_says() -> None:
+    named = named_definitions(PAGE)
+
+    assert ("SMOOTHING", "annotators/protocol.py") in named
+    assert sorted(pair for pair in named if pair[0] not in defined_names(PACKAGE / pair[1])) == []
+
+
+def test_every_registry_is_named_and_every_name_is_a_registry() -> None:
+    there = {name for name, value in vars(registry).items() if isinstance(value, Registry)}
+
+    assert set(re.findall(r"registry\.([A-Z_]+)", PAGE)) == there
+
+
+def test_the_layers_are_those_that_are_enforced() -> None:
+    assert drawn_layers(PAGE) == enforced_layers()
+
+
+def test_layers_in_parentheses_are_those_that_are_reserved() -> None:
+    layers = {name for layer in drawn_layers(PAGE) for name in layer}
+    reserved = {name.strip("()") for name in layers if name.startswith("(")}
+    there = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()}
+
+    assert {f"{name}/" for name in reserved} == {
+        path for path in reserved_paths(PAGE) if path.count("/") == 1 and path.endswith("/")
+    }
+    assert layers - {f"({name})" for name in reserved} == there - {"__init__"}
+
+
+def test_every_package_has_its_line() -> None:
+    rows = re.findall(r"^\| `([\w/.]+)` \|", PAGE, flags=re.MULTILINE)
+    packages = [Path(row).stem for row in rows]
+    order = [name for layer in drawn_layers(PAGE) for name in layer if not name.startswith("(") and name != "__main__"]
+
+    assert sorted(packages) == sorted(order)
+
+
+def test_the_loop_is_quoted_from_the_source() -> None:
+    block = re.search(r"An epoch of it:\n\n((?: {4}.*\n)+)", PAGE)
+    source = [line.strip() for line in (PACKAGE / "learning/algorithm.py").read_text(encoding="utf-8").splitlines()]
+
+    assert block
+    lines = [line.strip() for line in block[1].splitlines()]
+    assert len(lines) == 5
+    assert sorted(lines, key=source.index) == lines
+
+
+def test_a_page_that_is_wrong_is_found() -> None:
+    page = "`data/lables.py`, `truth/` (`web/`: reserved), `TRUST` in `annotators/protocol.py`\n\n    exports < data | rules\n\n"
+
+    assert {path for path in named_paths(page) if not exists(path)} == {"data/lables.py"}
+    assert reserved_paths(page) == {"web/"}
+    assert named_definitions(page) == {("TRUST", "annotators/protocol.py")}
+    assert "TRUTS" not in defined_names(PACKAGE / "annotators/protocol.py")
+    assert drawn_layers(page) == [{"exports"}, {"data", "rules"}]
+
+
+COMMANDS = """
+import sys
+from crowdlogic import LogicLNCL, read_corpus, read_labels
+from crowdlogic.cli.app import main
+from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.registry import ANNOTATOR_MODELS
+
+def crowdlogic(*words):
+    sys.argv = ["crowdlogic", *words]
+    try:
+        main()
+    except SystemExit as end:
+        if end.code:
+            raise
+
+crowdlogic("aggregate", "-m", "toy", "labels.semi", "-o", "answers.semi")
+crowdlogic("convert", "labels.semi", "-o", "labels.csv")
+crowdlogic("convert", "labels.csv", "-o", "back.semi")
+crowdlogic("train", "--labels", "labels.semi", "--items", "items.csv", "--rules", "my.rules", "--model", "toy-model",
+           "--set", "annotators=toy-annotators", "--set", "limits.held_out=none", "--epochs", "2", "-o", "run")
+crowdlogic("predict", "run", "items.csv", "-o", "predicted.csv")
+crowdlogic("report", "run", "-o", "report.html")
+annotators = ANNOTATOR_MODELS.create("toy-annotators")
+method = LogicLNCL(annotators=annotators, limits=TrainingLimits(epochs=1, held_out=None))
+learned = method.fit(read_corpus("items.csv"), read_labels("labels.semi"))
+print("accuracy", learned.estimate.confusion[0, 0, 0])
+"""
+"""What a person does with the things of another package, in one process."""
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder after COMMANDS, and what they printed."""
+    folder = tmp_path_factory.mktemp("work")
+    (folder / "labels.semi").write_text(LABELS)
+    (folder / "items.csv").write_text("item,text\nu,so good\nv,so so!\n")
+    (folder / "my.rules").write_text("Shouts(S) -> Label(S, 'y') .\n")
+    result = run_python(install(tmp_path_factory.mktemp("site")), folder, "-c", COMMANDS)
+    assert result.returncode == 0, result.stderr
+    return folder, result.stdout
+
+
+def test_each_thing_of_another_package_is_one_module_and_one_entry() -> None:
+    places = re.findall(r"^[\w-]+ = (toy_package\.\w+):\w+$", ENTRY_POINTS, flags=re.MULTILINE)
+
+    assert (
+        len(places)
+        == len(set(places))
+        == len(re.findall(r"^\[crowdlogic\.\w+\]$", ENTRY_POINTS, flags=re.MULTILINE))
+        == 7
+    )
+
+
+def test_a_truth_method_of_another_package_answers(done: tuple[Path, str]) -> None:
+    assert (done[0] / "answers.semi").read_text().splitlines()[1:] == ["u;y;1.0;0.0;1.0", "v;y;1.0;0.0;1.0"]
+
+
+def test_a_format_of_another_package_reads_and_writes(done: tuple[Path, str]) -> None:
+    assert (done[0] / "labels.csv").read_text() == LABELS.replace(";", ",")
+    assert (done[0] / "back.semi").read_text() == LABELS
+
+
+def test_an_annotator_model_of_another_package_is_learnt_with(done: tuple[Path, str]) -> None:
+    assert done[1].splitlines()[-1] == "accuracy 0.9"
+
+
+def test_a_classifier_an_annotator_model_and_a_predicate_make_a_run(done: tuple[Path, str]) -> None:
+    config = (done[0] / "run/config.json").read_text()
+    predicted = (done[0] / "predicted.csv").read_text().splitlines()
+
+    assert '"toy-model"' in config
+    assert '"toy-annotators"' in config
+    assert [line.split(",")[:2] for line in predicted[1:]] == [["u", "x"], ["v", "y"]]
+
+
+def test_a_page_of_another_package_is_shown(done: tuple[Path, str]) -> None:
+    page = (done[0] / "report.html").read_text()
+
+    assert ">Toy page</button>" in page
+    assert "A toy counted 2 annotators." in page
+
+
+def test_the_guide_for_contributors_names_every_group_and_only_commands_that_exist() -> None:
+    guide, makefile = ((ROOT / name).read_text(encoding="utf-8") for name in ("CONTRIBUTING.md", "Makefile"))
+    registries = [value for value in vars(registry).values() if isinstance(value, Registry)]
+    targets = set(re.findall(r"^([a-z-]+):", makefile, flags=re.MULTILINE))
+
+    assert set(re.findall(r"`(crowdlogic\.\w+)`", guide)) == {one.group for one in registries}
+    assert {"check", "test", "test-all", "test-long", "bench"} <= set(re.findall(r"make ([a-z-]+)", guide)) <= targets

@@ -92,7 +92,7 @@ class TagChain:
         lost = np.flatnonzero(~np.isfinite(found.log_partition))
         if len(lost):
             raise LabelError(
-                f"The anchor of {items[int(lost[0])]!r} is no valid sequence of tags. Mend it, or leave it out."
+                f"The anchor of {items[int(lost[0])]!r} is not a valid sequence of tags. Correct it, or leave it out."
             )
         return found
 

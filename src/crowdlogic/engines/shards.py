@@ -147,7 +147,7 @@ def anchor_classes(labels: CrowdLabels, anchors: Mapping[Any, Any] | None) -> In
             if name not in class_code:
                 raise LabelError(
                     f"The anchor of item {labels.items[int(item)]!r} is {name!r}, which is not among the classes "
-                    f"{name_list(labels.classes)}. Mend the anchor, or give the classes with it."
+                    f"{name_list(labels.classes)}. Correct the anchor, or add the class to the classes of the labels."
                 )
             fixed[at] = class_code[name]
     return fixed

@@ -1,4 +1,4 @@
-"""Which answers are sure enough, and which items should be labelled again."""
+"""Which answers are confident enough, and which items should be labelled again."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Ints
 
 
-def split_by_confidence(estimate: Estimate, least: float) -> tuple[Ints, Ints]:
-    """The items whose confidence is at least `least`, and the others: less sure, or without an answer.
+def split_by_confidence(estimate: Estimate, minimum: float) -> tuple[Ints, Ints]:
+    """The items whose confidence is at least `minimum`, and the others: less confident, or without an answer.
 
-    A sentence is as sure as its least sure token.
+    A sentence is as confident as its least confident token.
     """
-    if not 0 <= least <= 1:
-        raise OptionError(f"The least confidence must lie between 0 and 1, not at {least}.")
-    doubtful = ~(estimate.confidence >= least)
+    if not 0 <= minimum <= 1:
+        raise OptionError(f"The minimum confidence must lie between 0 and 1, not at {minimum}.")
+    doubtful = ~(estimate.confidence >= minimum)
     if estimate.offsets is not None:
         item = np.repeat(np.arange(len(estimate.items)), np.diff(estimate.offsets))
         doubtful = np.bincount(item, weights=doubtful, minlength=len(estimate.items)) > 0

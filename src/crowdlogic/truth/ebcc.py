@@ -62,11 +62,11 @@ class EBCC:
 
     def __post_init__(self) -> None:
         check_amounts(self, positive=("subtype_count", "diagonal", "off_diagonal"))
+        if self.subtypes < 1 or self.restarts < 1:
+            raise OptionError("ebcc: subtypes and restarts must be 1 or more.")
 
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Iterate the updates from several starts, and take the one with the best bound."""
-        if self.subtypes < 1 or self.restarts < 1:
-            raise OptionError("subtypes and restarts must be 1 or more.")
         if not labels.n_labels:
             return empty_estimate(labels, self.name)
         check_size(self.name, len(labels.annotators) * self.subtypes, labels.n_classes)

@@ -122,7 +122,7 @@ def iterate(
         trace.append(objective)
         if fitting.progress is not None:
             fitting.progress(Progress(method.name, len(trace), limits.max_iterations, objective, gain))
-        converged = bool(gain <= (limits.tolerance or 0.0))
+        converged = limits.is_reached(gain)
         if converged or len(trace) >= limits.max_iterations:
             break
         state = following
@@ -131,7 +131,7 @@ def iterate(
     if checkpoint:
         checkpoint.remove()
     if not converged:
-        warn_not_converged(method.name, limits, len(trace), gain)
+        _warn_not_converged(method.name, limits, len(trace), gain)
     return Fit(state, np.array(trace), converged)
 
 
@@ -146,17 +146,15 @@ def _checkpoint(
     return StateCheckpoint(Path(fitting.checkpoint), owner)
 
 
-def warn_not_converged(name: str, limits: Convergence, iterations: int, gain: float = np.nan) -> None:
+def _warn_not_converged(name: str, limits: Convergence, iterations: int, gain: float) -> None:
     """Warn that a fit stopped before it converged, and say which option to change."""
-    if limits.tolerance is None:
-        said = f"{name} stopped after {iterations} iterations, while answers still changed. Raise max_iterations."
-    else:
-        said = (
-            f"{name} stopped after {iterations} iterations, the last of which still gained {gain:.3g} per label "
-            f"(it converges at {limits.tolerance:.3g}). Raise max_iterations, or raise tolerance "
-            f"if this is near enough."
-        )
-    warnings.warn(said, ConvergenceWarning, stacklevel=4)
+    warnings.warn(
+        f"{name} stopped after {iterations} iterations, the last of which still gained {gain:.3g} per label "
+        f"(it converges at {limits.tolerance or 0.0:.3g}). Raise max_iterations, or raise tolerance "
+        f"if this is near enough.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )
 
 
 def starting_beliefs(labels: CrowdLabels, fitting: Fitting) -> Beliefs | None:

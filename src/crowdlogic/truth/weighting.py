@@ -15,6 +15,7 @@ Axes: i unit, j annotator, k class.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -24,7 +25,7 @@ import numpy as np
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.errors import OptionError
+from crowdlogic.errors import ConvergenceWarning, OptionError
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.sums import sum_by
@@ -34,7 +35,6 @@ from crowdlogic.truth.fitting import (
     empty_estimate,
     refuse_anchors,
     starting_beliefs,
-    warn_not_converged,
 )
 from crowdlogic.truth.ties import best_classes
 
@@ -42,7 +42,7 @@ Weigh = Callable[[Floats, Floats], Floats]
 """weight[j] from distance[j], how many labels of j differ from the answers, and given[j], how many there are."""
 
 UNCHANGED = Convergence(max_iterations=100, tolerance=None)
-"""At most a hundred rounds, until no answer changes."""
+"""At most a hundred rounds, until no answer changes: there is no tolerance."""
 
 
 @dataclass(frozen=True)
@@ -88,10 +88,12 @@ class CATD:
     name = "catd"
     uses_anchors: ClassVar[bool] = False
 
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha < 1:
+            raise OptionError(f"catd: alpha must lie between 0 and 1, not at {self.alpha}.")
+
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Weigh and vote until the answers stay."""
-        if not 0 < self.alpha < 1:
-            raise OptionError(f"alpha must lie between 0 and 1, not at {self.alpha}.")
         return _iterate_weights(self.name, labels, self._weigh, self.convergence, fitting)
 
     def _weigh(self, distance: Floats, given: Floats) -> Floats:
@@ -136,7 +138,11 @@ def _iterate_weights(
         votes = weighted
         trace.append(-float(distance.sum()))
     if not converged:
-        warn_not_converged(name, convergence, len(trace))
+        warnings.warn(
+            f"{name} stopped after {len(trace)} iterations, while answers still changed. Raise max_iterations.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
     estimate = _answer(labels, name, weight, weight / weight.sum(), fitting)
     return replace(estimate, trace=np.array(trace), converged=converged)
 

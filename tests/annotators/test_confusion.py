@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import digamma
+from tests.truth.planted import planted
 
-from crowdlogic.annotators.confusion import ConfusionMatrices, VariationalConfusion, confusion_table
+from crowdlogic.annotators.confusion import Confusion, ConfusionMatrices, VariationalConfusion, confusion_table
 from crowdlogic.data.frames import from_matrix
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
+from crowdlogic.numerics.logspace import normalise
 
 
 def small() -> tuple[CrowdLabels, np.ndarray]:
@@ -87,3 +89,16 @@ def test_matrices_that_would_not_fit_into_memory_are_refused() -> None:
 
     with pytest.raises(OptionError, match="Use one-coin or mace, which keep little per annotator, or merge classes"):
         ConfusionMatrices().observe(many)
+
+
+def test_the_steps_are_each_others_fixed_point_on_separable_labels() -> None:
+    crowd = planted(0, right=1.0, given=1.0)
+    model = ConfusionMatrices(smoothing=0.0, trust=0.0)
+    shards = model.observe(crowd.labels)
+    good = Confusion(np.broadcast_to(np.eye(3) * 0.9 + 0.1 / 3, (5, 3, 3)))
+    q, _ = normalise(good.evidence(shards))
+
+    confusion = model.m_step(shards, np.round(q)).confusion
+
+    np.testing.assert_array_equal(q.argmax(axis=1), crowd.truth)
+    np.testing.assert_allclose(confusion, np.broadcast_to(np.eye(3), (5, 3, 3)), rtol=0, atol=1e-9)

@@ -29,6 +29,13 @@ def test_an_inner_tag_follows_its_own_type_only() -> None:
     assert grammar.may_start.tolist() == [True, False, True, False, True]
 
 
+def test_a_type_with_a_beginning_must_begin_with_it_and_one_without_may_begin_inside() -> None:
+    grammar = tag_grammar(("B-LOC", "I-LOC", "I-PER", "O"))
+
+    assert grammar.may_start.tolist() == [True, False, True, True]
+    assert grammar.allowed[3].tolist() == [True, False, True, True]
+
+
 def test_types_without_a_beginning_may_begin_inside() -> None:
     assert tag_grammar(("I-X", "O")).allowed.all()
 
@@ -40,6 +47,16 @@ def test_a_span_that_needs_an_end_must_come_to_it() -> None:
 
     assert {tags[b] for b in np.flatnonzero(allowed[0])} == {"E-X"}
     assert {tags[b] for b in np.flatnonzero(allowed[2])} == {"B-X", "O", "S-X"}
+
+
+def test_the_grammar_of_bioes_closes_what_it_opens() -> None:
+    tags = ("B-X", "E-X", "I-X", "O", "S-X")
+    grammar = tag_grammar(tags)
+    allowed = {(a, b) for i, a in enumerate(tags) for j, b in enumerate(tags) if grammar.allowed[i, j]}
+
+    free, on = {"B-X", "O", "S-X"}, {"I-X", "E-X"}
+    assert allowed == {(a, b) for a in ("O", "E-X", "S-X") for b in free} | {(a, b) for a in ("B-X", "I-X") for b in on}
+    assert {tag for tag, fine in zip(tags, grammar.may_start, strict=True) if fine} == free
 
 
 def test_other_tag_sets_have_no_grammar() -> None:
@@ -99,10 +116,10 @@ def test_an_anchor_that_is_no_valid_sequence_is_named() -> None:
     with pytest.raises(LabelError) as refused:
         made.marginals(unary, made.prior(), NAMES)
 
-    assert str(refused.value) == "The anchor of 's2' is no valid sequence of tags. Mend it, or leave it out."
+    assert str(refused.value) == "The anchor of 's2' is not a valid sequence of tags. Correct it, or leave it out."
 
 
-def test_what_was_counted_is_apart_from_the_prior() -> None:
+def test_the_divergence_is_zero_at_the_prior_and_positive_after_counts() -> None:
     made = chain()
 
     assert made.divergence(made.prior()) == pytest.approx(0.0, abs=1e-12)

@@ -12,7 +12,7 @@ from crowdlogic.annotators.tag_chain import tag_grammar
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.frames import from_sequences
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.errors import CorpusError, OptionError
+from crowdlogic.errors import CorpusError
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod, truth_method
@@ -125,6 +125,17 @@ def test_a_decoded_answer_has_no_invalid_transition(chain_method: TruthMethod, s
         assert grammar.allowed[answer[begin : end - 1], answer[begin + 1 : end]].all()
 
 
+@pytest.mark.parametrize(
+    "tags",
+    [["O", "I-PER", "I-PER", "O"], ["I-PER"], ["B-PER", "O", "I-LOC", "I-LOC"]],
+    ids=["IO", "one tag", "no B-LOC"],
+)
+def test_a_type_without_a_beginning_may_begin_with_its_inside(chain_method: TruthMethod, tags: list[str]) -> None:
+    labels = from_sequences([(s, who, tags) for s in range(6) for who in "abc"])
+
+    assert chain_method.infer(labels).answer_names() == tags * 6
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_the_bound_never_falls(chain_method: TruthMethod, seed: int) -> None:
     labels = sentences(seed)
@@ -139,7 +150,7 @@ def test_the_bound_never_falls(chain_method: TruthMethod, seed: int) -> None:
 
 
 def test_words_that_mark_entities_help_where_nobody_labelled(chain_method: TruthMethod) -> None:
-    """Sentence 0 has one label set by a poor annotator; its words stand for tags everywhere else."""
+    """Sentence 0 has one label set by a poor annotator; elsewhere each word has one tag."""
     rng = np.random.default_rng(0)
     rows, tokens = [], []
     for s in range(60):
@@ -155,13 +166,6 @@ def test_words_that_mark_entities_help_where_nobody_labelled(chain_method: Truth
     assert answer[:6] == [tag.upper() if tag == "o" else tag[:2].upper() + tag[2:].upper() for tag in tokens[:6]]
 
 
-def test_a_chain_method_refuses_single_items(chain_method: TruthMethod) -> None:
-    labels = from_sequences([(0, 0, ["O"])])
-
-    with pytest.raises(OptionError, match=f"{chain_method.name} is for sequences"):
-        chain_method.infer(replace(labels, offsets=None))
-
-
 def test_a_corpus_of_another_length_is_refused(chain_method: TruthMethod) -> None:
     labels = sentences(0)
 
@@ -171,17 +175,3 @@ def test_a_corpus_of_another_length_is_refused(chain_method: TruthMethod) -> Non
 
 def test_no_sentences_give_an_empty_estimate(method: TruthMethod) -> None:
     assert method.infer(from_sequences([])).answer_names() == []
-
-
-def test_a_tag_set_without_spans_has_no_grammar() -> None:
-    assert tag_grammar(("NOUN", "VERB")).allowed.all()
-
-
-def test_the_grammar_of_bioes_closes_what_it_opens() -> None:
-    tags = ("B-X", "E-X", "I-X", "O", "S-X")
-    grammar = tag_grammar(tags)
-    allowed = {(a, b) for i, a in enumerate(tags) for j, b in enumerate(tags) if grammar.allowed[i, j]}
-
-    free, on = {"B-X", "O", "S-X"}, {"I-X", "E-X"}
-    assert allowed == {(a, b) for a in ("O", "E-X", "S-X") for b in free} | {(a, b) for a in ("B-X", "I-X") for b in on}
-    assert {tag for tag, fine in zip(tags, grammar.may_start, strict=True) if fine} == free

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.data.test_labels import triples
 
-from crowdlogic.data.corpus import align, documents, sentences
+from crowdlogic.data.corpus import align, documents, merge_corpora, sentences
 from crowdlogic.data.frames import from_dict, from_sequences
 from crowdlogic.errors import CorpusError
 
@@ -118,3 +118,18 @@ def test_classes_are_compared_as_text() -> None:
     assert labels.classes == corpus.classes == (0, 1)
     assert corpus.gold is not None
     assert corpus.gold.tolist() == [1, 0]
+
+
+def test_items_known_to_both_are_taken_once() -> None:
+    one, two = (
+        sentences(["s", "t"], [["a"], ["b", "c"]], gold=[["O"], ["O", "X"]]),
+        sentences(["t", "u"], [["z", "z"], ["d"]]),
+    )
+
+    both = merge_corpora(one, two)
+
+    assert both is not None
+    assert both.items.to_list() == ["s", "t", "u"]
+    assert both.tokens == ("a", "b", "c", "d")
+    assert both.gold is not None
+    assert both.gold.tolist() == [0, 0, 1, -1]

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from tests.truth.planted import planted
 
-from crowdlogic.annotators.confusion import Confusion, ConfusionMatrices
 from crowdlogic.data.frames import from_matrix
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.engines.shards import make_shards
-from crowdlogic.engines.sweeps import match_sweep, table_sweep, tally, tally_hits
-from crowdlogic.numerics.logspace import normalise, safe_log
-from crowdlogic.truth.glad_pass import difficulty_pass
+from crowdlogic.engines.sweeps import (
+    _is_compiled,
+    match_sweep,
+    sum_evidence,
+    sum_match_evidence,
+    table_sweep,
+    tally,
+    tally_hits,
+)
+from crowdlogic.numerics.logspace import LOG_ZERO, safe_log
 
 BOTH = pytest.mark.parametrize("compiled", [False, True], ids=["numpy", "numba"])
 ANCHORS = {0: "b", 7: "c"}
@@ -122,65 +129,6 @@ def test_the_tally_of_the_votes_counts_each_label_by_its_share(compiled: bool) -
     np.testing.assert_allclose(tally_hits(shards).counts, np.diagonal(counts, axis1=1, axis2=2), rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_both_ways_of_a_difficulty_pass_agree(weighted: bool) -> None:
-    labels = crowd(5, weighted=weighted)
-    rng = np.random.default_rng(0)
-    ability, ease = rng.normal(1, 1, size=len(labels.annotators)), rng.normal(1, 1, size=labels.n_units)
-    ours, theirs = (
-        difficulty_pass(make_shards(labels, threads=2, anchors=ANCHORS, compiled=way), ability, ease, keep=True)
-        for way in (False, True)
-    )
-
-    for name in ("ease", "pull", "curvature", "log_evidence", "q"):
-        np.testing.assert_allclose(getattr(theirs, name), getattr(ours, name), rtol=1e-9, atol=1e-10)
-
-
-@pytest.mark.parametrize("threads", [1, 2, 5, 100])
-def test_shards_part_the_units_and_keep_every_label(threads: int) -> None:
-    labels = crowd(6)
-
-    shards = make_shards(labels, threads=threads)
-
-    rows = np.concatenate([part.label for part in shards.parts])
-    units = np.concatenate([np.arange(labels.n_units)[part.units] for part in shards.parts])
-    np.testing.assert_array_equal(rows, labels.label)
-    np.testing.assert_array_equal(units, np.arange(labels.n_units))
-
-
-def test_the_steps_are_each_others_fixed_point_on_separable_labels() -> None:
-    crowd = planted(0, right=1.0, given=1.0)
-    model = ConfusionMatrices(smoothing=0.0, trust=0.0)
-    shards = model.observe(crowd.labels)
-    good = Confusion(np.broadcast_to(np.eye(3) * 0.9 + 0.1 / 3, (5, 3, 3)))
-    q, _ = normalise(good.evidence(shards))
-
-    confusion = model.m_step(shards, np.round(q)).confusion
-
-    np.testing.assert_array_equal(q.argmax(axis=1), crowd.truth)
-    np.testing.assert_allclose(confusion, np.broadcast_to(np.eye(3), (5, 3, 3)), rtol=0, atol=1e-9)
-
-
-def test_a_lazy_sequence_of_shards_is_read_one_at_a_time() -> None:
-    labels = crowd(7)
-    whole = make_shards(labels, threads=4)
-    asked: list[int] = []
-
-    class OnDemand(list):  # type: ignore[type-arg]
-        def __getitem__(self, at):  # type: ignore[no-untyped-def, override]
-            asked.append(at)
-            return whole.parts[at]
-
-    lazy = replace(whole, parts=OnDemand(whole.parts), threads=1)
-    table, prior = parameters(labels, 3)
-
-    found = table_sweep(lazy, safe_log(table), safe_log(prior))
-
-    assert asked == [0, 1, 2, 3]
-    one = table_sweep(make_shards(labels), safe_log(table), safe_log(prior))
-    np.testing.assert_allclose(found.counts, one.counts, rtol=1e-12, atol=1e-12)
-
-
 @pytest.mark.parametrize("floor", [0.2, 1e-10], ids=["mild", "extreme"])
 def test_many_labels_per_unit_lose_nothing(floor: float) -> None:
     """Products of hundreds of small numbers leave the range of a float; the sums of logs do not."""
@@ -220,3 +168,65 @@ def test_many_matches_per_unit_lose_nothing(count: int) -> None:
     np.testing.assert_allclose(theirs.q, ours.q, rtol=1e-9, atol=1e-300)
     np.testing.assert_allclose(theirs.counts, ours.counts, rtol=1e-9, atol=1e-300)
     np.testing.assert_allclose(theirs.log_evidence, ours.log_evidence, rtol=1e-12)
+
+
+def test_a_table_sweep_is_the_exact_posterior_by_enumeration() -> None:
+    labels = from_matrix(np.array([[0, 1, 2], [2, -1, 2], [1, 1, 0], [-1, -1, 1]]))
+    rng = np.random.default_rng(0)
+    confusion, prior = rng.dirichlet(np.ones(3), size=(3, 3)), rng.dirichlet(np.ones(3))
+    exact = np.zeros((4, 3))
+    for truth in itertools.product(range(3), repeat=4):
+        p = np.prod([prior[m] for m in truth])
+        for unit, j, n in zip(labels.unit, labels.annotator, labels.label, strict=True):
+            p *= confusion[j, truth[unit], n]
+        for i, m in enumerate(truth):
+            exact[i, m] += p
+
+    found = table_sweep(make_shards(labels), safe_log(confusion.transpose(0, 2, 1)), safe_log(prior), keep=True)
+    q, log_evidence = found.q, found.log_evidence
+
+    np.testing.assert_allclose(q, exact / exact.sum(axis=1, keepdims=True), rtol=1e-12)
+    np.testing.assert_allclose(log_evidence, np.log(exact[0].sum()), rtol=1e-12)
+
+
+@BOTH
+@pytest.mark.parametrize("weighted", [False, True])
+def test_evidence_is_the_sum_of_what_each_label_says(compiled: bool, weighted: bool) -> None:
+    labels = crowd(8, weighted=weighted)
+    table, _ = parameters(labels, 3)
+    expected = np.zeros((labels.n_units, 3))
+    for row in range(labels.n_labels):
+        expected[labels.unit[row]] += labels.weights[row] * np.log(table[labels.annotator[row], labels.label[row]])
+
+    found = sum_evidence(make_shards(labels, threads=2, compiled=compiled), np.log(table))
+
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
+
+
+def test_evidence_against_a_known_class_is_final() -> None:
+    labels = crowd(9)
+    table, _ = parameters(labels, 3)
+    agree, differ = np.log(np.random.default_rng(0).uniform(0.1, 0.9, size=(2, 5, 3)))
+    shards = make_shards(labels, threads=2, anchors=ANCHORS)
+
+    for found in (sum_evidence(shards, np.log(table)), sum_match_evidence(shards, agree, differ)):
+        assert (found[[0, 0, 7, 7], [0, 2, 0, 1]] == LOG_ZERO).all()
+        assert np.isfinite(found[[0, 7], [1, 2]]).all()
+
+
+def test_evidence_of_matches_is_that_of_a_table_up_to_a_constant_per_unit() -> None:
+    labels = crowd(10, weighted=True)
+    agree, differ = np.log(np.random.default_rng(0).uniform(0.1, 0.9, size=(2, 5, 3)))
+    log_table = np.where(np.eye(3, dtype=bool), agree[:, :, None], differ[:, :, None])
+    shards = make_shards(labels)
+
+    difference = sum_match_evidence(shards, agree, differ) - sum_evidence(shards, log_table)
+
+    np.testing.assert_allclose(difference - difference[:, :1], 0.0, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize(("labels", "compiled"), [(199_999, False), (200_000, True)])
+def test_kernels_are_loaded_from_400_000_pairs_of_label_and_state_on(labels: int, compiled: bool) -> None:
+    shards = replace(make_shards(crowd(1)), n_labels=labels)
+
+    assert _is_compiled(shards, 2) is compiled

@@ -6,15 +6,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdlogic.data.frames import from_matrix
+from crowdlogic.data.corpus import Corpus, sentences
+from crowdlogic.data.frames import from_matrix, from_sequences
 from crowdlogic.data.labels import CrowdLabels
 
 
 @dataclass(frozen=True)
 class Planted:
+    """Labels, the true class of each unit and the confusion[j, m, n] that they were drawn from."""
+
     labels: CrowdLabels
     truth: np.ndarray
     confusion: np.ndarray
+
+    @property
+    def counted_confusion(self) -> np.ndarray:
+        """counted[j, m, n], the share of label n among the labels that j gave to units of class m."""
+        cells = np.zeros_like(self.confusion)
+        np.add.at(cells, (self.labels.annotator, self.truth[self.labels.unit], self.labels.label), 1)
+        return np.asarray(cells / cells.sum(axis=2, keepdims=True))
 
 
 def planted(
@@ -28,3 +38,13 @@ def planted(
     matrix = np.minimum((rng.random((units, annotators, 1)) > steps).sum(axis=2), classes - 1)
     matrix[rng.random(matrix.shape) > given] = -1
     return Planted(from_matrix(matrix, classes=tuple("abcdefghij"[:classes])), truth, confusion)
+
+
+WORDS = (["New", "York", "is", "big"], ["I", "like", "Rome"], ["Rome", "is", "old"])
+TAGS = (["B-X", "I-X", "O", "O"], ["O", "O", "B-X"], ["B-X", "O", "O"])
+
+
+def tagged_sentences() -> tuple[CrowdLabels, Corpus]:
+    """Three sentences whose tags three annotators agree on, and their words."""
+    rows = [(f"s{s}", who, tags) for s, tags in enumerate(TAGS) for who in "abc"]
+    return from_sequences(rows, classes=["B-X", "I-X", "O"]), sentences(["s0", "s1", "s2"], WORDS)

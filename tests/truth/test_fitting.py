@@ -1,4 +1,4 @@
-"""The life of a fit: warnings, progress, warm starts, updates, checkpoints that survive a kill."""
+"""How truth methods are fitted: warnings, progress, warm starts, checkpoints that survive a kill."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import subprocess
 import sys
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from tests.truth.planted import planted
 
@@ -18,9 +20,8 @@ from crowdlogic.data.frames import from_sequences
 from crowdlogic.errors import ConvergenceWarning, FormatError, OptionError
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.truth.dawid_skene import DawidSkene
+from crowdlogic.truth.ebcc import EBCC
 from crowdlogic.truth.fitting import Fitting, Progress, starting_beliefs
-from crowdlogic.truth.hmm_crowd import HMMCrowd
-from crowdlogic.truth.incremental import Incremental
 from crowdlogic.truth.methods import needs_sequences, truth_method
 
 ITERATIVE = ["dawid-skene", "one-coin", "ibcc", "ebcc", "glad", "mace"]
@@ -42,21 +43,21 @@ def test_stopping_early_warns_with_the_number() -> None:
 
 
 @pytest.mark.parametrize("name", ITERATIVE)
-def test_a_settled_fit_says_so_and_does_not_warn(name: str) -> None:
+def test_a_converged_fit_says_so_and_does_not_warn(name: str) -> None:
     estimate = truth_method(name).infer(planted(1).labels)
 
     assert estimate.converged
 
 
-def test_progress_hears_of_every_iteration() -> None:
-    heard: list[Progress] = []
+def test_progress_is_called_after_each_iteration() -> None:
+    calls: list[Progress] = []
 
-    estimate = DawidSkene().infer(planted(2).labels, fitting=Fitting(progress=heard.append))
+    estimate = DawidSkene().infer(planted(2).labels, fitting=Fitting(progress=calls.append))
 
-    assert [one.iteration for one in heard] == list(range(1, len(estimate.trace) + 1))
-    np.testing.assert_array_equal([one.objective for one in heard], estimate.trace)
-    assert heard[0].gain == np.inf
-    assert heard[-1].gain <= 1e-7
+    assert [one.iteration for one in calls] == list(range(1, len(estimate.trace) + 1))
+    np.testing.assert_array_equal([one.objective for one in calls], estimate.trace)
+    assert calls[0].gain == np.inf
+    assert calls[-1].gain <= 1e-7
 
 
 @pytest.mark.parametrize("name", ITERATIVE)
@@ -94,20 +95,6 @@ def test_a_start_over_sequences_is_found_by_name_and_length() -> None:
     np.testing.assert_allclose(q[3:], [[1, 0], [1, 0]], rtol=1e-12)
 
 
-def test_an_update_is_a_fit_of_all_labels_that_needs_fewer_steps() -> None:
-    crowd = planted(5, units=400, annotators=8)
-    rows = np.random.default_rng(0).permutation(crowd.labels.n_labels)
-    first, second = crowd.labels.take(np.sort(rows[:-40])), crowd.labels.take(np.sort(rows[-40:]))
-    begun = Incremental.start(DawidSkene(convergence=Convergence(tolerance=1e-9)), first)
-
-    updated = begun.update(second)
-    whole = DawidSkene(convergence=Convergence(tolerance=1e-9)).infer(crowd.labels)
-
-    assert updated.labels.n_labels == crowd.labels.n_labels
-    np.testing.assert_allclose(updated.estimate.beliefs, whole.beliefs, rtol=0, atol=1e-3)
-    assert len(updated.estimate.trace) < len(whole.trace)
-
-
 KILLED = """
 import sys, time, pathlib
 from tests.truth.planted import planted
@@ -136,12 +123,12 @@ def test_a_fit_killed_in_the_middle_resumes_and_ends_the_same(tmp_path: Path, na
         time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    heard: list[Progress] = []
+    calls: list[Progress] = []
 
     assert path.exists()
-    resumed = truth_method(name).infer(labels, fitting=Fitting(checkpoint=path, every=3, progress=heard.append))
+    resumed = truth_method(name).infer(labels, fitting=Fitting(checkpoint=path, every=3, progress=calls.append))
 
-    assert heard[0].iteration == 7
+    assert calls[0].iteration == 7
     np.testing.assert_array_equal(resumed.beliefs, whole.beliefs)
     np.testing.assert_array_equal(resumed.trace, whole.trace)
     assert not path.exists()
@@ -154,7 +141,7 @@ def test_a_fit_interrupted_by_an_error_resumes_and_ends_the_same(tmp_path: Path,
         rng = np.random.default_rng(0)
         tags = np.array(["O", "B-X", "I-X"])
         labels = from_sequences([(s, j, tags[rng.integers(3, size=6)].tolist()) for s in range(20) for j in range(4)])
-    method = truth_method(name)
+    method = EBCC(restarts=1) if name == "ebcc" else truth_method(name)
     whole = method.infer(labels)
 
     def give_up(progress: Progress) -> None:
@@ -193,25 +180,29 @@ def test_a_broken_checkpoint_is_refused(tmp_path: Path) -> None:
         DawidSkene().infer(planted(8).labels, fitting=Fitting(checkpoint=path))
 
 
-@pytest.mark.parametrize("name", [*ITERATIVE])
-def test_two_threads_find_what_one_finds(name: str) -> None:
-    labels = planted(9, units=150).labels
+@pytest.mark.parametrize("option", ["threads", "every"])
+def test_counts_below_one_are_refused(option: str) -> None:
+    with pytest.raises(OptionError) as refused:
+        Fitting(**{option: 0})  # type: ignore[arg-type]
 
-    one, two = (truth_method(name).infer(labels, fitting=Fitting(threads=threads)) for threads in (1, 2))
-
-    np.testing.assert_allclose(two.beliefs, one.beliefs, rtol=0, atol=1e-6)
-
-
-def test_threads_below_one_are_refused() -> None:
-    with pytest.raises(OptionError, match="threads must be 1 or more, not 0"):
-        DawidSkene().infer(planted(0).labels, fitting=Fitting(threads=0))
+    assert str(refused.value) == f"{option} must be 1 or more, not 0."
 
 
-def test_an_anchor_that_breaks_the_grammar_is_refused() -> None:
-    labels = from_sequences([(0, 0, ["O", "B-X", "I-X"]), (1, 0, ["O", "O", "O"])])
+def test_a_folder_is_no_checkpoint(tmp_path: Path) -> None:
+    with pytest.raises(OptionError) as refused:
+        Fitting(checkpoint=tmp_path)
 
-    with pytest.raises(ValueError, match="The anchor of 1 is no valid sequence of tags"):
-        HMMCrowd().infer(labels, fitting=Fitting(anchors={1: ["O", "I-X", "O"]}))
+    assert str(refused.value) == f"{tmp_path}: is a folder. Name a file for the checkpoint."
+
+
+def test_every_unit_gets_an_answer_when_asked_for() -> None:
+    labels = planted(0, units=20).labels
+    longer = replace(labels, items=pl.concat([labels.items, pl.Series([999])]))
+
+    some, every = (DawidSkene().infer(longer, fitting=Fitting(answer_all=flag)) for flag in (False, True))
+
+    assert some.answer[-1] == -1
+    assert every.answer[-1] == every.beliefs[-1].argmax()
 
 
 def test_warnings_stay_quiet_when_the_tolerance_is_met_at_the_last_moment() -> None:

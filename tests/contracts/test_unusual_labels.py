@@ -8,8 +8,8 @@ import pytest
 
 from crowdlogic.annotators.table import annotator_table
 from crowdlogic.data.frames import from_frame, from_matrix
-from crowdlogic.errors import OptionError
 from crowdlogic.registry import TRUTH_METHODS
+from crowdlogic.truth.ebcc import EBCC
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod, needs_sequences, truth_method
 
@@ -100,22 +100,15 @@ def test_annotators_who_share_no_item(method: TruthMethod) -> None:
     assert method.infer(labels).answer.tolist() == [0, 1, 1, 0]
 
 
-def test_a_thousand_classes(method: TruthMethod) -> None:
-    """Ten annotators, nearly always right, a thousand classes: found, or refused with a way out."""
+def test_hundreds_of_classes(method: TruthMethod) -> None:
+    """Ten annotators who are right nine times in ten, and as many classes as items."""
     rng = np.random.default_rng(0)
-    truth = rng.permutation(1000)
-    given = np.where(rng.random((1000, 10)) < 0.9, truth[:, None], rng.integers(1000, size=(1000, 10)))
-    labels = from_matrix(given, classes=tuple(range(1000)))
+    truth = rng.permutation(300)
+    given = np.where(rng.random((300, 10)) < 0.9, truth[:, None], rng.integers(300, size=(300, 10)))
+    labels = from_matrix(given, classes=tuple(range(300)))
+    small = EBCC(subtypes=2, restarts=1) if method.name == "ebcc" else method
 
-    if method.name == "ebcc":
-        with pytest.raises(OptionError) as caught:
-            method.infer(labels)
-        assert str(caught.value) == (
-            "ebcc keeps a 1,000 x 1,000 confusion matrix for each of 100 annotators, 0.8 GB. Use one-coin or mace, "
-            "which keep little per annotator, or merge classes."
-        )
-        return
-    assert (method.infer(labels).answer == truth).mean() > 0.99
+    assert (small.infer(labels).answer == truth).mean() > 0.99
 
 
 def test_annotators_whose_weight_is_zero_change_nothing(method: TruthMethod) -> None:

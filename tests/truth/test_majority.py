@@ -1,3 +1,5 @@
+"""Majority vote: shares of votes, ties by policy, weights."""
+
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,0 +1,107 @@
+"""Which truth methods there are, and which one is chosen when none is named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from crowdlogic.data.frames import from_arrays, from_sequences
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.errors import OptionError
+from crowdlogic.registry import TRUTH_METHODS, registry_serving
+from crowdlogic.truth.methods import (
+    ENOUGH,
+    FEW,
+    TruthMethod,
+    applicable_methods,
+    choose_method,
+    needs_sequences,
+    truth_method,
+    uses_anchors,
+)
+
+
+def documents(labels_per_cell: float) -> CrowdLabels:
+    """Two annotators and two classes, with so many labels per annotator and class."""
+    count = round(4 * labels_per_cell)
+    # every item is labelled once; annotators take turns in pairs of items, classes item by item
+    return from_arrays(np.arange(count), np.arange(count) // 2 % 2, np.arange(count) % 2, classes=[0, 1])
+
+
+def tagged(count: int, tags: tuple[str, str, str]) -> CrowdLabels:
+    """One annotator and three tags, over sentences of one token each."""
+    return from_sequences([(s, "w", [tags[s % 3]]) for s in range(count)], classes=tags)
+
+
+@pytest.mark.parametrize("name", TRUTH_METHODS)
+def test_methods_are_known_by_the_name_they_have(name: str) -> None:
+    assert truth_method(name).name == name
+    assert registry_serving(TruthMethod) is TRUTH_METHODS
+
+
+def test_an_unknown_method_is_named_with_its_neighbour() -> None:
+    with pytest.raises(OptionError, match="No truth method is called 'dawidskene'"):
+        truth_method("dawidskene")
+
+
+def test_two_methods_need_sequences_and_four_cannot_use_anchors() -> None:
+    assert {name for name in TRUTH_METHODS if needs_sequences(name)} == {"hmm-crowd", "bsc-seq"}
+    assert {name for name in TRUTH_METHODS if not uses_anchors(name)} == {"majority", "wawa", "pm", "catd"}
+
+
+def test_sequence_methods_apply_to_sequences_only() -> None:
+    every = list(TRUTH_METHODS)
+
+    assert applicable_methods(tagged(3, ("B-X", "I-X", "O"))) == every
+    assert applicable_methods(documents(2)) == [name for name in every if name not in ("hmm-crowd", "bsc-seq")]
+
+
+def test_the_thresholds_are_2_and_15_labels_per_annotator_and_class() -> None:
+    assert (FEW, ENOUGH) == (2, 15)
+
+
+@pytest.mark.parametrize(
+    ("labels_per_cell", "method"),
+    [(1.75, "majority"), (2, "mace"), (14.75, "mace"), (15, "dawid-skene"), (100, "dawid-skene")],
+)
+def test_documents_at_the_boundaries(labels_per_cell: float, method: str) -> None:
+    found, why = choose_method(documents(labels_per_cell))
+
+    assert found == method
+    assert why == f"{labels_per_cell:.1f} labels per annotator and class"
+
+
+@pytest.mark.parametrize(
+    ("count", "spans", "other"),
+    [(5, "majority", "majority"), (6, "hmm-crowd", "mace"), (44, "hmm-crowd", "mace"), (45, "bsc-seq", "dawid-skene")],
+)
+def test_tags_at_the_boundaries(count: int, spans: str, other: str) -> None:
+    """Tags that are no spans, such as parts of speech, count as single items."""
+    assert choose_method(tagged(count, ("B-X", "I-X", "O")))[0] == spans
+    assert choose_method(tagged(count, ("NOUN", "VERB", "X")))[0] == other
+
+
+@pytest.mark.parametrize(("n_classes", "method"), [(1000, "dawid-skene"), (1001, "mace")])
+def test_confusion_matrices_beyond_the_limit_of_cells_are_not_chosen(n_classes: int, method: str) -> None:
+    """50 annotators by 1,000 classes squared are 50 million cells."""
+    cells = np.arange(50 * n_classes * ENOUGH, dtype=np.int64)
+    labels = from_arrays(cells, cells % 50, cells // 50 % n_classes, classes=list(range(n_classes)))
+
+    found, why = choose_method(labels)
+
+    assert found == method
+    assert why == ("15.0 labels per annotator and class" if method == "dawid-skene" else "1,001 classes")
+
+
+@pytest.mark.parametrize(("one_sided", "method"), [(40, "dawid-skene"), (41, "mace")])
+def test_labelling_functions_are_not_taken_for_people(one_sided: int, method: str) -> None:
+    """More than half of the labels by annotators who only ever give one class."""
+    annotators = ["function"] * one_sided + ["person"] * 40
+    given = ["x"] * one_sided + ["x", "y"] * 20
+    labels = from_arrays(np.arange(len(given)), annotators, given)
+
+    found, why = choose_method(labels)
+
+    assert found == method
+    if method == "mace":
+        assert why == "most labels are of annotators who only ever give one class"

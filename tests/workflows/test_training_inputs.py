@@ -50,3 +50,16 @@ def test_labels_without_items_and_rules_with_errors_are_refused(trained: Trained
         read_training_inputs(replace(trained.options, items=None))
     with pytest.raises(RuleError, match="'positve' is no class"):
         read_training_inputs(replace(trained.options, rules=str(tmp_path / "bad.rules")))
+
+
+def test_the_share_of_words_with_a_vector_is_noticed(trained: Trained, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("but 0.1 0.2 0.3\nwas 0.3 0.2 0.1\n")
+    words = " ".join(pl.read_csv(trained.file("items.csv"))["text"]).lower().split()
+    share = sum(word in ("but", "was") for word in words) / len(words)
+
+    notices = read_training_inputs(replace(trained.options, model="kim-cnn", vectors=(str(vectors),))).notices
+
+    assert 0 < share < 1
+    assert f"{vectors}: 3 dimensions; {share:.2%} of the words have a vector.".replace("%", " %") in notices

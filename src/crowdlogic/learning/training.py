@@ -111,9 +111,8 @@ class TrainingPass:
         if self.first is None:
             return None
         best = max(self.first.history, key=lambda row: row.stopping).epoch
-        most = max(
-            self._limits.epochs, len(self.first.history)
-        )  # a run that is resumed with fewer epochs may have had more
+        # a run that is resumed with fewer epochs may have had more
+        most = max(self._limits.epochs, len(self.first.history))
         length = min(max(self.first.best_epoch, best + self.first.task.min_averaged_epochs - 1), most)
         if supports_averaging(self.classifier) and self.first.task.min_averaged_epochs > 1 and length > best:
             self.averaged_from = best

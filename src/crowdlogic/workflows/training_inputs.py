@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from crowdlogic.rules.parser import read_rules
 from crowdlogic.workflows.inputs import InputOptions, read_vocabulary
 from crowdlogic.workflows.tables import percent
 from crowdlogic.workflows.train_options import TrainOptions
+
+if TYPE_CHECKING:  # its module needs torch
+    from crowdlogic.classifiers.word_network import WordArchitecture
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -144,6 +147,6 @@ def _vector_notices(
     options: TrainOptions, vectors: WordVectors | None, corpus: Corpus, method: LearningMethod
 ) -> Iterator[str]:
     if vectors is not None:
-        model: Any = method.classifier
-        share = vectors.coverage(model.said(corpus).words, exact=model.exact)
+        model = cast("WordArchitecture", method.classifier)  # no other classifier takes vectors
+        share = vectors.coverage(model.tokenize(corpus).words, exact=model.case_sensitive)
         yield f"{', '.join(options.vectors)}: {vectors.size} dimensions; {percent(share)} of the words have a vector."

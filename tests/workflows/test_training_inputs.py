@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from tests.workflows.conftest import Trained
 
+from crowdlogic.classifiers.words import tokenize_kim
 from crowdlogic.errors import OptionError, RuleError
 from crowdlogic.workflows.training_inputs import read_training_inputs
 
@@ -56,7 +57,7 @@ def test_the_share_of_words_with_a_vector_is_noticed(trained: Trained, tmp_path:
     pytest.importorskip("torch")
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("but 0.1 0.2 0.3\nwas 0.3 0.2 0.1\n")
-    words = " ".join(pl.read_csv(trained.file("items.csv"))["text"]).lower().split()
+    words = [word for text in pl.read_csv(trained.file("items.csv"))["text"] for word in tokenize_kim(text)]
     share = sum(word in ("but", "was") for word in words) / len(words)
 
     notices = read_training_inputs(replace(trained.options, model="kim-cnn", vectors=(str(vectors),))).notices

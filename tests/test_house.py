@@ -1,0 +1,278 @@
+"""The house rules of the source tree, checked over its syntax; each check has an example that it refuses."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatch
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "crowdlogic"
+
+LONGEST_BODY = 60
+MOST_POSITIONAL = 6
+VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}
+FORBIDDEN_CALLS = {"print", "eval", "exec"}
+FORBIDDEN_IMPORTS = {"pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
+
+COVERED_ELSEWHERE = {"report/pages/*/plots.py": "tests/report/pages/test_plots.py"}
+"""Modules whose tests are not at the mirrored path, and where they are instead."""
+
+REPOSITORY_FILES = (
+    "*.md",
+    "*.toml",
+    "*.cff",
+    "Makefile",
+    ".ci/*",
+    "requirements/*",
+    "docs/**/*.md",
+    "benchmarks/**/*.*",
+)
+MACHINE_PATH = re.compile(r"(?<![\w.~/$}-])/(?:home|root|work|workspace|mnt|Users|tmp|var)/\w")
+
+Tree = ast.Module
+
+
+def module_names() -> list[str]:
+    return sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
+
+
+@cache
+def read_source(module: str) -> str:
+    return (PACKAGE / module).read_text(encoding="utf-8")
+
+
+@cache
+def parse_module(module: str) -> Tree:
+    return ast.parse(read_source(module))
+
+
+def statements(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
+    """The body of a function without its docstring."""
+    return function.body[1:] if ast.get_docstring(function) is not None else function.body
+
+
+def find_long_functions(tree: Tree) -> Iterator[str]:
+    """Functions whose body is longer than LONGEST_BODY lines."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (body := statements(node)):
+            length = (body[-1].end_lineno or 0) - body[0].lineno + 1
+            if length > LONGEST_BODY:
+                yield f"{node.name}: {length} lines"
+
+
+def imported_kernels(tree: Tree) -> set[str]:
+    """Names that a module imports from numerics."""
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return {
+        alias.asname or alias.name
+        for node in imports
+        if (node.module or "").startswith("crowdlogic.numerics.")
+        for alias in node.names
+    }
+
+
+def find_crowded_calls(tree: Tree) -> Iterator[str]:
+    """Calls with more than MOST_POSITIONAL positional arguments, unless what is called is a kernel of numerics."""
+    kernels = imported_kernels(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and len(node.args) > MOST_POSITIONAL:
+            called = ast.unparse(node.func)
+            if called not in kernels:
+                yield f"line {node.lineno}: {called} with {len(node.args)} positional arguments"
+
+
+def find_unformatted(source: str) -> Iterator[str]:
+    """Places where formatting is switched off, unless it is at the end of a constant of the module."""
+    constants = {node.end_lineno for node in ast.parse(source).body if isinstance(node, ast.Assign | ast.AnnAssign)}
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        found = re.search(r"fmt:\s*(\w+)", token.string) if token.type == tokenize.COMMENT else None
+        if found and (found[1] != "skip" or token.start[0] not in constants):
+            yield f"line {token.start[0]}: {token.string}"
+
+
+def find_repeated_classes(trees: Iterable[tuple[str, Tree]]) -> dict[str, list[str]]:
+    """Public class names that more than one module defines, and these modules."""
+    homes = defaultdict(list)
+    for module, tree in trees:
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].append(module)
+    return {name: modules for name, modules in homes.items() if len(modules) > 1}
+
+
+def find_forbidden(tree: Tree) -> Iterator[str]:
+    """Assertions, printing, code run from text, and formats that can run code."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assert):
+            yield f"line {node.lineno}: assert"
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in FORBIDDEN_CALLS:
+            yield f"line {node.lineno}: {node.func.id}"
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            modules = [getattr(node, "module", None) or "", *(alias.name for alias in node.names)]
+            yield from (f"line {node.lineno}: {name}" for name in modules if name.split(".")[0] in FORBIDDEN_IMPORTS)
+        elif isinstance(node, ast.keyword) and node.arg == "allow_pickle" and ast.unparse(node.value) != "False":
+            yield f"line {node.lineno}: allow_pickle"
+
+
+def holds_logic(tree: Tree) -> bool:
+    """Whether some function does something: a module of constants, dataclasses or protocols holds none."""
+    protocols = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) and any(ast.unparse(base).startswith("Protocol") for base in node.bases)
+    ]
+    declared = {id(function) for protocol in protocols for function in protocol.body}
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return any(statements(function) for function in functions if id(function) not in declared)
+
+
+def mirrored_test(module: str) -> str:
+    path = Path(module)
+    return (Path("tests") / path.parent / f"test_{path.stem}.py").as_posix()
+
+
+def find_untested(modules: Iterable[str]) -> list[str]:
+    """Modules with logic for which there is no test module at the mirrored path."""
+    return [name for name in modules if holds_logic(parse_module(name)) and not (ROOT / mirrored_test(name)).is_file()]
+
+
+def find_machine_paths(text: str) -> list[str]:
+    """Lines that name a folder of somebody's machine."""
+    return [line.strip() for line in text.splitlines() if MACHINE_PATH.search(line)]
+
+
+def repository_files() -> list[Path]:
+    own = [path for pattern in REPOSITORY_FILES for path in ROOT.glob(pattern)]
+    code = [path for folder in ("src", "tests") for path in (ROOT / folder).rglob("*.*")]
+    return sorted(path for path in (*own, *code) if path.is_file() and "__pycache__" not in path.parts)
+
+
+MODULES = module_names()
+
+
+def test_the_tree_is_found() -> None:
+    assert {"exports.py", "learning/algorithm.py", "truth/dawid_skene.py"} <= set(MODULES)
+
+
+def test_no_function_is_long() -> None:
+    assert {name: found for name in MODULES if (found := list(find_long_functions(parse_module(name))))} == {}
+
+
+def test_a_long_function_is_found() -> None:
+    lines = "\n    x = 1" * LONGEST_BODY
+
+    assert list(find_long_functions(ast.parse(f'def f():\n    """Doc."""{lines}'))) == []
+    assert list(find_long_functions(ast.parse(f"def f():{lines}\n    x = 1"))) == ["f: 61 lines"]
+
+
+def test_calls_with_many_arguments_name_them() -> None:
+    outside = [name for name in MODULES if not name.startswith("numerics/")]
+
+    assert {name: found for name in outside if (found := list(find_crowded_calls(parse_module(name))))} == {}
+
+
+def test_a_crowded_call_is_found_unless_it_is_of_a_kernel() -> None:
+    call = "table_pass(1, 2, 3, 4, 5, 6, 7)"
+    kernel = f"from crowdlogic.numerics.label_kernels import table_pass\n{call}"
+
+    assert list(find_crowded_calls(ast.parse(call))) == ["line 1: table_pass with 7 positional arguments"]
+    assert list(find_crowded_calls(ast.parse(kernel))) == []
+    assert list(find_crowded_calls(ast.parse("f(1, 2, 3, 4, 5, 6, x=7)"))) == []
+
+
+def test_only_constants_are_laid_out_by_hand() -> None:
+    assert {name: found for name in MODULES if (found := list(find_unformatted(read_source(name))))} == {}
+
+
+@pytest.mark.parametrize(
+    "source", ["f(1,\n  2)  # fmt: skip\n", "def f():\n    x = (1,\n  2)  # fmt: skip\n", "# fmt: off\nX = 1\n"]
+)
+def test_a_call_laid_out_by_hand_is_found(source: str) -> None:
+    assert len(list(find_unformatted(source))) == 1
+    assert list(find_unformatted("X = (1,\n  2)  # fmt: skip\n")) == []
+
+
+def test_a_public_class_name_means_one_thing() -> None:
+    assert find_repeated_classes((name, parse_module(name)) for name in MODULES) == {}
+
+
+def test_a_class_name_that_means_two_things_is_found() -> None:
+    trees = [("a.py", ast.parse("class Entry: pass")), ("b.py", ast.parse("class Entry: pass\nclass _Row: pass"))]
+
+    assert find_repeated_classes([*trees, ("c.py", ast.parse("class _Row: pass"))]) == {"Entry": ["a.py", "b.py"]}
+
+
+def test_every_module_is_named_for_what_it_holds() -> None:
+    assert [name for name in MODULES if set(Path(name).with_suffix("").parts) & VAGUE_NAMES] == []
+
+
+def test_a_vague_name_is_found() -> None:
+    assert set(Path("data/utils.py").with_suffix("").parts) & VAGUE_NAMES == {"utils"}
+
+
+def test_nothing_asserts_prints_or_runs_text() -> None:
+    assert {name: found for name in MODULES if (found := list(find_forbidden(parse_module(name))))} == {}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "assert x",
+        "print(1)",
+        "eval('1')",
+        "exec('1')",
+        "import pickle",
+        "import dill.source",
+        "from pickle import loads",
+        "np.load(f, allow_pickle=True)",
+    ],
+)
+def test_what_is_forbidden_is_found(source: str) -> None:
+    assert len(list(find_forbidden(ast.parse(source)))) == 1
+    assert list(find_forbidden(ast.parse("console.print(1)\nmodel.eval()\nnp.load(f, allow_pickle=False)"))) == []
+
+
+def test_every_module_with_logic_has_its_tests() -> None:
+    missing = find_untested(MODULES)
+
+    assert [name for name in missing if not any(fnmatch(name, pattern) for pattern in COVERED_ELSEWHERE)] == []
+
+
+@pytest.mark.parametrize(("pattern", "tests"), COVERED_ELSEWHERE.items())
+def test_every_exception_is_needed_and_covered(pattern: str, tests: str) -> None:
+    assert [name for name in find_untested(MODULES) if fnmatch(name, pattern)]
+    assert (ROOT / tests).is_file()
+
+
+def test_a_module_with_logic_is_distinguished_from_one_without() -> None:
+    protocol = 'class A(Protocol):\n    def f(self):\n        """F."""\n'
+
+    assert holds_logic(ast.parse("def f(x):\n    return x"))
+    assert holds_logic(ast.parse("class A:\n    def f(self):\n        return 1"))
+    assert not holds_logic(ast.parse("WORDS = ('a', 'b')\n\n@dataclass\nclass A:\n    x: int"))
+    assert not holds_logic(ast.parse(protocol))
+    assert mirrored_test("rules/projection/chain.py") == "tests/rules/projection/test_chain.py"
+
+
+def test_no_file_names_a_folder_of_a_machine() -> None:
+    found = {
+        path: find_machine_paths(path.read_text(encoding="utf-8", errors="replace")) for path in repository_files()
+    }
+
+    assert {str(path): lines for path, lines in found.items() if lines} == {}
+
+
+def test_a_folder_of_a_machine_is_found() -> None:
+    secret = "/".join(["", "home", "anna", "data"])
+
+    assert find_machine_paths(f"ROOT = '{secret}'") == [f"ROOT = '{secret}'"]
+    assert find_machine_paths("docs/tmp/x, $HOME/x, example.org/home/x") == []

@@ -96,7 +96,7 @@ def test_what_is_reserved_is_not_there_yet() -> None:
 def test_every_name_is_defined_where_the_page_says() -> None:
     named = named_definitions(PAGE)
 
-    assert ("SMOOTHING", "annotators/protocol.py") in named
+    assert ("SMOOTHING", "annotators/confusion.py") in named
     assert sorted(pair for pair in named if pair[0] not in defined_names(PACKAGE / pair[1])) == []
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from crowdlogic.annotators.table import annotator_table
+from crowdlogic.annotators.summary import annotator_table
 from crowdlogic.data.frames import from_frame, from_matrix
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.ebcc import EBCC

@@ -17,7 +17,7 @@ from tests.learning.planted_likelihoods import plant_likelihoods
 
 from crowdlogic.annotators.confusion import ConfusionMatrices
 from crowdlogic.annotators.sequential import Sequential
-from crowdlogic.annotators.table import annotator_table
+from crowdlogic.annotators.summary import annotator_table
 from crowdlogic.classifiers.crf import CRF
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.scikit import Scikit

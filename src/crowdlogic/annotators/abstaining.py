@@ -15,11 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdlogic.annotators.confusion import Confusion
+from crowdlogic.annotators.confusion import SMOOTHING, TRUST, Confusion
 from crowdlogic.annotators.protocol import (
     FLOOR,
-    SMOOTHING,
-    TRUST,
     Anchors,
     check_size,
     expected_counts,

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdlogic.annotators.protocol import FLOOR, SMOOTHING, TRUST, Anchors, Arrays, weigh_terms
+from crowdlogic.annotators.confusion import SMOOTHING, TRUST
+from crowdlogic.annotators.protocol import FLOOR, Anchors, Arrays, weigh_terms
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.engines.shards import Shard, Shards, make_shards

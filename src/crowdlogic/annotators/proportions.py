@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdlogic.annotators.protocol import FLOOR, SMOOTHING
+from crowdlogic.annotators.confusion import SMOOTHING
+from crowdlogic.annotators.protocol import FLOOR
 from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.logspace import safe_log

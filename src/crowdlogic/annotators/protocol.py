@@ -33,12 +33,6 @@ Arrays: TypeAlias = dict[str, Floats]
 Anchors: TypeAlias = Mapping[Any, Any]
 """item -> true class, or the tags of a sequence."""
 
-SMOOTHING = 0.01
-"""Default number of labels added to every cell of a confusion matrix."""
-
-TRUST = 1.0
-"""Default number of labels added to each diagonal cell beyond that."""
-
 FLOOR = 1e-10
 """No count is taken to be less, so that a label nobody gave in a class stays possible and an empty row is uniform."""
 

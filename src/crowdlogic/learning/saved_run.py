@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from crowdlogic.annotators.protocol import AnnotatorModel, Annotators
-from crowdlogic.annotators.table import annotator_table
+from crowdlogic.annotators.summary import annotator_table
 from crowdlogic.classifiers.protocol import PROGRESS, Architecture, Classifier, predict_texts
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from crowdlogic.annotators.table import annotator_table
+from crowdlogic.annotators.summary import annotator_table
 from crowdlogic.data.estimate import Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Floats

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crowdlogic.annotators.confusion import Confusion, ConfusionMatrices
+from crowdlogic.annotators.confusion import SMOOTHING, TRUST, Confusion, ConfusionMatrices
 from crowdlogic.annotators.proportions import ClassProportions
-from crowdlogic.annotators.protocol import SMOOTHING, TRUST
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from crowdlogic.annotators.confusion import SMOOTHING, TRUST
 from crowdlogic.annotators.one_coin import Accuracies, Coin, count_given
 from crowdlogic.annotators.proportions import ClassProportions
-from crowdlogic.annotators.protocol import SMOOTHING, TRUST
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate, make_estimate
 from crowdlogic.data.labels import CrowdLabels

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from crowdlogic.annotators.table import annotator_table
+from crowdlogic.annotators.summary import annotator_table
 from crowdlogic.data.answers import Answers
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate

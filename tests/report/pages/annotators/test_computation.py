@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from tests.report.small_crowds import context_of, estimate_with, inputs_by, small_inputs
 
-from crowdlogic.annotators.table import annotator_table
+from crowdlogic.annotators.summary import annotator_table
 from crowdlogic.data.frames import from_sequences
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate import simulate_crowd, simulate_labels, simulate_ner

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdlogic.annotators.table import credible_interval, spam_scores
+from crowdlogic.annotators.summary import credible_interval, spam_scores
 from crowdlogic.report.findings import TaskKind
 from crowdlogic.report.pages.annotators.findings import FlagKind
 from crowdlogic.report.pages.annotators.flags import CHARACTER_FLAGS, explain_flag, flag_annotators, least_items

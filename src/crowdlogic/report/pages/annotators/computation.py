@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdlogic.annotators.table import credible_interval
+from crowdlogic.annotators.summary import credible_interval
 from crowdlogic.data.wording import list_names, percent, pluralise, shorten_name
 from crowdlogic.metrics.span_errors import SpanErrors, count_span_errors
 from crowdlogic.numerics.arrays import Floats, Ints

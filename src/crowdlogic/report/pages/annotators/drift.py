@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdlogic.annotators.table import HALF, credible_interval
+from crowdlogic.annotators.summary import HALF, credible_interval
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Bools, Floats, Ints

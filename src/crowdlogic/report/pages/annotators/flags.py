@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdlogic.annotators.table import credible_interval, spam_scores
+from crowdlogic.annotators.summary import credible_interval, spam_scores
 from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.data.wording import approximate, percent, pluralise, shorten_name
 from crowdlogic.numerics.arrays import Bools, Floats, Ints

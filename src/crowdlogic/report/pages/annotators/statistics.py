@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from crowdlogic.annotators.protocol import MOST_CELLS
-from crowdlogic.annotators.table import credible_interval
+from crowdlogic.annotators.summary import credible_interval
 from crowdlogic.engines.shards import make_shards
 from crowdlogic.engines.sweeps import tally
 from crowdlogic.numerics.arrays import Floats, Ints

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from crowdlogic.annotators.table import credible_interval
+from crowdlogic.annotators.summary import credible_interval
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.tagging import Scheme
 from crowdlogic.data.wording import percent, pluralise, shorten_name

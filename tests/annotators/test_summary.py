@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import beta
 from tests.truth.planted import planted
 
-from crowdlogic.annotators.table import annotator_table, credible_interval, spam_scores
+from crowdlogic.annotators.summary import annotator_table, credible_interval, spam_scores
 from crowdlogic.data.frames import from_arrays, from_matrix
 from crowdlogic.errors import DataError, OptionError
 from crowdlogic.registry import TRUTH_METHODS

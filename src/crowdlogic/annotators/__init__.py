@@ -1,6 +1,6 @@
-"""What an annotator's label says of the truth: models that truth methods and Algorithm 1 share.
+"""Annotator models, p(label | true class, annotator), which truth methods and Algorithm 1 share.
 
-`registry.ANNOTATOR_MODELS` lists them by name; `protocol` says what a model can do.
+`registry.ANNOTATOR_MODELS` lists them by name; `protocol` has their interface.
 """
 
 from crowdlogic.exports import lazy_exports

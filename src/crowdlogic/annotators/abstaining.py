@@ -1,9 +1,9 @@
 """Annotators who look at everything and mostly abstain, as labelling functions do.
 
-A labelling function that only ever says `spam` answers the same whatever the truth, as far as a confusion matrix can
-see. How much it knows is in when it speaks: `spam` comes up more often where there is spam. So a row of its matrix
-divides by all units of the class, and what is missing to one is abstention. An abstention itself is no evidence:
-functions abstain together.
+The labels of a function that only ever gives `spam` do not depend on the truth, so its confusion matrix carries no
+information; whether it gives a label does: `spam` is given more often where there is spam. So a row of its matrix is
+divided by all units of the class, and what is missing to one is the probability of an abstention. An abstention itself
+is no evidence, because functions abstain together.
 
 Axes: j annotator, m true class, n given label.
 """
@@ -67,9 +67,9 @@ class Abstaining:
 
 
 def find_labelling_functions(labels: CrowdLabels) -> Bools:
-    """one_sided[j], for annotators who only ever give one class, where such ones gave most labels; else nobody.
+    """one_sided[j], for annotators who only ever give one class, if such ones gave most labels; else all False.
 
-    A few people who happened to give one label are another matter.
+    A few annotators with one label each do not count as labelling functions.
     """
     given = np.zeros((len(labels.annotators), labels.n_classes), dtype=bool)
     given[labels.annotator, labels.label] = True

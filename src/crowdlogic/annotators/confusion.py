@@ -5,9 +5,9 @@
 [LNCL] "Learning from Noisy Crowd Labels with Logics", eq. 12.
 
 `ConfusionMatrices` is the mode under a Dirichlet prior: `smoothing` more labels in every cell and `trust` more on the
-diagonal. Trust keeps an annotator who gave a label or two from being read backwards: without any, one vote against a
-frequent class is best explained by somebody who always says the opposite. `VariationalConfusion` keeps the whole
-posterior, so that an annotator with few labels says little.
+diagonal. Trust keeps the labels of an annotator who gave one or two from counting as evidence for another class:
+without it, the most likely explanation of one vote against a frequent class is an annotator who always answers the
+opposite. `VariationalConfusion` keeps the whole posterior, so that an annotator with few labels has little influence.
 
 Axes: j annotator, m true class, n given label.
 """

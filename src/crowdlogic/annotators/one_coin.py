@@ -1,8 +1,8 @@
-"""One coin: every annotator has one number, how often they are right.
+"""One coin: one accuracy per annotator.
 
 An annotator who errs gives any of the other classes, each as likely as the next (Li, Yu and Zhou, "Error rate bounds
-and iterative weighted majority voting for crowdsourcing", 2014, name the model so). It is for many classes, or few
-labels per annotator, where matrices would not be known.
+and iterative weighted majority voting for crowdsourcing", 2014, name the model so). It suits many classes, or few
+labels per annotator, where confusion matrices cannot be estimated.
 
 Axes: i unit, j annotator, k class, m true class, n given label.
 """
@@ -101,11 +101,11 @@ class Accuracies:
         """terms[row, k]."""
         agree, differ = self.log_agree, self.log_differ
 
-        def said(part: Shard) -> Floats:
+        def log_likelihood(part: Shard) -> Floats:
             agrees = part.label[:, None] == np.arange(self.n_classes)
             return np.where(agrees, agree[part.annotator], differ[part.annotator])
 
-        return np.concatenate([weigh_terms(part, said(part)) for part in shards.parts])
+        return np.concatenate([weigh_terms(part, log_likelihood(part)) for part in shards.parts])
 
     def arrays(self) -> Arrays:
         """The accuracies, and for how many classes."""

@@ -1,4 +1,4 @@
-"""What an annotator model is: an M-step, and the evidence that labels give once its parameters are known.
+"""The protocol of annotator models: an M-step, and the evidence of the labels under its parameters.
 
     shards = model.observe(labels)                 # the labels as the model counts them, arranged once
     annotators = model.m_step(shards, q)           # parameters from beliefs ([LNCL] eq. 12)
@@ -34,7 +34,7 @@ Anchors: TypeAlias = Mapping[Any, Any]
 """item -> true class, or the tags of a sequence."""
 
 FLOOR = 1e-10
-"""No count is taken to be less, so that a label nobody gave in a class stays possible and an empty row is uniform."""
+"""Minimum of every expected count, so that a label that was never given stays possible and an empty row is uniform."""
 
 MOST_CELLS = 50_000_000
 """Confusion matrices of more cells than this (400 MB, three times over while fitting) are refused."""
@@ -103,7 +103,7 @@ class TableAnnotators:
         raise NotImplementedError
 
     def summaries(self) -> Arrays:
-        """What else the model can show of annotators beyond `confusion`, by name."""
+        """Further parameters to report beyond `confusion`, by name."""
         return {}
 
 
@@ -123,12 +123,12 @@ class CountModel(Protocol):
         """Parameters from their arrays."""
 
 
-def weigh_terms(shard: Shard, said: Floats) -> Floats:
-    """said[row, k] times the weight of each label; a label of weight 0 says nothing."""
+def weigh_terms(shard: Shard, terms: Floats) -> Floats:
+    """terms[row, k] times the weight of each label; 0 for a label of weight 0, even where the term is infinite."""
     if not len(shard.weight):
-        return said
+        return terms
     weight = shard.weight[:, None]
-    return np.where(weight > 0, said, 0.0) * weight
+    return np.where(weight > 0, terms, 0.0) * weight
 
 
 def expected_counts(shards: Shards, q: Beliefs) -> Floats:

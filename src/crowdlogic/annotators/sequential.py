@@ -1,8 +1,8 @@
-"""Sequential annotators: what they say of a token depends on the truth and on what they said of the token before.
+"""Sequential annotators: an annotator's tag depends on the truth and on their own previous tag.
 
 [SG19] Simpson and Gurevych, "A Bayesian approach for sequence tagging with crowds", 2019: the "seq" annotator model
 (section 3.1) with its variational posterior (section 4). An annotator is a confusion matrix for each of their own
-previous tags, so spans that begin late or run on are understood; the first token of a sequence counts as following O.
+previous tags, so spans that begin late or end late are modelled; the first token of a sequence counts as following O.
 Prior counts that would belong to an invalid pair of tags are moved as in the authors' program: from I- after O to B- of
 the type, from I- after another type's B- to that type's own I-.
 
@@ -132,7 +132,7 @@ def by_previous_tag(labels: CrowdLabels) -> CrowdLabels:
 
 
 def previous_tags(labels: CrowdLabels) -> Ints:
-    """For each label what the same annotator said of the unit before; O (or the first tag) where there is nothing."""
+    """previous[row], the tag that the same annotator gave to the unit before; O (or the first tag) if none."""
     outside = labels.classes.index("O") if "O" in labels.classes else 0
     n_annotators = len(labels.annotators)
     # Rows are sorted by unit and annotator, so this key rises and the row of (unit - 1, annotator) can be searched.

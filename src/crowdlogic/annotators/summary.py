@@ -1,8 +1,8 @@
-"""What the beliefs say of each annotator: how often right, how sure of that, whether a spammer, and what they mix up.
+"""One row per annotator: reliability with a credible interval, spam score, and the classes they confuse most.
 
 [RY12] Raykar and Yu, "Eliminating spammers and ranking annotators for crowdsourced labeling tasks", 2012: the spam
-score is the mean squared distance between the rows of the confusion matrix (eq. 12). Who answers the same whatever
-the truth scores 0; who is always right, or wrong in a way that can be undone, scores 1.
+score is the mean squared distance between the rows of the confusion matrix (eq. 12). An annotator
+whose labels do not depend on the truth scores 0; one whose labels determine the truth, right or wrong, scores 1.
 
 Everything is computed from labels and beliefs, so it means the same for every method.
 

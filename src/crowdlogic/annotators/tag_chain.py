@@ -36,6 +36,8 @@ def tag_grammar(classes: Classes) -> Grammar:
     if not is_span_tag_set(classes):
         return Grammar(np.ones((n_tags, n_tags), dtype=bool), np.ones(n_tags, dtype=bool))
     tags = parse_tags(classes)
+    # begins[k]: the type of tag k has a B- or S- tag. goes_on[k]: tag k continues a span.
+    # same[k, k']: tag k leaves a span open that has the type of k'.
     begins = np.isin(tags.kind, tags.kind[np.isin(tags.prefix, (BEGIN, SINGLE))])
     goes_on = np.isin(tags.prefix, (INSIDE, END)) & begins
     open_span = np.isin(tags.prefix, (BEGIN, INSIDE))

@@ -20,11 +20,11 @@ from crowdlogic.numerics.sums import sum_by
 
 @dataclass(frozen=True, eq=False)
 class Words:
-    """Codes of what stands at each unit: the word, and (a code of its own) its shape.
+    """Codes of the features of each unit: the word, and its shape.
 
     Attributes:
         codes: One array codes[i] per feature.
-        sizes: How many values each feature has.
+        sizes: Number of values of each feature.
     """
 
     codes: tuple[Ints, ...]

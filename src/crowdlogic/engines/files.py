@@ -41,6 +41,7 @@ def coded_shards(
     unit = pl.scan_parquet(path, glob=False).select("unit").collect()["unit"].to_numpy()
     if len(unit) and ((np.diff(unit) < 0).any() or unit[0] < 0 or unit[-1] >= n_units):
         raise FormatError(f"{path}: the units must rise from 0 to at most {n_units - 1}. Write it with write_coded.")
+    # A shard ends before the unit that its last row would divide
     goals = np.arange(rows, len(unit), rows)
     cuts = [0, *np.unique(np.searchsorted(unit, unit[goals])).tolist(), len(unit)]
     cuts = sorted(set(cuts))

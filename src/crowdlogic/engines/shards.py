@@ -1,7 +1,7 @@
 """Labels in shards: the statistics of every method are sums over labels, so they can be taken part by part.
 
-A table in memory is one shard, or one per thread; a Parquet file is as many as it has row groups, of which only one
-(per thread) is in memory at a time. Shards are cut between units: no unit is in two of them.
+A table in memory is one shard, or one per thread; a Parquet file is read in shards of a million labels, of which one
+per thread is in memory at a time. Shards are cut between units: no unit is in two of them.
 
 Axes: i unit, j annotator, n given label.
 """
@@ -49,7 +49,7 @@ class Shard:
 
     @property
     def units(self) -> slice:
-        """Where the run's units stand among all units."""
+        """The positions of the run's units among all units."""
         return slice(self.first, self.first + len(self.starts) - 1)
 
 
@@ -59,12 +59,12 @@ class Shards:
 
     Attributes:
         parts: The shards, in the order of their units; each is asked for once per sweep, so they may be read on demand.
-        n_units: How many units there are in all.
-        n_annotators: How many annotators.
+        n_units: Number of units in all.
+        n_annotators: Number of annotators.
         classes: The classes.
-        n_labels: How many labels in all.
-        threads: How many shards are worked on at once.
-        compiled: Whether to use the compiled kernels; decided by size when None.
+        n_labels: Number of labels in all.
+        threads: Number of shards processed at once.
+        compiled: Whether to use the compiled kernels; None decides by size.
     """
 
     parts: Sequence[Shard]
@@ -77,11 +77,11 @@ class Shards:
 
     @property
     def n_classes(self) -> int:
-        """How many classes there are."""
+        """Number of classes."""
         return len(self.classes)
 
     def map(self, work: Callable[[Shard], Result]) -> list[Result]:
-        """The work on each shard, in their order."""
+        """Apply a function to each shard; the results in the order of the shards."""
         if self.threads == 1 or len(self.parts) == 1:
             return [work(self.parts[at]) for at in range(len(self.parts))]
         with ThreadPoolExecutor(self.threads) as pool:
@@ -100,6 +100,7 @@ def make_shards(
         raise OptionError(f"threads must be 1 or more, not {threads}.")
     starts = np.concatenate([[0], np.cumsum(labels.labels_per_unit())])
     fixed = anchor_classes(labels, anchors)
+    # Cut where a unit begins, nearest to an equal number of labels per thread
     goals = np.linspace(0, labels.n_labels, threads + 1)[1:-1]
     cuts = [0, *np.searchsorted(starts, goals).tolist(), labels.n_units]
     parts = [_cut(labels, starts, fixed, begin, end) for begin, end in pairwise(cuts)]

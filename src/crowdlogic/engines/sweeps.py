@@ -1,7 +1,7 @@
-"""One sweep over all labels: the E-step, and in the same pass the statistics of the next M-step.
+"""One sweep over all labels: the E-step, and in the same pass the expected counts of the next M-step.
 
-Beliefs need not be kept between iterations: a sweep turns parameters into expected counts, and the counts are all that
-an M-step looks at. Small inputs go through numpy, which needs no compilation; large ones through `label_kernels`.
+Beliefs need not be kept between iterations: a sweep turns parameters into expected counts, and an M-step needs only the
+counts. Small inputs go through numpy, which needs no compilation; large ones through `label_kernels`.
 
 Axes: i unit, j annotator, k class, n given label, z latent state (a class, or a subtype of one).
 """
@@ -23,14 +23,14 @@ LARGE = 400_000
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """What a sweep found.
+    """The sums of a sweep.
 
     Attributes:
         counts: counts[j, n, z], the expected number of labels n that j gave in state z (`table_sweep`); or hits[j, n],
             the expected number of right ones (`match_sweep`).
         totals: totals[z], the expected number of units in each state, among those that have labels.
         log_evidence: The log probability of all labels.
-        q: q[i, z], when asked for.
+        q: q[i, z], with `keep`.
     """
 
     counts: Floats
@@ -80,11 +80,11 @@ def table_sweep(shards: Shards, log_table: Floats, log_prior: Floats, *, keep: b
         )
         return counts, totals, evidence
 
-    return _gathered(shards.map(work), log_table.shape, q if keep else None)
+    return _add_up(shards.map(work), log_table.shape, q if keep else None)
 
 
 def match_sweep(shards: Shards, agree: Floats, differ: Floats, log_prior: Floats, *, keep: bool = False) -> Sweep:
-    """The sweep of a model in which a label says only "this class" or "another".
+    """The sweep of a model in which a label is either the true class or another.
 
     Args:
         shards: The labels.
@@ -123,7 +123,7 @@ def match_sweep(shards: Shards, agree: Floats, differ: Floats, log_prior: Floats
         )
         return hits, totals, evidence
 
-    return _gathered(shards.map(work), agree.shape, q if keep else None)
+    return _add_up(shards.map(work), agree.shape, q if keep else None)
 
 
 def tally(shards: Shards, q: Floats | None = None) -> Sweep:
@@ -151,11 +151,11 @@ def tally(shards: Shards, q: Floats | None = None) -> Sweep:
         )
         return counts, totals, 0.0
 
-    return _gathered(shards.map(work), (shards.n_annotators, shards.n_classes, n_states), None)
+    return _add_up(shards.map(work), (shards.n_annotators, shards.n_classes, n_states), None)
 
 
 def sum_evidence(shards: Shards, log_table: Floats) -> Floats:
-    """What the labels say of each unit: the sum of log_table[j, n, z]; LOG_ZERO against a class that is known."""
+    """evidence[i, z], the sum of log_table[j, n, z] over the labels of unit i; LOG_ZERO except at a known class."""
     n_states = log_table.shape[2]
     table = np.ascontiguousarray(log_table.reshape(-1, n_states))
     total = np.zeros((shards.n_units, n_states))
@@ -177,7 +177,7 @@ def sum_evidence(shards: Shards, log_table: Floats) -> Floats:
                 own,
             )
         else:
-            own += _sum_by_unit(shard, _says(shard, shards.n_classes, table))
+            own += _sum_by_unit(shard, _label_terms(shard, shards.n_classes, table))
         known = _known(shard)
         if known.any():
             own[known] = np.where(np.arange(n_states) == shard.fixed[known, None], own[known], LOG_ZERO)
@@ -187,7 +187,7 @@ def sum_evidence(shards: Shards, log_table: Floats) -> Floats:
 
 
 def sum_match_evidence(shards: Shards, agree: Floats, differ: Floats) -> Floats:
-    """What the labels say of each unit in a model of matches: evidence[i, k], less what all classes have in common.
+    """evidence[i, k] in a model of matches, up to a constant per unit.
 
     Args:
         shards: The labels.
@@ -230,16 +230,16 @@ def tally_hits(shards: Shards, q: Floats | None = None) -> Sweep:
         hits = sum_by(cell, shards.n_annotators * shards.n_classes, hit)
         return hits, own_q[np.diff(shard.starts) > 0].sum(axis=0), 0.0
 
-    return _gathered(shards.map(work), (shards.n_annotators, shards.n_classes), None)
+    return _add_up(shards.map(work), (shards.n_annotators, shards.n_classes), None)
 
 
 def vote_shares(shard: Shard, n_classes: int) -> Floats:
     """q[i, k], the share of the votes for each class, uniform without votes; certain where the class is known."""
-    unit = np.repeat(np.arange(len(shard.starts) - 1), np.diff(shard.starts))
-    unit *= n_classes
-    unit += shard.label
+    cell = np.repeat(np.arange(len(shard.starts) - 1), np.diff(shard.starts))  # [row], the flat index i * K + n
+    cell *= n_classes
+    cell += shard.label
     weight = shard.weight if len(shard.weight) else None
-    shares = sum_by(unit, (len(shard.starts) - 1) * n_classes, weight).reshape(-1, n_classes)
+    shares = sum_by(cell, (len(shard.starts) - 1) * n_classes, weight).reshape(-1, n_classes)
     total = shares.sum(axis=1, keepdims=True)
     shares[total[:, 0] <= 0] = 1.0
     shares /= np.where(total > 0, total, float(max(n_classes, 1)))
@@ -253,7 +253,7 @@ def _is_compiled(shards: Shards, n_states: int) -> bool:
     return shards.n_labels * n_states >= LARGE if shards.compiled is None else shards.compiled
 
 
-def _gathered(found: list[tuple[Floats, Floats, float]], shape: tuple[int, ...], q: Floats | None) -> Sweep:
+def _add_up(found: list[tuple[Floats, Floats, float]], shape: tuple[int, ...], q: Floats | None) -> Sweep:
     counts, totals, evidence = found[0]
     for more, more_totals, more_evidence in found[1:]:
         counts, totals, evidence = counts + more, totals + more_totals, evidence + more_evidence
@@ -269,19 +269,20 @@ def _table_pass(
 ) -> tuple[Floats, Floats, float]:
     """`label_kernels.table_pass` in numpy."""
     n_states = table.shape[1]
-    says = _says(shard, n_labels, table)
+    terms = _label_terms(shard, n_labels, table)
+    # The class of each state: states of one class are neighbours
     state_class = np.arange(n_states) // max(n_states // max(n_labels, 1), 1)
-    beliefs, log_sum = _posterior(shard, _sum_by_unit(shard, says) + log_prior, state_class)
+    beliefs, log_sum = _posterior(shard, _sum_by_unit(shard, terms) + log_prior, state_class)
     counts = _counts(shard, len(table) // max(n_labels, 1), n_labels, beliefs)
-    return _passed(shard, beliefs, log_sum, counts, q)
+    return _statistics(shard, beliefs, log_sum, counts, q)
 
 
-def _says(shard: Shard, n_labels: int, table: Floats) -> Floats:
-    """says[row, z], what each label says of each state."""
-    says = table[shard.annotator * np.int64(n_labels) + shard.label]
+def _label_terms(shard: Shard, n_labels: int, table: Floats) -> Floats:
+    """terms[row, z], the log probability of each label in each state, times its weight."""
+    terms = table[shard.annotator * np.int64(n_labels) + shard.label]
     if len(shard.weight):
-        says = np.where(shard.weight[:, None] > 0, says, 0.0) * shard.weight[:, None]
-    return np.asarray(says)
+        terms = np.where(shard.weight[:, None] > 0, terms, 0.0) * shard.weight[:, None]
+    return np.asarray(terms)
 
 
 def _match_pass(
@@ -291,15 +292,16 @@ def _match_pass(
     n_classes = agree.shape[1]
     unit = np.repeat(np.arange(len(shard.starts) - 1), np.diff(shard.starts))
     weight = shard.weight if len(shard.weight) else np.ones(len(shard.label))
+    # Every class starts from log p(label | another class); the label's own class gets the difference
     wrong = weight * differ[shard.annotator, shard.label]
     extra = weight * agree[shard.annotator, shard.label] - wrong
     cell = unit * n_classes + shard.label
-    says = sum_by(cell, (len(shard.starts) - 1) * n_classes, extra).reshape(-1, n_classes)
-    beliefs, log_sum = _posterior(shard, says + log_prior, np.arange(n_classes))
+    evidence = sum_by(cell, (len(shard.starts) - 1) * n_classes, extra).reshape(-1, n_classes)
+    beliefs, log_sum = _posterior(shard, evidence + log_prior, np.arange(n_classes))
     log_sum = log_sum + sum_by(unit, len(shard.starts) - 1, wrong)
     hit = weight * beliefs[unit, shard.label]
     hits = sum_by(shard.annotator * np.int64(n_classes) + shard.label, agree.size, hit)
-    return _passed(shard, beliefs, log_sum, hits.reshape(agree.shape), q)
+    return _statistics(shard, beliefs, log_sum, hits.reshape(agree.shape), q)
 
 
 def _posterior(shard: Shard, log_q: Floats, state_class: Ints) -> tuple[Floats, Floats]:
@@ -309,7 +311,9 @@ def _posterior(shard: Shard, log_q: Floats, state_class: Ints) -> tuple[Floats, 
     return normalise(log_q)
 
 
-def _passed(shard: Shard, beliefs: Floats, log_sum: Floats, counts: Floats, q: Floats) -> tuple[Floats, Floats, float]:
+def _statistics(
+    shard: Shard, beliefs: Floats, log_sum: Floats, counts: Floats, q: Floats
+) -> tuple[Floats, Floats, float]:
     if len(q):
         q[:] = beliefs
     labelled = np.diff(shard.starts) > 0

@@ -1,4 +1,4 @@
-"""What is true, from the labels alone: one module per family of methods."""
+"""Truth inference: estimate the true class of every item from the labels. One module per method."""
 
 from crowdlogic.exports import lazy_exports
 

@@ -1,9 +1,9 @@
-"""BSC-seq: what an annotator says depends on the truth and on what they said of the token before.
+"""BSC-seq: an annotator's tag depends on the truth and on their own previous tag.
 
 [SG19] Simpson and Gurevych, "A Bayesian approach for sequence tagging with crowds", 2019: variational Bayes for
 annotators (`annotators/sequential`), transitions and words together (section 4). `word_hmm` has the iteration.
 
-Words are looked at when the corpus is given ("BSC-seq"), else the chain and the annotators are all
+Words are a feature if the corpus is given ("BSC-seq"), otherwise only the chain and the annotators are used
 ("BSC-seq-notext").
 """
 
@@ -33,7 +33,7 @@ class BSCSeq:
         spread: Prior count of all wrong tags together.
         transition_count: Prior count of each allowed transition and start.
         word_count: Prior count of each word for each tag.
-        shapes: Whether a word's first character (capital, digit or other) is looked at, too.
+        shapes: Whether the kind of a word's first character (capital, digit or other) is a feature, too.
         convergence: When to stop: by the gain of the bound per label.
     """
 

@@ -1,4 +1,4 @@
-"""Several methods on the same labels, side by side: what they agree on, how long they take, and how right they are."""
+"""Several methods on the same labels, side by side: agreement, run time and scores."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from crowdlogic.truth.methods import TruthMethod
 
 @dataclass(frozen=True, eq=False)
 class MethodResult:
-    """What one method made of the labels, and in which time.
+    """The estimate of one method, its run time and its scores.
 
     Attributes:
         name: The method.
-        estimate: What it believes.
-        seconds: How long it took.
+        estimate: Its estimate.
+        seconds: Run time.
         scores: Accuracy with ties counted half, or for span tags the F1 under both schemes; empty without gold.
     """
 
@@ -47,7 +47,7 @@ def compare_methods(
     gold: Answers | None = None,
     fitting: Fitting = DEFAULT_FIT,
 ) -> list[MethodResult]:
-    """Run each method; a fit that does not converge is known by its estimate, not by a warning."""
+    """Run each method. A fit that does not converge gives no warning; see `estimate.converged`."""
     found = []
     for method in methods:
         begin = time.perf_counter()

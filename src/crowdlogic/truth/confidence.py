@@ -33,6 +33,7 @@ def take_items(estimate: Estimate, items: Ints) -> Estimate:
         )
     lengths = np.diff(estimate.offsets)[items]
     offsets = np.concatenate([[0], np.cumsum(lengths)])
+    # The units of the sequences taken, in order: the old first unit of each, and the position within it
     units = np.repeat(estimate.offsets[:-1][items] - offsets[:-1], lengths) + np.arange(offsets[-1])
     return replace(
         estimate,

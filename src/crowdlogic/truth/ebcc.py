@@ -1,4 +1,4 @@
-"""EBCC: classes have subtypes, so that annotators can be wrong together.
+"""EBCC: classes have subtypes, so that annotators can make the same errors.
 
 [LRC19] Li, Rubinstein and Cohn, "Exploiting worker correlation for label aggregation in crowdsourcing", 2019. Each
 class is a mixture of M subtypes with confusion of their own per annotator; within a subtype annotators are
@@ -6,9 +6,9 @@ independent, within a class they are not. Variational updates of their section 4
 votes ("empirical prior") of their released program. The bound is the log evidence under expected log parameters less
 the divergences.
 
-Subtypes start from chance. The chance is drawn from what an item received (how active and how agreeable those who
-labelled it are, and what they said), not from where it stands in the file: so the order of items, annotators and
-classes does not change the answer.
+Starts are random. The random numbers of an item are a hash of the labels it received (their classes, and how many
+labels their annotators gave and how often they agree with the votes), not of its position in the file: so the order of
+items, annotators and classes does not change the result.
 
 Axes: i unit, j annotator, k class, n given label, z latent state: subtype r of class k is state k * M + r.
 """
@@ -41,12 +41,12 @@ class EBCC:
     """Enhanced Bayesian classifier combination ([LRC19]).
 
     Attributes:
-        subtypes: How many subtypes a class has.
-        subtype_count: The prior count of all subtypes of a class together; small: few subtypes are used.
-        diagonal: The prior count of right labels, in each subtype, of every annotator.
-        off_diagonal: The prior count of each wrong label.
-        restarts: How many random starts, beside one without subtypes; the one with the best bound is taken.
-        seed: The seed of the first start.
+        subtypes: Number of subtypes of each class.
+        subtype_count: Prior count of all subtypes of a class together; the smaller, the fewer subtypes are used.
+        diagonal: Prior count of right labels, in each subtype, of every annotator.
+        off_diagonal: Prior count of each wrong label.
+        restarts: Number of random starts, beside one without subtypes; the fit with the best bound is taken.
+        seed: Random seed of the starts.
         convergence: When each start stops: by the gain of the bound per label.
     """
 
@@ -72,14 +72,16 @@ class EBCC:
         check_size(self.name, len(labels.annotators) * self.subtypes, labels.n_classes)
         shards = make_shards(labels, threads=fitting.threads, anchors=fitting.anchors)
         priors = self._priors(labels)
-        fits = [self._fit(labels, shards, priors, self.seed + at, fitting) for at in range(self.restarts + 1)]
+        fits = [
+            self._fit(labels, shards, priors, seed=self.seed + at, fitting=fitting) for at in range(self.restarts + 1)
+        ]
         return self._estimate(labels, shards, self._best(fits, labels.n_classes), fitting)
 
     def _best(self, fits: list[Fit], n_classes: int) -> Fit:
-        """The start with the best bound; without subtypes unless a random one gains more than names can.
+        """The fit with the best bound; the one without subtypes unless a random start gains more than K log M nats.
 
-        A class in use pays up to log M for naming which of its M subtypes it uses, so a bound can be that much better,
-        per class, only because a class was given up.
+        Choosing among its M subtypes costs a class up to log M nats of the bound, so a gain below that, per class, may
+        only mean that a class was lost.
         """
         whole, *random = fits
         best = max(random, key=lambda fit: float(fit.trace[-1]))
@@ -87,6 +89,7 @@ class EBCC:
 
     def _priors(self, labels: CrowdLabels) -> dict[str, Floats]:
         n_classes = labels.n_classes
+        # [n, m], then [n, z] with each true class repeated for its subtypes
         per_label = np.eye(n_classes) * (self.diagonal - self.off_diagonal) + self.off_diagonal
         return {
             "table": np.repeat(per_label, self.subtypes, axis=1),
@@ -94,7 +97,9 @@ class EBCC:
             "subtypes": np.full((n_classes, self.subtypes), self.subtype_count / self.subtypes),
         }
 
-    def _fit(self, labels: CrowdLabels, shards: Shards, priors: dict[str, Floats], seed: int, fitting: Fitting) -> Fit:
+    def _fit(
+        self, labels: CrowdLabels, shards: Shards, priors: dict[str, Floats], *, seed: int, fitting: Fitting
+    ) -> Fit:
         def initial() -> dict[str, Floats]:
             started = starting_beliefs(labels, fitting)
             q = vote_shares(labels.votes()) if started is None else started
@@ -102,10 +107,10 @@ class EBCC:
 
         def step(state: dict[str, Floats]) -> tuple[dict[str, Floats], float]:
             found = _sweep(shards, state)
-            apart = dirichlet.divergence(state["table"], priors["table"], axis=1)
-            apart += dirichlet.divergence(state["classes"], priors["classes"], axis=0)
-            apart += dirichlet.divergence(state["subtypes"], priors["subtypes"], axis=1)
-            return _posterior(found, priors), found.log_evidence - apart
+            divergence = dirichlet.divergence(state["table"], priors["table"], axis=1)
+            divergence += dirichlet.divergence(state["classes"], priors["classes"], axis=0)
+            divergence += dirichlet.divergence(state["subtypes"], priors["subtypes"], axis=1)
+            return _posterior(found, priors), found.log_evidence - divergence
 
         own = fitting
         if fitting.checkpoint is not None:
@@ -116,7 +121,7 @@ class EBCC:
         """q[i, z]: each belief spread over the subtypes by Dirichlet(1, ..., 1) draws; all in one for the first start.
 
         The first start is the model without subtypes. On a handful of labels it has the best bound: there the subtypes
-        of a random start are so thin that a rare class dies of them.
+        of a random start have so few labels each that a rare class is lost.
         """
         if seed == self.seed:
             return np.asarray((q[:, :, None] * np.eye(self.subtypes)[0]).reshape(len(q), -1))
@@ -125,6 +130,7 @@ class EBCC:
 
     def _estimate(self, labels: CrowdLabels, shards: Shards, fit: Fit, fitting: Fitting) -> Estimate:
         n_classes = labels.n_classes
+        # q[i, z] summed over the subtypes of each class; likewise table[j, n, z], weighted by the subtypes' shares
         q = np.asarray(_sweep(shards, fit.state, keep=True).q).reshape(-1, n_classes, self.subtypes).sum(axis=2)
         subtypes = fit.state["subtypes"] / fit.state["subtypes"].sum(axis=1, keepdims=True)
         table = fit.state["table"] / fit.state["table"].sum(axis=1, keepdims=True)
@@ -172,12 +178,13 @@ def _content_noise(labels: CrowdLabels, size: int, seed: int) -> Floats:
     agreement = vote_shares(votes)[labels.unit, labels.label]
     given = labels.labels_per_annotator()
     agreed = sum_by(labels.annotator, len(given), agreement) / np.maximum(given, 1)
-    person = _shuffle_bits(_shuffle_bits(given.astype(np.uint64)) + np.round(agreed * 1e6).astype(np.uint64))
+    annotator = _shuffle_bits(_shuffle_bits(given.astype(np.uint64)) + np.round(agreed * 1e6).astype(np.uint64))
     kind = _shuffle_bits(votes.sum(axis=0).astype(np.uint64) + np.uint64(1))
-    unit = np.zeros(labels.n_units, dtype=np.uint64)
-    np.add.at(unit, labels.unit, _shuffle_bits(person[labels.annotator] + kind[labels.label]))
+    unit = np.zeros(labels.n_units, dtype=np.uint64)  # [i], a sum of hashes, which no order changes
+    np.add.at(unit, labels.unit, _shuffle_bits(annotator[labels.annotator] + kind[labels.label]))
     base = _shuffle_bits(unit + _shuffle_bits(np.array([seed], dtype=np.uint64)))
     cells = _shuffle_bits(base[:, None, None] + kind[:, None] + _shuffle_bits(np.arange(size, dtype=np.uint64)))
+    # The upper 53 bits of each cell as a uniform number in (0, 1), and its exponential
     uniform = ((cells >> np.uint64(11)).astype(np.float64) + 0.5) / 2.0**53
     return np.asarray(-np.log(uniform))
 

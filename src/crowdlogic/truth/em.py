@@ -1,11 +1,11 @@
-"""Expectation maximisation for methods that are class proportions x annotator tables, without a look at the items.
+"""Expectation maximisation for methods that are class proportions x annotator tables.
 
     found = table_sweep(labels, annotators, proportions)         # E-step, and the expected counts of the next M-step
     annotators = model.from_counts(found.counts)                 # M-step
     proportions = prior.from_totals(found.totals)
 
 Dawid-Skene is this with confusion matrices at their mode, IBCC with their variational posteriors. The objective is the
-log evidence and what the priors add to it; it never falls.
+log evidence plus the log density of the priors (or minus the divergence from them); it never falls.
 
 Axes: i unit, j annotator, k class, n given label.
 """
@@ -26,7 +26,7 @@ from crowdlogic.store.checkpoints import State
 from crowdlogic.truth.fitting import Fitting, empty_estimate, iterate, starting_beliefs
 
 PRIOR = "prior"
-"""The name of the class proportions among the arrays of a state; all others are the annotators'."""
+"""Key of the class proportions in a state; all other arrays are parameters of the annotators."""
 
 
 class TableEM:
@@ -70,9 +70,9 @@ def fit_tables(
     Args:
         method: The method: its name, and its `convergence`.
         labels: The labels.
-        model: What an annotator's label says of the truth.
-        proportions: How frequent classes are.
-        fitting: A start, anchors, progress, a checkpoint, threads.
+        model: The annotator model.
+        proportions: The model of the class proportions.
+        fitting: Options of the fit.
     """
     if not labels.n_labels:
         return empty_estimate(labels, method.name)

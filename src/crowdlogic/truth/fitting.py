@@ -29,16 +29,16 @@ from crowdlogic.store.digests import fit_digest
 Step: TypeAlias = Callable[[State], tuple[State, float]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Progress:
-    """Where a fit stands.
+    """The state of a fit, as the progress callback receives it.
 
     Attributes:
         method: The method's name.
-        iteration: How many iterations are done.
-        max_iterations: How many there can be.
-        objective: The objective now.
-        gain: How much the last iteration gained per label; infinite at the first.
+        iteration: Number of iterations done.
+        max_iterations: Maximum number of iterations.
+        objective: The objective after this iteration.
+        gain: Increase of the objective per label in this iteration; infinite at the first.
     """
 
     method: str
@@ -50,17 +50,17 @@ class Progress:
 
 @dataclass(frozen=True, eq=False)
 class Fitting:
-    """What a fit is given beside the labels. None of it changes what a method believes about annotators.
+    """Options of one fit, whatever the method.
 
     Attributes:
-        start: An earlier Estimate to start from. Its items and classes are found by name; new items start from votes.
+        start: An earlier Estimate to start from. Items and classes are matched by name; new items start from votes.
         anchors: item -> true class (or the tags of a sequence), for items whose truth is known.
-        progress: Called after every iteration.
-        checkpoint: A file to keep the state in while fitting. When it is there already, the fit goes on from it; it is
-            removed when the fit is done.
-        every: How many iterations lie between two checkpoints.
-        threads: How many threads may work at once.
-        answer_all: Whether a unit that nobody labelled gets an answer, too.
+        progress: Callback, called after each iteration.
+        checkpoint: File to save the state to while fitting. If it exists, the fit resumes from it; it is removed when
+            the fit is done.
+        every: Number of iterations between two checkpoints.
+        threads: Number of threads.
+        answer_all: Whether units without labels get an answer, too.
     """
 
     start: Estimate | None = None
@@ -85,7 +85,7 @@ DEFAULT_FIT = Fitting()
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """The state that a fit ended in, the objective after each iteration, and whether it converged."""
+    """The final state, the objective after each iteration, and whether the fit converged."""
 
     state: State
     trace: Floats
@@ -106,12 +106,12 @@ def iterate(
     The state returned is the one whose objective ends the trace: the caller's last E-step belongs to it.
 
     Args:
-        method: The method, whose `convergence` says when to stop.
+        method: The method; its `convergence` is the stopping rule.
         labels: The labels.
-        initial: Makes the first state.
+        initial: Returns the first state.
         step: The next state, and the objective of the one given.
         fitting: Progress and checkpoint.
-        corpus: The items, of a method that looks at them: a checkpoint of other words is refused.
+        corpus: The items, if the method uses them: a checkpoint of other words is refused.
     """
     checkpoint = _checkpoint(method, labels, fitting, corpus)
     state, trace = (checkpoint.read() if checkpoint else None) or (initial(), [])
@@ -121,7 +121,15 @@ def iterate(
         gain = (objective - trace[-1]) / max(labels.n_labels, 1) if trace else np.inf
         trace.append(objective)
         if fitting.progress is not None:
-            fitting.progress(Progress(method.name, len(trace), limits.max_iterations, objective, gain))
+            fitting.progress(
+                Progress(
+                    method=method.name,
+                    iteration=len(trace),
+                    max_iterations=limits.max_iterations,
+                    objective=objective,
+                    gain=gain,
+                )
+            )
         converged = limits.is_reached(gain)
         if converged or len(trace) >= limits.max_iterations:
             break
@@ -165,8 +173,9 @@ def starting_beliefs(labels: CrowdLabels, fitting: Fitting) -> Beliefs | None:
     q = vote_shares(labels.votes())
     known_classes = {name: k for k, name in enumerate(fitting.start.classes)}
     columns = np.array([known_classes.get(name, -1) for name in labels.classes], dtype=np.int64)
-    old_unit = _units_in(labels, fitting.start)
+    old_unit = _units_in(labels, fitting.start)  # [i], -1 for a new unit
     known = np.flatnonzero(old_unit >= 0)
+    # The earlier beliefs of known units, their columns in the order of the present classes; 0 for a new class.
     old = np.where(columns >= 0, fitting.start.beliefs[old_unit[known]][:, columns], 0.0)
     total = old.sum(axis=1)
     usable = total > 0
@@ -181,19 +190,19 @@ def _units_in(labels: CrowdLabels, start: Estimate) -> np.ndarray[Any, np.dtype[
         return where if labels.offsets is None and start.offsets is None else np.full(labels.n_units, -1)
     lengths = np.diff(labels.offsets)
     same = (where >= 0) & (np.diff(start.offsets)[where] == lengths)
-    first = np.where(same, start.offsets[where], -1)
+    first = np.where(same, start.offsets[where], -1)  # [s], the sequence's first unit in the earlier Estimate
     within = np.arange(labels.n_units) - np.repeat(labels.offsets[:-1], lengths)
     return np.where(np.repeat(same, lengths), np.repeat(first, lengths) + within, -1)
 
 
 def empty_estimate(labels: CrowdLabels, name: str) -> Estimate:
-    """The Estimate over a table without labels: nobody said anything, so nothing is believed."""
+    """The Estimate of a table without labels: uniform beliefs and no answers."""
     beliefs = np.full((labels.n_units, labels.n_classes), 1.0 / max(labels.n_classes, 1))
     return make_estimate(labels, name, beliefs, answer=np.full(labels.n_units, NO_ANSWER, dtype=np.int32))
 
 
 def refuse_anchors(name: str, fitting: Fitting) -> None:
-    """For the methods that have no place for items whose truth is known."""
+    """Raise an error if a method that cannot use anchors is given any."""
     if fitting.anchors:
         known = (other for other in TRUTH_METHODS if getattr(TRUTH_METHODS.load(other), "uses_anchors", True))
         raise OptionError(f"{name} cannot use anchors. These can: {name_list(known, most=30)}.")

@@ -6,8 +6,9 @@ is any of the others (eq. 1), and normal priors on alpha and b (their section 3)
 
 The M-step here is not their gradient ascent but a bound on it: log sigmoid(x) is at least a parabola that touches it
 at the present x (Jaakkola and Jordan, "Bayesian parameter estimation via variational methods", 2000), so the best
-alpha is a quotient of two sums over labels, and the best b of an item needs only its own labels. Each such move can
-only gain, so one pass over the labels is the E-step, the difficulties' M-step and the sums for the abilities' M-step.
+alpha is a quotient of two sums over labels, and the best b of an item needs only its own labels. Each such update
+raises the objective, so one pass over the labels is the E-step, the difficulties' M-step and the sums for the
+abilities' M-step.
 
 Axes: i unit, j annotator, k class.
 """

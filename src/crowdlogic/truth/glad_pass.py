@@ -23,19 +23,19 @@ STEPS = 3
 """Newton steps for an item's difficulty within one M-step."""
 
 HALVINGS = 20
-"""How often a step that would lose is halved before it is given up."""
+"""Maximum number of times that a Newton step which lowers the objective is halved before it is skipped."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Pass:
-    """What a pass found.
+    """The sums of a pass.
 
     Attributes:
         ease: ease[i], the new b of each unit.
         pull: pull[j], the sum of (h - 1/2) exp(b).
         curvature: curvature[j], the sum of 2 lambda(x) exp(2 b).
         log_evidence: The log probability of all labels under the parameters given.
-        q: q[i, k], when asked for.
+        q: q[i, k], with `keep`.
     """
 
     ease: Floats
@@ -90,7 +90,11 @@ def difficulty_pass(
     found = shards.map(work)
     pull, curvature = sum(part[0] for part in found), sum(part[1] for part in found)
     return Pass(
-        new_ease, np.asarray(pull), np.asarray(curvature), float(sum(part[2] for part in found)), q if keep else None
+        ease=new_ease,
+        pull=np.asarray(pull),
+        curvature=np.asarray(curvature),
+        log_evidence=float(sum(part[2] for part in found)),
+        q=q if keep else None,
     )
 
 
@@ -101,12 +105,13 @@ def _pass(
     n_units = len(shard.starts) - 1
     unit = np.repeat(np.arange(n_units), np.diff(shard.starts))
     alpha, weight = ability[shard.annotator], shard.weight if len(shard.weight) else np.ones(len(unit))
-    x = alpha * np.exp(ease)[unit]
+    x = alpha * np.exp(ease)[unit]  # [row], the log odds that the label is right
     beliefs, evidence = _e_step(shard, unit, weight, x, n_classes)
     if len(given):
         beliefs = given
     if len(q):
         q[:] = beliefs
+    # Slope and curvature of each label's parabola, summed by unit for the new ease, then by annotator
     pulled = weight * (beliefs[unit, shard.label] - 0.5)
     curved = weight * _curvature(x)
     ease[:] = _best_ease(
@@ -126,6 +131,7 @@ def _pass(
 
 def _e_step(shard: Shard, unit: Ints, weight: Floats, x: Floats, n_classes: int) -> tuple[Floats, float]:
     n_units = len(shard.starts) - 1
+    # Every class starts from the log probability of a wrong label; the label's own class gets the difference
     wrong = weight * (log_expit(-x) - np.log(max(n_classes - 1, 1)))
     extra = weight * log_expit(x) - wrong
     cell = unit * n_classes + shard.label
@@ -144,7 +150,7 @@ def _curvature(x: Floats) -> Floats:
 
 
 def _best_ease(pull: Floats, curve: Floats, ease: Floats) -> Floats:
-    """A few Newton steps up pull e^b - curve e^(2b) - (b - 1)^2 / 2, none of which may lose."""
+    """A few Newton steps up pull e^b - curve e^(2b) - (b - 1)^2 / 2, none of which may lower it."""
     for _ in range(STEPS):
         beta = np.exp(ease)
         slope = pull * beta - 2.0 * curve * beta**2 - (ease - 1.0)

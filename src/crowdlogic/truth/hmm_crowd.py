@@ -2,8 +2,8 @@
 
 [NWLNL17] Nguyen, Wallace, Li, Nenkova and Lease, "Aggregating and predicting sequence labels from crowd annotations",
 2017, section 4. Transitions and words have Dirichlet priors and variational posteriors; annotators have one accuracy
-per tag, by EM (`annotators/class_accuracy`). Like the authors' program it looks at the word and at whether it begins
-with a capital or a digit, when the corpus is given. `word_hmm` has the iteration.
+per tag, by EM (`annotators/class_accuracy`). As in the authors' program the features of a token are the word and
+whether it begins with a capital or a digit, if the corpus is given. `word_hmm` has the iteration.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class HMMCrowd:
         trust: Labels added to the right ones beyond that.
         transition_count: Prior count of each allowed transition and start.
         word_count: Prior count of each word for each tag.
-        shapes: Whether a word's first character (capital, digit or other) is looked at, too.
+        shapes: Whether the kind of a word's first character (capital, digit or other) is a feature, too.
         convergence: When to stop: by the gain of the bound per label.
     """
 

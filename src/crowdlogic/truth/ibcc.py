@@ -7,7 +7,8 @@ the variational updates, eq. 12 to 20.
 priors (4, 1, 1) of which the defaults here are half.
 
 The bound is the log evidence under the expected log parameters less the divergence of the parameters' posterior from
-their prior; it never falls. `em` has the iteration, `annotators/confusion` the updates of the annotators.
+their prior; it never falls. Class proportions x confusion matrices: `em` has the iteration, `annotators/confusion` the
+updates of the annotators.
 """
 
 from __future__ import annotations

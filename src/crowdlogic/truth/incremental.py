@@ -1,4 +1,4 @@
-"""Truth inference that goes on as labels come in: new labels change what is believed without starting over."""
+"""Incremental truth inference: new labels update an estimate without starting over."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Incremental:
     Attributes:
         method: The method.
         labels: All labels so far.
-        estimate: What the method believes.
-        corpus: The items, for the methods that look at them.
+        estimate: The present estimate.
+        corpus: The items, for methods that use them.
     """
 
     method: TruthMethod
@@ -50,13 +50,13 @@ class Incremental:
         duplicates: Duplicates | str = Duplicates.error,
         fitting: Fitting = DEFAULT_FIT,
     ) -> Incremental:
-        """Add new labels: the fit goes on from the present beliefs, over all labels.
+        """Add new labels and refit to all labels, starting from the present beliefs.
 
         Args:
-            labels: The new labels; items and annotators of a known name are the known ones.
-            corpus: The items that are new, for the methods that look at them.
+            labels: The new labels; items and annotators are matched by name.
+            corpus: The new items, for methods that use them.
             duplicates: What to do when an annotator labels an item again: error, first, last or keep.
-            fitting: Anchors, progress and the like; its start is the present estimate.
+            fitting: Options of the fit; its `start` is replaced by the present estimate.
         """
         together = concatenate([self.labels, labels], duplicates=duplicates)
         items = merge_corpora(self.corpus, corpus)

@@ -1,4 +1,4 @@
-"""MACE: an annotator either knows the truth or spams, with a habit of their own.
+"""MACE: an annotator either knows the truth or spams, by a strategy of their own.
 
 [HBVH13] Hovy, Berg-Kirkpatrick, Vaswani and Hovy, "Learning whom to trust with MACE", 2013. With probability theta_j
 annotator j copies the truth, else draws a label from xi_j. Both variants of the paper: EM, and variational Bayes with
@@ -52,6 +52,7 @@ class MACE:
             return empty_estimate(labels, self.name)
         shards = make_shards(labels, threads=fitting.threads, anchors=fitting.anchors)
         shape = (shards.n_annotators, shards.n_classes)
+        # given[j, n], how many labels n annotator j gave, by weight
         cell = labels.annotator * np.int64(shape[1]) + labels.label
         given = sum_by(cell, shape[0] * shape[1], labels.weight).reshape(shape)
         log_prior = np.full(shape[1], -np.log(shape[1]))
@@ -62,6 +63,7 @@ class MACE:
 
         def sweep(state: dict[str, Floats], *, keep: bool = False) -> tuple[Sweep, Floats]:
             log_theta = dirichlet.expected_log(state["knowing"], axis=1)
+            # log_spam[j, n] = E[log (1 - theta_j)] + E[log xi_jn]; agree[j, n]: n is copied from the truth or spam
             log_spam = log_theta[:, 1:] + dirichlet.expected_log(state["strategy"], axis=1)
             agree = np.logaddexp(log_theta[:, :1], log_spam)
             return match_sweep(shards, agree, log_spam, log_prior, keep=keep), np.exp(log_theta[:, :1] - agree)

@@ -25,7 +25,7 @@ class MajorityVote:
     Attributes:
         ties: How a tie is decided: random (by seed), first, order (of classes, given) or soft.
         order: With ties = order, the classes from the one that wins every tie to the one that loses every tie.
-        seed: The seed of random ties.
+        seed: Random seed of random ties.
         weighted: Whether a label counts by its weight, when the labels have weights.
     """
 

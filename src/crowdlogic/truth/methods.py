@@ -1,4 +1,4 @@
-"""What a truth method is, and which one to take when nobody says. `registry.TRUTH_METHODS` lists them by name."""
+"""The protocol of truth methods, and the default choice. `registry.TRUTH_METHODS` lists them by name."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
 
 @TRUTH_METHODS.serves
 class TruthMethod(Protocol):
-    """What every method can do.
+    """Options as fields, and `infer`.
 
-    A method may say of itself, as class attributes, that it `needs_sequences` (False if it does not say) and that it
-    `uses_anchors` (True if it does not say).
+    Two optional class attributes: `needs_sequences` (default False) and `uses_anchors` (default True).
     """
 
     @property
@@ -39,12 +38,12 @@ def truth_method(name: str) -> TruthMethod:
 
 
 def needs_sequences(name: str) -> bool:
-    """Whether a method has a model of which tag follows which, and so takes sequences only."""
+    """Whether a method models transitions between tags, and so takes sequences only."""
     return bool(getattr(TRUTH_METHODS.load(name), "needs_sequences", False))
 
 
 def uses_anchors(name: str) -> bool:
-    """Whether a method has a place for items whose truth is known."""
+    """Whether a method can use items whose truth is known."""
     return bool(getattr(TRUTH_METHODS.load(name), "uses_anchors", True))
 
 
@@ -54,14 +53,14 @@ def applicable_methods(labels: CrowdLabels) -> list[str]:
 
 
 ENOUGH = 15
-"""Labels per annotator and class from which on a confusion matrix is worth estimating."""
+"""Minimum number of labels per annotator and class for estimating confusion matrices."""
 
 FEW = 2
-"""Below this many there is not even enough for one number per annotator."""
+"""Minimum number of labels per annotator and class for estimating anything about annotators."""
 
 
 def choose_method(labels: CrowdLabels) -> tuple[str, str]:
-    """The name of the method to take when nobody says, and why.
+    """The name of the method that suits the labels, and the reason.
 
     The rule looks at the labels per annotator and class, c = labels / (annotators x classes): with c of 15 or more a
     confusion matrix per annotator can be estimated (dawid-skene; bsc-seq for the tags of sentences); with less, a few

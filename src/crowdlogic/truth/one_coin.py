@@ -1,4 +1,4 @@
-"""One-coin Dawid-Skene: every annotator has one number, how often they are right.
+"""One-coin Dawid-Skene: one accuracy per annotator.
 
 [DS79] Dawid and Skene, "Maximum likelihood estimation of observer error-rates using the EM algorithm", 1979, with one
 parameter per annotator instead of a matrix: class proportions x `annotators/one_coin`. For many classes, or few labels

@@ -7,8 +7,7 @@ data", 2015.
 [WAWA] Appen's "worker agreement with aggregate": one round of weighting by agreement with the majority.
 
 The answers are classes, not distributions; where several classes are equally good each gets an equal part, so that
-nothing depends on the order of anything. The beliefs are shares of the weights: ranks of trust, not calibrated
-probabilities.
+the order of classes and items does not matter. The beliefs are shares of the weights, not calibrated probabilities.
 
 Axes: i unit, j annotator, k class.
 """
@@ -50,7 +49,7 @@ class PM:
     """Weights -log(distance / largest distance), in turn with weighted votes ([CRH14] eq. 5 with its "max" variant).
 
     Attributes:
-        least: The distance of an annotator who differs from no answer, as a share of the largest.
+        least: The distance of an annotator who agrees with every answer, as a share of the largest distance.
         convergence: Maximum number of rounds of weighting; it stops when no answer changes.
     """
 
@@ -61,8 +60,8 @@ class PM:
     uses_anchors: ClassVar[bool] = False
 
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
-        """Weigh and vote until the answers stay."""
-        return _iterate_weights(self.name, labels, self._weigh, self.convergence, fitting)
+        """Alternate between weights and weighted votes until no answer changes."""
+        return _iterate_weights(self.name, labels, self._weigh, convergence=self.convergence, fitting=fitting)
 
     def _weigh(self, distance: Floats, given: Floats) -> Floats:  # noqa: ARG002 (counts do not matter here)
         largest = distance.max(initial=0.0)
@@ -76,8 +75,8 @@ class CATD:
 
     Attributes:
         alpha: One minus the confidence level.
-        least: Added to every distance: half a label that differs, so that an annotator who differed from no answer
-            yet has no boundless weight (1e-9 in the implementation that the survey of Zheng et al., 2017, used).
+        least: Added to every distance: half a label, so that the weight of an annotator who agrees with every answer
+            is bounded (1e-9 in the implementation that the survey of Zheng et al., 2017, used).
         convergence: Maximum number of rounds of weighting; it stops when no answer changes.
     """
 
@@ -93,8 +92,8 @@ class CATD:
             raise OptionError(f"catd: alpha must lie between 0 and 1, not at {self.alpha}.")
 
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
-        """Weigh and vote until the answers stay."""
-        return _iterate_weights(self.name, labels, self._weigh, self.convergence, fitting)
+        """Alternate between weights and weighted votes until no answer changes."""
+        return _iterate_weights(self.name, labels, self._weigh, convergence=self.convergence, fitting=fitting)
 
     def _weigh(self, distance: Floats, given: Floats) -> Floats:
         from scipy.special import chdtri
@@ -116,13 +115,13 @@ class Wawa:
             return empty_estimate(labels, self.name)
         distance, given = _distances(labels, labels.votes())
         weight = 1.0 - distance / np.maximum(given, 1e-300)
-        return _answer(labels, self.name, weight, weight, fitting)
+        return _answer(labels, self.name, weight, reliability=weight, fitting=fitting)
 
 
 def _iterate_weights(
-    name: str, labels: CrowdLabels, weigh: Weigh, convergence: Convergence, fitting: Fitting
+    name: str, labels: CrowdLabels, weigh: Weigh, *, convergence: Convergence, fitting: Fitting
 ) -> Estimate:
-    """Weigh and vote in turn until the best classes of no unit change."""
+    """Alternate between weights and weighted votes until the best classes of no unit change."""
     refuse_anchors(name, fitting)
     if not labels.n_labels:
         return empty_estimate(labels, name)
@@ -143,16 +142,17 @@ def _iterate_weights(
             ConvergenceWarning,
             stacklevel=3,
         )
-    estimate = _answer(labels, name, weight, weight / weight.sum(), fitting)
+    estimate = _answer(labels, name, weight, reliability=weight / weight.sum(), fitting=fitting)
     return replace(estimate, trace=np.array(trace), converged=converged)
 
 
-def _answer(labels: CrowdLabels, name: str, weight: Floats, reliability: Floats, fitting: Fitting) -> Estimate:
+def _answer(labels: CrowdLabels, name: str, weight: Floats, *, reliability: Floats, fitting: Fitting) -> Estimate:
     votes = _weighted_votes(labels, weight)
     return make_estimate(labels, name, vote_shares(votes), reliability=reliability, answer_all=fitting.answer_all)
 
 
 def _weighted_votes(labels: CrowdLabels, weight: Floats) -> Floats:
+    # votes[i, k], the sum of the weights of the annotators who gave k, over the flat index i * K + k
     cell = labels.unit.astype(np.int64) * labels.n_classes + labels.label
     each = weight[labels.annotator] if labels.weight is None else weight[labels.annotator] * labels.weight
     return sum_by(cell, labels.n_units * labels.n_classes, each).reshape(-1, labels.n_classes)
@@ -162,6 +162,7 @@ def _distances(labels: CrowdLabels, votes: Floats) -> tuple[Floats, Floats]:
     """distance[j], how many labels of j differ from the answer (a tie counts in parts), and given[j]."""
     best = best_classes(_unit_scale(votes))
     answers = best / best.sum(axis=1, keepdims=True)
+    # differs[row], 0 where the label is the answer, 1 - 1/r where it is one of r tied answers, else 1
     differs = 1.0 - answers[labels.unit, labels.label]
     size = len(labels.annotators)
     weight = labels.weights
@@ -172,6 +173,6 @@ def _distances(labels: CrowdLabels, votes: Floats) -> tuple[Floats, Floats]:
 
 
 def _unit_scale(votes: Floats) -> Floats:
-    """Votes scaled to a peak of one, so that what counts as a tie does not hang on the weights' size."""
+    """Votes scaled to a maximum of one per unit, so that ties do not depend on the scale of the weights."""
     peak = votes.max(axis=1, keepdims=True, initial=0.0)
     return votes / np.where(peak > 0, peak, 1.0)

@@ -36,9 +36,9 @@ class WordHMM:
     """The E- and M-step of one model over one table of tags.
 
     Attributes:
-        model: What an annotator's tag says of the truth.
-        chain: Which tag follows which.
-        words: The words, if there are any to look at.
+        model: The annotator model.
+        chain: The transition model.
+        words: The words, if a corpus is given.
         word_count: Prior count of each word for each tag.
         shards: The tags as the model counts them.
         items: The name of each sequence, for messages.
@@ -63,7 +63,7 @@ class WordHMM:
         return self._parameters(found.q, self.chain.posterior(found.transitions, found.q)), bound
 
     def unary(self, state: State) -> Floats:
-        """unary[i, k], what annotators and words say of each unit."""
+        """unary[i, k], the log evidence of annotators and words for each tag of each unit."""
         return self.model.load(state).evidence(self.shards) + self.words.log_likelihood(state)
 
     def beliefs(self, state: State) -> Beliefs:
@@ -87,10 +87,10 @@ def fit_word_hmm(
     Args:
         method: The method: its name, `convergence`, `transition_count`, `word_count` and `shapes`.
         labels: The tags.
-        corpus: The words; without them the chain and the annotators are all.
-        model: What an annotator's tag says of the truth.
-        first: The method whose beliefs the fit starts from, where none are given.
-        fitting: A start, anchors, progress, a checkpoint, threads.
+        corpus: The words; optional.
+        model: The annotator model.
+        first: The method whose beliefs the fit starts from, unless `fitting.start` is given.
+        fitting: Options of the fit.
     """
     offsets = require_sequences(method.name, labels)
     if not labels.n_labels:
@@ -131,7 +131,7 @@ def _transitions(state: State) -> Mapping[str, Floats]:
 
 
 def require_sequences(name: str, labels: CrowdLabels) -> Ints:
-    """The offsets of the sequences, or an error that says that there are none."""
+    """The offsets of the sequences; an error if the labels are of single items."""
     if labels.offsets is None:
         raise OptionError(
             f"{name} is for sequences: tags of the tokens of sentences. These labels are of single items; "

@@ -53,7 +53,7 @@ def best_seconds(work: Callable[[], object], *, repeats: int, clock: Callable[[]
 
 
 def describe_machine() -> str:
-    """The day, the size of the machine and the version of Python, to stand beside figures."""
+    """The day, the size of the machine and the version of Python, to print beside figures."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     day = dt.datetime.now(tz=dt.UTC).date()
     return f"{day}, {os.cpu_count()} cores, {memory:.0f} GiB, Python {platform.python_version()}"

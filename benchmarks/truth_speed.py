@@ -4,8 +4,8 @@
                                      [--peers PYTHON] [--snorkel PYTHON]
 
 5 classes, 5 labels an item, at most 1,000 annotators. Seconds per iteration are the difference between a long and a
-short fit, divided by the difference of their iterations, so that reading, preparing and imports count for nobody; each
-fit runs in a process of its own, on one thread unless said, and the best of the repeats is taken. A peer's run is
+short fit, divided by the difference of their iterations, so that reading, preparing and imports are not counted; each
+fit runs in a process of its own, on one thread unless noted, and the best of the repeats is taken. A peer's run is
 stopped after 5 minutes. Figures are kept in benchmarks/results/, so an interrupted benchmark continues where it
 stopped; the table goes into docs/truth.md.
 """

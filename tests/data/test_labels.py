@@ -164,7 +164,7 @@ def test_a_subsample_larger_than_the_table_is_refused() -> None:
     with pytest.raises(OptionError) as caught:
         from_dict({"u": {"a": "x"}}).subsample(2, seed=0)
 
-    assert str(caught.value) == "subsample: 2 asked for, but there are 1 annotations. Ask for at most that."
+    assert str(caught.value) == "subsample: 2 requested, but there are 1 annotations. Give at most that."
 
 
 def test_splits_cover_every_item_once() -> None:

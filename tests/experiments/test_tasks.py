@@ -48,7 +48,7 @@ def test_more_samples_than_there_are_items_are_refused():
     with pytest.raises(OptionError) as problem:
         sample_items(load_task("quick-ner")[0], 201, seed=0)
 
-    assert str(problem.value) == "samples: 201 asked for, but there are 200 items."
+    assert str(problem.value) == "samples: 201 requested, but there are 200 items."
 
 
 def test_an_unknown_task_is_refused_with_the_names_of_all():

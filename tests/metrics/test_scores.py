@@ -109,7 +109,7 @@ def test_what_does_not_fit_is_refused() -> None:
         accuracy(two, two, ties="half")
     with pytest.raises(OptionError, match=r"^ties: 'third' is none of answered, half\.$"):
         accuracy(two, two, ties="third")
-    with pytest.raises(OptionError, match=r"^bins: 0 asked for\. Give 1 or more\.$"):
+    with pytest.raises(OptionError, match=r"^bins: 0 is not valid\. Give 1 or more\.$"):
         calibration_error(two, np.full((2, 2), 0.5), bins=0)
 
 

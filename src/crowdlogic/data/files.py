@@ -138,7 +138,7 @@ def _make_draft(target: Path) -> Path:
     """An empty temporary file in the target's folder, so that renaming it is atomic."""
     try:
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
-    except OSError as problem:  # nobody asked for the temporary file: name the one that was asked for
+    except OSError as problem:  # name the file that the user gave, not the temporary one
         raise OSError(problem.errno, problem.strerror, str(target)) from problem
     os.close(handle)
     return Path(name)

@@ -186,9 +186,7 @@ class CrowdLabels:
         n_pairs = int(pair_of_label.max(initial=-1)) + 1
         count = size * n_pairs if isinstance(size, float) and size <= 1 else size
         if not 0 <= count <= n_pairs:
-            raise OptionError(
-                f"subsample: {size} asked for, but there are {n_pairs:,} annotations. Ask for at most that."
-            )
+            raise OptionError(f"subsample: {size} requested, but there are {n_pairs:,} annotations. Give at most that.")
         drawn = np.zeros(n_pairs, dtype=bool)
         drawn[np.random.default_rng(seed).choice(n_pairs, round(count), replace=False)] = True
         return self.take(drawn[pair_of_label])
@@ -259,14 +257,14 @@ def split_codes(n: int, sizes: Sequence[int], seed: int) -> list[Ints]:
 
 
 def find_codes(wanted: Iterable[Any], names: Names, what: str) -> Ints:
-    """The codes of some names, each asked for once; a name that is not there is an error with the nearest one."""
+    """The codes of some names, each given once; an unknown name is an error with the nearest one."""
     asked = to_column(what, list(wanted))
     codes = find(asked, names)
     if len(asked) and (codes < 0).any():
         name = asked[int(np.flatnonzero(codes < 0)[0])]
         raise LabelError(f"No {what} is called {name!r}.{did_you_mean(str(name), [str(n) for n in names])}")
     if len(np.unique(codes)) != len(codes):
-        raise LabelError(f"An {what} is asked for twice. Name each once.")
+        raise LabelError(f"An {what} is named twice. Name each once.")
     return codes
 
 

@@ -53,7 +53,7 @@ def read_crowd(
 
     Args:
         path: The file, "-" for standard input.
-        format: A name in `crowdlogic.registry.FORMATS`, when neither the suffix nor the content says it.
+        format: A name in `crowdlogic.registry.FORMATS`, when neither the suffix nor the content identifies it.
         columns: role -> column, for columns whose names are not recognised.
         classes: The classes in the order that decides ties; other labels are then errors.
         duplicates: What to do when an annotator labels an item twice: error, first, last or keep.

@@ -69,7 +69,7 @@ def sample_items(data: Benchmark, size: int, *, seed: int) -> Benchmark:
     """The same data with fewer training items, drawn at random; dev and test stay whole."""
     labels, corpus = align(data.labels, data.corpus)
     if not 0 < size <= len(corpus.items):
-        raise OptionError(f"samples: {size:,} asked for, but there are {len(corpus.items):,} items.")
+        raise OptionError(f"samples: {size:,} requested, but there are {len(corpus.items):,} items.")
     if size < len(corpus.items):
         labels, corpus = labels.split(size, seed=seed)[0], corpus.split(size, seed=seed)[0]
     return replace(data, labels=labels, corpus=corpus)

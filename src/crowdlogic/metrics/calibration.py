@@ -48,7 +48,7 @@ def calibration_error(gold: Ints, beliefs: Beliefs, *, bins: int = BINS) -> floa
     classes does not matter.
     """
     if bins < 1:
-        raise OptionError(f"bins: {bins} asked for. Give 1 or more.")
+        raise OptionError(f"bins: {bins} is not valid. Give 1 or more.")
     known = check_beliefs(gold, beliefs)
     confidence = beliefs[known].max(axis=1, initial=0.0)
     right = tie_credit(gold[known], beliefs[known])

@@ -33,7 +33,7 @@ class ReportLimits:
     def __post_init__(self) -> None:
         for name, least in (("items", 0), ("annotators", 0), ("rules", 0), ("text", 1)):
             if getattr(self, name) < least:
-                raise OptionError(f"{name}: {getattr(self, name)} asked for. Give {least} or more.")
+                raise OptionError(f"{name}: {getattr(self, name)} is not valid. Give {least} or more.")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -45,7 +45,7 @@ class Context:
         limits: How long tables may be.
         compared: Results of other methods on the same labels.
         seed: Random seed of bootstrap intervals.
-        evidence: Why units got their answers, by unit, for those that some page asked for.
+        evidence: Why units got their answers, by unit, for those that some page shows.
     """
 
     inputs: ReportInputs

@@ -212,7 +212,7 @@ def _add_units(part: _Contribution, penalty: Floats, forbidden: Bools) -> None:
 
 
 def combine_pairs(parts: Sequence[_Contribution], n_units: int, size: int) -> Pairs:
-    """One table for each pair of units: the sum of what every block says about it."""
+    """One table for each pair of units: the sum of the tables of every block."""
     first, second, edges = _edges(parts, n_units)
     total = _Total.empty(len(first), size)
     for part, edge in zip(parts, edges, strict=True):

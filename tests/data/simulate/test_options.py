@@ -18,10 +18,10 @@ def test_the_mix_is_met_exactly_by_counts_and_by_shares() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"annotators": 0}, "annotators: 0 asked for. Ask for a whole number of 1 or more."),
-        ({"units": 0}, "units: 0 asked for. Ask for a whole number of 1 or more."),
-        ({"classes": 0}, "classes: 0 asked for. Ask for a whole number of 1 or more."),
-        ({"classes": -2}, "classes: -2 asked for. Ask for a whole number of 1 or more."),
+        ({"annotators": 0}, "annotators: 0 is not valid. Give a whole number of 1 or more."),
+        ({"units": 0}, "units: 0 is not valid. Give a whole number of 1 or more."),
+        ({"classes": 0}, "classes: 0 is not valid. Give a whole number of 1 or more."),
+        ({"classes": -2}, "classes: -2 is not valid. Give a whole number of 1 or more."),
         ({"classes": "spam"}, "classes: 'spam' is one text. Give a number of classes or a list of names."),
         ({"classes": ("a", "a")}, "classes: a class is named twice, or none at all. Give each class once."),
         ({"abstention": 1.5}, "abstention: 1.5 is no share. Give a number from 0 to 1."),
@@ -31,7 +31,7 @@ def test_the_mix_is_met_exactly_by_counts_and_by_shares() -> None:
         ({"pace": 0.0}, "pace: 0.0 seconds per label. Give a number above 0, or None for no times."),
         (
             {"labels_per_unit": 5},
-            "labels_per_unit: 5 annotators per item asked for, but there are 4. Give a mean from 1 to 4.",
+            "labels_per_unit: 5 annotators per item requested, but there are 4. Give a mean from 1 to 4.",
         ),
         ({"balance": [1, 2]}, "balance: [1, 2] does not give each of the 3 classes a share of 0 or more."),
         (
@@ -41,10 +41,10 @@ def test_the_mix_is_met_exactly_by_counts_and_by_shares() -> None:
         ),
         (
             {"mix": {"expert": 3}},
-            "mix: the counts make 3 annotators, but 4 are asked for. Make them agree, or give shares.",
+            "mix: the counts make 3 annotators, but 4 are requested. Make them agree, or give shares.",
         ),
-        ({"mix": {"expert": -0.5}}, "mix: -0.5 of 'expert' asked for. Give counts or shares of 0 or more."),
-        ({"mix": {"expert": 0.0}}, "mix: nobody asked for. Give at least one character a count or a share."),
+        ({"mix": {"expert": -0.5}}, "mix: -0.5 of 'expert' is not valid. Give counts or shares of 0 or more."),
+        ({"mix": {"expert": 0.0}}, "mix: all amounts are 0. Give at least one character a count or a share."),
     ],
 )
 def test_a_senseless_option_is_refused_in_one_line(options: dict[str, object], message: str) -> None:

@@ -123,7 +123,7 @@ def test_the_same_seed_gives_the_same_reviews_and_another_seed_others() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"items": 0}, "items: 0 asked for. Ask for a whole number of 1 or more."),
+        ({"items": 0}, "items: 0 is not valid. Give a whole number of 1 or more."),
         ({"contrast": 1.2}, "contrast: 1.2 is no share. Give a number from 0 to 1."),
         ({"positive": -1}, "positive: -1 is no share. Give a number from 0 to 1."),
         ({"noise": float("nan")}, "noise: nan is no share. Give a number from 0 to 1."),

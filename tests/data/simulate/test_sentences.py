@@ -129,4 +129,4 @@ def test_no_sentences_is_refused_in_one_line() -> None:
     with pytest.raises(OptionError) as refused:
         simulate_sentences(np.random.default_rng(0), sentences=0)
 
-    assert str(refused.value) == "sentences: 0 asked for. Ask for a whole number of 1 or more."
+    assert str(refused.value) == "sentences: 0 is not valid. Give a whole number of 1 or more."

@@ -144,7 +144,7 @@ def test_labels_of_a_thousand_classes_and_of_one_work() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: simulate_sentiment(0, test_items=0), "test_items: 0 asked for. Ask for a whole number of 1 or more."),
+        (lambda: simulate_sentiment(0, test_items=0), "test_items: 0 is not valid. Give a whole number of 1 or more."),
         (lambda: simulate_labels(-1), "seed: -1 given. Give a whole number of 0 or more."),
         (
             lambda: simulate_labels(0, hard=True, mix={"expert": 1.0}),
@@ -162,11 +162,11 @@ def test_a_senseless_option_is_refused_in_one_line(call: Callable[[], Any], mess
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"items": 0}, "items: 0 asked for. Ask for a whole number of 1 or more."),
-        ({"annotators": 0}, "annotators: 0 asked for. Ask for a whole number of 1 or more."),
+        ({"items": 0}, "items: 0 is not valid. Give a whole number of 1 or more."),
+        ({"annotators": 0}, "annotators: 0 is not valid. Give a whole number of 1 or more."),
         (
             {"annotators": 3, "labels_per_item": 4},
-            "labels_per_item: 4 annotators per item asked for, but there are 3. Give a mean from 1 to 3.",
+            "labels_per_item: 4 annotators per item requested, but there are 3. Give a mean from 1 to 3.",
         ),
     ],
 )

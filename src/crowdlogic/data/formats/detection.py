@@ -1,4 +1,4 @@
-"""Which format a file is in: the one that was named, else the one that its suffix or its content says."""
+"""Which format a file is in: the one that was named, else detected by its suffix or its content."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def find_format(path: str | Path, name: str | None = None) -> FileFormat:
 
 
 def detect_format(file: InputFile, name: str | None = None) -> FileFormat:
-    """The format to read a file in: the one that was named, or the one that its suffix and its content say.
+    """The format to read a file in: the one that was named, or detected by its suffix and its content.
 
     A suffix that one format has decides. Where several have it, or none, the file's first bytes are looked at: the
     first format that recognises them is taken, else the first one that has the suffix.
@@ -60,7 +60,7 @@ def formats_by_suffix(path: str | Path) -> list[FileFormat]:
 
 
 def all_suffixes() -> tuple[str, ...]:
-    """Every suffix that says a format, each once."""
+    """Every suffix of a format, each once."""
     return tuple(dict.fromkeys(suffix for name in FORMATS for suffix in load_format(name).suffixes))
 
 

@@ -1,8 +1,8 @@
 """What a file format can do: the one interface behind `read_labels`, `write_labels` and their kin.
 
 A format is a subclass of FileFormat in a module of its own and an entry in `crowdlogic.registry.FORMATS`. It overrides
-what it can do; everything else is refused with a sentence. A format that only reads, say an annotation tool's export,
-overrides `read_crowd`:
+what it can do; everything else is refused with an error message. A format that only reads, such as an export of an
+annotation tool, overrides `read_crowd`:
 
     class MyTool(FileFormat):
         name, title, suffixes = "my-tool", "My Tool's export", (".json",)
@@ -152,7 +152,7 @@ def assemble_crowd(
         table: One row per label (item, annotator, label) or per tagged sentence (item, annotator, tags); optional
             columns are weight, time and kind.
         source: What the table is called and how its rows are numbered in messages.
-        options: What the user asked for.
+        options: The user's options.
         corpus: The items, with gold where known. Every item of the table must be in it.
         notices: What was left out or changed, a sentence each; users are shown them.
     """

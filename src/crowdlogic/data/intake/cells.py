@@ -154,7 +154,7 @@ def _parse_moments(column: Names) -> Names:
 
 
 def parse_kinds(column: Names, annotator_column: Names, annotators: Names, source: TableSource) -> tuple[str, ...]:
-    """kind[j], what each annotator is; "" where no row says."""
+    """kind[j], what each annotator is; "" where no row has it."""
     said = pl.DataFrame(
         {"annotator": annotator_column, "kind": column.cast(pl.String).str.strip_chars().str.to_lowercase()}
     )

@@ -16,7 +16,7 @@ STEEPEST_TAIL = 10
 def check_count(name: str, value: int) -> None:
     """A count must be a whole number of 1 or more."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise OptionError(f"{name}: {value!r} asked for. Ask for a whole number of 1 or more.")
+        raise OptionError(f"{name}: {value!r} is not valid. Give a whole number of 1 or more.")
 
 
 def check_share(name: str, value: float) -> None:
@@ -29,7 +29,7 @@ def check_mean(name: str, value: float, most: int) -> None:
     """The mean number of annotators per item must be possible: from 1 to the number of annotators."""
     if not 1 <= value <= most:
         raise OptionError(
-            f"{name}: {value!r} annotators per item asked for, but there are {most}. Give a mean from 1 to {most}."
+            f"{name}: {value!r} annotators per item requested, but there are {most}. Give a mean from 1 to {most}."
         )
 
 
@@ -81,14 +81,14 @@ def allocate_mix(mix: Mapping[str, float], known: Sequence[str], annotators: int
                 f"{', '.join(known)}."
             )
         if not (np.isfinite(amount) and amount >= 0):
-            raise OptionError(f"mix: {amount!r} of {str(name)!r} asked for. Give counts or shares of 0 or more.")
+            raise OptionError(f"mix: {amount!r} of {str(name)!r} is not valid. Give counts or shares of 0 or more.")
     amounts = np.array(list(mix.values()), dtype=np.float64)
     if amounts.sum() == 0:
-        raise OptionError("mix: nobody asked for. Give at least one character a count or a share.")
+        raise OptionError("mix: all amounts are 0. Give at least one character a count or a share.")
     if all(isinstance(amount, (int, np.integer)) for amount in mix.values()):
         if amounts.sum() != annotators:
             raise OptionError(
-                f"mix: the counts make {int(amounts.sum())} annotators, but {annotators} are asked for. "
+                f"mix: the counts make {int(amounts.sum())} annotators, but {annotators} are requested. "
                 f"Make them agree, or give shares."
             )
         counts = amounts.astype(np.int64)

@@ -192,7 +192,7 @@ def dot_plot(
     ends = [*ends, *([0.0] if from_zero or not ends else []), *([] if ends else [1.0])]
     room = (max(ends) - min(ends)) * 0.06 or 0.05
     across = frame.across(min(ends) - (0 if min(ends) == 0 else room), max(ends) + room)
-    description = f"{heading}: " + "; ".join(_said(row, kinds, show) for row in rows[:12]) + "."
+    description = f"{heading}: " + "; ".join(_describe_row(row, kinds, show) for row in rows[:12]) + "."
     marks = [*bottom_axis(frame, across, x, show)]
     for place, row in enumerate(rows):
         marks += _dot_row(row, kinds, y=frame.top + 26 * place + 13, across=across, frame=frame, show=show)
@@ -202,7 +202,7 @@ def dot_plot(
     return finish_plot(name, heading, description, marks, size=(frame.width, frame.height), legend=legend)
 
 
-def _said(row: DotRow, kinds: Sequence[str], show: Callable[[float], str]) -> str:
+def _describe_row(row: DotRow, kinds: Sequence[str], show: Callable[[float], str]) -> str:
     figures = (f"{kind} {show(one.value)}" for kind, one in zip(kinds, row.marks, strict=True) if one.value is not None)
     return f"{show_controls(row.name)} {', '.join(figures)}"
 

@@ -1,4 +1,4 @@
-"""What a predicate is: its name, what may stand at each of its places, and where its truth comes from.
+"""What a predicate is: its name, the kinds of its arguments, and where its truth comes from.
 
 Another package adds a predicate of texts by defining one, and naming it in an entry point:
 
@@ -21,7 +21,7 @@ from crowdlogic.numerics.arrays import Floats, Ints
 
 
 class Kind(StrEnum):
-    """What may stand at a place of a predicate."""
+    """The kind of an argument of a predicate."""
 
     unit = "an item or token"
     label = "a class"
@@ -74,7 +74,7 @@ class Predicate:
 
     Attributes:
         name: As it is written.
-        kinds: What may stand at each place.
+        kinds: The kind of each argument.
         role: Where the truth comes from.
         units: Whether it is about documents, tokens, or either (None).
         function: What computes its facts; None where the role says that nothing is computed.

@@ -1,4 +1,4 @@
-"""The latent label, and what the current classifier says of it."""
+"""The latent label, and the current classifier's prediction of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LABEL = Predicate(
     kinds=(Kind.unit, Kind.label),
     role=Role.latent,
     example="Label(X, C)",
-    meaning="X has the class C. This is what is to be found out.",
+    meaning="X has the class C. This is the latent label.",
 )
 
 PREDICTED = Predicate(

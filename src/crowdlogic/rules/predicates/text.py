@@ -15,7 +15,7 @@ from crowdlogic.errors import RuleError
 from crowdlogic.rules.predicates.definition import Kind, Predicate, Role
 
 EDGE = r"(?:^|\W)"
-"""What stands before a whole word; its end is the mirror image."""
+"""What precedes a whole word; its end is the mirror image."""
 
 
 def phrase(word: str) -> str:

@@ -1,7 +1,7 @@
 """The vocabulary of rules: the predicates of the registry, and those that are added from Python.
 
 Four sources: the latent Label, the structure of sequences, tables of observed facts, and functions of the text; and
-Predicted, which is what the current classifier says.
+Predicted, the current classifier's prediction.
 
     vocabulary = Vocabulary()
     vocabulary.table("Similar", frame)               # columns: two items, and truth when it is not always 1
@@ -53,7 +53,7 @@ class Vocabulary:
 
     def __init__(self) -> None:
         self._added: dict[str, Predicate] = {}
-        self._registered: dict[str, Predicate] = {}  # those of the registry that were asked for
+        self._registered: dict[str, Predicate] = {}  # those of the registry that were used
         self.tables: dict[str, Table] = {}
         self.word_lists: dict[str, tuple[str, ...]] = {}
 
@@ -102,7 +102,7 @@ class Vocabulary:
 
         Args:
             name: What rules call it: Name(S, B), or Name(S, 'constant', B) with constants.
-            constants: How many quoted constants stand between.
+            constants: How many quoted constants come between.
         """
 
         def register(function: TextFunction) -> TextFunction:
@@ -143,7 +143,7 @@ class Vocabulary:
 
 
 def find_registered(key: str) -> Predicate | None:
-    """A predicate of the registry by its name in small letters; only the one that is asked for is imported."""
+    """A predicate of the registry by its name in small letters; only that one is imported."""
     name = next((name for name in PREDICATES if name.casefold() == key), None)
     if name is None:
         return None

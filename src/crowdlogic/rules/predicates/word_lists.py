@@ -12,7 +12,7 @@ from crowdlogic.rules.predicates.definition import Kind, Predicate, Role
 
 
 def in_list(texts: pl.Series, words: tuple[str, ...]) -> pl.Series:
-    """Whether a word of each text stands in a word list."""
+    """Whether a word of each text is in a word list."""
     return texts.str.split(" ").list.eval(pl.element().str.strip_chars().is_in(words)).list.any()
 
 
@@ -63,5 +63,5 @@ IN_LIST = Predicate(
     role=Role.text,
     function=in_list,
     example="InList(T, 'cities.txt')",
-    meaning="the token (or a word of the text) stands in a word list beside the rule file",
+    meaning="the token (or a word of the text) is in a word list beside the rule file",
 )

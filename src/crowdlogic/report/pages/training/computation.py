@@ -60,7 +60,7 @@ def compute_training(context: Context) -> TrainingFindings | None:
 
 
 def _epoch(row: Mapping[str, Any], names: Sequence[str], *, has_criterion: bool) -> EpochRow:
-    """A row of the history; without a stopping criterion its stopping score is a mere counter, and is left out."""
+    """A row of the history; without a stopping criterion its stopping score only counts epochs, and is left out."""
     scores = row.get("scores") or {}
     return EpochRow(
         epoch=int(row["epoch"]),
@@ -84,7 +84,7 @@ def stopping_criterion(record: RunRecord) -> str | None:
 
 
 def _limits(record: RunRecord) -> Mapping[str, Any]:
-    """The options that say how long the fit may go on and what stops it."""
+    """The options for the number of epochs and for early stopping."""
     return record.config["method"].get("limits") or {}
 
 

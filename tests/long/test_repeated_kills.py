@@ -18,12 +18,30 @@ from crowdlogic.data.writing import write_corpus, write_labels
 pytestmark = pytest.mark.long
 
 TRAIN = (sys.executable, "-m", "crowdlogic", "train")
-OPTIONS = ("--labels", "labels.csv", "--items", "items.csv", "--rules", "but.rules", "--epochs", "8", "--seed", "3")
-MOST_KILLS = 20
+SLOW = ("--set", "classifier.steps=150", "--set", "classifier.ridge=1e-9")
+FILES = ("--labels", "labels.csv", "--items", "items.csv", "--rules", "but.rules")
+OPTIONS = (*FILES, "--epochs", "12", "--seed", "3", *SLOW)
+MOST_KILLS = 12
+
+
+def epochs_done(run: Path) -> int:
+    """Lines of both histories."""
+    files = (run / "history.jsonl", run / "refit.jsonl")
+    return sum(len(file.read_text().splitlines()) for file in files if file.is_file())
+
+
+def wait_for_an_epoch(run: Path, process: subprocess.Popen[bytes]) -> bool:
+    """Wait until one more epoch is done; False when the training ends before."""
+    before = epochs_done(run)
+    while epochs_done(run) <= before:
+        if process.poll() is not None:
+            return False
+        time.sleep(0.02)
+    return True
 
 
 def test_a_training_killed_at_random_moments_ends_the_same(tmp_path: Path) -> None:
-    made = simulate_sentiment(2, items=600, annotators=12, labels_per_item=3)
+    made = simulate_sentiment(2, items=1500, annotators=12, labels_per_item=3)
     write_labels(tmp_path / "labels.csv", made.labels)
     write_corpus(tmp_path / "items.csv", made.corpus)
     (tmp_path / "but.rules").write_text("1.0: include contrast('but')\n")
@@ -34,8 +52,8 @@ def test_a_training_killed_at_random_moments_ends_the_same(tmp_path: Path) -> No
         resumable = (tmp_path / "killed" / "config.json").is_file()
         words = ["--resume"] if resumable else list(OPTIONS)
         process = subprocess.Popen([*TRAIN, *words, "-o", "killed"], cwd=tmp_path, stderr=subprocess.PIPE)
-        time.sleep(1.0 + 3.0 * draw.random())
-        if kills < MOST_KILLS and process.poll() is None:
+        if kills < MOST_KILLS and wait_for_an_epoch(tmp_path / "killed", process):
+            time.sleep(0.3 * draw.random())
             process.send_signal(signal.SIGKILL)
             kills += 1
         _, err = process.communicate(timeout=600)

@@ -268,7 +268,7 @@ BEST = "the best epoch"
         ("checkpoint/last-0002.safetensors", lambda arrays: {name: array for name, array in arrays.items() if name != "q_f"}),
         ("checkpoint/last-0002.safetensors", lambda arrays: arrays | {"q_f": arrays["q_f"][:3]}),
         (BEST, lambda arrays: {name: array for name, array in arrays.items() if not name.startswith("annotators.")}),
-        (BEST, lambda arrays: arrays | {"annotators.summary": arrays["annotators.summary"][:2]}),
+        (BEST, lambda arrays: arrays | {"annotators.table": arrays["annotators.table"][:2]}),
     ],
 )  # fmt: skip
 def test_a_damaged_checkpoint_is_one_line(whole: Path, tmp_path: Path, file: str, change: Change) -> None:

@@ -31,7 +31,7 @@ LIMITS = ReportLimits()
 STATED = {
     "What": [
         f"the upper end of the {percent(reliability.LEVEL)} credible interval",
-        f"a chance of {percent((1 - reliability.LEVEL) / 2)} to be wrong",
+        f"leaves a {percent((1 - reliability.LEVEL) / 2)} probability of error",
     ],
     "Overview": [
         f"with {percent(overview.LEVEL)} intervals",
@@ -41,7 +41,8 @@ STATED = {
         f"A calibration error above {points(overview.HIGH_CALIBRATION_ERROR)}",
     ],
     "Labels": [
-        f"More than {percent(labels.MANY)} of the answers call for action",
+        f"More than {percent(labels.MANY)} expected wrong is a finding to act on",
+        f"more than {percent(labels.MANY)} ties one to look at",
         f"for each confidence ({', '.join(map(str, labels.THRESHOLDS))})",
         f"at least {percent(labels.WORTH_CHECKING)} of the mistakes",
         f"answers below {percent(labels_plots.TO_CHECK)}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gzip
 import os
 import resource
 import subprocess
@@ -149,3 +150,16 @@ def test_paths_that_cannot_be_are_one_line(run: Run, words: list[str]) -> None:
     assert done.code == 2
     assert done.err.startswith("crowdlogic: ")
     assert done.err.count("\n") == 1
+
+
+def test_what_a_packed_file_may_unpack_to_is_an_option(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CROWDLOGIC_MAX_UNPACKED", "1G")  # so that it is put back
+    Path("l.csv.gz").write_bytes(gzip.compress(CSV.encode()))
+
+    refused = run("--max-unpacked", "10", "aggregate", "l.csv.gz", "-o", "t.csv")
+    nonsense = run("--max-unpacked", "many", "aggregate", "l.csv.gz", "-o", "t.csv")
+    done = run("--max-unpacked", "1M", "aggregate", "l.csv.gz", "-o", "t.csv")
+
+    assert (refused.code, nonsense.code, done.code) == (2, 2, 0)
+    assert "l.csv.gz: unpacks to more than 10 bytes" in refused.err
+    assert nonsense.err == "crowdlogic: --max-unpacked: 'many' is no size. Write a number of bytes, such as 500M or 8G.\n"

@@ -1,14 +1,21 @@
 from __future__ import annotations
 
+import gzip
+import io
+import os
+import tracemalloc
+import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from crowdlogic.data.files import atomic_write
+from crowdlogic.data.files import atomic_write, gunzip, open_regular, read_member
 from crowdlogic.data.frames import from_arrays
+from crowdlogic.data.limits import LIMIT_VARIABLE
 from crowdlogic.data.reading import read_labels
 from crowdlogic.data.writing import write_labels
-from crowdlogic.errors import MissingDataError
+from crowdlogic.errors import FormatError, MissingDataError
 
 CSV = "item,annotator,label\nu,a,x\nu,b,y\nv,a,x\n"
 
@@ -60,3 +67,109 @@ def test_an_absent_file_names_its_neighbours(tmp_path: Path) -> None:
 def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
     with pytest.raises(MissingDataError, match=r"is a folder\. Name a file in it\."):
         read_labels(tmp_path, format="csv")
+
+
+def test_a_name_that_looks_like_a_pattern_names_one_file(tmp_path: Path) -> None:
+    for suffix in ("csv", "tsv", "parquet", "jsonl"):
+        write_labels(tmp_path / f"labels[1].{suffix}", from_arrays(["u"], ["a"], ["right"]))
+        write_labels(tmp_path / f"labels1.{suffix}", from_arrays(["u"], ["a"], ["wrong"]))
+        write_labels(tmp_path / f"a?b.{suffix}", from_arrays(["u"], ["a"], ["right"]))
+        write_labels(tmp_path / f"axb.{suffix}", from_arrays(["v"], ["a"], ["wrong"]))
+
+        assert read_labels(tmp_path / f"labels[1].{suffix}").classes == ("right",)
+        assert read_labels(tmp_path / f"a?b.{suffix}").classes == ("right",)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl", "conll"])
+def test_an_address_names_no_file(suffix: str) -> None:
+    with pytest.raises(MissingDataError, match=r"^http://localhost:9/labels\.\w+: no such file\."):
+        read_labels(f"http://localhost:9/labels.{suffix}")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl", "conll"])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"l.{suffix}"
+    os.mkfifo(path)
+
+    with pytest.raises(FormatError) as caught:
+        read_labels(path)
+
+    assert str(caught.value) == (
+        f"{path}: is a pipe or a device, and no regular file. Write its content to a file first, or give - for "
+        f"standard input."
+    )
+
+
+def test_a_file_that_becomes_a_pipe_while_it_is_opened_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    monkeypatch.setattr("crowdlogic.data.files.require_file", lambda path: Path(path))
+
+    with pytest.raises(FormatError, match="is a pipe or a device"):
+        open_regular(tmp_path / "pipe")
+
+
+@pytest.mark.parametrize("name", ["a\0b.csv", "x" * 300 + ".csv"])
+def test_a_name_that_no_file_can_have_is_an_error_of_ours(name: str) -> None:
+    with pytest.raises(MissingDataError):
+        read_labels(name)
+
+
+def test_a_gzip_file_of_several_members_is_read_whole() -> None:
+    members = [b"item,annotator\n", b"", bytes(range(256)) * 100_000]
+    raw = b"".join(map(gzip.compress, members))
+
+    assert gunzip(raw, "f") == b"".join(members)
+    assert gunzip(raw + b"\0" * 512, "f") == b"".join(members)
+
+
+@pytest.mark.parametrize("cut", [1, 9, 500])
+def test_a_gzip_file_cut_short_is_damaged(cut: int) -> None:
+    raw = gzip.compress(np.random.default_rng(0).bytes(3_000_000))
+
+    with pytest.raises(FormatError, match=r"^f: the gzip file is damaged \(.+\)\. Fetch or pack it again\.$"):
+        gunzip(raw[:-cut], "f")
+    with pytest.raises(FormatError, match="damaged"):
+        gunzip(raw + b"x" * cut, "f")
+
+
+def test_a_gzip_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path, "l.csv.gz", gzip.compress(CSV.encode() + b"u,c,x\n" * 10_000_000))
+    monkeypatch.setenv(LIMIT_VARIABLE, "20M")
+    tracemalloc.start()
+
+    with pytest.raises(FormatError) as caught:
+        read_labels(path)
+
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 60_000_000
+    assert str(caught.value) == (
+        f"{path}: unpacks to more than 20 MiB, which is the limit for a file of its size. If you trust it, raise the "
+        f"limit: crowdlogic --max-unpacked 8G, or CROWDLOGIC_MAX_UNPACKED=8G."
+    )
+
+
+def test_a_bomb_in_a_zip_archive_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("small", b"content")
+        archive.writestr("bomb", bytes(30_000_000))
+    size = len(packed.getvalue())
+    monkeypatch.setenv(LIMIT_VARIABLE, "20M")
+
+    with zipfile.ZipFile(packed) as archive:
+        assert read_member(archive, "small", packed_size=size, name="z") == b"content"
+        with pytest.raises(FormatError, match=r"^z: unpacks to more than 20 MiB"):
+            read_member(archive, "bomb", packed_size=size, name="z")
+
+
+def test_a_damaged_member_of_a_zip_archive_is_refused() -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr("member", b"content")
+    damaged = packed.getvalue().replace(b"content", b"cantent", 1)
+
+    with zipfile.ZipFile(io.BytesIO(damaged)) as archive, pytest.raises(FormatError, match="archive is damaged"):
+        read_member(archive, "member", packed_size=100, name="z")

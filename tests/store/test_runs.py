@@ -256,3 +256,13 @@ def test_a_run_that_names_no_digest_of_its_arrays_is_damaged(tmp_path: Path, fil
 
     with pytest.raises(FormatError, match=rf"the run is damaged \(no '{file}'\)"):
         read_run(tmp_path)
+
+
+def test_a_run_whose_name_looks_like_a_pattern_is_read_from_its_own_folder(tmp_path: Path) -> None:
+    mine, other = texts(), texts()
+    other = replace(other, annotators=other.annotators.with_columns(pl.col("labels") + 100))
+    for name, record in (("run[1]", mine), ("run1", other)):
+        (tmp_path / name).mkdir()
+        write_run(tmp_path / name, record)
+
+    assert read_run(tmp_path / "run[1]").annotators.equals(mine.annotators)

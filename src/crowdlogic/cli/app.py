@@ -87,8 +87,15 @@ def _show_version(asked: bool) -> None:
 @app.callback()
 def options(
     version: bool = typer.Option(False, "--version", callback=_show_version, is_eager=True, help="Print the version."),
+    max_unpacked: str | None = typer.Option(
+        None, "--max-unpacked", metavar="SIZE", help="What a packed file may unpack to, such as 8G; else 2 GiB or more."
+    ),
 ) -> None:
     """Noisy crowd labels, and the rules you know, made into clean labels and a verdict on every annotator."""
+    if max_unpacked is not None:
+        from crowdlogic.data.limits import set_unpacked_limit
+
+        set_unpacked_limit(max_unpacked)
 
 
 def main() -> None:

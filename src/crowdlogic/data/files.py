@@ -1,18 +1,26 @@
-"""Files as bytes: read whole and unzipped, written so that nothing half-written is ever left behind."""
+"""Files as bytes: read whole and unzipped, written so that nothing half-written is ever left behind.
+
+A path names one regular file on this machine: never a pattern, an address, a pipe or a device. What a packed file may
+unpack to is limited (`data/limits.py`).
+"""
 
 from __future__ import annotations
 
 import gzip
 import os
+import stat
 import sys
 import tempfile
+import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import BinaryIO
 
+from crowdlogic.data.limits import oversize_error, require_unpackable, unpacked_limit
 from crowdlogic.errors import FormatError, MissingDataError, OptionError, name_list
 
 STANDARD_STREAM = "-"
@@ -21,6 +29,12 @@ STANDARD_STREAM = "-"
 GZIP_MAGIC = b"\x1f\x8b"
 HEAD_SIZE = 1 << 16
 """How many bytes of a file a format looks at to recognise it."""
+
+PIECE, PACKED_PIECE = 1 << 24, 1 << 20
+"""How many bytes are unzipped at a time: of the content, and of the packed file."""
+
+NOT_TO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOCTTY", 0)
+"""Flags that open a file at once, even if it is a pipe that nobody writes to."""
 
 
 @dataclass(frozen=True)
@@ -48,32 +62,33 @@ class InputFile:
         """The path of a file on disk; an error if there is no such file."""
         return require_file(self.path)
 
+    def open(self) -> BinaryIO:
+        """The file on disk, opened to be read as it is, packed or not."""
+        return open_regular(self.path)
+
     @cached_property
     def is_plain(self) -> bool:
         """Whether it is a file on disk that is not gzipped, so that a reader may open it itself."""
         if self.is_standard_input:
             return False
-        with self.location.open("rb") as file:
+        with self.open() as file:
             return file.read(2) != GZIP_MAGIC
 
     @cached_property
     def content(self) -> bytes:
         """The whole file, unzipped."""
-        raw = sys.stdin.buffer.read() if self.is_standard_input else self.location.read_bytes()
-        if raw[:2] != GZIP_MAGIC:
-            return raw
-        try:
-            return gzip.decompress(raw)
-        except (OSError, EOFError, zlib.error) as problem:
-            raise FormatError(
-                f"{self.path}: the gzip file is damaged ({problem}). Fetch or pack it again."
-            ) from problem
+        if self.is_standard_input:
+            raw = sys.stdin.buffer.read()
+        else:
+            with self.open() as file:
+                raw = file.read()
+        return gunzip(raw, self.name) if raw[:2] == GZIP_MAGIC else raw
 
     def head(self, size: int = HEAD_SIZE) -> bytes:
         """The first bytes, unzipped; what can be read of them when the file is damaged."""
         if self.is_standard_input:
             return self.content[:size]
-        with self.location.open("rb") as file:
+        with self.open() as file:
             raw = file.read(size)
         if raw[:2] != GZIP_MAGIC:
             return raw
@@ -88,18 +103,109 @@ def read_bytes(path: str | Path) -> bytes:
     return InputFile(path).content
 
 
+def gunzip(raw: bytes, name: str) -> bytes:
+    """Unzip gzip's format, all members, up to the limit. `name` is what messages call the file."""
+    limit, size, pieces = unpacked_limit(len(raw)), 0, []
+    try:
+        for piece in _unzip_pieces(raw):
+            size += len(piece)
+            require_unpackable(size, limit, name)
+            pieces.append(piece)
+    except (EOFError, zlib.error) as problem:
+        raise FormatError(f"{name}: the gzip file is damaged ({problem}). Fetch or pack it again.") from problem
+    return b"".join(pieces)
+
+
+def _unzip_pieces(raw: bytes) -> Iterator[bytes]:
+    """The content of all members of a gzip file, piece by piece; zeros may follow the last one."""
+    view, at = memoryview(raw), 0
+    while at < len(raw):
+        member = zlib.decompressobj(wbits=31)
+        while not member.eof:
+            packed: bytes | memoryview = view[at : at + PACKED_PIECE]
+            if not packed:
+                raise EOFError("it ends before its content does")
+            at += len(packed)
+            while packed and not member.eof:
+                yield member.decompress(packed, PIECE)
+                packed = member.unconsumed_tail
+        at -= len(member.unused_data)
+        if not raw[at : at + HEAD_SIZE].strip(b"\0"):
+            return
+
+
+def read_member(archive: zipfile.ZipFile, member: str, *, packed_size: int, name: str) -> bytes:
+    """A file within a zip archive, unzipped up to the limit.
+
+    Args:
+        archive: The archive.
+        member: The file's name in it; a KeyError if it is not there.
+        packed_size: The size of the archive.
+        name: What messages call the archive.
+    """
+    limit = unpacked_limit(packed_size)
+    try:
+        with archive.open(member) as file:
+            content = file.read(limit + 1)
+    except DAMAGED_ZIP as problem:
+        raise FormatError(f"{name}: the zip archive is damaged ({problem}). Fetch or pack it again.") from problem
+    if len(content) > limit:
+        raise oversize_error(limit, name)
+    return content
+
+
+DAMAGED_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
+"""What Python's zipfile raises on a damaged archive, or on one that it cannot unpack."""
+
+
+def open_regular(path: str | Path) -> BinaryIO:
+    """Open a regular file to read its bytes; refuse pipes and devices, which could wait or never end."""
+    found = require_file(path)
+    try:
+        handle = os.open(found, os.O_RDONLY | NOT_TO_WAIT)
+    except OSError as problem:
+        raise _unreadable(path, problem) from problem
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise _no_regular_file(path)
+    return os.fdopen(handle, "rb")
+
+
 def require_file(path: str | Path) -> Path:
-    """The path, if a file is there; else an error that names the files beside it."""
+    """The path, if a regular file is there; else an error that names the files beside it."""
     found = Path(path)
     if not _is_text(str(path)):
         raise FormatError(f"{path}: the file's name is not UTF-8. Rename the file.")
-    if found.is_dir():
+    try:
+        mode = found.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: a zero byte in the name
+        raise MissingDataError(f"{path}: no such file.{_hint_beside(found)}") from None
+    except OSError as problem:
+        raise _unreadable(path, problem) from problem
+    if stat.S_ISDIR(mode):
         raise MissingDataError(f"{path}: is a folder. Name a file in it.")
-    if not found.exists():
-        beside = sorted(p.name for p in found.parent.iterdir() if p.is_file()) if found.parent.is_dir() else []
-        hint = f" Beside it are: {name_list(beside)}." if beside else ""
-        raise MissingDataError(f"{path}: no such file.{hint}")
+    if not stat.S_ISREG(mode):
+        raise _no_regular_file(path)
     return found
+
+
+def _hint_beside(path: Path) -> str:
+    try:
+        beside = sorted(p.name for p in path.parent.iterdir() if p.is_file())
+    except (OSError, ValueError):
+        return ""
+    return f" Beside it are: {name_list(beside)}." if beside else ""
+
+
+def _no_regular_file(path: str | Path) -> FormatError:
+    return FormatError(
+        f"{path}: is a pipe or a device, and no regular file. Write its content to a file first, or give - for "
+        f"standard input."
+    )
+
+
+def _unreadable(path: str | Path, problem: OSError) -> MissingDataError:
+    return MissingDataError(f"{path}: cannot be read ({problem.strerror or problem}). Check the path and its rights.")
 
 
 def _is_text(name: str) -> bool:

@@ -15,6 +15,7 @@ from typing import overload
 import numpy as np
 import polars as pl
 
+from crowdlogic.data.files import require_file
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes
 from crowdlogic.data.writing import write_table
@@ -38,7 +39,8 @@ def coded_shards(
     path: str | Path, *, n_units: int, n_annotators: int, classes: Classes, rows: int = ROWS, threads: int = 1
 ) -> Shards:
     """The labels of a Parquet file of codes, read shard by shard on demand."""
-    unit = pl.scan_parquet(path, glob=False).select("unit").collect()["unit"].to_numpy()
+    place = require_file(path)
+    unit = pl.scan_parquet(place, glob=False).select("unit").collect()["unit"].to_numpy()
     if len(unit) and ((np.diff(unit) < 0).any() or unit[0] < 0 or unit[-1] >= n_units):
         raise FormatError(f"{path}: the units must rise from 0 to at most {n_units - 1}. Write it with write_coded.")
     # A shard ends before the unit that its last row would divide
@@ -47,7 +49,7 @@ def coded_shards(
     cuts = sorted(set(cuts))
     firsts = [0, *(int(unit[row]) for row in cuts[1:-1]), n_units]
     return Shards(
-        parts=_OnDisk(Path(path), tuple(pairwise(cuts)) or ((0, 0),), tuple(pairwise(firsts))),
+        parts=_OnDisk(place, tuple(pairwise(cuts)) or ((0, 0),), tuple(pairwise(firsts))),
         n_units=n_units,
         n_annotators=n_annotators,
         classes=classes,

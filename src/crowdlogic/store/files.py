@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from crowdlogic.data.files import atomic_write
+from crowdlogic.data.files import atomic_write, open_regular
 from crowdlogic.errors import FormatError, MissingDataError
 
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
@@ -120,7 +120,8 @@ def get_table(path: Path, *, remedy: str = DAMAGED_RUN) -> pl.DataFrame:
     """What `put_table` wrote."""
     found = _existing(path)
     try:
-        return pl.read_parquet(found)
+        with open_regular(found) as file:  # a path would be taken for a pattern where it has brackets
+            return pl.read_parquet(file, glob=False)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as problem:
         raise FormatError(f"{path}: is no Parquet table ({problem}). {remedy}") from problem
 

@@ -70,8 +70,8 @@ def _parse(file: InputFile, separator: str) -> pl.DataFrame:
             return pl.read_csv(io.BytesIO(file.content), infer_schema=False, separator=separator)
         if file.location.stat().st_size > LARGE_FILE:
             Thread(target=_warm_up, daemon=True).start()
-        with file.location.open("rb") as opened:  # a path would be taken for a pattern where it has brackets
-            return pl.read_csv(opened, infer_schema=False, separator=separator)
+        with file.open() as opened:  # a path would be taken for a pattern where it has brackets
+            return pl.read_csv(opened, infer_schema=False, separator=separator, glob=False)
     except pl.exceptions.NoDataError:
         raise FormatError(f"{file.name}: the file is empty. A table needs a header and at least one row.") from None
     except UNREADABLE as problem:
@@ -98,7 +98,7 @@ def _drop_blank_lines(table: pl.DataFrame, name: str) -> tuple[pl.DataFrame, Tab
 def _first_line(file: InputFile) -> bytes:
     if not file.is_plain:
         return file.content.partition(b"\n")[0]
-    with file.location.open("rb") as opened:
+    with file.open() as opened:
         return opened.readline(LONGEST_HEADER)
 
 

@@ -38,8 +38,8 @@ class Parquet(TableFormat):
     def _parse(self, file: InputFile) -> pl.DataFrame:
         if not file.is_plain:
             return pl.read_parquet(io.BytesIO(file.content))
-        with file.location.open("rb") as opened:  # a path would be taken for a pattern where it has brackets
-            return pl.read_parquet(opened)
+        with file.open() as opened:  # a path would be taken for a pattern where it has brackets
+            return pl.read_parquet(opened, glob=False)
 
     def encode_table(self, table: pl.DataFrame, target: str) -> bytes:  # noqa: ARG002 (any table will do)
         """The table as one parquet file."""

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import pytest
+
+from crowdlogic.data.limits import (
+    LIMIT_VARIABLE,
+    UNPACKED_LIMIT,
+    describe_size,
+    parse_size,
+    require_unpackable,
+    set_unpacked_limit,
+    unpacked_limit,
+)
+from crowdlogic.errors import FormatError, OptionError
+
+
+def test_a_small_file_may_unpack_to_the_limit_and_a_large_one_to_fifty_times_its_size() -> None:
+    assert unpacked_limit(1_000) == UNPACKED_LIMIT == 2 * 2**30
+    assert unpacked_limit(2**30) == 50 * 2**30
+
+
+def test_a_limit_that_was_set_holds_for_files_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(LIMIT_VARIABLE, "1G")
+
+    set_unpacked_limit("3M")
+
+    assert unpacked_limit(10) == unpacked_limit(2**40) == 3 * 2**20
+
+
+@pytest.mark.parametrize(("text", "size"), [("12", 12), ("5k", 5 << 10), ("500M", 500 << 20), (" 8 GiB ", 8 << 30)])
+def test_sizes_are_read_with_their_units(text: str, size: int) -> None:
+    assert parse_size(text, "x") == size
+
+
+@pytest.mark.parametrize("text", ["", "many", "-1", "1.5G", "G", "9" * 5000])
+def test_what_is_no_size_is_refused(text: str) -> None:
+    with pytest.raises(OptionError, match=r"^--max-unpacked: .+ is no size\. Write a number of bytes, such as 500M"):
+        set_unpacked_limit(text)
+
+
+def test_sizes_are_described_in_words() -> None:
+    assert [describe_size(size) for size in (12, 2048, 20 << 20, 2 << 30)] == ["12 bytes", "2 KiB", "20 MiB", "2 GiB"]
+
+
+def test_only_what_exceeds_the_limit_is_refused() -> None:
+    require_unpackable(10, 10, "f")
+
+    with pytest.raises(FormatError, match="^f: unpacks to more than 10 bytes"):
+        require_unpackable(11, 10, "f")

@@ -104,7 +104,7 @@ def test_a_file_that_becomes_a_pipe_while_it_is_opened_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     os.mkfifo(tmp_path / "pipe")
-    monkeypatch.setattr("crowdlogic.data.files.require_file", lambda path: Path(path))
+    monkeypatch.setattr("crowdlogic.data.files.require_file", Path)
 
     with pytest.raises(FormatError, match="is a pipe or a device"):
         open_regular(tmp_path / "pipe")

@@ -124,7 +124,7 @@ def _unzip_pieces(raw: bytes) -> Iterator[bytes]:
         while not member.eof:
             packed: bytes | memoryview = view[at : at + PACKED_PIECE]
             if not packed:
-                raise EOFError("it ends before its content does")
+                raise EOFError("Compressed file ended before the end-of-stream marker was reached")
             at += len(packed)
             while packed and not member.eof:
                 yield member.decompress(packed, PIECE)

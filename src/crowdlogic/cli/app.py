@@ -17,6 +17,7 @@ from crowdlogic.errors import CrowdLogicError, Interrupted, RuleError
 COMMANDS = {
     "demo": "Simulate a crowd on which majority vote fails; see what annotator models, a classifier and a rule add.",
     "simulate": "Simulate a crowd with a planted truth: labels, items, gold and who the annotators are.",
+    "doctor": "Say what a file is, what it holds, what it allows, and what to do first.",
     "aggregate": "Estimate the true label of every item.",
     "train": "Learn a classifier, whom to trust, and what is true, from crowd labels and rules.",
     "predict": "Answer new items with a trained classifier, and its rules.",

@@ -17,6 +17,9 @@ from crowdlogic.workflows.datasets import list_datasets as list_datasets
 from crowdlogic.workflows.demo import DemoOptions as DemoOptions
 from crowdlogic.workflows.demo import DemoResult as DemoResult
 from crowdlogic.workflows.demo import run_demo as run_demo
+from crowdlogic.workflows.doctor import Diagnosis as Diagnosis
+from crowdlogic.workflows.doctor import DoctorOptions as DoctorOptions
+from crowdlogic.workflows.doctor import diagnose as diagnose
 from crowdlogic.workflows.evaluate import EvaluateOptions as EvaluateOptions
 from crowdlogic.workflows.evaluate import Evaluation as Evaluation
 from crowdlogic.workflows.explain import Explanation as Explanation

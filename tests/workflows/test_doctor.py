@@ -1,0 +1,83 @@
+"""What `doctor` finds in files: labels, labels that need an option, answers, items, and nothing readable."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from crowdlogic.errors import MissingDataError, OptionError
+from crowdlogic.workflows.doctor import Diagnosis, DoctorOptions, diagnose
+from crowdlogic.workflows.inputs import InputOptions
+
+
+def look(folder: Path, content: str, name: str = "f.csv", **options: object) -> Diagnosis:
+    path = folder / name
+    path.write_text(content)
+    return diagnose(DoctorOptions(file=str(path), input=InputOptions(**options)))  # type: ignore[arg-type]
+
+
+def test_a_sound_file_has_no_problem_and_commands_to_begin_with(tmp_path: Path) -> None:
+    found = look(tmp_path, "item,annotator,label\nu,a,x\nu,b,y\nv,a,\n")
+
+    assert found.problem is None
+    assert found.contents == "labels of documents by 2 annotators"
+    assert found.notices == ("1 of 3 rows have no label and were left out.",)
+    assert found.first[1].startswith(f"crowdlogic aggregate {tmp_path}/f.csv -o truth.csv")
+
+
+def test_options_that_were_given_are_in_the_commands(tmp_path: Path) -> None:
+    found = look(tmp_path, "i d,annotator,label\nu,a,x\nu,b,y\n", columns={"item": "i d"})
+
+    assert found.first[0] == f"crowdlogic agreement {tmp_path}/f.csv --column 'item=i d'"
+
+
+def test_duplicates_are_a_problem_with_a_remedy(tmp_path: Path) -> None:
+    found = look(tmp_path, "item,annotator,label\nu,a,x\nu,a,y\nu,b,y\n")
+
+    assert found.problem is not None
+    assert "labels item 'u' again" in found.problem
+    assert found.contents == "labels of documents by 2 annotators, if read with --duplicates last"
+    assert found.first[0].endswith("f.csv --duplicates last")
+
+
+def test_a_wide_table_is_recognised(tmp_path: Path) -> None:
+    found = look(tmp_path, "item,ann,bob\nu,x,y\nv,y,y\n")
+
+    assert found.contents == "labels of documents by 2 annotators, if read with --wide"
+    assert found.facts is not None
+    assert found.facts.labels == 4
+
+
+@pytest.mark.parametrize(
+    ("content", "contents"),
+    [
+        ("item,label\nu,x\nv,y\n", "one answer for each of 2 items, without annotators"),
+        ("item,text\nu,one\nv,two\n", "2 items without labels by annotators"),
+        ("", "empty"),
+        ('item,annotator,label\nu,"a,x\n', "cannot be read as it is"),
+    ],
+    ids=["answers", "items", "empty", "damaged"],
+)
+def test_what_is_no_file_of_labels_is_named(tmp_path: Path, content: str, contents: str) -> None:
+    found = look(tmp_path, content)
+
+    assert found.problem is not None
+    assert found.contents == contents
+    assert found.facts is None
+    assert found.first
+
+
+def test_labels_by_nobody_else_cannot_be_checked(tmp_path: Path) -> None:
+    alone = look(tmp_path, "item,annotator,label\nu,a,x\n")
+    apart = look(tmp_path, "item,annotator,label\nu,a,x\nv,b,x\n")
+
+    assert alone.first == ("One annotator alone cannot be checked: add the labels of others.",)
+    assert apart.first[0].startswith("No item has two annotators")
+
+
+def test_a_file_that_is_not_there_and_standard_input_are_errors(tmp_path: Path) -> None:
+    with pytest.raises(MissingDataError, match="no such file"):
+        diagnose(DoctorOptions(file=str(tmp_path / "absent.csv")))
+    with pytest.raises(OptionError, match="needs a file"):
+        diagnose(DoctorOptions(file="-"))

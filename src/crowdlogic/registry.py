@@ -21,7 +21,15 @@ from typing import Any, TypeVar
 
 from crowdlogic.errors import CrowdLogicWarning, MissingExtraError, OptionError, did_you_mean, name_list
 
-EXTRAS = {"torch": "torch", "transformers": "hf", "datasets": "hf", "ray": "ray", "fastapi": "web", "uvicorn": "web"}
+EXTRAS = {
+    "torch": "torch",
+    "transformers": "hf",
+    "datasets": "hf",
+    "spacy": "spacy",
+    "ray": "ray",
+    "fastapi": "web",
+    "uvicorn": "web",
+}
 """Which extra of crowdlogic brings a package that not everyone needs."""
 
 
@@ -176,6 +184,9 @@ FORMATS = Registry(
         "parquet": "crowdlogic.data.formats.parquet:PARQUET",
         "jsonl": "crowdlogic.data.formats.jsonl:JSONL",
         "conll": "crowdlogic.data.formats.conll:CONLL",
+        "conll2003": "crowdlogic.data.formats.conll2003:CONLL2003",
+        "spacy": "crowdlogic.data.formats.docbin:SPACY",
+        "fasttext": "crowdlogic.data.formats.fasttext:FASTTEXT",
     },
 )
 """How files are read and written. Where several formats share a suffix, the first one is its default."""

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crowdlogic.data.files import atomic_write, gunzip, open_regular, read_member
+from crowdlogic.data.files import atomic_write, gunzip, open_regular, read_member, write_folder
 from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.limits import LIMIT_VARIABLE
 from crowdlogic.data.reading import read_labels
 from crowdlogic.data.writing import write_labels
-from crowdlogic.errors import FormatError, MissingDataError
+from crowdlogic.errors import FormatError, MissingDataError, OptionError
 
 CSV = "item,annotator,label\nu,a,x\nu,b,y\nv,a,x\n"
 
@@ -173,3 +173,14 @@ def test_a_damaged_member_of_a_zip_archive_is_refused() -> None:
 
     with zipfile.ZipFile(io.BytesIO(damaged)) as archive, pytest.raises(FormatError, match="archive is damaged"):
         read_member(archive, "member", packed_size=100, name="z")
+
+
+def test_a_folder_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    write_folder(tmp_path / "new", {"a.json": b"1", "sub/b.json": b"2"})
+
+    assert (tmp_path / "new" / "sub" / "b.json").read_bytes() == b"2"
+    with pytest.raises(OptionError, match="is there already"):
+        write_folder(tmp_path / "new", {"a.json": b"3"})
+    with pytest.raises(TypeError):
+        write_folder(tmp_path / "broken", {"a.json": b"1", "b.json": None})  # type: ignore[dict-item]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new"]

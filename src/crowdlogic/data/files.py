@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import gzip
 import os
+import shutil
 import stat
 import sys
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -238,6 +239,28 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def write_folder(path: str | Path, files: Mapping[str, bytes]) -> None:
+    """Write a folder whole, from the content of its files by name: it is new when all went well and absent when not.
+
+    A folder of that name may be there if it is empty; nothing in a folder is ever written over.
+    """
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise OptionError(f"{path}: the folder {target.parent} does not exist. Make it first.")
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise OptionError(f"{path}: is there already. Name a folder that is new or empty.")
+    draft = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))
+    try:
+        for name, content in files.items():
+            place = draft / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content)
+        draft.chmod(0o777 & ~_umask())
+        draft.replace(target)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
 
 
 def _make_draft(target: Path) -> Path:

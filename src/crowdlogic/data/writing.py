@@ -8,30 +8,42 @@ import polars as pl
 
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
-from crowdlogic.data.files import write_bytes
+from crowdlogic.data.files import STANDARD_STREAM, write_bytes, write_folder
 from crowdlogic.data.formats.detection import find_format
+from crowdlogic.data.formats.protocol import Encoded
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.errors import OptionError
 
 
 def write_labels(
     path: str | Path, labels: CrowdLabels, *, corpus: Corpus | None = None, format: str | None = None
 ) -> None:
     """Write labels as a long table, or (sentences with tokens) as CoNLL with one column per annotator."""
-    write_bytes(path, find_format(path, format).encode_labels(labels, corpus, str(path)))
+    write_encoded(path, find_format(path, format).encode_labels(labels, corpus, str(path)))
 
 
 def write_corpus(path: str | Path, corpus: Corpus, *, format: str | None = None) -> None:
     """Write a corpus with its gold: a table of texts; CoNLL, jsonl or parquet for sentences."""
-    write_bytes(path, find_format(path, format).encode_corpus(corpus, str(path)))
+    write_encoded(path, find_format(path, format).encode_corpus(corpus, str(path)))
 
 
 def write_estimate(
     path: str | Path, estimate: Estimate, *, corpus: Corpus | None = None, format: str | None = None
 ) -> None:
     """Write answers: a table for documents; CoNLL, jsonl or parquet of tags for sentences."""
-    write_bytes(path, find_format(path, format).encode_estimate(estimate, corpus, str(path)))
+    write_encoded(path, find_format(path, format).encode_estimate(estimate, corpus, str(path)))
 
 
 def write_table(path: str | Path, table: pl.DataFrame, *, format: str | None = None) -> None:
     """Write a table as csv, tsv, parquet or jsonl, by suffix."""
-    write_bytes(path, find_format(path, format).encode_table(table, str(path)))
+    write_encoded(path, find_format(path, format).encode_table(table, str(path)))
+
+
+def write_encoded(path: str | Path, encoded: Encoded) -> None:
+    """Write what a format encoded: a file, or a folder."""
+    if isinstance(encoded, bytes):
+        write_bytes(path, encoded)
+    elif str(path) == STANDARD_STREAM:
+        raise OptionError("A folder cannot be written to standard output. Name a folder with -o FOLDER.")
+    else:
+        write_folder(path, encoded)

@@ -39,21 +39,11 @@ class Conll(FileFormat):
 
     def read_corpus(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Corpus:  # noqa: ARG002
         """Tokens, and gold from the one column of tags."""
-        return _corpus_from_columns(parse_columns(file.content, file.name))
+        return corpus_from_columns(parse_columns(file.content, file.name))
 
     def read_answers(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Answers:  # noqa: ARG002
         """The one column of tags as answers."""
-        corpus = self.read_corpus(file)
-        if corpus.gold is None:
-            raise CorpusError(f"{file.name}: no tags. Give a tag per token.")
-        return Answers(
-            corpus.items,
-            corpus.classes,
-            corpus.gold,
-            offsets=corpus.offsets,
-            tokens=corpus.tokens,
-            source=str(file.path),
-        )
+        return answers_from_gold(self.read_corpus(file), file.name)
 
     def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> bytes:
         """One column of tags per annotator, NOT_SEEN where an annotator gave none."""
@@ -126,7 +116,8 @@ def _suspicious_columns(columns: ConllColumns) -> tuple[str, ...]:
     return (f"The column of {odd[0]} shares no tag with the others; is every column an annotator's?",)
 
 
-def _corpus_from_columns(columns: ConllColumns) -> Corpus:
+def corpus_from_columns(columns: ConllColumns) -> Corpus:
+    """Tokens and gold of a file with one column of tags."""
     if len(columns.annotators) != 1:
         raise FormatError(
             f"{columns.name}: {len(columns.annotators)} columns of tags where one is expected (token tag). "
@@ -136,6 +127,15 @@ def _corpus_from_columns(columns: ConllColumns) -> Corpus:
     gold, classes = code_labels(columns.tags.set(columns.tags == NOT_SEEN, None), source, None)
     tokens = tuple(columns.tokens.to_list())
     return Corpus(columns.items, tokens=tokens, offsets=columns.offsets, classes=classes, gold=gold)
+
+
+def answers_from_gold(corpus: Corpus, source: str) -> Answers:
+    """The gold of a corpus as answers. `source` is what messages call them."""
+    if corpus.gold is None:
+        raise CorpusError(f"{source}: no label is known. Give each item or token its label.")
+    return Answers(
+        corpus.items, corpus.classes, corpus.gold, offsets=corpus.offsets, tokens=corpus.tokens, source=source
+    )
 
 
 def _tags_by_annotator(labels: CrowdLabels) -> list[list[str]]:

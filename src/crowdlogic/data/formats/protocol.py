@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import polars as pl
 
@@ -34,6 +34,9 @@ from crowdlogic.data.intake.contract import Duplicates, TableSource
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.registry import FORMATS
+
+Encoded: TypeAlias = bytes | Mapping[str, bytes]
+"""What a format writes: the bytes of a file, or, for a format that is a folder, those of its files by name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,19 +111,19 @@ class FileFormat(Protocol):
         """One class per item or token: the answers of a method, or gold."""
         raise self._cannot_read(file, "one answer per item")
 
-    def encode_table(self, table: pl.DataFrame, target: str) -> bytes:
+    def encode_table(self, table: pl.DataFrame, target: str) -> Encoded:
         """The bytes of a table. `target` is the file that they will be written to, for messages."""
         raise self._cannot_write(target, "a table", "encode_table")
 
-    def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> bytes:
+    def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> Encoded:
         """The bytes of the labels of all annotators."""
         raise self._cannot_write(target, "labels", "encode_labels")
 
-    def encode_corpus(self, corpus: Corpus, target: str) -> bytes:
+    def encode_corpus(self, corpus: Corpus, target: str) -> Encoded:
         """The bytes of the items and their gold."""
         raise self._cannot_write(target, "a corpus", "encode_corpus")
 
-    def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> bytes:
+    def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> Encoded:
         """The bytes of a method's answers."""
         raise self._cannot_write(target, "answers", "encode_estimate")
 

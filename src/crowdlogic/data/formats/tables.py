@@ -12,7 +12,7 @@ from crowdlogic.data.answers import Answers
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import PROBABILITY_PREFIX, Beliefs, Estimate
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.protocol import Crowd, FileFormat, ReadOptions, assemble_crowd
+from crowdlogic.data.formats.protocol import Crowd, Encoded, FileFormat, ReadOptions, assemble_crowd
 from crowdlogic.data.formats.records import corpus_from_records
 from crowdlogic.data.formats.table_layouts import corpus_table, labels_table, sentence_answers_table
 from crowdlogic.data.frames import from_wide
@@ -82,17 +82,17 @@ class TableFormat(FileFormat):
         require_columns(roles, ("item", "label"), table.columns, where=source.name, purpose="A file of answers")
         return _answers_from_labels(table, roles, source)
 
-    def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> bytes:  # noqa: ARG002
+    def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> Encoded:  # noqa: ARG002
         """Labels as a long table; for sequences one row per tagged sentence."""
         return self.encode_table(labels_table(labels, only_text=self.only_text), target)
 
-    def encode_corpus(self, corpus: Corpus, target: str) -> bytes:
+    def encode_corpus(self, corpus: Corpus, target: str) -> Encoded:
         """A table of item, text and label; for sequences of item, tokens and tags."""
         if corpus.is_sequential and self.only_text:
             raise OptionError(f"{target}: sentences are written as .conll, .jsonl or .parquet.")
         return self.encode_table(corpus_table(corpus), target)
 
-    def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> bytes:
+    def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> Encoded:
         """A table of item, label, confidence and p_ columns; for sequences of item, tokens, tags and confidence."""
         if estimate.offsets is None:
             table = estimate.to_frame()

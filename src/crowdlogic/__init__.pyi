@@ -38,6 +38,7 @@ from crowdlogic.data.frames import from_frame as from_frame
 from crowdlogic.data.frames import from_matrix as from_matrix
 from crowdlogic.data.frames import from_sequences as from_sequences
 from crowdlogic.data.frames import from_wide as from_wide
+from crowdlogic.data.item_tables import corpus_from_frame as corpus_from_frame
 from crowdlogic.data.joining import concatenate as concatenate
 from crowdlogic.data.labels import CrowdLabels as CrowdLabels
 from crowdlogic.data.reading import read_answers as read_answers

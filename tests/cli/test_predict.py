@@ -109,3 +109,58 @@ def test_bad_input_is_one_line(run: Run, trained: Simulation, words: list[str], 
     assert done.err.startswith(f"crowdlogic: {line}")
     assert len(done.err.splitlines()) == 1
     assert sorted(Path().iterdir()) == before
+
+
+def test_a_tagger_splits_plain_texts_into_words_and_marks_and_says_so(run: Run, tagged: Simulation) -> None:
+    Path("texts.csv").write_text('item,text\nx,"Paris, and Rome."\ny,No\n')
+
+    done = run("predict", "model", "texts.csv", "-o", "p.conll")
+
+    assert done.code == 0
+    assert done.err.splitlines()[0] == (
+        "texts.csv: model tags tokens, so the texts were split into words and punctuation marks, 6 in all: "
+        "Paris , and Rome . ..."
+    )
+    tokens = [line.split()[0] for line in Path("p.conll").read_text().splitlines() if line and line[0] != "#"]
+    assert tokens == ["Paris", ",", "and", "Rome", ".", "No"]
+
+
+def test_tagged_texts_do_not_fit_into_a_csv(run: Run, tagged: Simulation) -> None:
+    Path("texts.csv").write_text("item,text\nx,Paris and Rome\n")
+
+    done = run("predict", "model", "texts.csv", "-o", "p.csv")
+
+    assert done.code == 2
+    assert done.err == "crowdlogic: p.csv: tagged sentences are written as .conll, .jsonl or .parquet.\n"
+    assert not Path("p.csv").exists()
+
+
+def test_a_classifier_of_documents_refuses_sentences(run: Run, trained: Simulation) -> None:
+    Path("s.conll").write_text("EU B-ORG\nrejects O\n")
+
+    done = run("predict", "model", "s.conll", "-o", "p.csv")
+
+    assert done.code == 2
+    assert done.err == (
+        "crowdlogic: s.conll: holds sentences of tokens, and model learnt from whole documents. Give items with a "
+        "text each.\n"
+    )
+
+
+def test_student_and_teacher_together_are_refused(run: Run, trained: Simulation) -> None:
+    done = run("predict", "model", "test.csv", "--teacher", "--student", "-o", "p.csv")
+
+    assert done.code == 2
+    assert done.err == "crowdlogic: --student and --teacher are two ways to answer. Give one of them.\n"
+
+
+def test_tags_in_a_field_of_any_name_of_a_jsonl_file_score_the_predictions(run: Run, tagged: Simulation) -> None:
+    words = [list(tagged.test.sentence(s)) for s in range(2)]
+    lines = [json.dumps({"item": s, "tokens": w, "truth": ["O"] * len(w)}) for s, w in enumerate(words)]
+    Path("new.jsonl").write_text("\n".join(lines) + "\n")
+
+    plain = run("predict", "model", "new.jsonl", "-o", "p.conll")
+    scored = run("predict", "model", "new.jsonl", "-o", "q.conll", "--column", "tags=truth")
+
+    assert "by its gold" not in plain.err
+    assert "span F1 0.00 % by its gold" in scored.err

@@ -94,7 +94,9 @@ def test_a_problem_in_a_wide_table_is_told_by_its_row() -> None:
 def test_an_item_twice_in_a_wide_table_follows_the_policy() -> None:
     table = pl.DataFrame({"item": ["u", "u"], "a": ["x", "y"]})
 
-    with pytest.raises(LabelError, match="row 1: annotator 'a' labels item 'u' again, after row 0"):
+    with pytest.raises(
+        LabelError, match="row 1: annotator 'a' labels item 'u' again, with another label than in row 0"
+    ):
         from_wide(table, item="item")
     assert triples(from_wide(table, item="item", duplicates="last")) == {("u", "a", "y")}
 

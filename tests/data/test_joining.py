@@ -41,9 +41,23 @@ def test_a_pair_in_two_tables_is_refused_by_default() -> None:
         concatenate([from_dict({"u": {"a": "x"}}), from_dict({"u": {"a": "y"}})])
 
     assert str(caught.value) == (
-        "Annotator 'a' labels item 'u' in two tables (1 labels in all are in two). "
-        "Say what to do with duplicates: first, last or keep."
+        "Annotator 'a' labels item 'u' in two tables, with another label in the second. Of 1 labels that repeat "
+        "another table's, 1 differ from it. Say whether the first, the last or each counts: "
+        'duplicates="first", "last" or "keep".'
     )
+
+
+def test_the_same_label_in_two_tables_counts_once() -> None:
+    tags = [("s", "a", ["B-X", "O"])]
+
+    joined = concatenate([from_dict({"u": {"a": "x"}}), from_dict({"u": {"a": "x"}, "v": {"a": "y"}})])
+    sentences = concatenate([from_sequences(tags), from_sequences(tags)])
+
+    assert triples(joined) == {("u", "a", "x"), ("v", "a", "y")}
+    assert joined.intake.messages() == [
+        "1 row repeats a label (same item, annotator and label): each label counts once."
+    ]
+    assert sentences.n_labels == 2
 
 
 def test_weights_are_one_where_a_table_has_none() -> None:

@@ -129,13 +129,13 @@ def test_a_wide_file_has_a_column_per_annotator(tmp_path: Path) -> None:
         (
             "e.csv",
             "item,who,label\nu,a,x\n",
-            "e.csv: no column for the annotator among item, who, label. A label table needs: item, annotator, label. Rename the column (annotator, worker, rater, user, ...) or name it with --column annotator=NAME.",
+            'e.csv: no column for the annotator among item, who, label. A label table needs: item, annotator, label. Rename the column (annotator, worker, rater, user, ...) or name it: --column annotator=NAME (in Python columns={"annotator": "NAME"}).',
         ),
         ("e.csv", b"item,annotator,label\nu,\xff,x\n", "e.csv, row 2: not UTF-8 text. Save the file as UTF-8."),
         (
             "e.csv",
             "item,annotator,label\nu,a,x\nu,a,y\n",
-            "e.csv, row 3: annotator 'a' labels item 'u' again, after row 2. Say what to do with duplicates: first, last or keep (--duplicates).",
+            'e.csv, row 3: annotator \'a\' labels item \'u\' again, with another label than in row 2. Say whether the first, the last or each counts: --duplicates first, last or keep (in Python duplicates="first", "last" or "keep").',
         ),
         (
             "e.csv.gz",
@@ -158,7 +158,7 @@ def test_a_wide_file_has_a_column_per_annotator(tmp_path: Path) -> None:
         (
             "e.jsonl",
             '{"item": 1, "annotator": "a", "label": "x"}\n\n{"item": 1, "annotator": "a", "label": "y"}\n',
-            "e.jsonl, line 3: annotator 'a' labels item 1 again, after line 1. Say what to do with duplicates: first, last or keep (--duplicates).",
+            'e.jsonl, line 3: annotator \'a\' labels item 1 again, with another label than in line 1. Say whether the first, the last or each counts: --duplicates first, last or keep (in Python duplicates="first", "last" or "keep").',
         ),
         ("e.conll", "", "e.conll: the file is empty. CoNLL has a token and its tags on each line."),
         (

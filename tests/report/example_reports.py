@@ -352,7 +352,6 @@ def rules() -> RuleFindings:
             token=None,
             before="negative",
             after="positive",
-            answer="positive",
             gold="positive",
             rule="r",
             bits=2.5,
@@ -409,6 +408,7 @@ def rules() -> RuleFindings:
         n_flips=3,
         flips_right=2,
         flips_wrong=1,
+        n_resisted=2,
         findings=(finding("Drop rule 1.", "rules", Urgency.act),),
     )
 

@@ -34,7 +34,7 @@ def test_nothing_is_printed_and_the_result_says_it_all(capfd: pytest.CaptureFixt
     assert (
         result.message == "majority: 3 items, 3 annotators, 1 ties, 1 without labels and so without an answer -> o.csv"
     )
-    assert result.notices == ("1 of 6 rows have no label and were left out.",)
+    assert result.notices[0] == "1 of 6 rows has no label and was left out."
     assert result.figures() == {"method": "majority", "accuracy": 0.75}  # the tie counts half
     assert result.table().rows == [("accuracy", "75.00 %")]
     assert pl.read_csv("o.csv")["label"].to_list() == ["x", "x", None]

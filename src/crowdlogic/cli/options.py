@@ -35,6 +35,10 @@ WideOption = Annotated[bool, typer.Option("--wide", help="The table has one row 
 AbstainOption = Annotated[
     str | None, typer.Option("--abstain", help="With --wide: a value that means no label, such as -1.")
 ]
+EmptyLabelOption = Annotated[
+    str | None,
+    typer.Option("--empty-label", metavar="NAME", help="The class that an empty answer means; else it is left out."),
+]
 ToOption = Annotated[
     str | None,
     typer.Option("--to", metavar=FORMAT_NAMES, help="The format to write, if the suffix does not tell."),
@@ -53,6 +57,7 @@ def input_options(
     duplicates: DuplicatesOption = Duplicates.error,
     wide: WideOption = False,
     abstain: AbstainOption = None,
+    empty_label: EmptyLabelOption = None,
     column: ColumnsOption = None,
     format: FormatOption = None,
 ) -> InputOptions:
@@ -64,6 +69,7 @@ def input_options(
         duplicates=duplicates,
         wide=wide,
         abstain=abstain,
+        empty_label=empty_label,
     )
 
 

@@ -8,6 +8,7 @@ import typer
 
 from crowdlogic.cli.console import say
 from crowdlogic.cli.options import ColumnsOption, FormatOption, OutFile, RunFolder, TablesOption, ToOption
+from crowdlogic.errors import OptionError
 from crowdlogic.workflows.inputs import InputOptions, parse_columns
 
 
@@ -16,9 +17,8 @@ def command(
     items: Annotated[str, typer.Argument(metavar="ITEMS", help="The items: item and text, or sentences.")],
     out: OutFile,
     *,
-    student: Annotated[
-        bool, typer.Option("--student/--teacher", help="The classifier alone, or corrected by the rules.")
-    ] = False,
+    student: Annotated[bool, typer.Option("--student", help="The classifier alone answers.")] = False,
+    teacher: Annotated[bool, typer.Option("--teacher", help="The rules correct its answers: the default.")] = False,
     table: TablesOption = None,
     column: ColumnsOption = None,
     format: FormatOption = None,
@@ -27,6 +27,8 @@ def command(
     """Answer new items with a trained classifier, and its rules."""
     from crowdlogic.workflows.predict import PredictOptions, predict
 
+    if student and teacher:
+        raise OptionError("--student and --teacher are two ways to answer. Give one of them.")
     options = PredictOptions(
         run=run,
         items=items,

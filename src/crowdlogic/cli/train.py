@@ -11,6 +11,7 @@ from crowdlogic.cli.options import (
     AbstainOption,
     ClassesOption,
     ColumnsOption,
+    EmptyLabelOption,
     FormatOption,
     JsonOption,
     TablesOption,
@@ -83,6 +84,7 @@ def command(
     duplicates: DuplicatesOption = None,
     wide: WideOption = False,
     abstain: AbstainOption = None,
+    empty_label: EmptyLabelOption = None,
     column: ColumnsOption = None,
     format: FormatOption = None,
     json: JsonOption = False,
@@ -113,6 +115,7 @@ def command(
         duplicates=duplicates,
         wide=wide,
         abstain=abstain,
+        empty_label=empty_label,
         set=parse_changes(set or ()),
     )
     prepared = prepare_training(options, out, config=config, resume=resume)

@@ -18,12 +18,15 @@ from crowdlogic.data.intake.building import build_labels
 from crowdlogic.data.intake.columns import find_roles, require_columns
 from crowdlogic.data.intake.contract import Duplicates, Intake, TableSource
 from crowdlogic.data.intake.dataframes import to_column, to_polars
+from crowdlogic.data.intake.odd_labels import odd_classes, unused_confidence
 from crowdlogic.data.intake.sequences import build_sequences
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import as_text
-from crowdlogic.errors import LabelError, name_list
+from crowdlogic.data.wording import pluralise
+from crowdlogic.errors import LabelError, OptionError, name_list
 
-FRAME = TableSource("the table")
+FRAME = TableSource("the table", in_memory=True)
+LISTS = TableSource("the lists", in_memory=True)
 EMPTY = pl.List(pl.String)
 LABEL_ROLES = ("item", "annotator", "label", "weight", "time", "kind")
 TAG_ROLES = ("item", "annotator", "tags", "weight", "time", "kind")
@@ -35,6 +38,7 @@ def from_frame(
     columns: Mapping[str, str] | None = None,
     classes: Sequence[Any] | None = None,
     duplicates: Duplicates | str = Duplicates.error,
+    empty_label: str | None = None,
     source: TableSource = FRAME,
 ) -> CrowdLabels:
     """Labels from a long frame: one row per label, with columns for the item, the annotator and the label.
@@ -44,20 +48,40 @@ def from_frame(
             `tags` instead of `label` holds a list of tags (or tags separated by spaces), one per token.
         columns: role -> column, when the columns' names are not recognised.
         classes: The classes, in the order that decides ties; those found, sorted, when not given.
-        duplicates: What to do when an annotator labels an item twice: error, first, last or keep.
+        duplicates: What to do when an annotator labels an item twice: error (labels that are the same count once,
+            others are refused), first, last or keep.
+        empty_label: The class that an empty cell means; None when it means that there is no label.
         source: What to call the table in messages.
     """
     table = to_polars(frame, source)
     roles = find_roles(table.columns, columns, where=source.name)
     if "label" not in roles and "tags" in roles:
-        require_columns(
-            roles, ("item", "annotator", "tags"), table.columns, where=source.name, purpose="A table of tags"
-        )
+        require_columns(roles, ("item", "annotator", "tags"), table.columns, source=source, purpose="A table of tags")
+        if empty_label is not None:
+            raise OptionError("empty_label: is for labels of whole items; in a table of tags every token has a tag.")
         picked = table.select(pl.col(roles[role]).alias(role) for role in TAG_ROLES if role in roles)
         return build_sequences(picked, source, classes=classes, duplicates=duplicates)
-    require_columns(roles, ("item", "annotator", "label"), table.columns, where=source.name, purpose="A label table")
+    require_columns(roles, ("item", "annotator", "label"), table.columns, source=source, purpose="A label table")
     picked = table.select(pl.col(roles[role]).alias(role) for role in LABEL_ROLES if role in roles)
-    return build_labels(picked, source, classes=classes, duplicates=duplicates)
+    picked, filled = _fill_empty(picked, empty_label)
+    labels = build_labels(picked, source, classes=classes, duplicates=duplicates)
+    return _with_notices(labels, *filled, *unused_confidence(table.columns, roles.values(), source))
+
+
+def _fill_empty(table: pl.DataFrame, name: str | None) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """The table with its empty labels taken as the class of that name, and how many there were, in words."""
+    if name is None:
+        return table, ()
+    label = as_text(table["label"])
+    empty = label.is_null() | (label.str.strip_chars() == "").fill_null(value=False)
+    count = int(empty.sum())
+    table = table.with_columns(label.set(empty, name).alias("label"))
+    return table, (f"{pluralise(count, 'empty answer')} of {len(table):,} taken as the class {name!r}.",)
+
+
+def _with_notices(labels: CrowdLabels, *notices: str) -> CrowdLabels:
+    """The same labels, with more to say of how they were read."""
+    return replace(labels, intake=replace(labels.intake, notices=(*labels.intake.notices, *notices)))
 
 
 def from_arrays(
@@ -84,7 +108,7 @@ def from_arrays(
         table["weight"] = to_column("weight", np.asarray(weight).tolist())
         if len(table["weight"]) != len(labels):
             raise LabelError(f"{len(table['weight']):,} weights for {len(labels):,} labels. Give one weight per label.")
-    return build_labels(pl.DataFrame(table), TableSource("the lists"), classes=classes, duplicates=duplicates)
+    return build_labels(pl.DataFrame(table), LISTS, classes=classes, duplicates=duplicates)
 
 
 def from_wide(
@@ -120,9 +144,13 @@ def from_wide(
         melted = melted.with_columns(melted["label"].zip_with(~abstained.fill_null(value=False), pl.Series([None])))
     rows = source.take(np.tile(np.arange(len(table)), len(named)))
     labels = build_labels(melted, rows, classes=classes, duplicates=duplicates)
-    notices = (f"The columns {name_list(left_out)} are not annotators' and were left out.",) if left_out else ()
-    intake = replace(labels.intake, rows=labels.n_labels, missing=0, notices=labels.intake.notices + notices)
+    notices = (*odd_classes(labels.classes), *_left_out_notices(left_out))
+    intake = replace(labels.intake, rows=labels.n_labels, missing=0, notices=notices)
     return replace(labels, intake=intake)
+
+
+def _left_out_notices(columns: Sequence[str]) -> tuple[str, ...]:
+    return (f"The columns {name_list(columns)} are not annotators' and were left out.",) if columns else ()
 
 
 def _annotator_columns(table: pl.DataFrame, item: str | None) -> tuple[list[str], list[str]]:

@@ -26,14 +26,15 @@ def concatenate(parts: Sequence[CrowdLabels], *, duplicates: Duplicates | str = 
     classes = parts[0].classes if same else sort_classes(name for part in parts for name in part.classes)
     places = [_locate_labels(part, items, annotators) for part in parts]
     policy = Duplicates.parse(duplicates)
-    kept, repeats = _deduplicate(places, (items, annotators), policy)
+    label = [part.with_classes(classes).label for part in parts]
+    kept, repeats = _deduplicate(places, label, (items, annotators), policy)
     offsets = _common_offsets(parts, items) if parts[0].is_sequential else None
     unit = [item if offsets is None else offsets[item] + within for item, within, _ in places]
     stays = np.concatenate(kept)
     return CrowdLabels(
         unit=np.concatenate(unit)[stays],
         annotator=np.concatenate([annotator for _, _, annotator in places])[stays],
-        label=np.concatenate([part.with_classes(classes).label for part in parts])[stays],
+        label=np.concatenate(label)[stays],
         items=items,
         annotators=annotators,
         classes=classes,
@@ -46,7 +47,7 @@ def concatenate(parts: Sequence[CrowdLabels], *, duplicates: Duplicates | str = 
 
 
 def _deduplicate(
-    places: Sequence[tuple[Ints, Ints, Ints]], names: tuple[Names, Names], policy: Duplicates
+    places: Sequence[tuple[Ints, Ints, Ints]], label: Sequence[Ints], names: tuple[Names, Names], policy: Duplicates
 ) -> tuple[list[Bools], int]:
     """For each table which labels are kept, and how many labels repeat another table's (item, annotator) pair."""
     keys = [item.astype(np.int64) * len(names[1]) + annotator for item, _, annotator in places]
@@ -58,13 +59,28 @@ def _deduplicate(
         seen = np.union1d(seen, keys[part])
     count = sum(int(np.count_nonzero(repeated)) for repeated in again)
     if count and policy is Duplicates.error:
-        key = next(int(key[repeated][0]) for key, repeated in zip(keys, again, strict=True) if repeated.any())
-        item, annotator = names[0][key // len(names[1])], names[1][key % len(names[1])]
-        raise LabelError(
-            f"Annotator {annotator!r} labels item {item!r} in two tables ({count:,} labels in all are in two). "
-            f"Say what to do with duplicates: first, last or keep."
-        )
+        _refuse_contradictions(places, label, again, names)
     return [np.ones(len(r), dtype=bool) if policy is Duplicates.keep else ~r for r in again], count
+
+
+def _refuse_contradictions(
+    places: Sequence[tuple[Ints, Ints, Ints]], label: Sequence[Ints], again: Sequence[Bools], names: tuple[Names, Names]
+) -> None:
+    """Raise if a label that repeats another table's is not the same label."""
+    item, within, annotator = (np.concatenate(column) for column in zip(*places, strict=True))
+    unit = ["item", "within", "annotator"]
+    rows = pl.DataFrame({"item": item, "within": within, "annotator": annotator, "label": np.concatenate(label)})
+    repeated = pl.Series(np.concatenate(again))
+    before = rows.filter(~repeated).unique(unit, keep="first", maintain_order=True)
+    found = rows.filter(repeated).join(before, on=unit, how="left", maintain_order="left", suffix="_before")
+    differs = found.filter(found["label"].ne_missing(found["label_before"]))
+    if len(differs):
+        who, what = names[1][int(differs["annotator"][0])], names[0][int(differs["item"][0])]
+        raise LabelError(
+            f"Annotator {who!r} labels item {what!r} in two tables, with another label in the second. Of "
+            f"{len(found):,} labels that repeat another table's, {len(differs):,} differ from it. "
+            f'Say whether the first, the last or each counts: duplicates="first", "last" or "keep".'
+        )
 
 
 def _merge_names(columns: Sequence[Names]) -> Names:

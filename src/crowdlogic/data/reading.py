@@ -29,9 +29,12 @@ def read_labels(
     duplicates: Duplicates | str = Duplicates.error,
     wide: bool = False,
     abstain: str | None = None,
+    empty_label: str | None = None,
 ) -> CrowdLabels:
     """The labels in a file; see `read_crowd` for the layouts and options."""
-    options = ReadOptions(columns=columns, classes=classes, duplicates=duplicates, wide=wide, abstain=abstain)
+    options = ReadOptions(
+        columns=columns, classes=classes, duplicates=duplicates, wide=wide, abstain=abstain, empty_label=empty_label
+    )
     return _read_crowd(path, format, options).labels
 
 
@@ -44,6 +47,7 @@ def read_crowd(
     duplicates: Duplicates | str = Duplicates.error,
     wide: bool = False,
     abstain: str | None = None,
+    empty_label: str | None = None,
 ) -> Crowd:
     """Labels from a file, with the items when it holds them.
 
@@ -59,8 +63,11 @@ def read_crowd(
         duplicates: What to do when an annotator labels an item twice: error, first, last or keep.
         wide: Whether the table has one row per item and one column per annotator.
         abstain: In a wide table, a value that means "no label", such as -1.
+        empty_label: In a long table, the class that an empty cell means; None when it means no label.
     """
-    options = ReadOptions(columns=columns, classes=classes, duplicates=duplicates, wide=wide, abstain=abstain)
+    options = ReadOptions(
+        columns=columns, classes=classes, duplicates=duplicates, wide=wide, abstain=abstain, empty_label=empty_label
+    )
     return _read_crowd(path, format, options)
 
 

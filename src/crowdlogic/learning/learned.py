@@ -11,8 +11,8 @@ import polars as pl
 
 from crowdlogic.annotators.protocol import AnnotatorModel
 from crowdlogic.classifiers.protocol import Classifier
-from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate
+from crowdlogic.data.new_items import to_corpus
 from crowdlogic.learning.epoch import Epoch, HistoryRow
 from crowdlogic.learning.task import Task
 from crowdlogic.learning.teacher import Teacher
@@ -55,8 +55,15 @@ class Learned:
         """The row of the epoch that answers."""
         return self.refit_history[-1] if self.refit_history else self.history[self.chosen - 1]
 
-    def predict(self, corpus: Corpus, *, student: bool = False) -> Beliefs:
-        """Beliefs on new items: the teacher's (eq. 15 with p in place of q_a), or the student's alone."""
+    def predict(self, items: Any, *, student: bool = False) -> Beliefs:
+        """Beliefs on new items: the teacher's (eq. 15 with p in place of q_a), or the student's alone.
+
+        Args:
+            items: A Corpus, a frame of items, a list of texts or a list of token lists. A tagger splits texts into
+                words and punctuation marks.
+            student: Whether the classifier answers alone, without the rules.
+        """
+        corpus = to_corpus(items, sequential=self.task.labels.is_sequential)
         p = self.classifier.predict_proba(corpus)
         return p if student else self.teacher.predict(corpus, self.classifier, p)
 

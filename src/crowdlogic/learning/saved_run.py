@@ -16,7 +16,6 @@ import polars as pl
 from crowdlogic.annotators.protocol import AnnotatorModel, Annotators
 from crowdlogic.annotators.summary import annotator_table
 from crowdlogic.classifiers.protocol import PROGRESS, Architecture, Classifier, predict_texts
-from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
@@ -84,9 +83,9 @@ class Run:
         """What each rule does, alone."""
         return tuple(decode_record(RuleAudit, row, RULES) for row in self.record.audit)
 
-    def predict(self, corpus: Corpus, *, student: bool = False) -> Beliefs:
-        """Beliefs on new items: the teacher's, or the student's alone."""
-        return self.learned.predict(corpus, student=student)
+    def predict(self, items: Any, *, student: bool = False) -> Beliefs:
+        """Beliefs on new items (a Corpus, a frame, texts or token lists): the teacher's, or the student's alone."""
+        return self.learned.predict(items, student=student)
 
     def explain(self, item: Any) -> Evidence:
         """Why a training item got its answer."""

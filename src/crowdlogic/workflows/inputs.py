@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
+from crowdlogic.data.answers import Answers
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.files import STANDARD_STREAM
 from crowdlogic.data.formats.detection import find_format, formats_by_suffix
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.formats.tables import TableFormat
-from crowdlogic.data.reading import read_corpus, read_crowd, read_table
+from crowdlogic.data.reading import read_answers, read_corpus, read_crowd, read_table
 from crowdlogic.errors import OptionError, did_you_mean, name_list
 
 if TYPE_CHECKING:
@@ -36,6 +37,10 @@ class InputOptions(ReadOptions):
         """The items of a file."""
         return read_corpus(path, format=self.format, columns=self.columns)
 
+    def read_answers(self, path: str) -> Answers:
+        """The answers, or the gold, of a file."""
+        return read_answers(path, format=self.format, columns=self.columns)
+
     def by_file(self, labels: str, *others: str | None) -> dict[str, InputOptions]:
         """These options for each of several files: a column or a format goes to the files that it fits.
 
@@ -51,7 +56,12 @@ class InputOptions(ReadOptions):
 
 def parse_columns(texts: Iterable[str] | None) -> dict[str, str]:
     """Role -> column from texts such as item=task_number."""
-    return dict(_split_pair(text, "--column", "role=name, such as item=task_number") for text in texts or ())
+    pairs = [_split_pair(text, "--column", "role=name, such as item=task_number") for text in texts or ()]
+    chosen: dict[str, str] = {}
+    for role, name in pairs:
+        if chosen.setdefault(role, name) != name:
+            raise OptionError(f"--column {role}: {chosen[role]} and {name} cannot both be it. Name one column.")
+    return chosen
 
 
 def parse_names(text: str | None) -> tuple[str, ...] | None:

@@ -10,7 +10,9 @@ import polars as pl
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.names import Classes
+from crowdlogic.data.new_items import to_corpus
 from crowdlogic.data.writing import write_estimate
+from crowdlogic.errors import CorpusError
 from crowdlogic.learning.saved_run import load_run
 from crowdlogic.learning.scoring import is_scorable, score, score_name
 from crowdlogic.workflows.inputs import InputOptions, read_vocabulary
@@ -69,19 +71,37 @@ class Predicted:
 def predict(options: PredictOptions) -> Predicted:
     """Answer new items with a run, and write the answers."""
     run = load_run(options.run, vocabulary=read_vocabulary(options.tables))
-    corpus = options.input.read_corpus(options.items)
+    corpus, split = _read_items(options, sequential=run.estimate.offsets is not None)
     beliefs = run.predict(corpus, student=options.student)
     classes = run.estimate.classes
     predictor = "student" if options.student or run.teacher.is_idle else "teacher"
     estimate = _to_estimate(f"{run.estimate.method} {predictor}", corpus, beliefs, classes)
     unknown = [name for name in corpus.classes if str(name) not in {str(own) for own in classes}]
-    notices = [
+    notices = split + [
         f"{options.items}: its gold has the class {name!r}, which the run does not know, so nothing is scored."
         for name in unknown[:1]
     ]
     scored = None if unknown else _score(corpus, beliefs, classes)
     write_estimate(options.out, estimate, corpus=corpus, format=options.format)
     return Predicted(estimate=estimate, predictor=predictor, score=scored, out=options.out, notices=tuple(notices))
+
+
+def _read_items(options: PredictOptions, *, sequential: bool) -> tuple[Corpus, list[str]]:
+    """The items, of the kind that the run learnt from, and how texts were split into tokens, in words."""
+    read = options.input.read_corpus(options.items)
+    if read.is_sequential and not sequential:
+        raise CorpusError(
+            f"{options.items}: holds sentences of tokens, and {options.run} learnt from whole documents. "
+            f"Give items with a text each."
+        )
+    if not sequential or read.is_sequential:
+        return read, []
+    corpus = to_corpus(read, sequential=True)
+    example = " ".join(corpus.sentence(0)[:8]) if len(corpus.items) else ""
+    return corpus, [
+        f"{options.items}: {options.run} tags tokens, so the texts were split into words and punctuation marks, "
+        f"{corpus.n_units:,} in all: {example} ..."
+    ]
 
 
 def _score(corpus: Corpus, beliefs: Beliefs, classes: Classes) -> tuple[str, float] | None:

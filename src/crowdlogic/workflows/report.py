@@ -114,9 +114,9 @@ def _read_inputs(home: Path, options: ReportOptions) -> tuple[ReportInputs, Expl
         raise MissingDataError(f"{home}: holds neither a run nor an estimate. Name a folder that `train` wrote.")
     if options.labels is None:
         raise OptionError(f"{home}: an estimate has no votes in it. Give the labels it was made from: --labels FILE.")
-    crowd = options.input.read_crowd(options.labels)
-    items_input = InputOptions(columns=options.input.columns)
-    corpus = crowd.corpus if options.items is None else items_input.read_corpus(options.items)
+    by_file = options.input.by_file(options.labels, options.items)
+    crowd = by_file[options.labels].read_crowd(options.labels)
+    corpus = crowd.corpus if options.items is None else by_file[options.items].read_corpus(options.items)
     return inputs_from_estimate(load_estimate(home), crowd.labels, corpus, gold), explain_nothing
 
 

@@ -40,6 +40,7 @@ class TrainOptions:
         duplicates: When an annotator labels an item twice.
         wide: Whether the labels have one column per annotator.
         abstain: With wide: a value that means no label.
+        empty_label: The class that an empty answer means.
         set: Changes to options of the method, nested.
     """
 
@@ -63,6 +64,7 @@ class TrainOptions:
     duplicates: Duplicates | None = None
     wide: bool = False
     abstain: str | None = None
+    empty_label: str | None = None
     set: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -81,6 +83,7 @@ class TrainOptions:
             duplicates=self.duplicates or Duplicates.error,
             wide=self.wide,
             abstain=self.abstain,
+            empty_label=self.empty_label,
         )
 
     def plain(self) -> dict[str, Any]:

@@ -21,7 +21,9 @@ from crowdlogic.errors import CorpusError, FormatError, OptionError
 def test_a_problem_in_another_packages_file_names_its_line(with_votes: object, tmp_path: Path) -> None:
     (tmp_path / "v.votes").write_text("VOTES\nu|a|x|t\nu|a|y|t\n")
 
-    with pytest.raises(ValueError, match=r"v\.votes, line 3: annotator 'a' labels item 'u' again, after line 2"):
+    with pytest.raises(
+        ValueError, match=r"v\.votes, line 3: annotator 'a' labels item 'u' again, with another label than in line 2"
+    ):
         read_labels(tmp_path / "v.votes")
 
 

@@ -47,7 +47,10 @@ def test_missing_labels_are_dropped_and_counted(absent: Any) -> None:
     assert triples(labels) == {("u", "a", "x"), ("u", "b", "y")}
     assert labels.items.to_list() == ["u", "w"]
     assert labels.intake.missing == 1
-    assert labels.intake.messages() == ["1 of 3 rows have no label and were left out."]
+    assert labels.intake.messages() == [
+        "1 of 3 rows has no label and was left out.",
+        'If an empty cell is an answer, such as none of these, name its class: empty_label="NAME".',
+    ]
 
 
 def test_numbers_with_a_hole_are_still_whole() -> None:
@@ -83,7 +86,7 @@ def test_numbers_with_a_hole_are_still_whole() -> None:
         ),
         (
             rows(annotator=["a", "a", "a"]),
-            "the table, row 1: annotator 'a' labels item 'u' again, after row 0. Say what to do with duplicates: first, last or keep (--duplicates).",
+            'the table, row 1: annotator \'a\' labels item \'u\' again, with another label than in row 0. Say whether the first, the last or each counts: duplicates="first", "last" or "keep".',
         ),
         (
             rows(weight=[1.0, float("nan"), float("inf")]),
@@ -107,7 +110,7 @@ def test_numbers_with_a_hole_are_still_whole() -> None:
         ),
         (
             {"item": ["u"], "label": ["x"]},
-            "the table: no column for the annotator among item, label. A label table needs: item, annotator, label. Rename the column (annotator, worker, rater, user, ...) or name it with --column annotator=NAME.",
+            'the table: no column for the annotator among item, label. A label table needs: item, annotator, label. Rename the column (annotator, worker, rater, user, ...) or name it: columns={"annotator": "NAME"}.',
         ),
     ],
 )

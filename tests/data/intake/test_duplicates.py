@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from tests.data.test_labels import triples
 
-from crowdlogic.data.frames import from_frame
+from crowdlogic.data.frames import from_frame, from_sequences
 from crowdlogic.errors import LabelError, OptionError
 
 LONG = {"task": ["u", "u", "v"], "worker": ["a", "b", "a"], "answer": ["x", "y", "x"]}
@@ -39,5 +39,48 @@ def test_an_unknown_policy_is_refused() -> None:
 def test_rows_are_numbered_as_they_stood_before_missing_ones_left() -> None:
     table = pl.DataFrame({"item": ["u", "u", "u"], "annotator": ["b", "a", "a"], "label": [None, "x", "y"]})
 
-    with pytest.raises(LabelError, match="row 2: annotator 'a' labels item 'u' again, after row 1"):
+    with pytest.raises(
+        LabelError, match="row 2: annotator 'a' labels item 'u' again, with another label than in row 1"
+    ):
         from_frame(table)
+
+
+def test_exact_repeats_of_a_label_count_once_and_are_counted() -> None:
+    table = pl.DataFrame({"item": ["u", "v", "u", "u"], "annotator": ["a"] * 4, "label": ["x", "y", "x", "x"]})
+
+    labels = from_frame(table)
+
+    assert triples(labels) == {("u", "a", "x"), ("v", "a", "y")}
+    assert labels.n_labels == 2
+    assert labels.intake.messages() == [
+        "2 rows repeat a label (same item, annotator and label): each label counts once."
+    ]
+
+
+def test_exact_repeats_all_count_when_every_label_is_kept() -> None:
+    table = pl.DataFrame({"item": ["u", "u"], "annotator": ["a", "a"], "label": ["x", "x"]})
+
+    assert from_frame(table, duplicates="keep").n_labels == 2
+
+
+def test_the_error_for_repeats_that_differ_says_how_many_agree_and_what_to_choose() -> None:
+    table = pl.DataFrame(
+        {"item": ["u", "u", "u", "v", "v"], "annotator": ["a"] * 5, "label": ["x", "x", "y", "x", "x"]}
+    )
+
+    with pytest.raises(LabelError) as caught:
+        from_frame(table)
+
+    assert str(caught.value) == (
+        "the table, row 2: annotator 'a' labels item 'u' again, with another label than in row 0. Of 3 rows that "
+        "repeat an item and annotator, 2 give the same label and 1 another. Say whether the first, the last or each "
+        'counts: duplicates="first", "last" or "keep".'
+    )
+
+
+def test_a_sentence_that_is_tagged_the_same_way_twice_counts_once() -> None:
+    same = [("s", "ann", ["B-X", "O"]), ("s", "ann", ["B-X", "O"])]
+
+    assert from_sequences(same).n_labels == 2
+    with pytest.raises(LabelError, match="with another label than in row 0"):
+        from_sequences([*same, ("s", "ann", ["O", "O"])])

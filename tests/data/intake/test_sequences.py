@@ -32,7 +32,9 @@ def test_annotators_of_a_sentence_must_agree_on_its_length() -> None:
 def test_a_sentence_tagged_twice_follows_the_policy() -> None:
     twice = [("s", "ann", ["O", "O"]), ("t", "ann", ["O"]), ("s", "ann", ["O", "B-X"])]
 
-    with pytest.raises(LabelError, match="row 2: annotator 'ann' labels item 's' again, after row 0"):
+    with pytest.raises(
+        LabelError, match="row 2: annotator 'ann' labels item 's' again, with another label than in row 0"
+    ):
         from_sequences(twice)
     last = from_sequences(twice, duplicates="last")
 

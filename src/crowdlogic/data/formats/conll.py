@@ -16,7 +16,8 @@ from crowdlogic.data.formats.conll_columns import ConllColumns, encode_columns, 
 from crowdlogic.data.formats.protocol import Crowd, FileFormat, ReadOptions
 from crowdlogic.data.formats.table_layouts import answer_tags, gold_tags, require_single_tags
 from crowdlogic.data.intake.cells import code_labels
-from crowdlogic.data.intake.contract import Intake, TableSource, suspicious_classes
+from crowdlogic.data.intake.contract import Intake, TableSource
+from crowdlogic.data.intake.odd_labels import odd_classes
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.tagging import NOT_SEEN
 from crowdlogic.errors import CorpusError, FormatError, OptionError
@@ -35,15 +36,17 @@ class Conll(FileFormat):
         """Labels and tokens, with one column of tags per annotator."""
         if options.wide:
             raise OptionError("wide: CoNLL has a column per annotator as it is. Leave --wide out.")
+        _refuse_columns(file, options.columns)
         return _crowd_from_columns(parse_columns(file.content, file.name), options.classes)
 
-    def read_corpus(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Corpus:  # noqa: ARG002
+    def read_corpus(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Corpus:
         """Tokens, and gold from the one column of tags."""
+        _refuse_columns(file, columns)
         return corpus_from_columns(parse_columns(file.content, file.name))
 
-    def read_answers(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Answers:  # noqa: ARG002
+    def read_answers(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Answers:
         """The one column of tags as answers."""
-        return answers_from_gold(self.read_corpus(file), file.name)
+        return answers_from_gold(self.read_corpus(file, columns), file.name)
 
     def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> bytes:
         """One column of tags per annotator, NOT_SEEN where an annotator gave none."""
@@ -82,6 +85,16 @@ def _needs_sentences(target: str) -> OptionError:
     return OptionError(f"{target}: CoNLL needs sentences with their tokens. Write .csv or .jsonl instead.")
 
 
+def _refuse_columns(file: InputFile, columns: Mapping[str, str] | None) -> None:
+    """Raise an error for columns by name: CoNLL goes by their order."""
+    if columns:
+        role, name = next(iter(columns.items()))
+        raise OptionError(
+            f"{file.name}: --column {role}={name}: the columns of CoNLL have no names: the first is the token, each "
+            f"other one the tags of an annotator. Leave --column out."
+        )
+
+
 def _crowd_from_columns(columns: ConllColumns, classes: Sequence[Any] | None) -> Crowd:
     """Labels and tokens of a file with one column of tags per annotator."""
     n_annotators = len(columns.annotators)
@@ -97,7 +110,7 @@ def _crowd_from_columns(columns: ConllColumns, classes: Sequence[Any] | None) ->
         annotators=columns.annotators,
         classes=names,
         offsets=columns.offsets,
-        intake=Intake(rows=len(columns.items), notices=(*suspicious_classes(names), *_suspicious_columns(columns))),
+        intake=Intake(rows=len(columns.items), notices=(*odd_classes(names), *_suspicious_columns(columns))),
     )
     return Crowd(labels, Corpus(columns.items, tokens=tuple(columns.tokens.to_list()), offsets=columns.offsets))
 

@@ -19,7 +19,7 @@ from crowdlogic.data.files import InputFile
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.formats.records import CROWD_FIELDS, corpus_from_records, crowd_from_records
 from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, require_rows
-from crowdlogic.data.intake.columns import ALIASES, find_roles, normalise_name
+from crowdlogic.data.intake.columns import find_roles
 from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import FormatError
 
@@ -50,13 +50,14 @@ class Jsonl(TableFormat):
         """Labels of a table, or tokens with the tags of every annotator."""
         if not _has_crowds(file.content):
             return super().read_crowd(file, options)
-        return crowd_from_records(*parse_jsonl(file.content, file.name), classes=options.classes)
+        records, source = parse_jsonl(file.content, file.name)
+        return crowd_from_records(records, source, classes=options.classes, columns=options.columns)
 
     def read_corpus(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Corpus:
         """Texts of a table, or sentences."""
         records, source = parse_jsonl(file.content, file.name)
-        if any(normalise_name(name) in ALIASES["tokens"] for name in records[0]):
-            return corpus_from_records(records, source)
+        if "tokens" in find_roles(list(records[0]), _present(columns, records[0]), where=source.name):
+            return corpus_from_records(records, source, columns)
         return super().read_corpus(file, columns)
 
     def encode_table(self, table: pl.DataFrame, target: str) -> bytes:  # noqa: ARG002 (any table will do)
@@ -93,6 +94,11 @@ def _parse_object(line: bytes, where: str) -> dict[str, Any]:
             f"{where}: a JSON {type(record).__name__} where an object is expected. Write one object a line."
         )
     return record
+
+
+def _present(columns: Mapping[str, str] | None, record: Mapping[str, Any]) -> dict[str, str]:
+    """Role -> field, of the fields that a record has; others may come in later records."""
+    return {role: field for role, field in (columns or {}).items() if field in record}
 
 
 def _has_crowds(content: bytes) -> bool:

@@ -62,6 +62,7 @@ class ReadOptions:
         duplicates: What to do when an annotator labels an item twice: error, first, last or keep.
         wide: Whether the table has one row per item and one column per annotator.
         abstain: In a wide table, a value that means "no label", such as -1.
+        empty_label: In a long table, the class that an empty cell means; None when it means no label.
     """
 
     columns: Mapping[str, str] | None = None
@@ -69,8 +70,14 @@ class ReadOptions:
     duplicates: Duplicates | str = Duplicates.error
     wide: bool = False
     abstain: str | None = None
+    empty_label: str | None = None
 
     def __post_init__(self) -> None:
+        if self.empty_label is not None and self.wide:
+            raise OptionError(
+                "empty_label: in a wide table (--wide) an empty cell says that an annotator gave no label. "
+                "Leave --empty-label out, or write the answer into the cells."
+            )
         if self.abstain is not None and not self.wide:
             raise OptionError("abstain: goes with a wide table (--wide). In other layouts an absent label is left out.")
 
@@ -160,7 +167,12 @@ def assemble_crowd(
         notices: What was left out or changed, a sentence each; users are shown them.
     """
     labels = from_frame(
-        table, columns=options.columns, classes=options.classes, duplicates=options.duplicates, source=source
+        table,
+        columns=options.columns,
+        classes=options.classes,
+        duplicates=options.duplicates,
+        empty_label=options.empty_label,
+        source=source,
     )
     intake = replace(labels.intake, notices=(*labels.intake.notices, *notices))
     labels = replace(labels, intake=intake)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,9 +25,15 @@ CROWD_FIELDS = ("crowd", "annotations", "annotators")
 Record = dict[str, Any]
 
 
-def crowd_from_records(records: Sequence[Record], source: TableSource, *, classes: Sequence[Any] | None) -> Crowd:
+def crowd_from_records(
+    records: Sequence[Record],
+    source: TableSource,
+    *,
+    classes: Sequence[Any] | None,
+    columns: Mapping[str, str] | None = None,
+) -> Crowd:
     """Labels and tokens of records that hold {annotator: tags}; tags of None mean that the sentence was not seen."""
-    corpus = corpus_from_records(records, source)
+    corpus = corpus_from_records(records, source, columns)
     rows, places = [], []
     for at, (item, record) in enumerate(zip(corpus.items.to_list(), records, strict=True)):
         for annotator, tags in _annotator_tags(record, source, at).items():
@@ -38,10 +44,12 @@ def crowd_from_records(records: Sequence[Record], source: TableSource, *, classe
     return Crowd(*align(labels, corpus))
 
 
-def corpus_from_records(records: Sequence[Record], source: TableSource) -> Corpus:
-    """A corpus from records with tokens, and tags when they have them."""
+def corpus_from_records(
+    records: Sequence[Record], source: TableSource, columns: Mapping[str, str] | None = None
+) -> Corpus:
+    """A corpus from records with tokens, and tags when they have them; `columns` is role -> field."""
     header = list(dict.fromkeys(name for record in records for name in record))
-    roles = find_roles(header, where=source.name)
+    roles = find_roles(header, columns, where=source.name)
     if "tokens" not in roles:
         raise LabelError(
             f"{source.name}: no field for the tokens among {', '.join(header)}. Give each line its tokens."

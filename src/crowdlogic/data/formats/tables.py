@@ -13,17 +13,17 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import PROBABILITY_PREFIX, Beliefs, Estimate
 from crowdlogic.data.files import InputFile
 from crowdlogic.data.formats.protocol import Crowd, Encoded, FileFormat, ReadOptions, assemble_crowd
-from crowdlogic.data.formats.records import corpus_from_records
 from crowdlogic.data.formats.table_layouts import corpus_table, labels_table, sentence_answers_table
 from crowdlogic.data.frames import from_wide
 from crowdlogic.data.intake.cells import code_labels
 from crowdlogic.data.intake.columns import find_roles, require_columns
 from crowdlogic.data.intake.contract import TableSource, require_unique_items, row_error
 from crowdlogic.data.intake.sequences import split_tags
+from crowdlogic.data.item_tables import corpus_from_table
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import as_text
 from crowdlogic.data.tagging import NOT_SEEN
-from crowdlogic.errors import CorpusError, DataError, FormatError, OptionError, name_list
+from crowdlogic.errors import DataError, FormatError, OptionError, name_list
 
 UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError)
 """What polars raises on a file that is not what it claims to be."""
@@ -61,17 +61,7 @@ class TableFormat(FileFormat):
     def read_corpus(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Corpus:
         """Texts from a table with item and text, sentences from one with tokens; gold from a label or tags."""
         table, source = self.read_table(file)
-        roles = find_roles(table.columns, columns, where=source.name)
-        if "tokens" in roles:
-            return corpus_from_records(table.to_dicts(), source)
-        require_columns(roles, ("item", "text"), table.columns, where=source.name, purpose="A file of items")
-        texts = table[roles["text"]].cast(pl.String)
-        if texts.null_count():
-            rows = texts.is_null().arg_true().to_numpy()
-            raise row_error(source, rows, "no text", "Fill in the text, or remove the row.", error=CorpusError)
-        require_unique_items(table[roles["item"]], source, "Give each item once.")
-        gold, classes = code_labels(table[roles["label"]], source) if "label" in roles else (None, ())
-        return Corpus(table[roles["item"]], texts=tuple(texts.to_list()), classes=classes, gold=gold)
+        return corpus_from_table(table, source, columns)
 
     def read_answers(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Answers:
         """Answers from a table with item and label (and p_ columns), or with item and tags."""
@@ -79,7 +69,7 @@ class TableFormat(FileFormat):
         roles = find_roles(table.columns, columns, where=source.name)
         if "tags" in roles and "label" not in roles:
             return _answers_from_tags(table, roles, source)
-        require_columns(roles, ("item", "label"), table.columns, where=source.name, purpose="A file of answers")
+        require_columns(roles, ("item", "label"), table.columns, source=source, purpose="A file of answers")
         return _answers_from_labels(table, roles, source)
 
     def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> Encoded:  # noqa: ARG002
@@ -112,7 +102,7 @@ def require_rows(table: pl.DataFrame, name: str) -> pl.DataFrame:
 
 
 def _answers_from_tags(table: pl.DataFrame, roles: Mapping[str, str], source: TableSource) -> Answers:
-    require_columns(roles, ("item", "tags"), table.columns, where=source.name, purpose="A file of tags")
+    require_columns(roles, ("item", "tags"), table.columns, source=source, purpose="A file of tags")
     require_unique_items(table[roles["item"]], source, ONE_ROW, error=DataError)
     tags = split_tags(table[roles["tags"]], source)
     lengths = tags.list.len().fill_null(0).to_numpy().astype(np.int64)

@@ -10,8 +10,9 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.intake.cells import code_labels, drop_blank_names, parse_kinds, parse_times, parse_weights
-from crowdlogic.data.intake.contract import Duplicates, Intake, TableSource, row_error, suspicious_classes
+from crowdlogic.data.intake.contract import Duplicates, Intake, TableSource, row_error
 from crowdlogic.data.intake.duplicates import deduplicate
+from crowdlogic.data.intake.odd_labels import empty_labels, odd_classes
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import LARGE, Names, encode
 from crowdlogic.errors import LabelError
@@ -39,7 +40,15 @@ def build_labels(
     given = np.flatnonzero(label >= 0) if (label < 0).any() else None
     if given is not None:
         item, annotator, label = item[given], annotator[given], label[given]
-    rows, repeats = deduplicate(item, annotator, place=given, names=(items, annotators), policy=policy, source=source)
+    rows, repeats = deduplicate(
+        item,
+        annotator,
+        label=lambda: label,
+        place=given,
+        names=(items, annotators),
+        policy=policy,
+        source=source,
+    )
     weight, time = parse_weights_and_times(table, source, rows if given is None else given[rows])
     missing = 0 if given is None else len(table) - len(given)
     return CrowdLabels(
@@ -53,7 +62,11 @@ def build_labels(
         time=time,
         kind=annotator_kinds(table, annotators, source),
         intake=Intake(
-            rows=len(table), missing=missing, duplicates=repeats, policy=policy, notices=suspicious_classes(names)
+            rows=len(table),
+            missing=missing,
+            duplicates=repeats,
+            policy=policy,
+            notices=(*empty_labels(missing, source), *odd_classes(names)),
         ),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import LabelError, OptionError, did_you_mean, name_list
 
 ALIASES: dict[str, tuple[str, ...]] = {
@@ -72,13 +73,14 @@ def find_roles(
 
 
 def require_columns(
-    roles: Mapping[str, str], needed: Sequence[str], header: Sequence[str], *, where: str, purpose: str
+    roles: Mapping[str, str], needed: Sequence[str], header: Sequence[str], *, source: TableSource, purpose: str
 ) -> None:
     """An error that names the first column that is missing, unless all are there."""
     for role in needed:
         if role not in roles:
             known = ", ".join(ALIASES[role][:4])
+            name_it = source.advise(f"--column {role}=NAME", f'columns={{"{role}": "NAME"}}')
             raise LabelError(
-                f"{where}: no column for the {role} among {name_list(header)}. {purpose} needs: {', '.join(needed)}. "
-                f"Rename the column ({known}, ...) or name it with --column {role}=NAME."
+                f"{source.name}: no column for the {role} among {name_list(header)}. {purpose} needs: "
+                f"{', '.join(needed)}. Rename the column ({known}, ...) or name it: {name_it}."
             )

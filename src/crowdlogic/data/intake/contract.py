@@ -6,7 +6,7 @@ counts the other rows with the same problem. What a policy does cover (duplicate
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -20,7 +20,10 @@ SHOWN_ROWS = 5
 
 
 class Duplicates(StrEnum):
-    """What to do when one annotator labels one item more than once."""
+    """What to do when one annotator labels one item more than once.
+
+    With `error`, labels that are repeated exactly count once, and labels that differ are refused.
+    """
 
     error = "error"
     first = "first"
@@ -45,12 +48,18 @@ class TableSource:
         first_row: The number of the first row: a spreadsheet's header is row 1, a frame's first row is 0.
         word: What a row is called: row or line.
         numbers: The number of each row, where they do not simply follow one another (blank lines between them).
+        in_memory: Whether they come from Python, so that a message advises arguments and not options.
     """
 
     name: str
     first_row: int = 0
     word: str = "row"
     numbers: Ints | None = None
+    in_memory: bool = False
+
+    def advise(self, option: str, argument: str) -> str:
+        """What to give: the argument in Python, the option on the command line and beside it the argument."""
+        return argument if self.in_memory else f"{option} (in Python {argument})"
 
     def number(self, row: int) -> int:
         """The number of a row in the user's own count."""
@@ -59,7 +68,7 @@ class TableSource:
     def take(self, rows: Ints) -> TableSource:
         """A source whose row n is row rows[n] of this one."""
         numbers = rows + self.first_row if self.numbers is None else self.numbers[rows]
-        return TableSource(self.name, word=self.word, numbers=numbers)
+        return TableSource(self.name, word=self.word, numbers=numbers, in_memory=self.in_memory)
 
     def at(self, row: int) -> str:
         """The place of a row."""
@@ -88,16 +97,23 @@ class Intake:
         """What a user should know, a sentence each; empty when every row was taken as it is."""
         found = []
         if self.missing:
-            found.append(f"{self.missing:,} of {self.rows:,} rows have no label and were left out.")
+            what = "has no label and was" if self.missing == 1 else "have no label and were"
+            found.append(f"{self.missing:,} of {self.rows:,} rows {what} left out.")
         if self.duplicates:
-            done = {
-                Duplicates.first: "the first label was taken",
-                Duplicates.last: "the last label was taken",
-                Duplicates.keep: "every label counts",
-                Duplicates.error: "refused",
-            }[self.policy]
-            found.append(f"{self.duplicates:,} rows repeat an item and annotator: {done} (duplicates = {self.policy}).")
+            found.append(self._describe_duplicates())
         return [*found, *self.notices]
+
+    def _describe_duplicates(self) -> str:
+        """How many rows were repeats, and what was done about them."""
+        rows = "1 row repeats" if self.duplicates == 1 else f"{self.duplicates:,} rows repeat"
+        if self.policy is Duplicates.error:
+            return f"{rows} a label (same item, annotator and label): each label counts once."
+        done = {
+            Duplicates.first: "the first label was taken",
+            Duplicates.last: "the last label was taken",
+            Duplicates.keep: "every label counts",
+        }[self.policy]
+        return f"{rows} an item and annotator: {done} (duplicates = {self.policy})."
 
     def __add__(self, other: Intake) -> Intake:
         """The counts of two tables together."""
@@ -141,26 +157,3 @@ def require_unique_items(
     again = (~items.is_first_distinct()).arg_true().to_numpy()
     if len(again):
         raise row_error(source, again, f"item {items[int(again[0])]!r} appears again", remedy, error=error)
-
-
-MISSING_WORDS = frozenset({"na", "n/a", "nan", "null", "none", "nil", "-", "?"})
-"""Words that often mean "no label"; as labels they are classes like any other, but are pointed out."""
-
-
-def suspicious_classes(classes: Iterable[object]) -> tuple[str, ...]:
-    """Notices about class names that look like mistakes."""
-    names = [name for name in classes if isinstance(name, str)]
-    folded: dict[str, list[str]] = {}
-    for name in names:
-        folded.setdefault(" ".join(name.split()).casefold(), []).append(name)
-    alike = [
-        f"The classes {', '.join(map(repr, group))} differ only in case or spaces; are they one class?"
-        for group in folded.values()
-        if len(group) > 1
-    ]
-    absent = [
-        f"The label {name!r} is taken as a class; if it means that there is no label, leave the cell empty."
-        for name in names
-        if name.strip().casefold() in MISSING_WORDS
-    ]
-    return (*alike, *absent)

@@ -16,10 +16,11 @@ import polars as pl
 
 from crowdlogic.data.intake.building import annotator_kinds, encode_names, parse_weights_and_times
 from crowdlogic.data.intake.cells import code_labels
-from crowdlogic.data.intake.contract import Duplicates, Intake, TableSource, row_error, suspicious_classes
+from crowdlogic.data.intake.contract import Duplicates, Intake, TableSource, row_error
 from crowdlogic.data.intake.duplicates import deduplicate
+from crowdlogic.data.intake.odd_labels import odd_classes
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.names import Names
+from crowdlogic.data.names import Names, encode
 from crowdlogic.data.tagging import NOT_SEEN
 from crowdlogic.errors import LabelError
 from crowdlogic.numerics.arrays import Bools, Ints
@@ -71,6 +72,7 @@ def build_sequences(
     kept, repeats = deduplicate(
         rows.item[rows.tagged],
         rows.annotator[rows.tagged],
+        label=lambda: _code_sentences(tags, rows),
         place=rows.tagged,
         names=(rows.items, rows.annotators),
         policy=policy,
@@ -97,7 +99,7 @@ def build_sequences(
             missing=len(table) - len(rows.tagged),
             duplicates=repeats,
             policy=policy,
-            notices=suspicious_classes(names),
+            notices=odd_classes(names),
         ),
     )
 
@@ -128,6 +130,11 @@ def split_tags(tags: Names, source: TableSource) -> Names:
 
 def _split_words(text: Names) -> Names:
     return text.str.split(" ").list.eval(pl.element().str.strip_chars().replace("", None).drop_nulls())
+
+
+def _code_sentences(tags: Names, rows: TagRows) -> Ints:
+    """A code for the whole list of tags of each tagged row: the same code for the same tags."""
+    return encode(tags.gather(rows.tagged).cast(pl.List(pl.String)).list.join("\n", ignore_nulls=False))[0]
 
 
 def _common_lengths(rows: TagRows) -> Ints:

@@ -14,8 +14,8 @@ from crowdlogic.report.report import Report
 from crowdlogic.rules.audit import RuleAudit, Verdict
 
 
-def test_rules_that_contradict_come_first_and_flips_are_those_of_the_views(run: Run, run_report: Report) -> None:
-    before, after = (run.record.views[view].argmax(axis=1) for view in ("q_a", "q_b"))
+def test_rules_that_contradict_come_first_and_flips_are_changes_of_the_answer(run: Run, run_report: Report) -> None:
+    before, after = run.record.views["q_a"].argmax(axis=1), run.record.estimate.answer
     gold = run.record.corpus.gold
     flipped = np.flatnonzero(before != after)
 
@@ -32,6 +32,18 @@ def test_rules_that_contradict_come_first_and_flips_are_those_of_the_views(run: 
     for row in found.rows:
         assert all(flip.rule == row.rule and flip.bits > 0 for flip in row.examples)
     assert sum(len(row.examples) for row in found.rows) > 0
+
+
+def test_the_page_of_rules_and_the_page_of_labels_have_the_same_answer(run: Run, run_report: Report) -> None:
+    answer = dict(zip(run.estimate.items.to_list(), run.estimate.answer_names(), strict=True))
+    without, wanted = (run.record.views[view].argmax(axis=1) for view in ("q_a", "q_b"))
+    resisted = (without != wanted) & (without == run.estimate.answer)
+
+    found = run_report.pages["rules"]
+
+    assert found.flips
+    assert all(flip.after == answer[flip.item] != flip.before for flip in found.flips)
+    assert found.n_resisted == resisted.sum() > 0
 
 
 def audited(**changes: object) -> RuleAudit:
@@ -57,16 +69,17 @@ def audited(**changes: object) -> RuleAudit:
 
 def test_verdicts_in_words() -> None:
     assert explain_verdict(audited()) == (
-        "Keep it: it holds in 90% of the cases where it applies (50% by chance), and changes 4 answers."
+        "Keep it: it holds in 90% of the cases where it applies (50% by chance), and on its own it would "
+        "change 4 answers."
     )
     assert explain_verdict(
         audited(verdict=Verdict.contradicts, satisfaction=0.2, flipped_right=1, flipped_wrong=3)
     ) == (
-        "Drop it, or correct it: it holds in 20% of the cases where it applies (50% by chance), and changes 4 answers, by "
-        "gold 1 made right and 3 made wrong."
+        "Drop it, or correct it: it holds in 20% of the cases where it applies (50% by chance), and on its own it "
+        "would change 4 answers: by gold 1 from wrong to right and 3 from right to wrong."
     )
     assert explain_verdict(audited(verdict=Verdict.neutral, flipped=0)) == (
-        "It makes no difference here: it holds in 90% of the cases where it applies (50% by chance), and changes no "
+        "It makes no difference here: it holds in 90% of the cases where it applies (50% by chance), and on its own it would change no "
         "answer."
     )
     assert explain_verdict(audited(groundings=0)).startswith("It says nothing here")
@@ -79,12 +92,12 @@ def test_gold_is_heard_against_a_rule_that_the_crowd_agrees_with() -> None:
 
     assert alone == (
         "Gold speaks against it, though the crowd agrees: it holds in 90% of the cases where it applies (50% by chance), "
-        "and changes 20 answers, by gold 2 made right and 18 made wrong. Look at what it changes before you keep it."
+        "and on its own it would change 20 answers: by gold 2 from wrong to right and 18 from right to wrong. Look at what it changes before you keep it."
     )
     assert among == (
         "Gold rather speaks against it, though the crowd agrees: it holds in 90% of the cases where it applies (50% by "
-        "chance), and changes 20 answers; of the answers that all rules together change and it pushes most, gold calls 4 "
-        "right and 7 wrong. Look at what it changes before you keep it."
+        "chance), and on its own it would change 20 answers. Among the answers that changed, those that it pushed most "
+        "are right by gold in 4 cases and were right before in 7. Look at what it changes before you keep it."
     )
     assert [gold_verdict(one) for one in ((2, 18), (4, 7), (5, 5), (None, None))] == [
         "against",

@@ -58,7 +58,10 @@ def compute_rules(context: Context) -> RuleFindings | None:
         n_flips=len(changed),
         flips_right=right,
         flips_wrong=wrong,
-        findings=sort_by_importance(_findings(audits, rows, len(changed), (right, wrong))),
+        n_resisted=(n_resisted := _count_resisted(inputs)),
+        findings=sort_by_importance(
+            (*_findings(audits, rows, len(changed), (right, wrong)), *_resisted_finding(n_resisted))
+        ),
     )
 
 
@@ -68,13 +71,23 @@ def evidence_units(context: Context) -> Ints:
 
 
 def changed_units(context: Context) -> Ints:
-    """The units whose most probable class the rules changed, those with the largest change of beliefs first."""
+    """The units whose answer the rules changed, those with the largest change of beliefs first.
+
+    The answer is the final one, as the page of labels has it: it mixes what holds without the rules (q_a) and with them
+    (q_b), so a pull of the rules does not always change it.
+    """
     inputs = context.inputs
     if inputs.record is None or not inputs.record.audit or not inputs.labels.n_classes:
         return np.zeros(0, dtype=np.int64)
     q_a, q_b = inputs.views["q_a"], inputs.views["q_b"]
-    units = np.flatnonzero(q_a.argmax(axis=1) != q_b.argmax(axis=1))
+    units = np.flatnonzero(q_a.argmax(axis=1) != inputs.estimate.answer)
     return units[np.argsort(-kl(q_b[units], q_a[units]), kind="stable")]
+
+
+def _count_resisted(inputs: ReportInputs) -> int:
+    """Units that the rules alone would answer otherwise, and whose answer is nevertheless that without the rules."""
+    without, wanted = (inputs.views[view].argmax(axis=1) for view in ("q_a", "q_b"))
+    return int(((without != wanted) & (without == inputs.estimate.answer)).sum())
 
 
 def _count_by_gold(inputs: ReportInputs, changed: Ints) -> GoldCounts:
@@ -82,7 +95,7 @@ def _count_by_gold(inputs: ReportInputs, changed: Ints) -> GoldCounts:
     if inputs.gold is None:
         return None, None
     gold = inputs.gold[changed]
-    before, after = (inputs.views[view][changed].argmax(axis=1) for view in ("q_a", "q_b"))
+    before, after = inputs.views["q_a"][changed].argmax(axis=1), inputs.estimate.answer[changed]
     known = gold != UNKNOWN
     return int((known & (after == gold)).sum()), int((known & (before == gold)).sum())
 
@@ -90,7 +103,7 @@ def _count_by_gold(inputs: ReportInputs, changed: Ints) -> GoldCounts:
 def _flips(context: Context, units: Ints, audits: Sequence[RuleAudit]) -> tuple[Flip, ...]:
     """Changed answers in detail."""
     inputs, names = context.inputs, context.inputs.class_names
-    before, after = (inputs.views[view][units].argmax(axis=1).tolist() for view in ("q_a", "q_b"))
+    before, after = inputs.views["q_a"][units].argmax(axis=1).tolist(), inputs.estimate.answer[units].tolist()
     items = inputs.labels.item_of_unit[units].tolist()
     return tuple(
         _flip(context, i, s, before=names[b], after=names[a], audits=audits)
@@ -100,7 +113,6 @@ def _flips(context: Context, units: Ints, audits: Sequence[RuleAudit]) -> tuple[
 
 def _flip(context: Context, i: int, s: int, *, before: str, after: str, audits: Sequence[RuleAudit]) -> Flip:
     inputs, offsets = context.inputs, context.inputs.labels.offsets
-    answer = int(inputs.estimate.answer[i])
     rule, bits = strongest_rule(context.evidence.get(i), before, after, audits)
     return Flip(
         item=str(inputs.labels.items[s]),
@@ -108,7 +120,6 @@ def _flip(context: Context, i: int, s: int, *, before: str, after: str, audits: 
         token=None if offsets is None else i - int(offsets[s]),
         before=before,
         after=after,
-        answer=inputs.class_names[answer] if answer >= 0 else None,
         gold=inputs.gold_name(i),
         rule=rule,
         bits=bits,
@@ -210,17 +221,15 @@ def _advice(one: RuleAudit, gold: str | None) -> tuple[str, str]:
 
 def _describe_changes(one: RuleAudit, pushed: GoldCounts) -> str:
     if not one.flipped:
-        return "changes no answer"
-    text = f"changes {pluralise(one.flipped, 'answer')}"
+        return "on its own it would change no answer"
+    text = f"on its own it would change {pluralise(one.flipped, 'answer')}"
     right, wrong = _gold_counts(one, pushed)
     if right is None or wrong is None or not right + wrong:
         return text
     if one.flipped_right is None:
-        return (
-            f"{text}; of the answers that all rules together change and it pushes most, gold calls {right:,} right "
-            f"and {wrong:,} wrong"
-        )
-    return f"{text}, by gold {right:,} made right and {wrong:,} made wrong"
+        text = f"{text}. Among the answers that changed, those that it pushed most"
+        return f"{text} are right by gold in {pluralise(right, 'case')} and were right before in {wrong:,}"
+    return f"{text}: by gold {right:,} from wrong to right and {wrong:,} from right to wrong"
 
 
 def _findings(
@@ -256,8 +265,16 @@ def _helpful_finding(audits: Sequence[RuleAudit], rows: Sequence[RuleRow]) -> It
 def _together_finding(n_flips: int, by_gold: GoldCounts) -> ReportFinding:
     """What all rules together do: by gold they may do harm though each looked well alone."""
     right, wrong = by_gold
-    judged = "" if right is None else f": by gold {right:,} made right and {wrong:,} made wrong"
-    text = f"Together the rules change {pluralise(n_flips, 'answer')}{judged}."
+    judged = "" if right is None else f": by gold {right:,} from wrong to right and {wrong:,} from right to wrong"
+    text = f"Together the rules changed {pluralise(n_flips, 'answer')}{judged}."
     if gold_verdict(by_gold) != AGAINST:
         return ReportFinding(text, Urgency.know, importance=28)
     return ReportFinding(f"{text} Here they do more harm than good.", Urgency.act, importance=86)
+
+
+def _resisted_finding(n_resisted: int) -> Iterator[ReportFinding]:
+    """Where the rules pulled in vain."""
+    if n_resisted:
+        answers = pluralise(n_resisted, "more answer")
+        text = f"The rules also pulled at {answers}, but the labels and the classifier outweighed them."
+        yield ReportFinding(text, Urgency.know, importance=12)

@@ -15,9 +15,8 @@ class Flip:
         item: The item's name.
         text: Its text or the token, cut; None when it is not known.
         token: Which token, from 0; None for documents.
-        before: The most probable class before the rules.
-        after: The most probable class with them.
-        answer: The final answer.
+        before: The answer without the rules.
+        after: The answer with them, which is the final one.
         gold: The gold; None when it is not known.
         rule: The rule that pushed most; None when that is not known.
         bits: How far it pushed, in bits for `after` against `before`; None when that is not known.
@@ -28,7 +27,6 @@ class Flip:
     token: int | None
     before: str
     after: str
-    answer: str | None
     gold: str | None
     rule: str | None
     bits: float | None
@@ -94,6 +92,7 @@ class RuleFindings:
         n_flips: How many there are.
         flips_right: Of these, made right by gold; None without gold.
         flips_wrong: Of these, made wrong; None without gold.
+        n_resisted: Answers that the rules alone would have changed, and that stayed as they were.
         findings: The sentences of this page.
     """
 
@@ -104,4 +103,5 @@ class RuleFindings:
     n_flips: int
     flips_right: int | None
     flips_wrong: int | None
+    n_resisted: int
     findings: tuple[ReportFinding, ...]

@@ -1,0 +1,43 @@
+"""Items from tables: texts or sentences, with gold where the table has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.formats.records import corpus_from_records
+from crowdlogic.data.frames import FRAME
+from crowdlogic.data.intake.cells import code_labels
+from crowdlogic.data.intake.columns import find_roles, require_columns
+from crowdlogic.data.intake.contract import TableSource, require_unique_items, row_error
+from crowdlogic.data.intake.dataframes import to_polars
+from crowdlogic.errors import CorpusError
+
+
+def corpus_from_frame(frame: Any, *, columns: Mapping[str, str] | None = None) -> Corpus:
+    """Items from a frame: one row per item, with its text (or its tokens), and its gold if it is known.
+
+    Args:
+        frame: A frame of pandas, polars or pyarrow with columns for the item and the text; or for the item and the
+            tokens, as lists or as text separated by spaces. A column `label` (or `tags`) holds the gold.
+        columns: role -> column, when the columns' names are not recognised.
+    """
+    return corpus_from_table(to_polars(frame, FRAME), FRAME, columns)
+
+
+def corpus_from_table(table: pl.DataFrame, source: TableSource, columns: Mapping[str, str] | None = None) -> Corpus:
+    """Texts from a table with item and text, sentences from one with tokens; gold from a label or tags."""
+    roles = find_roles(table.columns, columns, where=source.name)
+    if "tokens" in roles:
+        return corpus_from_records(table.to_dicts(), source, columns)
+    require_columns(roles, ("item", "text"), table.columns, source=source, purpose="A table of items")
+    texts = table[roles["text"]].cast(pl.String)
+    if texts.null_count():
+        rows = texts.is_null().arg_true().to_numpy()
+        raise row_error(source, rows, "no text", "Fill in the text, or remove the row.", error=CorpusError)
+    require_unique_items(table[roles["item"]], source, "Give each item once.")
+    gold, classes = code_labels(table[roles["label"]], source) if "label" in roles else (None, ())
+    return Corpus(table[roles["item"]], texts=tuple(texts.to_list()), classes=classes, gold=gold)

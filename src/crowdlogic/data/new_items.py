@@ -1,0 +1,50 @@
+"""What people hand to a trained classifier: a corpus, a frame, a list of texts, a list of sentences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crowdlogic.data.corpus import Corpus, documents, sentences
+from crowdlogic.data.item_tables import corpus_from_frame
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.tokenization import tokenize_corpus
+from crowdlogic.errors import CorpusError
+
+ACCEPTED = "Give a Corpus, a frame of items, a list of texts or a list of token lists."
+
+
+def to_corpus(items: Any, *, sequential: bool) -> Corpus:
+    """New items as a corpus of the kind that a classifier learnt from.
+
+    Args:
+        items: A Corpus, a frame, a list of texts, or a list of token lists. Items of a list are named 0, 1, 2, ...
+        sequential: Whether the classifier tags the tokens of sentences. Texts are then split into words and
+            punctuation marks (`data.tokenization.tokenize`).
+    """
+    corpus = items if isinstance(items, Corpus) else _name_items(items)
+    if sequential:
+        return corpus if corpus.is_sequential else tokenize_corpus(corpus)
+    if corpus.is_sequential:
+        raise CorpusError(
+            "These items are sentences of tokens, and the classifier learnt from whole documents. Give it texts."
+        )
+    return corpus
+
+
+def _name_items(items: Any) -> Corpus:
+    """A corpus from what is none."""
+    if isinstance(items, str):
+        raise CorpusError(f"{items[:40]!r} is one text where a list of items is expected. Write [text].")
+    if isinstance(items, CrowdLabels):
+        raise CorpusError(f"These are labels where items are expected. {ACCEPTED}")
+    if hasattr(items, "columns") or isinstance(items, dict):
+        return corpus_from_frame(items)
+    try:
+        listed = list(items)
+    except TypeError:
+        raise CorpusError(f"{type(items).__name__} where items are expected. {ACCEPTED}") from None
+    if all(isinstance(one, str) for one in listed):
+        return documents(range(len(listed)), listed)
+    if all(isinstance(one, list | tuple) and all(isinstance(word, str) for word in one) for one in listed):
+        return sentences(range(len(listed)), listed)
+    raise CorpusError(f"A list of neither texts nor token lists where items are expected. {ACCEPTED}")

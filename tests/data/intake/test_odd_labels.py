@@ -1,0 +1,60 @@
+"""What looks like a mistake in a table of labels is said."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from crowdlogic.data.frames import from_frame
+from crowdlogic.data.intake.odd_labels import odd_classes
+from crowdlogic.errors import OptionError
+
+
+def table(label: list[str | None], **more: list[float]) -> pl.DataFrame:
+    items = [f"i{n}" for n in range(len(label))]
+    return pl.DataFrame({"item": items, "annotator": ["a"] * len(label), "label": label, **more})
+
+
+@pytest.mark.parametrize("separator", ["|", ";", ",", "/", "+", "&"])
+def test_classes_that_join_others_are_said_with_their_separator(separator: str) -> None:
+    labels = from_frame(table(["toxic", f"toxic{separator}insult", f"insult{separator} threat", "threat"]))
+
+    assert labels.intake.notices == (
+        f"2 classes of 4 join others with {separator!r}, such as 'insult{separator} threat'. Several labels at once "
+        f"are not supported: each combination counts as a class of its own. Ask one question per label instead, with "
+        f"yes or no as labels, in a table of its own.",
+    )
+
+
+@pytest.mark.parametrize("classes", [["yes/no", "maybe"], ["B-ORG", "I-ORG"], ["a|b"], ["R&D", "sales"], ["+", "-1"]])
+def test_a_sign_in_a_name_alone_joins_nothing(classes: list[str]) -> None:
+    assert not [notice for notice in odd_classes(classes) if "join" in notice]
+
+
+def test_an_empty_answer_can_be_kept_as_a_class_of_its_own() -> None:
+    labels = from_frame(table(["x", "", None, "x"]), empty_label="none of these")
+
+    assert labels.classes == ("none of these", "x")
+    assert labels.n_labels == 4
+    assert labels.intake.messages() == ["2 empty answers of 4 taken as the class 'none of these'."]
+
+
+def test_an_empty_answer_makes_no_sense_for_tags() -> None:
+    tags = pl.DataFrame({"item": ["s"], "annotator": ["a"], "tags": ["O O"]})
+
+    with pytest.raises(OptionError) as caught:
+        from_frame(tags, empty_label="none")
+
+    assert str(caught.value) == "empty_label: is for labels of whole items; in a table of tags every token has a tag."
+
+
+def test_a_column_that_looks_like_a_confidence_and_is_not_used_is_said() -> None:
+    said = from_frame(table(["x", "y"], Confidence=[0.9, 0.1])).intake.notices
+    used = from_frame(table(["x", "y"], confidence=[0.9, 0.1]), columns={"weight": "confidence"})
+
+    assert said == (
+        "The column 'Confidence' is not used: every label counts the same. If it says how much a label should count, "
+        'name it: columns={"weight": "Confidence"}.',
+    )
+    assert used.intake.notices == ()
+    assert used.weight is not None

@@ -120,3 +120,16 @@ def test_bad_input_is_one_line_and_nothing_written(run: Run, estimate: Path, wor
 
     assert (done.code, done.out, done.err) == (2, "", line)
     assert sorted(p.name for p in Path().iterdir()) == ["kept", "made"]
+
+
+def test_columns_of_labels_and_of_items_are_each_found_in_their_own_file(run: Run) -> None:
+    run("simulate", "sentiment", "-o", "made", "--items", 40, "--seed", 1)
+    pl.read_csv("made/labels.csv").rename({"annotator": "agent", "label": "verdict"}).write_csv("labels.csv")
+    pl.read_csv("made/gold.csv").rename({"text": "body"}).drop("label").write_csv("items.csv")
+    columns = [word for pair in ("annotator=agent", "label=verdict", "text=body") for word in ("--column", pair)]
+    run("aggregate", "labels.csv", "-o", "t.csv", "--save", "kept", *columns[:4])
+
+    done = run("report", "kept", "--labels", "labels.csv", "--items", "items.csv", "-o", "r.html", *columns)
+
+    assert (done.code, done.out) == (0, "")
+    assert json.loads(Path("r.json").read_text())["labels"]["doubts"][0]["text"]

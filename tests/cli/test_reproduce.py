@@ -35,7 +35,7 @@ def test_a_quick_run_writes_runs_tables_and_figures_and_does_nothing_twice(run: 
     assert table["sha256"][1] == hashlib.sha256(before[1].encode()).hexdigest()
     student = json.loads(before[1])["scores"]["student"]["accuracy"]
     assert table["student accuracy"][1] == pytest.approx(student, abs=1e-6)
-    assert f"{100 * student:.2f} / 78.85" in Path("paper/quick-sentiment.md").read_text()
+    assert f"| {100 * student:.2f} |" in Path("paper/quick-sentiment.md").read_text()
     drawn = {path.name for path in Path("paper/figures").glob("*.svg")}
     assert {f"quick-sentiment-{name}.svg" for name in ("confusion", "reliability", "skill", "amount")} <= drawn
 
@@ -45,6 +45,21 @@ def test_a_quick_run_writes_runs_tables_and_figures_and_does_nothing_twice(run: 
     after = Path("paper/quick-sentiment.jsonl").read_text().splitlines()
     assert after[:3] == before
     assert json.loads(after[3])["row"] == "truth pm"
+
+
+def test_a_quick_run_says_first_that_it_means_nothing_and_shows_neither_the_papers_scores_nor_intervals(
+    run: Run,
+) -> None:
+    done = run(*QUICK, "--methods", "logic-lncl", "--methods", "aggnet", "--seeds", 2)
+
+    what = "A rehearsal: small simulated data and small networks, to see that everything runs."
+    page = Path("paper/quick-sentiment.md").read_text()
+    assert done.err.startswith(what)
+    assert done.out.startswith(what)
+    assert page.startswith(f"# quick-sentiment\n\n{what}")
+    assert "±" not in done.out + page.replace("ours ± 95 % interval", "")
+    assert "78.85" not in done.out + page
+    assert "too few seeds" in page
 
 
 def test_an_unknown_method_is_refused_before_anything_is_written(run: Run) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from crowdlogic.cli.console import say
@@ -19,47 +21,93 @@ SHOWN_EPOCHS = 12
 """How many epochs the table on a terminal shows; a longer one would not fit a small window."""
 
 
+SILENCE = 30.0
+"""Seconds after which an epoch has a line though nothing changed, as a sign of life."""
+
+
+@dataclass
+class EpochLines:
+    """Epochs as plain lines. Epochs in a row that change no answer are folded into one line.
+
+    Attributes:
+        stopping: The name of the stopping score; empty when there is none.
+        has_rules: Whether rules are learnt with.
+        clock: Gives the time in seconds.
+    """
+
+    stopping: str
+    has_rules: bool = True
+    clock: Callable[[], float] = time.monotonic
+    _folded: list[HistoryRow] = field(default_factory=list)
+    _said: float = 0.0
+
+    def show(self, row: HistoryRow, most: int) -> None:
+        """Say a line, unless nothing changed in this epoch, either."""
+        if self._folded and self._folded[-1].refit != row.refit:
+            self.finish()
+        if row.change == 0 and row.epoch > 1 and row.epoch < most and self.clock() - self._said < SILENCE:
+            self._folded.append(row)
+            return
+        self.finish()
+        self._said = self.clock()
+        say(epoch_line(row, most, self.stopping, has_rules=self.has_rules))
+
+    def finish(self) -> None:
+        """Say what the folded epochs were."""
+        if self._folded:
+            first, last = self._folded[0].epoch, self._folded[-1].epoch
+            which = f"epoch {first}" if first == last else f"epochs {first} to {last}"
+            say(f"{'refit with all labels, ' if self._folded[0].refit else ''}{which}: no answer changed")
+            self._folded.clear()
+
+
 @contextmanager
-def show_epochs(stopping: str) -> Iterator[EpochCallback]:
+def show_epochs(stopping: str, *, has_rules: bool = True) -> Iterator[EpochCallback]:
     """A callback that shows each epoch.
 
     Args:
         stopping: The name of the stopping score; empty when there is none.
+        has_rules: Whether rules are learnt with, so that their weight is shown.
     """
     from rich.console import Console
     from rich.live import Live
 
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
-        yield lambda row, most: say(epoch_line(row, most, stopping))
+        lines = EpochLines(stopping, has_rules)
+        yield lines.show
+        lines.finish()
         return
     rows: list[HistoryRow] = []
     with Live(console=console, auto_refresh=False) as live:
 
         def show(row: HistoryRow, most: int) -> None:
             if row.refit and rows and not rows[0].refit:
-                live.console.print(epoch_table(rows, len(rows), stopping))  # the first pass stays above the refit
+                live.console.print(
+                    epoch_table(rows, len(rows), stopping, has_rules=has_rules)
+                )  # the first pass stays above the refit
                 rows.clear()
             rows.append(row)
-            live.update(epoch_table(rows, most, stopping), refresh=True)
+            live.update(epoch_table(rows, most, stopping, has_rules=has_rules), refresh=True)
 
         yield show
 
 
-def epoch_line(row: HistoryRow, most: int, stopping: str) -> str:
+def epoch_line(row: HistoryRow, most: int, stopping: str, *, has_rules: bool = True) -> str:
     """One epoch in a line."""
     score = f"{stopping} {format_score(row, stopping)}, " if stopping and not row.refit else ""
     which = (
         f"refit with all labels, epoch {row.epoch} of {most}" if row.refit else f"epoch {row.epoch} of at most {most}"
     )
     left = format_seconds(row.seconds * (most - row.epoch))
+    rules = f"weight of the rules {percent(row.k)}, " if has_rules else ""
     return (
-        f"{which}: loss {row.loss:.4f}, {score}{percent(row.change)} of answers changed, k {row.k:.2f}, "
+        f"{which}: loss {row.loss:.4f}, {score}{percent(row.change)} of answers changed, {rules}"
         f"{format_seconds(row.seconds)}, {'about' if row.refit else 'at most'} {left} left"
     )
 
 
-def epoch_table(rows: Sequence[HistoryRow], most: int, stopping: str) -> Table:
+def epoch_table(rows: Sequence[HistoryRow], most: int, stopping: str, *, has_rules: bool = True) -> Table:
     """The last epochs of a pass; the best one so far is bold."""
     from rich.table import Table
 
@@ -69,11 +117,13 @@ def epoch_table(rows: Sequence[HistoryRow], most: int, stopping: str) -> Table:
     title = f"refit with all labels, {pluralise(most, 'epoch')}" if refit else None
     caption = f"epoch {rows[-1].epoch} of {'' if refit else 'at most '}{most}, {_time_left(rows, most)} left"
     table = Table(title=title, caption=caption, title_justify="left", caption_justify="left")
-    for name in ("epoch", "loss", *([stopping] if stopping else []), "changed", "k", "time"):
+    weight = ["weight of rules"] if has_rules else []
+    for name in ("epoch", "loss", *([stopping] if stopping else []), "changed", *weight, "time"):
         table.add_column(name, justify="right")
     for row in rows[-SHOWN_EPOCHS:]:
         score = [format_score(row, stopping)] if stopping else []
-        cells = (row.epoch, f"{row.loss:.4f}", *score, percent(row.change), f"{row.k:.2f}", format_seconds(row.seconds))
+        rules = [percent(row.k)] if has_rules else []
+        cells = (row.epoch, f"{row.loss:.4f}", *score, percent(row.change), *rules, format_seconds(row.seconds))
         table.add_row(*map(str, cells), style="bold" if row is best and not refit else None)
     return table
 

@@ -13,11 +13,12 @@ import typer
 from crowdlogic.cli.console import say, show_lines
 from crowdlogic.errors import OptionError
 from crowdlogic.experiments.jobs import Job, JobProgress, build_jobs, run_jobs, unfinished_jobs
-from crowdlogic.experiments.reproduction import select_rows, study_rows, write_results
+from crowdlogic.experiments.paper import QUICK
+from crowdlogic.experiments.reproduction import REHEARSAL, select_rows, study_rows, write_results
 from crowdlogic.experiments.results import read_runs
 from crowdlogic.experiments.runs import run_job
 from crowdlogic.experiments.tables import methods_table
-from crowdlogic.experiments.tasks import QUICK, load_task
+from crowdlogic.experiments.tasks import load_task
 
 
 class PaperTask(StrEnum):
@@ -60,6 +61,8 @@ def command(
     if folder.exists() and not folder.is_dir():
         raise OptionError(f"{out}: is a file. Name a folder.")
     rows = select_rows(name, methods or ())
+    if quick:
+        say(REHEARSAL)
     _check_torch()
     load_task(name)  # missing data is an error before anything is written
     wanted = build_jobs(name, rows, seeds or (2 if quick else 5))
@@ -67,6 +70,7 @@ def command(
     say(f"{len(wanted):,} runs: {len(wanted) - todo:,} are done, {todo:,} to do.")
     run_jobs(wanted, run_job, folder, processes=jobs, progress=_job_progress())
     figures = write_results(folder, name)
+    show_lines([REHEARSAL, ""] if quick else [])
     show_lines([methods_table(read_runs(folder), name)])
     say(f"tables -> {folder / f'{name}.md'}; runs -> {folder / f'{name}.jsonl'}; figures -> {folder / 'figures'}")
     if figures.missing:

@@ -120,7 +120,7 @@ def command(
     )
     prepared = prepare_training(options, out, config=config, resume=resume)
     say(*prepared.notices)
-    with show_epochs(prepared.stopping_score) as callback:
+    with show_epochs(prepared.stopping_score, has_rules=prepared.has_rules) as callback:
         outcome = prepared.train(callback=callback)
     say(*outcome.notices)
     if json:

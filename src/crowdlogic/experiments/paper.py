@@ -188,6 +188,15 @@ STRENGTHS, IMITATIONS, SLOWER = (1.0, 2.0, 10.0, 20.0), (0.2, 0.5, 0.8), "1 - 0.
 """Other values of C, of a constant k, and a k(t) that grows more slowly, compared with those of Table 2."""
 
 
+QUICK = "quick-"
+"""Prefix of the simulated tasks."""
+
+
+def is_simulated(task: str) -> bool:
+    """Whether a task is a rehearsal on simulated data, whose scores cannot be compared with the paper's."""
+    return task.startswith(QUICK)
+
+
 def paper_task(task: str) -> str:
     """The task of the paper that a task reproduces: NER for `quick-ner`."""
     return NER if NER in task.split("-") else SENTIMENT

@@ -15,7 +15,7 @@ from crowdlogic.data.files import write_bytes
 from crowdlogic.data.writing import write_table
 from crowdlogic.errors import OptionError, did_you_mean, name_list
 from crowdlogic.experiments.figures import build_figures
-from crowdlogic.experiments.paper import NER, SENTIMENT, sample_rows, sensitivity_rows, table_rows
+from crowdlogic.experiments.paper import NER, QUICK, SENTIMENT, is_simulated, sample_rows, sensitivity_rows, table_rows
 from crowdlogic.experiments.results import FinishedRuns, read_runs
 from crowdlogic.experiments.studies import (
     reliability_table,
@@ -25,7 +25,6 @@ from crowdlogic.experiments.studies import (
     time_table,
 )
 from crowdlogic.experiments.tables import ablation_table, methods_table, order_table, significance_table
-from crowdlogic.experiments.tasks import QUICK
 from crowdlogic.report.figures import WrittenFigures, write_plots
 
 
@@ -76,6 +75,12 @@ def build_tables(runs: FinishedRuns, task: str) -> dict[str, str]:
     }
 
 
+REHEARSAL = (
+    "A rehearsal: small simulated data and small networks, to see that everything runs. The scores are too noisy to "
+    "mean anything, neither alone nor beside the paper's; without --quick the paper's own data are used."
+)
+"""What a quick run is, said before its figures."""
+
 HEADINGS = {
     "methods": "Methods: ours ± 95 % interval (standard deviation) / the paper's",
     "order": "Pairs of methods whose order differs",
@@ -91,7 +96,8 @@ HEADINGS = {
 def build_page(runs: FinishedRuns, task: str) -> str:
     """All tables of a task as one page in Markdown."""
     parts = build_tables(runs, task).items()
-    return f"# {task}\n\n" + "\n\n".join(f"## {HEADINGS[name]}\n\n{table}" for name, table in parts) + "\n"
+    first = f"{REHEARSAL}\n\n" if is_simulated(task) else ""
+    return f"# {task}\n\n{first}" + "\n\n".join(f"## {HEADINGS[name]}\n\n{table}" for name, table in parts) + "\n"
 
 
 def write_results(folder: Path, task: str) -> WrittenFigures:

@@ -6,6 +6,7 @@ A cell is our mean over seeds ± half its 95 % interval (standard deviation of s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import TypeAlias
 
@@ -20,6 +21,7 @@ from crowdlogic.experiments.paper import (
     TABLES,
     AblationLine,
     MethodLine,
+    is_simulated,
     paper_task,
 )
 from crowdlogic.experiments.results import FinishedRuns, RunResult
@@ -28,6 +30,9 @@ from crowdlogic.experiments.statistics import MeanInterval, mean_interval, paire
 Runs: TypeAlias = Sequence[RunResult]
 
 SPANS = ("precision", "recall", "f1")
+
+LEAST_RUNS = 3
+"""Runs from which on a mean has an interval: one run has none, and that of two is as wide as the scale."""
 
 CLEAR_DIFFERENCE = 1.0
 """Points of difference above which the paper's order of two methods should be ours, too."""
@@ -59,7 +64,7 @@ def format_cell(values: Sequence[float], paper: float | None = None) -> str:
 
 def format_mean(found: MeanInterval) -> str:
     """A mean ± half its interval (standard deviation)."""
-    if found.count < 2:
+    if found.count < LEAST_RUNS:
         return f"{found.mean:.2f}"
     return f"{found.mean:.2f} ± {found.half_width:.2f} ({found.deviation:.2f})"
 
@@ -76,6 +81,8 @@ def methods_table(runs: FinishedRuns, task: str) -> str:
 
 def _method_cells(runs: FinishedRuns, task: str, line: MethodLine) -> list[object]:
     metrics = metric_names(task)
+    if is_simulated(task):  # other data: the paper's scores beside ours would invite a comparison
+        line = replace(line, prediction=(), inference=())
     own = runs.row_runs(task, line.row)
     inferring = own if line.inference_row is None else runs.row_runs(task, line.inference_row)
     cells: list[object] = [line.paradigm, line.name + (" (quoted)" if line.quoted else ""), len(own)]
@@ -126,6 +133,8 @@ def _ablation_cells(runs: FinishedRuns, line: AblationLine, tasks: tuple[str, st
         counts.append(str(len(own)))
         columns += [percentages(own, line.part, metric), percentages(inferring, "inference", metric)]
     average = f"{np.mean([np.mean(values) for values in columns]):.2f}" if all(columns) else "-"
+    if is_simulated(tasks[0]):
+        return [line.name, "/".join(counts), *map(format_cell, columns), average]
     cells = [format_cell(values, paper) for values, paper in zip(columns, line.paper, strict=False)]
     return [line.name, "/".join(counts), *cells, f"{average} / {line.paper[4]:.2f}"]
 
@@ -149,10 +158,13 @@ def _significance_cells(runs: FinishedRuns, task: str, who: str, part: str) -> l
         percentages(own, who if is_prediction else "inference", metric),
         percentages(other, "student" if is_prediction else "inference", metric),
     )
-    paper = T_VALUES.get((who, part)) if paper_task(task) == SENTIMENT else None
+    paper = T_VALUES.get((who, part)) if task == SENTIMENT else None
+    name = f"{who}'s prediction" if is_prediction else "inference"
+    if 0 < found.count < LEAST_RUNS:
+        return [task, name, found.count, f"{found.mean:+.2f}", "too few seeds", "", ""]
     return [
         task,
-        f"{who}'s prediction" if is_prediction else "inference",
+        name,
         found.count,
         f"{found.mean:+.2f} ± {found.half_width:.2f}",
         f"{found.t:.2f}",
@@ -170,6 +182,8 @@ def pair_by_seed(first: Runs, second: Runs) -> tuple[Runs, Runs]:
 
 def order_table(runs: FinishedRuns, task: str) -> str:
     """The pairs of methods that differ by more than a point in the paper and have the opposite order here."""
+    if is_simulated(task):
+        return "Not compared with the paper's order: these data are simulated."
     lines = []
     for part in ("prediction", "inference"):
         scores = [pair for line in TABLES[paper_task(task)] if (pair := _paper_and_ours(runs, task, line, part))]

@@ -17,12 +17,10 @@ from crowdlogic.data.simulate import Simulation, simulate_ner, simulate_sentimen
 from crowdlogic.data.vectors import WordVectors, concatenate_vectors, read_vectors
 from crowdlogic.errors import OptionError, did_you_mean, name_list
 from crowdlogic.experiments.methods import with_classifier
+from crowdlogic.experiments.paper import QUICK
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.presets import PAPER, PresetConfiguration, ner, sentiment
 from crowdlogic.registry import CLASSIFIERS
-
-QUICK = "quick-"
-"""Prefix of the simulated tasks."""
 
 WEAK_MODELS = ("linear", "kim-cnn")
 """The classifiers of the tasks of weak supervision, the default first."""

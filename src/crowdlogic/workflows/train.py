@@ -56,6 +56,14 @@ class PreparedTraining:
             return f"dev {score_name(dev.classes, sequential=dev.is_sequential)}"
         return "" if self.inputs.method.limits.held_out is None else HELD_OUT
 
+    @property
+    def has_rules(self) -> bool:
+        """Whether rules, or transitions between tags, correct what is learnt."""
+        projector = getattr(self.inputs.method, "projector", None)
+        if projector is None:
+            return False
+        return self.inputs.data.rules is not None or projector.rules is not None or projector.transitions is not None
+
     def train(self, *, callback: EpochCallback | None = None) -> TrainingOutcome:
         """Train and save the run.
 

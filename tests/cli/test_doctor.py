@@ -40,14 +40,14 @@ def test_doctor_ends_with_1_where_the_file_has_a_problem(run: Run) -> None:
     figures = json.loads(done.out)
 
     assert done.code == 1
-    assert "labels item 'u' again, after row 2" in figures["problem"]
+    assert "labels item 'u' again, with another label than in row 2" in figures["problem"]
     assert figures["holds"]["annotators"] == 3
 
 
 def test_doctor_names_what_was_left_out(run: Run) -> None:
     Path("l.csv").write_text(CSV + "w,a,\n")
 
-    assert "What was left out, or looks like a mistake:\n  1 of 6 rows have no label" in run("doctor", "l.csv").out
+    assert "What was left out, or looks like a mistake:\n  1 of 6 rows has no label" in run("doctor", "l.csv").out
 
 
 def test_a_file_that_is_not_there_is_one_line(run: Run) -> None:

@@ -22,7 +22,7 @@ def test_a_sound_file_has_no_problem_and_commands_to_begin_with(tmp_path: Path) 
 
     assert found.problem is None
     assert found.contents == "labels of documents by 2 annotators"
-    assert found.notices == ("1 of 3 rows have no label and were left out.",)
+    assert found.notices[0] == "1 of 3 rows has no label and was left out."
     assert found.first[1].startswith(f"crowdlogic aggregate {tmp_path}/f.csv -o truth.csv")
 
 

@@ -183,10 +183,12 @@ FORMATS = Registry(
         "tsv": "crowdlogic.data.formats.delimited:TSV",
         "parquet": "crowdlogic.data.formats.parquet:PARQUET",
         "jsonl": "crowdlogic.data.formats.jsonl:JSONL",
+        "json": "crowdlogic.data.formats.json_table:JSON",
         "conll": "crowdlogic.data.formats.conll:CONLL",
         "conll2003": "crowdlogic.data.formats.conll2003:CONLL2003",
         "spacy": "crowdlogic.data.formats.docbin:SPACY",
         "fasttext": "crowdlogic.data.formats.fasttext:FASTTEXT",
+        "label-studio": "crowdlogic.data.formats.label_studio:LABEL_STUDIO",
     },
 )
 """How files are read and written. Where several formats share a suffix, the first one is its default."""

@@ -149,3 +149,19 @@ def test_answers_that_do_not_fit_are_refused(change: Change, line: str) -> None:
         read_answers(table)
 
     assert str(refused.value) == line
+
+
+def test_texts_and_places_of_tokens_are_kept() -> None:
+    corpus = Corpus(
+        pl.Series(["s", "e", "t"]),
+        texts=("Ann, sings", "", "no"),
+        tokens=("Ann", ",", "sings", "no"),
+        offsets=np.array([0, 3, 3, 4]),
+        bounds=np.array([[0, 3], [3, 4], [5, 10], [0, 2]]),
+    )
+
+    found = read_items_table(items_table(corpus), None, ())
+
+    assert found.texts == corpus.texts
+    assert found.bounds is not None
+    assert found.bounds.tolist() == [[0, 3], [3, 4], [5, 10], [0, 2]]

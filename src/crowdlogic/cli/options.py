@@ -9,7 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
+from crowdlogic.data.character_spans import Boundaries
 from crowdlogic.data.intake.contract import Duplicates
+from crowdlogic.data.text_tokens import Tokenizer
 from crowdlogic.registry import FORMATS
 from crowdlogic.workflows.inputs import InputOptions, parse_columns, parse_names
 
@@ -39,6 +41,18 @@ EmptyLabelOption = Annotated[
     str | None,
     typer.Option("--empty-label", metavar="NAME", help="The class that an empty answer means; else it is left out."),
 ]
+QuestionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--question",
+        metavar="NAME",
+        help="The question to read where an export has several (from_name, schema); topic=sports asks for one answer.",
+    ),
+]
+TokensOption = Annotated[Tokenizer, typer.Option("--tokens", help="How texts with marked spans are cut into tokens.")]
+BoundariesOption = Annotated[
+    Boundaries, typer.Option("--boundaries", help="When a marked span begins or ends inside a token.")
+]
 ToOption = Annotated[
     str | None,
     typer.Option("--to", metavar=FORMAT_NAMES, help="The format to write, if the suffix does not tell."),
@@ -60,6 +74,9 @@ def input_options(
     empty_label: EmptyLabelOption = None,
     column: ColumnsOption = None,
     format: FormatOption = None,
+    question: QuestionOption = None,
+    tokens: TokensOption = Tokenizer.words,
+    boundaries: BoundariesOption = Boundaries.widen,
 ) -> InputOptions:
     """The options for reading labels, which every command that reads labels offers."""
     return InputOptions(
@@ -70,6 +87,9 @@ def input_options(
         wide=wide,
         abstain=abstain,
         empty_label=empty_label,
+        question=question,
+        tokens=tokens,
+        boundaries=boundaries,
     )
 
 

@@ -14,17 +14,21 @@ from crowdlogic.cli.options import (
     EmptyLabelOption,
     FormatOption,
     JsonOption,
+    QuestionOption,
     TablesOption,
     WideOption,
 )
+from crowdlogic.data.character_spans import Boundaries
 from crowdlogic.data.intake.contract import Duplicates
+from crowdlogic.data.text_tokens import Tokenizer
 from crowdlogic.registry import CLASSIFIERS, DEFAULT_LEARNING_METHOD, LEARNING_METHODS, PRESETS
 from crowdlogic.store.options.changes import parse_changes
 
 RunOption = Annotated[str, typer.Option("--out", "-o", metavar="RUN", help="The folder of the run; a new one.")]
 LabelsOption = Annotated[str | None, typer.Option("--labels", help="The crowd's labels.")]
 ItemsOption = Annotated[
-    str | None, typer.Option("--items", help="The items: item and text, or sentences. Labels in CoNLL bring them.")
+    str | None,
+    typer.Option("--items", help="The items: item and text, or sentences. CoNLL and exports of tools bring them."),
 ]
 DevOption = Annotated[str | None, typer.Option("--dev", help="Items with gold for early stopping.")]
 TestOption = Annotated[str | None, typer.Option("--test", help="Items with gold that are only scored.")]
@@ -58,6 +62,12 @@ ResumeOption = Annotated[bool, typer.Option("--resume", help="Resume the run in 
 DuplicatesOption = Annotated[
     Duplicates | None, typer.Option("--duplicates", help="When an annotator labels an item twice.")
 ]
+TokensOption = Annotated[
+    Tokenizer | None, typer.Option("--tokens", help="How texts with marked spans are cut into tokens.")
+]
+BoundariesOption = Annotated[
+    Boundaries | None, typer.Option("--boundaries", help="When a marked span begins or ends inside a token.")
+]
 
 
 def command(
@@ -87,6 +97,9 @@ def command(
     empty_label: EmptyLabelOption = None,
     column: ColumnsOption = None,
     format: FormatOption = None,
+    question: QuestionOption = None,
+    tokens: TokensOption = None,
+    boundaries: BoundariesOption = None,
     json: JsonOption = False,
 ) -> None:
     """Learn a classifier, whom to trust, and what is true, from crowd labels and rules."""
@@ -116,6 +129,9 @@ def command(
         wide=wide,
         abstain=abstain,
         empty_label=empty_label,
+        question=question,
+        tokens=tokens,
+        boundaries=boundaries,
         set=parse_changes(set or ()),
     )
     prepared = prepare_training(options, out, config=config, resume=resume)

@@ -32,9 +32,11 @@ class Corpus:
 
     Attributes:
         items: The name of each item.
-        texts: texts[s], for documents.
+        texts: texts[s], for documents; for sequences, the text that the tokens were cut from, where it is known.
         tokens: tokens[i], for sequences: the tokens of all sequences, one after the other.
         offsets: offsets[s] is the first unit of sequence s; None for documents.
+        bounds: bounds[i] = (start, end), the place of token i in the text of its sequence, in characters, the end
+            exclusive; None where it is not known.
         features: features[i, d], numbers for each unit, instead of the text or in addition to it.
         classes: What the gold codes mean; empty when there is no gold.
         gold: gold[i], the true class of unit i, UNKNOWN where it is not known; None when there is none at all.
@@ -45,6 +47,7 @@ class Corpus:
     texts: tuple[str, ...] | None = None
     tokens: tuple[str, ...] | None = None
     offsets: Ints | None = None
+    bounds: Ints | None = None
     features: Floats | None = None
     classes: Classes = ()
     gold: Ints | None = None
@@ -55,7 +58,7 @@ class Corpus:
             raise CorpusError(f"Item {name!r} appears twice in the corpus. Give each item once.")
         if self.offsets is not None:
             object.__setattr__(self, "offsets", read_only(np.asarray(self.offsets, dtype=np.int64)))
-        expected = {"texts": len(self.items), "tokens": self.n_units, "features": self.n_units, "gold": self.n_units}
+        expected = {"texts": len(self.items)} | dict.fromkeys(("tokens", "bounds", "features", "gold"), self.n_units)
         for name, size in expected.items():
             column = getattr(self, name)
             if column is not None and len(column) != size:
@@ -98,6 +101,7 @@ class Corpus:
             texts=None if self.texts is None else tuple(self.texts[s] for s in codes),
             tokens=None if self.tokens is None else tuple(self.tokens[i] for i in units),
             offsets=None if lengths is None else np.concatenate([[0], np.cumsum(lengths)]),
+            bounds=None if self.bounds is None else self.bounds[units],
             features=None if self.features is None else self.features[units],
             gold=None if self.gold is None else self.gold[units],
         )
@@ -198,6 +202,7 @@ def merge_corpora(known: Corpus | None, more: Corpus | None) -> Corpus | None:
     classes = sort_classes({str(name): name for name in (*known.classes, *fresh.classes)}.values())
     parts = [part.with_classes(classes) for part in (known, fresh)]
     features = [part.features for part in parts if part.features is not None]
+    bounds = [part.bounds for part in parts if part.bounds is not None]
     gold = [np.full(part.n_units, UNKNOWN) if part.gold is None else part.gold for part in parts]
     lengths = [np.diff(part.offsets) for part in parts if part.offsets is not None]
     return Corpus(
@@ -205,6 +210,7 @@ def merge_corpora(known: Corpus | None, more: Corpus | None) -> Corpus | None:
         texts=None if known.texts is None or fresh.texts is None else known.texts + fresh.texts,
         tokens=None if known.tokens is None or fresh.tokens is None else known.tokens + fresh.tokens,
         offsets=np.concatenate([[0], np.cumsum(np.concatenate(lengths))]) if lengths else None,
+        bounds=np.concatenate(bounds) if len(bounds) == len(parts) else None,
         features=np.concatenate(features) if len(features) == len(parts) else None,
         classes=classes,
         gold=None if known.gold is None and fresh.gold is None else np.concatenate(gold),

@@ -7,6 +7,7 @@ unpack to is limited (`data/limits.py`).
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import shutil
 import stat
@@ -21,6 +22,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
 
+from crowdlogic.data.folders import DAMAGED_ZIP, ZIP_MAGIC, Folder, open_folder
 from crowdlogic.data.limits import oversize_error, require_unpackable, unpacked_limit
 from crowdlogic.errors import FormatError, MissingDataError, OptionError, name_list
 
@@ -85,6 +87,25 @@ class InputFile:
                 raw = file.read()
         return gunzip(raw, self.name) if raw[:2] == GZIP_MAGIC else raw
 
+    @cached_property
+    def is_folder(self) -> bool:
+        """Whether it is a folder or a zip file, whose members are read."""
+        if self.is_standard_input:
+            return False
+        try:
+            return Path(self.path).is_dir() or (Path(self.path).is_file() and self.head(4) == ZIP_MAGIC)
+        except (OSError, ValueError):  # a name that no file can have; reading it says what is wrong
+            return False
+
+    @cached_property
+    def folder(self) -> Folder:
+        """The members of a folder or zip file."""
+        return open_folder(Path(self.path))
+
+    def open_unpacked(self) -> BinaryIO:
+        """The file opened to be read in pieces, unzipped."""
+        return self.open() if self.is_plain else io.BytesIO(self.content)
+
     def head(self, size: int = HEAD_SIZE) -> bytes:
         """The first bytes, unzipped; what can be read of them when the file is damaged."""
         if self.is_standard_input:
@@ -97,6 +118,47 @@ class InputFile:
             return zlib.decompressobj(wbits=31).decompress(raw, size)
         except zlib.error:
             return b""
+
+
+@dataclass(frozen=True)
+class MemberFile(InputFile):
+    """A file in a folder or zip file.
+
+    Attributes:
+        parent: The folder or zip file.
+        member: Its name in there.
+    """
+
+    parent: Folder
+    member: str
+
+    @property
+    def is_plain(self) -> bool:
+        """No: a reader is given its bytes."""
+        return False
+
+    @cached_property
+    def content(self) -> bytes:
+        """The whole member."""
+        return self.parent.read(self.member)
+
+    def open(self) -> BinaryIO:
+        """The member opened to be read in pieces."""
+        return self.parent.open(self.member)
+
+    def open_unpacked(self) -> BinaryIO:
+        """The same: members are not gzipped."""
+        return self.open()
+
+    def head(self, size: int = HEAD_SIZE) -> bytes:
+        """The first bytes."""
+        with self.open() as opened:
+            return opened.read(size)
+
+
+def member_file(folder: Folder, name: str) -> MemberFile:
+    """A file in a folder or zip file, as a file to read."""
+    return MemberFile(f"{folder.name}/{name}", folder, name)
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -153,10 +215,6 @@ def read_member(archive: zipfile.ZipFile, member: str, *, packed_size: int, name
     if len(content) > limit:
         raise oversize_error(limit, name)
     return content
-
-
-DAMAGED_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
-"""What Python's zipfile raises on a damaged archive, or on one that it cannot unpack."""
 
 
 def open_regular(path: str | Path) -> BinaryIO:

@@ -12,12 +12,14 @@ from typing import Any
 import polars as pl
 
 from crowdlogic.data.answers import Answers
+from crowdlogic.data.character_spans import Boundaries
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.files import InputFile
 from crowdlogic.data.formats.detection import detect_format
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.intake.contract import Duplicates, TableSource
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.text_tokens import Tokenizer
 
 
 def read_labels(
@@ -30,10 +32,21 @@ def read_labels(
     wide: bool = False,
     abstain: str | None = None,
     empty_label: str | None = None,
+    question: str | None = None,
+    tokens: Tokenizer | str = Tokenizer.words,
+    boundaries: Boundaries | str = Boundaries.widen,
 ) -> CrowdLabels:
     """The labels in a file; see `read_crowd` for the layouts and options."""
     options = ReadOptions(
-        columns=columns, classes=classes, duplicates=duplicates, wide=wide, abstain=abstain, empty_label=empty_label
+        columns=columns,
+        classes=classes,
+        duplicates=duplicates,
+        wide=wide,
+        abstain=abstain,
+        empty_label=empty_label,
+        question=question,
+        tokens=tokens,
+        boundaries=boundaries,
     )
     return _read_crowd(path, format, options).labels
 
@@ -48,12 +61,15 @@ def read_crowd(
     wide: bool = False,
     abstain: str | None = None,
     empty_label: str | None = None,
+    question: str | None = None,
+    tokens: Tokenizer | str = Tokenizer.words,
+    boundaries: Boundaries | str = Boundaries.widen,
 ) -> Crowd:
     """Labels from a file, with the items when it holds them.
 
     Layouts: a long table (item, annotator, label; or tags for sentences) in csv, tsv, parquet or jsonl; a wide table
     (one column per annotator) with `wide`; CoNLL with one column per annotator; jsonl records with tokens and
-    {annotator: tags}.
+    {annotator: tags}; exports of annotation tools, recognised by their content.
 
     Args:
         path: The file, "-" for standard input.
@@ -64,9 +80,20 @@ def read_crowd(
         wide: Whether the table has one row per item and one column per annotator.
         abstain: In a wide table, a value that means "no label", such as -1.
         empty_label: In a long table, the class that an empty cell means; None when it means no label.
+        question: In an export of a project with several questions, the one to read, such as Label Studio's from_name.
+        tokens: How texts with marked spans are cut into tokens: words, whitespace or characters.
+        boundaries: What to do with a span that begins or ends inside a token: widen, shrink, drop or error.
     """
     options = ReadOptions(
-        columns=columns, classes=classes, duplicates=duplicates, wide=wide, abstain=abstain, empty_label=empty_label
+        columns=columns,
+        classes=classes,
+        duplicates=duplicates,
+        wide=wide,
+        abstain=abstain,
+        empty_label=empty_label,
+        question=question,
+        tokens=tokens,
+        boundaries=boundaries,
     )
     return _read_crowd(path, format, options)
 

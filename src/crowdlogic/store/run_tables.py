@@ -136,6 +136,8 @@ def items_table(corpus: Corpus) -> pl.DataFrame:
     if corpus.offsets is not None:
         columns["length"] = np.diff(corpus.offsets)
         columns |= {} if corpus.tokens is None else {"tokens": _split(corpus.tokens, corpus, pl.String)}
+    if corpus.bounds is not None:
+        columns["start"], columns["end"] = (_split(side.tolist(), corpus, pl.Int64) for side in corpus.bounds.T)
     if corpus.gold is not None:
         columns["gold"] = corpus.gold if corpus.offsets is None else _split(corpus.gold.tolist(), corpus, pl.Int32)
     return pl.DataFrame(columns)
@@ -150,16 +152,19 @@ def _split(values: Any, corpus: Corpus, kind: Any) -> pl.Series:
 def read_items_table(table: pl.DataFrame, features: Floats | None, classes: Classes) -> Corpus:
     """The items, from items.parquet and their features."""
     _require_columns(table, ["item"], ITEMS)
-    columns = {name: table[name] for name in ("text", "tokens", "gold") if name in table.columns}
+    known = ("text", "tokens", "gold", "start", "end")
+    columns: dict[str, pl.Series] = {name: table[name] for name in known if name in table.columns}
     offsets = None
     if "length" in table.columns:
         lengths = _whole_numbers(table, "length", ITEMS)
         if (lengths < 0).any():
             raise InvalidValueError(f"{ITEMS}: length holds what is no length")
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        columns = {name: _flatten(series, lengths, name) for name, series in columns.items()}
+        of_units = {name: _flatten(series, lengths, name) for name, series in columns.items() if name != "text"}
+        columns |= of_units
     for name, series in columns.items():
-        if series.null_count() or not (series.dtype.is_integer() if name == "gold" else series.dtype == pl.String):
+        is_text = name in ("text", "tokens")
+        if series.null_count() or not (series.dtype == pl.String if is_text else series.dtype.is_integer()):
             raise InvalidValueError(f"{ITEMS}: {name} holds what does not belong there")
     return Corpus(
         items=table["item"],
@@ -168,8 +173,16 @@ def read_items_table(table: pl.DataFrame, features: Floats | None, classes: Clas
         classes=classes,
         texts=tuple(columns["text"].to_list()) if "text" in columns else None,
         tokens=tuple(columns["tokens"].to_list()) if "tokens" in columns else None,
+        bounds=_bounds(columns),
         gold=columns["gold"].to_numpy() if "gold" in columns else None,
     )
+
+
+def _bounds(columns: dict[str, pl.Series]) -> Ints | None:
+    """The places of the tokens in their texts, where the table has them."""
+    if "start" not in columns or "end" not in columns:
+        return None
+    return np.column_stack([columns["start"].to_numpy(), columns["end"].to_numpy()])
 
 
 def _flatten(series: pl.Series, lengths: Ints, name: str) -> pl.Series:

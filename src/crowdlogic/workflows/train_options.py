@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from crowdlogic.data.character_spans import Boundaries
 from crowdlogic.data.intake.contract import Duplicates
+from crowdlogic.data.text_tokens import Tokenizer
 from crowdlogic.store.options.changes import merge_changes
 from crowdlogic.store.options.decode import decode_options
 from crowdlogic.store.options.encode import encode_options
@@ -41,6 +43,9 @@ class TrainOptions:
         wide: Whether the labels have one column per annotator.
         abstain: With wide: a value that means no label.
         empty_label: The class that an empty answer means.
+        question: In an export with several questions, the one to read.
+        tokens: How texts with marked spans are cut into tokens.
+        boundaries: When a marked span begins or ends inside a token.
         set: Changes to options of the method, nested.
     """
 
@@ -65,6 +70,9 @@ class TrainOptions:
     wide: bool = False
     abstain: str | None = None
     empty_label: str | None = None
+    question: str | None = None
+    tokens: Tokenizer | None = None
+    boundaries: Boundaries | None = None
     set: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -84,6 +92,9 @@ class TrainOptions:
             wide=self.wide,
             abstain=self.abstain,
             empty_label=self.empty_label,
+            question=self.question,
+            tokens=self.tokens or Tokenizer.words,
+            boundaries=self.boundaries or Boundaries.widen,
         )
 
     def plain(self) -> dict[str, Any]:

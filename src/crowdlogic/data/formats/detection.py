@@ -6,7 +6,7 @@ from pathlib import Path
 
 from crowdlogic.data.files import STANDARD_STREAM, InputFile
 from crowdlogic.data.formats.protocol import FileFormat
-from crowdlogic.errors import OptionError
+from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.registry import FORMATS
 
 STANDARD_FORMAT = "csv"
@@ -27,11 +27,14 @@ def detect_format(file: InputFile, name: str | None = None) -> FileFormat:
     """The format to read a file in: the one that was named, or detected by its suffix and its content.
 
     A suffix that one format has decides. Where several have it, or none, the file's first bytes are looked at: the
-    first format that recognises them is taken, else the first one that has the suffix.
+    first format that recognises them is taken, else the first one that has the suffix. A folder, or a zip file whose
+    suffix decides nothing, is of the format that recognises its members.
     """
     if name is not None or file.is_standard_input:
         return load_format(name or STANDARD_FORMAT)
     candidates = formats_by_suffix(file.path)
+    if file.is_folder and (len(candidates) != 1 or Path(file.path).is_dir()):
+        return _detect_by_members(file)
     if len(candidates) == 1:
         return candidates[0]
     asked = candidates or [load_format(one) for one in FORMATS]
@@ -43,6 +46,18 @@ def detect_format(file: InputFile, name: str | None = None) -> FileFormat:
     if not candidates:
         raise _unknown_suffix(file.path)
     return candidates[0]
+
+
+def _detect_by_members(file: InputFile) -> FileFormat:
+    """The format of a folder or zip file."""
+    found = next((one for one in map(load_format, FORMATS) if one.recognises_folder(file.folder)), None)
+    if found is not None:
+        return found
+    kind = "a folder" if Path(file.path).is_dir() else "a zip file"
+    raise FormatError(
+        f"{file.name}: is {kind}, and no format knows its files. Name the file that holds the labels, or the format: "
+        f"--format."
+    )
 
 
 def load_format(name: str) -> FileFormat:

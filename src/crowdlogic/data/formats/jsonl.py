@@ -17,7 +17,7 @@ import polars as pl
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.files import InputFile
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
-from crowdlogic.data.formats.records import CROWD_FIELDS, corpus_from_records, crowd_from_records
+from crowdlogic.data.formats.records import corpus_from_records, crowd_from_records, holds_crowd
 from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, require_rows
 from crowdlogic.data.intake.columns import find_roles
 from crowdlogic.data.intake.contract import TableSource
@@ -38,7 +38,7 @@ class Jsonl(TableFormat):
             table = pl.read_ndjson(io.BytesIO(content), infer_schema_length=None)
         except UNREADABLE:
             records, source = parse_jsonl(content, file.name)
-            return _table_from_records(records, source), source
+            return table_from_records(records, source), source
         numbers = [number for number, line in enumerate(content.split(b"\n"), start=1) if line.strip()]
         if len(numbers) != len(table):
             raise FormatError(
@@ -107,10 +107,10 @@ def _has_crowds(content: bytes) -> bool:
         records, _ = parse_jsonl(content.lstrip().partition(b"\n")[0], "")
     except FormatError:
         return False
-    return any(isinstance(records[0].get(name), dict) for name in CROWD_FIELDS)
+    return holds_crowd(records[0])
 
 
-def _table_from_records(records: list[dict[str, Any]], source: TableSource) -> pl.DataFrame:
+def table_from_records(records: list[dict[str, Any]], source: TableSource) -> pl.DataFrame:
     """The objects as a table. A field of mixed types is left out, unless its name says that it matters."""
     columns = list(dict.fromkeys(name for record in records for name in record))
     roles = find_roles(columns, where=source.name).values()

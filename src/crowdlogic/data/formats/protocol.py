@@ -26,12 +26,15 @@ from typing import Any, Protocol, TypeAlias
 import polars as pl
 
 from crowdlogic.data.answers import Answers
+from crowdlogic.data.character_spans import Boundaries
 from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import InputFile
+from crowdlogic.data.folders import Folder
 from crowdlogic.data.frames import from_frame
 from crowdlogic.data.intake.contract import Duplicates, TableSource
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.text_tokens import Tokenizer
 from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.registry import FORMATS
 
@@ -63,6 +66,11 @@ class ReadOptions:
         wide: Whether the table has one row per item and one column per annotator.
         abstain: In a wide table, a value that means "no label", such as -1.
         empty_label: In a long table, the class that an empty cell means; None when it means no label.
+        question: In an export of a project with several questions, the one to read: Label Studio's from_name, Potato's
+            schema, Argilla's question. `topic=sports` asks of a question with several answers at once whether this
+            one was among them, yes or no.
+        tokens: How texts with marked spans are cut into tokens: words, whitespace or characters.
+        boundaries: What to do with a span that begins or ends inside a token: widen, shrink, drop or error.
     """
 
     columns: Mapping[str, str] | None = None
@@ -71,6 +79,9 @@ class ReadOptions:
     wide: bool = False
     abstain: str | None = None
     empty_label: str | None = None
+    question: str | None = None
+    tokens: Tokenizer | str = Tokenizer.words
+    boundaries: Boundaries | str = Boundaries.widen
 
     def __post_init__(self) -> None:
         if self.empty_label is not None and self.wide:
@@ -80,6 +91,8 @@ class ReadOptions:
             )
         if self.abstain is not None and not self.wide:
             raise OptionError("abstain: goes with a wide table (--wide). In other layouts an absent label is left out.")
+        Tokenizer.parse(self.tokens)
+        Boundaries.parse(self.boundaries)
 
 
 class FileFormat(Protocol):
@@ -100,6 +113,10 @@ class FileFormat(Protocol):
 
         It is asked where the suffix leaves a choice. Where no format is certain, the first with the suffix is taken.
         """
+        return False
+
+    def recognises_folder(self, folder: Folder) -> bool:
+        """Whether a folder or zip file with these members is certainly of this format."""
         return False
 
     def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:

@@ -25,6 +25,11 @@ CROWD_FIELDS = ("crowd", "annotations", "annotators")
 Record = dict[str, Any]
 
 
+def holds_crowd(record: Record) -> bool:
+    """Whether a record has {annotator: tags}."""
+    return any(isinstance(record.get(name), dict) for name in CROWD_FIELDS)
+
+
 def crowd_from_records(
     records: Sequence[Record],
     source: TableSource,

@@ -75,6 +75,28 @@ class TableSource:
         return f"{self.name}, {self.word} {self.number(row)}"
 
 
+@dataclass(frozen=True)
+class LeftOut:
+    """A part of an export that was not taken in, or was changed, and why.
+
+    Attributes:
+        count: How many.
+        what: Of what: annotation, span, label.
+        reason: Why and what was done, for one or many of them: "skipped by the annotator: no label".
+        first: Where the first of them is, such as "record 12".
+    """
+
+    count: int
+    what: str
+    reason: str
+    first: str = ""
+
+    def __str__(self) -> str:
+        """The sentence that users are shown."""
+        where = f" (first: {self.first})" if self.first else ""
+        return f"{self.count:,} {self.what}{'' if self.count == 1 else 's'} {self.reason}{where}."
+
+
 @dataclass(frozen=True, kw_only=True)
 class Intake:
     """What reading a table of labels did with its rows.
@@ -85,6 +107,7 @@ class Intake:
         duplicates: Rows that repeat an (item, annotator) pair seen before.
         policy: What was done about the duplicates.
         notices: Sentences about things that look like mistakes but may not be.
+        left_out: What an export holds that was left out or changed, each kind once.
     """
 
     rows: int = 0
@@ -92,6 +115,7 @@ class Intake:
     duplicates: int = 0
     policy: Duplicates = Duplicates.error
     notices: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
     def messages(self) -> list[str]:
         """What a user should know, a sentence each; empty when every row was taken as it is."""
@@ -101,7 +125,7 @@ class Intake:
             found.append(f"{self.missing:,} of {self.rows:,} rows {what} left out.")
         if self.duplicates:
             found.append(self._describe_duplicates())
-        return [*found, *self.notices]
+        return [*found, *map(str, self.left_out), *self.notices]
 
     def _describe_duplicates(self) -> str:
         """How many rows were repeats, and what was done about them."""
@@ -123,6 +147,7 @@ class Intake:
             duplicates=self.duplicates + other.duplicates,
             policy=other.policy if other.duplicates else self.policy,
             notices=tuple(dict.fromkeys(self.notices + other.notices)),
+            left_out=self.left_out + other.left_out,
         )
 
 

@@ -1,0 +1,143 @@
+"""The records of a JSON file, one at a time: elements of an array, an object a line, or one object.
+
+The file is read in pieces and each record is parsed by itself, so that memory holds one record and not the file.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from crowdlogic.data.files import InputFile
+from crowdlogic.errors import FormatError
+
+PIECE = 1 << 20
+"""How many bytes are read at once; more where a record is longer."""
+
+CUT_OFF = 64
+"""A problem that is at least so many characters before the end of what was read is no matter of reading on."""
+
+SPACE = re.compile(r"[ \t\n\r]*")
+REMEDY = "Export the file again."
+
+
+def iterate_records(file: InputFile) -> Iterator[tuple[int, Any]]:
+    """The records and their numbers, from 1."""
+    with file.open_unpacked() as opened:
+        text = _Text(opened, file.name)
+        if text.peek() == "[":
+            yield from _elements(text)
+        else:
+            yield from _values(text)
+
+
+def iterate_members(file: InputFile) -> Iterator[tuple[int, str, Any]]:
+    """The members of the one object that a file is: number from 1, key, value."""
+    with file.open_unpacked() as opened:
+        text = _Text(opened, file.name)
+        text.expect("{", 1)
+        number = 0
+        while text.peek() != "}":
+            number += 1
+            if number > 1:
+                text.expect(",", number)
+            key = text.value(number)
+            if not isinstance(key, str):
+                raise FormatError(f"{file.name}, record {number}: a field without a name. {REMEDY}")
+            text.expect(":", number)
+            yield number, key, text.value(number)
+        text.expect("}", number)
+        text.require_end(number)
+
+
+def require_object(record: Any, number: int, file: InputFile) -> dict[str, Any]:
+    """The record, if it is an object."""
+    if not isinstance(record, dict):
+        kind = type(record).__name__
+        raise FormatError(f"{file.name}, record {number}: a JSON {kind} where an object is expected. {REMEDY}")
+    return record
+
+
+def _elements(text: _Text) -> Iterator[tuple[int, Any]]:
+    text.expect("[", 1)
+    number = 0
+    while text.peek() != "]":
+        number += 1
+        if number > 1:
+            text.expect(",", number)
+        yield number, text.value(number)
+    text.expect("]", number)
+    text.require_end(number)
+
+
+def _values(text: _Text) -> Iterator[tuple[int, Any]]:
+    number = 0
+    while text.peek():
+        number += 1
+        yield number, text.value(number)
+    if not number:
+        raise FormatError(f"{text.name}: the file is empty. {REMEDY}")
+
+
+class _Text:
+    """The text of a JSON file as far as it was read, and the place up to which it was used."""
+
+    def __init__(self, opened: BinaryIO, name: str) -> None:
+        self.name = name
+        self._opened, self._decode = opened, codecs.getincrementaldecoder("utf-8-sig")().decode
+        self._text, self._at, self._ended = "", 0, False
+        self._scan = json.JSONDecoder().raw_decode
+
+    def peek(self) -> str:
+        """The next character that is no white space; empty at the end."""
+        while True:
+            self._at = SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]  # it matches anywhere
+            if self._at < len(self._text) or self._ended:
+                return self._text[self._at : self._at + 1]
+            self._read_on()
+
+    def expect(self, sign: str, number: int) -> None:
+        """Go past a sign that must come next."""
+        found = self.peek()
+        if found != sign:
+            what = "the file ends" if not found else f"{found!r} stands"
+            raise FormatError(f"{self.name}, record {number}: {what} where {sign!r} is expected. {REMEDY}")
+        self._at += 1
+
+    def value(self, number: int) -> Any:
+        """The next value."""
+        self.peek()
+        while True:
+            try:
+                found, end = self._scan(self._text, self._at)
+            except json.JSONDecodeError as problem:
+                cut_off = problem.pos > len(self._text) - CUT_OFF or "Unterminated string" in problem.msg
+                if self._ended or not cut_off:
+                    raise FormatError(f"{self.name}, record {number}: not JSON ({problem.msg}). {REMEDY}") from None
+                self._read_on()
+            except (RecursionError, ValueError) as problem:
+                raise FormatError(f"{self.name}, record {number}: not JSON ({problem}). {REMEDY}") from None
+            else:
+                if end < len(self._text) or self._ended:
+                    self._at = end
+                    return found
+                self._read_on()  # a number may go on in the next piece
+
+    def require_end(self, number: int) -> None:
+        """Refuse anything but white space up to the end."""
+        if self.peek():
+            raise FormatError(f"{self.name}, record {number}: something follows the last record. {REMEDY}")
+
+    def _read_on(self) -> None:
+        """Read a piece more, as much as is still unused at least, so that a long record is not parsed over and over."""
+        unused = self._text[self._at :]
+        piece = self._opened.read(max(PIECE, len(unused)))
+        self._ended = not piece
+        try:
+            self._text = unused + self._decode(piece, self._ended)
+        except UnicodeDecodeError:
+            raise FormatError(f"{self.name}: not UTF-8 text. Save the file as UTF-8.") from None
+        self._at = 0

@@ -1,0 +1,49 @@
+"""Label Studio's exports: JSON (whole tasks), JSON_MIN and CSV (a record per annotation).
+
+Choices, labels of text (spans), ratings, numbers, pairwise comparisons and taxonomies are read; regions of images and
+sound are not. Formats as label-studio-sdk writes them (label_studio_sdk.converter).
+"""
+
+from __future__ import annotations
+
+from crowdlogic.data.files import InputFile
+from crowdlogic.data.formats.json_outline import outline_json
+from crowdlogic.data.formats.label_studio_rows import is_row_header, read_rows
+from crowdlogic.data.formats.label_studio_tasks import read_tasks
+from crowdlogic.data.formats.protocol import Crowd, ReadOptions
+from crowdlogic.data.formats.tool_export import ToolExport
+
+ROW_FIELDS = ("annotator", "annotation_id", "created_at", "updated_at", "lead_time")
+"""The fields that every record of JSON_MIN and every row of CSV has."""
+
+TASK_FIELDS = (
+    ("data", "annotations"),
+    ("data", "completions"),
+    ("data", "predictions"),
+    ("annotations[].result",),
+    ("completions[].result",),
+    ("predictions[].result",),
+)
+"""Fields of which a task has at least one group."""
+
+
+class LabelStudio(ToolExport):
+    """Tasks with the annotations of several people, or a record for each annotation."""
+
+    name, title, suffixes = "label-studio", "Label Studio's export", (".json", ".csv", ".tsv")
+
+    def recognises(self, head: bytes) -> bool:
+        """Tasks have data and annotations; records have the annotator, the annotation's id and times."""
+        found = outline_json(head)
+        if found.root:
+            return any(found.has(*fields) for fields in (*TASK_FIELDS, ROW_FIELDS))
+        return is_row_header(head, ROW_FIELDS)
+
+    def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
+        """Labels or tags of all annotators, texts, and gold from annotations marked as ground truth."""
+        found = outline_json(file.head())
+        is_tasks = bool(found.root) and not found.has(*ROW_FIELDS)
+        return read_tasks(file, options) if is_tasks else read_rows(file, options)
+
+
+LABEL_STUDIO = LabelStudio()

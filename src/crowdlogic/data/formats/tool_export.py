@@ -1,0 +1,36 @@
+"""What all exports of annotation tools share: items and gold are those that come with the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from crowdlogic.data.answers import Answers
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.files import InputFile
+from crowdlogic.data.formats.protocol import FileFormat, ReadOptions
+from crowdlogic.errors import CorpusError
+
+
+class ToolExport(FileFormat):
+    """An export of an annotation tool. A subclass says how it is recognised, and how its labels are read."""
+
+    def read_corpus(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Corpus:  # noqa: ARG002
+        """The items that were annotated, with gold where the export marks it."""
+        corpus = self.read_crowd(file, ReadOptions()).corpus
+        if corpus is None or (corpus.texts is None and corpus.tokens is None and corpus.gold is None):
+            raise CorpusError(f"{file.name}: {self.title} has neither texts nor gold here. Give the items' own file.")
+        return corpus
+
+    def read_answers(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Answers:
+        """The gold that the export marks."""
+        corpus = self.read_corpus(file, columns)
+        if corpus.gold is None:
+            raise CorpusError(f"{file.name}: no gold is marked in {self.title}. Aggregate its labels first.")
+        return Answers(
+            corpus.items,
+            corpus.classes,
+            corpus.gold,
+            offsets=corpus.offsets,
+            tokens=corpus.tokens,
+            source=str(file.path),
+        )

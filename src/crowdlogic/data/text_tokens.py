@@ -1,0 +1,101 @@
+"""Texts cut into tokens, each with its place in the text: the tokens to which all annotators' spans are aligned.
+
+Every tokeniser keeps a letter together with its combining marks, and leaves out white space, control characters and
+invisible format characters such as right-to-left marks. What it cuts depends on the text alone, so reading a text again
+gives the same tokens. Positions are counted in characters (Unicode code points), as Python does.
+
+- `words`: runs of letters and digits, every other character by itself. Scripts written without spaces between words
+  (Chinese, Japanese, Thai, Lao, Khmer, Burmese) are cut into characters; an emoji of several code points is one token.
+- `whitespace`: what stands between white space.
+- `characters`: every character.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import polars as pl
+
+from crowdlogic.data.names import Names
+from crowdlogic.errors import OptionError
+from crowdlogic.numerics.arrays import Ints
+
+WITHOUT_SPACES = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+LETTER = rf"[\p{{L}}\p{{N}}\p{{M}}\p{{Pc}}&&[^{WITHOUT_SPACES}]]"
+LETTER_OR_JOINER = rf"[\p{{L}}\p{{N}}\p{{M}}\p{{Pc}}\x{{200c}}\x{{200d}}&&[^{WITHOUT_SPACES}]]"
+PICTURE = r"\p{Extended_Pictographic}[\p{M}\p{Emoji_Modifier}]*"
+EMOJI = rf"{PICTURE}(?:\x{{200d}}{PICTURE})*|\p{{RI}}\p{{RI}}"
+GAP = r"[\s\p{Cc}\p{Cf}]+"
+CHARACTER = r"(?s:.)\p{M}*"
+
+
+class Tokenizer(StrEnum):
+    """How texts are cut into tokens."""
+
+    words = "words"
+    whitespace = "whitespace"
+    characters = "characters"
+
+    @classmethod
+    def parse(cls, name: str) -> Tokenizer:
+        """The tokeniser of that name."""
+        try:
+            return cls(name)
+        except ValueError:
+            raise OptionError(f"tokens: {name!r} is none of {', '.join(cls)}.") from None
+
+
+PATTERNS = {
+    Tokenizer.words: rf"{EMOJI}|[{WITHOUT_SPACES}]\p{{M}}*|{LETTER}{LETTER_OR_JOINER}*|{GAP}|{CHARACTER}",
+    Tokenizer.whitespace: r"\s+|\S+",
+    Tokenizer.characters: rf"{EMOJI}|{GAP}|{CHARACTER}",
+}
+"""Patterns whose matches, one after the other, are the whole text; those that begin with a gap are no tokens."""
+
+
+@dataclass(frozen=True, eq=False)
+class TokenizedTexts:
+    """Texts and their tokens. Axes: s text, i token over all texts.
+
+    Attributes:
+        tokens: tokens[i].
+        bounds: bounds[i] = (start, end), the place of token i in its text, in characters; the end is exclusive.
+        offsets: offsets[s] is the first token of text s, offsets[-1] the number of tokens.
+    """
+
+    tokens: Names
+    bounds: Ints
+    offsets: Ints
+
+
+def tokenize_texts(texts: Sequence[str] | Names, tokenizer: Tokenizer | str = Tokenizer.words) -> TokenizedTexts:
+    """The tokens of every text."""
+    whole = pl.Series("text", texts, dtype=pl.String)
+    pieces = whole.str.extract_all(PATTERNS[Tokenizer.parse(tokenizer)])
+    count = pieces.list.len().to_numpy().astype(np.int64)
+    flat = pieces.filter(pl.Series(count > 0)).explode()  # an empty list would explode to a missing value
+    is_token = ~flat.str.contains(rf"^{GAP}$")
+    text_of_piece = np.repeat(np.arange(len(whole)), count)
+    end = np.cumsum(flat.str.len_chars().to_numpy().astype(np.int64))
+    before = np.cumsum(whole.str.len_chars().to_numpy().astype(np.int64)) - whole.str.len_chars().to_numpy()
+    end = end - before[text_of_piece]
+    kept = np.flatnonzero(is_token.to_numpy())
+    tokens = flat.filter(is_token)
+    bounds = np.column_stack([end[kept] - tokens.str.len_chars().to_numpy().astype(np.int64), end[kept]])
+    per_text = np.bincount(text_of_piece[kept], minlength=len(whole))
+    return TokenizedTexts(tokens.alias("token"), bounds, np.concatenate([[0], np.cumsum(per_text)]))
+
+
+def place_tokens(tokens: Sequence[str], text: str) -> list[tuple[int, int]] | None:
+    """The places of given tokens in their text, one after the other; None when some token is not found there."""
+    found, at = [], 0
+    for token in tokens:
+        start = text.find(token, at)
+        if start < 0:
+            return None
+        at = start + len(token)
+        found.append((start, at))
+    return found

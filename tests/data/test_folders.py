@@ -1,0 +1,88 @@
+"""Folders and zip files of exports: the same members either way, confined and limited."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from crowdlogic.data.files import InputFile, member_file
+from crowdlogic.data.folders import open_folder
+from crowdlogic.data.formats.detection import detect_format
+from crowdlogic.errors import FormatError
+
+
+def pack(path: Path, members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> Path:
+    with zipfile.ZipFile(path, "w", compression) as packed:
+        for name, content in members.items():
+            packed.writestr(name, content)
+    return path
+
+
+def test_a_folder_and_a_zip_file_have_the_same_members(tmp_path: Path) -> None:
+    (tmp_path / "f" / "b").mkdir(parents=True)
+    (tmp_path / "f" / "b" / "x.jsonl").write_bytes(b"1")
+    (tmp_path / "f" / "a.jsonl").write_bytes(b"22")
+    pack(tmp_path / "f.zip", {"b/x.jsonl": b"1", "a.jsonl": b"22"})
+
+    for path in (tmp_path / "f", tmp_path / "f.zip"):
+        folder = open_folder(path)
+        assert InputFile(path).is_folder
+        assert folder.names == ("a.jsonl", "b/x.jsonl")
+        assert folder.read("b/x.jsonl") == b"1"
+        assert member_file(folder, "a.jsonl").head() == b"22"
+        assert member_file(folder, "a.jsonl").name == f"{path}/a.jsonl"
+
+
+@pytest.mark.parametrize("name", ["../x", "/etc/x", "a/../../x", "..\\x", "C:\\x", "c:/x"])
+def test_a_member_that_leads_out_is_refused(name: str, tmp_path: Path) -> None:
+    path = pack(tmp_path / "f.zip", {name: b"1"})
+
+    with pytest.raises(FormatError, match="leads out of the zip file"):
+        _ = open_folder(path).names
+
+
+def test_a_zip_bomb_is_refused_before_and_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = pack(tmp_path / "f.zip", {"a": bytes(10_000_000)})
+    monkeypatch.setenv("CROWDLOGIC_MAX_UNPACKED", "1M")
+
+    with pytest.raises(FormatError, match="unpacks to more than 1 MiB"):
+        _ = open_folder(path).names
+    with pytest.raises(FormatError, match=r"f\.zip: a: unpacks to more than 1 MiB"):
+        open_folder(path).read("a")
+
+
+def test_a_member_is_read_in_pieces(tmp_path: Path) -> None:
+    path = pack(tmp_path / "f.zip", {"a": b"0123456789"})
+
+    with open_folder(path).open("a") as opened:
+        assert (opened.read(4), opened.read(4), opened.read(4), opened.read(4)) == (b"0123", b"4567", b"89", b"")
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip", "encrypt"])
+def test_a_damaged_zip_file_is_refused_in_one_line(damage: str, tmp_path: Path) -> None:
+    path = pack(tmp_path / "f.zip", {"a": b"0123456789" * 100}, zipfile.ZIP_STORED)
+    raw = bytearray(path.read_bytes())
+    if damage == "cut":
+        del raw[-10:]
+    elif damage == "flip":
+        raw[60] ^= 1
+    else:
+        raw[6] |= 1
+        raw[raw.index(b"PK\x01\x02") + 8] |= 1
+    path.write_bytes(raw)
+
+    folder = open_folder(path)
+    with pytest.raises(FormatError, match="the zip file cannot be read"):
+        [folder.read(name) for name in folder.names]
+
+
+def test_a_folder_or_zip_file_that_no_format_knows_says_so(tmp_path: Path) -> None:
+    (tmp_path / "f").mkdir()
+    pack(tmp_path / "f.zip", {"readme.txt": b"1"})
+
+    with pytest.raises(FormatError, match=r"f: is a folder, and no format knows its files\."):
+        detect_format(InputFile(tmp_path / "f"))
+    with pytest.raises(FormatError, match=r"f\.zip: is a zip file, and no format knows its files\."):
+        detect_format(InputFile(tmp_path / "f.zip"))

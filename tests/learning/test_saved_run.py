@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 from safetensors.numpy import load_file, save_file
+from tests.store.sealing import reseal, unsealed
 
 from crowdlogic.classifiers.linear import LinearClassifier
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
@@ -27,6 +28,7 @@ from crowdlogic.learning.training_run import train_run
 from crowdlogic.registry import ANNOTATOR_MODELS
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.store.checkpoints import _seal
 
 MADE = simulate_sentiment(5, items=40, test_items=5, annotators=5, labels_per_item=3)
 RULES = parse_rules("1.0: include contrast('but')\n1: Near(A, B) & Label(A, C) -> Label(B, C)")
@@ -59,7 +61,9 @@ Change = Callable[[Any], Any]
 def edit(run: Path, file: str, change: Change) -> None:
     """Read a file of a run, change what it holds, and write it back."""
     path = run / file
-    if path.suffix == ".json":
+    if path.name == "state.json":
+        path.write_bytes(_seal(change(unsealed(path))))
+    elif path.suffix == ".json":
         path.write_text(json.dumps(change(json.loads(path.read_text()))))
     elif path.suffix == ".jsonl":
         path.write_text(change(path.read_text()))
@@ -67,6 +71,7 @@ def edit(run: Path, file: str, change: Change) -> None:
         change(pl.read_parquet(path)).write_parquet(path)
     else:
         save_file({name: np.ascontiguousarray(array) for name, array in change(load_file(path)).items()}, path)
+    reseal(run)
 
 
 def without(*path: str) -> Change:
@@ -96,7 +101,7 @@ def put(value: Any, *path: str) -> Change:
 
 
 CONFIG = "config.json"
-TOP = ("classes", "digests", "rules", "projector", "outcome", "method", "annotators")
+TOP = ("classes", "rules", "projector", "outcome", "method", "annotators")
 PLACES = [
     *((name,) for name in TOP),
     ("method", "classifier"),

@@ -13,6 +13,7 @@ import pytest
 from crowdlogic.errors import FormatError, MissingDataError, OptionError
 from crowdlogic.store import checkpoints, files
 from crowdlogic.store.checkpoints import RunCheckpoint, StateCheckpoint
+from crowdlogic.store.checksums import arrays_sha256
 
 OWNER = {"labels": "1", "options": "2"}
 WORDS = np.frombuffer(b'["a"]', dtype=np.uint8)
@@ -287,8 +288,9 @@ def test_a_fit_that_is_done_leaves_no_state(tmp_path: Path) -> None:
 def test_a_checkpoint_reads_no_file_outside_its_folder(tmp_path: Path) -> None:
     keeper(tmp_path).save(*epoch(2, 1))
     path = tmp_path / "checkpoint" / "state.json"
-    state = json.loads(path.read_text())
-    path.write_text(json.dumps({**state, "files": {**state["files"], "best": "../checkpoint/last-0002.safetensors"}}))
+    state = json.loads(path.read_text())["content"]
+    state["files"]["best"] = "../checkpoint/last-0002.safetensors"
+    path.write_bytes(checkpoints._seal(state))
 
     with pytest.raises(FormatError) as refused:
         keeper(tmp_path).load()
@@ -307,3 +309,88 @@ def test_what_only_the_last_epoch_has_is_saved_beside_the_best(tmp_path: Path) -
     assert found is not None
     np.testing.assert_array_equal(found[0]["factors"], [0.5])
     assert "factors" not in found[1]
+
+
+@pytest.mark.parametrize("name", ["state.json", "fixed.safetensors", "best-0001.safetensors", "last-0002.safetensors"])
+def test_a_flipped_bit_in_a_checkpoint_is_noticed(tmp_path: Path, name: str) -> None:
+    keeper(tmp_path).save(*epoch(2, 1))
+    path = tmp_path / "checkpoint" / name
+    content = bytearray(path.read_bytes())
+    content[-20] ^= 1
+    path.write_bytes(content)
+
+    with pytest.raises(FormatError, match=f"{name}: (is not the file that was written|is no JSON|is no checkpoint)"):
+        keeper(tmp_path).load()
+
+
+def test_a_link_in_the_place_of_the_checkpoint_is_neither_followed_nor_emptied(tmp_path: Path) -> None:
+    outside, run = tmp_path / "outside", tmp_path / "run"
+    outside.mkdir()
+    run.mkdir()
+    (outside / "state.json").write_text("precious")
+    (run / "checkpoint").symlink_to(outside)
+
+    for attempt in (lambda: keeper(run).save(*epoch(1, 1)), lambda: keeper(run).load()):
+        with pytest.raises(FormatError, match=r"checkpoint in it is a symbolic link\. A run holds files of its own"):
+            attempt()
+    keeper(run).remove()
+
+    assert (outside / "state.json").read_text() == "precious"
+    assert [file.name for file in outside.iterdir()] == ["state.json"]
+
+
+def test_only_files_that_a_checkpoint_named_are_removed(tmp_path: Path) -> None:
+    kept = keeper(tmp_path)
+    kept.save(*epoch(1, 1))
+    (tmp_path / "checkpoint" / "thesis.tex").write_text("mine")
+    (tmp_path / "checkpoint" / ".state.json.abcdef12.part").write_text("half")
+
+    kept.save(*epoch(2, 2))
+    kept.remove()
+
+    assert [file.name for file in (tmp_path / "checkpoint").iterdir()] == ["thesis.tex"]
+
+
+def test_a_flipped_bit_in_a_state_is_noticed(tmp_path: Path) -> None:
+    checkpoint = StateCheckpoint(tmp_path / "fit", "me")
+    checkpoint.write(STATE, TRACE)
+    content = bytearray((tmp_path / "fit").read_bytes())
+    content[-5] ^= 1
+    (tmp_path / "fit").write_bytes(content)
+
+    with pytest.raises(FormatError, match=r"fit: the checkpoint is damaged \(its SHA-256 differs\)\. Remove it"):
+        checkpoint.read()
+
+
+@pytest.mark.parametrize(
+    "trace", [None, np.array([np.nan]), np.zeros((2, 2)), np.array(["x"], dtype="S1").view(np.uint8)]
+)
+def test_a_state_without_a_sound_trace_is_refused(tmp_path: Path, trace: Any) -> None:
+    arrays = {"state.prior": STATE["prior"]} | ({} if trace is None else {"trace": trace})
+    metadata = {"owner": "me", "sha256": arrays_sha256(arrays)}
+    files.put_arrays(tmp_path / "fit", arrays, metadata=metadata)
+
+    with pytest.raises(FormatError, match=r"the checkpoint is damaged \(its trace\)"):
+        StateCheckpoint(tmp_path / "fit", "me").read()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"prior": None}, "the checkpoint holds confusion where confusion, prior are expected"),
+        ({"more": np.zeros(1)}, "the checkpoint holds confusion, prior, more where confusion, prior are expected"),
+        ({"prior": np.zeros(3)}, r"prior is float64 \(3,\) where float64 \(2,\) is expected"),
+        ({"prior": np.zeros(2, np.float32)}, r"prior is float32 \(2,\) where float64 \(2,\) is expected"),
+        ({"prior": np.array([np.nan, 1])}, "prior holds NaN or infinities"),
+        ({"prior": np.array([1e300, 1])}, "prior holds NaN or infinities"),
+        ({"prior": np.array([-1.0, 1])}, "prior holds negative numbers"),
+    ],
+)
+def test_a_state_must_be_like_the_one_that_the_fit_begins_with(changes: dict[str, Any], message: str) -> None:
+    state = {name: array for name, array in (STATE | changes).items() if array is not None}
+
+    with pytest.raises(FormatError, match=message):
+        StateCheckpoint(Path("fit"), "me").require_like(state, STATE, signed=False)
+
+    StateCheckpoint(Path("fit"), "me").require_like(STATE, STATE, signed=False)
+    StateCheckpoint(Path("fit"), "me").require_like({"a": np.array([-1.0])}, {"a": np.ones(1)}, signed=True)

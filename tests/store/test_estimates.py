@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from tests.store.sealing import reseal
 from tests.truth.planted import planted
 
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.frames import from_arrays, from_sequences
-from crowdlogic.errors import FormatError, MissingDataError
+from crowdlogic.errors import CrowdLogicError, FormatError, MissingDataError
 from crowdlogic.store.estimates import load_estimate, save_estimate
 from crowdlogic.store.files import get_arrays, put_arrays
 from crowdlogic.truth.dawid_skene import DawidSkene
@@ -91,6 +94,7 @@ def test_a_folder_without_an_estimate_is_named(tmp_path: Path) -> None:
 def test_a_damaged_file_is_refused(tmp_path: Path, file: str, content: bytes, message: str) -> None:
     save_estimate(tmp_path, DawidSkene().infer(planted(0).labels))
     (tmp_path / file).write_bytes(content)
+    reseal(tmp_path)
 
     with pytest.raises(FormatError, match=message):
         load_estimate(tmp_path)
@@ -101,8 +105,76 @@ def test_a_missing_array_is_named(tmp_path: Path, missing: str) -> None:
     save_estimate(tmp_path, DawidSkene().infer(planted(0).labels))
     path = tmp_path / "estimate.safetensors"
     put_arrays(path, {name: array for name, array in get_arrays(path).items() if name != missing})
+    reseal(tmp_path)
 
     with pytest.raises(FormatError) as refused:
         load_estimate(tmp_path)
 
     assert str(refused.value) == f"{path}: holds no {missing}. Save the estimate again."
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("beliefs", lambda a: a[:1], r"beliefs is \(1, 3\) where"),
+        ("beliefs", lambda a: np.full_like(a, np.nan), "beliefs holds NaN or infinities"),
+        ("beliefs", lambda a: -a, "beliefs holds what is no probability"),
+        ("beliefs", lambda a: a * 0.5, "beliefs holds probabilities that do not sum to one"),
+        ("beliefs", lambda a: a.astype(np.int64), "beliefs holds int64 where numbers with a fraction are expected"),
+        ("answer", lambda a: a + 100, "answer holds what is not from -1 to 2"),
+        ("answer", lambda a: a.astype(np.float64), "answer holds float64 where whole numbers are expected"),
+        ("answer", lambda a: a[:, None], "answer is"),
+        ("confusion", lambda a: a[:, :1], "confusion is"),
+        ("confusion", lambda a: a + 1e9, "confusion holds what is no probability"),
+        ("prior", lambda a: a[:1], "prior is"),
+        ("trace", lambda a: a[:, None], "trace is"),
+        ("trace", lambda a: np.full_like(a, np.inf), "trace holds infinities"),
+        ("parameters.x", lambda a: np.zeros(3, dtype=np.uint8), "parameters.x holds uint8"),
+    ],
+)
+def test_an_array_that_holds_what_it_may_not_is_refused(
+    tmp_path: Path, name: str, change: Callable[[Any], Any], message: str
+) -> None:
+    save_estimate(tmp_path, DawidSkene().infer(planted(0).labels))
+    arrays = get_arrays(tmp_path / "estimate.safetensors")
+    put_arrays(tmp_path / "estimate.safetensors", arrays | {name: change(arrays.get(name))})
+    reseal(tmp_path)
+
+    with pytest.raises(FormatError, match=rf"the estimate is damaged \({message}.*\)\. Save the estimate again\."):
+        load_estimate(tmp_path)
+
+
+@pytest.mark.parametrize("offsets", [[0, 1], [1, 2, 3], [0, 3, 2], [0, 2, 9], [0, -1, 3]])
+def test_offsets_rise_from_the_first_to_the_last_unit(tmp_path: Path, offsets: list[int]) -> None:
+    labels = from_sequences([("s", "w", ["O", "B-X"]), ("t", "w", ["O"])])
+    save_estimate(tmp_path, DawidSkene().infer(labels))
+    arrays = get_arrays(tmp_path / "estimate.safetensors")
+    put_arrays(tmp_path / "estimate.safetensors", arrays | {"offsets": np.array(offsets)})
+    reseal(tmp_path)
+
+    with pytest.raises(FormatError, match=r"the estimate is damaged \(offsets "):
+        load_estimate(tmp_path)
+
+
+@pytest.mark.parametrize("items", [["a", 1], ["a", "a"], [["a"], ["b"]], [None, "a"], [1.5, "a"], [{}, {}]])
+def test_names_of_items_are_of_one_type_each_once(tmp_path: Path, items: list[Any]) -> None:
+    save_estimate(tmp_path, DawidSkene().infer(from_arrays(["u", "v"], ["x", "y"], ["a", "b"])))
+    names = json.loads((tmp_path / "estimate.json").read_text())
+    (tmp_path / "estimate.json").write_text(json.dumps(names | {"items": items}))
+    reseal(tmp_path)
+
+    with pytest.raises(FormatError, match="the estimate is damaged"):
+        load_estimate(tmp_path)
+
+
+@pytest.mark.parametrize("file", ["estimate.json", "estimate.safetensors", "SHA256SUMS"])
+def test_a_flipped_bit_in_an_estimate_is_noticed(tmp_path: Path, file: str) -> None:
+    save_estimate(tmp_path, DawidSkene().infer(planted(0).labels))
+    whole = (tmp_path / file).read_bytes()
+    for at in np.random.default_rng(0).integers(len(whole), size=10):
+        changed = bytearray(whole)
+        changed[at] ^= 4
+        (tmp_path / file).write_bytes(changed)
+
+        with pytest.raises(CrowdLogicError):
+            load_estimate(tmp_path)

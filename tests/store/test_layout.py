@@ -14,7 +14,7 @@ from crowdlogic.store.layout import VERSION, Status, is_run, last_epoch, read_co
 
 def test_the_layout_has_the_version_that_its_runs_say(tmp_path: Path) -> None:
     """A change of the layout is a new version, so that a run of an old one is refused and not misread."""
-    assert VERSION == 2
+    assert VERSION == 3
 
 
 def test_the_status_changes_and_nothing_else(tmp_path: Path) -> None:
@@ -34,8 +34,8 @@ def test_the_status_of_no_run_is_not_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "config",
     [
-        {"version": 1, "status": "done"},
-        {"version": "2", "status": "done"},
+        {"version": 2, "status": "done"},
+        {"version": "3", "status": "done"},
         {"version": VERSION, "status": "over"},
         {"version": VERSION, "status": ["done"]},
         {"version": VERSION},
@@ -49,7 +49,7 @@ def test_a_run_of_another_version_is_refused(tmp_path: Path, config: Any) -> Non
     with pytest.raises(FormatError) as refused:
         read_config(tmp_path)
 
-    assert str(refused.value) == f"{tmp_path}/config.json: is no run of version 2. Train it again with this version."
+    assert str(refused.value) == f"{tmp_path}/config.json: is no run of version 3. Train it again with this version."
 
 
 def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:

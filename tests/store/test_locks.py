@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crowdlogic.errors import OptionError
+from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.store.files import put_json, put_lines
 from crowdlogic.store.layout import VERSION, Status, read_config
 from crowdlogic.store.locks import claim, lock, release
@@ -112,3 +112,43 @@ def test_without_locks_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyP
         held = list(tmp_path.iterdir())
 
     assert held == []
+
+
+def test_a_run_that_was_killed_before_its_config_was_written_may_be_begun_again(tmp_path: Path) -> None:
+    (tmp_path / "run" / "checkpoint").mkdir(parents=True)
+    (tmp_path / "run" / ".config.json.abcd1234.part").write_text("{")
+    (tmp_path / "run" / "checkpoint" / "fixed.safetensors").write_bytes(b"half")
+
+    claim(tmp_path / "run", resume=False)
+
+    assert not (tmp_path / "run" / ".config.json.abcd1234.part").exists()
+
+
+def test_what_a_killed_training_left_half_written_goes_when_it_is_resumed(tmp_path: Path) -> None:
+    begun(tmp_path / "run", Status.running)
+    (tmp_path / "run" / "checkpoint").mkdir()
+    left = [
+        tmp_path / "run" / ".history.jsonl.abcd1234.part",
+        tmp_path / "run" / "checkpoint" / ".last-0001.safetensors.abcd1234.part",
+    ]
+    for path in left:
+        path.write_text("half")
+
+    claim(tmp_path / "run", resume=True)
+
+    assert not any(path.exists() for path in left)
+
+
+@pytest.mark.parametrize("name", ["checkpoint", "words", "tables", "checkpoint-refit"])
+def test_a_run_with_a_link_is_neither_claimed_nor_emptied(tmp_path: Path, name: str) -> None:
+    begun(tmp_path / "run", Status.running)
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "precious").write_text("mine")
+    (tmp_path / "run" / name).symlink_to(tmp_path / "outside")
+
+    with pytest.raises(FormatError, match=f"{name} in it is a symbolic link"):
+        claim(tmp_path / "run", resume=True)
+    (tmp_path / "run" / "config.json").unlink()
+    release(tmp_path / "run")
+
+    assert (tmp_path / "outside" / "precious").read_text() == "mine"

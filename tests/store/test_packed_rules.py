@@ -46,6 +46,10 @@ def written(folder: Path) -> tuple[RuleSet, Vocabulary]:
     return read_rules(folder / "my.rules"), Vocabulary().table("Near", near)
 
 
+def files_in(folder: Path) -> list[str]:
+    return [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
+
+
 def beliefs(rules: RuleSet, vocabulary: Vocabulary) -> np.ndarray:
     q_a = np.array([[0.4, 0.6], [0.7, 0.3], [0.5, 0.5]])
     ground = ground_rules(rules, TEXTS, CLASSES, vocabulary=vocabulary)
@@ -57,11 +61,11 @@ def test_rules_mean_the_same_in_a_run_that_was_moved(tmp_path: Path) -> None:
     before = beliefs(rules, vocabulary)
     (tmp_path / "run").mkdir()
 
-    noted = json.loads(json.dumps(put_rules(tmp_path / "run", pack_rules(rules, vocabulary))))
+    noted = json.loads(json.dumps(put_rules(tmp_path / "run", pack_rules(rules, vocabulary))[0]))
     shutil.rmtree(tmp_path / "given")
     (tmp_path / "run").rename(tmp_path / "elsewhere")
 
-    after = beliefs(*unpack_rules(get_rules(tmp_path / "elsewhere", noted)))
+    after = beliefs(*unpack_rules(get_rules(tmp_path / "elsewhere", noted, files_in(tmp_path / "elsewhere"))))
     np.testing.assert_array_equal(after, before)
     assert sorted(f.name for f in (tmp_path / "elsewhere" / "words").iterdir()) == ["words-2.txt", "words.txt"]
 
@@ -76,23 +80,43 @@ def test_rules_mean_the_same_in_a_run_that_was_moved(tmp_path: Path) -> None:
             "the word list '../secret.txt', which is not among its own",
         ),
         ("1: InList(S, 'words/../../secret.txt') -> Label(S, 'neg')\n", "which is not among its own"),
-        ("1: InList(S, 'link.txt') -> Label(S, 'neg')\n", "the word list 'link.txt', which is not among its own"),
         ("$L = {{'../secret.txt'}}\n1: inlist(S, $L) -> Label(S, 'neg')\n", "which is not among its own"),
     ],
 )
 def test_nothing_outside_the_run_is_read(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "secret.txt").write_text("a secret\n")
     (tmp_path / "run" / "words").mkdir(parents=True)
-    (tmp_path / "run" / "words" / "link.txt").symlink_to(tmp_path / "secret.txt")
     outside = tmp_path / "secret.txt"
     noted = {"source": "r", "text": text.format(outside=outside), "tables": {}, "functions": []}
 
     with pytest.raises(FormatError) as refused:
-        unpack_rules(get_rules(tmp_path / "run", noted), where=str(tmp_path / "run"))
+        unpack_rules(get_rules(tmp_path / "run", noted, files_in(tmp_path / "run")), where=str(tmp_path / "run"))
 
     assert str(refused.value).startswith(f"{tmp_path / 'run'}: the run is damaged (")
     assert said in str(refused.value)
     assert "a secret" not in str(refused.value)
+
+
+def test_a_link_among_the_word_lists_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("a secret\n")
+    (tmp_path / "run" / "words").mkdir(parents=True)
+    (tmp_path / "run" / "words" / "link.txt").symlink_to(tmp_path / "secret.txt")
+    noted = {"source": "r", "text": "", "tables": {}, "functions": []}
+
+    with pytest.raises(FormatError, match=r"words/link\.txt: is a symbolic link"):
+        get_rules(tmp_path / "run", noted, ["words/link.txt"])
+
+
+@pytest.mark.parametrize("folder", ["words", "tables"])
+def test_nothing_is_written_through_a_link(tmp_path: Path, folder: str) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / folder).symlink_to(tmp_path / "outside")
+
+    with pytest.raises(FormatError, match=rf"{folder} in it is a symbolic link"):
+        put_rules(tmp_path / "run", PACKED)
+
+    assert list((tmp_path / "outside").iterdir()) == []
 
 
 PACKED = PackedRules(
@@ -106,7 +130,7 @@ PACKED = PackedRules(
 
 
 def test_packed_rules_are_read_as_they_were_written(tmp_path: Path) -> None:
-    found = get_rules(tmp_path, json.loads(json.dumps(put_rules(tmp_path, PACKED))))
+    found = get_rules(tmp_path, json.loads(json.dumps(put_rules(tmp_path, PACKED)[0])), files_in(tmp_path))
 
     for name in ("text", "source", "table_sources", "word_lists", "functions"):
         assert getattr(found, name) == getattr(PACKED, name)
@@ -127,9 +151,9 @@ def test_packed_rules_are_read_as_they_were_written(tmp_path: Path) -> None:
     ],
 )
 def test_rules_that_do_not_fit_are_refused(tmp_path: Path, change: dict[str, Any], line: str) -> None:
-    noted = put_rules(tmp_path, PACKED)
+    noted, _ = put_rules(tmp_path, PACKED)
 
     with pytest.raises(InvalidValueError) as refused:
-        get_rules(tmp_path, noted | change)
+        get_rules(tmp_path, noted | change, files_in(tmp_path))
 
     assert str(refused.value) == line

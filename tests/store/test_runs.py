@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.store.sealing import reseal
 
 from crowdlogic.data.corpus import Corpus, documents, sentences
 from crowdlogic.data.estimate import Estimate, make_estimate
 from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.errors import FormatError, MissingDataError, OptionError
+from crowdlogic.errors import CrowdLogicError, FormatError, MissingDataError, OptionError
 from crowdlogic.store.files import get_arrays, put_arrays, put_json
 from crowdlogic.store.layout import VERSION
 from crowdlogic.store.packed_rules import PackedRules
@@ -113,7 +114,7 @@ def test_a_run_read_is_the_run_written(tmp_path: Path, make: Any) -> None:
     assert found.rules.text == given.rules.text
     assert found.rules.tables["Near"].equals(given.rules.tables["Near"])
     assert (found.history, found.refit_history, found.audit) == (given.history, given.refit_history, given.audit)
-    added = {name: found.config[name] for name in ("status", "digests", "rules")}
+    added = {name: found.config[name] for name in ("status", "rules")}
     assert found.config | added == given.config | added
 
 
@@ -167,7 +168,7 @@ def test_a_run_that_is_not_done_or_none_at_all_is_one_line(tmp_path: Path) -> No
     assert str(running.value) == (
         f"{tmp_path}: the run is not done (interrupted). Finish it: crowdlogic train --resume -o {tmp_path}"
     )
-    assert str(other.value) == f"{tmp_path}/config.json: is no run of version 2. Train it again with this version."
+    assert str(other.value) == f"{tmp_path}/config.json: is no run of version 3. Train it again with this version."
     assert str(nothing.value) == f"{tmp_path}: no config.json in it, so it is no run. Name a folder that `train` wrote."
 
 
@@ -210,20 +211,19 @@ def test_a_changed_number_in_a_file_of_arrays_is_damage(tmp_path: Path, file: st
         read_run(tmp_path)
 
     assert str(refused.value) == (
-        f"{tmp_path}: the run is damaged ({file} is not the file that was written). Train it again, or bring back "
-        f"the file."
+        f"{tmp_path / file}: is not the file that was written (its SHA-256 differs). The run is damaged."
     )
 
 
 def test_a_run_of_the_layout_before_this_one_is_refused(tmp_path: Path) -> None:
     write_run(tmp_path, texts())
     config = json.loads((tmp_path / "config.json").read_text())
-    put_json(tmp_path / "config.json", {**config, "version": 1})
+    put_json(tmp_path / "config.json", {**config, "version": 2})
 
     with pytest.raises(FormatError) as refused:
         read_run(tmp_path)
 
-    assert str(refused.value) == f"{tmp_path}/config.json: is no run of version 2. Train it again with this version."
+    assert str(refused.value) == f"{tmp_path}/config.json: is no run of version 3. Train it again with this version."
 
 
 @pytest.mark.parametrize("file", ["model.safetensors", "annotators.safetensors", "items.safetensors"])
@@ -242,20 +242,47 @@ def test_classes_that_are_no_names_are_damage(tmp_path: Path, classes: Any) -> N
     write_run(tmp_path, features())
     config = json.loads((tmp_path / "config.json").read_text())
     put_json(tmp_path / "config.json", {**config, "classes": classes})
+    reseal(tmp_path)
 
     with pytest.raises(FormatError, match="the run is damaged"):
         read_run(tmp_path)
 
 
-@pytest.mark.parametrize("file", ["model.safetensors", "annotators.safetensors"])
-def test_a_run_that_names_no_digest_of_its_arrays_is_damaged(tmp_path: Path, file: str) -> None:
+@pytest.mark.parametrize("file", ["config.json", "model.safetensors", "crowd.parquet", "history.jsonl"])
+def test_a_run_without_the_checksum_of_a_file_is_damaged(tmp_path: Path, file: str) -> None:
     write_run(tmp_path, features())
-    config = json.loads((tmp_path / "config.json").read_text())
-    del config["digests"][file]
-    put_json(tmp_path / "config.json", config)
+    sums = (tmp_path / "SHA256SUMS").read_text().splitlines(keepends=True)
+    (tmp_path / "SHA256SUMS").write_text("".join(line for line in sums if not line.endswith(f" {file}\n")))
 
-    with pytest.raises(FormatError, match=rf"the run is damaged \(no '{file}'\)"):
+    with pytest.raises(FormatError, match=rf"the run is damaged \(SHA256SUMS has no {file}\)"):
         read_run(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["texts", "tags", "features"])
+def test_a_flipped_bit_anywhere_in_a_run_is_noticed(tmp_path: Path, kind: str) -> None:
+    write_run(tmp_path, {"texts": texts, "tags": tags, "features": features}[kind]())
+    rng = np.random.default_rng(0)
+
+    for path in sorted(path for path in tmp_path.rglob("*") if path.is_file()):
+        whole = path.read_bytes()
+        for at in rng.integers(len(whole), size=5):
+            changed = bytearray(whole)
+            changed[at] ^= 1 << int(rng.integers(8))
+            path.write_bytes(changed)
+            with pytest.raises(CrowdLogicError):
+                read_run(tmp_path)
+        path.write_bytes(whole)
+    read_run(tmp_path)
+
+
+def test_the_crowd_of_another_run_is_noticed(tmp_path: Path) -> None:
+    for name, record in (("one", texts()), ("two", replace(texts(), annotators=texts().annotators.reverse()))):
+        (tmp_path / name).mkdir()
+        write_run(tmp_path / name, record)
+    (tmp_path / "two" / "annotators.parquet").replace(tmp_path / "one" / "annotators.parquet")
+
+    with pytest.raises(FormatError, match=r"annotators.parquet: is not the file that was written"):
+        read_run(tmp_path / "one")
 
 
 def test_a_run_whose_name_looks_like_a_pattern_is_read_from_its_own_folder(tmp_path: Path) -> None:

@@ -8,20 +8,27 @@ import subprocess
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 from tests.truth.planted import planted
 
+from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.frames import from_sequences
+from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import ConvergenceWarning, FormatError, OptionError
 from crowdlogic.numerics.convergence import Convergence
+from crowdlogic.store.checksums import arrays_sha256
+from crowdlogic.store.files import get_arrays_and_metadata, put_arrays
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.ebcc import EBCC
 from crowdlogic.truth.fitting import Fitting, Progress, starting_beliefs
+from crowdlogic.truth.glad import GLAD
 from crowdlogic.truth.methods import needs_sequences, truth_method
 
 ITERATIVE = ["dawid-skene", "one-coin", "ibcc", "ebcc", "glad", "mace"]
@@ -212,3 +219,53 @@ def test_warnings_stay_quiet_when_the_tolerance_is_met_at_the_last_moment() -> N
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert DawidSkene(convergence=Convergence(max_iterations=needed)).infer(labels).converged
+
+
+class TamperedCheckpoint:
+    """A checkpoint of a fit that was interrupted, with one array replaced and its checksum made to fit."""
+
+    def __init__(self, path: Path, labels: CrowdLabels, method: Any) -> None:
+        self.path, self.labels, self.method = path, labels, method
+
+        def interrupt(progress: Progress) -> None:
+            if progress.iteration == 2:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            method.infer(labels, fitting=Fitting(checkpoint=path, every=1, progress=interrupt))
+
+    def resume_with(self, name: str, change: Callable[[Any], Any]) -> Estimate:
+        arrays, metadata = get_arrays_and_metadata(self.path)
+        arrays[name] = change(arrays[name])
+        put_arrays(self.path, arrays, metadata=metadata | {"sha256": arrays_sha256(arrays)})
+        return self.method.infer(self.labels, fitting=Fitting(checkpoint=self.path))
+
+
+@pytest.mark.parametrize("name", ["state.table", "state.prior"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda array: array[:1],
+        lambda array: array.astype(np.float32),
+        lambda array: np.full_like(array, np.nan),
+        lambda array: np.full_like(array, np.inf),
+        lambda array: -array,
+        lambda array: array[..., None],
+    ],
+    ids=["shape", "dtype", "nan", "infinite", "negative", "axes"],
+)
+def test_a_tampered_checkpoint_is_refused_before_a_kernel_sees_it(
+    tmp_path: Path, name: str, change: Callable[[Any], Any]
+) -> None:
+    labels = planted(0).labels
+    tampered = TamperedCheckpoint(tmp_path / "fit", labels, DawidSkene())
+
+    with pytest.raises(FormatError, match=r"in the checkpoint .+\. Remove it to start over\.$"):
+        tampered.resume_with(name, change)
+
+
+def test_glad_goes_on_from_negative_abilities(tmp_path: Path) -> None:
+    labels = planted(0).labels
+    tampered = TamperedCheckpoint(tmp_path / "fit", labels, GLAD())
+
+    assert np.isfinite(tampered.resume_with("state.ability", np.negative).beliefs).all()

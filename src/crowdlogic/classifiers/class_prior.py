@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowdlogic.classifiers.protocol import MODEL, Arrays, check_targets
+from crowdlogic.classifiers.saved_arrays import saved_array
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.names import Classes
@@ -66,4 +67,4 @@ class PriorClassifier:
         found = arrays[PRIOR].shape if PRIOR in arrays else "missing"
         if found != self.prior.shape:
             raise FormatError(f"These arrays are of other classes: {PRIOR} is {found}, not {self.prior.shape}.")
-        self.prior = np.array(arrays[PRIOR])
+        self.prior = np.array(saved_array(arrays, PRIOR, self.prior.shape), dtype=np.float64)

@@ -26,6 +26,7 @@ from scipy import optimize
 
 from crowdlogic.classifiers.features import FeatureColumns, Features, extract_features, find_columns, load_columns
 from crowdlogic.classifiers.protocol import MODEL, Arrays, check_targets
+from crowdlogic.classifiers.saved_arrays import saved_array
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.names import Classes
@@ -202,7 +203,8 @@ class CRFClassifier:
                 raise FormatError(
                     f"These potentials are of another crf: {MODEL + name} is {found} where {own.shape} is expected."
                 )
-        self.potentials = CRFPotentials(*(np.array(arrays[MODEL + name]) for name in CRFPotentials._fields))
+        saved = (saved_array(arrays, MODEL + name, own.shape) for name, own in self.potentials._asdict().items())
+        self.potentials = CRFPotentials(*(np.array(array, dtype=np.float64) for array in saved))
 
 
 def sequence_offsets(corpus: Corpus) -> Ints:

@@ -15,6 +15,7 @@ from crowdlogic.classifiers.crowd_head_weights import LabelPairs, fit_weight_log
 from crowdlogic.classifiers.crowd_label_loss import crowd_label_loss, label_rows
 from crowdlogic.classifiers.neural import NeuralClassifier
 from crowdlogic.classifiers.protocol import FIXED, MODEL, Arrays
+from crowdlogic.classifiers.saved_arrays import BOOLEANS, saved_array
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Bools, Ints
@@ -119,8 +120,9 @@ def _chunks(array: Ints, size: int) -> list[Ints]:
 
 def restore_classifier(plain: NeuralClassifier, arrays: Arrays) -> NeuralClassifier:
     """A classifier with a saved state: the plain network, or one with heads in place of its output layer."""
-    has_labels = arrays.get(HAS_LABELS)
-    made = plain if has_labels is None else AnnotatorHeadsClassifier(plain, np.array(has_labels))
+    made = plain
+    if HAS_LABELS in arrays:
+        made = AnnotatorHeadsClassifier(plain, np.array(saved_array(arrays, HAS_LABELS, (None,), kind=BOOLEANS)))
     made.restore(arrays)
     return made
 

@@ -18,6 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from crowdlogic.classifiers.protocol import FIXED, Arrays, require_content
+from crowdlogic.classifiers.saved_arrays import saved_columns, saved_number
 from crowdlogic.classifiers.words import SHAPES, corpus_tokens, tokenize_plain, word_shape
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.errors import CorpusError, FormatError
@@ -79,7 +80,8 @@ def load_columns(arrays: Arrays, extract: FeatureExtractor) -> FeatureColumns:
     """Columns from a saved state."""
     if COLUMNS not in arrays or WIDTH not in arrays:
         raise FormatError(f"These arrays are not of a classifier that looks at features: {COLUMNS} is missing.")
-    return FeatureColumns(extract, np.asarray(arrays[COLUMNS]), int(arrays[WIDTH]))
+    width = saved_number(arrays, WIDTH, least=0, most=1 << 40)
+    return FeatureColumns(extract, saved_columns(arrays, COLUMNS, width=width), width)
 
 
 def extract_features(corpus: Corpus, *, max_ngram: int, hash_bits: int, name: str) -> Features:

@@ -18,6 +18,7 @@ from scipy import optimize
 
 from crowdlogic.classifiers.features import FeatureColumns, Features, extract_features, find_columns, load_columns
 from crowdlogic.classifiers.protocol import MODEL, Arrays, check_targets
+from crowdlogic.classifiers.saved_arrays import saved_array
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.names import Classes
@@ -114,7 +115,8 @@ class LinearClassifier:
                 raise FormatError(
                     f"These weights are of another linear classifier: {name} is {found} where {own.shape} is expected."
                 )
-        self.weights, self.bias = np.array(arrays[WEIGHTS]), np.array(arrays[BIAS])
+        saved = [saved_array(arrays, name, own.shape) for name, own in ((WEIGHTS, self.weights), (BIAS, self.bias))]
+        self.weights, self.bias = (np.array(array, dtype=np.float64) for array in saved)
 
     def _unflatten(self, flat: Floats) -> tuple[Floats, Floats]:
         cut = self.weights.size

@@ -20,6 +20,7 @@ from crowdlogic.classifiers.features import numeric_features
 from crowdlogic.classifiers.network import Batch, Inputs, Network
 from crowdlogic.classifiers.neural import NeuralClassifier, find_device, torch_seed
 from crowdlogic.classifiers.protocol import FIXED, Arrays, derive_seed
+from crowdlogic.classifiers.saved_arrays import saved_array
 from crowdlogic.classifiers.training import Training
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.names import Classes
@@ -66,7 +67,8 @@ class MLP:
         """A network with a saved state."""
         if CENTRE not in arrays or SCALE not in arrays:
             raise FormatError(f"These arrays are not of a network over features: {CENTRE} or {SCALE} is missing.")
-        centre, scale = np.asarray(arrays[CENTRE]), np.asarray(arrays[SCALE])
+        centre = saved_array(arrays, CENTRE, (None,))
+        scale = saved_array(arrays, SCALE, centre.shape)
         return restore_classifier(self._make_classifier(centre, scale, n_classes=len(classes), seed=0), arrays)
 
     def _make_classifier(self, centre: Floats, scale: Floats, *, n_classes: int, seed: int) -> NeuralClassifier:

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from crowdlogic.classifiers.batches import shuffled_batches, sorted_batches
 from crowdlogic.classifiers.network import Inputs, Network, make_batch
 from crowdlogic.classifiers.protocol import FIXED, MODEL, PROGRESS, Arrays, check_targets, derive_seed
+from crowdlogic.classifiers.saved_arrays import saved_array, saved_number
 from crowdlogic.classifiers.training import Training
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
@@ -146,16 +147,13 @@ class NeuralClassifier:
         with torch.no_grad():
             for name, tensor in _trained_parameters(self.network):
                 tensor.copy_(torch.from_numpy(_saved_weights(arrays, name, tuple(tensor.shape))))
-        states: dict[int, dict[str, Tensor]] = {}
-        for name, array in arrays.items():
-            if name.startswith(OPTIMISER_STATE):
-                number, _, key = name.removeprefix(OPTIMISER_STATE).partition(".")
-                states.setdefault(int(number), {})[key] = torch.from_numpy(np.array(array))
+        states = _optimiser_states(arrays, [tuple(tensor.shape) for _, tensor in _trained_parameters(self.network)])
         # No saved state means no step was made yet, so the present state must be dropped as well.
         groups = self.optimiser.state_dict()["param_groups"]
         self.optimiser.load_state_dict({"state": states, "param_groups": groups})
-        self.epoch = int(arrays.get(PROGRESS + "epoch", np.array(self.epoch)))
-        self.seed = int(arrays.get(PROGRESS + "seed", np.array(self.seed)))
+        progress = {PROGRESS + "epoch": np.array(self.epoch), PROGRESS + "seed": np.array(self.seed)} | arrays
+        self.epoch = saved_number(progress, PROGRESS + "epoch", least=0, most=2**31)
+        self.seed = saved_number(progress, PROGRESS + "seed", least=0, most=2**63)
 
     def inputs(self, corpus: Corpus) -> Inputs:
         """The encoded corpus, computed once."""
@@ -215,6 +213,19 @@ def _trained_parameters(network: nn.Module) -> list[tuple[str, nn.Parameter]]:
     return [(name, tensor) for name, tensor in network.named_parameters() if tensor.requires_grad]
 
 
+def _optimiser_states(arrays: Arrays, shapes: list[tuple[int, ...]]) -> dict[int, dict[str, Tensor]]:
+    """The saved state of the optimiser by the number of each parameter: single numbers, or as many as it has."""
+    states: dict[int, dict[str, Tensor]] = {}
+    for name in arrays:
+        if name.startswith(OPTIMISER_STATE):
+            number, _, key = name.removeprefix(OPTIMISER_STATE).partition(".")
+            if not (number.isascii() and number.isdigit() and int(number) < len(shapes)):
+                continue  # of a layer that only training has
+            shape = () if arrays[name].ndim == 0 else shapes[int(number)]
+            states.setdefault(int(number), {})[key] = torch.from_numpy(np.array(saved_array(arrays, name, shape)))
+    return states
+
+
 def _fixed_tensors(network: nn.Module) -> Arrays:
     """All other tensors of a network, such as given word vectors."""
     trained = {name for name, _ in _trained_parameters(network)}
@@ -233,7 +244,7 @@ def load_fixed_tensors(network: nn.Module, arrays: Arrays) -> None:
             saved, tensor = arrays.get(name), state[name.removeprefix(FIXED + MODEL)]
             if saved is None or saved.shape != tuple(tensor.shape):
                 raise FormatError(f"These are the weights of another network: {name} is missing or of another shape.")
-            tensor.copy_(torch.from_numpy(np.array(saved)))
+            tensor.copy_(torch.from_numpy(np.array(saved_array(arrays, name, saved.shape, kind="fiub"))))
 
 
 def _saved_weights(arrays: Arrays, name: str, shape: tuple[int, ...]) -> Floats:
@@ -242,7 +253,7 @@ def _saved_weights(arrays: Arrays, name: str, shape: tuple[int, ...]) -> Floats:
     if saved is None or saved.shape != shape:
         found = "missing" if saved is None else f"{saved.shape}"
         raise FormatError(f"These are the weights of another network: {name} is {found} where {shape} is expected.")
-    return np.array(saved)
+    return np.array(saved_array(arrays, MODEL + name, shape))
 
 
 def _check_fixed(arrays: Arrays, fixed: Arrays) -> None:

@@ -19,6 +19,7 @@ import numpy as np
 
 from crowdlogic.classifiers.features import FeatureColumns, Features, extract_features, find_columns, load_columns
 from crowdlogic.classifiers.protocol import FIXED, MODEL, Arrays, check_targets, derive_seed
+from crowdlogic.classifiers.saved_arrays import saved_array, saved_number
 from crowdlogic.classifiers.scikit_estimators import (
     build_estimator,
     describe_estimator,
@@ -30,6 +31,7 @@ from crowdlogic.classifiers.scikit_state import (
     EXAMPLES,
     TrainingExamples,
     attributes_suffice,
+    check_attributes,
     fit_estimator,
     load_examples,
     numeric_attributes,
@@ -171,15 +173,17 @@ class ScikitClassifier:
         saved = load_columns(arrays, self.options.features)
         if saved.width != self.columns.width or not np.array_equal(saved.kept, self.columns.kept):
             raise FormatError("These arrays are of a classifier built for another corpus: the features differ.")
-        if SEED not in arrays or int(arrays.get(CLASSES, -1)) != self.n_classes:
+        if SEED not in arrays or CLASSES not in arrays:
             raise FormatError(f"These arrays are not of a scikit-learn classifier with {self.n_classes} classes.")
-        self.seed = int(arrays[SEED])
+        saved_number(arrays, CLASSES, least=self.n_classes, most=self.n_classes)
+        self.seed = saved_number(arrays, SEED, least=0, most=2**63)
         self.estimator = self._examples = None
         if any(name.startswith(ATTRIBUTE) for name in arrays):
             self.estimator = restore_attributes(self.unfitted, arrays)
+            check_attributes(self.estimator, n_features=len(self.columns), n_classes=self.n_classes)
         elif any(name.startswith(EXAMPLES) for name in arrays):
             self._examples = load_examples(arrays, len(self.columns))
-            self.estimator = refit_estimator(self.unfitted, self._examples, np.asarray(arrays[PROBE]))
+            self.estimator = refit_estimator(self.unfitted, self._examples, saved_array(arrays, PROBE, (None, None)))
 
 
 def must_refit(estimator: Any) -> bool:

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from crowdlogic.classifiers.features import Features
 from crowdlogic.classifiers.protocol import MODEL, Arrays
+from crowdlogic.classifiers.saved_arrays import saved_array
 from crowdlogic.classifiers.scikit_estimators import sample_weight_name
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.errors import FormatError, OptionError
@@ -56,12 +57,23 @@ class TrainingExamples:
 
 def load_examples(arrays: Arrays, n_features: int) -> TrainingExamples:
     """Examples from what `arrays` returned."""
-    held = {name.removeprefix(EXAMPLES): np.asarray(array) for name, array in arrays.items()}
-    if "features" in held:
-        return TrainingExamples(held["features"], held["targets"], held["weights"])
-    parts = (held["entries"], held["columns"], held["pointers"])
-    features = sparse.csr_array(parts, shape=(len(held["targets"]), n_features))
-    return TrainingExamples(features, held["targets"], held["weights"])
+    targets = saved_array(arrays, EXAMPLES + "targets", (None, None))
+    weights = saved_array(arrays, EXAMPLES + "weights", (len(targets),))
+    if EXAMPLES + "features" in arrays:
+        features = saved_array(arrays, EXAMPLES + "features", (len(targets), n_features), kind="fiub")
+        return TrainingExamples(features, targets, weights)
+    return TrainingExamples(_load_sparse(arrays, len(targets), n_features), targets, weights)
+
+
+def _load_sparse(arrays: Arrays, n_rows: int, n_features: int) -> sparse.csr_array:
+    """A sparse matrix from its three parts, if they make one."""
+    pointers = saved_array(arrays, EXAMPLES + "pointers", (n_rows + 1,), kind="iu")
+    entries = saved_array(arrays, EXAMPLES + "entries", (None,))
+    columns = saved_array(arrays, EXAMPLES + "columns", entries.shape, kind="iu")
+    sound = pointers[0] == 0 and pointers[-1] == len(entries) and (np.diff(pointers.astype(np.int64)) >= 0).all()
+    if not sound or (len(columns) and not (columns.min() >= 0 and columns.max() < n_features)):
+        raise FormatError("These arrays are damaged: the examples make no matrix of features.")
+    return sparse.csr_array((entries, columns, pointers), shape=(n_rows, n_features))
 
 
 def fit_estimator(estimator: Any, examples: TrainingExamples) -> Any:
@@ -103,8 +115,25 @@ def restore_attributes(estimator: Any, arrays: Arrays) -> Any:
     copy = clone(estimator)
     for name, array in arrays.items():
         if name.startswith(ATTRIBUTE):
-            setattr(copy, name.removeprefix(ATTRIBUTE), np.array(array) if np.ndim(array) else np.asarray(array).item())
+            attribute = name.removeprefix(ATTRIBUTE)
+            if not attribute.isidentifier() or hasattr(type(copy), attribute) or attribute.startswith("__"):
+                raise FormatError(f"These arrays are of another classifier: {name} is no number that was fitted.")
+            setattr(copy, attribute, np.array(array) if np.ndim(array) else np.asarray(array).item())
     return copy
+
+
+def check_attributes(estimator: Any, *, n_features: int, n_classes: int) -> None:
+    """Raise unless an estimator with restored attributes predicts: one row of zeros is tried."""
+    try:
+        codes = np.asarray(estimator.classes_)
+        p = estimator.predict_proba(np.zeros((1, n_features)))
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError, OverflowError) as problem:
+        raise FormatError(
+            f"These arrays are damaged: {type(estimator).__name__} cannot predict with them ({problem})."
+        ) from problem
+    sound = codes.dtype.kind in "iu" and codes.shape == p.shape[1:] and np.isfinite(p).all()
+    if not sound or len(set(codes.tolist())) != len(codes) or codes.min() < 0 or codes.max() >= n_classes:
+        raise FormatError(f"These arrays are damaged: {type(estimator).__name__} predicts no probabilities with them.")
 
 
 def attributes_suffice(estimator: Any, unfitted: Any, examples: TrainingExamples, *, partial: bool) -> bool:

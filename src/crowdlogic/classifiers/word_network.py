@@ -14,7 +14,8 @@ from crowdlogic.classifiers.crowd_heads import restore_classifier
 from crowdlogic.classifiers.layers import WordEmbedding
 from crowdlogic.classifiers.network import Inputs, Network
 from crowdlogic.classifiers.neural import NeuralClassifier, find_device, torch_seed
-from crowdlogic.classifiers.protocol import FIXED, MODEL, Arrays, decode_json, derive_seed, encode_json
+from crowdlogic.classifiers.protocol import FIXED, MODEL, Arrays, derive_seed, encode_json
+from crowdlogic.classifiers.saved_arrays import saved_array, saved_words
 from crowdlogic.classifiers.training import Training
 from crowdlogic.classifiers.words import TokenStream, WordIndex, build_word_index, initial_vectors
 from crowdlogic.data.corpus import Corpus
@@ -83,8 +84,11 @@ def load_classifier(options: WordArchitecture, arrays: Arrays, classes: Classes)
     absent = [name for name in names if name not in arrays]
     if absent:
         raise FormatError(f"These arrays are not of a network that reads words: {absent[0]} is missing.")
-    words, own, rest = (np.asarray(arrays[name]) for name in names)
-    index = WordIndex(decode_json(words), case_sensitive=options.case_sensitive)
+    words, own = saved_words(arrays, WORDS), saved_array(arrays, names[1], (None, None))
+    rest = saved_array(arrays, names[2], (None, own.shape[1]))
+    if len(words) + 2 != len(own) + len(rest):
+        raise FormatError(f"These arrays are damaged: {len(own) + len(rest)} vectors for {len(words)} words.")
+    index = WordIndex(words, case_sensitive=options.case_sensitive)
     embedding = WordEmbedding(own, rest, trained=trained)
     plain = _make_classifier(options, index, embedding, n_classes=len(classes), seed=0)
     return restore_classifier(plain, arrays)

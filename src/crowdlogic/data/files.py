@@ -9,18 +9,20 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import shutil
 import stat
 import sys
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 from crowdlogic.data.folders import DAMAGED_ZIP, ZIP_MAGIC, Folder, open_folder
 from crowdlogic.data.limits import oversize_error, require_unpackable, unpacked_limit
@@ -38,6 +40,9 @@ PIECE, PACKED_PIECE = 1 << 24, 1 << 20
 
 NOT_TO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOCTTY", 0)
 """Flags that open a file at once, even if it is a pipe that nobody writes to."""
+
+NOT_TO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+"""The flag that refuses to open a symbolic link."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,7 @@ class InputFile:
         """The path of a file on disk; an error if there is no such file."""
         return require_file(self.path)
 
-    def open(self) -> BinaryIO:
+    def open(self) -> BufferedReader:
         """The file on disk, opened to be read as it is, packed or not."""
         return open_regular(self.path)
 
@@ -102,7 +107,7 @@ class InputFile:
         """The members of a folder or zip file."""
         return open_folder(Path(self.path))
 
-    def open_unpacked(self) -> BinaryIO:
+    def open_unpacked(self) -> BufferedReader:
         """The file opened to be read in pieces, unzipped."""
         return self.open() if self.is_plain else io.BytesIO(self.content)
 
@@ -142,11 +147,11 @@ class MemberFile(InputFile):
         """The whole member."""
         return self.parent.read(self.member)
 
-    def open(self) -> BinaryIO:
+    def open(self) -> BufferedReader:
         """The member opened to be read in pieces."""
         return self.parent.open(self.member)
 
-    def open_unpacked(self) -> BinaryIO:
+    def open_unpacked(self) -> BufferedReader:
         """The same: members are not gzipped."""
         return self.open()
 
@@ -217,11 +222,16 @@ def read_member(archive: zipfile.ZipFile, member: str, *, packed_size: int, name
     return content
 
 
-def open_regular(path: str | Path) -> BinaryIO:
-    """Open a regular file to read its bytes; refuse pipes and devices, which could wait or never end."""
+def open_regular(path: str | Path, *, follow: bool = True) -> BufferedReader:
+    """Open a regular file to read its bytes; refuse pipes and devices, which could wait or never end.
+
+    Args:
+        path: The file.
+        follow: Whether a symbolic link to it will do.
+    """
     found = require_file(path)
     try:
-        handle = os.open(found, os.O_RDONLY | NOT_TO_WAIT)
+        handle = os.open(found, os.O_RDONLY | NOT_TO_WAIT | (0 if follow else NOT_TO_FOLLOW))
     except OSError as problem:
         raise _unreadable(path, problem) from problem
     if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -275,16 +285,22 @@ def _is_text(name: str) -> bool:
 def write_bytes(path: str | Path, content: bytes) -> None:
     """Write a file whole (gzipped when its name ends in .gz), or to standard output for "-"."""
     if str(path) == STANDARD_STREAM:
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
+        _when_all_is_written(lambda: _write_standard_output(content))
+        return
+    packed = gzip.compress(content, mtime=0) if str(path).endswith(".gz") else content
+    if _is_device(Path(path)):
+        _when_all_is_written(lambda: _write_device(path, packed))
         return
     with atomic_write(path) as draft:
-        draft.write_bytes(gzip.compress(content, mtime=0) if str(path).endswith(".gz") else content)
+        draft.write_bytes(packed)
 
 
 @contextmanager
 def atomic_write(path: str | Path) -> Iterator[Path]:
-    """A temporary path to write to; it becomes `path` when all went well and vanishes when not."""
+    """A temporary path to write to; it becomes `path` when all went well and vanishes when not.
+
+    Within `written_together` it becomes `path` at the end of that block.
+    """
     target = Path(path)
     if not target.parent.is_dir():
         raise OptionError(f"{path}: the folder {target.parent} does not exist. Make it first.")
@@ -294,9 +310,96 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
     try:
         yield draft
         draft.chmod(0o666 & ~_umask())
-        draft.replace(target)
-    finally:
+        _when_all_is_written(lambda: _rename(draft, target))
+    except BaseException as problem:
         draft.unlink(missing_ok=True)
+        if isinstance(problem, OSError) and problem.errno is not None and problem.filename in (None, str(draft), draft):
+            # name the file that the user gave, not the temporary one
+            raise OSError(problem.errno, problem.strerror, str(target)) from problem
+        raise
+
+
+@dataclass(frozen=True)
+class _Outputs:
+    """What `written_together` does at its end: files to rename, streams to write; and the drafts and folders so far."""
+
+    finish: list[Callable[[], None]]
+    drafts: list[Path]
+    folders: list[Path]
+
+
+_outputs: ContextVar[_Outputs | None] = ContextVar("outputs", default=None)
+
+
+@contextmanager
+def written_together() -> Iterator[None]:
+    """What is written within the block appears when all of it is on the disk, or not at all."""
+    if _outputs.get() is not None:
+        yield
+        return
+    outputs = _Outputs([], [], [])
+    token = _outputs.set(outputs)
+    try:
+        yield
+        for step in outputs.finish:
+            step()
+    except BaseException:
+        for draft in outputs.drafts:
+            draft.unlink(missing_ok=True)
+        for folder in reversed(outputs.folders):
+            with suppress(OSError):  # something else is in it
+                folder.rmdir()
+        raise
+    finally:
+        _outputs.reset(token)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it, as far as they are not there; within `written_together` they go if it fails."""
+    missing = [one for one in (path, *path.parents) if not one.exists()]
+    path.mkdir(parents=True, exist_ok=True)
+    outputs = _outputs.get()
+    if outputs is not None:
+        outputs.folders.extend(reversed(missing))
+
+
+def _when_all_is_written(step: Callable[[], None]) -> None:
+    """Take a last step now, or at the end of `written_together`."""
+    outputs = _outputs.get()
+    if outputs is None:
+        step()
+    else:
+        outputs.finish.append(step)
+
+
+def _rename(draft: Path, target: Path) -> None:
+    draft.replace(target)
+
+
+def _write_standard_output(content: bytes) -> None:
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
+
+
+def _is_device(path: Path) -> bool:
+    """Whether a path is there already and is a pipe or a device, such as /dev/null: it is written to, not replaced."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def _write_device(path: str | Path, content: bytes) -> None:
+    try:
+        with Path(path).open("wb") as file:
+            file.write(content)
+    except OSError as problem:
+        raise OSError(problem.errno, problem.strerror, str(path)) from problem
+
+
+DRAFT = re.compile(r"\.(?P<target>.+)\.[a-z0-9_]{8}\.part", re.DOTALL)
+"""The names of temporary files: that of the file they become, and eight random characters."""
 
 
 def write_folder(path: str | Path, files: Mapping[str, bytes]) -> None:
@@ -328,7 +431,16 @@ def _make_draft(target: Path) -> Path:
     except OSError as problem:  # name the file that the user gave, not the temporary one
         raise OSError(problem.errno, problem.strerror, str(target)) from problem
     os.close(handle)
+    outputs = _outputs.get()
+    if outputs is not None:
+        outputs.drafts.append(Path(name))
     return Path(name)
+
+
+def draft_target(name: str) -> str | None:
+    """The name of the file that a temporary file would have become; None if it is no temporary file of ours."""
+    found = DRAFT.fullmatch(name)
+    return None if found is None else found["target"]
 
 
 def _umask() -> int:

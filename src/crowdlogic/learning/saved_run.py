@@ -11,14 +11,16 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from crowdlogic.annotators.protocol import AnnotatorModel, Annotators
 from crowdlogic.annotators.summary import annotator_table
 from crowdlogic.classifiers.protocol import PROGRESS, Architecture, Classifier, predict_texts
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.errors import OptionError
+from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.learning.epoch import NUMBERS, VIEWS, Epoch, HistoryRow
 from crowdlogic.learning.explain import Evidence, explain
 from crowdlogic.learning.learned import Learned
@@ -29,7 +31,15 @@ from crowdlogic.rules.audit import RuleAudit, audit
 from crowdlogic.rules.packing import pack_rules, unpack_rules
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.projection.projector import Projector
-from crowdlogic.store.damage import InvalidValueError, reading, require, require_entry, require_numbers
+from crowdlogic.store.damage import (
+    InvalidValueError,
+    damage_error,
+    reading,
+    require,
+    require_entry,
+    require_numbers,
+    require_shape,
+)
 from crowdlogic.store.files import NamedArrays
 from crowdlogic.store.layout import ANNOTATOR_ARRAYS, RULES
 from crowdlogic.store.options.decode import decode_options
@@ -176,13 +186,21 @@ def load_run(
             decode_record(RuleAudit, row, RULES)
     learned = Learned(
         estimate=record.estimate,
-        classifier=architecture.load(record.model, record.labels.classes),
+        classifier=_load_classifier(home, architecture, record),
         teacher=teacher,
         model=model,
         task=Task(corpus=record.corpus, labels=record.labels, training_labels=record.labels),
         **outcome,
     )
     return Run(home, record, learned)
+
+
+def _load_classifier(home: Path, architecture: Architecture, record: RunRecord) -> Classifier:
+    """The classifier with the run's arrays, which it refuses if they are not its own."""
+    try:
+        return architecture.load(record.model, record.labels.classes)
+    except FormatError as problem:
+        raise damage_error(home, str(problem).rstrip(".")) from problem
 
 
 def _read_architecture(home: Path, record: RunRecord) -> Architecture:
@@ -222,10 +240,32 @@ def _read_annotators(record: RunRecord, model: AnnotatorModel) -> Annotators:
         for name, array in record.annotator_arrays.items()
         if name.startswith(MODEL_ARRAYS)
     }
-    try:
-        return model.load(arrays)
-    except KeyError as problem:
-        raise InvalidValueError(f"{ANNOTATOR_ARRAYS}: no {problem} for {model.name} annotators") from problem
+    check_annotator_arrays(arrays, model, record.labels, where=ANNOTATOR_ARRAYS)
+    return model.load(arrays)
+
+
+def check_annotator_arrays(
+    arrays: Mapping[str, NDArray[Any]], model: AnnotatorModel, labels: CrowdLabels, *, where: str
+) -> None:
+    """Raise unless parameters of annotators are such as the model estimates from these labels.
+
+    Args:
+        arrays: The parameters by name.
+        model: The annotator model.
+        labels: The labels.
+        where: What to call the place that the arrays are from.
+    """
+    uniform = np.full((labels.n_units, labels.n_classes), 1.0 / max(labels.n_classes, 1))
+    expected = model.m_step(model.observe(labels), uniform).arrays()
+    for name, like in expected.items():
+        if name not in arrays:
+            raise InvalidValueError(f"{where}: no {name!r} for {model.name} annotators")
+        array = arrays[name]
+        require_shape(array, np.shape(like), f"{where}: {name}")
+        if array.dtype.kind != np.asarray(like).dtype.kind or not np.isfinite(array).all() or (array < 0).any():
+            raise InvalidValueError(f"{where}: {name} holds what does not belong there")
+        if np.ndim(like) == 0 and array != like:
+            raise InvalidValueError(f"{where}: {name} is {array} where {like} is expected")
 
 
 def _read_outcome(record: RunRecord, teacher: Teacher, model: AnnotatorModel) -> dict[str, Any]:

@@ -17,10 +17,16 @@ from crowdlogic.classifiers.protocol import Arrays
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.learning.epoch import NUMBERS, VIEWS, EpochCallback
 from crowdlogic.learning.method import LearningMethod, TrainingData
-from crowdlogic.learning.saved_run import Run, read_history, to_record
+from crowdlogic.learning.saved_run import Run, check_annotator_arrays, read_history, to_record
 from crowdlogic.learning.training import ANNOTATORS
 from crowdlogic.store.checkpoints import RunCheckpoint
-from crowdlogic.store.damage import InvalidValueError, require_entry, require_numbers, require_shape
+from crowdlogic.store.damage import (
+    InvalidValueError,
+    require_distributions,
+    require_entry,
+    require_floats,
+    require_numbers,
+)
 from crowdlogic.store.digests import NOTHING, corpus_digest, digest, labels_digest
 from crowdlogic.store.files import put_json
 from crowdlogic.store.layout import CONFIG, VERSION, Status
@@ -91,33 +97,26 @@ def check_checkpoint(
     if best_epoch not in range(1, len(history) + 1):
         raise InvalidValueError(f"the best epoch is {best_epoch}, and the history has {len(history)}")
     require_numbers(require_entry(note, "best"), "the best epoch", entries=NUMBERS)
-    n_classes = sum(_require_array(best, "q_f").shape[-1:])
-    beliefs = (data.corpus.n_units, n_classes)
+    beliefs = (data.corpus.n_units, data.labels.n_classes)
     for name in VIEWS:
-        require_shape(_require_array(best, name), beliefs, name)
-    require_shape(_require_array(last, "q_f"), beliefs, "q_f")
-    _check_annotators(best, model, (len(data.labels.annotators), n_classes, n_classes))
+        require_distributions(_require_array(best, name), beliefs, name)
+    require_distributions(_require_array(last, "q_f"), beliefs, "q_f")
+    arrays = {name.removeprefix(ANNOTATORS): best[name] for name in best if name.startswith(ANNOTATORS)}
+    check_annotator_arrays(arrays, model, data.labels, where="the checkpoint")
     for name, array in best.items():
         if name.startswith("mean."):
-            require_shape(array, _require_array(best, f"classifier.{name.removeprefix('mean.')}").shape, name)
+            require_floats(array, _require_array(best, f"classifier.{name.removeprefix('mean.')}").shape, name)
     if "highest" in best:
-        require_shape(best["highest"], (len(data.corpus.items),), "highest")
+        require_floats(best["highest"], (len(data.corpus.items),), "highest")
+    for state in (last, best):
+        if "factors" in state:
+            require_floats(state["factors"], (-1,), "factors")
 
 
 def annotator_model(method: LearningMethod) -> AnnotatorModel:
     """The model by which a method judges annotators."""
     model: AnnotatorModel = getattr(method, "annotators", ConfusionMatrices())
     return model
-
-
-def _check_annotators(best: Arrays, model: AnnotatorModel, size: tuple[int, int, int]) -> None:
-    """Raise unless the annotators' parameters are there, one for each annotator."""
-    arrays = {name.removeprefix(ANNOTATORS): best[name] for name in best if name.startswith(ANNOTATORS)}
-    try:
-        confusion = model.load(arrays).confusion
-    except KeyError as problem:
-        raise InvalidValueError(f"the checkpoint has no {ANNOTATORS}{problem.args[0]}") from problem
-    require_shape(confusion, size, "annotators")
 
 
 def _require_array(arrays: Arrays, name: str) -> NDArray[Any]:

@@ -5,12 +5,14 @@ last epoch, the best one and a note. In the folder, new files have new names; st
 last and in one move; then the old ones go. So a kill at any moment leaves the state before the epoch or the one after
 it. What never changes is written once.
 
-Both store a digest of what the fit depends on, and refuse to resume another fit.
+Both store a digest of what the fit depends on, and refuse to resume another fit; and the SHA-256 of what they hold, so
+that a damaged one is noticed.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,6 +22,7 @@ import numpy as np
 
 from crowdlogic.errors import FormatError, OptionError, name_list
 from crowdlogic.numerics.arrays import Floats
+from crowdlogic.store.checksums import OTHER_FILE, arrays_sha256, file_sha256, sha256
 from crowdlogic.store.damage import reading
 from crowdlogic.store.files import (
     Arrays,
@@ -31,12 +34,16 @@ from crowdlogic.store.files import (
     put_bytes,
     put_lines,
 )
-from crowdlogic.store.layout import CHECKPOINT, HISTORY, REFIT_CHECKPOINT, REFIT_HISTORY
+from crowdlogic.store.layout import CHECKPOINT, FOLDERS, HISTORY, REFIT_CHECKPOINT, REFIT_HISTORY
+from crowdlogic.store.own_files import check_own_files, make_own_folder, remove_own_files
 
 State: TypeAlias = dict[str, Floats]
 """The parameters of a fit by name. It is complete: all randomness is spent in the first one."""
 
-STATE_PREFIX, TRACE, OWNER = "state.", "trace", "owner"
+STATE_PREFIX, TRACE, OWNER, CHECKSUM = "state.", "trace", "owner", "sha256"
+START_OVER = "Remove it to start over."
+LARGEST = 1e100
+"""No parameter of a fit is anywhere near this."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +61,8 @@ class StateCheckpoint:
     def write(self, state: State, trace: list[float]) -> None:
         """Replace the checkpoint in one move: a kill leaves the old one or the new one, never half of one."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        arrays = {f"{STATE_PREFIX}{name}": array for name, array in state.items()}
-        put_arrays(self.path, arrays | {TRACE: np.array(trace)}, metadata={OWNER: self.owner})
+        arrays = {f"{STATE_PREFIX}{name}": array for name, array in state.items()} | {TRACE: np.array(trace)}
+        put_arrays(self.path, arrays, metadata={OWNER: self.owner, CHECKSUM: arrays_sha256(arrays)})
 
     def read(self) -> tuple[State, list[float]] | None:
         """The state and the trace, or None when there is no checkpoint yet."""
@@ -70,8 +77,36 @@ class StateCheckpoint:
                 f"The checkpoint {self.path} belongs to another fit: its method, options, labels or words differ. "
                 f"Name another file, or remove it to start over."
             )
-        trace = arrays.pop(TRACE).tolist()
-        return {name.removeprefix(STATE_PREFIX): array for name, array in arrays.items()}, trace
+        if metadata.get(CHECKSUM) != arrays_sha256(arrays):
+            raise FormatError(f"{self.path}: the checkpoint is damaged (its SHA-256 differs). {START_OVER}")
+        trace = arrays.pop(TRACE, None)
+        if trace is None or trace.ndim != 1 or trace.dtype != np.float64 or not np.isfinite(trace).all():
+            raise FormatError(f"{self.path}: the checkpoint is damaged (its trace). {START_OVER}")
+        return {name.removeprefix(STATE_PREFIX): array for name, array in arrays.items()}, trace.tolist()
+
+    def require_like(self, state: State, expected: State, *, signed: bool) -> None:
+        """Refuse a state that a fit cannot go on from: other arrays than it begins with, or numbers that it never has.
+
+        Args:
+            state: The state that was read.
+            expected: The state that the fit would begin with.
+            signed: Whether a parameter of the method may be negative.
+        """
+        if state.keys() != expected.keys():
+            raise FormatError(
+                f"{self.path}: the checkpoint holds {name_list(state)} where {name_list(expected)} are expected. "
+                f"{START_OVER}"
+            )
+        for name, array in state.items():
+            if (array.shape, array.dtype) != (expected[name].shape, expected[name].dtype):
+                raise FormatError(
+                    f"{self.path}: in the checkpoint {name} is {array.dtype} {array.shape} where "
+                    f"{expected[name].dtype} {expected[name].shape} is expected. {START_OVER}"
+                )
+            if not np.isfinite(array).all() or np.abs(array).max(initial=0) > LARGEST:
+                raise FormatError(f"{self.path}: in the checkpoint {name} holds NaN or infinities. {START_OVER}")
+            if not signed and (array < 0).any():
+                raise FormatError(f"{self.path}: in the checkpoint {name} holds negative numbers. {START_OVER}")
 
     def remove(self) -> None:
         """Remove the checkpoint: the fit is done."""
@@ -79,6 +114,8 @@ class StateCheckpoint:
 
 
 STATE, FIXED_FILE = "state.json", "fixed.safetensors"
+OWN_FILE = re.compile(r"(?:best|last)-[0-9]{4,9}\.safetensors")
+RESTART = "Remove the run and start over."
 FIXED = "fixed"
 """An array with this among the dotted parts of its name, such as classifier.fixed.words, never changes."""
 
@@ -101,12 +138,13 @@ class RunCheckpoint:
 
     folder: Path
     owner: Mapping[str, str]
-    begin: Callable[[], None] | None = None
+    begin: Callable[[], object] | None = None
     check: Callable[[NamedArrays, NamedArrays, Mapping[str, Any]], None] | None = None
     name: str = CHECKPOINT
     history: str = HISTORY
     _begun: bool = field(default=False, init=False)
     _best: str = field(default="", init=False)
+    _checksums: dict[str, str] = field(default_factory=dict, init=False)
 
     @property
     def place(self) -> Path:
@@ -119,19 +157,19 @@ class RunCheckpoint:
 
     def save(self, last: Arrays, best: Arrays, note: Mapping[str, Any]) -> None:
         """Replace the checkpoint."""
-        self.place.mkdir(parents=True, exist_ok=True)
+        make_own_folder(self.folder, self.name)
         if not self._begun:
             self._write_first(last)
         epoch, chosen = len(note["history"]), int(note["best_epoch"])
         files = {"best": f"best-{chosen:04d}.safetensors", "last": f"last-{epoch:04d}.safetensors"}
         if files["best"] != self._best:
-            put_arrays(self.place / files["best"], _changing(best))
+            self._put(files["best"], _changing(best))
         if epoch == chosen and last.keys() <= best.keys():
             files["last"] = files["best"]  # the last epoch is the best one, which holds all that it has
         else:
-            put_arrays(self.place / files["last"], _changing(last))
-        # not put_json, which would make null out of NaN
-        put_bytes(self.place / STATE, json.dumps({"owner": dict(self.owner), "files": files, "note": note}).encode())
+            self._put(files["last"], _changing(last))
+        sums = {name: self._checksums[name] for name in (FIXED_FILE, *files.values())}
+        put_bytes(self.place / STATE, _seal({"owner": self.owner, "files": files, CHECKSUM: sums, "note": note}))
         self._best = files["best"]
         put_lines(self.folder / self.history, note["history"])
         self._remove_all_but({STATE, FIXED_FILE, *files.values()})
@@ -141,7 +179,15 @@ class RunCheckpoint:
         if not (self.place / STATE).is_file():
             return None
         with reading(self.folder):
-            return self._read(get_json(self.place / STATE))
+            check_own_files(self.folder, FOLDERS)
+            return self._read(self._unseal(get_json(self.place / STATE)))
+
+    def _unseal(self, sealed: Any) -> Any:
+        """What `_seal` wrapped, if it is the same to the bit."""
+        content = self._entry(sealed, "content", dict)
+        if self._entry(sealed, CHECKSUM, str) != sha256(_dump(content)):
+            raise FormatError(f"{self.place / STATE}: {OTHER_FILE} {RESTART}")
+        return content
 
     def _read(self, state: Any) -> Loaded:
         owner, files, note = (self._entry(state, name, dict) for name in ("owner", "files", "note"))
@@ -149,9 +195,8 @@ class RunCheckpoint:
         self._check_owner(owner)
         for name in names.values():
             if Path(name).name != name:
-                raise FormatError(
-                    f"{self.place / STATE}: {name!r} is not in its folder. Remove the run and start over."
-                )
+                raise FormatError(f"{self.place / STATE}: {name!r} is not in its folder. {RESTART}")
+        self._check_files({FIXED_FILE, *names.values()}, self._entry(state, CHECKSUM, dict))
         fixed = get_arrays(self.place / FIXED_FILE)
         last, best = (fixed | get_arrays(self.place / names[name]) for name in ("last", "best"))
         if self.check is not None:
@@ -162,21 +207,29 @@ class RunCheckpoint:
     def _entry(self, stored: Any, name: str, kind: type) -> Any:
         """An entry of state.json."""
         if not isinstance(stored, dict) or not isinstance(stored.get(name), kind):
-            raise FormatError(f"{self.place / STATE}: is no checkpoint. Remove the run and start over.")
+            raise FormatError(f"{self.place / STATE}: is no checkpoint. {RESTART}")
         return stored[name]
+
+    def _check_files(self, names: set[str], checksums: Mapping[str, Any]) -> None:
+        """Raise unless the files of arrays are byte by byte those that were written."""
+        for name in sorted(names):
+            if (self.place / name).is_file() and file_sha256(self.place / name) != checksums.get(name):
+                raise FormatError(f"{self.place / name}: {OTHER_FILE} {RESTART}")
+            self._checksums[name] = str(checksums.get(name))
 
     def remove(self) -> None:
         """Remove the checkpoint: the run is done."""
-        if self.place.is_dir():
-            self._remove_all_but(set())
-            self.place.rmdir()
+        remove_checkpoint_files(self.place)
 
     def _write_first(self, last: Arrays) -> None:
         """What the run is, and the arrays that never change."""
         if self.begin is not None:
             self.begin()
-        put_arrays(self.place / FIXED_FILE, {name: array for name, array in last.items() if _is_fixed(name)})
+        self._put(FIXED_FILE, {name: array for name, array in last.items() if _is_fixed(name)})
         self._begun = True
+
+    def _put(self, name: str, arrays: Arrays) -> None:
+        self._checksums[name] = put_arrays(self.place / name, arrays)
 
     def _check_owner(self, owner: Mapping[str, str]) -> None:
         differing = [part for part in {**self.owner, **owner} if owner.get(part) != self.owner.get(part)]
@@ -187,9 +240,29 @@ class RunCheckpoint:
             )
 
     def _remove_all_but(self, kept: set[str]) -> None:
-        for file in self.place.iterdir():
-            if file.name not in kept:
-                file.unlink()
+        remove_own_files(self.place, lambda name: _is_own(name) and name not in kept)
+
+
+def remove_checkpoint_files(place: Path) -> None:
+    """Remove the files of a checkpoint, and its folder unless something else is in it."""
+    remove_own_files(place, _is_own)
+    if place.is_dir() and not place.is_symlink() and not any(place.iterdir()):
+        place.rmdir()
+
+
+def _is_own(name: str) -> bool:
+    """Whether a file of a checkpoint has this name."""
+    return name in (STATE, FIXED_FILE) or OWN_FILE.fullmatch(name) is not None
+
+
+def _seal(content: Mapping[str, Any]) -> bytes:
+    """JSON with its own checksum. NaN stays NaN, where `put_json` would make null out of it."""
+    plain = json.loads(_dump(content))
+    return _dump({CHECKSUM: sha256(_dump(plain)), "content": plain})
+
+
+def _dump(content: Mapping[str, Any]) -> bytes:
+    return json.dumps(content, default=dict).encode()
 
 
 def _changing(arrays: Arrays) -> NamedArrays:

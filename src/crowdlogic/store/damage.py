@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from crowdlogic.errors import CrowdLogicError, DataError, FormatError, MissingDataError, MissingExtraError, name_list
@@ -85,6 +86,55 @@ def require_numbers(stored: Any, name: str, *, entries: Sequence[str] | None = N
         key: float("nan") if value is None else require(value, (int, float), f"{name}: {key}")
         for key, value in found.items()
     }
+
+
+ROUNDING = 1e-6
+"""How far a probability may lie outside 0 and 1."""
+
+
+def require_floats(array: NDArray[Any], shape: tuple[int, ...], name: str, *, gaps: bool = False) -> NDArray[Any]:
+    """An array of a file, if it holds finite numbers in this shape.
+
+    Args:
+        array: The array that was read.
+        shape: What is expected; -1 for any length.
+        name: What to call it.
+        gaps: Whether it may hold NaN, too.
+    """
+    expected = tuple(found if size == -1 else size for found, size in zip(array.shape, shape, strict=False))
+    require_shape(array, expected if array.ndim == len(shape) else shape, name)
+    if array.dtype not in (np.float32, np.float64):
+        raise InvalidValueError(f"{name} holds {array.dtype} where numbers with a fraction are expected")
+    if not (np.isfinite(array) | (gaps & np.isnan(array))).all():
+        raise InvalidValueError(f"{name} holds {'infinities' if gaps else 'NaN or infinities'}")
+    return array
+
+
+def require_shares(array: NDArray[Any], shape: tuple[int, ...], name: str, *, gaps: bool = False) -> NDArray[Any]:
+    """An array of a file, if it holds probabilities in this shape; the arguments are those of `require_floats`."""
+    found = require_floats(array, shape, name, gaps=gaps)
+    with np.errstate(invalid="ignore"):
+        if (found < -ROUNDING).any() or (found > 1 + ROUNDING).any():
+            raise InvalidValueError(f"{name} holds what is no probability")
+    return found
+
+
+def require_distributions(array: NDArray[Any], shape: tuple[int, ...], name: str) -> NDArray[Any]:
+    """An array of a file, if its last axis holds probabilities that sum to one."""
+    found = require_shares(array, shape, name)
+    if found.shape[-1] and not (np.abs(found.sum(axis=-1) - 1) < 1e3 * ROUNDING).all():
+        raise InvalidValueError(f"{name} holds probabilities that do not sum to one")
+    return found
+
+
+def require_codes(array: NDArray[Any], shape: tuple[int, ...], name: str, *, least: int, most: int) -> NDArray[Any]:
+    """An array of a file, if it holds whole numbers from `least` to `most` in this shape."""
+    require_shape(array, shape, name)
+    if array.dtype.kind not in "iu":
+        raise InvalidValueError(f"{name} holds {array.dtype} where whole numbers are expected")
+    if array.size and not (least <= int(array.min()) and int(array.max()) <= most):
+        raise InvalidValueError(f"{name} holds what is not from {least} to {most}")
+    return array
 
 
 def require_shape(array: NDArray[Any], shape: tuple[int, ...], name: str) -> None:

@@ -6,11 +6,22 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
-from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.estimate import NO_ANSWER, Estimate
+from crowdlogic.data.files import make_folder, written_together
 from crowdlogic.errors import FormatError, MissingDataError
+from crowdlogic.store.checksums import CHECKSUMS, check_checksums, write_checksums
+from crowdlogic.store.damage import (
+    InvalidValueError,
+    require_codes,
+    require_distributions,
+    require_floats,
+    require_shares,
+)
 from crowdlogic.store.files import NamedArrays, get_arrays, get_json, put_arrays, put_bytes
+from crowdlogic.store.own_files import check_own_files
 
 ARRAYS, NAMES = "estimate.safetensors", "estimate.json"
 FIELDS = ("beliefs", "answer", "offsets", "confusion", "reliability", "prior", "trace")
@@ -25,7 +36,6 @@ KINDS = {"method": str, "classes": list, "items": list, "annotators": list, "con
 def save_estimate(folder: str | Path, estimate: Estimate) -> None:
     """Write an Estimate into a folder, which is made when it is not there."""
     target = Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
     arrays = {name: getattr(estimate, name) for name in FIELDS}
     arrays |= {f"{PARAMETERS}{name}": array for name, array in estimate.parameters.items()}
     names = {
@@ -37,8 +47,13 @@ def save_estimate(folder: str | Path, estimate: Estimate) -> None:
         "converged": estimate.converged,
         "tied": estimate.tied,
     }
-    put_arrays(target / ARRAYS, {name: array for name, array in arrays.items() if array is not None})
-    put_bytes(target / NAMES, json.dumps(names, ensure_ascii=False).encode())
+    with written_together():
+        make_folder(target)
+        sums = {
+            ARRAYS: put_arrays(target / ARRAYS, {name: array for name, array in arrays.items() if array is not None}),
+            NAMES: put_bytes(target / NAMES, json.dumps(names, ensure_ascii=False).encode()),
+        }
+        write_checksums(target, sums)
 
 
 def load_estimate(folder: str | Path) -> Estimate:
@@ -47,15 +62,30 @@ def load_estimate(folder: str | Path) -> Estimate:
     for file in (ARRAYS, NAMES):
         if not (home / file).is_file():
             raise MissingDataError(f"{home}: no {file} in it, so it holds no estimate. Name a folder that was saved.")
+    check_own_files(home, ())
+    if check_checksums(home, remedy=REMEDY) != {ARRAYS, NAMES}:
+        raise FormatError(f"{home / CHECKSUMS}: is not of an estimate. {REMEDY}")
     names, arrays = _read_names(home / NAMES), _read_arrays(home / ARRAYS)
+    try:
+        return _build(names, arrays)
+    except (InvalidValueError, TypeError, OverflowError, ValueError, pl.exceptions.PolarsError) as problem:
+        raise FormatError(f"{home}: the estimate is damaged ({problem!s:.200}). {REMEDY}") from problem
+
+
+def _build(names: dict[str, Any], arrays: NamedArrays) -> Estimate:
+    """The Estimate, if all arrays are of their types and shapes and hold what they may hold."""
+    classes, items, annotators = tuple(names["classes"]), _series(names, "items"), _series(names, "annotators")
+    if not all(isinstance(one, str | int) for one in classes) or len(set(map(str, classes))) != len(classes):
+        raise InvalidValueError(f"classes is {names['classes']!r:.80}")
+    _check_arrays(arrays, n_items=len(items), n_annotators=len(annotators), n_classes=len(classes))
     return Estimate(
         method=names["method"],
         beliefs=arrays["beliefs"],
         answer=arrays["answer"],
-        items=_series(names["items"]),
-        classes=tuple(names["classes"]),
+        items=items,
+        classes=classes,
         offsets=arrays.get("offsets"),
-        annotators=_series(names["annotators"]),
+        annotators=annotators,
         confusion=arrays.get("confusion"),
         reliability=arrays.get("reliability"),
         prior=arrays.get("prior"),
@@ -82,5 +112,30 @@ def _read_arrays(path: Path) -> NamedArrays:
     return arrays
 
 
-def _series(names: list[Any]) -> pl.Series:
-    return pl.Series(names) if names else pl.Series(names, dtype=pl.String)
+def _check_arrays(arrays: NamedArrays, *, n_items: int, n_annotators: int, n_classes: int) -> None:
+    """Raise unless every array has the shape that the names ask for, and numbers that it may hold."""
+    n_units = n_items
+    if "offsets" in arrays:
+        n_units = sum(arrays["answer"].shape[:1])
+        offsets = require_codes(arrays["offsets"], (n_items + 1,), "offsets", least=0, most=n_units)
+        if offsets[0] != 0 or offsets[-1] != n_units or (np.diff(offsets.astype(np.int64)) < 0).any():
+            raise InvalidValueError("offsets do not rise from 0 to the number of units")
+    require_distributions(arrays["beliefs"], (n_units, n_classes), "beliefs")
+    require_codes(arrays["answer"], (n_units,), "answer", least=NO_ANSWER, most=n_classes - 1)
+    require_floats(arrays["trace"], (-1,), "trace", gaps=True)
+    shapes = {"confusion": (n_annotators, n_classes, n_classes), "prior": (n_classes,)}
+    for name in shapes.keys() & arrays.keys():
+        require_shares(arrays[name], shapes[name], name, gaps=True)
+    if "reliability" in arrays:
+        require_floats(arrays["reliability"], (n_annotators,), "reliability", gaps=True)
+    for name, array in arrays.items():
+        if name.startswith(PARAMETERS):
+            require_floats(array, (-1,) * array.ndim, name, gaps=True)
+
+
+def _series(names: dict[str, Any], what: str) -> pl.Series:
+    """The names of items or annotators: texts, numbers, or true and false, each once."""
+    found = pl.Series(names[what], strict=True) if names[what] else pl.Series(names[what], dtype=pl.String)
+    if found.dtype.is_nested() or found.dtype == pl.Object or found.null_count() or found.n_unique() != len(found):
+        raise InvalidValueError(f"{what} is {names[what]!r:.80}")
+    return found

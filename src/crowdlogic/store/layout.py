@@ -12,9 +12,11 @@
     history.jsonl            one line per epoch
     refit.jsonl              the same of the second pass, with all labels, where there was one
     tables/, words/          the facts and word lists that rules speak of
+    SHA256SUMS               the checksum of each of these, once the run is done
     checkpoint/              there while the fit runs; checkpoint-refit/ that of the second pass
 
-Every file is written whole or not at all. A directory may be moved: it needs nothing from outside.
+Every file is written whole or not at all. A directory may be moved: it needs nothing from outside, and a link to
+something outside is refused.
 
 Axes: j annotator, m true class, n given label.
 """
@@ -27,13 +29,16 @@ from typing import Any
 
 from crowdlogic.errors import FormatError, MissingDataError
 from crowdlogic.store.files import get_json, get_lines, put_json
+from crowdlogic.store.own_files import check_own_files
 
 CONFIG, HISTORY, REFIT_HISTORY, RULES = "config.json", "history.jsonl", "refit.jsonl", "rules.json"
 MODEL, ANNOTATOR_ARRAYS, FEATURES = "model.safetensors", "annotators.safetensors", "items.safetensors"
 ANSWERS, ANNOTATORS, CROWD, ITEMS = "labels.parquet", "annotators.parquet", "crowd.parquet", "items.parquet"
 TABLES, WORDS, CHECKPOINT, REFIT_CHECKPOINT = "tables", "words", "checkpoint", "checkpoint-refit"
+FOLDERS = (TABLES, WORDS, CHECKPOINT, REFIT_CHECKPOINT)
+"""The folders of a run; it touches no other."""
 
-VERSION = 2
+VERSION = 3
 """Of the layout: a run of another version is refused and not misread."""
 
 
@@ -54,6 +59,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     """The run's config.json."""
     if not is_run(folder):
         raise MissingDataError(f"{folder}: no {CONFIG} in it, so it is no run. Name a folder that `train` wrote.")
+    check_own_files(folder, FOLDERS)
     config = get_json(folder / CONFIG)
     if not isinstance(config, dict) or config.get("version") != VERSION or config.get("status") not in list(Status):
         raise FormatError(f"{folder / CONFIG}: is no run of version {VERSION}. Train it again with this version.")

@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from crowdlogic.data.files import draft_target
 from crowdlogic.errors import OptionError
-from crowdlogic.store.layout import CHECKPOINT, Status, is_run, last_epoch, read_config, set_status
+from crowdlogic.store.checkpoints import STATE, remove_checkpoint_files
+from crowdlogic.store.layout import CHECKPOINT, FOLDERS, Status, is_run, last_epoch, read_config, set_status
+from crowdlogic.store.own_files import check_own_files, remove_drafts
 
 
 def check_claimable(folder: Path, *, resume: bool) -> None:
@@ -23,6 +26,9 @@ def check_claimable(folder: Path, *, resume: bool) -> None:
     if not folder.parent.is_dir():
         raise OptionError(f"{folder}: the folder {folder.parent} does not exist. Make it first.")
     if not folder.exists() or not any(folder.iterdir()):
+        return
+    check_own_files(folder, FOLDERS)
+    if _is_stillborn(folder):
         return
     if not is_run(folder):
         raise OptionError(f"{folder}: holds other files and no run. Name a new or an empty folder.")
@@ -39,6 +45,14 @@ def claim(folder: Path, *, resume: bool) -> None:
     """Make sure that a run may write here; the folder is made when it is not there."""
     check_claimable(folder, resume=resume)
     folder.mkdir(exist_ok=True)
+    remove_drafts(folder, FOLDERS)
+
+
+def _is_stillborn(folder: Path) -> bool:
+    """Whether a run was killed here before its config.json was there: only drafts, and a checkpoint without a state."""
+    entries = list(folder.iterdir())
+    others = [one for one in entries if draft_target(one.name) is None and one.name != CHECKPOINT]
+    return not others and not (folder / CHECKPOINT / STATE).exists()
 
 
 def release(folder: Path) -> None:
@@ -46,11 +60,8 @@ def release(folder: Path) -> None:
     if is_run(folder):
         set_status(folder, Status.interrupted)
         return
-    checkpoint = folder / CHECKPOINT
-    if checkpoint.is_dir():
-        for file in checkpoint.iterdir():
-            file.unlink()
-        checkpoint.rmdir()
+    remove_drafts(folder, FOLDERS)
+    remove_checkpoint_files(folder / CHECKPOINT)
     if folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
 

@@ -5,7 +5,7 @@ Nothing outside the run is needed, wherever it is moved; and nothing outside it 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,9 @@ from typing import Any
 import polars as pl
 
 from crowdlogic.store.damage import InvalidValueError, require, require_entry
-from crowdlogic.store.files import get_table, put_bytes, put_table
+from crowdlogic.store.files import get_table, put_bytes, put_table, read_own_bytes
 from crowdlogic.store.layout import TABLES, WORDS
+from crowdlogic.store.own_files import make_own_folder
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -38,28 +39,29 @@ class PackedRules:
     functions: tuple[str, ...] = ()
 
 
-def put_rules(folder: Path, packed: PackedRules) -> dict[str, Any]:
-    """Write tables and word lists into a run; what config.json holds of the rules."""
+def put_rules(folder: Path, packed: PackedRules) -> tuple[dict[str, Any], dict[str, str]]:
+    """Write tables and word lists into a run; what config.json holds of the rules, and the SHA-256 of each file."""
+    sums = {}
     for name, frame in packed.tables.items():
-        (folder / TABLES).mkdir(exist_ok=True)
-        put_table(folder / TABLES / f"{name}.parquet", frame)
+        sums[f"{TABLES}/{name}.parquet"] = put_table(make_own_folder(folder, TABLES) / f"{name}.parquet", frame)
     for name, content in packed.word_lists.items():
-        (folder / WORDS).mkdir(exist_ok=True)
-        put_bytes(folder / WORDS / name, content)
-    return {
+        sums[f"{WORDS}/{name}"] = put_bytes(make_own_folder(folder, WORDS) / name, content)
+    noted = {
         "source": packed.source,
         "text": packed.text,
         "tables": dict(packed.table_sources),
         "functions": list(packed.functions),
     }
+    return noted, sums
 
 
-def get_rules(folder: Path, stored: Any) -> PackedRules:
+def get_rules(folder: Path, stored: Any, files: Collection[str]) -> PackedRules:
     """What `put_rules` wrote.
 
     Args:
         folder: The run.
         stored: What config.json holds of the rules.
+        files: The files of the run, by their names in it; nothing else is read.
     """
     sources = require_entry(stored, "tables", Mapping, where="rules")
     functions = require_entry(stored, "functions", list, where="rules")
@@ -67,17 +69,17 @@ def get_rules(folder: Path, stored: Any) -> PackedRules:
         if not (name.isidentifier() and name.isascii()):
             raise InvalidValueError(f"{name!r} cannot name a table")
         require(source, str, f"rules: {name}")
+        if f"{TABLES}/{name}.parquet" not in files:
+            raise InvalidValueError(f"no {TABLES}/{name}.parquet")
     return PackedRules(
         text=require_entry(stored, "text", str, where="rules"),
         source=require_entry(stored, "source", str, where="rules"),
         tables={name: get_table(folder / TABLES / f"{name}.parquet") for name in sources},
         table_sources=dict(sources),
-        word_lists=_read_word_lists(folder / WORDS),
+        word_lists={
+            file.removeprefix(f"{WORDS}/"): read_own_bytes(folder / file)
+            for file in sorted(files)
+            if file.startswith(f"{WORDS}/")
+        },
         functions=tuple(require(name, str, "rules: functions") for name in functions),
     )
-
-
-def _read_word_lists(folder: Path) -> dict[str, bytes]:
-    """The run's own word lists; a link to another file is none of them."""
-    files = sorted(folder.iterdir()) if folder.is_dir() and not folder.is_symlink() else []
-    return {file.name: file.read_bytes() for file in files if file.is_file() and not file.is_symlink()}

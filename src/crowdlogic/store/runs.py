@@ -19,15 +19,17 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats
+from crowdlogic.store.checksums import CHECKSUMS, check_checksums, sha256, write_checksums
 from crowdlogic.store.damage import InvalidValueError, reading, require, require_entry, require_shape
-from crowdlogic.store.digests import file_digest
 from crowdlogic.store.files import (
     NamedArrays,
     get_arrays,
     get_json,
     get_lines,
     get_table,
+    json_bytes,
     put_arrays,
+    put_bytes,
     put_json,
     put_lines,
     put_table,
@@ -60,8 +62,8 @@ from crowdlogic.store.run_tables import (
     read_view,
 )
 
-DIGESTS = "digests"
-"""In config.json: the digests of the files of arrays, whose meaning only those know who wrote them."""
+NEEDED = (CONFIG, MODEL, ANNOTATOR_ARRAYS, ANSWERS, ANNOTATORS, CROWD, ITEMS, RULES, HISTORY)
+"""The files that every run has."""
 
 CONFUSION = "confusion"
 
@@ -100,23 +102,26 @@ class RunRecord:
 
 
 def write_run(folder: Path, run: RunRecord) -> None:
-    """Write a run; config.json, which then says that it is done, comes last."""
+    """Write a run; config.json, which then says that it is done, comes last, after the checksums of all files."""
     arrays = {MODEL: run.model, ANNOTATOR_ARRAYS: run.annotator_arrays}
     if run.corpus.features is not None:
         arrays[FEATURES] = {"features": np.asarray(run.corpus.features)}
-    for file, named in arrays.items():
-        put_arrays(folder / file, named)
-    put_table(folder / ANSWERS, answers_table(run.labels, run.estimate, run.views))
-    put_table(folder / ANNOTATORS, run.annotators)
-    put_table(folder / CROWD, labels_table(run.labels))
-    put_table(folder / ITEMS, items_table(run.corpus))
-    put_json(folder / RULES, run.audit)
-    put_lines(folder / HISTORY, run.history)
+    sums = {file: put_arrays(folder / file, named) for file, named in arrays.items()}
+    tables = {
+        ANSWERS: answers_table(run.labels, run.estimate, run.views),
+        ANNOTATORS: run.annotators,
+        CROWD: labels_table(run.labels),
+        ITEMS: items_table(run.corpus),
+    }
+    sums |= {file: put_table(folder / file, table) for file, table in tables.items()}
+    sums[RULES] = put_json(folder / RULES, run.audit)
+    sums[HISTORY] = put_lines(folder / HISTORY, run.history)
     if run.refit_history:
-        put_lines(folder / REFIT_HISTORY, run.refit_history)
-    rules = None if run.rules is None else put_rules(folder, run.rules)
-    digests = {file: file_digest(folder / file) for file in arrays}
-    put_json(folder / CONFIG, {**run.config, "rules": rules, DIGESTS: digests, "status": Status.done})
+        sums[REFIT_HISTORY] = put_lines(folder / REFIT_HISTORY, run.refit_history)
+    rules, packed = (None, {}) if run.rules is None else put_rules(folder, run.rules)
+    config = json_bytes({**run.config, "rules": rules, "status": Status.done})
+    write_checksums(folder, sums | packed | {CONFIG: sha256(config)})
+    put_bytes(folder / CONFIG, config)
 
 
 def read_run(folder: str | Path) -> RunRecord:
@@ -128,36 +133,37 @@ def read_run(folder: str | Path) -> RunRecord:
             f"{home}: the run is not done ({config['status']}). Finish it: crowdlogic train --resume -o {home}"
         )
     with reading(home):
-        return _read(home, config)
+        files = check_checksums(home)
+        for file in NEEDED:
+            if file not in files:
+                raise InvalidValueError(f"{CHECKSUMS} has no {file}")
+        return _read(home, config, files)
 
 
-def _read(home: Path, config: Mapping[str, Any]) -> RunRecord:
+def _read(home: Path, config: Mapping[str, Any], files: frozenset[str]) -> RunRecord:
+    """A run from those of its files that have a checksum."""
     classes = _read_classes(config)
-    digests = require_entry(config, DIGESTS, dict)
-    arrays = {file: get_arrays(home / file) for file in (MODEL, ANNOTATOR_ARRAYS, FEATURES) if file in digests}
-    features = arrays.get(FEATURES, {}).get("features")
+    features = get_arrays(home / FEATURES).get("features") if FEATURES in files else None
     corpus = read_items_table(get_table(home / ITEMS), features, classes)
     annotators, answers = get_table(home / ANNOTATORS), get_table(home / ANSWERS)
     labels = read_labels_table(get_table(home / CROWD), corpus, annotators, classes)
     check_answers(answers, labels)
     history, rules = _read_history(home, HISTORY), require_entry(config, "rules")
-    annotator_arrays = require_entry(arrays, ANNOTATOR_ARRAYS, dict, where=DIGESTS)
-    record = RunRecord(
+    annotator_arrays = get_arrays(home / ANNOTATOR_ARRAYS)
+    return RunRecord(
         config=config,
         labels=labels,
         corpus=corpus,
         estimate=_read_estimate(config, answers, labels, annotator_arrays, history),
         views={view: read_view(answers, prefix, classes) for view, prefix in VIEWS.items()},
-        model=require_entry(arrays, MODEL, dict, where=DIGESTS),
+        model=get_arrays(home / MODEL),
         annotator_arrays=annotator_arrays,
         annotators=annotators,
         history=history,
         audit=tuple(require(row, dict, RULES) for row in require(get_json(home / RULES), list, RULES)),
-        refit_history=_read_history(home, REFIT_HISTORY) if (home / REFIT_HISTORY).is_file() else (),
-        rules=None if rules is None else get_rules(home, rules),
+        refit_history=_read_history(home, REFIT_HISTORY) if REFIT_HISTORY in files else (),
+        rules=None if rules is None else get_rules(home, rules, files),
     )
-    _check_digests(home, digests)
-    return record
 
 
 def _read_classes(config: Mapping[str, Any]) -> Classes:
@@ -188,13 +194,6 @@ def _read_estimate(
         confusion=_read_confusion(annotator_arrays, labels),
         trace=np.array([_stopping_score(row) for row in history]),
     )
-
-
-def _check_digests(home: Path, digests: Mapping[str, Any]) -> None:
-    """Raise unless the files of arrays are byte by byte those that were written."""
-    for file in (MODEL, ANNOTATOR_ARRAYS, FEATURES):
-        if file in digests and digests[file] != file_digest(home / file):
-            raise InvalidValueError(f"{file} is not the file that was written")
 
 
 def _read_confusion(arrays: NamedArrays, labels: CrowdLabels) -> Floats | None:

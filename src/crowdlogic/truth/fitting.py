@@ -19,7 +19,7 @@ from crowdlogic.data.estimate import NO_ANSWER, Beliefs, Estimate, make_estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import find
 from crowdlogic.engines.shards import Shards
-from crowdlogic.errors import ConvergenceWarning, OptionError, name_list
+from crowdlogic.errors import ConvergenceWarning, DataError, OptionError, name_list
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.registry import TRUTH_METHODS
@@ -114,10 +114,16 @@ def iterate(
         corpus: The items, if the method uses them: a checkpoint of other words is refused.
     """
     checkpoint = _checkpoint(method, labels, fitting, corpus)
-    state, trace = (checkpoint.read() if checkpoint else None) or (initial(), [])
+    state, trace = initial(), list[float]()
+    saved = checkpoint.read() if checkpoint else None
+    if checkpoint and saved:
+        checkpoint.require_like(saved[0], state, signed=getattr(method, "signed", False))
+        state, trace = saved
     limits: Convergence = method.convergence
     while True:
         following, objective = step(state)
+        if np.isnan(objective):
+            raise DataError(f"{method.name}: the objective is not a number after {len(trace)} iterations.")
         gain = (objective - trace[-1]) / max(labels.n_labels, 1) if trace else np.inf
         trace.append(objective)
         if fitting.progress is not None:

@@ -43,6 +43,7 @@ class GLAD:
     convergence: Convergence = Convergence(tolerance=1e-6)
 
     name = "glad"
+    signed = True  # an ability or an ease may be negative
 
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Iterate E- and M-steps until the log posterior converges."""

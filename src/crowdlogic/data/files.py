@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from io import BufferedReader
 from pathlib import Path
+from typing import BinaryIO
 
 from crowdlogic.data.folders import DAMAGED_ZIP, ZIP_MAGIC, Folder, open_folder
 from crowdlogic.data.limits import oversize_error, require_unpackable, unpacked_limit
@@ -70,7 +71,7 @@ class InputFile:
         """The path of a file on disk; an error if there is no such file."""
         return require_file(self.path)
 
-    def open(self) -> BufferedReader:
+    def open(self) -> BinaryIO:
         """The file on disk, opened to be read as it is, packed or not."""
         return open_regular(self.path)
 
@@ -107,7 +108,7 @@ class InputFile:
         """The members of a folder or zip file."""
         return open_folder(Path(self.path))
 
-    def open_unpacked(self) -> BufferedReader:
+    def open_unpacked(self) -> BinaryIO:
         """The file opened to be read in pieces, unzipped."""
         return self.open() if self.is_plain else io.BytesIO(self.content)
 
@@ -147,11 +148,11 @@ class MemberFile(InputFile):
         """The whole member."""
         return self.parent.read(self.member)
 
-    def open(self) -> BufferedReader:
+    def open(self) -> BinaryIO:
         """The member opened to be read in pieces."""
         return self.parent.open(self.member)
 
-    def open_unpacked(self) -> BufferedReader:
+    def open_unpacked(self) -> BinaryIO:
         """The same: members are not gzipped."""
         return self.open()
 

@@ -4,6 +4,7 @@ VENV := .venv
 PEERS := .venv-peers
 SNORKEL := .venv-snorkel
 PSL := .venv-psl
+TOOLS := .venv-tools
 BIN := $(VENV)/bin
 
 .PHONY: install demo test test-all test-long quick browser check format bench clean
@@ -30,6 +31,12 @@ $(PSL)/.installed: requirements/psl.txt
 	$(PSL)/bin/pip install --quiet --disable-pip-version-check --requirement requirements/psl.txt
 	touch $@
 
+# Other tools' own packages, to write files that we read and to read files that we write.
+$(TOOLS)/.installed: requirements/tools.txt
+	$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/bin/pip install --quiet --disable-pip-version-check --requirement requirements/tools.txt
+	touch $@
+
 demo: install
 	$(BIN)/crowdlogic demo
 
@@ -45,8 +52,9 @@ browser:
 	elif ! { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; } >/dev/null; \
 	then echo "$$without. apt-get could not install it, as it says above."; fi
 
-test-all: install browser $(PSL)/.installed
-	CROWDLOGIC_PSL_PYTHON=$(CURDIR)/$(PSL)/bin/python $(BIN)/python -m pytest -n 2 -m "not long"
+test-all: install browser $(PSL)/.installed $(TOOLS)/.installed
+	CROWDLOGIC_PSL_PYTHON=$(CURDIR)/$(PSL)/bin/python CROWDLOGIC_TOOLS_PYTHON=$(CURDIR)/$(TOOLS)/bin/python \
+	$(BIN)/python -m pytest -n 2 -m "not long"
 
 # Slow integration tests: a training that is killed again and again, the wheel in an environment of its own.
 test-long: install
@@ -79,4 +87,4 @@ bench: install $(PEERS)/.installed $(SNORKEL)/.installed $(PSL)/.installed
 	$(BIN)/python -m benchmarks.rules_speed --psl $(PSL)/bin/python
 
 clean:
-	rm -rf build $(VENV) $(PEERS) $(SNORKEL) $(PSL) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf build $(VENV) $(PEERS) $(SNORKEL) $(PSL) $(TOOLS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

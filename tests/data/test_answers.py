@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from crowdlogic.data.answers import Answers, align_answers
-from crowdlogic.data.corpus import sentences
-from crowdlogic.data.frames import from_sequences
+from crowdlogic.data.answers import Answers, align_answers, answers_from_crowd, estimate_from_gold
+from crowdlogic.data.corpus import documents, sentences
+from crowdlogic.data.frames import from_frame, from_sequences
 from crowdlogic.data.reading import read_answers
 from crowdlogic.errors import DataError
 from crowdlogic.truth.majority import MajorityVote
@@ -123,3 +123,28 @@ def test_tokens_that_differ_are_remarked(tmp_path: Path) -> None:
     pair = align_answers(read_answers(tmp_path / "p.conll"), read_answers(tmp_path / "g.conll"))
 
     assert pair.remarks == ("1 tokens differ between the files; are they about the same sentences?",)
+
+
+def test_the_only_annotator_of_a_file_gives_answers_and_several_do_not() -> None:
+    labels = from_frame({"item": ["u", "v", "w"], "annotator": ["a", "a", "a"], "label": ["x", None, "y"]})
+    several = from_frame({"item": ["u", "u"], "annotator": ["a", "b"], "label": ["x", "y"]})
+
+    assert answers_from_crowd(labels, None, "f").answer.tolist() == [0, -1, 1]
+    with pytest.raises(DataError, match="f: labels of 2 annotators, where one answer per item is needed"):
+        answers_from_crowd(several, None, "f")
+
+
+def test_gold_counts_before_the_annotators() -> None:
+    labels = from_frame({"item": ["u", "u"], "annotator": ["a", "b"], "label": ["x", "y"]})
+    corpus = documents(["u"], ["text"], gold=["y"])
+
+    found = answers_from_crowd(labels, corpus, "f")
+
+    assert [found.classes[code] for code in found.answer] == ["y"]
+
+
+def test_gold_as_an_estimate_is_sure_where_it_is_known() -> None:
+    estimate = estimate_from_gold(documents(["u", "v"], ["one", "two"], gold=["x", None]))
+
+    assert estimate.answer_names() == ["x", None]
+    assert estimate.confidence[0] == 1.0

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crowdlogic.errors import OptionError
-from crowdlogic.workflows.outputs import check_distinct, check_writable, relabel_path, require_folder
+from crowdlogic.workflows.outputs import answer_format, check_distinct, check_writable, relabel_path, require_folder
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,18 @@ def test_a_place_that_cannot_be_written_to_is_refused(tmp_path: Path) -> None:
         require_folder(tmp_path / "no" / "o.csv")
     with pytest.raises(OptionError, match=r"the suffix '\.xyz' says no format"):
         check_writable(str(tmp_path / "o.xyz"))
+
+
+def test_answers_go_back_into_the_sources_own_format_only_with_its_usual_suffix(tmp_path: Path) -> None:
+    tagged = tmp_path / "t.conll"
+    tagged.write_text("Ann B-PER O\n")
+
+    def chosen(out: str, named: str | None = None) -> str | None:
+        return answer_format(str(tagged), out, read_as=None, named=named)
+
+    assert chosen("o.conll") == "conll"
+    assert chosen("o.conll.gz") == "conll"
+    assert chosen("o.jsonl") is None
+    assert chosen("o.bio") is None
+    assert chosen("o.conll", named="conll2003") == "conll2003"
+    assert chosen("-") is None

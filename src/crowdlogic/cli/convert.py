@@ -7,24 +7,30 @@ from typing import Annotated
 import typer
 
 from crowdlogic.cli.console import say
-from crowdlogic.cli.options import LabelsFile, OutFile, ToOption, reads_labels
-from crowdlogic.workflows.convert import ConvertOptions, convert_items, convert_labels
+from crowdlogic.cli.options import LabelsFile, ToOption, reads_labels
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.errors import OptionError
+from crowdlogic.workflows.convert import ConvertOptions, convert, convert_items
 from crowdlogic.workflows.inputs import InputOptions
+
+OutArgument = Annotated[str | None, typer.Argument(metavar="OUT", help="Where to write; - for standard output.")]
+OutOption = Annotated[str | None, typer.Option("--out", "-o", help="The same as OUT.")]
 
 
 @reads_labels
 def command(
     labels: LabelsFile,
-    out: OutFile,
+    target: OutArgument = None,
     *,
-    items: Annotated[bool, typer.Option("--items", help="The file holds items (texts or tagged sentences).")] = False,
+    out: OutOption = None,
+    items: Annotated[bool, typer.Option("--items", help="Only the items (texts or tagged sentences).")] = False,
     to: ToOption = None,
     input: InputOptions,
 ) -> None:
     """Read labels (or items) in one layout and write them in another."""
-    options = ConvertOptions(source=labels, out=out, format=to, input=input)
-    if items:
-        say(f"{convert_items(options)} -> {out}")
-        return
-    converted = convert_labels(options)
-    say(*converted.intake.messages(), f"{converted} -> {out}")
+    path = out if target is None else target
+    if path is None or (out is not None and target is not None):
+        raise OptionError("Say once where to write: crowdlogic convert IN OUT.")
+    options = ConvertOptions(source=labels, out=path, format=to, input=input)
+    converted = convert_items(options) if items else convert(options)
+    say(*(converted.intake.messages() if isinstance(converted, CrowdLabels) else ()), f"{converted} -> {path}")

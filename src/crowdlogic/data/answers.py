@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
+import polars as pl
 
-from crowdlogic.data.estimate import NO_ANSWER, Beliefs
+from crowdlogic.data.corpus import UNKNOWN, Corpus
+from crowdlogic.data.estimate import NO_ANSWER, Beliefs, Estimate
+from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes, Names, find, sort_classes
-from crowdlogic.errors import DataError, name_list
+from crowdlogic.errors import CorpusError, DataError, name_list
 from crowdlogic.numerics.arrays import Ints
 
 
@@ -35,6 +38,47 @@ class Answers:
     offsets: Ints | None = None
     tokens: tuple[str, ...] | None = None
     source: str = "the answers"
+
+
+def answers_from_gold(corpus: Corpus, source: str) -> Answers:
+    """The gold of a corpus as answers. `source` is what messages call them."""
+    if corpus.gold is None:
+        raise CorpusError(f"{source}: no label is known. Give each item or token its label.")
+    return Answers(
+        corpus.items, corpus.classes, corpus.gold, offsets=corpus.offsets, tokens=corpus.tokens, source=source
+    )
+
+
+def answers_from_crowd(labels: CrowdLabels, corpus: Corpus | None, source: str) -> Answers:
+    """One answer per unit from a file of labels: its gold, or what its only annotator says."""
+    if corpus is not None and corpus.gold is not None and (corpus.gold != UNKNOWN).any():
+        return answers_from_gold(corpus, source)
+    if len(labels.annotators) != 1:
+        raise DataError(
+            f"{source}: labels of {len(labels.annotators):,} annotators, where one answer per item is needed. "
+            f"Aggregate them first: crowdlogic aggregate."
+        )
+    answer = np.full(labels.n_units, NO_ANSWER, dtype=np.int32)
+    answer[labels.unit] = labels.label
+    tokens = None if corpus is None else corpus.tokens
+    return Answers(labels.items, labels.classes, answer, offsets=labels.offsets, tokens=tokens, source=source)
+
+
+def estimate_from_gold(corpus: Corpus, method: str = "gold") -> Estimate:
+    """The gold of a corpus as an estimate that is sure of it; units without gold have no answer."""
+    gold = np.full(corpus.n_units, NO_ANSWER) if corpus.gold is None else corpus.gold
+    beliefs = np.full((corpus.n_units, len(corpus.classes)), 1.0 / max(len(corpus.classes), 1))
+    known = np.flatnonzero(gold != UNKNOWN)
+    beliefs[known] = np.eye(len(corpus.classes))[gold[known]]
+    return Estimate(
+        method=method,
+        beliefs=beliefs,
+        answer=gold.astype(np.int32),
+        items=corpus.items,
+        classes=corpus.classes,
+        offsets=corpus.offsets,
+        annotators=pl.Series("annotator", [], dtype=pl.String),
+    )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod
 from crowdlogic.truth.ties import Ties
 from crowdlogic.workflows.inputs import InputOptions
-from crowdlogic.workflows.outputs import check_distinct, check_writable, relabel_path
+from crowdlogic.workflows.outputs import answer_format, check_distinct, check_writable, relabel_path
 from crowdlogic.workflows.tables import ResultTable, percent
 from crowdlogic.workflows.truth_methods import (
     collect_convergence_warnings,
@@ -126,6 +126,8 @@ class Aggregated:
 
 def aggregate(options: AggregateOptions) -> Aggregated:
     """Estimate the truth of every item and write it."""
+    written_as = answer_format(options.labels, options.out, read_as=options.input.format, named=options.format)
+    options = replace(options, format=written_as)
     _check_aggregate(options)
     crowd, gold, fitting = _read(options)
     method, reason = _choose_method(options, crowd.labels)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 
-from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.corpus import UNKNOWN, Corpus
+from crowdlogic.data.formats.detection import find_format
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.reading import read_answers
 from crowdlogic.data.writing import write_corpus, write_labels
+from crowdlogic.errors import DataError
 from crowdlogic.workflows.inputs import InputOptions
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConvertOptions:
-    """The options of `convert_labels` and `convert_items`.
+    """The options of `convert`, `convert_labels` and `convert_items`.
 
     Attributes:
         source: The file to read.
@@ -25,6 +29,45 @@ class ConvertOptions:
     out: str
     format: str | None = None
     input: InputOptions = field(default_factory=InputOptions)
+
+
+def convert(options: ConvertOptions) -> CrowdLabels | Corpus:
+    """Write the labels of a file in another format, or its items with their one label each where it holds these.
+
+    Formats that hold one answer per item take a file with a single annotator, or with gold, and refuse others.
+    """
+    if find_format(options.out, options.format).overrides("encode_labels"):
+        try:
+            return convert_labels(options)
+        except DataError as problem:
+            return _convert_answers(options, problem)
+    crowd = None
+    with suppress(DataError):
+        crowd = options.input.read_crowd(options.source)
+    if crowd is not None and len(crowd.labels.annotators) > 1 and not _has_gold(crowd.corpus):
+        return convert_labels(options)  # which is refused, with what to do
+    return _convert_answers(options, None)
+
+
+def _convert_answers(options: ConvertOptions, problem: DataError | None) -> Corpus:
+    """Write items with one label each; where a file does not hold these either, the problem with its labels stands."""
+    try:
+        corpus = options.input.read_corpus(options.source)
+        if corpus.gold is None and problem is None:
+            answers = read_answers(options.source, format=options.input.format, columns=options.input.columns)
+            corpus = replace(corpus, classes=answers.classes, gold=answers.answer)
+    except DataError:
+        if problem is not None:
+            raise problem from None
+        raise
+    if corpus.gold is None and problem is not None:
+        raise problem
+    write_corpus(options.out, corpus, format=options.format)
+    return corpus
+
+
+def _has_gold(corpus: Corpus | None) -> bool:
+    return corpus is not None and corpus.gold is not None and bool((corpus.gold != UNKNOWN).any())
 
 
 def convert_labels(options: ConvertOptions) -> CrowdLabels:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from crowdlogic.data.files import STANDARD_STREAM
-from crowdlogic.data.formats.detection import find_format
+from crowdlogic.data.files import STANDARD_STREAM, InputFile
+from crowdlogic.data.formats.detection import detect_format, find_format
 from crowdlogic.errors import OptionError
 
 
@@ -15,6 +15,24 @@ def check_writable(path: str | None, format: str | None = None) -> None:
     if path is not None and path != STANDARD_STREAM:
         find_format(path, format)
         require_folder(path)
+
+
+def answer_format(source: str, out: str, *, read_as: str | None, named: str | None) -> str | None:
+    """The format to write answers in: the one that was named; else the source's own, where it writes answers too.
+
+    Its own it is only where the file to write has its usual suffix, so that an export comes back in its tool's shape.
+
+    Args:
+        source: The file of labels.
+        out: The file to write.
+        read_as: The format that the source is read in, where the user named it.
+        named: The format to write, where the user named it.
+    """
+    if named is not None or STANDARD_STREAM in (source, out):
+        return named
+    own = detect_format(InputFile(source), read_as)
+    usual = Path(out.removesuffix(".gz")).suffix.lower() == own.suffixes[0]
+    return own.name if usual and own.overrides("encode_estimate") else None
 
 
 def require_folder(path: str | Path) -> None:

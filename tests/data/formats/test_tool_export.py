@@ -34,10 +34,19 @@ def test_gold_tags_are_answers(tmp_path: Path) -> None:
 
 
 def test_an_export_without_gold_or_texts_says_so(tmp_path: Path) -> None:
-    path = write_json(tmp_path / "e.json", [task(1, "t", annotation(1, choice("x")))])
+    path = write_json(tmp_path / "e.json", [task(1, "t", annotation(1, choice("x")), annotation(2, choice("x")))])
     bare = write_json(tmp_path / "b.json", [{"id": 1, "annotations": [annotation(1, choice("x"))], "data": {}}])
 
     with pytest.raises(CorpusError, match="no gold is marked in Label Studio's export"):
         read_answers(path)
     with pytest.raises(CorpusError, match="has neither texts nor gold here"):
         read_corpus(bare)
+
+
+def test_the_only_annotator_of_an_export_gives_answers(tmp_path: Path) -> None:
+    path = write_json(tmp_path / "e.json", [task(1, "t", annotation(1, choice("x"))), task(2, "u")])
+
+    found = read_answers(path)
+
+    assert found.items.to_list() == [1, 2]
+    assert found.answer.tolist() == [0, -1]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.answers import Answers
+from crowdlogic.data.answers import Answers, answers_from_gold
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import InputFile
@@ -20,7 +20,7 @@ from crowdlogic.data.intake.contract import Intake, TableSource
 from crowdlogic.data.intake.odd_labels import odd_classes
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.tagging import NOT_SEEN
-from crowdlogic.errors import CorpusError, FormatError, OptionError
+from crowdlogic.errors import FormatError, OptionError
 
 
 class Conll(FileFormat):
@@ -140,15 +140,6 @@ def corpus_from_columns(columns: ConllColumns) -> Corpus:
     gold, classes = code_labels(columns.tags.set(columns.tags == NOT_SEEN, None), source, None)
     tokens = tuple(columns.tokens.to_list())
     return Corpus(columns.items, tokens=tokens, offsets=columns.offsets, classes=classes, gold=gold)
-
-
-def answers_from_gold(corpus: Corpus, source: str) -> Answers:
-    """The gold of a corpus as answers. `source` is what messages call them."""
-    if corpus.gold is None:
-        raise CorpusError(f"{source}: no label is known. Give each item or token its label.")
-    return Answers(
-        corpus.items, corpus.classes, corpus.gold, offsets=corpus.offsets, tokens=corpus.tokens, source=source
-    )
 
 
 def _tags_by_annotator(labels: CrowdLabels) -> list[list[str]]:

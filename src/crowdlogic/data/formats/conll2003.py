@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.answers import Answers
+from crowdlogic.data.answers import Answers, answers_from_gold
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.conll import answers_from_gold, corpus_from_columns
+from crowdlogic.data.formats.conll import corpus_from_columns
 from crowdlogic.data.formats.conll_columns import encode_columns, parse_columns
 from crowdlogic.data.formats.protocol import FileFormat
 from crowdlogic.data.formats.table_layouts import answer_tags, gold_tags

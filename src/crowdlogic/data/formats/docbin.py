@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crowdlogic.data.answers import Answers
+from crowdlogic.data.answers import Answers, answers_from_gold
 from crowdlogic.data.corpus import Corpus, documents, sentences
 from crowdlogic.data.estimate import NO_ANSWER, Estimate
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.conll import answers_from_gold
 from crowdlogic.data.formats.protocol import FileFormat
 from crowdlogic.data.formats.table_layouts import answer_tags
 from crowdlogic.data.tagging import NOT_SEEN, is_span_tag_set, parse_tags, tags_to_spans

@@ -12,11 +12,10 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.answers import Answers
+from crowdlogic.data.answers import Answers, answers_from_gold
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.conll import answers_from_gold
 from crowdlogic.data.formats.protocol import FileFormat
 from crowdlogic.data.intake.cells import code_labels
 from crowdlogic.data.intake.contract import TableSource

@@ -25,7 +25,7 @@ from typing import Any, Protocol, TypeAlias
 
 import polars as pl
 
-from crowdlogic.data.answers import Answers
+from crowdlogic.data.answers import Answers, estimate_from_gold
 from crowdlogic.data.character_spans import Boundaries
 from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.estimate import Estimate
@@ -141,15 +141,26 @@ class FileFormat(Protocol):
 
     def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> Encoded:
         """The bytes of the labels of all annotators."""
+        if self.overrides("encode_estimate"):
+            raise OptionError(
+                f"{target}: {self.title} holds one answer per item, and these are labels of "
+                f"{len(labels.annotators):,} annotators. Aggregate them first: crowdlogic aggregate."
+            )
         raise self._cannot_write(target, "labels", "encode_labels")
 
     def encode_corpus(self, corpus: Corpus, target: str) -> Encoded:
-        """The bytes of the items and their gold."""
-        raise self._cannot_write(target, "a corpus", "encode_corpus")
+        """The bytes of the items and their gold; of a format that writes answers, the gold as answers."""
+        if corpus.gold is None or not self.overrides("encode_estimate"):
+            raise self._cannot_write(target, "a corpus", "encode_corpus")
+        return self.encode_estimate(estimate_from_gold(corpus), corpus, target)
 
     def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> Encoded:
         """The bytes of a method's answers."""
         raise self._cannot_write(target, "answers", "encode_estimate")
+
+    def overrides(self, operation: str) -> bool:
+        """Whether the format does something of its own for an operation, such as encode_labels."""
+        return getattr(type(self), operation) is not getattr(FileFormat, operation)
 
     def _cannot_read(self, file: InputFile, what: str) -> FormatError:
         return FormatError(f"{file.name}: {self.title} holds no such thing as {what}, which is needed here.")
@@ -162,7 +173,7 @@ class FileFormat(Protocol):
 def usual_suffixes(operation: str) -> list[str]:
     """The usual suffix of every format that overrides an operation, such as encode_labels."""
     formats = [FORMATS.load(name) for name in FORMATS]
-    return [one.suffixes[0] for one in formats if getattr(type(one), operation) is not getattr(FileFormat, operation)]
+    return list(dict.fromkeys(one.suffixes[0] for one in formats if one.overrides(operation)))
 
 
 def assemble_crowd(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from crowdlogic.data.answers import Answers
+from crowdlogic.data.answers import Answers, answers_from_crowd
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.files import InputFile
 from crowdlogic.data.formats.protocol import FileFormat, ReadOptions
@@ -21,16 +21,9 @@ class ToolExport(FileFormat):
             raise CorpusError(f"{file.name}: {self.title} has neither texts nor gold here. Give the items' own file.")
         return corpus
 
-    def read_answers(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Answers:
-        """The gold that the export marks."""
-        corpus = self.read_corpus(file, columns)
-        if corpus.gold is None:
+    def read_answers(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Answers:  # noqa: ARG002
+        """The gold that the export marks; without any, the labels of its only annotator, such as a consensus."""
+        crowd = self.read_crowd(file, ReadOptions())
+        if len(crowd.labels.annotators) != 1 and (crowd.corpus is None or crowd.corpus.gold is None):
             raise CorpusError(f"{file.name}: no gold is marked in {self.title}. Aggregate its labels first.")
-        return Answers(
-            corpus.items,
-            corpus.classes,
-            corpus.gold,
-            offsets=corpus.offsets,
-            tokens=corpus.tokens,
-            source=str(file.path),
-        )
+        return answers_from_crowd(crowd.labels, crowd.corpus, file.name)

@@ -9,9 +9,10 @@ import pytest
 from scipy.stats import beta
 from tests.truth.planted import planted
 
-from crowdlogic.annotators.summary import annotator_table, credible_interval, spam_scores
+from crowdlogic.annotators.summary import annotator_table, spam_scores
 from crowdlogic.data.frames import from_arrays, from_matrix
 from crowdlogic.errors import DataError, OptionError
+from crowdlogic.numerics.intervals import credible_interval
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.methods import needs_sequences, truth_method

@@ -18,6 +18,7 @@ import pytest
 from tests.cli.conftest import WORDS, Result, write_simulated
 
 from crowdlogic.data.simulate import Simulation, simulate_ner, simulate_sentiment
+from crowdlogic.learning.saved_run import load_run
 
 Run = Callable[..., Result]
 
@@ -425,3 +426,31 @@ def test_the_layout_is_that_of_every_file_whose_suffix_does_not_say(run: Run) ->
 
     assert done.code == 0
     assert "dev.txt: 10 dev items for early stopping." in done.err.splitlines()
+
+
+def test_the_grammar_of_bio_tags_is_on_by_default_and_said(run: Run) -> None:
+    write_simulated(simulate_ner(2, items=40, test_items=10, annotators=8, labels_per_item=3))
+    words = ("train", "--labels", "labels.conll", "--epochs", 2)
+
+    by_default = run(*words, "-o", "with")
+    without = run(*words, "--no-grammar", "-o", "without")
+    preset = run(*words, "--preset", "ner", "--model", "linear", "-o", "preset")
+
+    said = "The tags are BIO: rules keep to their grammar (include bio). Leave it out: --no-grammar."
+    assert said in by_default.err.splitlines()
+    assert len(load_run("with").audit) == 8
+    assert "grammar" not in without.err + preset.err
+    assert len(load_run("without").audit) == 0
+
+
+def test_rules_of_the_users_own_keep_the_grammar_beside_them_unless_they_include_it(run: Run) -> None:
+    write_simulated(simulate_ner(2, items=40, test_items=10, annotators=8, labels_per_item=3))
+    Path("own.rules").write_text("1.0: Token(T, 'of') -> Label(T, 'O')\n")
+    words = ("train", "--labels", "labels.conll", "--epochs", 1)
+
+    run(*words, "--rules", "own.rules", "-o", "own")
+    included = run(*words, "--rules", "bio.rules", "-o", "included")
+
+    assert len(load_run("own").audit) == 9
+    assert "grammar" not in included.err
+    assert len(load_run("included").audit) == 8

@@ -288,6 +288,7 @@ def annotator(place: int, classes: tuple[str, ...], rng: np.random.Generator, sp
         n_labels=n,
         n_items=n,
         reliability=Quantity(right, low=max(right - half, 0.0), high=min(right + half, 1.0)),
+        token_reliability=None,
         expected_accuracy=right,
         gold_accuracy=Quantity(right - 0.02 if place % 2 else None),
         n_gold=n,

@@ -61,6 +61,7 @@ STATED = {
         f"met at least {flags.BIASED_LABELS} times",
         f"in at least {percent(flags.BIASED_SHARE)} of the cases, certainly at least {percent(flags.BIASED_LOWER_END)}",
         f"below {percent(flags.CARELESS_FRACTION)} of the median annotator's",
+        f"an F1 certainly below {percent(flags.CARELESS_SPANS)} of what the best quarter",
         f"false discovery rate over all annotators {percent(drift.FALSE_DISCOVERY_RATE)}",
         f"by at least {points(drift.LEAST_FALL)} from the first to the last of {drift.BINS} equal parts",
         f"from {drift.LEAST_ANNOTATIONS} annotations on",

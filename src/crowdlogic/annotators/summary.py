@@ -15,23 +15,24 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.annotators.protocol import MOST_CELLS
+from crowdlogic.annotators.span_reliability import span_reliability
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.engines.shards import make_shards
 from crowdlogic.engines.sweeps import tally
 from crowdlogic.errors import DataError, OptionError
 from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.intervals import HALF, credible_interval
 from crowdlogic.numerics.sums import sum_by
-
-HALF = 0.5
-"""Jeffreys' prior: half a right and half a wrong label for every annotator, half a label over each row of a matrix."""
 
 
 def annotator_table(labels: CrowdLabels, estimate: Estimate, *, level: float = 0.95) -> pl.DataFrame:
     """One row per annotator, in the order of the labels.
 
     Columns: annotator; labels, how many they gave; items, how many they saw; reliability, the expected share of right
-    labels, with its credible interval from reliability_low to reliability_high; expected_accuracy, how often they would
+    labels, with its credible interval from reliability_low to reliability_high; for span tags it is the expected F1 of
+    whole spans, and token_reliability is the share of right tokens; expected_accuracy, how often they would
     be right if classes came as often as the method believes, which does not reward labelling easy classes only;
     spam_score ([RY12], 0 for a spammer); confused_truth and confused_label, what they mix up most, and confused_count,
     the expected number of times; weight, the method's own number for them, when it has one.
@@ -57,19 +58,22 @@ def annotator_table(labels: CrowdLabels, estimate: Estimate, *, level: float = 0
         "reliability_low": low,
         "reliability_high": high,
     }
+    if labels.is_sequential and is_span_tag_set(labels.classes):
+        columns |= _by_spans(labels, estimate, level, tokens=columns["reliability"])
     return pl.DataFrame(columns | _from_confusion(labels, estimate)).with_columns(
         pl.Series("weight", estimate.reliability if estimate.reliability is not None else [None] * size, pl.Float64)
     )
 
 
-def credible_interval(right: Floats, given: Floats, level: float) -> tuple[Floats, Floats]:
-    """The central interval of the Beta posterior of a share, from the expected number of right labels."""
-    from scipy.special import betaincinv
-
-    wrong = np.maximum(given - right, 0.0)
-    tail = (1 - level) / 2
-    low = betaincinv(right + HALF, wrong + HALF, tail)
-    return np.asarray(low), np.asarray(betaincinv(right + HALF, wrong + HALF, 1 - tail))
+def _by_spans(labels: CrowdLabels, estimate: Estimate, level: float, *, tokens: object) -> dict[str, object]:
+    """Reliability as the F1 of spans, and that of tokens beside it."""
+    found = span_reliability(labels, estimate.beliefs, level=level)
+    return {
+        "reliability": found.f1,
+        "reliability_low": found.low,
+        "reliability_high": found.high,
+        "token_reliability": tokens,
+    }
 
 
 def spam_scores(confusion: Floats) -> Floats:

@@ -33,6 +33,9 @@ ItemsOption = Annotated[
 DevOption = Annotated[str | None, typer.Option("--dev", help="Items with gold for early stopping.")]
 TestOption = Annotated[str | None, typer.Option("--test", help="Items with gold that are only scored.")]
 RulesOption = Annotated[str | None, typer.Option("--rules", help="A rule file.")]
+GrammarOption = Annotated[
+    bool, typer.Option("--grammar/--no-grammar", help="For BIO tags: add the rules of their grammar. The default.")
+]
 MethodOption = Annotated[
     str | None,
     typer.Option(
@@ -78,6 +81,7 @@ def command(
     dev: DevOption = None,
     test: TestOption = None,
     rules: RulesOption = None,
+    grammar: GrammarOption = True,
     table: TablesOption = None,
     method: MethodOption = None,
     preset: PresetOption = None,
@@ -113,6 +117,7 @@ def command(
         dev=dev,
         test=test,
         rules=rules,
+        grammar=grammar,
         table=tuple(table or ()),
         method=method,
         preset=preset,

@@ -45,7 +45,7 @@ class AnnotatorScores:
 
     @property
     def reliability(self) -> Floats:
-        """reliability[j], the expected share of right labels; NaN for annotators without labels."""
+        """reliability[j], the expected share of right labels, or F1 of spans; NaN for annotators without labels."""
         has_labels = self.table["labels"].to_numpy() > 0
         return np.where(has_labels, self.table["reliability"].to_numpy(), np.nan)
 
@@ -70,13 +70,19 @@ def leave_one_out(labels: CrowdLabels, estimate: Estimate) -> tuple[CrowdLabels,
     others = labels.votes()[labels.unit]
     others[np.arange(labels.n_labels), labels.label] -= labels.weights
     rows = np.flatnonzero(others.sum(axis=1) > 0)
+    offsets = None
+    if labels.is_sequential:  # each annotator's pass over a sentence becomes a sentence of its own
+        pair = labels.annotations()[2]
+        rows = rows[np.lexsort((labels.unit[rows], pair[rows]))]
+        offsets = np.append(np.flatnonzero(np.diff(pair[rows], prepend=-1)), len(rows))
     alone = CrowdLabels(
         unit=np.arange(len(rows)),
         annotator=labels.annotator[rows],
         label=labels.label[rows],
-        items=pl.Series(rows.astype(str)),
+        items=pl.Series(np.arange(len(rows) if offsets is None else len(offsets) - 1).astype(str)),
         annotators=labels.annotators,
         classes=labels.classes,
+        offsets=offsets,
         weight=None if labels.weight is None else labels.weight[rows],
     )
     return alone, make_estimate(alone, estimate.method, vote_shares(np.maximum(others[rows], 0.0)))

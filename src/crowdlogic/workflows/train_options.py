@@ -27,6 +27,7 @@ class TrainOptions:
         dev: Items with gold for early stopping.
         test: Items with gold that are only scored.
         rules: The rule file.
+        grammar: Whether the grammar of span tags is added to the rules.
         table: Facts for predicates, as Name=file.
         method: What to fit.
         preset: The configuration of the paper to start from.
@@ -54,6 +55,7 @@ class TrainOptions:
     dev: str | None = None
     test: str | None = None
     rules: str | None = None
+    grammar: bool = True
     table: tuple[str, ...] = ()
     method: str | None = None
     preset: str | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -18,7 +18,9 @@ from crowdlogic.registry import DEFAULT_LEARNING_METHOD
 from crowdlogic.rules.checking import check
 from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.findings import Severity
-from crowdlogic.rules.parser import read_rules
+from crowdlogic.rules.grammar import find_grammar, includes_grammar
+from crowdlogic.rules.parser import parse_rules, read_rules
+from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.workflows.inputs import InputOptions, read_vocabulary
 from crowdlogic.workflows.tables import percent
 from crowdlogic.workflows.train_options import TrainOptions
@@ -57,10 +59,12 @@ def read_training_inputs(options: TrainOptions) -> TrainingInputs:
         device=options.device,
     )
     method, preset_rules = configure_method(choice, labels.classes)
+    rules = preset_rules if options.rules is None else read_rules(options.rules)
+    rules, grammar_notices = _with_grammar(rules, labels, options, method)
     data = TrainingData(
         corpus=corpus,
         labels=labels,
-        rules=preset_rules if options.rules is None else read_rules(options.rules),
+        rules=rules,
         vocabulary=read_vocabulary(options.table),
         dev=dev,
         watched={} if test is None else {"test": test},
@@ -69,6 +73,7 @@ def read_training_inputs(options: TrainOptions) -> TrainingInputs:
     notices = (
         *_label_notices(options, labels, corpus),
         *_dev_notices(options, data, method),
+        *grammar_notices,
         *_rule_notices(data),
         *_vector_notices(options, vectors, corpus, method),
     )
@@ -84,6 +89,23 @@ def _read_labelled(options: TrainOptions, by_file: Mapping[str, InputOptions]) -
     if crowd.corpus is None:
         raise OptionError(f"{path} holds labels and no texts. Give the items: --items FILE.")
     return crowd.labels, crowd.corpus
+
+
+def _with_grammar(
+    rules: RuleSet | None, labels: CrowdLabels, options: TrainOptions, method: LearningMethod
+) -> tuple[RuleSet | None, tuple[str, ...]]:
+    """The rules with the grammar of the tags, unless they have it, a preset decides, or the method takes no rules."""
+    grammar = find_grammar(labels)
+    decided = options.preset is not None or not options.grammar or not hasattr(method, "projector")
+    if grammar is None or decided or (rules is not None and includes_grammar(rules)):
+        return rules, ()
+    added = parse_rules(f"1.0: include {grammar}", source="the grammar of the tags")
+    said = (
+        f"The tags are {grammar.upper()}: rules keep to their grammar (include {grammar}). Leave it out: --no-grammar."
+    )
+    if rules is None:
+        return added, (said,)
+    return replace(rules, statements=(*rules.statements, *added.statements)), (said,)
 
 
 def _read_vectors(paths: Sequence[str]) -> WordVectors | None:

@@ -38,11 +38,11 @@ def test_every_page_has_its_plots() -> None:
     assert names(draw_comparison(found["comparison"], task)) == ["methods", "methods-agreement"]
 
 
-def test_spans_have_a_plot_of_mistakes_and_skill_instead_of_reliability() -> None:
+def test_spans_have_a_plot_of_mistakes_and_the_f1_of_spans_for_reliability() -> None:
     plots = draw_annotators(tagged().pages["annotators"], TaskKind.spans)
 
     assert names(plots) == ["reliability", "pairs", "drift", "span-mistakes"]
-    assert plots["main"][0].title == "Whom to trust: skill beyond chance against volume"
+    assert plots["main"][0].title == "Whom to trust: span F1 against volume"
 
 
 def test_the_stopping_score_has_a_plot_of_its_own_where_it_is_a_log_likelihood() -> None:

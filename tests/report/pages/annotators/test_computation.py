@@ -40,6 +40,27 @@ def test_who_overlooks_most_spans_is_named_with_the_share() -> None:
     ]
 
 
+def test_who_misses_and_mistypes_many_spans_has_a_low_reliability_and_a_flag_with_its_reason() -> None:
+    outside = ["O"] * 16
+    truth = ["B-PER", "I-PER", *outside, "B-LOC", "O"]
+    readings = {who: [truth] * 60 for who in ("ann", "bob", "cat", "dan")}
+    mistaken = [["O", "O", *truth[2:]], ["B-LOC", "I-LOC", *truth[2:]]]
+    mistaken += [[*truth[:-2], "O", "O"], [*truth[:-2], "B-PER", "O"]]
+    readings["eve"] = mistaken * 15
+    rows = [(f"s{n}", who, tags) for who, given in readings.items() for n, tags in enumerate(given)]
+
+    eve = by_name(found_in(from_sequences(rows)))["eve"]
+
+    assert eve.reliability.value == pytest.approx(2 * 60 / (90 + 120), abs=0.01)
+    assert eve.token_reliability is not None
+    assert eve.token_reliability > 0.88
+    assert [flag.kind for flag in eve.flags] == [FlagKind.careless]
+    assert eve.flags[0].reason == (
+        "eve often marks spans wrongly: overlooks 25% and mistypes 25% of 120 spans; span F1 57%, where a quarter of "
+        "the annotators reach more than 99.9%."
+    )
+
+
 @pytest.mark.parametrize("classes", [2, 4])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_planted_characters_are_found_and_the_good_are_left_alone(classes: int, seed: int) -> None:

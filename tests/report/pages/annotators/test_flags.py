@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdlogic.annotators.summary import credible_interval, spam_scores
+from crowdlogic.annotators.summary import spam_scores
+from crowdlogic.numerics.intervals import credible_interval
 from crowdlogic.report.findings import TaskKind
 from crowdlogic.report.pages.annotators.findings import FlagKind
 from crowdlogic.report.pages.annotators.flags import CHARACTER_FLAGS, explain_flag, flag_annotators, least_items

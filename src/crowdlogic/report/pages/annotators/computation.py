@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdlogic.annotators.summary import credible_interval
 from crowdlogic.data.wording import list_names, percent, pluralise, shorten_name
 from crowdlogic.metrics.span_errors import SpanErrors, count_span_errors
 from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.intervals import credible_interval
 from crowdlogic.numerics.sums import sum_by
 from crowdlogic.report.context import Context
 from crowdlogic.report.findings import (
@@ -109,12 +109,19 @@ def annotator_statistics(context: Context) -> AnnotatorStatistics:
     return AnnotatorStatistics(
         scores=scores,
         confusion=confusion,
-        flags=flag_annotators(confusion, least_items(inputs.task)),
+        flags=flag_annotators(confusion, least_items(inputs.task), span_f1=_span_f1(inputs, scores)),
         drift=measure_drift(labels, estimate.beliefs, LEVEL),
         right_by_gold=sum_by(labels.annotator, size, right.astype(np.float64)),
         n_gold=sum_by(labels.annotator, size, known.astype(np.float64)),
         mistakes=count_span_errors(labels, truth) if inputs.task is TaskKind.spans else None,
     )
+
+
+def _span_f1(inputs: ReportInputs, scores: AnnotatorScores) -> tuple[Floats, Floats] | None:
+    """For span tags, the expected F1 of every annotator's spans and the upper end of its interval."""
+    if inputs.task is not TaskKind.spans:
+        return None
+    return scores.reliability, scores.table["reliability_high"].to_numpy()
 
 
 def compute_annotators(context: Context) -> AnnotatorFindings:
@@ -167,6 +174,7 @@ def _row(inputs: ReportInputs, statistics: AnnotatorStatistics, j: int) -> Annot
         n_labels=int(row["labels"]),
         n_items=int(row["items"]),
         reliability=Quantity(reliability, low=low, high=high) if has_labels else Quantity(None),
+        token_reliability=round_figure(row["token_reliability"]) if "token_reliability" in row and has_labels else None,
         expected_accuracy=round_figure(row["expected_accuracy"]) if has_labels else None,
         gold_accuracy=_gold_accuracy(statistics, j),
         n_gold=int(statistics.n_gold[j]),
@@ -206,6 +214,8 @@ def _gold_accuracy(statistics: AnnotatorStatistics, j: int) -> Quantity:
 
 
 def _reason(statistics: AnnotatorStatistics, kind: FlagKind, j: int) -> str:
+    if kind is FlagKind.careless and statistics.mistakes is not None:
+        return _explain_careless_spans(statistics, statistics.mistakes, j)
     if kind is not FlagKind.drift or statistics.drift is None:
         return explain_flag(statistics.confusion, statistics.flags, j)
     drift = statistics.drift
@@ -213,6 +223,20 @@ def _reason(statistics: AnnotatorStatistics, kind: FlagKind, j: int) -> str:
     return (
         f"{shorten_name(statistics.confusion.names[j])} gets worse: {percent(first)} right in the first fifth of "
         f"{int(drift.n[j].sum()):,} annotations, {percent(last)} in the last."
+    )
+
+
+def _explain_careless_spans(statistics: AnnotatorStatistics, found: SpanErrors, j: int) -> str:
+    """Why an annotator of spans is careless: what became of the spans, and how far that is from the best."""
+    n_true = max(int(found.n_gold[j]), 1)
+    parts = {"overlooks": found.ignored, "mistypes": found.wrong_type, "misplaces the ends of": found.boundary}
+    worst = sorted(((int(count[j]), verb) for verb, count in parts.items() if count[j]), reverse=True)[:2]
+    mistakes = " and ".join(f"{verb} {percent(count / n_true)}" for count, verb in worst) or "marks what is no span"
+    f1 = percent(float(statistics.scores.reliability[j]))
+    return (
+        f"{shorten_name(statistics.confusion.names[j])} often marks spans wrongly: {mistakes} of "
+        f"{pluralise(int(found.n_gold[j]), 'span')}; span F1 {f1}, where a quarter of the annotators reach "
+        f"{percent(statistics.flags.best_f1)}."
     )
 
 

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdlogic.annotators.summary import HALF, credible_interval
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.numerics.intervals import HALF, credible_interval
 from crowdlogic.numerics.sums import sum_by
 from crowdlogic.report.findings import Quantity, round_figure
 from crowdlogic.report.pages.annotators.findings import Drift, TimeBin

@@ -91,7 +91,9 @@ class AnnotatorRow:
         kind: human, llm or code; None when not known.
         n_labels: Labels given.
         n_items: Items seen.
-        reliability: The expected share of right labels, with its credible interval.
+        reliability: The expected share of right labels, with its credible interval; for span tags the expected F1 of
+            whole spans.
+        token_reliability: For span tags: the expected share of right tokens; None otherwise.
         expected_accuracy: How often they would be right if classes came as often as believed; None if not computed.
         gold_accuracy: The share of right labels by gold, with its interval, and over how many: n_gold.
         n_gold: Labels whose gold is known.
@@ -113,6 +115,7 @@ class AnnotatorRow:
     n_labels: int
     n_items: int
     reliability: Quantity
+    token_reliability: float | None
     expected_accuracy: float | None
     gold_accuracy: Quantity
     n_gold: int

@@ -7,7 +7,8 @@ An annotator has at most one flag of character, the first that fits; `drift` com
 - one class: nearly always the same label, where the truth varies;
 - spammer: no better than chance, and certainly not good;
 - biased: mistakes one class for another about as often as not, and certainly more often than the others do;
-- careless: certainly less than half the skill of the median annotator.
+- careless: certainly less than half the skill of the median annotator; for span tags, a span F1 that is certainly far
+  from that of the best quarter of annotators.
 
 "Certainly" is by the end of an interval (see statistics.py). The thresholds are published in docs/report.md.
 
@@ -20,10 +21,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdlogic.annotators.summary import credible_interval, spam_scores
+from crowdlogic.annotators.summary import spam_scores
 from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.data.wording import approximate, percent, pluralise, shorten_name
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.numerics.intervals import credible_interval
 from crowdlogic.report.findings import TaskKind
 from crowdlogic.report.pages.annotators.findings import FlagKind
 from crowdlogic.report.pages.annotators.statistics import ConfusionStatistics
@@ -48,6 +50,10 @@ BIASED_LABELS = 10
 """Expected number of labels on a class from which on a bias is looked for."""
 CARELESS_FRACTION = 0.5
 """The upper end of a careless annotator's skill is below this fraction of the median skill."""
+CARELESS_SPANS = 0.8
+"""For span tags: its upper end is below this fraction of the F1 that the best quarter of annotators reach."""
+BEST_QUARTER = 75
+"""The percentile of F1 that they reach."""
 MOSTLY = 0.8
 """From this share of one label on, the reason names the label."""
 OUTSIDE = "O"
@@ -72,11 +78,13 @@ class CharacterFlags:
         kind: kind[j], a position in CHARACTER_FLAGS; -1 for none.
         confusion: confusion[j] = (m, n), the true class that a biased annotator mistakes, and for which.
         median_skill: The median skill of those who can be judged; NaN when nobody can.
+        best_f1: The span F1 that the best quarter of those reach; NaN unless tags are span tags.
     """
 
     kind: Ints
     confusion: Ints
     median_skill: float
+    best_f1: float = float("nan")
 
     def has(self, kind: FlagKind) -> Bools:
         """has[j], whether annotator j has this flag."""
@@ -88,13 +96,22 @@ def least_items(task: TaskKind) -> int:
     return FEW_ITEMS if task is TaskKind.documents else FEW_SENTENCES
 
 
-def flag_annotators(statistics: ConfusionStatistics, least: int = FEW_ITEMS) -> CharacterFlags:
-    """Flag every annotator who deserves it; those with fewer than `least` items are not judged."""
+def flag_annotators(
+    statistics: ConfusionStatistics, least: int = FEW_ITEMS, *, span_f1: tuple[Floats, Floats] | None = None
+) -> CharacterFlags:
+    """Flag every annotator who deserves it.
+
+    Args:
+        statistics: How everybody answers.
+        least: Those with fewer items are not judged.
+        span_f1: For span tags: the F1 of every annotator's spans, and the upper end of its interval.
+    """
     skill, low, high = statistics.skill
     few = statistics.n_items < least
     judged = ~few & np.isfinite(skill)
     median = float(np.median(skill[judged])) if judged.any() else float("nan")
     confusion, is_biased = find_bias(statistics)
+    is_careless, best_f1 = _is_careless(judged, high, median, span_f1)
     with np.errstate(invalid="ignore"):
         tests: dict[FlagKind, Bools] = {
             FlagKind.few: few & (statistics.n_labels > 0),
@@ -102,12 +119,25 @@ def flag_annotators(statistics: ConfusionStatistics, least: int = FEW_ITEMS) -> 
             FlagKind.one_class: judged & gives_one_class(statistics) & (low <= NO_SKILL),
             FlagKind.spammer: judged & (skill < NO_SKILL) & (low <= 0) & (high < LITTLE_SKILL),
             FlagKind.biased: judged & is_biased,
-            FlagKind.careless: judged & (high < CARELESS_FRACTION * median),
+            FlagKind.careless: is_careless,
         }
     kind = np.full(len(few), -1, dtype=np.int64)
     for position, name in reversed(list(enumerate(CHARACTER_FLAGS))):  # the first that fits is written last
         kind[tests[name]] = position
-    return CharacterFlags(kind=kind, confusion=confusion, median_skill=median)
+    return CharacterFlags(kind=kind, confusion=confusion, median_skill=median, best_f1=best_f1)
+
+
+def _is_careless(
+    judged: Bools, high: Floats, median: float, span_f1: tuple[Floats, Floats] | None
+) -> tuple[Bools, float]:
+    """Whether annotator j is careless, and the F1 of spans that it was judged by."""
+    with np.errstate(invalid="ignore"):
+        if span_f1 is None:
+            return judged & (high < CARELESS_FRACTION * median), float("nan")
+        f1, upper = span_f1
+        counted = f1[judged & np.isfinite(f1)]
+        best = float(np.percentile(counted, BEST_QUARTER)) if len(counted) else float("nan")
+        return judged & np.isfinite(f1) & (upper < CARELESS_SPANS * best), best
 
 
 def is_adversary(statistics: ConfusionStatistics) -> Bools:

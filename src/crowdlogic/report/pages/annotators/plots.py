@@ -48,21 +48,22 @@ def highlight_annotators(found: AnnotatorFindings, task: TaskKind) -> Highlights
 def _reliability(name: str, found: AnnotatorFindings, task: TaskKind) -> Iterator[Plot]:
     """How good annotators are against how much they labelled; flagged ones are marked, too few labels are pale.
 
-    Nearly all tokens are outside of any span, where everybody is right: there the plot shows the skill beyond chance.
+    For span tags that is the F1 of spans; for other tags the skill beyond chance, since some tags are most of the text.
     """
     if not found.rows:
         return
-    by_skill = task is not TaskKind.documents
+    by_skill, by_spans = task is TaskKind.tags, task is TaskKind.spans
+    what = "skill beyond chance" if by_skill else "span F1" if by_spans else "reliability"
     yield scatter_chart(
         name,
-        f"Whom to trust: {'skill beyond chance' if by_skill else 'reliability'} against volume",
+        f"Whom to trust: {what} against volume",
         [point for row in found.rows[:MOST_POINTS] for point in _point(row, by_skill=by_skill)],
         x="labels given (log scale)",
-        y=f"{'skill' if by_skill else 'right'}, with {format_percent(found.level)} interval",
+        y=f"{'skill' if by_skill else 'span F1' if by_spans else 'right'}, with {format_percent(found.level)} interval",
         marked="flagged",
         unmarked="not flagged",
         pale="too few labels to tell",
-        chance=0.0 if by_skill else found.chance,
+        chance=0.0 if by_skill else None if by_spans else found.chance,
     )
 
 

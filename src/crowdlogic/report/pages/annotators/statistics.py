@@ -18,10 +18,10 @@ from functools import cached_property
 import numpy as np
 
 from crowdlogic.annotators.protocol import MOST_CELLS
-from crowdlogic.annotators.summary import credible_interval
 from crowdlogic.engines.shards import make_shards
 from crowdlogic.engines.sweeps import tally
 from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.intervals import credible_interval
 from crowdlogic.report.inputs import ReportInputs
 from crowdlogic.report.pages.annotators.findings import ConfusedClasses
 from crowdlogic.report.reliability import LEVEL, AnnotatorScores

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from crowdlogic.annotators.summary import credible_interval
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.tagging import Scheme
 from crowdlogic.data.wording import percent, pluralise, shorten_name
@@ -18,6 +17,7 @@ from crowdlogic.metrics.calibration import calibration_error, tie_credit
 from crowdlogic.metrics.scores import TieCredit, accuracy
 from crowdlogic.metrics.spans import span_scores
 from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.intervals import credible_interval
 from crowdlogic.report.context import Context
 from crowdlogic.report.findings import (
     Quantity,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -165,3 +166,17 @@ def test_texts_and_places_of_tokens_are_kept() -> None:
     assert found.texts == corpus.texts
     assert found.bounds is not None
     assert found.bounds.tolist() == [[0, 3], [3, 4], [5, 10], [0, 2]]
+
+
+def test_partial_labels_are_kept() -> None:
+    labels = from_arrays(["u", "v"], ["a", "a"], ["x", "y"])
+    partial = replace(labels, negated=np.array([False, True]))
+    corpus, annotators = documents(["u", "v"]), pl.DataFrame({"annotator": ["a"]})
+
+    table = labels_table(partial)
+    found = read_labels_table(table, corpus, annotators, ("x", "y"))
+
+    assert found.negated is not None
+    assert found.negated.tolist() == [False, True]
+    with pytest.raises(InvalidValueError, match="negated holds what is neither true nor false"):
+        read_labels_table(table.with_columns(negated=pl.lit(3)), corpus, annotators, ("x", "y"))

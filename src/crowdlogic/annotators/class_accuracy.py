@@ -23,7 +23,7 @@ from crowdlogic.annotators.protocol import (
     expected_counts,
 )
 from crowdlogic.data.estimate import Beliefs
-from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.engines.shards import Shards, make_shards
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.checks import check_amounts
@@ -49,6 +49,7 @@ class ClassAccuracy:
     def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int = 1) -> Shards:
         """Arrange labels: one matrix per annotator."""
         check_size(self.name, len(labels.annotators), labels.n_classes)
+        require_whole_labels(labels, f"{self.name} annotators")
         return make_shards(labels, anchors=anchors, threads=threads)
 
     def m_step(self, shards: Shards, q: Beliefs) -> PerClass:

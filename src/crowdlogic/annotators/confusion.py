@@ -62,7 +62,7 @@ class ConfusionMatrices:
     def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int = 1) -> Shards:
         """Arrange labels: one matrix per annotator."""
         check_size(self.name, len(labels.annotators), labels.n_classes)
-        return make_shards(labels, anchors=anchors, threads=threads)
+        return make_shards(labels, anchors=anchors, threads=threads, partial=True)
 
     def m_step(self, shards: Shards, q: Beliefs) -> Confusion:
         """Matrices from beliefs."""
@@ -127,7 +127,7 @@ class VariationalConfusion:
     def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int = 1) -> Shards:
         """Arrange labels: one matrix per annotator."""
         check_size(self.name, len(labels.annotators), labels.n_classes)
-        return make_shards(labels, anchors=anchors, threads=threads)
+        return make_shards(labels, anchors=anchors, threads=threads, partial=True)
 
     def m_step(self, shards: Shards, q: Beliefs) -> Concentrations:
         """Posteriors from beliefs."""

@@ -17,7 +17,7 @@ import numpy as np
 from crowdlogic.annotators.confusion import SMOOTHING, TRUST
 from crowdlogic.annotators.protocol import FLOOR, Anchors, Arrays, weigh_terms
 from crowdlogic.data.estimate import Beliefs
-from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.engines.shards import Shard, Shards, make_shards
 from crowdlogic.engines.sweeps import sum_match_evidence, tally_hits
 from crowdlogic.numerics.arrays import Floats
@@ -45,6 +45,7 @@ class Coin:
 
     def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int = 1) -> Shards:
         """Arrange labels: one number per annotator."""
+        require_whole_labels(labels, f"{self.name} annotators")
         return make_shards(labels, anchors=anchors, threads=threads)
 
     def m_step(self, shards: Shards, q: Beliefs) -> Accuracies:

@@ -21,6 +21,7 @@ import numpy as np
 
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.engines.complements import add_complements
 from crowdlogic.engines.shards import Shard, Shards
 from crowdlogic.engines.sweeps import sum_evidence, tally
 from crowdlogic.errors import OptionError
@@ -95,7 +96,7 @@ class TableAnnotators:
 
     def terms(self, shards: Shards) -> Floats:
         """terms[row, m], log_table[j, n, m] of each label times its weight."""
-        log_table = self.log_table
+        log_table = add_complements(self.log_table) if shards.partial else self.log_table
         return np.concatenate([weigh_terms(part, log_table[part.annotator, part.label]) for part in shards.parts])
 
     def arrays(self) -> Arrays:
@@ -131,9 +132,12 @@ def weigh_terms(shard: Shard, terms: Floats) -> Floats:
     return np.where(weight > 0, terms, 0.0) * weight
 
 
-def expected_counts(shards: Shards, q: Beliefs) -> Floats:
-    """counts[j, n, m], the expected number of labels n that j gave to units of class m."""
-    return tally(shards, np.asarray(q, dtype=np.float64)).counts
+def expected_counts(shards: Shards, q: Beliefs, log_table: Floats | None = None) -> Floats:
+    """counts[j, n, m], the expected number of labels n that j gave to units of class m.
+
+    Partial labels are shared among their classes by log_table[j, n, m] if given, else as the whole ones were.
+    """
+    return tally(shards, np.asarray(q, dtype=np.float64), log_table=log_table).counts
 
 
 def check_size(name: str, n_annotators: int, n_classes: int) -> None:

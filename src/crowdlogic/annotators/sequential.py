@@ -64,7 +64,7 @@ class Sequential:
                 f"use confusion, variational or one-coin annotators for them."
             )
         check_size(self.name, len(labels.annotators) * labels.n_classes, labels.n_classes)
-        return make_shards(by_previous_tag(labels), anchors=anchors, threads=threads)
+        return make_shards(by_previous_tag(labels), anchors=anchors, threads=threads, partial=True)
 
     def m_step(self, shards: Shards, q: Beliefs) -> PreviousTagTables:
         """Posteriors from beliefs."""
@@ -132,7 +132,10 @@ def by_previous_tag(labels: CrowdLabels) -> CrowdLabels:
 
 
 def previous_tags(labels: CrowdLabels) -> Ints:
-    """previous[row], the tag that the same annotator gave to the unit before; O (or the first tag) if none."""
+    """previous[row], the tag that the same annotator gave to the unit before; O (or the first tag) if none.
+
+    After a partial label the previous tag is not known, and counts as if there were none.
+    """
     outside = labels.classes.index("O") if "O" in labels.classes else 0
     n_annotators = len(labels.annotators)
     # Rows are sorted by unit and annotator, so this key rises and the row of (unit - 1, annotator) can be searched.
@@ -140,6 +143,8 @@ def previous_tags(labels: CrowdLabels) -> Ints:
     at = np.minimum(np.searchsorted(key, key - n_annotators), max(len(key) - 1, 0))
     item = labels.item_of_unit
     found = (key[at] == key - n_annotators) & (item[labels.unit] == item[np.maximum(labels.unit - 1, 0)])
+    if labels.negated is not None:
+        found &= ~labels.negated[at]
     return np.where(found, labels.label[at], outside)
 
 

@@ -48,7 +48,7 @@ def annotator_table(labels: CrowdLabels, estimate: Estimate, *, level: float = 0
         raise DataError("The estimate is not of these labels. Give the labels it was made from.")
     size = len(labels.annotators)
     given = sum_by(labels.annotator, size, labels.weight)
-    right = sum_by(labels.annotator, size, labels.weights * estimate.beliefs[labels.unit, labels.label])
+    right = sum_by(labels.annotator, size, labels.weights * _belief_in_labels(labels, estimate))
     low, high = credible_interval(right, given, level)
     columns: dict[str, object] = {
         "annotator": labels.annotators,
@@ -86,6 +86,12 @@ def spam_scores(confusion: Floats) -> Floats:
     return np.asarray(((confusion - mean) ** 2).sum(axis=(1, 2)) / (n_classes - 1))
 
 
+def _belief_in_labels(labels: CrowdLabels, estimate: Estimate) -> Floats:
+    """belief[n], how probable it is that label n is right; a partial label is right where the class is another."""
+    belief = estimate.beliefs[labels.unit, labels.label]
+    return belief if labels.negated is None else np.where(labels.negated, 1.0 - belief, belief)
+
+
 def _from_confusion(labels: CrowdLabels, estimate: Estimate) -> dict[str, object]:
     size, n_classes = len(labels.annotators), labels.n_classes
     if not n_classes or size * n_classes**2 > MOST_CELLS:
@@ -96,7 +102,7 @@ def _from_confusion(labels: CrowdLabels, estimate: Estimate) -> dict[str, object
             "confused_label": pl.Series([None] * size, dtype=pl.String),
             "confused_count": pl.Series([None] * size, dtype=pl.Float64),
         }
-    counts = tally(make_shards(labels), estimate.beliefs).counts.transpose(0, 2, 1)
+    counts = tally(make_shards(labels, partial=True), estimate.beliefs).counts.transpose(0, 2, 1)
     smoothed = counts + HALF / n_classes
     confusion = smoothed / smoothed.sum(axis=2, keepdims=True)
     prior = estimate.beliefs[labels.labels_per_unit() > 0].mean(axis=0) if labels.n_labels else np.ones(n_classes)

@@ -28,7 +28,7 @@ from crowdlogic.errors import LabelError, OptionError, name_list
 FRAME = TableSource("the table", in_memory=True)
 LISTS = TableSource("the lists", in_memory=True)
 EMPTY = pl.List(pl.String)
-LABEL_ROLES = ("item", "annotator", "label", "weight", "time", "kind")
+LABEL_ROLES = ("item", "annotator", "label", "negated", "weight", "time", "kind")
 TAG_ROLES = ("item", "annotator", "tags", "weight", "time", "kind")
 
 

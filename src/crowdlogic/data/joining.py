@@ -42,6 +42,7 @@ def concatenate(parts: Sequence[CrowdLabels], *, duplicates: Duplicates | str = 
         weight=_join_column([part.weight for part in parts], stays, parts, fill=1.0),
         time=_join_column([part.time for part in parts], stays, parts, fill=np.nan),
         kind=_join_kinds(parts, annotators),
+        negated=_join_negated(parts, stays),
         intake=sum((part.intake for part in parts), Intake(duplicates=repeats, policy=policy)),
     )
 
@@ -117,6 +118,13 @@ def _join_column(
     if all(column is None for column in columns):
         return None
     filled = [np.full(p.n_labels, fill) if c is None else c for c, p in zip(columns, parts, strict=True)]
+    return np.concatenate(filled)[stays]
+
+
+def _join_negated(parts: Sequence[CrowdLabels], stays: Bools) -> Bools | None:
+    if all(part.negated is None for part in parts):
+        return None
+    filled = [np.zeros(part.n_labels, dtype=bool) if part.negated is None else part.negated for part in parts]
     return np.concatenate(filled)[stays]
 
 

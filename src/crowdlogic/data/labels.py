@@ -45,6 +45,7 @@ class CrowdLabels:
         weight: weight[n], how much a label counts; None when all count 1.
         time: time[n], when it was given, in seconds; None when unknown.
         kind: kind[j], one of KINDS; None when unknown.
+        negated: negated[n], whether row n is a partial label, which says "not this class"; None when all are whole.
         intake: What reading the table did with its rows.
     """
 
@@ -58,6 +59,7 @@ class CrowdLabels:
     weight: Floats | None = None
     time: Floats | None = None
     kind: tuple[str, ...] | None = None
+    negated: Bools | None = None
     intake: Intake = field(default_factory=Intake)
 
     def __post_init__(self) -> None:
@@ -71,6 +73,7 @@ class CrowdLabels:
             if column is not None:
                 column = column.astype(np.float64, copy=False)
                 object.__setattr__(self, name, read_only(column if order is None else column[order]))
+        object.__setattr__(self, "negated", _sort_negated(self, order))
         _check_codes(self)
 
     @property
@@ -106,10 +109,25 @@ class CrowdLabels:
         return np.ones(self.n_labels) if self.weight is None else self.weight
 
     def votes(self, *, weighted: bool = True) -> Floats:
-        """votes[i, k], the weight (or the number) of the labels k that unit i received."""
+        """votes[i, k], the weight (or the number) of the labels k that unit i received.
+
+        A partial label is a vote that the other classes share evenly.
+        """
+        if self.negated is not None:
+            return self._shared_votes(weighted=weighted)
         cell = self.unit.astype(np.int64) * self.n_classes + self.label  # (i, k) as one number
         counts = np.bincount(cell, weights=self.weight if weighted else None, minlength=self.n_units * self.n_classes)
         return counts.astype(np.float64).reshape(self.n_units, self.n_classes)
+
+    def _shared_votes(self, *, weighted: bool) -> Floats:
+        """votes[i, k] where some labels are partial."""
+        whole = replace(self.take(~self._negated), negated=None).votes(weighted=weighted)
+        refused = replace(self.take(self._negated), negated=None).votes(weighted=weighted)
+        return np.asarray(whole + (refused.sum(axis=1, keepdims=True) - refused) / max(self.n_classes - 1, 1))
+
+    @property
+    def _negated(self) -> Bools:
+        return np.zeros(self.n_labels, dtype=bool) if self.negated is None else self.negated
 
     def labels_per_unit(self) -> Ints:
         """n[i], how many labels unit i received."""
@@ -139,6 +157,7 @@ class CrowdLabels:
             label=self.label[rows],
             weight=None if self.weight is None else self.weight[rows],
             time=None if self.time is None else self.time[rows],
+            negated=None if self.negated is None else self.negated[rows],
         )
 
     def select(self, *, items: Iterable[Any] | None = None, annotators: Iterable[Any] | None = None) -> CrowdLabels:
@@ -210,7 +229,7 @@ class CrowdLabels:
         return replace(self, label=codes[self.label], classes=tuple(classes))
 
     def to_frame(self) -> pl.DataFrame:
-        """One row per label: item, annotator, label; weight, time (in seconds) and kind where the labels have them.
+        """One row per label: item, annotator, label; negated, weight, time (in seconds) and kind where they have them.
 
         Labels of sequences have a column `token`, too: the position in the sentence, from 0.
         """
@@ -220,6 +239,8 @@ class CrowdLabels:
             columns["token"] = self.unit - self.offsets[item]
         columns["annotator"] = self.annotators.gather(self.annotator)
         columns["label"] = class_column(self.classes).gather(self.label)
+        if self.negated is not None:
+            columns["negated"] = self.negated
         if self.weight is not None:
             columns["weight"] = self.weight
         if self.time is not None:
@@ -247,6 +268,16 @@ class CrowdLabels:
         )
 
 
+def require_whole_labels(labels: CrowdLabels, name: str) -> None:
+    """Refuse partial labels ("not X"). `name` is what cannot take them."""
+    if labels.negated is not None:
+        count = int(np.count_nonzero(labels.negated))
+        raise LabelError(
+            f"{name} takes whole labels, and {count:,} of these {labels.n_labels:,} are partial (they say which class "
+            f"it is not). Use a method with a confusion matrix: dawid-skene, ibcc, ebcc, or bsc-seq for sentences."
+        )
+
+
 def split_codes(n: int, sizes: Sequence[int], seed: int) -> list[Ints]:
     """The codes 0..n-1 permuted by seed and cut into parts of the given sizes; the rest, if any, is a last part."""
     if any(size < 0 for size in sizes) or sum(sizes) > n:
@@ -269,7 +300,7 @@ def find_codes(wanted: Iterable[Any], names: Names, what: str) -> Ints:
 
 
 def _check_sizes(labels: CrowdLabels) -> None:
-    for name in ("annotator", "label", "weight", "time"):
+    for name in ("annotator", "label", "weight", "time", "negated"):
         column = getattr(labels, name)
         if column is not None and len(column) != len(labels.unit):
             raise LabelError(
@@ -296,6 +327,13 @@ def _check_codes(labels: CrowdLabels) -> None:
             )
     if labels.weight is not None and not (np.isfinite(labels.weight).all() and (labels.weight >= 0).all()):
         raise LabelError("A weight is negative or not finite. Weights are how much a label counts: 0 or more.")
+
+
+def _sort_negated(labels: CrowdLabels, order: Ints | None) -> Bools | None:
+    """negated[n] in the order of the rows; None when every label is whole."""
+    if labels.negated is None or not labels.negated.any():
+        return None
+    return read_only(labels.negated if order is None else labels.negated[order])
 
 
 def _row_order(unit: Ints, annotator: Ints, n_annotators: int) -> Ints | None:

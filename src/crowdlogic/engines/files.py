@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.files import require_file
-from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.data.names import Classes
 from crowdlogic.data.writing import write_table
 from crowdlogic.engines.shards import Shard, Shards
@@ -29,6 +29,7 @@ ROWS = 1_000_000
 
 def write_coded(path: str | Path, labels: CrowdLabels) -> None:
     """Write the codes of a table of labels as Parquet, for `coded_shards`."""
+    require_whole_labels(labels, "A file of codes")
     table = pl.DataFrame({"unit": labels.unit, "annotator": labels.annotator, "label": labels.label})
     if labels.weight is not None:
         table = table.with_columns(pl.Series("weight", labels.weight))

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from crowdlogic.data.labels import CrowdLabels, find_codes
+from crowdlogic.data.labels import CrowdLabels, find_codes, require_whole_labels
 from crowdlogic.data.names import Classes
 from crowdlogic.errors import LabelError, OptionError, name_list
 from crowdlogic.numerics.arrays import Floats, Ints
@@ -35,7 +35,7 @@ class Shard:
         first: The first unit of the run.
         starts: starts[i], the first row of the run's i-th unit; one entry more than there are units.
         annotator: annotator[row].
-        label: label[row].
+        label: label[row]; with partial labels, "not n" is the code n + the number of classes.
         weight: weight[row]; empty when all are 1.
         fixed: fixed[i], the class that a unit is known to be of, or UNKNOWN; empty when none is known.
     """
@@ -65,6 +65,7 @@ class Shards:
         n_labels: Number of labels in all.
         threads: Number of shards processed at once.
         compiled: Whether to use the compiled kernels; None decides by size.
+        partial: Whether some labels are partial (`engines/complements.py`).
     """
 
     parts: Sequence[Shard]
@@ -74,6 +75,12 @@ class Shards:
     n_labels: int
     threads: int = 1
     compiled: bool | None = None
+    partial: bool = False
+
+    @property
+    def n_codes(self) -> int:
+        """Number of codes that labels have: the classes and, with partial labels, their complements."""
+        return 2 * len(self.classes) if self.partial else len(self.classes)
 
     @property
     def n_classes(self) -> int:
@@ -94,8 +101,19 @@ def make_shards(
     threads: int = 1,
     anchors: Mapping[Any, Any] | None = None,
     compiled: bool | None = None,
+    partial: bool = False,
 ) -> Shards:
-    """A table in memory as one shard per thread, without a copy of its columns."""
+    """A table in memory as one shard per thread, without a copy of its columns.
+
+    Args:
+        labels: The labels.
+        threads: Number of threads.
+        anchors: item -> true class.
+        compiled: Whether to use the compiled kernels.
+        partial: Whether the caller can take partial labels; without it they are refused.
+    """
+    if not partial:
+        require_whole_labels(labels, "This method")
     if threads < 1:
         raise OptionError(f"threads must be 1 or more, not {threads}.")
     starts = np.concatenate([[0], np.cumsum(labels.labels_per_unit())])
@@ -112,6 +130,7 @@ def make_shards(
         n_labels=labels.n_labels,
         threads=threads,
         compiled=compiled,
+        partial=labels.negated is not None,
     )
 
 
@@ -121,10 +140,16 @@ def _cut(labels: CrowdLabels, starts: Ints, fixed: Ints, begin: int, end: int) -
         first=begin,
         starts=starts[begin : end + 1] - starts[begin],
         annotator=labels.annotator[rows],
-        label=labels.label[rows],
+        label=labels.label[rows] if labels.negated is None else _complement_codes(labels, rows),
         weight=np.empty(0) if labels.weight is None else labels.weight[rows],
         fixed=fixed[begin:end],
     )
+
+
+def _complement_codes(labels: CrowdLabels, rows: slice) -> Ints:
+    """label[row], and label[row] + K where it says "not this class"."""
+    negated = np.zeros(0, dtype=bool) if labels.negated is None else labels.negated[rows]
+    return np.asarray(labels.label[rows] + np.int32(labels.n_classes) * negated, dtype=np.int32)
 
 
 def anchor_classes(labels: CrowdLabels, anchors: Mapping[Any, Any] | None) -> Ints:

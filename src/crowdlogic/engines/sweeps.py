@@ -8,10 +8,11 @@ Axes: i unit, j annotator, k class, n given label, z latent state (a class, or a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from crowdlogic.engines.complements import add_complements, share_by_counts, split_complements
 from crowdlogic.engines.shards import Shard, Shards
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.logspace import LOG_ZERO, normalise
@@ -50,6 +51,8 @@ def table_sweep(shards: Shards, log_table: Floats, log_prior: Floats, *, keep: b
     """
     n_states = log_table.shape[2]
     compiled = _is_compiled(shards, n_states)
+    whole_table = log_table
+    log_table = add_complements(log_table) if shards.partial else log_table
     table = np.ascontiguousarray(log_table.reshape(-1, n_states))
     factors = np.exp(table) if compiled else table
     prior = np.atleast_2d(log_prior)
@@ -59,7 +62,7 @@ def table_sweep(shards: Shards, log_table: Floats, log_prior: Floats, *, keep: b
         own_prior = prior[shard.units] if len(prior) > 1 else prior
         own_q = q[shard.units]
         if not compiled:
-            return _table_pass(shard, shards.n_classes, table, own_prior, own_q)
+            return _table_pass(shard, shards, table, own_prior, own_q)
         from crowdlogic.numerics.label_kernels import table_pass, unrolled_states
 
         counts, totals = np.zeros_like(table), np.zeros(n_states)
@@ -80,7 +83,8 @@ def table_sweep(shards: Shards, log_table: Floats, log_prior: Floats, *, keep: b
         )
         return counts, totals, evidence
 
-    return _add_up(shards.map(work), log_table.shape, q if keep else None)
+    found = _add_up(shards.map(work), log_table.shape, q if keep else None)
+    return replace(found, counts=split_complements(found.counts, whole_table)) if shards.partial else found
 
 
 def match_sweep(shards: Shards, agree: Floats, differ: Floats, log_prior: Floats, *, keep: bool = False) -> Sweep:
@@ -126,8 +130,14 @@ def match_sweep(shards: Shards, agree: Floats, differ: Floats, log_prior: Floats
     return _add_up(shards.map(work), agree.shape, q if keep else None)
 
 
-def tally(shards: Shards, q: Floats | None = None) -> Sweep:
-    """The statistics of given beliefs q[i, z], or of the shares of the votes (fixed classes where known)."""
+def tally(shards: Shards, q: Floats | None = None, *, log_table: Floats | None = None) -> Sweep:
+    """The statistics of given beliefs q[i, z], or of the shares of the votes (fixed classes where known).
+
+    Args:
+        shards: The labels.
+        q: The beliefs.
+        log_table: log_table[j, n, z], by which partial labels are shared among their classes; else as whole ones were.
+    """
     n_states = shards.n_classes if q is None else q.shape[1]
     compiled = _is_compiled(shards, n_states)
 
@@ -135,7 +145,7 @@ def tally(shards: Shards, q: Floats | None = None) -> Sweep:
         own_q = vote_shares(shard, shards.n_classes) if q is None else q[shard.units]
         totals = own_q[np.diff(shard.starts) > 0].sum(axis=0)
         if not compiled:
-            return _counts(shard, shards.n_annotators, shards.n_classes, own_q), totals, 0.0
+            return _counts(shard, shards.n_annotators, shards.n_codes, own_q), totals, 0.0
         from crowdlogic.numerics.label_kernels import count_pass, unrolled_states
 
         counts = np.zeros((shards.n_annotators * shards.n_classes, n_states))
@@ -151,12 +161,17 @@ def tally(shards: Shards, q: Floats | None = None) -> Sweep:
         )
         return counts, totals, 0.0
 
-    return _add_up(shards.map(work), (shards.n_annotators, shards.n_classes, n_states), None)
+    found = _add_up(shards.map(work), (shards.n_annotators, shards.n_codes, n_states), None)
+    if not shards.partial:
+        return found
+    whole = share_by_counts(found.counts) if log_table is None else split_complements(found.counts, log_table)
+    return replace(found, counts=whole)
 
 
 def sum_evidence(shards: Shards, log_table: Floats) -> Floats:
     """evidence[i, z], the sum of log_table[j, n, z] over the labels of unit i; LOG_ZERO except at a known class."""
     n_states = log_table.shape[2]
+    log_table = add_complements(log_table) if shards.partial else log_table
     table = np.ascontiguousarray(log_table.reshape(-1, n_states))
     total = np.zeros((shards.n_units, n_states))
     compiled = _is_compiled(shards, n_states)
@@ -177,7 +192,7 @@ def sum_evidence(shards: Shards, log_table: Floats) -> Floats:
                 own,
             )
         else:
-            own += _sum_by_unit(shard, _label_terms(shard, shards.n_classes, table))
+            own += _sum_by_unit(shard, _label_terms(shard, shards.n_codes, table))
         known = _known(shard)
         if known.any():
             own[known] = np.where(np.arange(n_states) == shard.fixed[known, None], own[known], LOG_ZERO)
@@ -235,11 +250,7 @@ def tally_hits(shards: Shards, q: Floats | None = None) -> Sweep:
 
 def vote_shares(shard: Shard, n_classes: int) -> Floats:
     """q[i, k], the share of the votes for each class, uniform without votes; certain where the class is known."""
-    cell = np.repeat(np.arange(len(shard.starts) - 1), np.diff(shard.starts))  # [row], the flat index i * K + n
-    cell *= n_classes
-    cell += shard.label
-    weight = shard.weight if len(shard.weight) else None
-    shares = sum_by(cell, (len(shard.starts) - 1) * n_classes, weight).reshape(-1, n_classes)
+    shares = _votes(shard, n_classes)
     total = shares.sum(axis=1, keepdims=True)
     shares[total[:, 0] <= 0] = 1.0
     shares /= np.where(total > 0, total, float(max(n_classes, 1)))
@@ -249,7 +260,23 @@ def vote_shares(shard: Shard, n_classes: int) -> Floats:
     return shares
 
 
+def _votes(shard: Shard, n_classes: int) -> Floats:
+    """votes[i, k] by weight; a partial label is a vote that the other classes share evenly."""
+    n_codes = 2 * n_classes if len(shard.label) and shard.label.max() >= n_classes else n_classes
+    cell = np.repeat(np.arange(len(shard.starts) - 1), np.diff(shard.starts))  # [row], the flat index i * codes + n
+    cell *= n_codes
+    cell += shard.label
+    weight = shard.weight if len(shard.weight) else None
+    votes = sum_by(cell, (len(shard.starts) - 1) * n_codes, weight).reshape(-1, n_codes)
+    if n_codes == n_classes:
+        return votes
+    refused = votes[:, n_classes:]
+    return np.asarray(votes[:, :n_classes] + (refused.sum(axis=1, keepdims=True) - refused) / max(n_classes - 1, 1))
+
+
 def _is_compiled(shards: Shards, n_states: int) -> bool:
+    if shards.partial:
+        return False  # the kernels take the number of codes for that of the classes
     return shards.n_labels * n_states >= LARGE if shards.compiled is None else shards.compiled
 
 
@@ -265,13 +292,13 @@ def _known(shard: Shard) -> Bools:
 
 
 def _table_pass(
-    shard: Shard, n_labels: int, table: Floats, log_prior: Floats, q: Floats
+    shard: Shard, shards: Shards, table: Floats, log_prior: Floats, q: Floats
 ) -> tuple[Floats, Floats, float]:
     """`label_kernels.table_pass` in numpy."""
-    n_states = table.shape[1]
+    n_states, n_labels = table.shape[1], shards.n_codes
     terms = _label_terms(shard, n_labels, table)
     # The class of each state: states of one class are neighbours
-    state_class = np.arange(n_states) // max(n_states // max(n_labels, 1), 1)
+    state_class = np.arange(n_states) // max(n_states // max(shards.n_classes, 1), 1)
     beliefs, log_sum = _posterior(shard, _sum_by_unit(shard, terms) + log_prior, state_class)
     counts = _counts(shard, len(table) // max(n_labels, 1), n_labels, beliefs)
     return _statistics(shard, beliefs, log_sum, counts, q)

@@ -31,7 +31,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.errors import OptionError
 from crowdlogic.metrics.pairwise import MIN_SHARED, mean_kappa_influence, pair_counts, pair_table
 from crowdlogic.metrics.resampling import Blocks, distinct_rows, resample_sums
@@ -106,6 +106,7 @@ def agreement(
         min_shared: How many units two annotators must share to have a part in cohen.
     """
     _check_options(replicates, level)
+    require_whole_labels(labels, "Agreement")
     blocks = resampling_blocks(labels)
     sums = split_sums(blocks.frequency @ blocks.rows[None])
     drawn = split_sums(resample_sums(blocks, replicates, np.random.default_rng(seed)))

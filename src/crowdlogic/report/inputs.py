@@ -17,7 +17,7 @@ import numpy as np
 from crowdlogic.data.answers import Answers
 from crowdlogic.data.corpus import UNKNOWN, Corpus, align
 from crowdlogic.data.estimate import Beliefs, Estimate
-from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.data.names import Classes, as_text, find
 from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.errors import DataError, did_you_mean
@@ -100,6 +100,7 @@ def _flatten(value: Any, path: str) -> Iterator[tuple[str, str]]:
 
 def inputs_from_run(record: RunRecord, gold: Answers | None = None) -> ReportInputs:
     """The inputs of a report on a run, with its own gold unless another is given."""
+    require_whole_labels(record.labels, "The report")
     inputs = ReportInputs(
         labels=record.labels, estimate=record.estimate, corpus=record.corpus, gold=record.corpus.gold, record=record
     )
@@ -117,6 +118,7 @@ def inputs_from_estimate(
         corpus: The items; their gold is used unless another is given.
         gold: The truth of some items.
     """
+    require_whole_labels(labels, "The report")
     if labels.is_sequential != (estimate.offsets is not None):
         kinds = ("sentences", "documents") if labels.is_sequential else ("documents", "sentences")
         raise DataError(f"The labels are of {kinds[0]} and the estimate is of {kinds[1]}. Give what it was made from.")

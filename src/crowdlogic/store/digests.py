@@ -14,6 +14,7 @@ import polars as pl
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.numerics.arrays import Bools
 
 SIZE = 16
 """Bytes of a digest."""
@@ -49,8 +50,13 @@ def file_digest(path: Path) -> str:
 
 def labels_digest(labels: CrowdLabels) -> str:
     """The digest of labels: items, annotators, labels and the order of the classes."""
-    codes = (labels.unit, labels.annotator, labels.label, labels.weight, labels.offsets)
+    codes = (labels.unit, labels.annotator, labels.label, labels.weight, labels.offsets, *_partial(labels))
     return digest(*codes, labels.items, labels.annotators, labels.classes)
+
+
+def _partial(labels: CrowdLabels) -> tuple[Bools, ...]:
+    """Which labels are partial, where there are any."""
+    return () if labels.negated is None else (labels.negated,)
 
 
 def corpus_digest(corpus: Corpus | None) -> str:
@@ -76,5 +82,6 @@ def fit_digest(
         sorted((str(item), str(truth)) for item, truth in (anchors or {}).items()),
         None if corpus is None else corpus.tokens,
         *(labels.unit, labels.annotator, labels.label, labels.weight, labels.offsets),
+        *_partial(labels),
         None if start is None else start.beliefs,
     )

@@ -19,7 +19,7 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes, as_text, find
-from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.store.damage import InvalidValueError
 from crowdlogic.store.layout import ANNOTATORS, ANSWERS, CONFIG, CROWD, ITEMS
 
@@ -85,7 +85,8 @@ def read_answer(answers: pl.DataFrame, classes: Classes) -> Ints:
 def labels_table(labels: CrowdLabels) -> pl.DataFrame:
     """crowd.parquet: one row per label, as codes."""
     columns: dict[str, Any] = {"unit": labels.unit, "annotator": labels.annotator, "label": labels.label}
-    columns |= {name: getattr(labels, name) for name in ("weight", "time") if getattr(labels, name) is not None}
+    known = {name: getattr(labels, name) for name in ("weight", "time", "negated")}
+    columns |= {name: column for name, column in known.items() if column is not None}
     return pl.DataFrame(columns)
 
 
@@ -110,6 +111,7 @@ def read_labels_table(table: pl.DataFrame, corpus: Corpus, annotators: pl.DataFr
         offsets=corpus.offsets,
         weight=weight,
         time=time,
+        negated=_truth_values(table, "negated", CROWD) if "negated" in table.columns else None,
         kind=kind,
     )
 
@@ -118,6 +120,13 @@ def _whole_numbers(table: pl.DataFrame, name: str, file: str) -> Ints:
     """A column of whole numbers without gaps."""
     if not table[name].dtype.is_integer() or table[name].null_count():
         raise InvalidValueError(f"{file}: {name} holds what is no whole number")
+    return table[name].to_numpy()
+
+
+def _truth_values(table: pl.DataFrame, name: str, file: str) -> Bools:
+    """A column of true and false without gaps."""
+    if table[name].dtype != pl.Boolean or table[name].null_count():
+        raise InvalidValueError(f"{file}: {name} holds what is neither true nor false")
     return table[name].to_numpy()
 
 

@@ -70,7 +70,7 @@ class EBCC:
         if not labels.n_labels:
             return empty_estimate(labels, self.name)
         check_size(self.name, len(labels.annotators) * self.subtypes, labels.n_classes)
-        shards = make_shards(labels, threads=fitting.threads, anchors=fitting.anchors)
+        shards = make_shards(labels, threads=fitting.threads, anchors=fitting.anchors, partial=True)
         priors = self._priors(labels)
         fits = [
             self._fit(labels, shards, priors, seed=self.seed + at, fitting=fitting) for at in range(self.restarts + 1)
@@ -176,12 +176,14 @@ def _content_noise(labels: CrowdLabels, size: int, seed: int) -> Floats:
     """
     votes = labels.votes(weighted=False)
     agreement = vote_shares(votes)[labels.unit, labels.label]
+    said = labels.label if labels.negated is None else labels.label + labels.n_classes * labels.negated
     given = labels.labels_per_annotator()
     agreed = sum_by(labels.annotator, len(given), agreement) / np.maximum(given, 1)
     annotator = _shuffle_bits(_shuffle_bits(given.astype(np.uint64)) + np.round(agreed * 1e6).astype(np.uint64))
     kind = _shuffle_bits(votes.sum(axis=0).astype(np.uint64) + np.uint64(1))
+    kinds = kind if labels.negated is None else np.concatenate([kind, _shuffle_bits(kind)])  # of "not k" behind
     unit = np.zeros(labels.n_units, dtype=np.uint64)  # [i], a sum of hashes, which no order changes
-    np.add.at(unit, labels.unit, _shuffle_bits(annotator[labels.annotator] + kind[labels.label]))
+    np.add.at(unit, labels.unit, _shuffle_bits(annotator[labels.annotator] + kinds[said]))
     base = _shuffle_bits(unit + _shuffle_bits(np.array([seed], dtype=np.uint64)))
     cells = _shuffle_bits(base[:, None, None] + kind[:, None] + _shuffle_bits(np.arange(size, dtype=np.uint64)))
     # The upper 53 bits of each cell as a uniform number in (0, 1), and its exponential

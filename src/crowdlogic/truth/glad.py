@@ -21,7 +21,7 @@ import numpy as np
 
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate, make_estimate
-from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.engines.shards import make_shards
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.convergence import Convergence
@@ -47,6 +47,7 @@ class GLAD:
 
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Iterate E- and M-steps until the log posterior converges."""
+        require_whole_labels(labels, self.name)
         if not labels.n_labels:
             return empty_estimate(labels, self.name)
         shards = make_shards(labels, threads=fitting.threads, anchors=fitting.anchors)

@@ -15,7 +15,7 @@ from crowdlogic.annotators.class_accuracy import ClassAccuracy
 from crowdlogic.annotators.confusion import SMOOTHING, TRUST
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
-from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.numerics.checks import check_amounts
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.truth.dawid_skene import DawidSkene
@@ -51,5 +51,6 @@ class HMMCrowd:
 
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:
         """Iterate forward-backward and the updates until the bound converges, then take the best valid path."""
+        require_whole_labels(labels, self.name)
         model = ClassAccuracy(self.smoothing, self.trust)
         return fit_word_hmm(self, labels, corpus, model=model, first=DawidSkene(), fitting=fitting)

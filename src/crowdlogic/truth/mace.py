@@ -16,7 +16,7 @@ import numpy as np
 from crowdlogic.annotators.protocol import FLOOR
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate, make_estimate
-from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.engines.shards import make_shards
 from crowdlogic.engines.sweeps import Sweep, match_sweep, tally_hits
 from crowdlogic.numerics import dirichlet
@@ -48,6 +48,7 @@ class MACE:
 
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Iterate the updates until the bound converges."""
+        require_whole_labels(labels, self.name)
         if not labels.n_labels:
             return empty_estimate(labels, self.name)
         shards = make_shards(labels, threads=fitting.threads, anchors=fitting.anchors)

@@ -13,7 +13,7 @@ import numpy as np
 
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import NO_ANSWER, Estimate, make_estimate, vote_shares
-from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, refuse_anchors
 from crowdlogic.truth.ties import Ties, best_classes, winners
 
@@ -40,6 +40,7 @@ class MajorityVote:
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (votes need no text)
         """Count the votes."""
         refuse_anchors(self.name, fitting)
+        require_whole_labels(labels, self.name)
         votes = labels.votes(weighted=self.weighted)
         best = best_classes(votes)
         answer = winners(best, Ties.named(self.ties), classes=labels.classes, order=self.order, seed=self.seed)

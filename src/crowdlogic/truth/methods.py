@@ -67,6 +67,8 @@ def choose_method(labels: CrowdLabels) -> tuple[str, str]:
     numbers (mace; hmm-crowd); with less than 2, nothing (majority). Where confusion matrices would be too large, mace;
     and also where most labels come from annotators who only ever give one class, such as labelling functions.
     """
+    if labels.negated is not None:
+        return ("bsc-seq" if labels.is_sequential else "dawid-skene"), "labels that say which class it is not"
     size = len(labels.annotators) * labels.n_classes
     each = labels.n_labels / max(size, 1)
     spans = labels.is_sequential and is_span_tag_set(labels.classes)

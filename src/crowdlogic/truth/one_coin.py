@@ -18,7 +18,7 @@ from crowdlogic.annotators.one_coin import Accuracies, Coin, count_given
 from crowdlogic.annotators.proportions import ClassProportions
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate, make_estimate
-from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.engines.sweeps import Sweep, match_sweep, tally_hits
 from crowdlogic.numerics.checks import check_amounts
 from crowdlogic.numerics.convergence import Convergence
@@ -47,6 +47,7 @@ class OneCoin:
 
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Iterate E- and M-steps until the log posterior converges."""
+        require_whole_labels(labels, self.name)
         if not labels.n_labels:
             return empty_estimate(labels, self.name)
         coin, proportions = Coin(self.smoothing, self.trust), ClassProportions(self.smoothing)

@@ -23,7 +23,7 @@ import numpy as np
 
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate, make_estimate, vote_shares
-from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.errors import ConvergenceWarning, OptionError
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.convergence import Convergence
@@ -111,6 +111,7 @@ class Wawa:
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Vote, weigh, vote again."""
         refuse_anchors(self.name, fitting)
+        require_whole_labels(labels, self.name)
         if not labels.n_labels:
             return empty_estimate(labels, self.name)
         distance, given = _distances(labels, labels.votes())
@@ -123,6 +124,7 @@ def _iterate_weights(
 ) -> Estimate:
     """Alternate between weights and weighted votes until the best classes of no unit change."""
     refuse_anchors(name, fitting)
+    require_whole_labels(labels, name)
     if not labels.n_labels:
         return empty_estimate(labels, name)
     started = starting_beliefs(labels, fitting)

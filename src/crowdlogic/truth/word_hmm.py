@@ -60,7 +60,8 @@ class WordHMM:
         found = self.chain.marginals(self.unary(state), state, self.items)
         bound = float(found.log_partition.sum()) + self.model.log_prior(self.shards, state)
         bound -= self.chain.divergence(state) + self.words.divergence(state, self.word_count)
-        return self._parameters(found.q, self.chain.posterior(found.transitions, found.q)), bound
+        log_table = self.model.load(state).log_table if self.shards.partial else None
+        return self._parameters(found.q, self.chain.posterior(found.transitions, found.q), log_table), bound
 
     def unary(self, state: State) -> Floats:
         """unary[i, k], the log evidence of annotators and words for each tag of each unit."""
@@ -74,8 +75,8 @@ class WordHMM:
         """The most probable valid tags of every sequence."""
         return self.chain.decode(self.unary(state), state)
 
-    def _parameters(self, q: Beliefs, transitions: State) -> State:
-        annotators = self.model.from_counts(self.shards, expected_counts(self.shards, q))
+    def _parameters(self, q: Beliefs, transitions: State, log_table: Floats | None = None) -> State:
+        annotators = self.model.from_counts(self.shards, expected_counts(self.shards, q, log_table))
         return annotators.arrays() | transitions | self.words.concentrations(q, self.word_count)
 
 

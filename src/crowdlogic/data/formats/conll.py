@@ -18,7 +18,7 @@ from crowdlogic.data.formats.table_layouts import answer_tags, gold_tags, requir
 from crowdlogic.data.intake.cells import code_labels
 from crowdlogic.data.intake.contract import Intake, TableSource
 from crowdlogic.data.intake.odd_labels import odd_classes
-from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.data.tagging import NOT_SEEN
 from crowdlogic.errors import FormatError, OptionError
 
@@ -53,6 +53,7 @@ class Conll(FileFormat):
         if corpus is None or corpus.tokens is None or labels.offsets is None:
             raise _needs_sentences(target)
         require_single_tags(labels)
+        require_whole_labels(labels, self.title)
         annotators = [str(name) for name in labels.annotators]
         default = annotators == [f"annotator_{j + 1}" for j in range(len(annotators))]
         return encode_columns(

@@ -10,7 +10,7 @@ import polars as pl
 
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
-from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.data.names import as_text
 from crowdlogic.data.tagging import NOT_SEEN
 from crowdlogic.errors import OptionError
@@ -30,6 +30,7 @@ def labels_table(labels: CrowdLabels, *, only_text: bool = False) -> pl.DataFram
 
 def _tagged_sentences_table(labels: CrowdLabels, *, only_text: bool) -> pl.DataFrame:
     """One row per (sentence, annotator) with its tags. A sentence seen in part cannot be written this way."""
+    require_whole_labels(labels, "A table of tags")
     require_single_tags(labels)
     item, annotator, pair = labels.annotations()
     lengths = np.diff(labels.offsets if labels.offsets is not None else [0])

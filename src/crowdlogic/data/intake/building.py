@@ -14,9 +14,9 @@ from crowdlogic.data.intake.contract import Duplicates, Intake, TableSource, row
 from crowdlogic.data.intake.duplicates import deduplicate
 from crowdlogic.data.intake.odd_labels import empty_labels, odd_classes
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.names import LARGE, Names, encode
+from crowdlogic.data.names import LARGE, Names, as_text, encode
 from crowdlogic.errors import LabelError
-from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.arrays import Bools, Floats, Ints
 
 
 def build_labels(
@@ -26,7 +26,7 @@ def build_labels(
     classes: Sequence[Any] | None = None,
     duplicates: Duplicates | str = Duplicates.error,
 ) -> CrowdLabels:
-    """CrowdLabels from a long table with the columns item, annotator, label and, when known, weight, time and kind.
+    """CrowdLabels from a long table: item, annotator, label and, when known, negated, weight, time and kind.
 
     Items and annotators all of whose labels are missing stay in the table, without labels.
     """
@@ -40,10 +40,11 @@ def build_labels(
     given = np.flatnonzero(label >= 0) if (label < 0).any() else None
     if given is not None:
         item, annotator, label = item[given], annotator[given], label[given]
+    negated = parse_negated(table, source, given)
     rows, repeats = deduplicate(
         item,
         annotator,
-        label=lambda: label,
+        label=lambda: label if negated is None else label + len(names) * negated,
         place=given,
         names=(items, annotators),
         policy=policy,
@@ -61,6 +62,7 @@ def build_labels(
         weight=weight,
         time=time,
         kind=annotator_kinds(table, annotators, source),
+        negated=None if negated is None else negated[rows],
         intake=Intake(
             rows=len(table),
             missing=missing,
@@ -82,6 +84,19 @@ def encode_names(names: Names, what: str, source: TableSource) -> tuple[Ints, Na
     if len(absent):
         raise row_error(source, absent, f"no {what} is named", f"Fill in the {what}, or remove the row.")
     return codes, found
+
+
+def parse_negated(table: pl.DataFrame, source: TableSource, given: Ints | None) -> Bools | None:
+    """negated[n] of the rows with a label, where the table has it: whether a label says "not this class"."""
+    if "negated" not in table.columns:
+        return None
+    said = as_text(table["negated"]).str.strip_chars().str.to_lowercase().fill_null("")
+    wrong = (~said.is_in(["true", "false", "1", "0", ""])).arg_true().to_numpy()
+    if len(wrong):
+        remedy = "Write true for a label that says which class it is not, else false."
+        raise row_error(source, wrong, f"negated is {table['negated'][int(wrong[0])]!r}", remedy)
+    negated = said.is_in(["true", "1"]).to_numpy()
+    return negated if given is None else negated[given]
 
 
 def parse_weights_and_times(

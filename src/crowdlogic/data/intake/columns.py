@@ -23,6 +23,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "tags": ("tags", "labels", "ner_tags", "pos_tags"),
     "tokens": ("tokens", "words"),
     "text": ("text", "content", "review", "comment"),
+    "negated": ("negated",),
     "weight": ("weight", "label_weight"),
     "time": ("time", "timestamp", "created_at", "submitted_at", "datetime", "date"),
     "kind": ("kind", "annotator_kind", "annotator_type"),

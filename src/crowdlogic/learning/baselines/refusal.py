@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from crowdlogic.data.labels import require_whole_labels
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.method import TrainingData
 from crowdlogic.learning.task import Task
@@ -13,6 +14,11 @@ def refuse_rules(method: str, data: TrainingData) -> None:
     """Raise when there are rules."""
     if data.rules is not None and data.rules.statements:
         raise OptionError(f"{method} has no place for rules. Use logic-lncl, or leave them out.")
+
+
+def refuse_partial_labels(method: str, data: TrainingData) -> None:
+    """Raise when some labels say only which class it is not: such methods have no confusion matrix."""
+    require_whole_labels(data.labels, method)
 
 
 def idle_teacher(task: Task) -> Teacher:

@@ -81,7 +81,6 @@ def fit_digest(
         [str(name) for name in labels.classes],
         sorted((str(item), str(truth)) for item, truth in (anchors or {}).items()),
         None if corpus is None else corpus.tokens,
-        *(labels.unit, labels.annotator, labels.label, labels.weight, labels.offsets),
-        *_partial(labels),
+        *(labels.unit, labels.annotator, labels.label, labels.weight, labels.offsets, *_partial(labels)),
         None if start is None else start.beliefs,
     )

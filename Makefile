@@ -52,9 +52,9 @@ browser:
 	elif ! { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; } >/dev/null; \
 	then echo "$$without. apt-get could not install it, as it says above."; fi
 
-test-all: install browser $(PSL)/.installed $(TOOLS)/.installed
+test-all: install browser $(PSL)/.installed $(TOOLS)/.installed $(PEERS)/.installed
 	CROWDLOGIC_PSL_PYTHON=$(CURDIR)/$(PSL)/bin/python CROWDLOGIC_TOOLS_PYTHON=$(CURDIR)/$(TOOLS)/bin/python \
-	$(BIN)/python -m pytest -n 2 -m "not long"
+	CROWDLOGIC_PEERS_PYTHON=$(CURDIR)/$(PEERS)/bin/python $(BIN)/python -m pytest -n 2 -m "not long"
 
 # Slow integration tests: a training that is killed again and again, the wheel in an environment of its own.
 test-long: install
@@ -80,6 +80,7 @@ bench: install $(PEERS)/.installed $(SNORKEL)/.installed $(PSL)/.installed
 	$(BIN)/python -m benchmarks.reading
 	$(BIN)/python -m benchmarks.truth_speed
 	$(BIN)/python -m benchmarks.truth_accuracy
+	$(BIN)/python -m benchmarks.dropin_speed
 	$(BIN)/python -m benchmarks.agreement
 	$(BIN)/python -m benchmarks.epoch_speed
 	$(BIN)/python -m benchmarks.raykar_peer

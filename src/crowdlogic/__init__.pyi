@@ -1,5 +1,6 @@
 from crowdlogic import annotators as annotators
 from crowdlogic import classifiers as classifiers
+from crowdlogic import compat as compat
 from crowdlogic import data as data
 from crowdlogic import errors as errors
 from crowdlogic import learning as learning
@@ -106,11 +107,14 @@ from crowdlogic.truth.hmm_crowd import HMMCrowd as HMMCrowd
 from crowdlogic.truth.ibcc import IBCC as IBCC
 from crowdlogic.truth.incremental import Incremental as Incremental
 from crowdlogic.truth.mace import MACE as MACE
+from crowdlogic.truth.kos import KOS as KOS
 from crowdlogic.truth.majority import MajorityVote as MajorityVote
+from crowdlogic.truth.mmsr import MMSR as MMSR
 from crowdlogic.truth.one_coin import OneCoin as OneCoin
 from crowdlogic.truth.ties import Ties as Ties
 from crowdlogic.truth.weighting import CATD as CATD
 from crowdlogic.truth.weighting import PM as PM
 from crowdlogic.truth.weighting import Wawa as Wawa
+from crowdlogic.truth.zero_based_skill import ZeroBasedSkill as ZeroBasedSkill
 
 __version__: str

@@ -160,7 +160,7 @@ def test_anchors_are_believed(iterative: TruthMethod) -> None:
     np.testing.assert_array_equal(estimate.answer[:150], labels.truth[:150])
 
 
-@pytest.mark.parametrize("name", ["majority", "wawa", "pm", "catd"])
+@pytest.mark.parametrize("name", ["majority", "wawa", "pm", "catd", "zero-based-skill", "kos", "m-msr"])
 def test_methods_that_cannot_use_anchors_say_so(name: str) -> None:
     with pytest.raises(OptionError) as refused:
         truth_method(name).infer(crowd(0), fitting=Fitting(anchors={0: "a"}))

@@ -10,6 +10,7 @@ from crowdlogic.annotators.summary import annotator_table
 from crowdlogic.data.frames import from_frame, from_matrix
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.ebcc import EBCC
+from crowdlogic.truth.kos import KOS
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod, needs_sequences, truth_method
 
@@ -78,6 +79,8 @@ def test_an_item_with_one_vote(method: TruthMethod) -> None:
 def test_duplicates_by_every_policy(method: TruthMethod) -> None:
     table = pd.concat([frame(list("xxxyyy")), pd.DataFrame({"task": [0], "worker": ["a"], "label": ["y"]})])
 
+    # kos hears nothing of an item from its own labels, so it cannot judge two items; without rounds it counts votes
+    method = KOS(iterations=0) if method.name == "kos" else method
     for policy, count in (("first", 6), ("last", 6), ("keep", 7)):
         labels = from_frame(table, duplicates=policy)
 

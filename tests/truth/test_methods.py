@@ -44,9 +44,17 @@ def test_an_unknown_method_is_named_with_its_neighbour() -> None:
         truth_method("dawidskene")
 
 
-def test_two_methods_need_sequences_and_four_cannot_use_anchors() -> None:
+def test_two_methods_need_sequences_and_seven_cannot_use_anchors() -> None:
     assert {name for name in TRUTH_METHODS if needs_sequences(name)} == {"hmm-crowd", "bsc-seq"}
-    assert {name for name in TRUTH_METHODS if not uses_anchors(name)} == {"majority", "wawa", "pm", "catd"}
+    assert {name for name in TRUTH_METHODS if not uses_anchors(name)} == {
+        "majority",
+        "wawa",
+        "pm",
+        "catd",
+        "zero-based-skill",
+        "kos",
+        "m-msr",
+    }
 
 
 def test_sequence_methods_apply_to_sequences_only() -> None:

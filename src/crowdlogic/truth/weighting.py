@@ -114,7 +114,7 @@ class Wawa:
         require_whole_labels(labels, self.name)
         if not labels.n_labels:
             return empty_estimate(labels, self.name)
-        distance, given = _distances(labels, labels.votes())
+        distance, given = distances(labels, labels.votes())
         weight = 1.0 - distance / np.maximum(given, 1e-300)
         return _answer(labels, self.name, weight, reliability=weight, fitting=fitting)
 
@@ -132,9 +132,9 @@ def _iterate_weights(
     trace: list[float] = []
     converged = False
     while not converged and len(trace) < convergence.max_iterations:
-        distance, given = _distances(labels, votes)
+        distance, given = distances(labels, votes)
         weight = weigh(distance, given)
-        weighted = _weighted_votes(labels, weight)
+        weighted = weighted_votes(labels, weight)
         converged = bool((best_classes(_unit_scale(weighted)) == best_classes(_unit_scale(votes))).all())
         votes = weighted
         trace.append(-float(distance.sum()))
@@ -149,18 +149,19 @@ def _iterate_weights(
 
 
 def _answer(labels: CrowdLabels, name: str, weight: Floats, *, reliability: Floats, fitting: Fitting) -> Estimate:
-    votes = _weighted_votes(labels, weight)
+    votes = weighted_votes(labels, weight)
     return make_estimate(labels, name, vote_shares(votes), reliability=reliability, answer_all=fitting.answer_all)
 
 
-def _weighted_votes(labels: CrowdLabels, weight: Floats) -> Floats:
-    # votes[i, k], the sum of the weights of the annotators who gave k, over the flat index i * K + k
+def weighted_votes(labels: CrowdLabels, weight: Floats) -> Floats:
+    """votes[i, k], the sum of the weights of the annotators who gave k, times the weights of their labels."""
+    # over the flat index i * K + k
     cell = labels.unit.astype(np.int64) * labels.n_classes + labels.label
     each = weight[labels.annotator] if labels.weight is None else weight[labels.annotator] * labels.weight
     return sum_by(cell, labels.n_units * labels.n_classes, each).reshape(-1, labels.n_classes)
 
 
-def _distances(labels: CrowdLabels, votes: Floats) -> tuple[Floats, Floats]:
+def distances(labels: CrowdLabels, votes: Floats) -> tuple[Floats, Floats]:
     """distance[j], how many labels of j differ from the answer (a tie counts in parts), and given[j]."""
     best = best_classes(_unit_scale(votes))
     answers = best / best.sum(axis=1, keepdims=True)

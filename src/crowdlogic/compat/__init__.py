@@ -1,0 +1,1 @@
+"""What people know from other packages: scikit-learn's estimators, crowd-kit's classes, cleanlab's scores."""

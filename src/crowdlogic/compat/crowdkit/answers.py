@@ -1,0 +1,154 @@
+"""crowd-kit's frame of answers (task, worker, label) as codes, and codes back as its series and frames.
+
+Axes: i task, j worker, k label.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.numerics.sums import sum_by
+
+COLUMNS = ["task", "worker", "label"]
+"""What a frame of answers has."""
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerTable:
+    """How often each task got each pair of a worker and a label, pairs that occur only. Axis: p pair.
+
+    Attributes:
+        by_task: by_task[i, p].
+        by_pair: by_pair[p, i], the same transposed.
+        worker: worker[p].
+        label: label[p].
+        n_workers: Number of workers.
+        n_labels: Number of labels.
+    """
+
+    by_task: Any
+    by_pair: Any
+    worker: Ints
+    label: Ints
+    n_workers: int
+    n_labels: int
+
+    def evidence(self, log_errors: Floats) -> Floats:
+        """evidence[i, k], the sum of log_errors[p, k] over the answers to task i."""
+        return np.asarray(self.by_task @ log_errors)
+
+    def match_evidence(self, extra: Floats) -> Floats:
+        """evidence[i, k], the sum of extra[p] over the answers k to task i."""
+        return self.evidence(np.where(self.label[:, None] == np.arange(self.n_labels), extra[:, None], 0.0))
+
+    def counts(self, q: Floats) -> Floats:
+        """counts[p, k], the expected number of answers of each pair where the truth is k."""
+        return np.asarray(self.by_pair @ q)
+
+    def hits(self, q: Floats) -> Floats:
+        """hits[p], the expected number of answers of each pair that are right."""
+        return self.counts(q)[np.arange(len(self.label)), self.label]
+
+    def given(self) -> Floats:
+        """given[p], the number of answers of each pair."""
+        return np.asarray(self.by_pair.sum(axis=1), dtype=np.float64)
+
+    def sum_by_worker(self, values: Floats) -> Floats:
+        """The sum of values[p] or values[p, k] over each worker's pairs."""
+        first = np.searchsorted(self.worker, np.arange(self.n_workers))
+        return np.asarray(np.add.reduceat(values, first, axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """A frame of answers, coded.
+
+    Attributes:
+        task: task[row].
+        worker: worker[row].
+        label: label[row].
+        tasks: The names of the tasks, sorted.
+        workers: The names of the workers, sorted.
+        labels: The names of the labels, sorted.
+    """
+
+    task: Ints
+    worker: Ints
+    label: Ints
+    tasks: Any
+    workers: Any
+    labels: Any
+
+    def scores(self, weight: Floats | None = None) -> Floats:
+        """score[i, k], the number of answers k to task i, or the sum of their weights."""
+        cell = self.task * np.int64(len(self.labels)) + self.label
+        shape = (len(self.tasks), len(self.labels))
+        return sum_by(cell, shape[0] * shape[1], weight).reshape(shape)
+
+    def distinct(self) -> Bools:
+        """Which rows are the first of their task, worker and label."""
+        key = (self.task * np.int64(max(len(self.workers), 1)) + self.worker) * max(len(self.labels), 1) + self.label
+        return np.asarray(~pd.Series(key).duplicated().to_numpy())
+
+    def take(self, rows: Bools) -> Answers:
+        """Some of the rows; the names stay."""
+        return Answers(self.task[rows], self.worker[rows], self.label[rows], self.tasks, self.workers, self.labels)
+
+    def table(self) -> AnswerTable:
+        """The answers as sparse matrices, for the sums of EM."""
+        key = self.worker * np.int64(max(len(self.labels), 1)) + self.label
+        pair, pairs = pd.factorize(key, sort=True)
+        shape = (len(self.tasks), len(pairs))
+        forward = sparse.csr_array((np.ones(len(pair)), (self.task, pair)), shape=shape)
+        worker, label = pairs // max(len(self.labels), 1), pairs % max(len(self.labels), 1)
+        backward = sparse.csr_array(forward.T)
+        return AnswerTable(forward, backward, worker, label, len(self.workers), len(self.labels))
+
+    def task_labels(self, best: Ints, order: Ints | None = None) -> Any:
+        """`labels_`: the name of each task's label."""
+        series = pd.Series(self.labels.take(best), index=self.tasks, name="agg_label")
+        return series if order is None else series.iloc[order]
+
+    def task_frame(self, values: Floats, order: Ints | None = None) -> Any:
+        """`probas_`: a row for each task, a column for each label."""
+        rows, index = (values, self.tasks) if order is None else (values[order], self.tasks.take(order))
+        return pd.DataFrame(rows, index=index, columns=self.labels)
+
+    def worker_series(self, values: Floats, name: str, order: Ints | None = None) -> Any:
+        """A number for each worker."""
+        series = pd.Series(values, index=self.workers, name=name)
+        return series if order is None else series.iloc[order]
+
+
+def code_answers(data: Any) -> Answers:
+    """The codes of a frame with the columns task, worker and label; a row in which one is missing does not count."""
+    given = data[COLUMNS]
+    (task, tasks), (worker, workers), (label, labels) = (_code(given[name]) for name in COLUMNS)
+    coded = Answers(task, worker, label, tasks.rename("task"), workers.rename("worker"), labels.rename("label"))
+    whole = (task >= 0) & (worker >= 0) & (label >= 0)
+    return coded if whole.all() else coded.take(whole)
+
+
+def _code(column: Any) -> tuple[Ints, Any]:
+    """Codes of a column, and its sorted values; in the order of appearance, where they cannot be sorted."""
+    try:
+        codes, values = pd.factorize(column, sort=True)
+    except TypeError:
+        codes, values = pd.factorize(column)
+    return np.asarray(codes, dtype=np.int64), pd.Index(values)
+
+
+def appearance(codes: Ints) -> Ints:
+    """The codes in the order in which they first appear."""
+    return np.asarray(pd.unique(codes))
+
+
+def best_labels(scores: Floats) -> Ints:
+    """The first of the labels with the highest score."""
+    return np.asarray(scores.argmax(axis=1)) if scores.size else np.zeros(len(scores), dtype=np.int64)

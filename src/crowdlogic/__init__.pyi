@@ -106,8 +106,8 @@ from crowdlogic.truth.glad import GLAD as GLAD
 from crowdlogic.truth.hmm_crowd import HMMCrowd as HMMCrowd
 from crowdlogic.truth.ibcc import IBCC as IBCC
 from crowdlogic.truth.incremental import Incremental as Incremental
-from crowdlogic.truth.mace import MACE as MACE
 from crowdlogic.truth.kos import KOS as KOS
+from crowdlogic.truth.mace import MACE as MACE
 from crowdlogic.truth.majority import MajorityVote as MajorityVote
 from crowdlogic.truth.mmsr import MMSR as MMSR
 from crowdlogic.truth.one_coin import OneCoin as OneCoin

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import crowdkit.aggregation as aggregation
 import pandas as pd
+from crowdkit import aggregation
 from crowdkit.metrics.data import alpha_krippendorff, consistency, uncertainty
 from crowdkit.metrics.workers import accuracy_on_aggregates
 

@@ -13,7 +13,7 @@ def messages_by_hand(answers: pd.DataFrame, rounds: int) -> dict[object, str]:
     """Karger, Oh and Shah's Algorithm 1 with plain loops, from crowd-kit's random start."""
     positive = answers["label"].iloc[0]
     sign = {(row.task, row.worker): 1.0 if row.label == positive else -1.0 for row in answers.itertuples()}
-    first = np.random.RandomState(0).normal(1, 1, size=len(sign))  # noqa: NPY002 (crowd-kit's draws)
+    first = np.random.RandomState(0).normal(1, 1, size=len(sign))
     y = dict(zip(sign, first, strict=True))
     for _ in range(rounds):
         x = {(i, j): sum(sign[a, b] * y[a, b] for a, b in sign if a == i and b != j) for i, j in sign}

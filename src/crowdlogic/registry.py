@@ -191,6 +191,13 @@ FORMATS = Registry(
         "conll2003": "crowdlogic.data.formats.conll2003:CONLL2003",
         "spacy": "crowdlogic.data.formats.docbin:SPACY",
         "fasttext": "crowdlogic.data.formats.fasttext:FASTTEXT",
+        "huggingface": "crowdlogic.data.formats.huggingface:HUGGINGFACE",
+        "promptfoo": "crowdlogic.data.formats.promptfoo:PROMPTFOO",
+        "inspect": "crowdlogic.data.formats.inspect_log:INSPECT",
+        "deepeval": "crowdlogic.data.formats.deepeval:DEEPEVAL",
+        "lm-eval": "crowdlogic.data.formats.lm_eval:LM_EVAL",
+        "langfuse": "crowdlogic.data.formats.langfuse:LANGFUSE",
+        "opik": "crowdlogic.data.formats.opik:OPIK",
         "label-studio": "crowdlogic.data.formats.label_studio:LABEL_STUDIO",
     },
 )

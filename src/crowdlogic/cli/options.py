@@ -53,6 +53,9 @@ TokensOption = Annotated[Tokenizer, typer.Option("--tokens", help="How texts wit
 BoundariesOption = Annotated[
     Boundaries, typer.Option("--boundaries", help="When a marked span begins or ends inside a token.")
 ]
+ThresholdOption = Annotated[
+    float | None, typer.Option("--threshold", help="In an evaluation: the number from which on a grade is a pass.")
+]
 ToOption = Annotated[
     str | None,
     typer.Option("--to", metavar=FORMAT_NAMES, help="The format to write, if the suffix does not tell."),
@@ -77,6 +80,7 @@ def input_options(
     question: QuestionOption = None,
     tokens: TokensOption = Tokenizer.words,
     boundaries: BoundariesOption = Boundaries.widen,
+    threshold: ThresholdOption = None,
 ) -> InputOptions:
     """The options for reading labels, which every command that reads labels offers."""
     return InputOptions(
@@ -90,6 +94,7 @@ def input_options(
         question=question,
         tokens=tokens,
         boundaries=boundaries,
+        threshold=threshold,
     )
 
 

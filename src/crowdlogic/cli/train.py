@@ -16,6 +16,7 @@ from crowdlogic.cli.options import (
     JsonOption,
     QuestionOption,
     TablesOption,
+    ThresholdOption,
     WideOption,
 )
 from crowdlogic.data.character_spans import Boundaries
@@ -104,6 +105,7 @@ def command(
     question: QuestionOption = None,
     tokens: TokensOption = None,
     boundaries: BoundariesOption = None,
+    threshold: ThresholdOption = None,
     json: JsonOption = False,
 ) -> None:
     """Learn a classifier, whom to trust, and what is true, from crowd labels and rules."""
@@ -137,6 +139,7 @@ def command(
         question=question,
         tokens=tokens,
         boundaries=boundaries,
+        threshold=threshold,
         set=parse_changes(set or ()),
     )
     prepared = prepare_training(options, out, config=config, resume=resume)

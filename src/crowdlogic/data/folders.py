@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Protocol
 
 from crowdlogic.data.limits import oversize_error, unpacked_limit
+from crowdlogic.data.zip_members import open_member
 from crowdlogic.errors import FormatError
 
 MOST_MEMBERS = 100_000
@@ -139,7 +140,7 @@ class _MemberReader(io.BytesIO):
         self._limit = unpacked_limit(path.stat().st_size)
         with _damage_reported(path, name):
             self._zip = zipfile.ZipFile(path)
-            self._member = self._zip.open(name)
+            self._member = open_member(self._zip, name)
 
     def read(self, size: int | None = -1, /) -> bytes:
         """The next bytes."""

@@ -35,6 +35,7 @@ def read_labels(
     question: str | None = None,
     tokens: Tokenizer | str = Tokenizer.words,
     boundaries: Boundaries | str = Boundaries.widen,
+    threshold: float | None = None,
 ) -> CrowdLabels:
     """The labels in a file; see `read_crowd` for the layouts and options."""
     options = ReadOptions(
@@ -47,6 +48,7 @@ def read_labels(
         question=question,
         tokens=tokens,
         boundaries=boundaries,
+        threshold=threshold,
     )
     return _read_crowd(path, format, options).labels
 
@@ -64,6 +66,7 @@ def read_crowd(
     question: str | None = None,
     tokens: Tokenizer | str = Tokenizer.words,
     boundaries: Boundaries | str = Boundaries.widen,
+    threshold: float | None = None,
 ) -> Crowd:
     """Labels from a file, with the items when it holds them.
 
@@ -83,6 +86,7 @@ def read_crowd(
         question: In an export of a project with several questions, the one to read, such as Label Studio's from_name.
         tokens: How texts with marked spans are cut into tokens: words, whitespace or characters.
         boundaries: What to do with a span that begins or ends inside a token: widen, shrink, drop or error.
+        threshold: In an evaluation, the number from which on a grade is a pass.
     """
     options = ReadOptions(
         columns=columns,
@@ -94,6 +98,7 @@ def read_crowd(
         question=question,
         tokens=tokens,
         boundaries=boundaries,
+        threshold=threshold,
     )
     return _read_crowd(path, format, options)
 

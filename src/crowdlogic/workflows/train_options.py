@@ -47,6 +47,7 @@ class TrainOptions:
         question: In an export with several questions, the one to read.
         tokens: How texts with marked spans are cut into tokens.
         boundaries: When a marked span begins or ends inside a token.
+        threshold: In an evaluation, the number from which on a grade is a pass.
         set: Changes to options of the method, nested.
     """
 
@@ -75,6 +76,7 @@ class TrainOptions:
     question: str | None = None
     tokens: Tokenizer | None = None
     boundaries: Boundaries | None = None
+    threshold: float | None = None
     set: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -97,6 +99,7 @@ class TrainOptions:
             question=self.question,
             tokens=self.tokens or Tokenizer.words,
             boundaries=self.boundaries or Boundaries.widen,
+            threshold=self.threshold,
         )
 
     def plain(self) -> dict[str, Any]:

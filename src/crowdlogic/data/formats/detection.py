@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from crowdlogic.data.files import STANDARD_STREAM, InputFile
-from crowdlogic.data.formats.protocol import FileFormat
+from crowdlogic.data.formats.protocol import FileFormat, usual_suffixes
 from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.registry import FORMATS
 
@@ -19,7 +20,7 @@ def find_format(path: str | Path, name: str | None = None) -> FileFormat:
         return load_format(name or STANDARD_FORMAT)
     candidates = formats_by_suffix(path)
     if not candidates:
-        raise _unknown_suffix(path)
+        raise _unknown_suffix(path, usual_suffixes("encode_estimate"))
     return candidates[0]
 
 
@@ -44,7 +45,7 @@ def detect_format(file: InputFile, name: str | None = None) -> FileFormat:
         if certain is not None:
             return certain
     if not candidates:
-        raise _unknown_suffix(file.path)
+        raise _unknown_suffix(file.path, all_suffixes())
     return candidates[0]
 
 
@@ -83,8 +84,6 @@ def _suffix(path: str | Path) -> str:
     return Path(str(path).removesuffix(".gz")).suffix.lower()
 
 
-def _unknown_suffix(path: str | Path) -> OptionError:
+def _unknown_suffix(path: str | Path, known: Sequence[str]) -> OptionError:
     suffix = Path(str(path).removesuffix(".gz")).suffix
-    return OptionError(
-        f"{path}: the suffix {suffix!r} says no format. Use {', '.join(all_suffixes())}, or give --format."
-    )
+    return OptionError(f"{path}: the suffix {suffix!r} says no format. Use {', '.join(known)}, or give --format.")

@@ -53,6 +53,50 @@ def iterate_members(file: InputFile) -> Iterator[tuple[int, str, Any]]:
         text.require_end(number)
 
 
+def iterate_array(file: InputFile, *path: str, required: bool = True) -> Iterator[tuple[int, Any]]:
+    """The elements of an array within the one object that a file is, and their numbers from 1.
+
+    Args:
+        file: The file.
+        path: The fields that lead to the array.
+        required: Whether an absent array is an error; else there are no elements.
+    """
+    with file.open_unpacked() as opened:
+        text = _Text(opened, file.name)
+        found = all(_enter(text, field) for field in path)
+        if found and text.peek() == "[":
+            yield from _array(text)
+        elif required or found:
+            where = ".".join(path)
+            raise FormatError(f"{file.name}: {'no array' if found else 'nothing'} at {where!r}. {REMEDY}")
+
+
+def _enter(text: _Text, field: str) -> bool:
+    """Go to the value of a field of the object that comes next; False where there is no such field."""
+    text.expect("{", 1)
+    while text.peek() not in ("}", ""):
+        key = text.value(1)
+        text.expect(":", 1)
+        if key == field:
+            return True
+        text.value(1)
+        if text.peek() == ",":
+            text.expect(",", 1)
+    text.expect("}", 1)
+    return False
+
+
+def _array(text: _Text) -> Iterator[tuple[int, Any]]:
+    """The elements of the array that comes next; what follows it is not looked at."""
+    text.expect("[", 1)
+    number = 0
+    while text.peek() != "]":
+        number += 1
+        if number > 1:
+            text.expect(",", number)
+        yield number, text.value(number)
+
+
 def require_object(record: Any, number: int, file: InputFile) -> dict[str, Any]:
     """The record, if it is an object."""
     if not isinstance(record, dict):

@@ -6,12 +6,16 @@ sound are not. Formats as label-studio-sdk writes them (label_studio_sdk.convert
 
 from __future__ import annotations
 
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import InputFile
 from crowdlogic.data.formats.json_outline import outline_json
 from crowdlogic.data.formats.label_studio_rows import is_row_header, read_rows
 from crowdlogic.data.formats.label_studio_tasks import read_tasks
+from crowdlogic.data.formats.label_studio_writing import encode_annotations, encode_predictions
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.formats.tool_export import ToolExport
+from crowdlogic.data.labels import CrowdLabels
 
 ROW_FIELDS = ("annotator", "annotation_id", "created_at", "updated_at", "lead_time")
 """The fields that every record of JSON_MIN and every row of CSV has."""
@@ -44,6 +48,14 @@ class LabelStudio(ToolExport):
         found = outline_json(file.head())
         is_tasks = bool(found.root) and not found.has(*ROW_FIELDS)
         return read_tasks(file, options) if is_tasks else read_rows(file, options)
+
+    def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> bytes:
+        """Tasks with the annotations of all annotators."""
+        return encode_annotations(labels, corpus, target)
+
+    def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> bytes:
+        """Tasks with the consensus as their prediction, in review order."""
+        return encode_predictions(estimate, corpus, target)
 
 
 LABEL_STUDIO = LabelStudio()

@@ -71,6 +71,7 @@ class ReadOptions:
             one was among them, yes or no.
         tokens: How texts with marked spans are cut into tokens: words, whitespace or characters.
         boundaries: What to do with a span that begins or ends inside a token: widen, shrink, drop or error.
+        threshold: In an evaluation, the number from which on a grade is a pass.
     """
 
     columns: Mapping[str, str] | None = None
@@ -82,6 +83,7 @@ class ReadOptions:
     question: str | None = None
     tokens: Tokenizer | str = Tokenizer.words
     boundaries: Boundaries | str = Boundaries.widen
+    threshold: float | None = None
 
     def __post_init__(self) -> None:
         if self.empty_label is not None and self.wide:

@@ -1,0 +1,77 @@
+"""Labels and answers as annotation tools keep them: a label or marked spans of a text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from crowdlogic.data.answers import estimate_from_gold
+from crowdlogic.data.corpus import documents, sentences
+from crowdlogic.data.formats.annotated_texts import (
+    consensus_annotations,
+    crowd_annotations,
+    require_spans,
+    require_texts,
+    review_order,
+    sentence_confidence,
+)
+from crowdlogic.data.frames import from_frame, from_sequences
+from crowdlogic.errors import OptionError
+from crowdlogic.truth.majority import MajorityVote
+
+CORPUS = sentences(["s", "t"], [["Ann", "Lee", "sings"], ["hi"]])
+
+
+def test_documents_have_labels_and_the_least_sure_come_first() -> None:
+    labels = from_frame(
+        {"item": ["u", "u", "v", "w"], "annotator": ["a", "b", "a", "a"], "label": ["x", "y", "x", None]}
+    )
+    estimate = MajorityVote(seed=0).infer(labels)
+
+    found = review_order(consensus_annotations(estimate, documents(["u", "v", "w"], ["1", "2", "3"])))
+
+    assert [(one.item, one.confidence) for one in found] == [(0, 0.5), (1, 1.0)]
+    assert found[1].label == "x"
+
+
+def test_sentences_have_spans_in_characters() -> None:
+    labels = from_sequences([("s", "a", ["B-PER", "I-PER", "O"]), ("t", "a", ["O"])])
+
+    found = consensus_annotations(MajorityVote().infer(labels), CORPUS)
+
+    assert [[(one.start, one.end, one.kind, one.text) for one in each.spans] for each in found] == [
+        [(0, 7, "PER", "Ann Lee")],
+        [],
+    ]
+
+
+def test_a_sentence_is_as_sure_as_its_least_sure_token() -> None:
+    labels = from_sequences([("s", "a", ["O", "O", "O"]), ("s", "b", ["O", "B-X", "O"]), ("t", "a", ["?"])])
+
+    confidence = sentence_confidence(MajorityVote().infer(labels))
+
+    np.testing.assert_allclose(confidence, [0.5, np.nan])
+
+
+def test_every_annotators_spans_are_found() -> None:
+    labels = from_sequences([("s", "a", ["O", "B-X", "O"]), ("s", "b", ["B-X", "B-X", "I-X"])])
+
+    found = {one.annotator: [span.text for span in one.spans] for one in crowd_annotations(labels, CORPUS)}
+
+    assert found == {0: ["Lee"], 1: ["Ann", "Lee sings"]}
+
+
+def test_a_sentence_seen_in_part_cannot_be_marked() -> None:
+    labels = from_sequences([("s", "a", ["O", "?", "O"])])
+
+    with pytest.raises(OptionError, match="Annotator 'a' saw only a part of sentence 's'"):
+        list(crowd_annotations(labels, CORPUS))
+
+
+def test_texts_and_span_tags_are_required() -> None:
+    parts = sentences(["s"], [["dogs"]], gold=[["NOUN"]])
+
+    with pytest.raises(OptionError, match="f: Tool needs the texts, and they are not known"):
+        require_texts(None, sequential=False, target="f", tool="Tool")
+    with pytest.raises(OptionError, match="f: Tool marks spans, and these tags are no span tags"):
+        require_spans(estimate_from_gold(parts), target="f", tool="Tool")

@@ -199,6 +199,9 @@ FORMATS = Registry(
         "langfuse": "crowdlogic.data.formats.langfuse:LANGFUSE",
         "opik": "crowdlogic.data.formats.opik:OPIK",
         "label-studio": "crowdlogic.data.formats.label_studio:LABEL_STUDIO",
+        "prodigy": "crowdlogic.data.formats.prodigy:PRODIGY",
+        "doccano": "crowdlogic.data.formats.doccano:DOCCANO",
+        "potato": "crowdlogic.data.formats.potato:POTATO",
     },
 )
 """How files are read and written. Where several formats share a suffix, the first one is its default."""

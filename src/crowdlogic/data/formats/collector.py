@@ -34,7 +34,7 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Names
 from crowdlogic.data.text_tokens import TokenizedTexts, tokenize_texts
 from crowdlogic.errors import FormatError, name_list
-from crowdlogic.numerics.arrays import Ints
+from crowdlogic.numerics.arrays import Bools, Ints
 
 YES, NO = "yes", "no"
 """The labels when one answer of several at once is asked for (`--question topic=sports`)."""
@@ -69,6 +69,7 @@ class Collector:
 
     def __init__(self, name: str, options: ReadOptions) -> None:
         self.name, self.options = name, options
+        self.member = ""  # the file that is being read, in a folder or zip file
         self.question, self.wanted = split_question(options.question)
         self._items: dict[Any, int] = {}
         self._texts: list[str | None] = []
@@ -76,6 +77,7 @@ class Collector:
         self._annotators: dict[str, int] = {}
         self._kinds: list[str] = []
         self._labels: list[Any] = []
+        self._negated: list[bool] = []
         self._label_rows, self._span_rows = _Rows(), _Rows()
         self._spans: list[Sequence[MarkedSpan]] = []
         self._gold_labels: dict[int, Any] = {}
@@ -121,11 +123,13 @@ class Collector:
         kind: str = "",
         time: float | None = None,
         weight: float | None = None,
+        negated: bool = False,
     ) -> None:
-        """An annotator gave an item a label."""
+        """An annotator gave an item a label; `negated` says that it is not this one."""
         if isinstance(label, dict | list):
             raise self.error(record, f"the label {str(label)[:60]!r} is no class", "Give one class as text or number.")
         self._labels.append(label)
+        self._negated.append(negated)
         self._label_rows.add(item, self.annotator(annotator, kind), record=record, time=time, weight=weight)
 
     def choice(
@@ -200,12 +204,16 @@ class Collector:
     def leave_out(self, what: str, reason: str, record: Place = "") -> None:
         """Something is not taken in, or is changed, for a reason; it is counted, and users are told."""
         self._left_out[what, reason] += 1
-        self._first.setdefault((what, reason), f"record {record}" if isinstance(record, int) else record)
+        self._first.setdefault((what, reason), self._place(record).removeprefix(", "))
 
     def error(self, record: Place, what: str, remedy: str) -> FormatError:
         """The error for a record: where, what was found, what to do."""
-        where = f", record {record}" if isinstance(record, int) else f", {record}" if record else ""
-        return FormatError(f"{self.name}{where}: {what}. {remedy}")
+        return FormatError(f"{self.name}{self._place(record)}: {what}. {remedy}")
+
+    def _place(self, record: Place) -> str:
+        """The member and the record, as the end of a file's name."""
+        parts = [self.member, f"record {record}" if isinstance(record, int) else record]
+        return "".join(f", {part}" for part in parts if part)
 
     def crowd(self) -> Crowd:
         """All that was collected."""
@@ -246,7 +254,7 @@ class Collector:
                 raise self.error(record, f"the span {start} to {end} has no type", "Give each span a label.")
 
     def _labelled_crowd(self) -> Crowd:
-        rows = self._last_rows(self._label_rows)
+        rows = self._last_rows(self._label_rows, np.array(self._negated, dtype=bool))
         names, people = self._item_names(), self._annotator_names()
         item, annotator = (
             np.array(column, dtype=np.int64)[rows] for column in (self._label_rows.item, self._label_rows.annotator)
@@ -260,7 +268,8 @@ class Collector:
             }
         )
         source = TableSource(self.name, word="record", numbers=np.array(self._label_rows.record, dtype=np.int64)[rows])
-        policy = self._policy if self._policy is not Duplicates.last else Duplicates.error  # the last rows were taken
+        # One row of each pair was taken already; partial labels may be several
+        policy = Duplicates.keep if self._policy is Duplicates.keep or any(self._negated) else Duplicates.error
         labels = build_labels(table, source, classes=self.options.classes, duplicates=policy)
         gold, classes = self._code_gold_labels()
         texts = None if all(text is None for text in self._texts) else tuple(text or "" for text in self._texts)
@@ -336,12 +345,19 @@ class Collector:
         policy = Duplicates.parse(self.options.duplicates)
         return Duplicates.last if policy is Duplicates.error else policy
 
-    def _last_rows(self, rows: _Rows) -> Ints:
-        """The rows that count, in the order in which they came: the last, or the first, of each (item, annotator)."""
+    def _last_rows(self, rows: _Rows, several: Bools | None = None) -> Ints:
+        """The rows that count, in the order in which they came: the last, or the first, of each (item, annotator).
+
+        Args:
+            rows: The rows.
+            several: several[r], rows of which an annotator may give more than one to an item, such as partial labels.
+        """
         if self._policy is Duplicates.keep or not len(rows):
             return np.arange(len(rows))
         item, annotator = np.array(rows.item, dtype=np.int64), np.array(rows.annotator, dtype=np.int64)
         key = item * max(len(self._annotators), 1) + annotator
+        if several is not None and several.any():
+            key[several] = key.max() + 1 + np.arange(np.count_nonzero(several))  # a key of its own for each
         time = np.nan_to_num(np.array(rows.time), nan=-np.inf)
         order = np.lexsort((np.arange(len(key)), time, key))
         edge = np.flatnonzero(np.diff(key[order])) if self._policy is Duplicates.last else None
@@ -359,6 +375,8 @@ class Collector:
             columns["weight"] = weight
         if not np.isnan(time).all():
             columns["time"] = pl.Series(time).fill_nan(None)
+        if any(self._negated):
+            columns["negated"] = pl.Series(self._negated, dtype=pl.Boolean).gather(kept)
         if any(self._kinds):
             kinds = pl.Series(self._kinds, dtype=pl.String)
             columns["kind"] = kinds.gather(np.array(rows.annotator, dtype=np.int64)[kept])

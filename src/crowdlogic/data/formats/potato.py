@@ -1,0 +1,182 @@
+"""Potato's annotations: a folder (or zip file) with a `user_state.json` for each annotator.
+
+Answers are stored as [{schema, name}, value] pairs. With a value of true the name is the answer (radio buttons,
+several at once for multiselect); a list to choose from and a slider keep the answer in the value. Spans have a schema,
+a name and places in characters. Texts are not in there: they are looked for in the data files of the project, when its
+whole folder is given.
+
+Layout as in potato-annotation 2.8 (potato/user_state_management.py).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+from crowdlogic.data.files import InputFile, MemberFile, member_file
+from crowdlogic.data.folders import Folder
+from crowdlogic.data.formats.collector import Collector, require_question
+from crowdlogic.data.formats.item_files import find_texts
+from crowdlogic.data.formats.json_outline import outline_json
+from crowdlogic.data.formats.marked_spans import MarkedSpan
+from crowdlogic.data.formats.protocol import Crowd, ReadOptions
+from crowdlogic.data.formats.tool_export import ToolExport
+from crowdlogic.errors import FormatError
+
+STATE_FILE = "user_state.json"
+LABELS, SPAN_FIELD = "instance_id_to_label_to_value", "instance_id_to_span_to_value"
+TRUE = ("true", "on", True)
+FALSE = ("false", "", None, False)
+FREE_TEXT = ("free_response", "text_box", "text")
+"""Names of fields for free text, which is no class."""
+
+CHOICES, SPANS = "choices", "spans"
+REMEDY = "Copy Potato's folder of annotations again."
+
+
+class Potato(ToolExport):
+    """One state per annotator."""
+
+    name, title, suffixes = "potato", "Potato's annotations", (".json", ".zip")
+
+    def recognises(self, head: bytes) -> bool:
+        """The state of one annotator."""
+        return outline_json(head).has("user_id", "instance_id_ordering")
+
+    def recognises_folder(self, folder: Folder) -> bool:
+        """Some file in it is the state of an annotator."""
+        return bool(_state_names(folder))
+
+    def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
+        """Labels or tags of all annotators; texts where the data files are in the folder, too."""
+        collector = Collector(file.name, options)
+        states = [(one, _read_state(one, collector)) for one in _state_files(file)]
+        collector.member = ""
+        kinds = {schema: kind for _, state in states for schema, kind in _questions(state)}
+        question = require_question(kinds, collector.question, file.name)
+        collector.question = question
+        texts = _texts(file, states)
+        for one, state in states:
+            collector.member = one.member if isinstance(one, MemberFile) else ""
+            _read_answers(state, collector, question, kinds[question], texts)
+        return collector.crowd()
+
+
+POTATO = Potato()
+
+State = dict[str, Any]
+
+
+def _state_names(folder: Folder) -> list[str]:
+    return [name for name in folder.names if PurePosixPath(name).name == STATE_FILE]
+
+
+def _state_files(file: InputFile) -> list[InputFile]:
+    if not file.is_folder:
+        return [file]
+    found: list[InputFile] = [member_file(file.folder, name) for name in _state_names(file.folder)]
+    if not found:
+        raise FormatError(f"{file.name}: no {STATE_FILE} in it. {REMEDY}")
+    return found
+
+
+def _read_state(file: InputFile, collector: Collector) -> State:
+    """The state of one annotator, with its answers normalised to objects by instance."""
+    collector.member = file.member if isinstance(file, MemberFile) else ""
+    try:
+        state = json.loads(file.content.removeprefix(b"\xef\xbb\xbf"))
+    except UnicodeDecodeError:
+        raise collector.error("", "not UTF-8 text", "Save the file as UTF-8.") from None
+    except (ValueError, RecursionError) as problem:
+        raise collector.error("", f"not JSON ({problem})", REMEDY) from None
+    if not isinstance(state, dict) or not isinstance(state.get("user_id"), str | int):
+        raise collector.error("", "no state of an annotator: it has no user_id", REMEDY)
+    for name in (LABELS, SPAN_FIELD):
+        if not isinstance(state.get(name, {}), dict):
+            raise collector.error("", f"{name} is not an object", REMEDY)
+    return state
+
+
+def _pairs(answers: Any) -> Iterator[tuple[str, str, Any]]:
+    """Schema, name and value of each answer to an instance; what does not look like an answer has no schema."""
+    if isinstance(answers, dict):
+        for schema, named in answers.items():
+            inner = named.get("labels", named) if isinstance(named, dict) else {"": named}
+            inner = inner if isinstance(inner, dict) else {"": inner}
+            yield from ((str(schema), str(name), value) for name, value in inner.items())
+        return
+    for pair in answers if isinstance(answers, list) else (None,):
+        if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], dict):
+            yield str(pair[0].get("schema", "")), str(pair[0].get("name", "")), pair[1]
+        else:
+            yield "", "", pair
+
+
+def _spans(spans: Any) -> Iterator[tuple[str, Any]]:
+    """Schema and fields of each span of an instance."""
+    if isinstance(spans, dict):
+        for schema, listed in spans.items():
+            yield from ((str(schema), one) for one in (listed if isinstance(listed, list) else [listed]))
+        return
+    for pair in spans if isinstance(spans, list) else (None,):
+        one = pair[0] if isinstance(pair, list) and pair else pair
+        yield (str(one.get("schema", "")), one) if isinstance(one, dict) else ("", one)
+
+
+def _questions(state: State) -> Iterator[tuple[str, str]]:
+    """The schemas that a state answers."""
+    for answers in state.get(LABELS, {}).values():
+        yield from ((schema, CHOICES) for schema, name, _ in _pairs(answers) if schema and name not in FREE_TEXT)
+    for spans in state.get(SPAN_FIELD, {}).values():
+        yield from ((schema, SPANS) for schema, _ in _spans(spans) if schema)
+
+
+def _texts(file: InputFile, states: list[tuple[InputFile, State]]) -> Mapping[str, str]:
+    """The texts of the instances, from the data files beside the annotations."""
+    if not file.is_folder:
+        return {}
+    ids = {str(name) for _, state in states for field in (LABELS, SPAN_FIELD) for name in state.get(field, {})}
+    skipped = {PurePosixPath(name).parent for name in _state_names(file.folder)}
+    names = [name for name in file.folder.names if PurePosixPath(name).parent not in skipped]
+    return find_texts(file.folder, names, ids)
+
+
+def _read_answers(state: State, collector: Collector, question: str, kind: str, texts: Mapping[str, str]) -> None:
+    """One annotator's answers to the question, over all instances."""
+    labels, spans = state.get(LABELS, {}), state.get(SPAN_FIELD, {})
+    for number, instance in enumerate(dict.fromkeys([*labels, *spans]), start=1):
+        item = collector.item(instance, text=texts.get(instance))
+        if kind == SPANS:
+            if texts.get(instance) is None:
+                remedy = "Give the folder of the whole project, with its data files."
+                raise collector.error(number, "marked spans, and no text of this instance", remedy)
+            mine = [one for schema, one in _spans(spans.get(instance, [])) if schema == question]
+            found = [_parse_span(one, collector, number) for one in mine]
+            collector.spans(item, state["user_id"], found, record=number, kind="human")
+            continue
+        answers = [
+            one
+            for schema, name, value in _pairs(labels.get(instance, []))
+            for one in _answer(schema, name, value, collector, number)
+            if schema == question
+        ]
+        collector.choice(item, state["user_id"], answers, record=number, kind="human")
+
+
+def _answer(schema: str, name: str, value: Any, collector: Collector, number: int) -> list[Any]:
+    """The answer of a pair: its name where it is ticked, else its value."""
+    if not schema or isinstance(value, dict | list):
+        raise collector.error(number, "an answer that is no pair of schema, name and value", REMEDY)
+    if name in FREE_TEXT or value in FALSE:
+        return []
+    return [name] if value in TRUE or str(value) == name else [value]
+
+
+def _parse_span(span: Any, collector: Collector, number: int) -> MarkedSpan:
+    fields = span if isinstance(span, dict) else {}
+    start, end, name = fields.get("start"), fields.get("end"), fields.get("name", fields.get("label"))
+    if type(start) is not int or type(end) is not int or not isinstance(name, str):
+        raise collector.error(number, f"{str(span)[:60]!r} is no span with start, end and name", REMEDY)
+    return start, end, name

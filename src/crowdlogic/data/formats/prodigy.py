@@ -175,7 +175,7 @@ def _read_task(task: _Task, collector: Collector) -> None:
     collector.spans(item, task.annotator, found, record=task.record, kind="human", time=task.time)
 
 
-def _parse_span(span: Any, tokens: Sequence[tuple[int, int]] | None, task: _Task, collector: Collector) -> MarkedSpan:
+def _parse_span(span: Any, tokens: Sequence[tuple[int, int]], task: _Task, collector: Collector) -> MarkedSpan:
     """A span by its characters, or by its tokens, the last of which belongs to it."""
     fields: Any = span if isinstance(span, dict) else {}
     start, end, label = fields.get("start"), fields.get("end"), fields.get("label")

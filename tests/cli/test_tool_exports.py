@@ -34,7 +34,8 @@ def test_one_command_from_an_export_to_a_consensus(run: Run) -> None:
 
     assert result.code == 0, result.err
     answers = json.loads(Path("consensus.json").read_text())
-    assert [one["label"] for one in answers] == ["y", "x"] * 5
+    found = [one["predictions"][0]["result"][0]["value"]["choices"] for one in answers]
+    assert found == [["y"], ["x"]] * 5
 
 
 def test_one_command_from_marked_spans_to_tags(run: Run) -> None:

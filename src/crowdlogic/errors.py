@@ -42,15 +42,25 @@ def one_line(text: str) -> str:
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in " ".join(text.split()))
 
 
+LONGEST_LINE = 1000
+"""How many characters of a line a message shows, whatever it quotes."""
+
+
+def shorten(text: str, most: int = LONGEST_LINE) -> str:
+    """A text, or its beginning and its end if it is long: a message may quote values of any length."""
+    end = most // 4
+    return text if len(text) <= most else f"{text[: most - end - 5]} ... {text[-end:]}"
+
+
 class CrowdLogicError(Exception):
     """The root of the tree."""
 
 
 class DataError(CrowdLogicError, ValueError):
-    """The user's input is wrong. The message is one line, whatever the data it quotes."""
+    """The user's input is wrong. The message is one line of bounded length, whatever the data it quotes."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(one_line(message))
+        super().__init__(one_line(shorten(message)))
 
 
 class FormatError(DataError):
@@ -70,7 +80,7 @@ class RuleError(DataError):
 
     def __init__(self, message: str) -> None:
         lines = ("".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in line) for line in message.split("\n"))
-        Exception.__init__(self, "\n".join(lines))
+        Exception.__init__(self, "\n".join(map(shorten, lines)))
 
 
 class MissingDataError(DataError, FileNotFoundError):
@@ -78,7 +88,10 @@ class MissingDataError(DataError, FileNotFoundError):
 
 
 class OptionError(CrowdLogicError, ValueError):
-    """An option's value makes no sense, alone or beside another."""
+    """An option's value makes no sense, alone or beside another. The message has a bounded length."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(shorten(message))
 
 
 class MissingExtraError(CrowdLogicError, ImportError):

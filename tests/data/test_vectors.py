@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import contextlib
 import gzip
+import io
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -163,4 +166,96 @@ def test_a_text_file_with_fewer_words_than_it_says_is_refused(tmp_path: Path) ->
     (tmp_path / "v.txt").write_bytes(as_text(header=True).replace(b"4 2", b"5 2"))
 
     with pytest.raises(FormatError, match=r"4 words where its first line says 5\. Fetch it again\."):
+        read_vectors(tmp_path / "v.txt")
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("kind", ["text", "binary", "npz"])
+def test_a_vector_that_is_not_finite_is_refused_by_its_word(tmp_path: Path, kind: str, bad: float) -> None:
+    vectors = np.array([[1, 2], [3, bad], [5, 6]], dtype=np.float32)
+    if kind == "npz":
+        np.savez(tmp_path / "v", words=np.array(["a", "b", "c"]), vectors=vectors)
+    elif kind == "text":
+        (tmp_path / "v.npz").write_text(
+            "".join(f"{word} {x} {y}\n" for word, (x, y) in zip("abc", vectors, strict=True))
+        )
+    else:
+        rows = b"".join(w.encode() + b" " + v.tobytes() for w, v in zip("abc", vectors, strict=True))
+        (tmp_path / "v.npz").write_bytes(b"3 2\n" + rows)
+
+    with pytest.raises(FormatError) as refused:
+        read_vectors(tmp_path / "v.npz")
+
+    assert (
+        str(refused.value) == f"{tmp_path / 'v.npz'}: the vector of 'b' holds NaN or infinities. Leave such words out."
+    )
+
+
+def npz(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", compression) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return packed.getvalue()
+
+
+def npy(array: np.ndarray) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    return buffer.getvalue()
+
+
+NAMES, NUMBERS = npy(np.array(["a", "b"])), npy(np.ones((2, 3), np.float32))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        npz({"words.npy": NAMES}),
+        npz({"words.npy": NAMES, "vectors.npy": b""}),
+        npz({"words.npy": NAMES, "vectors.npy": NUMBERS[:-1]}),
+        npz({"words.npy": NAMES, "vectors.npy": NUMBERS.replace(b"'<f4'", b"'|O' ")}),
+        npz({"words.npy": NAMES, "vectors.npy": NUMBERS.replace(b"'<f4'", b"'<c8'")}),
+        npz({"words.npy": NAMES, "vectors.npy": NUMBERS.replace(b"(2, 3)", b"(-2,3)")}),
+        npz({"words.npy": NAMES, "vectors.npy": NUMBERS.replace(b"(2, 3), }            ", b"(1000000000000, 3), }")}),
+        npz({"words.npy": NAMES, "vectors.npy": NUMBERS.replace(b"'descr'", b"'descx'")}),
+        npz({"words.npy": NAMES, "vectors.npy": NUMBERS[:6] + b"\x09\x09" + NUMBERS[8:]}),
+        npz({"words.npy": NUMBERS, "vectors.npy": NUMBERS}),
+        npz({"words.npy": NAMES, "vectors.npy": NAMES}),
+        npz({"words.npy": npy(np.array(["a"])), "vectors.npy": NUMBERS}),
+        npz({"words.npy": NAMES, "vectors.npy": NUMBERS})[:-30],
+        npz({"words.npy": NAMES, "vectors.npy": NUMBERS}).replace(b"\x08\x00", b"\x63\x00"),
+    ],
+)
+def test_an_npz_that_is_none_is_refused_in_one_line(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "v.npz").write_bytes(content)
+
+    with pytest.raises(FormatError) as refused:
+        read_vectors(tmp_path / "v.npz")
+
+    assert "\n" not in str(refused.value)
+
+
+def test_every_byte_of_an_npz_may_be_wrong(tmp_path: Path) -> None:
+    whole = npz({"words.npy": NAMES, "vectors.npy": NUMBERS})
+    for at in range(len(whole)):
+        for value in (0, 255, whole[at] ^ 1):
+            (tmp_path / "v.npz").write_bytes(whole[:at] + bytes([value]) + whole[at + 1 :])
+            with contextlib.suppress(FormatError):
+                read_vectors(tmp_path / "v.npz")
+
+
+def test_a_bomb_in_an_npz_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "v.npz").write_bytes(npz({"words.npy": NAMES, "vectors.npy": npy(np.zeros((2, 2_000_000)))}))
+    monkeypatch.setenv("CROWDLOGIC_MAX_UNPACKED", "20M")
+
+    with pytest.raises(FormatError, match="unpacks to more than 20 MiB"):
+        read_vectors(tmp_path / "v.npz")
+
+
+@pytest.mark.parametrize("counts", ["9" * 5000 + " 2", "2 " + "9" * 5000])
+def test_counts_beyond_all_bounds_are_refused(tmp_path: Path, counts: str) -> None:
+    (tmp_path / "v.txt").write_text(f"{counts}\na 1 2\n")
+
+    with pytest.raises(FormatError, match="these are too many"):
         read_vectors(tmp_path / "v.txt")

@@ -485,3 +485,31 @@ def test_a_classifier_that_python_made_must_be_brought_along(tmp_path: Path) -> 
         f"same `classifier`."
     )
     np.testing.assert_allclose(again.predict(given.corpus), run.predict(given.corpus), rtol=0, atol=1e-9)
+
+
+def test_a_run_with_a_comparison_as_its_head_can_be_read_again(tmp_path: Path) -> None:
+    rules = parse_rules("1.0: Label(S, C) & Contains(S, 'the') -> C != 'positive'")
+    run = train_run(tmp_path / "run", LogicLNCL(limits=TrainingLimits(epochs=2)), reviews(rules=rules))
+
+    again = load_run(tmp_path / "run")
+
+    np.testing.assert_array_equal(again.predict(REVIEWS.test), run.predict(REVIEWS.test))
+
+
+def test_a_run_is_not_resumed_with_another_word_list(tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text("good\n")
+    (tmp_path / "my.rules").write_text("1: InList(S, 'words.txt') -> Label(S, 'positive')")
+    method = LogicLNCL(limits=TrainingLimits(epochs=4))
+    with pytest.raises(StopError):
+        train_run(
+            tmp_path / "run",
+            method,
+            reviews(rules=read_rules(tmp_path / "my.rules")),
+            callback=stopping_after(2, StopError),
+        )
+
+    (tmp_path / "words.txt").write_text("good\nbad\n")
+    with pytest.raises(OptionError, match="its checkpoint is of another fit: not the same word lists"):
+        train_run(tmp_path / "run", method, reviews(rules=read_rules(tmp_path / "my.rules")), resume=True)
+    (tmp_path / "words.txt").write_text("good\n")
+    train_run(tmp_path / "run", method, reviews(rules=read_rules(tmp_path / "my.rules")), resume=True)

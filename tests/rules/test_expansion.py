@@ -114,7 +114,7 @@ def test_groups_that_multiply_are_counted_and_refused_before_they_are_written_ou
 
     assert str(caught.value) == (
         f"the rules:2:1: with this rule, the groups come to {atoms} atoms written out, and the limit is 100,000. "
-        f"Use fewer or smaller groups in one rule, or a table of facts.\n    {text}\n    ^"
+        f"Use fewer or smaller groups in one rule, or a table of facts.\n    {text[:500]}{'...' * (len(text) > 500)}\n    ^"
     )
 
 

@@ -11,11 +11,11 @@ import pytest
 
 from crowdlogic.data.corpus import documents
 from crowdlogic.errors import FormatError, OptionError, RuleError
-from crowdlogic.rules.packing import pack_rules, unpack_rules
+from crowdlogic.rules.packing import check_packing, pack_rules, unpack_rules
 from crowdlogic.rules.parser import parse_rules, read_rules
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.projection.projector import Projector
-from crowdlogic.rules.syntax import RuleSet
+from crowdlogic.rules.syntax import LogicalRule, RuleSet
 from crowdlogic.store.packed_rules import PackedRules
 
 CLASSES = ("neg", "pos")
@@ -148,3 +148,15 @@ def test_a_word_list_that_is_damaged_or_missing_is_named() -> None:
         unpack_rules(PackedRules(text=text, word_lists={"w.txt": b"\xff"}))
     with pytest.raises(RuleError, match=r"the vocabulary has no word list 'w\.txt'"):
         pack_rules(parse_rules(text))
+
+
+def test_rules_that_cannot_be_read_again_are_refused_before_a_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = parse_rules("1.0: Label(S, C) & Contains(S, 'ugly') -> C != 'positive'\n")
+    check_packing(rules)
+
+    monkeypatch.setattr(LogicalRule, "__str__", lambda self: "1.0: A(X) -> ")
+    with pytest.raises(RuleError, match="these rules could not be read again from a run"):
+        check_packing(rules)
+    monkeypatch.setattr(LogicalRule, "__str__", lambda self: "1: A(X)" if self.weight else "2.0: B(X)")
+    with pytest.raises(RuleError, match="these rules would read otherwise in a run"):
+        check_packing(parse_rules("1: A(X)\nB(X) ."))

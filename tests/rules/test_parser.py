@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
+from tests.rules.programs import PROGRAMS
 from tests.rules.rule_texts import READS
 
 from crowdlogic.errors import MissingDataError, RuleError
@@ -203,3 +205,111 @@ def test_a_spoilt_rule_is_read_or_refused_with_a_place(text: str, at: int, inser
 
 def test_rules_compare_by_what_they_say_not_where() -> None:
     assert parse_rules("1: A(X)").rules == parse_rules("\n\n 1.0:A( X )").rules
+
+
+@settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
+@given(PROGRAMS)
+def test_printing_and_parsing_are_inverse_for_every_program(text: str) -> None:
+    try:
+        rules = parse_rules(text)
+    except RuleError:
+        reject()
+
+    again = parse_rules(str(rules))
+
+    assert again.statements == rules.statements
+    assert again.groups == rules.groups
+    assert str(again) == str(rules)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1.0: Label(S, C) & Contains(S, 'ugly') -> C != 'positive'",
+        "1: A(X) -> X == Y | Y != 'a'",
+        "1: X == 'a'",
+        "'a' == X | Y != X .",
+        "1: A(X) -> B(X)\n0 >= Label(X, 'a') .",
+        "1: A(X) <= 1\n1 >= 2 B(X) + C(X) .",
+    ],
+)
+def test_rules_that_once_could_not_be_read_back(text: str) -> None:
+    rules = parse_rules(text)
+
+    assert parse_rules(str(rules)).statements == rules.statements
+
+
+@pytest.mark.parametrize("number", ["1e999", "1e200 * 1e200", "1e999 - 1e999"])
+def test_numbers_beyond_all_bounds_are_refused(number: str) -> None:
+    with pytest.raises(RuleError, match=r"a number of this rule is beyond 1e\+100"):
+        parse_rules(f"1: {number} + A(X) <= 1")
+
+
+def test_half_a_character_is_refused() -> None:
+    with pytest.raises(RuleError, match=r"half a character \(a lone surrogate\) is no text"):
+        parse_rules("1: A('\ud800')")
+
+
+def test_files_that_include_each_other_twice_are_counted(tmp_path: Path) -> None:
+    for number in range(24):
+        (tmp_path / f"{number}.rules").write_text(f"include '{number + 1}.rules'\n" * 2)
+    (tmp_path / "24.rules").write_text("1: A(X)")
+
+    with pytest.raises(RuleError, match=r"files are included more than 200 times, or more than 20 deep\."):
+        read_rules(tmp_path / "0.rules")
+
+
+def test_a_long_chain_of_files_is_refused_and_no_recursion_error(tmp_path: Path) -> None:
+    for number in range(1500):
+        (tmp_path / f"{number}.rules").write_text(f"include '{number + 1}.rules'\n")
+
+    with pytest.raises(RuleError, match=r"more than 20 deep\."):
+        read_rules(tmp_path / "0.rules")
+
+
+@pytest.mark.parametrize("name", ["../secret.rules", "/etc/hostname", "link.rules", "more/../../secret.rules"])
+def test_a_rule_file_includes_nothing_outside_of_its_folder(tmp_path: Path, name: str) -> None:
+    (tmp_path / "secret.rules").write_text("1: Secret(X)")
+    home = tmp_path / "rules"
+    (home / "more").mkdir(parents=True)
+    (home / "link.rules").symlink_to(tmp_path / "secret.rules")
+    (home / "my.rules").write_text(f"include '{name}'")
+
+    with pytest.raises(RuleError) as refused:
+        read_rules(home / "my.rules")
+
+    assert str(refused.value) == (
+        f"my.rules:1:1: '{name}' lies outside of the rule file's folder, and is not read. Copy it there, or allow it "
+        f"with --allow-outside (allow_outside=True).\n    include '{name}'\n    ^"
+    )
+    if "secret" in name:
+        assert str(read_rules(home / "my.rules", allow_outside=True)) == "1.0: Secret(X)\n"
+
+
+def test_a_file_in_a_folder_below_may_include_one_beside_the_first(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "my.rules").write_text("include 'sub/a.rules'")
+    (tmp_path / "sub" / "a.rules").write_text("include '../b.rules'")
+    (tmp_path / "b.rules").write_text("1: B(X)")
+
+    assert str(read_rules(tmp_path / "my.rules")) == "1.0: B(X)\n"
+
+
+def test_a_pipe_is_no_rule_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "my.rules").write_text("include 'pipe'")
+
+    with pytest.raises(RuleError, match="there is no file 'pipe' beside this one"):
+        read_rules(tmp_path / "my.rules")
+    with pytest.raises(MissingDataError, match="there is no such rule file"):
+        read_rules(tmp_path / "pipe")
+
+
+def test_a_message_shows_the_part_of_a_long_line_that_it_is_about() -> None:
+    with pytest.raises(RuleError) as refused:
+        parse_rules("1: " + "A(X) & " * 100_000 + "B(X) ? C(X)" + " & D(X)" * 10_000)
+
+    where, line, caret = str(refused.value).split("\n")
+    assert len(str(refused.value)) < 1500
+    assert where == "the rules:1:700009: unexpected character '?'."
+    assert line[caret.index("^")] == "?"

@@ -8,10 +8,13 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from crowdlogic.errors import one_line
+from crowdlogic.errors import one_line, shorten
 
 if TYPE_CHECKING:
     from crowdlogic.workflows.tables import ResultTable
+
+MOST_SAID = 4000
+"""How many characters a remark may have."""
 
 FALLBACK_WIDTH = 120
 """How wide a table may be when the output is no terminal."""
@@ -20,12 +23,12 @@ FALLBACK_WIDTH = 120
 def say(*sentences: str) -> None:
     """Remarks for the person at the terminal, a line each, on standard error."""
     for sentence in sentences:
-        sys.stderr.write(f"{one_line(sentence)}\n")
+        sys.stderr.write(f"{one_line(shorten(sentence, MOST_SAID))}\n")
 
 
 def complain(sentence: str) -> None:
     """One line about what went wrong."""
-    sys.stderr.write(f"crowdlogic: {one_line(sentence)}\n")
+    sys.stderr.write(f"crowdlogic: {one_line(shorten(sentence, MOST_SAID))}\n")
 
 
 def point(message: str) -> None:

@@ -64,6 +64,9 @@ SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Random seed.")]
 TablesOption = Annotated[
     list[str] | None, typer.Option("--table", help="Facts for a predicate, as Name=file. May repeat.")
 ]
+OutsideOption = Annotated[
+    bool, typer.Option("--allow-outside", help="Rules may name files that are not beside or below the rule file.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 RunFolder = Annotated[str, typer.Argument(metavar="RUN", help="A run that `crowdlogic train` wrote.")]
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from crowdlogic.cli.console import say, show_json, show_lines, show_result
-from crowdlogic.cli.options import ClassesOption, ColumnsOption, FormatOption, JsonOption, TablesOption
+from crowdlogic.cli.options import ClassesOption, ColumnsOption, FormatOption, JsonOption, OutsideOption, TablesOption
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.workflows.inputs import InputOptions, parse_columns, parse_names
 
@@ -39,6 +39,7 @@ def check_command(
     items: ItemsOption = None,
     classes: ClassesOption = None,
     table: TablesOption = None,
+    allow_outside: OutsideOption = False,
     show: Annotated[bool, typer.Option("--show", help="Print the rules, ready-made sets expanded.")] = False,
     column: ColumnsOption = None,
     format: FormatOption = None,
@@ -49,7 +50,14 @@ def check_command(
 
     read = InputOptions(format=format, columns=parse_columns(column), classes=parse_names(classes))
     checked = check_rules(
-        CheckRulesOptions(rules=rules, labels=labels, items=items, tables=tuple(table or ()), input=read)
+        CheckRulesOptions(
+            rules=rules,
+            labels=labels,
+            items=items,
+            tables=tuple(table or ()),
+            allow_outside=allow_outside,
+            input=read,
+        )
     )
     if json:
         show_json(checked.figures())
@@ -70,6 +78,7 @@ def audit_command(
     strength: Annotated[float, typer.Option("--strength", min=0, help="How strongly rules pull (C).")] = 5.0,
     run: RunOption = None,
     table: TablesOption = None,
+    allow_outside: OutsideOption = False,
     classes: ClassesOption = None,
     column: ColumnsOption = None,
     format: FormatOption = None,
@@ -86,6 +95,7 @@ def audit_command(
         strength=strength,
         run=run,
         tables=tuple(table or ()),
+        allow_outside=allow_outside,
         input=InputOptions(format=format, columns=parse_columns(column), classes=parse_names(classes)),
     )
     result = audit_rules(options)

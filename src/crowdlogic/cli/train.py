@@ -14,6 +14,7 @@ from crowdlogic.cli.options import (
     EmptyLabelOption,
     FormatOption,
     JsonOption,
+    OutsideOption,
     QuestionOption,
     TablesOption,
     ThresholdOption,
@@ -84,6 +85,7 @@ def command(
     rules: RulesOption = None,
     grammar: GrammarOption = True,
     table: TablesOption = None,
+    allow_outside: OutsideOption = False,
     method: MethodOption = None,
     preset: PresetOption = None,
     model: ModelOption = None,
@@ -142,7 +144,7 @@ def command(
         threshold=threshold,
         set=parse_changes(set or ()),
     )
-    prepared = prepare_training(options, out, config=config, resume=resume)
+    prepared = prepare_training(options, out, config=config, resume=resume, allow_outside=allow_outside)
     say(*prepared.notices)
     with show_epochs(prepared.stopping_score, has_rules=prepared.has_rules) as callback:
         outcome = prepared.train(callback=callback)

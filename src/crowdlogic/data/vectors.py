@@ -5,20 +5,27 @@ Look-up tries the word as it is, then in lower case; `exact` look-up is for comp
 
 from __future__ import annotations
 
+import io
+import math
+import os
 import warnings
 import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdlogic.data.files import read_bytes, require_file
-from crowdlogic.errors import FormatError, OptionError
+from crowdlogic.data.files import open_regular, read_bytes, read_member
+from crowdlogic.data.folders import DAMAGED_ZIP
+from crowdlogic.errors import DataError, FormatError, OptionError
 from crowdlogic.numerics.arrays import Ints
 
 UNKNOWN_WORD = -1
+DAMAGED_NPZ = (*DAMAGED_ZIP, KeyError, AttributeError, TypeError, MemoryError, SyntaxError)
+"""What numpy and zipfile raise on a file that is no npz."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,15 +114,22 @@ def read_vectors(path: str | Path, *, vocabulary: Iterable[str] | None = None) -
         vocabulary: Keep only these words and their lower-case forms, when the whole file is too much.
     """
     wanted = None if vocabulary is None else {form for word in vocabulary for form in (word, word.lower())}
-    with require_file(path).open("rb") as file:
+    with open_regular(path) as file:
         zipped = file.read(4) == b"PK\x03\x04"
     if zipped:
         return _select_words(_read_npz(path), wanted)
+    return _require_finite(path, _read_content(path, wanted))
+
+
+def _read_content(path: str | Path, wanted: set[str] | None) -> WordVectors:
+    """Vectors from a text file or a word2vec binary."""
     content = read_bytes(path)
     if not content.strip():
         raise FormatError(f"{path}: the file is empty. Vectors have a word and its numbers on each line.")
     header = content.partition(b"\n")[0].split()
     counted = len(header) == 2 and all(count.isdigit() for count in header)
+    if counted and max(map(len, header)) > 12:
+        raise FormatError(f"{path}: its first line says how many words and dimensions it has, and these are too many.")
     if counted and _is_binary(content):
         return _read_binary(path, content, count=int(header[0]), size=int(header[1]), wanted=wanted)
     if not counted:
@@ -135,12 +149,49 @@ def _is_binary(content: bytes) -> bool:
 
 
 def _read_npz(path: str | Path) -> WordVectors:
+    """The arrays words and vectors of an npz, each checked against what its header claims before it is made."""
     try:
-        with require_file(path).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            words, vectors = arrays["words"], arrays["vectors"]
-    except (KeyError, ValueError, OSError, zipfile.BadZipFile) as problem:
-        raise FormatError(f"{path}: no npz with the arrays words and vectors ({problem}).") from problem
-    return WordVectors(tuple(str(word) for word in words), vectors.astype(np.float32))
+        with open_regular(path) as file, zipfile.ZipFile(file) as archive:
+            size = os.fstat(file.fileno()).st_size
+            words, vectors = (_read_npy(archive, name, size, str(path)) for name in ("words", "vectors"))
+    except DAMAGED_NPZ as problem:
+        if isinstance(problem, DataError):
+            raise
+        raise FormatError(f"{path}: no npz with the arrays words and vectors ({problem!s:.200}).") from problem
+    if words.ndim != 1 or words.dtype.kind not in "US" or vectors.ndim != 2 or vectors.dtype.kind not in "fiu":
+        raise FormatError(
+            f"{path}: words are {words.dtype} {words.shape} and vectors {vectors.dtype} {vectors.shape}. Give a list "
+            f"of texts, and a table of numbers with a row for each."
+        )
+    texts = (word.decode("utf-8", errors="replace") if isinstance(word, bytes) else str(word) for word in words)
+    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused by the word's name
+        return _require_finite(path, WordVectors(tuple(texts), vectors.astype(np.float32)))
+
+
+def _read_npy(archive: zipfile.ZipFile, name: str, packed_size: int, path: str) -> NDArray[Any]:
+    """An array of an npz, which holds as many bytes as its header says."""
+    content = read_member(archive, f"{name}.npy", packed_size=packed_size, name=path)
+    file = io.BytesIO(content)
+    version = np.lib.format.read_magic(file)
+    read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read_header(file)
+    if math.prod(shape) * dtype.itemsize != len(content) - file.tell():
+        raise FormatError(f"{path}: {name} is no array of {shape}: the file has another size. Save it again.")
+    file.seek(0)
+    found: NDArray[Any] = np.load(file, allow_pickle=False)
+    return found
+
+
+def _require_finite(path: str | Path, vectors: WordVectors) -> WordVectors:
+    """The vectors, if all their numbers are finite: one NaN would make every weight of a network NaN."""
+    wrong = np.flatnonzero(~np.isfinite(vectors.vectors).all(axis=1))
+    if len(wrong):
+        more = f" ({len(wrong) - 1:,} more such words)" if len(wrong) > 1 else ""
+        raise FormatError(
+            f"{path}: the vector of {vectors.words[wrong[0]]!r:.80} holds NaN or infinities.{more} Leave such words "
+            f"out."
+        )
+    return vectors
 
 
 def _select_words(vectors: WordVectors, wanted: set[str] | None) -> WordVectors:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from crowdlogic.annotators.protocol import AnnotatorModel
 from crowdlogic.classifiers.protocol import Arrays, Classifier, averageable_weights, supports_averaging
 from crowdlogic.data.estimate import Beliefs
-from crowdlogic.errors import OptionError
+from crowdlogic.errors import DataError, OptionError
 from crowdlogic.learning.checkpoint import FitCheckpoint
 from crowdlogic.learning.epoch import NUMBERS, VIEWS, Epoch, EpochCallback, HistoryRow
 from crowdlogic.learning.scoring import is_scorable, score
@@ -133,6 +133,7 @@ class TrainingPass:
 
     def record(self, epoch: Epoch) -> None:
         """Score an epoch, keep it if it is the best, write the checkpoint, call the callback."""
+        _require_numbers(epoch, len(self.history) + 1)
         scores = self._scores(epoch)
         stopping, is_kept = self.stopping.judge(epoch, scores)
         row = HistoryRow(
@@ -228,6 +229,15 @@ class TrainingPass:
         views: dict[str, Any] = {name: np.asarray(arrays[name]) for name in VIEWS}
         annotators = self.model.load(_strip_prefix(arrays, ANNOTATORS))
         return Epoch(**numbers, **views, annotators=annotators, factors=arrays.get("factors"))
+
+
+def _require_numbers(epoch: Epoch, number: int) -> None:
+    """Refuse an epoch that diverged, before it is kept: no later one could recover, and no prediction be made."""
+    if np.isnan(epoch.loss) or not all(np.isfinite(getattr(epoch, name)).all() for name in VIEWS):
+        raise DataError(
+            f"Epoch {number} diverged: its loss or its beliefs are not numbers. Lower the learning rate (--set "
+            f"classifier.training.learning_rate=...), or look for extreme numbers among the features."
+        )
 
 
 def _running_mean(mean: NDArray[Any], new: NDArray[Any], count: int) -> NDArray[Any]:

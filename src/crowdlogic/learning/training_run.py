@@ -19,7 +19,9 @@ from crowdlogic.learning.epoch import NUMBERS, VIEWS, EpochCallback
 from crowdlogic.learning.method import LearningMethod, TrainingData
 from crowdlogic.learning.saved_run import Run, check_annotator_arrays, read_history, to_record
 from crowdlogic.learning.training import ANNOTATORS
+from crowdlogic.rules.packing import check_packing, pack_rules
 from crowdlogic.store.checkpoints import RunCheckpoint
+from crowdlogic.store.checksums import sha256
 from crowdlogic.store.damage import (
     InvalidValueError,
     require_distributions,
@@ -59,6 +61,8 @@ def train_run(
         callback: Callback, called after each epoch.
     """
     home = Path(folder)
+    if data.rules is not None:
+        check_packing(data.rules, data.vocabulary)
     claim(home, resume=resume)
     config = _config(method, data)
     checkpoint = RunCheckpoint(
@@ -138,12 +142,15 @@ def owner_digests(method: LearningMethod, data: TrainingData) -> dict[str, str]:
     """What a fit depends on, part by part, so that a checkpoint of another one is refused by what differs."""
     vectors = getattr(method.classifier, "vectors", None)
     tables = {} if data.vocabulary is None else data.vocabulary.tables
+    packed = None if data.rules is None else pack_rules(data.rules, data.vocabulary)
+    lists = {} if packed is None else {name: sha256(content) for name, content in packed.word_lists.items()}
     facts = [part for name in sorted(tables) for part in (name, *tables[name].arguments, tables[name].truth)]
     return {
         "labels": labels_digest(data.labels),
         "items": corpus_digest(data.corpus),
         "dev items": corpus_digest(data.dev),
         "rules": digest(None if data.rules is None else str(data.rules), *facts),
+        "word lists": digest(lists),
         "options": digest(_without(encode_options(method), CHANGEABLE)),
         "vectors": digest(vectors.words, vectors.vectors) if isinstance(vectors, WordVectors) else NOTHING,
         "version of crowdlogic": __version__,

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,8 @@ from crowdlogic.data.intake.contract import row_error
 from crowdlogic.data.names import Classes, as_text, encode, find
 from crowdlogic.errors import RuleError, did_you_mean, name_list
 from crowdlogic.numerics.arrays import Ints
-from crowdlogic.rules.places import rule_error
+from crowdlogic.rules.nearby_files import find_nearby
+from crowdlogic.rules.places import Place, rule_error
 from crowdlogic.rules.predicates.definition import FIXED, Facts, Kind, Predicate, Role
 from crowdlogic.rules.predicates.vocabulary import Table, Vocabulary
 from crowdlogic.rules.predicates.word_lists import read_word_list
@@ -146,16 +146,16 @@ class World:
             return _check_answer(self._call(predicate, texts.to_list(), *constants), texts, predicate)
         kinds = [kind for kind in predicate.kinds if kind in FIXED]
         given = [
-            self._words(value, atom.place.folder) if kind is Kind.file else value
+            self._words(value, atom.place) if kind is Kind.file else value
             for value, kind in zip(constants, kinds, strict=True)
         ]
         answer: pl.Series = self._call(predicate, texts, *given)
         return answer
 
-    def _words(self, name: str, folder: Path | None) -> tuple[str, ...]:
+    def _words(self, name: str, place: Place) -> tuple[str, ...]:
         """A word list: a file beside the rule file, or one of the vocabulary's for rules that came from no file."""
-        if folder is not None:
-            return read_word_list(Path(folder) / name)
+        if place.folder is not None:
+            return read_word_list(find_nearby(name, place.folder, place.root))
         if name not in self.vocabulary.word_lists:
             raise RuleError(
                 "a rule that came from no file cannot read a word list; use read_rules on a file, or add the list to "

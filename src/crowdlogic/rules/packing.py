@@ -15,7 +15,9 @@ import polars as pl
 
 from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import FormatError, OptionError, RuleError
+from crowdlogic.rules.nearby_files import find_nearby
 from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.places import Place
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.predicates.definition import Kind
 from crowdlogic.rules.predicates.vocabulary import Table
@@ -55,6 +57,18 @@ def pack_rules(rules: RuleSet, vocabulary: Vocabulary | None = None) -> PackedRu
         word_lists=dict(packing.lists.values()),
         functions=words.function_names(),
     )
+
+
+def check_packing(rules: RuleSet, vocabulary: Vocabulary | None = None) -> None:
+    """Raise unless packed rules, unpacked, are the same: a run whose rules cannot be read again is lost."""
+    packed = pack_rules(rules, vocabulary)
+    added = None if vocabulary is None else vocabulary.copy()
+    try:
+        again, _ = unpack_rules(packed, added, where=rules.source)
+    except FormatError as problem:
+        raise RuleError(f"{rules.source}: these rules could not be read again from a run. {problem}") from problem
+    if str(again) != packed.text:
+        raise RuleError(f"{rules.source}: these rules would read otherwise in a run. Write them more plainly.")
 
 
 def unpack_rules(
@@ -131,24 +145,25 @@ class _Packing:
     lists: dict[Path | str, tuple[str, bytes]] = field(default_factory=dict)
     stand_ins: dict[tuple[str, Path | None], str] = field(default_factory=dict)
 
-    def rename(self, term: Term, folder: Path | None) -> Term:
+    def rename(self, term: Term, place: Place) -> Term:
         """A term that names one word list, or a group of them, by packed names."""
+        folder = place.folder
         if isinstance(term, Constant):
-            return replace(term, value=self.pack(term.value, folder))
+            return replace(term, value=self.pack(term.value, place))
         if not isinstance(term, GroupName) or term.name not in self.groups:
             return term
         if (term.name, folder) not in self.stand_ins:
             # A group of its own: the same constants may serve as words elsewhere, or be read from another folder.
             name = _free_name(f"{term.name}_LISTS", self.groups)
             self.groups[name] = tuple(
-                replace(member, value=self.pack(member.value, folder)) for member in self.groups[term.name]
+                replace(member, value=self.pack(member.value, place)) for member in self.groups[term.name]
             )
             self.stand_ins[term.name, folder] = name
         return replace(term, name=self.stand_ins[term.name, folder])
 
-    def pack(self, value: str, folder: Path | None) -> str:
+    def pack(self, value: str, place: Place) -> str:
         """Take in a word list; its packed name is its own, or a numbered one when that is taken."""
-        source: Path | str = value if folder is None else (folder / value).resolve()
+        source: Path | str = value if place.folder is None else find_nearby(value, place.folder, place.root)
         if source not in self.lists:
             path = Path(value)
             name, number, taken = path.name, 1, {name for name, _ in self.lists.values()}
@@ -194,7 +209,7 @@ def _rename_in_atom(atom: Atom, packing: _Packing) -> Atom:
     if predicate is None or Kind.file not in predicate.kinds:
         return atom
     terms = tuple(
-        packing.rename(term, atom.place.folder) if kind is Kind.file else term
+        packing.rename(term, atom.place) if kind is Kind.file else term
         for term, kind in zip(atom.terms, predicate.kinds, strict=True)
     )
     return replace(atom, terms=terms)

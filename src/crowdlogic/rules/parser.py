@@ -5,7 +5,7 @@ A rule file never runs code: the grammar has no way to say it.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from lark import Lark, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 from lark.exceptions import UnexpectedEOF
 
 from crowdlogic.errors import MissingDataError, RuleError
+from crowdlogic.rules.nearby_files import find_nearby, read_nearby
 from crowdlogic.rules.places import Place, rule_error
 from crowdlogic.rules.syntax import Constant, IncludedSet, Rule, RuleSet
 from crowdlogic.rules.terms import TermBuilder
@@ -46,6 +47,74 @@ TERMINALS = {
 """What to call a terminal in a message; the others (arithmetic, exponents) are left out so that lists stay short."""
 
 
+MAX_FILES, MAX_INCLUDE_DEPTH = 200, 20
+"""How many times a rule file and what it includes may include files, and how deep."""
+
+
+@dataclass(eq=False)
+class _Reading:
+    """A rule file that is read with all that it includes.
+
+    Attributes:
+        root: What files must lie in; None for anywhere.
+        files: Number of files so far.
+        within: The files that are being read: the first one, the one that it includes, and so on.
+    """
+
+    root: Path | None
+    files: int = 0
+    within: list[Path] = field(default_factory=list)
+
+    def read(self, path: Path) -> RuleSet:
+        """The rules of a file."""
+        self.within.append(path)
+        found = self.assemble(_decode(read_nearby(path), path), path.name, path.parent)
+        self.within.pop()
+        return found
+
+    def assemble(self, text: str, source: str, folder: Path | None) -> RuleSet:
+        """The rules of a text and of the files that it includes."""
+        found: list[Rule | IncludedSet] = []
+        groups: dict[str, tuple[Constant, ...]] = {}
+        for statement in _statements(text, TermBuilder(source, [], folder, self.root)):
+            if isinstance(statement, IncludedFile):
+                other = self._include(statement, folder)
+                found.extend(other.statements)
+                _refuse_other_meaning(statement, other.groups, groups)
+                groups.update(other.groups)
+            elif isinstance(statement, GroupDefinition):
+                if statement.name in groups:
+                    raise rule_error(
+                        statement.place,
+                        f"the group ${statement.name} is defined twice. Give the second one another name.",
+                    )
+                groups[statement.name] = statement.members
+            else:
+                found.append(statement)
+        return RuleSet(tuple(found), groups, source)
+
+    def _include(self, statement: IncludedFile, folder: Path | None) -> RuleSet:
+        if folder is None:
+            raise rule_error(
+                statement.place, "a text that came from no file cannot include a file; use read_rules on a file."
+            )
+        try:
+            path = find_nearby(statement.path, folder, self.root)
+        except RuleError as problem:
+            raise rule_error(statement.place, str(problem)) from None
+        if path in self.within:
+            raise rule_error(statement.place, f"{statement.path!r} includes itself, directly or through other files.")
+        if not path.is_file():
+            raise rule_error(statement.place, f"there is no file {statement.path!r:.80} beside this one.")
+        self.files += 1
+        if self.files > MAX_FILES or len(self.within) > MAX_INCLUDE_DEPTH:
+            raise rule_error(
+                statement.place,
+                f"files are included more than {MAX_FILES} times, or more than {MAX_INCLUDE_DEPTH} deep.",
+            )
+        return self.read(path)
+
+
 def parse_rules(text: str, *, source: str = "the rules", folder: Path | None = None) -> RuleSet:
     """The rules in a text.
 
@@ -54,31 +123,37 @@ def parse_rules(text: str, *, source: str = "the rules", folder: Path | None = N
         source: What to call the text in messages.
         folder: Where `include 'file'` and word lists look; without it, files cannot be included.
     """
-    return _assemble(_statements(text, source, folder), source, folder, ())
+    return _Reading(folder).assemble(text, source, folder)
 
 
-def read_rules(path: str | Path) -> RuleSet:
-    """The rules of a file and of the files that it includes."""
-    return _read_file(Path(path), ())
+def read_rules(path: str | Path, *, allow_outside: bool = False) -> RuleSet:
+    """The rules of a file and of the files that it includes.
+
+    Args:
+        path: The rule file.
+        allow_outside: Whether it may name files (to include, word lists) that are not beside or below it.
+    """
+    given = Path(path)
+    if not given.is_file():
+        raise MissingDataError(f"{path}: there is no such rule file.")
+    return _Reading(None if allow_outside else given.parent.resolve()).read(given.resolve())
 
 
-def _read_file(path: Path, within: tuple[Path, ...]) -> RuleSet:
+def _decode(content: bytes, path: Path) -> str:
     try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise MissingDataError(f"{path}: there is no such rule file.") from None
-    except (OSError, UnicodeDecodeError) as problem:
-        raise RuleError(f"{path}: cannot be read as a rule file (UTF-8 text): {problem}.") from None
-    statements = _statements(text, path.name, path.parent)
-    return _assemble(statements, path.name, path.parent, (*within, path.resolve()))
+        return content.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        raise RuleError(f"{path.name}: cannot be read as a rule file (UTF-8 text): {problem}.") from None
 
 
-def _statements(text: str, source: str, folder: Path | None) -> list[Statement]:
+def _statements(text: str, terms: TermBuilder) -> list[Statement]:
     if len(text) > MAX_LENGTH:
-        raise RuleError(f"{source}: {len(text):,} characters are no rule file; the maximum is {MAX_LENGTH:,}.")
+        raise RuleError(f"{terms.source}: {len(text):,} characters are no rule file; the maximum is {MAX_LENGTH:,}.")
     # A byte-order mark is how some editors say UTF-8; NUL and other control characters fail in the lexer.
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    terms = TermBuilder(source, text.split("\n"), folder)
+    terms = replace(terms, lines=text.split("\n"))
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise RuleError(f"{terms.source}: half a character (a lone surrogate) is no text.")
     try:
         tree = _grammar().parse(text)
     except UnexpectedInput as problem:
@@ -128,26 +203,6 @@ def _describe_expected(problem: UnexpectedToken | UnexpectedEOF) -> str:
     return " or ".join([", ".join(known[:-1]), known[-1]] if len(known) > 1 else known) or "something else"
 
 
-def _assemble(statements: list[Statement], source: str, folder: Path | None, within: tuple[Path, ...]) -> RuleSet:
-    found: list[Rule | IncludedSet] = []
-    groups: dict[str, tuple[Constant, ...]] = {}
-    for statement in statements:
-        if isinstance(statement, IncludedFile):
-            other = _read_included(statement, folder, within)
-            found.extend(other.statements)
-            _refuse_other_meaning(statement, other.groups, groups)
-            groups.update(other.groups)
-        elif isinstance(statement, GroupDefinition):
-            if statement.name in groups:
-                raise rule_error(
-                    statement.place, f"the group ${statement.name} is defined twice. Give the second one another name."
-                )
-            groups[statement.name] = statement.members
-        else:
-            found.append(statement)
-    return RuleSet(tuple(found), groups, source)
-
-
 def _refuse_other_meaning(
     statement: IncludedFile, theirs: dict[str, tuple[Constant, ...]], ours: dict[str, tuple[Constant, ...]]
 ) -> None:
@@ -159,16 +214,3 @@ def _refuse_other_meaning(
                 f"{statement.path!r} gives the group ${name} other members than it has here already. "
                 f"Give one of the two another name.",
             )
-
-
-def _read_included(statement: IncludedFile, folder: Path | None, within: tuple[Path, ...]) -> RuleSet:
-    if folder is None:
-        raise rule_error(
-            statement.place, "a text that came from no file cannot include a file; use read_rules on a file."
-        )
-    path = folder / statement.path
-    if path.resolve() in within:
-        raise rule_error(statement.place, f"{statement.path!r} includes itself, directly or through other files.")
-    if not path.is_file():
-        raise rule_error(statement.place, f"there is no file {statement.path!r} beside this one.")
-    return _read_file(path, within)

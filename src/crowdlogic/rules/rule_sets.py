@@ -13,7 +13,7 @@ from crowdlogic.data.names import Classes
 from crowdlogic.data.tagging import BEGIN, END, INSIDE, SINGLE, is_span_tag_set, parse_tags
 from crowdlogic.errors import did_you_mean, name_list
 from crowdlogic.rules.places import rule_error
-from crowdlogic.rules.syntax import Constant, IncludedSet
+from crowdlogic.rules.syntax import Constant, IncludedSet, quote
 
 
 def write_rule_set(ready: IncludedSet, classes: Classes | None) -> str:
@@ -98,5 +98,4 @@ def _any_label(variable: str, tags: Sequence[str]) -> str:
 
 
 def _label(variable: str, tag: str) -> str:
-    quoted = tag.replace("\\", "\\\\").replace("'", "\\'")
-    return f"Label({variable}, '{quoted}')"
+    return f"Label({variable}, {quote(tag)})"

@@ -6,14 +6,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from crowdlogic.rules.places import Place
 
 EQUAL, UNEQUAL = "==", "!="
 COMPARISONS = (EQUAL, UNEQUAL)
+OPPOSITE = {EQUAL: UNEQUAL, UNEQUAL: EQUAL}
 ESCAPES = {"\\": "\\\\", "'": "\\'", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+
+
+def quote(value: str) -> str:
+    """A constant as a rule file has it."""
+    return f"'{''.join(ESCAPES.get(character, character) for character in value)}'"
 
 
 @dataclass(frozen=True)
@@ -36,7 +42,7 @@ class Constant:
     place: Place = field(compare=False, repr=False)
 
     def __str__(self) -> str:
-        return f"'{''.join(ESCAPES.get(character, character) for character in self.value)}'"
+        return quote(self.value)
 
 
 @dataclass(frozen=True)
@@ -116,9 +122,18 @@ class LogicalRule:
         return tuple(literal.atom for literal in self.body + self.head)
 
     def __str__(self) -> str:
-        head = " | ".join(map(str, self.head))
-        text = f"{' & '.join(map(str, self.body))} -> {head}" if self.body else head
+        body, head = self.body, self.head
+        if not head and body and body[-1].atom.is_comparison:
+            # The parser moved it here from the head, where its opposite stood
+            body, head = body[:-1], (_opposite(body[-1]),)
+        shown = " | ".join(map(str, head))
+        text = f"{' & '.join(map(str, body))} -> {shown}" if body else shown
         return _with_weight(self.weight, text, self.squared)
+
+
+def _opposite(comparison: Literal) -> Literal:
+    """X != Y for X == Y, and the other way round."""
+    return Literal(replace(comparison.atom, predicate=OPPOSITE[comparison.atom.predicate]))
 
 
 @dataclass(frozen=True)
@@ -159,6 +174,8 @@ class ArithmeticRule:
             str(summand.atom) if summand.coefficient == 1 else f"{summand.coefficient!r} * {summand.atom}"
             for summand in self.summands
         )
+        if left.startswith("-"):  # it would be taken for a difference, together with the rule before it
+            left = f"0.0 + {left}"
         return _with_weight(self.weight, f"{left} {self.relation} {self.constant!r}", self.squared)
 
 

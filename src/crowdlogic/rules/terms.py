@@ -27,16 +27,18 @@ class TermBuilder:
         source: What to call the text in messages.
         lines: Its lines.
         folder: Where its own files lie, if anywhere.
+        root: What the files that it names must lie in; None for anywhere.
     """
 
     source: str
     lines: list[str]
     folder: Path | None = None
+    root: Path | None = None
 
     def place(self, line: int, column: int) -> Place:
         """A place by line and column."""
         text = self.lines[line - 1] if line <= len(self.lines) else ""
-        return Place(source=self.source, line=line, column=column, text=text, folder=self.folder)
+        return Place(source=self.source, line=line, column=column, text=text, folder=self.folder, root=self.root)
 
     def end(self) -> Place:
         """The end of the last line that says something."""

@@ -16,6 +16,7 @@ from crowdlogic.rules.parse_tree import Node, children, flatten_chain, kind
 from crowdlogic.rules.places import Place, rule_error
 from crowdlogic.rules.syntax import (
     EQUAL,
+    OPPOSITE,
     UNEQUAL,
     ArithmeticRule,
     Atom,
@@ -31,7 +32,9 @@ from crowdlogic.rules.terms import MAX_DEPTH, TermBuilder
 MAX_WEIGHT = 1e6
 """A larger weight is meant as a hard rule."""
 
-OPPOSITE = {EQUAL: UNEQUAL, UNEQUAL: EQUAL}
+MAX_NUMBER = 1e100
+"""No coefficient is larger; and none is infinite or no number."""
+
 ARITHMETIC = ("sum", "product", "minus", "scaled", "number", "cardinality", "function")
 
 
@@ -149,6 +152,8 @@ class TreeBuilder:
             summands, constant = LinearBuilder(self.terms).difference(left, right)
             if not summands:
                 raise rule_error(self.terms.at(relation), "an arithmetic rule needs an atom.")
+            if not all(abs(number) <= MAX_NUMBER for number in (constant, *(one.coefficient for one in summands))):
+                raise rule_error(self.terms.at(relation), f"a number of this rule is beyond {MAX_NUMBER:g}.")
             return ArithmeticRule(
                 weight=weight,
                 summands=tuple(summands),

@@ -35,6 +35,7 @@ class CheckRulesOptions:
         labels: A file of labels, for their classes.
         items: A file of items.
         tables: Facts for predicates, as Name=file.
+        allow_outside: Whether rules may name files that are not beside or below the rule file.
         input: How labels and items are read.
     """
 
@@ -42,6 +43,7 @@ class CheckRulesOptions:
     labels: str | None = None
     items: str | None = None
     tables: tuple[str, ...] = ()
+    allow_outside: bool = False
     input: InputOptions = field(default_factory=InputOptions)
 
 
@@ -71,7 +73,7 @@ class CheckedRules:
 
 def check_rules(options: CheckRulesOptions) -> CheckedRules:
     """Check a rule file: names, arities, classes, contradictions, duplicates, rules that never ground."""
-    rules = read_rules(options.rules)
+    rules = read_rules(options.rules, allow_outside=options.allow_outside)
     classes, corpus = _known_classes_and_items(options)
     found = check(rules, classes=classes, vocabulary=read_vocabulary(options.tables), corpus=corpus)
     return CheckedRules(rules=expand(rules, classes), findings=found, source=options.rules)
@@ -111,6 +113,7 @@ class AuditRulesOptions:
         strength: How strongly rules pull (C).
         run: The folder of a run, whose classifier answers rules that ask one.
         tables: Facts for predicates, as Name=file.
+        allow_outside: Whether rules may name files that are not beside or below the rule file.
         input: How labels and items are read.
     """
 
@@ -121,6 +124,7 @@ class AuditRulesOptions:
     strength: float = 5.0
     run: str | None = None
     tables: tuple[str, ...] = ()
+    allow_outside: bool = False
     input: InputOptions = field(default_factory=InputOptions)
 
 
@@ -170,7 +174,9 @@ def audit_rules(options: AuditRulesOptions) -> AuditedRules:
     labels = labels.with_classes(answers.classes or labels.classes)
     corpus = corpus.with_classes(labels.classes)
     projector = Projector(
-        rules=read_rules(options.rules), vocabulary=read_vocabulary(options.tables), strength=options.strength
+        rules=read_rules(options.rules, allow_outside=options.allow_outside),
+        vocabulary=read_vocabulary(options.tables),
+        strength=options.strength,
     )
     ground = projector.ground(corpus, labels.classes)
     ground, left_out = (ground, []) if options.run is not None else _without_classifier(ground)

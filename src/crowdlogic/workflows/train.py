@@ -76,7 +76,12 @@ class PreparedTraining:
 
 
 def prepare_training(
-    options: TrainOptions, folder: str | Path, *, config: str | None = None, resume: bool = False
+    options: TrainOptions,
+    folder: str | Path,
+    *,
+    config: str | None = None,
+    resume: bool = False,
+    allow_outside: bool = False,
 ) -> PreparedTraining:
     """Read everything that a training needs and check it, before anything is written.
 
@@ -85,10 +90,13 @@ def prepare_training(
         folder: The folder of the run; a new or an empty one, or with `resume` a run.
         config: A TOML file with options for what `options` leaves open.
         resume: Whether to go on with a run; its own options then hold where no others are given.
+        allow_outside: Whether rules may name files that are not beside or below the rule file. No run and no TOML
+            file can say so.
     """
     home = Path(folder)
     check_claimable(home, resume=resume)
-    inputs = read_training_inputs(resolve_options(options, home, config=config, resume=resume))
+    known = resolve_options(options, home, config=config, resume=resume)
+    inputs = read_training_inputs(known, allow_outside=allow_outside)
     return PreparedTraining(folder=home, inputs=inputs, resume=resume)
 
 

@@ -44,8 +44,13 @@ class TrainingInputs:
     notices: tuple[str, ...]
 
 
-def read_training_inputs(options: TrainOptions) -> TrainingInputs:
-    """Read the files that the options name, and choose the method."""
+def read_training_inputs(options: TrainOptions, *, allow_outside: bool = False) -> TrainingInputs:
+    """Read the files that the options name, and choose the method.
+
+    Args:
+        options: The options.
+        allow_outside: Whether rules may name files that are not beside or below the rule file.
+    """
     by_file = options.input.by_file(str(options.labels), options.items, options.dev, options.test)
     labels, corpus = _read_labelled(options, by_file)
     dev, test = (None if path is None else by_file[path].read_corpus(path) for path in (options.dev, options.test))
@@ -59,7 +64,7 @@ def read_training_inputs(options: TrainOptions) -> TrainingInputs:
         device=options.device,
     )
     method, preset_rules = configure_method(choice, labels.classes)
-    rules = preset_rules if options.rules is None else read_rules(options.rules)
+    rules = preset_rules if options.rules is None else read_rules(options.rules, allow_outside=allow_outside)
     rules, grammar_notices = _with_grammar(rules, labels, options, method)
     data = TrainingData(
         corpus=corpus,

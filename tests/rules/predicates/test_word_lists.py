@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import polars as pl
@@ -10,7 +11,8 @@ import pytest
 from crowdlogic.data.corpus import documents
 from crowdlogic.errors import RuleError
 from crowdlogic.rules.grounding import ground_rules
-from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.packing import pack_rules
+from crowdlogic.rules.parser import parse_rules, read_rules
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.predicates.word_lists import in_list, read_word_list
 
@@ -58,3 +60,27 @@ def test_rules_from_no_file_read_the_word_lists_of_the_vocabulary() -> None:
 
     assert found.rules[0].units.tolist() == [0]
     assert vocabulary.word_lists == {"cities": ("Paris", "Rome")}
+
+
+def test_a_pipe_is_no_word_list(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "words.txt")
+
+    with pytest.raises(RuleError, match=r"the word list 'words\.txt' cannot be read"):
+        read_word_list(tmp_path / "words.txt")
+
+
+@pytest.mark.parametrize("name", ["/etc/hostname", "../secret.txt", "link.txt"])
+def test_a_rule_reads_no_word_list_outside_of_its_folder(tmp_path: Path, name: str) -> None:
+    home = tmp_path / "rules"
+    home.mkdir()
+    (tmp_path / "secret.txt").write_text("secret\n")
+    (home / "link.txt").symlink_to(tmp_path / "secret.txt")
+    (home / "my.rules").write_text(f"1: InList(S, '{name}') -> Label(S, 'a')")
+    rules, corpus = read_rules(home / "my.rules"), documents(["u"], ["a secret"])
+
+    for use in (lambda: ground_rules(rules, corpus, ("a", "b")), lambda: pack_rules(rules)):
+        with pytest.raises(RuleError, match=r"lies outside of the rule file's folder, and is not read"):
+            use()
+    if name == "../secret.txt":
+        allowed = read_rules(home / "my.rules", allow_outside=True)
+        assert pack_rules(allowed).word_lists == {"secret.txt": b"secret\n"}

@@ -1,8 +1,8 @@
 """Functions of the text, for columns of texts at once.
 
 Words are matched whole and whatever their case. Patterns run in a regular-expression engine whose time is linear in
-the text, whatever the pattern (Rust's, through polars): a rule file cannot hang the program. That engine has no
-backreferences and no look-around.
+the text, whatever the pattern (Rust's, through polars), and their size and time are bounded (`patterns.py`): a rule
+file cannot hang the program. That engine has no backreferences and no look-around.
 """
 
 from __future__ import annotations
@@ -13,9 +13,13 @@ import polars as pl
 
 from crowdlogic.errors import RuleError
 from crowdlogic.rules.predicates.definition import Kind, Predicate, Role
+from crowdlogic.rules.predicates.patterns import check_size, in_portions
 
 EDGE = r"(?:^|\W)"
 """What precedes a whole word; its end is the mirror image."""
+
+LONGEST_WORD = 200
+"""The longest word or phrase that a rule may look for."""
 
 
 def phrase(word: str) -> str:
@@ -25,6 +29,7 @@ def phrase(word: str) -> str:
 
 def contains(texts: pl.Series, word: str) -> pl.Series:
     """Whether each text contains the word."""
+    _check_word(word)
     return texts.str.contains(rf"(?i){EDGE}{phrase(word)}(?:\W|$)")
 
 
@@ -39,6 +44,7 @@ def before(texts: pl.Series, word: str) -> pl.Series:
 
 
 def _clause(texts: pl.Series, word: str, pattern: str) -> pl.Series:
+    _check_word(word)
     # Few texts have the word, and finding it is much quicker than cutting at it.
     rows = contains(texts, word).arg_true()
     cut = texts.gather(rows).str.extract(pattern, 1).str.strip_chars()
@@ -48,10 +54,17 @@ def _clause(texts: pl.Series, word: str, pattern: str) -> pl.Series:
 
 def matches(texts: pl.Series, pattern: str) -> pl.Series:
     """Whether each text holds a match of the pattern."""
+    check_size(pattern, "the pattern")
     try:
-        return texts.str.contains(pattern)
+        return in_portions(texts, f"the pattern {pattern!r}", lambda some: some.str.contains(pattern))
     except pl.exceptions.PolarsError as problem:
         raise RuleError(f"the pattern {pattern!r} cannot be used: {_reason(problem)}.") from None
+
+
+def _check_word(word: str) -> None:
+    """Refuse a word that is none: searching for it would cost more than any text is worth."""
+    if len(word) > LONGEST_WORD:
+        raise RuleError(f"the word {word!r:.80} has {len(word):,} characters; the maximum is {LONGEST_WORD:,}.")
 
 
 def _reason(problem: Exception) -> str:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
-from crowdlogic.errors import RuleError
+from crowdlogic.data.files import open_regular
+from crowdlogic.errors import DataError, MissingDataError, RuleError
 from crowdlogic.rules.predicates.definition import Kind, Predicate, Role
 
 
@@ -50,10 +51,11 @@ def _state(path: Path) -> tuple[int, int]:
 @lru_cache(maxsize=16)
 def _read(path: Path, _written: tuple[int, int]) -> bytes:
     try:
-        return path.read_bytes()
-    except FileNotFoundError:
+        with open_regular(path) as file:
+            return file.read()
+    except MissingDataError:
         raise RuleError(f"there is no word list {path.name!r} beside the rule file.") from None
-    except OSError:
+    except (DataError, OSError):
         raise RuleError(f"the word list {path.name!r} cannot be read as UTF-8 text.") from None
 
 

@@ -25,8 +25,10 @@ from torch import Tensor, nn
 from crowdlogic.classifiers.crowd_heads import restore_classifier
 from crowdlogic.classifiers.network import Batch, Inputs, Network, word_inputs
 from crowdlogic.classifiers.neural import NeuralClassifier, find_device, load_fixed_tensors, torch_seed
-from crowdlogic.classifiers.protocol import FIXED, Arrays, decode_json, derive_seed, encode_json, require_content
+from crowdlogic.classifiers.protocol import FIXED, MODEL, Arrays, derive_seed, encode_json, require_content
+from crowdlogic.classifiers.saved_arrays import saved_json, saved_number
 from crowdlogic.classifiers.training import Training
+from crowdlogic.classifiers.transformer_config import check_options, known_options, offline, with_attention
 from crowdlogic.classifiers.word_pieces import WordPieces
 from crowdlogic.classifiers.words import corpus_tokens
 from crowdlogic.data.corpus import Corpus
@@ -35,6 +37,10 @@ from crowdlogic.errors import FormatError, MissingDataError, MissingExtraError, 
 
 DEFAULT_TRAINING = Training(optimiser="adamw", learning_rate=5e-5, batch_size=16, clip_norm=1.0, weight_decay=0.01)
 CONFIG, TOKENIZER, LENGTH = FIXED + "config", FIXED + "tokenizer", FIXED + "length"
+UNBUILDABLE = (
+    TypeError, ValueError, KeyError, AttributeError, RuntimeError, ZeroDivisionError, AssertionError, IndexError,
+)  # fmt: skip
+"""What torch and transformers raise on a configuration that no network can have."""
 POOLINGS = ("first", "mean")
 NO_LIMIT = 100_000
 """No limit of the length; tokenizers without one report an absurdly large number."""
@@ -74,7 +80,7 @@ class Transformer:
         """The model of the folder with a new output layer."""
         if not corpus.is_sequential:
             require_content(corpus, "texts", self.name)
-        with torch_seed(derive_seed(seed, "weights"), find_device("cpu")):
+        with offline(), torch_seed(derive_seed(seed, "weights"), find_device("cpu")):
             encoder, tokenizer = read_model(str(self.folder))
             length = min(self.max_length, _length_limit(encoder.config, tokenizer))
             pieces = WordPieces(tokenizer.backend_tokenizer.to_str(), length)
@@ -87,16 +93,18 @@ class Transformer:
         if absent:
             raise FormatError(f"These arrays are not of a transformer: {absent[0]} is missing.")
         auto = import_transformers()
-        config = auto.AutoConfig.for_model(**decode_json(arrays[CONFIG]))
-        with torch_seed(0, find_device("cpu")):
-            encoder = auto.AutoModel.from_config(config, trust_remote_code=False)
-            network = TransformerNetwork(encoder, len(classes), self)
+        options = saved_json(arrays, CONFIG, dict)
+        length = saved_number(arrays, LENGTH, least=1, most=NO_LIMIT)
+        with offline(), torch_seed(0, find_device("cpu")):
+            config = _make_config(check_options(options, auto), auto)
+            network = TransformerNetwork(_make_encoder(config, arrays, auto), len(classes), self)
+            pieces = WordPieces(saved_json(arrays, TOKENIZER, str), length)
         load_fixed_tensors(network, arrays)
-        made = self._make_classifier(network, WordPieces(decode_json(arrays[TOKENIZER]), int(arrays[LENGTH])), seed=0)
-        return restore_classifier(made, arrays)
+        _check_vocabulary(pieces, network)
+        return restore_classifier(self._make_classifier(network, pieces, seed=0), arrays)
 
     def _make_classifier(self, network: TransformerNetwork, pieces: WordPieces, seed: int) -> NeuralClassifier:
-        config = {name: value for name, value in network.config.items() if not name.startswith("_")}
+        config = known_options(network.config, import_transformers())
         fixed = {
             CONFIG: encode_json(config),
             TOKENIZER: encode_json(pieces.description),
@@ -105,6 +113,41 @@ class Transformer:
         return NeuralClassifier(
             network, partial(_encode_corpus, self.name, pieces), self.training, seed=seed, fixed=fixed
         )
+
+
+def _make_config(options: dict[str, Any], auto: Any) -> Any:
+    """The configuration of saved options, which are checked."""
+    try:
+        with silence(auto):
+            return auto.AutoConfig.for_model(**options)
+    except (TypeError, ValueError, KeyError, AttributeError) as problem:
+        raise FormatError(f"These arrays are not of a transformer: {problem!s:.200}") from problem
+
+
+def _make_encoder(config: Any, arrays: Arrays, auto: Any) -> Any:
+    """The encoder, if it has as many weights as were saved: it is first made without memory for them."""
+    saved = sum(array.size for name, array in arrays.items() if name.removeprefix(FIXED).startswith(MODEL))
+
+    def make(attention: str) -> Any:
+        return auto.AutoModel.from_config(config, trust_remote_code=False, attn_implementation=attention)
+
+    try:
+        with silence(auto), torch.device("meta"):
+            drawn = with_attention(make)
+        if sum(tensor.numel() for tensor in drawn.parameters()) > saved:
+            raise FormatError("These are the weights of another transformer: it has more than were saved.")
+        return with_attention(make)
+    except UNBUILDABLE as problem:
+        if isinstance(problem, FormatError):
+            raise
+        raise FormatError(f"These arrays are not of a transformer: {problem!s:.200}") from problem
+
+
+def _check_vocabulary(pieces: WordPieces, network: TransformerNetwork) -> None:
+    """Refuse a tokenizer whose pieces the encoder has no vectors for, and a length that it has no positions for."""
+    config = network.encoder.config
+    if pieces.size > config.vocab_size or pieces.length > getattr(config, "max_position_embeddings", NO_LIMIT):
+        raise FormatError("These arrays are not of a transformer: its tokenizer does not fit its weights.")
 
 
 def _encode_corpus(name: str, pieces: WordPieces, corpus: Corpus) -> Inputs:
@@ -174,7 +217,11 @@ def read_model(folder: str) -> tuple[Any, Any]:
     here = {"local_files_only": True, "trust_remote_code": False}
     try:
         with silence(auto):
-            encoder = auto.AutoModel.from_pretrained(folder, use_safetensors=True, dtype=torch.float32, **here)
+            known_options(auto.AutoConfig.from_pretrained(folder, **here).to_dict(), auto)
+            options = {"use_safetensors": True, "dtype": torch.float32, **here}
+            encoder = with_attention(
+                lambda how: auto.AutoModel.from_pretrained(folder, attn_implementation=how, **options)
+            )
             tokenizer = auto.AutoTokenizer.from_pretrained(folder, **here)
     except (OSError, ValueError) as problem:
         raise FormatError(f"{folder}: no transformer can be read from it ({problem})") from problem

@@ -15,7 +15,7 @@ import numpy as np
 
 from crowdlogic.classifiers.batches import NO_UNIT
 from crowdlogic.classifiers.words import TokenStream
-from crowdlogic.errors import OptionError
+from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.numerics.arrays import Ints
 
 
@@ -23,16 +23,19 @@ class WordPieces:
     """A tokenizer, from its JSON description, and the maximum length of a sequence, special tokens included."""
 
     def __init__(self, description: str, length: int) -> None:
-        from tokenizers import Tokenizer
-
         self.description, self.length = description, length
-        self._tokenizer: Any = Tokenizer.from_str(description)
+        self._tokenizer: Any = _read_tokenizer(description)
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self.before, self.after = self._special_tokens()
         self.room = length - len(self.before) - len(self.after)
         if self.room < 1:
             raise OptionError(f"length: {length} pieces leave no room for words between the marks. Allow more.")
+
+    @property
+    def size(self) -> int:
+        """One more than the largest number of a piece."""
+        return max(self._tokenizer.get_vocab(with_added_tokens=True).values(), default=-1) + 1
 
     def encode_texts(self, texts: Sequence[str]) -> tuple[Ints, Ints]:
         """rows[i] and offsets[s]: one sequence for each text."""
@@ -85,6 +88,16 @@ class WordPieces:
         name = getattr(self._tokenizer.model, "unk_token", None)
         found = None if name is None else self._tokenizer.token_to_id(name)
         return int([*self.before, *self.after, 0][0] if found is None else found)
+
+
+def _read_tokenizer(description: str) -> Any:
+    """A tokenizer from its JSON description."""
+    from tokenizers import Tokenizer
+
+    try:
+        return Tokenizer.from_str(description)
+    except Exception as problem:  # tokenizers raises Exception itself
+        raise FormatError(f"These arrays hold no tokenizer ({problem!s:.200}).") from problem
 
 
 def _concatenate(parts: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:

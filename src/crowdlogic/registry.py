@@ -23,6 +23,7 @@ from crowdlogic.errors import CrowdLogicWarning, MissingExtraError, OptionError,
 
 EXTRAS = {
     "torch": "torch",
+    "openpyxl": "excel",
     "transformers": "hf",
     "datasets": "hf",
     "spacy": "spacy",
@@ -184,6 +185,7 @@ FORMATS = Registry(
     {
         "csv": "crowdlogic.data.formats.delimited:CSV",
         "tsv": "crowdlogic.data.formats.delimited:TSV",
+        "xlsx": "crowdlogic.data.formats.excel:EXCEL",
         "parquet": "crowdlogic.data.formats.parquet:PARQUET",
         "jsonl": "crowdlogic.data.formats.jsonl:JSONL",
         "json": "crowdlogic.data.formats.json_table:JSON",

@@ -506,3 +506,25 @@ def test_sentiment_majority_vote_scores_as_published(run: Run, data_root: Path, 
 
     assert 0.882 <= plain <= 0.890
     assert round(100 * half, 2) == 88.59
+
+
+def test_items_to_label_again_come_with_their_text_and_votes(run: Run) -> None:
+    Path("l.csv").write_text(CSV)
+    Path("i.csv").write_text("item,text\nu,one\nv,two\n")
+
+    done = run("aggregate", "l.csv", "-m", "majority", "-o", "t.csv", "--items", "i.csv", "--min-confidence", 0.6)
+
+    relabel = pl.read_csv("t.relabel.csv")
+    assert done.code == 0
+    assert relabel.select("item", "text", "votes").rows() == [("v", "two", "a: y; b: x")]
+    assert pl.read_csv("t.csv")["item"].to_list() == ["u"]
+
+
+def test_columns_named_for_the_labels_hold_for_the_gold_that_has_them(run: Run) -> None:
+    Path("l.csv").write_text(CSV.replace("item,", "ticket,"))
+    Path("g.csv").write_text("ticket,label\nu,x\nv,y\n")
+
+    done = run("aggregate", "l.csv", "-o", "t.csv", "--column", "item=ticket", "--gold", "g.csv", "--anchors", "g.csv")
+
+    assert done.code == 0
+    assert "accuracy" in done.out

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
 from tests.cli.conftest import CSV, Result
+
+from crowdlogic.data.simulate import Simulation
 
 Run = Callable[..., Result]
 
@@ -74,3 +77,11 @@ def test_a_file_that_holds_neither_labels_nor_answers_keeps_its_own_error(run: R
 
     assert done.code == 2
     assert "no column for the label" in done.err
+
+
+def test_the_clean_labels_of_a_run_become_a_csv(run: Run, trained: Simulation) -> None:
+    done = run("convert", "model", "clean.csv")
+
+    assert done.code == 0
+    assert Path("clean.csv").read_text() == Path("model/truth.csv").read_text()
+    assert pl.read_csv("clean.csv")["item"].to_list() == trained.corpus.items.to_list()

@@ -99,7 +99,7 @@ def test_plots_are_drawn_as_png_where_there_is_a_browser(run: Run, estimate: Pat
         ),
         (
             ["report", "made", "-o", "r.html"],
-            "crowdlogic: made: holds neither a run nor an estimate. Name a folder that `train` wrote.\n",
+            "crowdlogic: made: holds neither a run nor an estimate. Name a file of labels, or a folder that `train` or `aggregate --save` wrote.\n",
         ),
         (
             ["report", "kept", "--labels", "made/labels.csv", "-o", "r.pdf"],
@@ -133,3 +133,54 @@ def test_columns_of_labels_and_of_items_are_each_found_in_their_own_file(run: Ru
 
     assert (done.code, done.out) == (0, "")
     assert json.loads(Path("r.json").read_text())["labels"]["doubts"][0]["text"]
+
+
+def test_labels_alone_become_a_report_in_one_go(run: Run) -> None:
+    run("simulate", "sentiment", "-o", "made", "--items", 60, "--seed", 1)
+
+    done = run("report", "made/labels.csv", "--items", "made/gold.csv", "-o", "r.html")
+    chosen = run("aggregate", "made/labels.csv", "-o", "t.csv")
+
+    figures = json.loads(Path("r.json").read_text())
+    method = figures["overview"]["method"]
+    assert done.code == 0
+    assert chosen.err.splitlines()[-1].startswith(method) or f"\n{method}" in chosen.err
+    assert any(line.startswith(f"made/labels.csv: aggregated by {method}") for line in done.err.splitlines())
+    assert (figures["title"], figures["overview"]["n_items"], figures["overview"]["n_gold"]) == ("labels.csv", 60, 60)
+
+
+def test_tagged_sentences_alone_become_a_report_too(run: Run) -> None:
+    run("simulate", "ner", "-o", "made", "--items", 30, "--seed", 1)
+
+    done = run("report", "made/labels.conll", "-o", "r.html")
+
+    assert done.code == 0
+    assert json.loads(Path("r.json").read_text())["overview"]["n_items"] == 30
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (
+            ["no.csv"],
+            "crowdlogic: no.csv: no such file. Beside it are: l.csv.\n",
+        ),
+        (
+            ["l.csv", "--labels", "l.csv"],
+            "crowdlogic: l.csv: is a file of labels itself. Leave --labels out, or name an estimate.\n",
+        ),
+        (["-"], "crowdlogic: A report reads its labels twice: name a file, and not standard input.\n"),
+        (
+            ["nothing"],
+            "crowdlogic: nothing: holds neither a run nor an estimate. Name a file of labels, or a folder that `train` "
+            "or `aggregate --save` wrote.\n",
+        ),
+    ],
+)
+def test_a_report_of_what_is_no_labels_is_one_line(run: Run, words: list[str], line: str) -> None:
+    Path("l.csv").write_text("item,annotator,label\nu,a,x\nu,b,y\n")
+
+    done = run("report", *words, "-o", "r.html")
+
+    assert (done.code, done.out, done.err) == (2, "", line)
+    assert not Path("r.html").exists()

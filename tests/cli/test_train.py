@@ -45,7 +45,7 @@ def test_the_mean_of_several_epochs_is_told_of(run: Run, reviews: Simulation) ->
     assert f"accuracy with weights averaged over epochs {since} to {found['refit_epochs']}" in told.out
     assert told.err.splitlines()[-1].endswith(
         f"epoch {chosen} of {found['epochs']} chosen, then {found['refit_epochs']} epochs with all labels, weights "
-        f"averaged from epoch {since} -> again"
+        f"averaged from epoch {since} -> again (clean labels: again/truth.csv)"
     )
 
 

@@ -6,7 +6,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from crowdlogic.data.item_tables import corpus_from_frame
+from crowdlogic.data.intake.contract import TableSource
+from crowdlogic.data.item_tables import corpus_from_frame, texts_of_labels
 from crowdlogic.errors import CrowdLogicError
 
 
@@ -54,3 +55,22 @@ def test_each_problem_of_a_frame_is_one_line_that_speaks_of_python(frame: pl.Dat
         corpus_from_frame(frame)
 
     assert str(caught.value) == message
+
+
+def test_texts_beside_the_labels_are_those_of_the_items() -> None:
+    table = pl.DataFrame(
+        {"item": ["u", "u", "v"], "annotator": ["a", "b", "a"], "label": ["x", "y", "x"], "text": ["one", "one", "two"]}
+    )
+
+    corpus = texts_of_labels(table, TableSource("t"))
+
+    assert corpus is not None
+    assert (corpus.items.to_list(), corpus.texts) == (["u", "v"], ("one", "two"))
+
+
+def test_comments_that_differ_between_the_labels_of_an_item_are_no_texts() -> None:
+    table = pl.DataFrame(
+        {"item": ["u", "u"], "annotator": ["a", "b"], "label": ["x", "y"], "comment": ["sure", "not sure"]}
+    )
+
+    assert texts_of_labels(table, TableSource("t")) is None

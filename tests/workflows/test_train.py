@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 from tests.workflows.conftest import Trained
 
@@ -23,7 +24,9 @@ def test_an_outcome_says_what_the_run_holds(trained: Trained) -> None:
     assert figures["epochs"] == 3
     assert [row[0] for row in outcome.table().rows] == list(scores)
     assert outcome.message.startswith("logic-lncl: 120 items, 10 annotators, epoch ")
-    assert outcome.message.endswith(f" -> {trained.folder / 'run'}")
+    home = trained.folder / "run"
+    assert outcome.message.endswith(f" -> {home} (clean labels: {home / 'truth.csv'})")
+    assert pl.read_csv(home / "truth.csv")["label"].to_list() == outcome.run.estimate.answer_names()
 
 
 def test_the_stopping_score_is_that_of_dev_or_of_held_out_labels(trained: Trained, tmp_path: Path) -> None:

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from crowdlogic.data.frames import from_dict, from_sequences
+from crowdlogic.data.reading import read_answers
 from crowdlogic.errors import ConvergenceWarning, DataError, OptionError
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.methods import uses_anchors
 from crowdlogic.workflows.truth_methods import (
+    anchors_of,
     collect_convergence_warnings,
     methods_to_compare,
-    read_anchors,
     seeded_method,
     suggest_method,
 )
@@ -58,11 +59,10 @@ def test_anchors_are_classes_or_tags_by_item(tmp_path: Path) -> None:
     (tmp_path / "k.jsonl").write_text('{"item": "s", "tags": ["O", "B-X"]}\n')
     (tmp_path / "z.csv").write_text("item,label\nz,y\n")
 
-    assert read_anchors(None, LABELS) is None
-    assert read_anchors(str(tmp_path / "k.csv"), LABELS) == {"u": "y"}
-    assert read_anchors(str(tmp_path / "k.jsonl"), TAGS) == {"s": ["O", "B-X"]}
+    assert anchors_of(read_answers(tmp_path / "k.csv"), LABELS) == {"u": "y"}
+    assert anchors_of(read_answers(tmp_path / "k.jsonl"), TAGS) == {"s": ["O", "B-X"]}
     with pytest.raises(DataError, match=r"nobody labelled item 'z' \(1 such items\)\. Leave them out\."):
-        read_anchors(str(tmp_path / "z.csv"), LABELS)
+        anchors_of(read_answers(tmp_path / "z.csv"), LABELS)
 
 
 def test_warnings_of_fits_are_collected_once_each() -> None:

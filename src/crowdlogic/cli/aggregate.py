@@ -36,10 +36,16 @@ AnchorsOption = Annotated[
 GoldOption = Annotated[
     str | None, typer.Option("--gold", metavar="FILE", help="The truth, to score the answers with; never learnt from.")
 ]
+ItemsOption = Annotated[
+    str | None,
+    typer.Option("--items", metavar="FILE", help="The items, whose texts go into the list of items to label again."),
+]
 ConfidenceOption = Annotated[
     float | None,
     typer.Option(
-        "--min-confidence", metavar="P", help="Write items below P to OUT's name with .relabel before its suffix."
+        "--min-confidence",
+        metavar="P",
+        help="Items below P go to a list with their votes: OUT with .relabel in its name.",
     ),
 ]
 SaveOption = Annotated[
@@ -60,6 +66,7 @@ def command(
     annotators: AnnotatorsOption = None,
     anchors: AnchorsOption = None,
     gold: GoldOption = None,
+    items: ItemsOption = None,
     min_confidence: ConfidenceOption = None,
     save: SaveOption = None,
     ties: Annotated[Ties | None, typer.Option("--ties", help="How majority decides a tie.")] = None,
@@ -73,7 +80,7 @@ def command(
 ) -> None:
     """Estimate the true label of every item."""
     fit: dict[str, Any] = {"labels": labels, "anchors": anchors, "gold": gold, "seed": seed, "threads": threads}
-    fit |= {"checkpoint": checkpoint, "input": input}
+    fit |= {"items": items, "checkpoint": checkpoint, "input": input}
     if (out is None) == (methods is None):
         raise OptionError("Say where to write with -o FILE, or compare methods with --methods all.")
     if out is None:

@@ -26,7 +26,7 @@ COMMANDS = {
     "reproduce": "Run the paper's methods over several seeds; write its tables and figures with ours beside them.",
     "evaluate": "Score answers against gold: accuracy and more, or precision, recall and F1 of spans.",
     "agreement": "Measure agreement: Krippendorff's alpha, Fleiss' and Cohen's kappa, Gwet's AC1, with intervals.",
-    "convert": "Read labels (or items) in one layout and write them in another.",
+    "convert": "Read labels (or items) in one layout and write them in another; of a run, its clean labels.",
     "datasets": "List the data sets and say which are here; with a name, load that one and check its size.",
     "rules": "Check rules, and audit what each one does.",
 }

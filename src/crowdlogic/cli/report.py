@@ -11,14 +11,18 @@ from crowdlogic.cli.options import SeedOption, reads_labels
 from crowdlogic.workflows.inputs import InputOptions, parse_names
 
 SourceFolder = Annotated[
-    str, typer.Argument(metavar="FOLDER", help="A run that `train` wrote, or an estimate that `aggregate --save` did.")
+    str,
+    typer.Argument(
+        metavar="SOURCE",
+        help="Labels, which are then aggregated; or what `train` or `aggregate --save` wrote.",
+    ),
 ]
 PageFile = Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="The page; its figures go beside it.")]
 LabelsOption = Annotated[
     str | None, typer.Option("--labels", metavar="FILE", help="For an estimate: the labels it was made from.")
 ]
 ItemsOption = Annotated[
-    str | None, typer.Option("--items", metavar="FILE", help="For an estimate: the items, to show their texts.")
+    str | None, typer.Option("--items", metavar="FILE", help="The items, to show their texts; a run has them.")
 ]
 GoldOption = Annotated[
     str | None, typer.Option("--gold", metavar="FILE", help="The truth of some items, to score everything by.")
@@ -67,4 +71,4 @@ def command(
         input=input,
     )
     written = write_report(options)
-    say(written.message, *written.plots)
+    say(*written.notices, written.message, *written.plots)

@@ -41,3 +41,22 @@ def corpus_from_table(table: pl.DataFrame, source: TableSource, columns: Mapping
     require_unique_items(table[roles["item"]], source, "Give each item once.")
     gold, classes = code_labels(table[roles["label"]], source) if "label" in roles else (None, ())
     return Corpus(table[roles["item"]], texts=tuple(texts.to_list()), classes=classes, gold=gold)
+
+
+def texts_of_labels(
+    table: pl.DataFrame, source: TableSource, columns: Mapping[str, str] | None = None
+) -> Corpus | None:
+    """The texts of the items in a table of labels that has them beside the labels; None where it has not.
+
+    A column whose text differs between the labels of one item is an annotator's comment, and no text of the item.
+    """
+    roles = find_roles(table.columns, columns, where=source.name)
+    if not {"item", "label", "text"} <= set(roles) or "tokens" in roles or "tags" in roles:
+        return None
+    rows = table.select(pl.col(roles["item"]).alias("item"), pl.col(roles["text"]).cast(pl.String).alias("text"))
+    rows = rows.filter(rows["item"].is_not_null() & (rows["item"].cast(pl.String).str.strip_chars() != ""))
+    several = pl.col("text").drop_nulls().unique(maintain_order=True)
+    texts = rows.group_by("item", maintain_order=True).agg(several)
+    if not len(texts) or (texts["text"].list.len() != 1).any():
+        return None
+    return Corpus(texts["item"], texts=tuple(texts["text"].list.first().to_list()))

@@ -1,23 +1,15 @@
-"""Texts split into tokens, where a tagger is asked about plain texts."""
+"""Texts as sentences of tokens, where a tagger is asked about plain texts."""
 
 from __future__ import annotations
 
-import re
-
-from crowdlogic.data.corpus import Corpus, sentences
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.text_tokens import Tokenizer, tokenize_texts
 from crowdlogic.errors import CorpusError
 
-WORD_OR_MARK = re.compile(r"\w+(?:[-'’.]\w+)*|[^\w\s]")
-"""A word, with hyphens, apostrophes and points inside it, or a punctuation mark."""
 
-
-def tokenize(text: str) -> list[str]:
-    """Words and punctuation marks, as they are written: "U.S. firms, 3.5 %" is U.S . firms , 3.5 %."""
-    return WORD_OR_MARK.findall(text)
-
-
-def tokenize_corpus(corpus: Corpus) -> Corpus:
+def tokenize_corpus(corpus: Corpus, tokenizer: Tokenizer | str = Tokenizer.words) -> Corpus:
     """Texts as sentences of tokens. A class of a whole text says nothing of its tokens, so gold stays behind."""
     if corpus.texts is None:
         raise CorpusError("These items have neither tokens nor texts. Give a tagger sentences, or texts.")
-    return sentences(corpus.items.to_list(), [tokenize(text) for text in corpus.texts])
+    found = tokenize_texts(corpus.texts, tokenizer)
+    return Corpus(corpus.items, tokens=tuple(found.tokens.to_list()), offsets=found.offsets)

@@ -11,13 +11,12 @@ import numpy as np
 
 from crowdlogic.annotators.summary import annotator_table
 from crowdlogic.data.answers import Answers
-from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.corpus import align
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import STANDARD_STREAM
 from crowdlogic.data.formats.protocol import Crowd
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import find
-from crowdlogic.data.reading import read_answers
 from crowdlogic.data.writing import write_estimate, write_table
 from crowdlogic.errors import DataError, OptionError, name_list
 from crowdlogic.numerics.arrays import Floats
@@ -30,11 +29,12 @@ from crowdlogic.truth.methods import TruthMethod
 from crowdlogic.truth.ties import Ties
 from crowdlogic.workflows.inputs import InputOptions
 from crowdlogic.workflows.outputs import answer_format, check_distinct, check_writable, relabel_path
+from crowdlogic.workflows.relabelling import write_relabel_list
 from crowdlogic.workflows.tables import ResultTable, percent
 from crowdlogic.workflows.truth_methods import (
+    anchors_of,
     collect_convergence_warnings,
     methods_to_compare,
-    read_anchors,
     seeded_method,
     suggest_method,
 )
@@ -48,6 +48,7 @@ class FitOptions:
         labels: The file of labels.
         anchors: A file of items whose truth is known, to fit with.
         gold: A file of the truth, to score the answers with.
+        items: A file of the items, whose texts go into the list of items to label again.
         seed: Random seed.
         threads: How many threads may work at once.
         checkpoint: A file for the state of the fit; a fit goes on from it if it is there.
@@ -57,6 +58,7 @@ class FitOptions:
     labels: str
     anchors: str | None = None
     gold: str | None = None
+    items: str | None = None
     seed: int = 0
     threads: int = 1
     checkpoint: str | None = None
@@ -133,7 +135,7 @@ def aggregate(options: AggregateOptions) -> Aggregated:
     method, reason = _choose_method(options, crowd.labels)
     with collect_convergence_warnings() as warned:
         estimate = method.infer(crowd.labels, crowd.corpus, fitting=fitting)
-    written = _write_answers(options, estimate, crowd.corpus)
+    written = _write_answers(options, estimate, crowd)
     if options.annotators is not None:
         write_table(options.annotators, annotator_table(crowd.labels, estimate))
     if options.save is not None:
@@ -168,9 +170,13 @@ def _check_aggregate(options: AggregateOptions) -> None:
 
 def _read(options: FitOptions) -> tuple[Crowd, Answers | None, Fitting]:
     """The labels, the gold, and what fits are given beside them."""
-    crowd = options.input.read_crowd(options.labels)
-    gold = None if options.gold is None else read_answers(options.gold)
-    anchors = read_anchors(options.anchors, crowd.labels)
+    by_file = options.input.by_file(options.labels, options.anchors, options.gold, options.items)
+    crowd = by_file[options.labels].read_crowd(options.labels)
+    if options.items is not None:
+        crowd = Crowd(*align(crowd.labels, by_file[options.items].read_corpus(options.items)))
+    gold = None if options.gold is None else by_file[options.gold].read_answers(options.gold)
+    known = None if options.anchors is None else by_file[options.anchors].read_answers(options.anchors)
+    anchors = None if known is None else anchors_of(known, crowd.labels)
     fitting = Fitting(anchors=anchors, checkpoint=options.checkpoint, threads=options.threads)
     if gold is not None and (find(gold.items, crowd.labels.items) < 0).all():
         raise DataError(
@@ -192,17 +198,17 @@ def _choose_method(options: AggregateOptions, labels: CrowdLabels) -> tuple[Trut
     return method, reason
 
 
-def _write_answers(options: AggregateOptions, estimate: Estimate, corpus: Corpus | None) -> str:
+def _write_answers(options: AggregateOptions, estimate: Estimate, crowd: Crowd) -> str:
     """Write the answers, those below the minimum confidence to a file of their own; where they are, in words."""
-    least = options.min_confidence
+    least, corpus = options.min_confidence, crowd.corpus
     if least is None:
         write_estimate(options.out, estimate, corpus=corpus, format=options.format)
         return options.out
     sure, unsure = split_by_confidence(estimate, least)
     relabelled = relabel_path(options.out)
-    for file, items in ((relabelled, unsure), (Path(options.out), sure)):
-        part = None if corpus is None else corpus.take_items(items)
-        write_estimate(file, take_items(estimate, items), corpus=part, format=options.format)
+    parts = [None if corpus is None else corpus.take_items(items) for items in (unsure, sure)]
+    write_relabel_list(relabelled, take_items(estimate, unsure), crowd.labels, parts[0], format=options.format)
+    write_estimate(options.out, take_items(estimate, sure), corpus=parts[1], format=options.format)
     return f"{options.out} ({len(sure):,} items), {relabelled} ({len(unsure):,} items to label again, below {least:g})"
 
 

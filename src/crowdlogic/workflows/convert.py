@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from crowdlogic.data.corpus import UNKNOWN, Corpus
+from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.formats.detection import find_format
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.reading import read_answers
-from crowdlogic.data.writing import write_corpus, write_labels
+from crowdlogic.data.writing import write_corpus, write_estimate, write_labels
 from crowdlogic.errors import DataError
+from crowdlogic.store.layout import is_run
+from crowdlogic.store.runs import read_run
 from crowdlogic.workflows.inputs import InputOptions
 
 
@@ -31,11 +35,14 @@ class ConvertOptions:
     input: InputOptions = field(default_factory=InputOptions)
 
 
-def convert(options: ConvertOptions) -> CrowdLabels | Corpus:
+def convert(options: ConvertOptions) -> CrowdLabels | Corpus | Estimate:
     """Write the labels of a file in another format, or its items with their one label each where it holds these.
 
-    Formats that hold one answer per item take a file with a single annotator, or with gold, and refuse others.
+    Formats that hold one answer per item take a file with a single annotator, or with gold, and refuse others. Of a run
+    the clean labels are written.
     """
+    if is_run(Path(options.source)):
+        return convert_run(options)
     if find_format(options.out, options.format).overrides("encode_labels"):
         try:
             return convert_labels(options)
@@ -68,6 +75,14 @@ def _convert_answers(options: ConvertOptions, problem: DataError | None) -> Corp
 
 def _has_gold(corpus: Corpus | None) -> bool:
     return corpus is not None and corpus.gold is not None and bool((corpus.gold != UNKNOWN).any())
+
+
+def convert_run(options: ConvertOptions) -> Estimate:
+    """Write the clean labels of a run, or of a saved estimate: item, label, confidence; or tagged sentences."""
+    home = Path(options.source)
+    record = read_run(home)
+    write_estimate(options.out, record.estimate, corpus=record.corpus, format=options.format)
+    return record.estimate
 
 
 def convert_labels(options: ConvertOptions) -> CrowdLabels:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from crowdlogic.data.answers import Answers
-from crowdlogic.data.files import write_bytes
-from crowdlogic.data.reading import read_answers
+from crowdlogic.data.files import STANDARD_STREAM, write_bytes
+from crowdlogic.data.formats.detection import formats_by_suffix
 from crowdlogic.errors import MissingDataError, OptionError
 from crowdlogic.learning.saved_run import load_run
 from crowdlogic.report.context import ReportLimits
@@ -22,6 +23,7 @@ from crowdlogic.store.estimates import NAMES, load_estimate
 from crowdlogic.store.layout import is_run
 from crowdlogic.store.runs import read_run
 from crowdlogic.truth.comparison import MethodResult, compare_methods, score_estimate
+from crowdlogic.workflows.aggregate import AggregateOptions, aggregate
 from crowdlogic.workflows.inputs import InputOptions
 from crowdlogic.workflows.outputs import require_folder
 from crowdlogic.workflows.report_evidence import report_explainer
@@ -33,10 +35,10 @@ class ReportOptions:
     """The options of `write_report`.
 
     Attributes:
-        folder: The folder of a run or of an estimate.
+        folder: The folder of a run or of an estimate; or a file of labels, which are then aggregated first.
         out: The file of the page.
         labels: For an estimate: the file of the labels it was made from.
-        items: For an estimate: the file of the items.
+        items: For an estimate or labels: the file of the items.
         gold: A file with the truth of some items.
         methods: Truth methods to compare with; None for no comparison.
         figures: A folder for every plot; None for none.
@@ -67,11 +69,13 @@ class WrittenReport:
         report: The report.
         page: The file of the page.
         plots: How many plots were written, where to, and why there is no PNG, in words; empty without plots.
+        notices: What a person should know of the labels, where these were aggregated for the report.
     """
 
     report: Report
     page: Path
     plots: tuple[str, ...]
+    notices: tuple[str, ...] = ()
 
     @property
     def message(self) -> str:
@@ -83,7 +87,11 @@ def write_report(options: ReportOptions) -> WrittenReport:
     """Make a report and write it."""
     _check_page(options.out)
     home = Path(options.folder)
-    inputs, explain = _read_inputs(home, options)
+    notices: tuple[str, ...] = ()
+    if is_labels(options.folder):
+        inputs, explain, notices = _aggregate_inputs(options)
+    else:
+        inputs, explain = _read_inputs(home, options)
     report = make_report(
         inputs,
         title=home.resolve().name,
@@ -95,7 +103,7 @@ def write_report(options: ReportOptions) -> WrittenReport:
     )
     write_page(options.out, report)
     plots = () if options.figures is None else (_write_plots(report, options.figures),)
-    return WrittenReport(report=report, page=Path(options.out), plots=plots)
+    return WrittenReport(report=report, page=Path(options.out), plots=plots, notices=notices)
 
 
 def _check_page(out: str) -> None:
@@ -105,16 +113,49 @@ def _check_page(out: str) -> None:
     require_folder(out)
 
 
+def is_labels(source: str) -> bool:
+    """Whether a report is asked for of labels: a file, standard input, or a name that only a file could have."""
+    home = Path(source)
+    return source == STANDARD_STREAM or home.is_file() or (not home.exists() and bool(formats_by_suffix(source)))
+
+
+def _aggregate_inputs(options: ReportOptions) -> tuple[ReportInputs, Explain, tuple[str, ...]]:
+    """Labels, aggregated as `aggregate` does by default, and what it said of them."""
+    if options.labels is not None:
+        raise OptionError(f"{options.folder}: is a file of labels itself. Leave --labels out, or name an estimate.")
+    if options.folder == STANDARD_STREAM:
+        raise OptionError("A report reads its labels twice: name a file, and not standard input.")
+    by_file = options.input.by_file(options.folder, options.items, options.gold)
+    own = by_file[options.folder]
+    gold = None if options.gold is None else by_file[options.gold].read_answers(options.gold)
+    with TemporaryDirectory(prefix="crowdlogic-") as folder:
+        saved = f"{folder}/estimate"
+        out = f"{folder}/truth.jsonl"  # holds documents and sentences alike
+        made = aggregate(
+            AggregateOptions(labels=options.folder, out=out, format="jsonl", save=saved, seed=options.seed, input=own)
+        )
+        estimate = load_estimate(saved)
+    crowd = own.read_crowd(options.folder)
+    corpus = crowd.corpus if options.items is None else by_file[options.items].read_corpus(options.items)
+    why = f", chosen for {made.reason}" if made.reason else ""
+    notices = (*made.notices, f"{options.folder}: aggregated by {made.method}{why}.")
+    return inputs_from_estimate(estimate, crowd.labels, corpus, gold), explain_nothing, notices
+
+
 def _read_inputs(home: Path, options: ReportOptions) -> tuple[ReportInputs, Explain]:
     """What the report is about, and how its items are explained."""
-    gold = None if options.gold is None else read_answers(options.gold)
     if is_run(home):
+        gold = None if options.gold is None else options.input.read_answers(options.gold)
         return _run_inputs(home, gold, options)
     if not (home / NAMES).is_file():
-        raise MissingDataError(f"{home}: holds neither a run nor an estimate. Name a folder that `train` wrote.")
+        raise MissingDataError(
+            f"{home}: holds neither a run nor an estimate. Name a file of labels, or a folder that `train` or "
+            f"`aggregate --save` wrote."
+        )
     if options.labels is None:
         raise OptionError(f"{home}: an estimate has no votes in it. Give the labels it was made from: --labels FILE.")
-    by_file = options.input.by_file(options.labels, options.items)
+    by_file = options.input.by_file(options.labels, options.items, options.gold)
+    gold = None if options.gold is None else by_file[options.gold].read_answers(options.gold)
     crowd = by_file[options.labels].read_crowd(options.labels)
     corpus = crowd.corpus if options.items is None else by_file[options.items].read_corpus(options.items)
     return inputs_from_estimate(load_estimate(home), crowd.labels, corpus, gold), explain_nothing

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from crowdlogic.data.wording import pluralise
+from crowdlogic.data.writing import write_estimate
 from crowdlogic.errors import Interrupted, OptionError
 from crowdlogic.learning.epoch import EpochCallback
 from crowdlogic.learning.learned import Learned
@@ -27,6 +28,10 @@ from crowdlogic.workflows.truth_methods import collect_convergence_warnings
 
 HELD_OUT = "held-out log likelihood"
 """The stopping score without dev items."""
+
+
+CLEAN_LABELS, CLEAN_TAGS = "truth.csv", "truth.jsonl"
+"""The clean labels of a run, in a file that any program reads."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -72,7 +77,9 @@ class PreparedTraining:
         """
         with _interruptible(self.folder), collect_convergence_warnings() as warned:
             run = train_run(self.folder, self.inputs.method, self.inputs.data, resume=self.resume, callback=callback)
-        return TrainingOutcome(run=run, notices=(*warned, *_contradicted_rules(run)))
+        clean = self.folder / (CLEAN_TAGS if run.estimate.offsets is not None else CLEAN_LABELS)
+        write_estimate(clean, run.estimate, corpus=run.record.corpus)
+        return TrainingOutcome(run=run, clean=clean, notices=(*warned, *_contradicted_rules(run)))
 
 
 def prepare_training(
@@ -139,10 +146,12 @@ class TrainingOutcome:
 
     Attributes:
         run: The run.
+        clean: The file of its clean labels, for people; the run itself does not need it.
         notices: What the fit warned about, and the rules that the crowd contradicts.
     """
 
     run: Run
+    clean: Path
     notices: tuple[str, ...]
 
     @property
@@ -166,7 +175,8 @@ class TrainingOutcome:
             refit += f", weights averaged from epoch {learned.averaged_from}"
         return (
             f"{learned.estimate.method}: {len(learned.estimate.items):,} items, {len(learned.estimate.annotators):,} "
-            f"annotators, epoch {learned.chosen} of {len(learned.history)} chosen{refit} -> {self.run.folder}"
+            f"annotators, epoch {learned.chosen} of {len(learned.history)} chosen{refit} -> {self.run.folder} "
+            f"(clean labels: {self.clean})"
         )
 
     def table(self) -> ResultTable:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from crowdlogic.data.answers import Answers
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import find
-from crowdlogic.data.reading import read_answers
 from crowdlogic.errors import ConvergenceWarning, DataError, OptionError
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.methods import TruthMethod, applicable_methods, choose_method, truth_method, uses_anchors
@@ -51,15 +51,12 @@ def methods_to_compare(names: Sequence[str], labels: CrowdLabels, *, option: str
     return [name for name in applicable_methods(labels) if not anchored or uses_anchors(name)]
 
 
-def read_anchors(path: str | None, labels: CrowdLabels) -> dict[Any, Any] | None:
-    """Item -> true class (or the tags of a sequence) from a file of answers; None without a file."""
-    if path is None:
-        return None
-    known = read_answers(path)
+def anchors_of(known: Answers, labels: CrowdLabels) -> dict[Any, Any]:
+    """Item -> true class (or the tags of a sequence) from answers that are known to be true."""
     lost = np.flatnonzero(find(known.items, labels.items) < 0)
     if len(lost):
         name = known.items[int(lost[0])]
-        raise DataError(f"{path}: nobody labelled item {name!r} ({len(lost):,} such items). Leave them out.")
+        raise DataError(f"{known.source}: nobody labelled item {name!r} ({len(lost):,} such items). Leave them out.")
     names = [*known.classes, None]  # code -1, no answer, is the last one
     tags = [names[code] for code in known.answer]
     if known.offsets is None:

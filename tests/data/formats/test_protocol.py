@@ -42,7 +42,7 @@ def test_what_a_format_cannot_do_is_refused_in_a_sentence(with_votes: object, tm
 
 
 def test_the_formats_that_can_write_are_listed_by_their_suffix() -> None:
-    assert usual_suffixes("encode_table")[:4] == [".csv", ".tsv", ".parquet", ".jsonl"]
+    assert usual_suffixes("encode_table")[:5] == [".csv", ".tsv", ".xlsx", ".parquet", ".jsonl"]
     assert ".conll" not in usual_suffixes("encode_table")
     assert ".conll" in usual_suffixes("encode_labels")
 

@@ -19,7 +19,7 @@ from crowdlogic.data.intake.cells import code_labels
 from crowdlogic.data.intake.columns import find_roles, require_columns
 from crowdlogic.data.intake.contract import TableSource, require_unique_items, row_error
 from crowdlogic.data.intake.sequences import split_tags
-from crowdlogic.data.item_tables import corpus_from_table
+from crowdlogic.data.item_tables import corpus_from_table, texts_of_labels
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import as_text
 from crowdlogic.data.tagging import NOT_SEEN
@@ -47,7 +47,7 @@ class TableFormat(FileFormat):
         """Labels from a long table, or from a wide one if the options say so."""
         table, source = self.read_table(file)
         if not options.wide:
-            return assemble_crowd(table, source, options)
+            return assemble_crowd(table, source, options, corpus=texts_of_labels(table, source, options.columns))
         labels = from_wide(
             table,
             item=find_roles(table.columns, options.columns, where=source.name).get("item"),

@@ -1,0 +1,144 @@
+"""xlsx: the first sheet of a workbook, with a header and rows, as a spreadsheet program saves it.
+
+Cells are read as text, as those of a csv are: what a spreadsheet shows of a whole number, a date or a formula's result.
+Text is written as text, whatever it begins with, so that no cell is taken for a formula.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from datetime import date, datetime, time
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from crowdlogic.data.files import InputFile
+from crowdlogic.data.formats.tables import TableFormat, require_rows
+from crowdlogic.data.intake.contract import TableSource
+from crowdlogic.data.limits import require_unpackable, unpacked_limit
+from crowdlogic.errors import FormatError, MissingExtraError, OptionError
+
+MOST_ROWS = 1_048_576
+"""Rows that a sheet can hold."""
+
+
+class Excel(TableFormat):
+    """The first sheet of a workbook."""
+
+    name, title, suffixes = "xlsx", "xlsx", (".xlsx",)
+    only_text = True
+
+    def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
+        """The table. Every cell is text or missing; empty rows are skipped."""
+        rows = _read_rows(file)
+        header = [_text(cell) for cell in rows[0]] if rows else []
+        while header and header[-1] is None:
+            header.pop()
+        _check_header(header, file.name)
+        cells = [[_text(cell) for cell in row[: len(header)]] for row in rows[1:]]
+        _check_width(rows, len(header), file.name)
+        filled = [n for n, row in enumerate(cells) if any(cell is not None for cell in row)]
+        columns = {
+            str(name): pl.Series(str(name), [_cell(cells[n], k) for n in filled], dtype=pl.String)
+            for k, name in enumerate(header)
+        }
+        source = TableSource(file.name, numbers=np.array(filled, dtype=np.int64) + 2)
+        return require_rows(pl.DataFrame(columns), file.name), source
+
+    def encode_table(self, table: pl.DataFrame, target: str) -> bytes:
+        """The table with its header, as a workbook of one sheet."""
+        if len(table) >= MOST_ROWS:
+            raise OptionError(f"{target}: a sheet holds {MOST_ROWS:,} rows, and there are {len(table):,}. Write a csv.")
+        openpyxl = _import_openpyxl()
+        from openpyxl.cell import WriteOnlyCell
+
+        book = openpyxl.Workbook(write_only=True)
+        sheet = book.create_sheet("crowdlogic")
+
+        def cell(value: Any) -> Any:
+            if not isinstance(value, str):
+                return value
+            made = WriteOnlyCell(sheet, value=_without_controls(value))
+            made.data_type = "s"  # text, even where it begins like a formula
+            return made
+
+        for row in (table.columns, *table.rows()):
+            sheet.append([cell(value) for value in row])
+        buffer = io.BytesIO()
+        book.save(buffer)
+        return buffer.getvalue()
+
+
+EXCEL = Excel()
+
+
+def _import_openpyxl() -> Any:
+    try:
+        import openpyxl
+    except ModuleNotFoundError as problem:
+        raise MissingExtraError(
+            "xlsx needs the package openpyxl, which is not installed: pip install crowdlogic[excel]"
+        ) from problem
+    return openpyxl
+
+
+def _read_rows(file: InputFile) -> list[tuple[Any, ...]]:
+    """The cells of the first sheet, row by row."""
+    openpyxl = _import_openpyxl()
+    content = file.content
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as packed:
+            unpacked = sum(member.file_size for member in packed.infolist())
+        require_unpackable(unpacked, unpacked_limit(len(content)), file.name)
+        book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
+        return list(book.worksheets[0].iter_rows(values_only=True)) if book.worksheets else []
+    except FormatError:
+        raise
+    except Exception as problem:  # openpyxl raises whatever the damage makes it stumble over
+        raise FormatError(
+            f"{file.name}: is not an xlsx file that can be read ({type(problem).__name__}). Save it again as xlsx or "
+            f"csv."
+        ) from problem
+
+
+def _check_header(header: list[str | None], name: str) -> None:
+    if not header:
+        raise FormatError(f"{name}: the first sheet is empty. A table needs a header and at least one row.")
+    if None in header:
+        raise FormatError(f"{name}, row 1: column {header.index(None) + 1} has no name. Give each column a name.")
+    twice = sorted({str(one) for one in header if header.count(one) > 1})
+    if twice:
+        raise FormatError(f"{name}, row 1: two columns are called {twice[0]!r}. Give each its own name.")
+
+
+def _check_width(rows: list[tuple[Any, ...]], width: int, name: str) -> None:
+    """Refuse a cell to the right of the header's columns: it would be lost."""
+    for number, row in enumerate(rows[1:], start=2):
+        if any(_text(cell) is not None for cell in row[width:]):
+            raise FormatError(
+                f"{name}, row {number}: a cell has no column name above it. Name its column, or empty it."
+            )
+
+
+def _cell(row: list[str | None], k: int) -> str | None:
+    return row[k] if k < len(row) else None
+
+
+def _text(value: Any) -> str | None:
+    """A cell as a spreadsheet would show it; None where it is empty."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ")
+    if isinstance(value, date | time):
+        return value.isoformat()
+    return str(value)
+
+
+def _without_controls(text: str) -> str:
+    """Text without the control characters that a workbook cannot hold."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "�" for c in text)[:32767]

@@ -454,3 +454,40 @@ def test_rules_of_the_users_own_keep_the_grammar_beside_them_unless_they_include
     assert len(load_run("own").audit) == 9
     assert "grammar" not in included.err
     assert len(load_run("included").audit) == 8
+
+
+def test_items_whose_truth_is_known_are_learnt_from(run: Run) -> None:
+    made = simulate_sentiment(2, items=150, test_items=40, annotators=12, labels_per_item=3)
+    write_simulated(made)
+    names = ["negative", "positive"]
+    gold = dict(zip(made.corpus.items.to_list(), (names[k] for k in made.corpus.gold), strict=True))
+    some = {item: gold[item] for item in list(gold)[:60]}
+    Path("known.csv").write_text("ticket,label\n" + "".join(f"{item},{label}\n" for item, label in some.items()))
+    words = (*WORDS, "--rules", "but.rules", "--epochs", 3)
+
+    done = run(*words, "--anchors", "known.csv", "--column", "item=ticket", "-o", "anchored")
+    run(*words, "-o", "plain")
+    shown = run("explain", "anchored", next(iter(some)))
+    reported = run("report", "anchored", "-o", "r.html")
+
+    assert done.code == 0
+    assert "known.csv: the truth of 60 items is known, and learnt from." in done.err
+    anchored, plain = (load_run(folder).estimate for folder in ("anchored", "plain"))
+    right = {item: label == gold[item] for item, label in zip(anchored.items, anchored.answer_names(), strict=True)}
+    assert all(right[item] for item in some)
+    assert (anchored.confidence[:60] == 1.0).all()
+    assert not (plain.confidence[:60] == 1.0).all()
+    assert "the truth that was given (anchor)" in shown.out
+    assert reported.code == 0
+
+
+def test_a_method_that_cannot_use_known_truth_says_so(run: Run) -> None:
+    write_simulated(simulate_ner(2, items=40, test_items=10, annotators=8, labels_per_item=3))
+
+    done = run("train", "--labels", "labels.conll", "--anchors", "gold.conll", "-m", "crf-ma", "-o", "out")
+
+    assert done.code == 2
+    assert done.err.splitlines()[-1] == (
+        "crowdlogic: crf-ma cannot use anchors. Use logic-lncl, aggnet, raykar or two-stage, or leave them out."
+    )
+    assert not Path("out").exists()

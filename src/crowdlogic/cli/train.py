@@ -34,6 +34,9 @@ ItemsOption = Annotated[
 ]
 DevOption = Annotated[str | None, typer.Option("--dev", help="Items with gold for early stopping.")]
 TestOption = Annotated[str | None, typer.Option("--test", help="Items with gold that are only scored.")]
+AnchorsOption = Annotated[
+    str | None, typer.Option("--anchors", metavar="FILE", help="Items whose truth is known: item and label, or tags.")
+]
 RulesOption = Annotated[str | None, typer.Option("--rules", help="A rule file.")]
 GrammarOption = Annotated[
     bool, typer.Option("--grammar/--no-grammar", help="For BIO tags: add the rules of their grammar. The default.")
@@ -82,6 +85,7 @@ def command(
     items: ItemsOption = None,
     dev: DevOption = None,
     test: TestOption = None,
+    anchors: AnchorsOption = None,
     rules: RulesOption = None,
     grammar: GrammarOption = True,
     table: TablesOption = None,
@@ -120,6 +124,7 @@ def command(
         items=items,
         dev=dev,
         test=test,
+        anchors=anchors,
         rules=rules,
         grammar=grammar,
         table=tuple(table or ()),

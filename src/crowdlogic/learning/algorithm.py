@@ -89,9 +89,9 @@ def run_algorithm(training: TrainingPass, parts: Parts) -> None:
     crowd, weights, posterior = (
         model.observe(task.training_labels),
         parts.weights(task),
-        parts.posterior(task.training_labels),
+        task.clamp_posterior(parts.posterior(task.training_labels)),
     )
-    targets = parts.targets(task)
+    targets = task.clamp(parts.targets(task))
     teacher = _with_transitions(parts.teacher, task, targets)
     training.begin(
         classifier=classifier, teacher=teacher, model=model, targets=targets, factors=_first_factors(training, parts)
@@ -103,7 +103,7 @@ def run_algorithm(training: TrainingPass, parts: Parts) -> None:
         p = classifier.predict_proba(task.corpus)
         q_a, objective = posterior(p, annotators, crowd)  # eq. 13
         q_b = teacher.project(task.corpus, q_a, p, classifier) if parts.corrects_targets else q_a  # eq. 15
-        q_f = mix(q_a, q_b, k)  # eq. 9
+        q_f = task.clamp(mix(q_a, q_b, k))  # eq. 9; certain, where the truth is known
         epoch = Epoch(loss=loss, k=k, p=p, q_a=q_a, q_b=q_b, q_f=q_f, annotators=annotators, objective=objective)
         training.record(replace(epoch, factors=_next_factors(training, teacher, epoch, t)))
     training.finish(lambda epoch: reevaluate(training, parts, crowd, posterior, epoch))
@@ -122,7 +122,7 @@ def reevaluate(training: TrainingPass, parts: Parts, crowd: Shards, posterior: P
     q_a, objective = posterior(p, annotators, crowd)
     teacher = training.teacher.reweight(epoch.factors)
     q_b = teacher.project(corpus, q_a, p, classifier) if parts.corrects_targets else q_a
-    q_f = mix(q_a, q_b, epoch.k)
+    q_f = training.task.clamp(mix(q_a, q_b, epoch.k))
     return replace(epoch, p=p, q_a=q_a, q_b=q_b, q_f=q_f, annotators=annotators, objective=objective)
 
 
@@ -131,7 +131,7 @@ def finish_with_all_labels(training: TrainingPass, parts: Parts) -> Epoch:
     if training.task.held_labels is None:
         return training.outcome
     labels = training.task.labels
-    crowd, posterior = parts.annotators.observe(labels), parts.posterior(labels)
+    crowd, posterior = parts.annotators.observe(labels), training.task.clamp_posterior(parts.posterior(labels))
     return reevaluate(training, parts, crowd, posterior, training.outcome)
 
 
@@ -225,6 +225,7 @@ class LogicLNCL(FitMixin):
             data.labels,
             dev=data.dev,
             watched=data.watched,
+            anchors=data.anchors,
             limits=self.limits,
             always_hold_out=self.learn_weights,
         )

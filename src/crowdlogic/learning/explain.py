@@ -102,6 +102,7 @@ class Evidence:
         q_a: q_a[i, k].
         q_b: q_b[i, k].
         q_f: q_f[i, k], the answer.
+        known: known[i], whether the truth was given with an anchor; the terms then do not add up to q_a.
     """
 
     item: Any
@@ -115,6 +116,7 @@ class Evidence:
     q_a: Beliefs
     q_b: Beliefs
     q_f: Beliefs
+    known: Bools
 
     @property
     def answer(self) -> Ints:
@@ -155,7 +157,14 @@ def is_explicable(learned: Learned) -> bool:
     """Whether the answers are the classifier's and the annotators' terms added up, so that `explain` can say why."""
     epoch, labels = learned.epoch, learned.task.labels
     q_a, _ = normalise(safe_log(epoch.p) + epoch.annotators.evidence(learned.model.observe(labels)))
-    return bool(np.abs(q_a - epoch.q_a).max(initial=0.0) <= CLOSE)
+    return bool(np.abs(q_a - epoch.q_a)[~is_known(epoch.q_a, q_a)].max(initial=0.0) <= CLOSE)
+
+
+def is_known(q_a: Beliefs, explained: Beliefs) -> Bools:
+    """known[i]: certain, and not because of what classifier and annotators say: the truth was given."""
+    return np.asarray(
+        (q_a.max(axis=1, initial=0.0) == 1.0) & (np.abs(q_a - explained).max(axis=1, initial=0.0) > CLOSE)
+    )
 
 
 def _units(learned: Learned, s: int) -> Ints:
@@ -171,7 +180,8 @@ def _explain_item(
     q_a, q_b, q_f = (beliefs[units] for beliefs in (epoch.q_a, epoch.q_b, epoch.q_f))
     together = classifier + crowd.total(len(units))
     normaliser = log_sum_exp(together * BIT, axis=1) / BIT
-    _check(q_a, together - normaliser[:, None], learned.estimate.method)
+    known = is_known(q_a, np.exp2(together - normaliser[:, None]))
+    _check(q_a[~known], (together - normaliser[:, None])[~known], learned.estimate.method)
     words = corpus.sentence(s) if corpus.tokens is not None else (corpus.texts[s],) if corpus.texts else ()
     return Evidence(
         item=corpus.items[s],
@@ -185,6 +195,7 @@ def _explain_item(
         q_a=q_a,
         q_b=q_b,
         q_f=q_f,
+        known=known,
     )
 
 

@@ -28,6 +28,7 @@ class TrainingData:
         vocabulary: Predicates that the rules use beyond the built-in ones.
         dev: Items with gold for early stopping. Without any, labels are held out instead.
         watched: Items with gold, by name, that are scored after every epoch and never learnt from.
+        anchors: item -> true class (or the tags of a sentence), for training items whose truth is known.
         inputs: Where all this came from, for the config of a run.
     """
 
@@ -37,6 +38,7 @@ class TrainingData:
     vocabulary: Vocabulary | None = None
     dev: Corpus | None = None
     watched: Mapping[str, Corpus] = field(default_factory=dict)
+    anchors: Mapping[Any, Any] | None = None
     inputs: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -79,6 +81,7 @@ class FitMixin:
         vocabulary: Vocabulary | None = None,
         dev: Corpus | None = None,
         watched: Mapping[str, Corpus] | None = None,
+        anchors: Mapping[Any, Any] | None = None,
         checkpoint: FitCheckpoint | None = None,
         callback: EpochCallback | None = None,
     ) -> Learned:
@@ -91,10 +94,17 @@ class FitMixin:
             vocabulary: Predicates that the rules use beyond the built-in ones.
             dev: Items with gold for early stopping. Without any, labels are held out instead (`limits.held_out`).
             watched: Items with gold that are scored after every epoch and never learnt from.
+            anchors: item -> true class (or the tags of a sentence), for training items whose truth is known.
             checkpoint: Where the state is kept after each epoch, and resumed from.
             callback: Callback, called after each epoch.
         """
         data = TrainingData(
-            corpus=corpus, labels=labels, rules=rules, vocabulary=vocabulary, dev=dev, watched=watched or {}
+            corpus=corpus,
+            labels=labels,
+            rules=rules,
+            vocabulary=vocabulary,
+            dev=dev,
+            watched=watched or {},
+            anchors=anchors,
         )
         return self.learn(data, checkpoint=checkpoint, callback=callback)

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from crowdlogic.annotators.protocol import AnnotatorModel
+from crowdlogic.annotators.protocol import AnnotatorModel, Annotators
 from crowdlogic.classifiers.protocol import derive_seed
 from crowdlogic.data.corpus import UNKNOWN, Corpus, align
+from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes, ClassName, merge_classes
+from crowdlogic.engines.shards import Shards, anchor_classes
 from crowdlogic.errors import CorpusError
+from crowdlogic.learning.posterior import Posterior
 from crowdlogic.learning.scoring import is_scorable
 from crowdlogic.learning.stopping.dev_score import DevScore
 from crowdlogic.learning.stopping.fixed import FixedEpochs
 from crowdlogic.learning.stopping.held_out import HeldOut, HeldOutLikelihood
 from crowdlogic.learning.stopping.protocol import StoppingRule, TrainingLimits
-from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -33,6 +37,7 @@ class Task:
         dev: Items with gold for early stopping.
         watched: Items that are only scored, by name.
         held_out: How labels were held out; None when none were.
+        known: known[i], the class of a unit whose truth is known, UNKNOWN elsewhere; empty where none is.
     """
 
     corpus: Corpus
@@ -42,6 +47,25 @@ class Task:
     dev: Corpus | None = None
     watched: Mapping[str, Corpus] = field(default_factory=dict)
     held_out: HeldOut | None = None
+    known: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+
+    def clamp(self, beliefs: Beliefs) -> Beliefs:
+        """The beliefs, certain where the truth is known."""
+        if not len(self.known):
+            return beliefs
+        units = np.flatnonzero(self.known != UNKNOWN)
+        clamped = beliefs.copy()
+        clamped[units] = np.eye(beliefs.shape[1])[self.known[units]]
+        return clamped
+
+    def clamp_posterior(self, posterior: Posterior) -> Posterior:
+        """The posterior, certain where the truth is known."""
+
+        def clamped(p: Beliefs, annotators: Annotators, crowd: Shards) -> tuple[Beliefs, float]:
+            q_a, objective = posterior(p, annotators, crowd)
+            return self.clamp(q_a), objective
+
+        return clamped if len(self.known) else posterior
 
     @property
     def refits(self) -> bool:
@@ -67,8 +91,9 @@ class Task:
 
     @property
     def unit_weights(self) -> Floats:
-        """weight[i], 1 for a unit with labels, else 0: nothing is learnt from unlabelled items."""
-        return (self.training_labels.labels_per_unit() > 0).astype(np.float64)
+        """weight[i], 1 for a unit with labels or a known truth, else 0: nothing is learnt from other items."""
+        learnt = self.training_labels.labels_per_unit() > 0
+        return (learnt | (self.known != UNKNOWN) if len(self.known) else learnt).astype(np.float64)
 
 
 def prepare_task(
@@ -77,10 +102,21 @@ def prepare_task(
     *,
     dev: Corpus | None = None,
     watched: Mapping[str, Corpus] | None = None,
+    anchors: Mapping[Any, Any] | None = None,
     limits: TrainingLimits,
     always_hold_out: bool = False,
 ) -> Task:
-    """Align everything, and hold out labels when there is no dev gold (or when they are needed anyway)."""
+    """Align everything, and hold out labels when there is no dev gold (or when they are needed anyway).
+
+    Args:
+        corpus: The items.
+        labels: Their labels.
+        dev: Items with gold for early stopping.
+        watched: Items with gold that are only scored.
+        anchors: item -> true class, where it is known.
+        limits: How long a fit goes on, and what is held out.
+        always_hold_out: Whether labels are held out though there is dev gold.
+    """
     labels, corpus = align(labels, corpus)
     if labels.weight is not None:
         labels = labels.take(labels.weight > 0)  # a label of weight 0 has no effect
@@ -104,6 +140,7 @@ def prepare_task(
         dev=dev,
         watched={name: _check_gold(other, corpus, name) for name, other in (watched or {}).items()},
         held_out=None if held is None else how,
+        known=anchor_classes(labels, anchors),
     )
 
 

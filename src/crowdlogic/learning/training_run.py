@@ -149,6 +149,7 @@ def owner_digests(method: LearningMethod, data: TrainingData) -> dict[str, str]:
         "labels": labels_digest(data.labels),
         "items": corpus_digest(data.corpus),
         "dev items": corpus_digest(data.dev),
+        "anchors": digest(*(f"{item}={truth}" for item, truth in (data.anchors or {}).items())),
         "rules": digest(None if data.rules is None else str(data.rules), *facts),
         "word lists": digest(lists),
         "options": digest(_without(encode_options(method), CHANGEABLE)),

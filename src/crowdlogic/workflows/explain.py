@@ -139,6 +139,9 @@ def evidence_lines(found: Evidence, i: int) -> Iterator[EvidenceLine]:
     for n in np.flatnonzero(found.crowd.unit == i):
         label = found.classes[int(found.crowd.label[n])]
         yield EvidenceLine(f"{found.crowd.annotator[n]} said {label}", found.crowd.term[n])
+    if found.known[i]:
+        yield EvidenceLine("= the truth that was given (anchor)", found.q_f[i], is_belief=True)
+        return
     yield EvidenceLine("to make it add up to 1", np.full(len(found.classes), -found.normaliser[i]))
     yield EvidenceLine("= classifier and crowd", found.q_a[i], is_belief=True)
     if found.rules is not None and (found.rules.from_classifier or not np.array_equal(found.q_a[i], found.q_b[i])):

@@ -39,8 +39,11 @@ def report_explainer(learned: Learned) -> Explain:
 
 
 def unit_evidence(found: Learnt, i: int, *, is_token: bool) -> AnswerEvidence | None:
-    """The evidence of unit i of an item, for its answer against the class that comes next; None with a single class."""
-    if len(found.classes) < 2:
+    """The evidence of unit i of an item, for its answer against the class that comes next.
+
+    None with a single class, or where the truth was given.
+    """
+    if len(found.classes) < 2 or found.known[i]:
         return None
     answer, rival = (int(k) for k in np.argsort(-found.q_f[i], kind="stable")[:2])
 

@@ -26,6 +26,7 @@ class TrainOptions:
         items: The items' file.
         dev: Items with gold for early stopping.
         test: Items with gold that are only scored.
+        anchors: Training items whose truth is known: item and label, or tags.
         rules: The rule file.
         grammar: Whether the grammar of span tags is added to the rules.
         table: Facts for predicates, as Name=file.
@@ -55,6 +56,7 @@ class TrainOptions:
     items: str | None = None
     dev: str | None = None
     test: str | None = None
+    anchors: str | None = None
     rules: str | None = None
     grammar: bool = True
     table: tuple[str, ...] = ()

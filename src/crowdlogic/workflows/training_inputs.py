@@ -11,6 +11,7 @@ import numpy as np
 from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.vectors import WordVectors, concatenate_vectors, read_vectors
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import OptionError, RuleError, name_list
 from crowdlogic.learning.configuration import MethodChoice, configure_method
 from crowdlogic.learning.method import LearningMethod, TrainingData
@@ -24,6 +25,7 @@ from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.workflows.inputs import InputOptions, read_vocabulary
 from crowdlogic.workflows.tables import percent
 from crowdlogic.workflows.train_options import TrainOptions
+from crowdlogic.workflows.truth_methods import anchors_of
 
 if TYPE_CHECKING:  # its module needs torch
     from crowdlogic.classifiers.word_network import WordArchitecture
@@ -51,9 +53,12 @@ def read_training_inputs(options: TrainOptions, *, allow_outside: bool = False) 
         options: The options.
         allow_outside: Whether rules may name files that are not beside or below the rule file.
     """
-    by_file = options.input.by_file(str(options.labels), options.items, options.dev, options.test)
+    by_file = options.input.by_file(str(options.labels), options.items, options.dev, options.test, options.anchors)
     labels, corpus = _read_labelled(options, by_file)
     dev, test = (None if path is None else by_file[path].read_corpus(path) for path in (options.dev, options.test))
+    anchors = None
+    if options.anchors is not None:
+        anchors = anchors_of(by_file[options.anchors].read_answers(options.anchors), labels)
     vectors = _read_vectors(options.vectors)
     choice = MethodChoice(
         method=options.method or DEFAULT_LEARNING_METHOD,
@@ -73,10 +78,12 @@ def read_training_inputs(options: TrainOptions, *, allow_outside: bool = False) 
         vocabulary=read_vocabulary(options.table),
         dev=dev,
         watched={} if test is None else {"test": test},
+        anchors=anchors,
         inputs=options.plain(),
     )
     notices = (
         *_label_notices(options, labels, corpus),
+        *_anchor_notices(options, data),
         *_dev_notices(options, data, method),
         *grammar_notices,
         *_rule_notices(data),
@@ -130,6 +137,11 @@ def _label_notices(options: TrainOptions, labels: CrowdLabels, corpus: Corpus) -
     has_labels[labels.item_of_unit[labels.unit]] = True
     if not has_labels.all():
         yield f"{np.count_nonzero(~has_labels):,} items have no labels: they get answers, but are not learnt from."
+
+
+def _anchor_notices(options: TrainOptions, data: TrainingData) -> Iterator[str]:
+    if data.anchors is not None:
+        yield f"{options.anchors}: the truth of {pluralise(len(data.anchors), 'item')} is known, and learnt from."
 
 
 def _dev_notices(options: TrainOptions, data: TrainingData, method: LearningMethod) -> Iterator[str]:

@@ -38,7 +38,12 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import FormatError, LabelError, OptionError
-from crowdlogic.learning.baselines.refusal import idle_teacher, refuse_partial_labels, refuse_rules
+from crowdlogic.learning.baselines.refusal import (
+    idle_teacher,
+    refuse_anchors,
+    refuse_partial_labels,
+    refuse_rules,
+)
 from crowdlogic.learning.checkpoint import FitCheckpoint
 from crowdlogic.learning.epoch import Epoch, EpochCallback
 from crowdlogic.learning.learned import Learned, make_learned
@@ -90,6 +95,7 @@ class CRFMA(FitMixin):
         """Learn from crowd labels; rules are refused."""
         refuse_rules(self.name, data)
         refuse_partial_labels(self.name, data)
+        refuse_anchors(self.name, data)
         task = prepare_task(data.corpus, data.labels, dev=data.dev, watched=data.watched, limits=self.limits)
         for training in passes(task, self.limits, checkpoint=checkpoint, callback=callback):
             crf = self._run(training)

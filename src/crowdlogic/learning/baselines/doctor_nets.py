@@ -25,7 +25,12 @@ from crowdlogic.annotators.confusion import ConfusionMatrices
 from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.data.estimate import vote_shares
 from crowdlogic.learning.baselines.networks import build_network
-from crowdlogic.learning.baselines.refusal import idle_teacher, refuse_partial_labels, refuse_rules
+from crowdlogic.learning.baselines.refusal import (
+    idle_teacher,
+    refuse_anchors,
+    refuse_partial_labels,
+    refuse_rules,
+)
 from crowdlogic.learning.checkpoint import FitCheckpoint
 from crowdlogic.learning.epoch import Epoch, EpochCallback
 from crowdlogic.learning.learned import Learned, make_learned
@@ -67,6 +72,7 @@ class DoctorNets(FitMixin):
         """Learn from crowd labels; rules are refused."""
         refuse_rules(self.name, data)
         refuse_partial_labels(self.name, data)
+        refuse_anchors(self.name, data)
         task = prepare_task(data.corpus, data.labels, dev=data.dev, watched=data.watched, limits=self.limits)
         for training in passes(task, self.limits, checkpoint=checkpoint, callback=callback):
             self._run(training)

@@ -69,7 +69,14 @@ class FixedTruth(FitMixin):
         self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
     ) -> Learned:
         """Infer the truth once, then learn it, corrected by the rules."""
-        task = prepare_task(data.corpus, data.labels, dev=data.dev, watched=data.watched, limits=self.limits)
+        task = prepare_task(
+            data.corpus,
+            data.labels,
+            dev=data.dev,
+            watched=data.watched,
+            anchors=data.anchors,
+            limits=self.limits,
+        )
 
         @cache
         def infer_beliefs(labels: CrowdLabels) -> Beliefs:

@@ -1,4 +1,4 @@
-"""Methods that have no place for rules refuse them."""
+"""Methods that have no place for rules or anchors refuse them."""
 
 from __future__ import annotations
 
@@ -19,6 +19,14 @@ def refuse_rules(method: str, data: TrainingData) -> None:
 def refuse_partial_labels(method: str, data: TrainingData) -> None:
     """Raise when some labels say only which class it is not: such methods have no confusion matrix."""
     require_whole_labels(data.labels, method)
+
+
+def refuse_anchors(method: str, data: TrainingData) -> None:
+    """Raise when the truth of some items is given."""
+    if data.anchors:
+        raise OptionError(
+            f"{method} cannot use anchors. Use logic-lncl, aggnet, raykar or two-stage, or leave them out."
+        )
 
 
 def idle_teacher(task: Task) -> Teacher:

@@ -64,7 +64,14 @@ class TwoStage(FitMixin):
         self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
     ) -> Learned:
         """Infer the truth, then learn it."""
-        task = prepare_task(data.corpus, data.labels, dev=data.dev, watched=data.watched, limits=self.limits)
+        task = prepare_task(
+            data.corpus,
+            data.labels,
+            dev=data.dev,
+            watched=data.watched,
+            anchors=data.anchors,
+            limits=self.limits,
+        )
         infer = cache(lambda labels: self.targets(labels, task))
         parts = Parts(
             classifier=self.classifier,
@@ -114,7 +121,14 @@ class Gold(FitMixin):
         self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
     ) -> Learned:
         """Learn the gold; no labels are held out."""
-        task = prepare_task(data.corpus, data.labels, dev=data.dev, watched=data.watched, limits=self.limits)
+        task = prepare_task(
+            data.corpus,
+            data.labels,
+            dev=data.dev,
+            watched=data.watched,
+            anchors=data.anchors,
+            limits=self.limits,
+        )
         if not is_scorable(task.corpus):
             raise CorpusError("The items have no gold to learn. Give gold, or choose another method.")
         gold = np.asarray(task.corpus.gold)

@@ -40,6 +40,7 @@ class Corpus:
         features: features[i, d], numbers for each unit, instead of the text or in addition to it.
         classes: What the gold codes mean; empty when there is no gold.
         gold: gold[i], the true class of unit i, UNKNOWN where it is not known; None when there is none at all.
+        question: What the tool that the items were annotated with calls the question; empty where it has no name.
     """
 
     items: Names
@@ -51,6 +52,7 @@ class Corpus:
     features: Floats | None = None
     classes: Classes = ()
     gold: Ints | None = None
+    question: str = ""
 
     def __post_init__(self) -> None:
         if self.items.n_unique() != len(self.items):

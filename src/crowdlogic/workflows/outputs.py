@@ -32,7 +32,7 @@ def answer_format(source: str, out: str, *, read_as: str | None, named: str | No
         return named
     own = detect_format(InputFile(source), read_as)
     usual = Path(out.removesuffix(".gz")).suffix.lower() == own.suffixes[0]
-    return own.name if usual and own.overrides("encode_estimate") else None
+    return own.name if usual and own.overrides("encode_estimate") and not own.writes_folder else None
 
 
 def require_folder(path: str | Path) -> None:

@@ -111,3 +111,8 @@ def test_questions_are_chosen_by_name() -> None:
 )  # fmt: skip
 def test_times_in_seconds(value: object, seconds: float | None) -> None:
     assert parse_time(value) == seconds
+
+
+@pytest.mark.parametrize("value", [10**30, float("nan"), float("inf"), -(10**400), True, "yesterday", None])
+def test_what_is_no_time_is_none(value: object) -> None:
+    assert parse_time(value) is None

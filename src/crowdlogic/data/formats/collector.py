@@ -27,7 +27,7 @@ from crowdlogic.data.corpus import UNKNOWN, Corpus, align
 from crowdlogic.data.formats.marked_spans import Annotations, MarkedSpan, tag_texts
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.intake.building import build_labels
-from crowdlogic.data.intake.cells import code_labels
+from crowdlogic.data.intake.cells import LARGEST_NUMBER, code_labels
 from crowdlogic.data.intake.contract import Duplicates, Intake, LeftOut, TableSource
 from crowdlogic.data.intake.odd_labels import odd_classes
 from crowdlogic.data.labels import CrowdLabels
@@ -273,7 +273,7 @@ class Collector:
         labels = build_labels(table, source, classes=self.options.classes, duplicates=policy)
         gold, classes = self._code_gold_labels()
         texts = None if all(text is None for text in self._texts) else tuple(text or "" for text in self._texts)
-        corpus = Corpus(names, texts=texts, classes=classes, gold=gold)
+        corpus = Corpus(names, texts=texts, classes=classes, gold=gold, question=self.question or "")
         labels, corpus = align(labels, corpus)
         return Crowd(self._with_intake(labels), corpus)
 
@@ -326,6 +326,7 @@ class Collector:
             bounds=tokenized.bounds,
             classes=tagged.classes if gold_items else (),
             gold=gold if gold_items else None,
+            question=self.question or "",
         )
         return Crowd(self._with_intake(labels), corpus)
 
@@ -437,7 +438,7 @@ def require_question(found: Mapping[str, str], chosen: str | None, name: str) ->
 def parse_time(value: Any) -> float | None:
     """Seconds since 1970 from a time written as ISO 8601 or as a number; None for anything else."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value) if np.isfinite(value) else None
+        return float(value) if -LARGEST_NUMBER < value < LARGEST_NUMBER else None  # NaN is neither
     if not isinstance(value, str):
         return None
     try:

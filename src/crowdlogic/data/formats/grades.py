@@ -20,6 +20,7 @@ from typing import Any
 
 from crowdlogic.data.formats.collector import Collector
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
+from crowdlogic.data.intake.cells import LARGEST_NUMBER
 from crowdlogic.errors import FormatError, name_list
 
 PASS, FAIL = "pass", "fail"
@@ -129,7 +130,7 @@ class Grades:
             return positive if value else negative
         if threshold is not None:
             return positive if value >= threshold else negative
-        if value != int(value):
+        if value != int(value) or abs(value) >= LARGEST_NUMBER:
             remedy = "Say from which number on a grade is a pass: --threshold 0.5."
             raise self.collector.error(one.record, f"the grade {value} is a number, not a class", remedy)
         return int(value)

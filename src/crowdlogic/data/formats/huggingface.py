@@ -38,6 +38,7 @@ class HuggingFace(TableFormat):
     """A folder of Arrow files with what its columns mean."""
 
     name, title, suffixes = "huggingface", "a Hugging Face dataset", (".hf",)
+    writes_folder = True
 
     def recognises_folder(self, folder: Folder) -> bool:
         """The folder of a dataset or of several splits."""

@@ -2,8 +2,8 @@
 
 The tasks are what Label Studio imports. A prediction pre-annotates its task; its `score` is the confidence, by which
 the project's data manager can sort; tasks stand in review order, the least sure first. Places of spans count
-characters, as in the pre-annotations of Label Studio's own guides. `from_name` is the question (`--question`, or
-`label`), `to_name` is `text`, and the text is `data.text`: the labelling configuration of the project must have these
+characters, as in the pre-annotations of Label Studio's own guides. `from_name` is the question that was read, or
+`label`, `to_name` is `text`, and the text is `data.text`: the labelling configuration of the project must have these
 names.
 """
 
@@ -39,10 +39,14 @@ def encode_predictions(estimate: Estimate, corpus: Corpus | None, target: str) -
     require_spans(estimate, target=target, tool=TOOL)
     if corpus is None:  # refused above
         return b""
-    version = f"crowdlogic {estimate.method}"
+    version, question = f"crowdlogic {estimate.method}", corpus.question or FROM_NAME
     tasks = []
     for one in review_order(consensus_annotations(estimate, corpus)):
-        prediction = {"model_version": version, "score": round(one.confidence, DIGITS), "result": _results(one)}
+        prediction = {
+            "model_version": version,
+            "score": round(one.confidence, DIGITS),
+            "result": _results(one, question),
+        }
         tasks.append(_task(estimate.items, texts, one.item) | {"predictions": [prediction]})
     return _to_json(tasks)
 
@@ -51,6 +55,7 @@ def encode_annotations(labels: CrowdLabels, corpus: Corpus | None, target: str) 
     """Tasks with the annotations of people, and those of models and programs as predictions."""
     texts = require_texts(corpus, sequential=labels.is_sequential, target=target, tool=TOOL)
     require_spans(labels, target=target, tool=TOOL)
+    question = (corpus.question if corpus is not None else "") or FROM_NAME
     tasks = [_task(labels.items, texts, s) | {"annotations": [], "predictions": []} for s in range(len(labels.items))]
     for one in crowd_annotations(labels, corpus):
         name = str(labels.annotators[one.annotator])
@@ -61,7 +66,9 @@ def encode_annotations(labels: CrowdLabels, corpus: Corpus | None, target: str) 
             author = {"model_version": name}
         if not math.isnan(one.time):
             author["created_at"] = datetime.fromtimestamp(one.time, UTC).isoformat()
-        tasks[one.item]["annotations" if is_person else "predictions"].append(author | {"result": _results(one)})
+        tasks[one.item]["annotations" if is_person else "predictions"].append(
+            author | {"result": _results(one, question)}
+        )
     return _to_json(tasks)
 
 
@@ -69,9 +76,9 @@ def _task(items: Names, texts: tuple[str, ...], item: int) -> dict[str, Any]:
     return {"id": items[item], "data": {TO_NAME: texts[item]}}
 
 
-def _results(one: Annotated) -> list[dict[str, Any]]:
+def _results(one: Annotated, question: str) -> list[dict[str, Any]]:
     """The results of one annotation: a choice, or a result for each span."""
-    names = {"from_name": FROM_NAME, "to_name": TO_NAME}
+    names = {"from_name": question, "to_name": TO_NAME}
     if one.label is not None:
         return [names | {"type": "choices", "value": {"choices": [str(one.label)]}}]
     results = []

@@ -15,14 +15,18 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import InputFile, MemberFile, member_file
 from crowdlogic.data.folders import Folder
 from crowdlogic.data.formats.collector import Collector, require_question
 from crowdlogic.data.formats.item_files import find_texts
 from crowdlogic.data.formats.json_outline import outline_json
 from crowdlogic.data.formats.marked_spans import MarkedSpan
-from crowdlogic.data.formats.protocol import Crowd, ReadOptions
+from crowdlogic.data.formats.potato_writing import encode_annotations, encode_consensus
+from crowdlogic.data.formats.protocol import Crowd, Encoded, ReadOptions
 from crowdlogic.data.formats.tool_export import ToolExport
+from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import FormatError
 
 STATE_FILE = "user_state.json"
@@ -40,6 +44,7 @@ class Potato(ToolExport):
     """One state per annotator."""
 
     name, title, suffixes = "potato", "Potato's annotations", (".json", ".zip")
+    writes_folder = True
 
     def recognises(self, head: bytes) -> bool:
         """The state of one annotator."""
@@ -62,6 +67,14 @@ class Potato(ToolExport):
             collector.member = one.member if isinstance(one, MemberFile) else ""
             _read_answers(state, collector, question, kinds[question], texts)
         return collector.crowd()
+
+    def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> Encoded:
+        """A folder with the state of every annotator and the texts."""
+        return encode_annotations(labels, corpus, target)
+
+    def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> Encoded:
+        """A folder with the answers as the state of one annotator, and the texts in review order."""
+        return encode_consensus(estimate, corpus, target)
 
 
 POTATO = Potato()

@@ -20,14 +20,18 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import InputFile, MemberFile, member_file
 from crowdlogic.data.folders import Folder
 from crowdlogic.data.formats.collector import Collector, parse_time, require_question
 from crowdlogic.data.formats.json_outline import outline_json
 from crowdlogic.data.formats.json_records import iterate_records, require_object
 from crowdlogic.data.formats.marked_spans import MarkedSpan
+from crowdlogic.data.formats.prodigy_writing import encode_annotations, encode_consensus
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.formats.tool_export import ToolExport
+from crowdlogic.data.labels import CrowdLabels
 
 ACCEPT, REJECT, IGNORE = "accept", "reject", "ignore"
 ANSWERS = (ACCEPT, REJECT, IGNORE)
@@ -65,6 +69,14 @@ class Prodigy(ToolExport):
             for task in tasks:
                 _read_task(task, collector)
         return collector.crowd()
+
+    def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> bytes:
+        """A task for each annotation of each annotator."""
+        return encode_annotations(labels, corpus, target)
+
+    def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> bytes:
+        """A task for each item with its answer, in review order."""
+        return encode_consensus(estimate, corpus, target)
 
 
 PRODIGY = Prodigy()
@@ -132,7 +144,9 @@ def _item(task: _Task, collector: Collector) -> int:
     text = fields.get("text")
     if text is not None and not isinstance(text, str):
         raise collector.error(task.record, "a text that is no text", REMEDY)
-    name = fields.get("_input_hash", text)
+    meta = fields.get("meta")
+    named = meta.get("item") if isinstance(meta, dict) else None  # as we write it; Prodigy keeps what is in meta
+    name = fields.get("_input_hash", text) if named is None else named
     if isinstance(name, bool) or not isinstance(name, int | str):
         raise collector.error(task.record, "neither an input hash nor a text", REMEDY)
     return collector.item(name, text=text, tokens=_token_places(task, collector))

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 import polars as pl
 
@@ -104,11 +104,13 @@ class FileFormat(Protocol):
         name: The name that `--format` takes, as in the registry.
         title: What messages call it.
         suffixes: The endings of its files' names, such as .csv; the first is the usual one.
+        writes_folder: Whether it is written as a folder, whose name says nothing of its format.
     """
 
     name: str
     title: str
     suffixes: tuple[str, ...]
+    writes_folder: ClassVar[bool] = False
 
     def recognises(self, head: bytes) -> bool:
         """Whether a file that begins with these bytes is certainly of this format.
@@ -175,7 +177,8 @@ class FileFormat(Protocol):
 def usual_suffixes(operation: str) -> list[str]:
     """The usual suffix of every format that overrides an operation, such as encode_labels."""
     formats = [FORMATS.load(name) for name in FORMATS]
-    return list(dict.fromkeys(one.suffixes[0] for one in formats if one.overrides(operation)))
+    able = [one for one in formats if one.overrides(operation) and not one.writes_folder]
+    return list(dict.fromkeys(one.suffixes[0] for one in able))
 
 
 def assemble_crowd(

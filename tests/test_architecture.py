@@ -203,7 +203,7 @@ def test_each_thing_of_another_package_is_one_module_and_one_entry() -> None:
 
 
 def test_a_truth_method_of_another_package_answers(done: tuple[Path, str]) -> None:
-    assert (done[0] / "answers.semi").read_text().splitlines()[1:] == ["u;y;1.0;0.0;1.0", "v;y;1.0;0.0;1.0"]
+    assert (done[0] / "answers.semi").read_text().splitlines()[1:] == ["u;y;0.99;0.01;0.99", "v;y;0.99;0.01;0.99"]
 
 
 def test_a_format_of_another_package_reads_and_writes(done: tuple[Path, str]) -> None:

@@ -130,6 +130,7 @@ TRUTH_METHODS = Registry(
     "truth method",
     "crowdlogic.methods",
     {
+        "ensemble": "crowdlogic.truth.ensemble:Ensemble",
         "majority": "crowdlogic.truth.majority:MajorityVote",
         "wawa": "crowdlogic.truth.weighting:Wawa",
         "dawid-skene": "crowdlogic.truth.dawid_skene:DawidSkene",

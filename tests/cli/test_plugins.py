@@ -30,7 +30,7 @@ def test_a_truth_method_and_a_format_are_listed_and_work(installed: Path, tmp_pa
     assert "bsc-seq, toy." in unwrap(shown.stdout)
     assert "|semi]" in unwrap(shown.stdout)
     assert (done.returncode, done.stderr) == (0, "toy: 2 items, 2 annotators -> o.csv\n")
-    assert (tmp_path / "o.csv").read_text().splitlines()[1:] == ["u,y,1.0,0.0,1.0", "v,y,1.0,0.0,1.0"]
+    assert (tmp_path / "o.csv").read_text().splitlines()[1:] == ["u,y,0.99,0.01,0.99", "v,y,0.99,0.01,0.99"]
     assert refused.returncode == 2
     assert refused.stderr.startswith("crowdlogic: No truth method is called 'toi'. Did you mean 'toy'?")
     assert refused.stderr.endswith("bsc-seq, toy.\n")

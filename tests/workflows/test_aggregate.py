@@ -35,7 +35,11 @@ def test_nothing_is_printed_and_the_result_says_it_all(capfd: pytest.CaptureFixt
         result.message == "majority: 3 items, 3 annotators, 1 ties, 1 without labels and so without an answer -> o.csv"
     )
     assert result.notices[0] == "1 of 6 rows has no label and was left out."
-    assert result.figures() == {"method": "majority", "accuracy": 0.75}  # the tie counts half
+    figures = result.figures()
+    assert (figures["method"], figures["accuracy"]) == ("majority", 0.75)  # the tie counts half
+    assert figures["expected_accuracy"]["source"] == "eleven public crowd sets"
+    assert figures["expected_accuracy"]["low"] < figures["expected_accuracy"]["mean"]
+    assert result.confidence_message == ""  # two answers are too few to speak of
     assert result.table().rows == [("accuracy", "75.00 %")]
     assert pl.read_csv("o.csv")["label"].to_list() == ["x", "x", None]
 
@@ -43,8 +47,23 @@ def test_nothing_is_printed_and_the_result_says_it_all(capfd: pytest.CaptureFixt
 def test_the_reason_for_a_method_is_in_the_message() -> None:
     result = aggregate(AggregateOptions(labels="l.csv", out="o.csv"))
 
-    assert result.reason == "0.8 labels per annotator and class"
-    assert result.message.startswith("majority (chosen for 0.8 labels per annotator and class): 3 items")
+    assert result.reason == "it is not clearly worse than counting votes anywhere"
+    assert result.message.startswith(f"ensemble (chosen because {result.reason}): 3 items")
+
+
+def test_methods_that_differ_from_the_default_on_many_answers_are_named() -> None:
+    rng = np.random.default_rng(0)
+    rows = [f"i{i},w{j},{'xy'[int(rng.integers(2))]}" for i in range(60) for j in range(3)]
+    Path("noise.csv").write_text("item,annotator,label\n" + "\n".join(rows) + "\n")
+
+    compared = compare_truth_methods(CompareOptions(labels="noise.csv", methods=["all"]))
+
+    apart = {one.name: (1 - row[0]) for one, row in zip(compared.results, compared.agreement, strict=True)}
+    assert compared.table().rows[0][0] == "ensemble (default)"
+    assert compared.figures()["ensemble"]["default"] is True
+    assert compared.notices[-1].startswith("Methods differ from ensemble on many answers: ")
+    for name, share in apart.items():
+        assert (f" {name} on " in compared.notices[-1].partition(":")[2]) == (share > 0.1)
 
 
 def test_nothing_is_written_when_an_option_makes_no_sense() -> None:

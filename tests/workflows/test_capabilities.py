@@ -18,8 +18,8 @@ def test_documents_refuse_methods_of_sentences_and_say_why() -> None:
 
     assert "dawid-skene" in found.methods
     assert found.refused["bsc-seq"] == "it models the tags of sentences"
-    assert found.suggested == "majority"
-    assert found.reason == "0.5 labels per annotator and class"
+    assert found.suggested == "ensemble"
+    assert found.reason == "it is not clearly worse than counting votes anywhere"
 
 
 def test_sentences_allow_every_method() -> None:

@@ -11,29 +11,39 @@ from crowdlogic.data.frames import from_dict, from_sequences
 from crowdlogic.data.reading import read_answers
 from crowdlogic.errors import ConvergenceWarning, DataError, OptionError
 from crowdlogic.registry import TRUTH_METHODS
+from crowdlogic.truth.dependence import PUBLIC_CROWDS
 from crowdlogic.truth.methods import uses_anchors
 from crowdlogic.workflows.truth_methods import (
     anchors_of,
     collect_convergence_warnings,
+    configured_method,
     methods_to_compare,
-    seeded_method,
+    parse_dependence,
     suggest_method,
 )
 
 LABELS = from_dict({"u": {"a": "x", "b": "y"}, "v": {"a": "y", "b": "x"}})
+ONE_TAG_EACH = from_sequences([("s", "a", ["O", "B-X", "I-X"])])
 TAGS = from_sequences([("s", "a", ["O", "B-X"]), ("s", "b", ["O", "O"])])
 
 
-def test_a_seed_goes_to_the_methods_that_have_one() -> None:
-    assert seeded_method("majority", seed=7).seed == 7  # type: ignore[attr-defined]
-    assert seeded_method("dawid-skene", seed=7) == seeded_method("dawid-skene", seed=8)
+def test_a_seed_and_a_dependence_go_to_the_methods_that_have_them() -> None:
+    assert configured_method("majority", seed=7).seed == 7  # type: ignore[attr-defined]
+    assert configured_method("dawid-skene", seed=7) == configured_method("dawid-skene", seed=8)
+    assert configured_method("ensemble", dependence=None).dependence is None  # type: ignore[attr-defined]
+
+
+def test_an_unknown_dependence_is_refused() -> None:
+    assert (parse_dependence("public"), parse_dependence("none")) == (PUBLIC_CROWDS, None)
+    with pytest.raises(OptionError, match=r"--dependence: 'some' is none of public, none\."):
+        parse_dependence("some")
 
 
 def test_with_anchors_a_method_is_chosen_that_can_use_them() -> None:
-    name, _ = suggest_method(LABELS)
+    name, _ = suggest_method(ONE_TAG_EACH)
 
     assert (name, uses_anchors(name)) == ("majority", False)
-    assert suggest_method(LABELS, anchored=True) == ("dawid-skene", "anchors")
+    assert suggest_method(ONE_TAG_EACH, anchored=True) == ("ensemble", "it can use anchors")
 
 
 def test_all_means_all_methods_that_can_take_the_labels() -> None:

@@ -51,6 +51,14 @@ ConfidenceOption = Annotated[
 SaveOption = Annotated[
     str | None, typer.Option("--save", metavar="FOLDER", help="Also save the estimate, for crowdlogic report.")
 ]
+DependenceOption = Annotated[
+    str,
+    typer.Option(
+        "--dependence",
+        help="How far labels of one item depend on each other: public (as on public crowd sets) or none (the method's "
+        "own posterior, which claims too much).",
+    ),
+]
 CheckpointOption = Annotated[
     str | None, typer.Option("--checkpoint", metavar="FILE", help="Save the fit's state here; go on from it if there.")
 ]
@@ -73,6 +81,7 @@ def command(
     order: Annotated[str | None, typer.Option("--order", help="With --ties order: the classes, best first.")] = None,
     seed: SeedOption = 0,
     threads: Annotated[int, typer.Option("--threads", min=1, help="How many threads may work at once.")] = 1,
+    dependence: DependenceOption = "public",
     checkpoint: CheckpointOption = None,
     to: ToOption = None,
     input: InputOptions,
@@ -80,7 +89,7 @@ def command(
 ) -> None:
     """Estimate the true label of every item."""
     fit: dict[str, Any] = {"labels": labels, "anchors": anchors, "gold": gold, "seed": seed, "threads": threads}
-    fit |= {"items": items, "checkpoint": checkpoint, "input": input}
+    fit |= {"items": items, "checkpoint": checkpoint, "dependence": dependence, "input": input}
     if (out is None) == (methods is None):
         raise OptionError("Say where to write with -o FILE, or compare methods with --methods all.")
     if out is None:
@@ -109,4 +118,5 @@ def command(
     )
     if result.scores:
         show_result(result, as_json=json)
-    say(*result.notices, result.message)
+    said = (*result.notices, result.message, result.confidence_message)
+    say(*(sentence for sentence in said if sentence))

@@ -33,6 +33,30 @@ PROBABILITY_PREFIX = "p_"
 """The column of a class's probability is called by this and the class."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Calibration:
+    """How the confidence of an estimate was put on a scale that one can act on.
+
+    Attributes:
+        source: What the scale was learnt from, in words.
+        correlation: How far the labels of one item depend on each other, from 0 to 1.
+        doubt: The share of uniform doubt in every belief.
+        sharpness: What known truths of these very items say of the scale: above 1, answers are right more often than
+            the scale says; 1 without any.
+        anchors: How many known truths that is.
+        spread: Standard deviation, from data set to data set, of accuracy minus mean confidence.
+        sets: On how many data sets that is known.
+    """
+
+    source: str
+    correlation: float
+    doubt: float
+    sharpness: float = 1.0
+    anchors: int = 0
+    spread: float
+    sets: int
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Estimate:
     """The answer of a truth method.
@@ -52,6 +76,7 @@ class Estimate:
         converged: Whether the method converged; True for methods that do not iterate.
         tied: How many units had more than one best class.
         parameters: What else the method estimated, by name, such as the difficulty of each unit.
+        calibration: How the confidence was put on a scale that one can act on; None for the method's own posterior.
     """
 
     method: str
@@ -68,6 +93,7 @@ class Estimate:
     converged: bool = True
     tied: int = 0
     parameters: Mapping[str, Floats] = field(default_factory=dict)
+    calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
         if self.beliefs.shape != (len(self.answer), len(self.classes)):

@@ -58,6 +58,26 @@ def calibration_error(gold: Ints, beliefs: Beliefs, *, bins: int = BINS) -> floa
     return float(gap.sum() / len(bin_of_unit)) if len(bin_of_unit) else float("nan")
 
 
+def confidence_brier(gold: Ints, beliefs: Beliefs) -> float:
+    """The mean of (confidence - right)², right being 1 or 0 (1/t in a tie): the Brier score of the answer alone."""
+    known = check_beliefs(gold, beliefs)
+    confidence = beliefs[known].max(axis=1, initial=0.0)
+    return mean_or_nan((confidence - tie_credit(gold[known], beliefs[known])) ** 2)
+
+
+def confidence_auroc(gold: Ints, beliefs: Beliefs) -> float:
+    """How often a right answer is more confident than a wrong one, equal ones counted half; NaN with only one kind."""
+    from scipy.stats import rankdata
+
+    known = check_beliefs(gold, beliefs)
+    right = beliefs[known].argmax(axis=1) == gold[known]
+    n_right, n_wrong = int(right.sum()), int((~right).sum())
+    if not n_right or not n_wrong:
+        return float("nan")
+    rank = rankdata(beliefs[known].max(axis=1))
+    return float((rank[right].sum() - n_right * (n_right + 1) / 2) / (n_right * n_wrong))
+
+
 def tie_credit(gold: Ints, beliefs: Beliefs) -> Floats:
     """credit[i], 1/t where the gold is one of the t most probable classes, and 0 elsewhere."""
     best = beliefs >= beliefs.max(axis=1, keepdims=True, initial=-np.inf) - TIE_TOLERANCE

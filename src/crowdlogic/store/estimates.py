@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.estimate import NO_ANSWER, Estimate
+from crowdlogic.data.estimate import NO_ANSWER, Calibration, Estimate
 from crowdlogic.data.files import make_folder, written_together
 from crowdlogic.errors import FormatError, MissingDataError
 from crowdlogic.store.checksums import CHECKSUMS, check_checksums, write_checksums
@@ -22,6 +23,7 @@ from crowdlogic.store.damage import (
 )
 from crowdlogic.store.files import NamedArrays, get_arrays, get_json, put_arrays, put_bytes
 from crowdlogic.store.own_files import check_own_files
+from crowdlogic.store.records import decode_record
 
 ARRAYS, NAMES = "estimate.safetensors", "estimate.json"
 FIELDS = ("beliefs", "answer", "offsets", "confusion", "reliability", "prior", "trace")
@@ -46,6 +48,7 @@ def save_estimate(folder: str | Path, estimate: Estimate) -> None:
         "annotators": estimate.annotators.to_list(),
         "converged": estimate.converged,
         "tied": estimate.tied,
+        "calibration": None if estimate.calibration is None else asdict(estimate.calibration),
     }
     with written_together():
         make_folder(target)
@@ -92,6 +95,7 @@ def _build(names: dict[str, Any], arrays: NamedArrays) -> Estimate:
         trace=arrays["trace"],
         converged=names["converged"],
         tied=names["tied"],
+        calibration=_calibration(home / NAMES, names.get("calibration")),
         parameters={n.removeprefix(PARAMETERS): a for n, a in arrays.items() if n.startswith(PARAMETERS)},
     )
 
@@ -102,6 +106,16 @@ def _read_names(path: Path) -> dict[str, Any]:
     if not fits or not all(isinstance(names.get(name), kind) for name, kind in KINDS.items()):
         raise FormatError(f"{path}: is no estimate of version {VERSION}. {REMEDY}")
     return dict(names)
+
+
+def _calibration(path: Path, saved: Any) -> Calibration | None:
+    """The calibration from its plain form; files that were saved without one have none."""
+    if saved is None:
+        return None
+    try:
+        return decode_record(Calibration, saved, "calibration")
+    except InvalidValueError as problem:
+        raise FormatError(f"{path}: {problem}. {REMEDY}") from problem
 
 
 def _read_arrays(path: Path) -> NamedArrays:

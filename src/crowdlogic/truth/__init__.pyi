@@ -3,7 +3,10 @@ from crowdlogic.truth.comparison import MethodResult as MethodResult
 from crowdlogic.truth.comparison import compare_methods as compare_methods
 from crowdlogic.truth.dawid_skene import DawidSkene as DawidSkene
 from crowdlogic.truth.dawid_skene import fit_shards as fit_shards
+from crowdlogic.truth.dependence import Dependence as Dependence
+from crowdlogic.truth.dependence import state_confidence as state_confidence
 from crowdlogic.truth.ebcc import EBCC as EBCC
+from crowdlogic.truth.ensemble import Ensemble as Ensemble
 from crowdlogic.truth.fitting import Fitting as Fitting
 from crowdlogic.truth.glad import GLAD as GLAD
 from crowdlogic.truth.hmm_crowd import HMMCrowd as HMMCrowd

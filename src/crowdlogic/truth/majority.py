@@ -36,6 +36,7 @@ class MajorityVote:
 
     name = "majority"
     uses_anchors: ClassVar[bool] = False
+    gives_shares: ClassVar[bool] = True
 
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (votes need no text)
         """Count the votes."""

@@ -53,32 +53,31 @@ def applicable_methods(labels: CrowdLabels) -> list[str]:
 
 
 ENOUGH = 15
-"""Minimum number of labels per annotator and class for estimating confusion matrices."""
+"""Minimum number of labels per annotator and class for estimating confusion matrices of tags."""
 
 FEW = 2
-"""Minimum number of labels per annotator and class for estimating anything about annotators."""
+"""Minimum number of labels per annotator and class for estimating anything about annotators of tags."""
 
 
 def choose_method(labels: CrowdLabels) -> tuple[str, str]:
     """The name of the method that suits the labels, and the reason.
 
-    The rule looks at the labels per annotator and class, c = labels / (annotators x classes): with c of 15 or more a
-    confusion matrix per annotator can be estimated (dawid-skene; bsc-seq for the tags of sentences); with less, a few
-    numbers (mace; hmm-crowd); with less than 2, nothing (majority). Where confusion matrices would be too large, mace;
-    and also where most labels come from annotators who only ever give one class, such as labelling functions.
+    Single items: the ensemble, which weighs confusion matrices by how many labels there are for them, so that it is not
+    clearly worse than counting votes anywhere. Where most labels come from annotators who only ever give one class,
+    such as labelling functions: mace. Spans in sentences, by the labels per annotator and class: bsc-seq from 15 on,
+    hmm-crowd from 2 on, else majority; mace where their tables would be too large.
     """
     if labels.negated is not None:
         return ("bsc-seq" if labels.is_sequential else "dawid-skene"), "labels that say which class it is not"
     size = len(labels.annotators) * labels.n_classes
     each = labels.n_labels / max(size, 1)
-    spans = labels.is_sequential and is_span_tag_set(labels.classes)
-    why = f"{each:.1f} labels per annotator and class"
+    if each >= FEW and find_labelling_functions(labels).any():
+        return "mace", "most labels are of annotators who only ever give one class"
+    if not (labels.is_sequential and is_span_tag_set(labels.classes)):
+        return "ensemble", "it is not clearly worse than counting votes anywhere"
+    why = f"it suits {each:.1f} labels per annotator and class"
     if each < FEW:
         return "majority", why
-    if size * labels.n_classes * (labels.n_classes if spans else 1) > MOST_CELLS:
-        return "mace", f"{labels.n_classes:,} classes"
-    if find_labelling_functions(labels).any():
-        return "mace", "most labels are of annotators who only ever give one class"
-    if spans:
-        return ("bsc-seq" if each >= ENOUGH else "hmm-crowd"), why
-    return ("dawid-skene" if each >= ENOUGH else "mace"), why
+    if size * labels.n_classes**2 > MOST_CELLS:
+        return "mace", f"confusion matrices of {labels.n_classes:,} classes are too large"
+    return ("bsc-seq" if each >= ENOUGH else "hmm-crowd"), why

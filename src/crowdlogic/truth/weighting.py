@@ -58,6 +58,7 @@ class PM:
 
     name = "pm"
     uses_anchors: ClassVar[bool] = False
+    gives_shares: ClassVar[bool] = True
 
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Alternate between weights and weighted votes until no answer changes."""
@@ -86,6 +87,7 @@ class CATD:
 
     name = "catd"
     uses_anchors: ClassVar[bool] = False
+    gives_shares: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not 0 < self.alpha < 1:
@@ -107,6 +109,7 @@ class Wawa:
 
     name = "wawa"
     uses_anchors: ClassVar[bool] = False
+    gives_shares: ClassVar[bool] = True
 
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Vote, weigh, vote again."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,15 @@ from crowdlogic.data.writing import write_estimate, write_table
 from crowdlogic.errors import DataError, OptionError, name_list
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.store.estimates import save_estimate
+from crowdlogic.truth.calibrated import infer_calibrated
 from crowdlogic.truth.comparison import MethodResult, compare_methods, pairwise_agreement, score_estimate
 from crowdlogic.truth.confidence import split_by_confidence, take_items
+from crowdlogic.truth.expected_accuracy import ExpectedAccuracy, describe_mistakes, expected_accuracy
 from crowdlogic.truth.fitting import Fitting
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod
 from crowdlogic.truth.ties import Ties
+from crowdlogic.truth.warning_signs import warning_signs
 from crowdlogic.workflows.inputs import InputOptions
 from crowdlogic.workflows.outputs import answer_format, check_distinct, check_writable, relabel_path
 from crowdlogic.workflows.relabelling import write_relabel_list
@@ -34,10 +37,14 @@ from crowdlogic.workflows.tables import ResultTable, percent
 from crowdlogic.workflows.truth_methods import (
     anchors_of,
     collect_convergence_warnings,
+    configured_method,
     methods_to_compare,
-    seeded_method,
+    parse_dependence,
     suggest_method,
 )
+
+FEW_ANSWERS = 20
+"""With fewer answers than this, nothing is said of how many are wrong."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +59,7 @@ class FitOptions:
         seed: Random seed.
         threads: How many threads may work at once.
         checkpoint: A file for the state of the fit; a fit goes on from it if it is there.
+        dependence: How far labels of one item depend on each other: a name in `truth_methods.DEPENDENCES`.
         input: How the labels are read.
     """
 
@@ -62,6 +70,7 @@ class FitOptions:
     seed: int = 0
     threads: int = 1
     checkpoint: str | None = None
+    dependence: str = "public"
     input: InputOptions = field(default_factory=InputOptions)
 
 
@@ -98,6 +107,7 @@ class Aggregated:
         method: The truth method.
         reason: Why it was chosen; empty when the user named it.
         estimate: Its estimate.
+        expected: How many answers should be right; None where no confidence was calibrated.
         scores: The scores by gold; empty without gold.
         written: Where the answers are, in words.
         notices: What a person should know of the labels and the fit.
@@ -106,6 +116,7 @@ class Aggregated:
     method: str
     reason: str
     estimate: Estimate
+    expected: ExpectedAccuracy | None
     scores: Mapping[str, float]
     written: str
     notices: tuple[str, ...]
@@ -113,8 +124,15 @@ class Aggregated:
     @property
     def message(self) -> str:
         """The outcome in one sentence."""
-        why = f" (chosen for {self.reason})" if self.reason else ""
+        why = f" (chosen because {self.reason})" if self.reason else ""
         return f"{self.method}{why}: {describe_estimate(self.estimate)} -> {self.written}"
+
+    @property
+    def confidence_message(self) -> str:
+        """How many answers are likely wrong, in one sentence; empty where that is not known."""
+        if self.expected is None or self.expected.n < FEW_ANSWERS:
+            return ""
+        return describe_mistakes(self.expected, unit_noun(self.estimate))
 
     def table(self) -> ResultTable:
         """The scores."""
@@ -123,7 +141,12 @@ class Aggregated:
 
     def figures(self) -> dict[str, Any]:
         """The scores as plain data."""
-        return {"method": self.method, **self.scores}
+        figures: dict[str, Any] = {"method": self.method, **self.scores}
+        if self.expected is not None:
+            kept = ("mean", "low", "high")
+            figures["expected_accuracy"] = {name: getattr(self.expected, name) for name in kept}
+            figures["expected_accuracy"]["source"] = self.expected.calibration.source
+        return figures
 
 
 def aggregate(options: AggregateOptions) -> Aggregated:
@@ -133,8 +156,9 @@ def aggregate(options: AggregateOptions) -> Aggregated:
     _check_aggregate(options)
     crowd, gold, fitting = _read(options)
     method, reason = _choose_method(options, crowd.labels)
+    dependence = parse_dependence(options.dependence)
     with collect_convergence_warnings() as warned:
-        estimate = method.infer(crowd.labels, crowd.corpus, fitting=fitting)
+        estimate = infer_calibrated(method, crowd.labels, crowd.corpus, fitting=fitting, dependence=dependence)
     written = _write_answers(options, estimate, crowd)
     if options.annotators is not None:
         write_table(options.annotators, annotator_table(crowd.labels, estimate))
@@ -144,9 +168,10 @@ def aggregate(options: AggregateOptions) -> Aggregated:
         method=method.name,
         reason=reason,
         estimate=estimate,
+        expected=expected_accuracy(estimate),
         scores={} if gold is None else score_estimate(estimate, gold),
         written=written,
-        notices=(*crowd.labels.intake.messages(), *warned),
+        notices=(*crowd.labels.intake.messages(), *warned, *warning_signs(crowd.labels, estimate)),
     )
 
 
@@ -192,7 +217,7 @@ def _choose_method(options: AggregateOptions, labels: CrowdLabels) -> tuple[Trut
         name, reason = suggest_method(labels, anchored=options.anchors is not None)
     if name == "majority":
         return MajorityVote(ties=options.ties or Ties.random, order=options.order, seed=options.seed), reason
-    method = seeded_method(name, seed=options.seed)
+    method = configured_method(name, seed=options.seed, dependence=parse_dependence(options.dependence))
     if options.ties is not None or options.order is not None:
         raise OptionError(f"--ties and --order are for majority; {name} weighs the labels and has hardly any ties.")
     return method, reason
@@ -230,11 +255,13 @@ class MethodComparison:
     Attributes:
         results: What each method made of them.
         agreement: agreement[a, b], the share of units that methods a and b answer alike.
-        notices: What a person should know of the labels.
+        default: The name of the method that `aggregate` would choose.
+        notices: What a person should know of the labels and the methods.
     """
 
     results: Sequence[MethodResult]
     agreement: Floats
+    default: str
     notices: tuple[str, ...]
 
     def table(self) -> ResultTable:
@@ -250,7 +277,7 @@ class MethodComparison:
     def _row(self, one: MethodResult, agreement: Floats) -> tuple[Any, ...]:
         others = max(len(self.results) - 1, 1)
         return (
-            one.name,
+            f"{one.name} (default)" if one.name == self.default else one.name,
             *(percent(score) for score in one.scores.values()),
             percent((agreement.sum() - 1) / others),
             percent(agreement[0]),
@@ -268,6 +295,7 @@ class MethodComparison:
                 "seconds": one.seconds,
                 "iterations": len(one.estimate.trace),
                 "converged": one.estimate.converged,
+                "default": one.name == self.default,
                 "agreement": dict(zip(names, row.tolist(), strict=True)),
             }
             for one, row in zip(self.results, self.agreement, strict=True)
@@ -278,11 +306,39 @@ def compare_truth_methods(options: CompareOptions) -> MethodComparison:
     """Run several truth methods on the same labels; nothing is written."""
     crowd, gold, fitting = _read(options)
     names = methods_to_compare(options.methods, crowd.labels, option="--methods", anchored=options.anchors is not None)
-    methods = [seeded_method(name, seed=options.seed) for name in names]
+    dependence = parse_dependence(options.dependence)
+    methods = [configured_method(name, seed=options.seed, dependence=dependence) for name in names]
     results = compare_methods(methods, crowd.labels, crowd.corpus, gold=gold, fitting=fitting)
+    agreement = pairwise_agreement(results)
+    default = suggest_method(crowd.labels, anchored=options.anchors is not None)[0]
+    signs = (sign for one in results for sign in warning_signs(crowd.labels, one.estimate))
     return MethodComparison(
-        results=results, agreement=pairwise_agreement(results), notices=tuple(crowd.labels.intake.messages())
+        results=results,
+        agreement=agreement,
+        default=default,
+        notices=(*crowd.labels.intake.messages(), *dict.fromkeys(signs), *_disagreement(results, agreement, default)),
     )
+
+
+MUCH_DISAGREEMENT = 0.1
+"""Methods that answer more than this share of the units differently from the default are pointed out."""
+
+
+def _disagreement(results: Sequence[MethodResult], agreement: Floats, default: str) -> Iterator[str]:
+    """Which methods answer many units differently from the default."""
+    names = [one.name for one in results]
+    if default not in names:
+        return
+    apart = 1.0 - agreement[names.index(default)]
+    far = [(share, name) for share, name in zip(apart.tolist(), names, strict=True) if share > MUCH_DISAGREEMENT]
+    if far:
+        listed = ", ".join(f"{name} on {percent(share)}" for share, name in sorted(far, reverse=True))
+        yield f"Methods differ from {default} on many answers: {listed}. Check some of these items."
+
+
+def unit_noun(estimate: Estimate) -> str:
+    """What an answer is called."""
+    return "label" if estimate.offsets is None else "tag"
 
 
 def describe_estimate(estimate: Estimate) -> str:

@@ -27,7 +27,7 @@ from crowdlogic.workflows.aggregate import AggregateOptions, aggregate
 from crowdlogic.workflows.inputs import InputOptions
 from crowdlogic.workflows.outputs import require_folder
 from crowdlogic.workflows.report_evidence import report_explainer
-from crowdlogic.workflows.truth_methods import methods_to_compare, seeded_method
+from crowdlogic.workflows.truth_methods import configured_method, methods_to_compare
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,7 +173,7 @@ def _run_inputs(home: Path, gold: Answers | None, options: ReportOptions) -> tup
 def _compare(inputs: ReportInputs, methods: Sequence[str], seed: int) -> list[MethodResult]:
     """Other methods on the same labels, and what the report is about among them."""
     names = methods_to_compare(methods, inputs.labels, option="--compare")
-    chosen = [seeded_method(name, seed=seed) for name in names]
+    chosen = [configured_method(name, seed=seed) for name in names]
     found = compare_methods(chosen, inputs.labels, inputs.corpus, gold=inputs_gold(inputs))
     return [*found, *compare_itself(inputs, {one.name for one in found})]
 

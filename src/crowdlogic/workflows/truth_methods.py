@@ -13,26 +13,40 @@ import numpy as np
 from crowdlogic.data.answers import Answers
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import find
-from crowdlogic.errors import ConvergenceWarning, DataError, OptionError
+from crowdlogic.errors import ConvergenceWarning, DataError, OptionError, name_list
 from crowdlogic.registry import TRUTH_METHODS
+from crowdlogic.truth.dependence import PUBLIC_CROWDS, Dependence
 from crowdlogic.truth.methods import TruthMethod, applicable_methods, choose_method, truth_method, uses_anchors
 
 ALL = "all"
 """What users write to compare all methods."""
 
 
-def seeded_method(name: str, *, seed: int = 0) -> TruthMethod:
-    """The method of that name with its defaults, and with that seed if it has any use for one."""
+DEPENDENCES: dict[str, Dependence | None] = {"public": PUBLIC_CROWDS, "none": None}
+"""How far labels of one item depend on each other: as on public crowd sets, or not at all."""
+
+
+def configured_method(name: str, *, seed: int = 0, dependence: Dependence | None = PUBLIC_CROWDS) -> TruthMethod:
+    """The method of that name with its defaults, but with that seed and dependence where it has any use for them."""
     method: Any = truth_method(name)
-    has_seed = is_dataclass(method) and "seed" in {field.name for field in fields(method)}
-    chosen: TruthMethod = replace(method, seed=seed) if has_seed else method
+    own = {field.name for field in fields(method)} if is_dataclass(method) else set()
+    given = {"seed": seed, "dependence": dependence}
+    changed = {option: value for option, value in given.items() if option in own}
+    chosen: TruthMethod = replace(method, **changed) if changed else method
     return chosen
+
+
+def parse_dependence(name: str) -> Dependence | None:
+    """The dependence of that name."""
+    if name not in DEPENDENCES:
+        raise OptionError(f"--dependence: {name!r} is none of {name_list(DEPENDENCES)}.")
+    return DEPENDENCES[name]
 
 
 def suggest_method(labels: CrowdLabels, *, anchored: bool = False) -> tuple[str, str]:
     """The name of the method that suits the labels, and why; with anchors, one that can use them."""
     name, reason = choose_method(labels)
-    return ("dawid-skene", "anchors") if anchored and not uses_anchors(name) else (name, reason)
+    return ("ensemble", "it can use anchors") if anchored and not uses_anchors(name) else (name, reason)
 
 
 def methods_to_compare(names: Sequence[str], labels: CrowdLabels, *, option: str, anchored: bool = False) -> list[str]:

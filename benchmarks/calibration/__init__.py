@@ -1,0 +1,1 @@
+"""How far stated confidences can be believed: `python -m benchmarks.calibration`."""

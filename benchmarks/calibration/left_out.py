@@ -1,0 +1,112 @@
+"""Leave one set out: how believable confidences are on a set that nothing was fitted on, and how wide intervals are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from benchmarks.calibration.sets import CrowdSet, fit_dependence, fit_strength, score_beliefs
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.experiments.markdown import format_table
+from crowdlogic.truth.dependence import PUBLIC_CROWDS, Dependence
+from crowdlogic.truth.expected_accuracy import accuracy_interval
+
+CAP = 0.2
+"""The share of uniform doubt in a bare cap."""
+MISS = 40
+"""What a point by which an interval misses costs, in points of width: 2 / (1 - level)."""
+
+
+def leave_one_out(sets: Sequence[CrowdSet]) -> list[Dependence]:
+    """The dependence of every set, from the others alone."""
+    return [fit_dependence([other for other in sets if other is not one]) for one in sets]
+
+
+def scores_table(sets: Sequence[CrowdSet], left_out: Sequence[Dependence]) -> str:
+    """Means over the sets: what is stated, beside the classical posterior, a constant and a bare cap."""
+    stated = {id(one): one.state(dependence) for one, dependence in zip(sets, left_out, strict=True)}
+    rows: dict[str, Callable[[CrowdSet], Beliefs]] = {
+        "dawid-skene, its own posterior": lambda one: one.dawid_skene,
+        "a bare cap (80 % of that, 20 % uniform)": lambda one: (1 - CAP) * one.dawid_skene + CAP / one.votes.shape[1],
+        "a constant (mean accuracy of the other sets)": lambda one: constant(one, sets),
+        "**ensemble, as stated**": lambda one: stated[id(one)],
+    }
+    lines = []
+    for name, believe in rows.items():
+        found = [score_beliefs(one.gold, believe(one)) for one in sets]
+        mean = {score: float(np.mean([row[score] for row in found])) for score in found[0]}
+        gap = float(np.mean([abs(row["gap"]) for row in found]))
+        lines.append(_row(name, mean, gap, worst=max(row["calibration error"] for row in found)))
+    columns = [
+        "",
+        "log loss",
+        "Brier",
+        "AUROC",
+        "calibration error (%)",
+        "worst set",
+        "gap",
+        "mean size of it",
+        "accuracy",
+    ]
+    return format_table(columns, lines)
+
+
+def _row(name: str, mean: dict[str, float], gap: float, *, worst: float) -> tuple[object, ...]:
+    figures = [f"{mean['log loss']:.3f}", f"{mean['Brier']:.4f}", f"{mean['AUROC']:.3f}"]
+    figures += [f"{mean['calibration error']:.1f}", f"{worst:.1f}"]
+    return (name, *figures, f"{mean['gap']:+.1f}", f"{gap:.1f}", f"{mean['accuracy']:.2f}")
+
+
+def constant(one: CrowdSet, sets: Sequence[CrowdSet]) -> Beliefs:
+    """Dawid-Skene's answers, all with the mean accuracy of the other sets as their confidence."""
+    others = [float(np.mean(other.dawid_skene.argmax(axis=1) == other.gold)) for other in sets if other is not one]
+    sure, n_classes = float(np.mean(others)), one.votes.shape[1]
+    beliefs = np.full(one.votes.shape, (1 - sure) / max(n_classes - 1, 1))
+    beliefs[np.arange(len(beliefs)), one.dawid_skene.argmax(axis=1)] = sure
+    return beliefs
+
+
+def sets_table(sets: Sequence[CrowdSet], left_out: Sequence[Dependence]) -> str:
+    """A row per set: its scores, and the interval of its accuracy with a width from the other sets alone."""
+    rows, widths, costs, held = [], [], [], 0
+    for one, dependence in zip(sets, left_out, strict=True):
+        stated = one.state(dependence)
+        scores = score_beliefs(one.gold, stated)
+        interval = accuracy_interval(
+            float(stated.max(axis=1).mean()), n=len(one.gold), calibration=one.calibration(dependence)
+        )
+        low, high, truth = 100 * interval.low, 100 * interval.high, scores["accuracy"]
+        missed = max(low - truth, truth - high, 0.0)
+        widths.append(high - low)
+        costs.append(high - low + MISS * missed)
+        held += missed == 0
+        rows.append(
+            (
+                one.name.removeprefix("truth/"),
+                f"{one.alpha:.2f}",
+                f"{one.votes.sum() / len(one.votes):.1f}",
+                f"{scores['calibration error']:.1f}",
+                f"{100 * interval.mean:.1f}",
+                f"{low:.0f} to {high:.0f}",
+                f"{truth:.1f}",
+            )
+        )
+    columns = ["set", "alpha", "labels per item", "calibration error (%)", "mean confidence", "interval", "right (%)"]
+    summary = (
+        f"The interval holds the truth on {held} of {len(sets)} sets; its half-width is {np.mean(widths) / 2:.1f} "
+        f"points on average, its mean interval score (width + {MISS} x the distance missed) {np.mean(costs):.1f}."
+    )
+    return f"{format_table(columns, rows)}\n\n{summary}"
+
+
+def check_parameters(sets: Sequence[CrowdSet]) -> str:
+    """The parameters fitted on all sets, as the package has them."""
+    found = fit_dependence(sets)
+    strengths = [fit_strength([other for other in sets if other is not one]) for one in sets]
+    return (
+        f"Fitted on all eleven: strength {found.strength:.3f} ({min(strengths):.2f} to {max(strengths):.2f} with one "
+        f"set left out), spread {found.spread:.3f}, spread of the log sharpness {found.sharpness_spread:.2f}; the "
+        f"package has {PUBLIC_CROWDS.strength:g}, {PUBLIC_CROWDS.spread:g} and {PUBLIC_CROWDS.sharpness_spread:g}. "
+        f"Doubt is {PUBLIC_CROWDS.doubt:g}, set by hand."
+    )

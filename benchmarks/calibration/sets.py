@@ -1,0 +1,138 @@
+"""The eleven public sets, what the members of the ensemble believe on them, and the dependence that fits some of them.
+
+The only parameter that is fitted is the strength of the dependence, by the mean log loss over the sets.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from benchmarks.truth_accuracy import SETS
+from crowdlogic.data.benchmarks import load_benchmark
+from crowdlogic.data.estimate import Beliefs, Calibration
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.metrics.calibration import (
+    calibration_error,
+    confidence_auroc,
+    confidence_brier,
+    log_loss,
+    mean_or_nan,
+    tie_credit,
+)
+from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.truth.calibrated import fit_sharpness
+from crowdlogic.truth.dependence import PUBLIC_CROWDS, Dependence, nominal_alpha
+from crowdlogic.truth.ensemble import Ensemble, Member, pool
+
+FLAT_PRIOR = 1e3
+"""A standard deviation so large that the best sharpness of a set is not drawn to 1."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CrowdSet:
+    """A data set, reduced to its items with gold.
+
+    Attributes:
+        name: Its name.
+        labels: All its labels.
+        truth: truth[i] over all items, -1 where it is not known.
+        gold: gold[i] of the items that have it.
+        votes: votes[i, k] of these.
+        alpha: Krippendorff's alpha of all labels.
+        members: The ensemble's members on these items.
+    """
+
+    name: str
+    labels: CrowdLabels
+    truth: Ints
+    gold: Ints
+    votes: Floats
+    alpha: float
+    members: Sequence[Member]
+
+    @property
+    def dawid_skene(self) -> Beliefs:
+        """The classical posterior of Dawid-Skene."""
+        return self.members[0].posterior
+
+    def calibration(self, dependence: Dependence) -> Calibration:
+        """What a dependence makes of all labels of the set."""
+        root = float(np.sqrt(max(self.alpha, 0.0)))
+        return replace(dependence.calibration(self.votes), correlation=dependence.strength * root)
+
+    def state(self, dependence: Dependence) -> Beliefs:
+        """What the ensemble states of the items with gold."""
+        return pool(self.members, self.votes, self.calibration(dependence))
+
+
+def load_sets() -> list[CrowdSet]:
+    """All eleven, each fitted once."""
+    return [load_set(name) for name in SETS]
+
+
+def load_set(name: str) -> CrowdSet:
+    """One data set, with the ensemble's members fitted."""
+    data = load_benchmark(name)
+    truth = np.asarray(data.corpus.gold)
+    known: Bools = truth >= 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        members = [Member(one.weight, one.posterior[known]) for one in Ensemble().members(data.labels)]
+    votes = data.labels.votes()
+    return CrowdSet(
+        name=name,
+        labels=data.labels,
+        truth=truth,
+        gold=truth[known],
+        votes=votes[known],
+        alpha=nominal_alpha(votes),
+        members=members,
+    )
+
+
+def fit_strength(sets: Sequence[CrowdSet]) -> float:
+    """The strength of the dependence with the lowest mean log loss over some sets."""
+
+    def cost(strength: float) -> float:
+        dependence = replace(PUBLIC_CROWDS, strength=strength)
+        return float(np.mean([log_loss(one.gold, one.state(dependence)) for one in sets]))
+
+    return float(minimize_scalar(cost, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-4}).x)
+
+
+def fit_dependence(sets: Sequence[CrowdSet]) -> Dependence:
+    """The dependence of some sets: its strength, and what differs from set to set when each is left out in turn."""
+    offs, sharpness = [], []
+    for one in sets:
+        others = replace(PUBLIC_CROWDS, strength=fit_strength([other for other in sets if other is not one]))
+        stated = one.state(others)
+        right, confidence = tie_credit(one.gold, stated), stated.max(axis=1)
+        chance = float(confidence.mean() * (1 - confidence.mean()) / len(one.gold))
+        offs.append(float(right.mean() - confidence.mean()) ** 2 - chance)
+        sharpness.append(math.log(fit_sharpness(stated, one.gold, spread=FLAT_PRIOR)))
+    return replace(
+        PUBLIC_CROWDS,
+        strength=fit_strength(sets),
+        spread=math.sqrt(max(float(np.mean(offs)), 1e-4)),
+        sharpness_spread=float(np.sqrt(np.mean(np.square(sharpness)))),
+        sets=len(sets),
+    )
+
+
+def score_beliefs(gold: Ints, beliefs: Beliefs) -> dict[str, float]:
+    """Every score of the table, of one set."""
+    right = tie_credit(gold, beliefs)
+    return {
+        "log loss": log_loss(gold, beliefs),
+        "Brier": confidence_brier(gold, beliefs),
+        "AUROC": confidence_auroc(gold, beliefs),
+        "calibration error": 100 * calibration_error(gold, beliefs),
+        "gap": 100 * (mean_or_nan(beliefs.max(axis=1)) - mean_or_nan(right)),
+        "accuracy": 100 * mean_or_nan(right),
+    }

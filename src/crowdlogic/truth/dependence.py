@@ -1,0 +1,138 @@
+"""How sure an answer is, given that the labels of one item depend on each other.
+
+Models of annotators take their errors to be independent given the truth. Real annotators stumble over the same items,
+so a posterior of n labels claims far too much. Here its evidence is divided by the design effect of [KISH65],
+
+    log q_stated[i] = log q[i] / (1 + correlation (n_i - 1)) + const,    and a little uniform doubt is mixed in.
+
+The correlation is not known from labels alone; on public crowd sets it is well described by `strength` times the square
+root of Krippendorff's alpha ([KRIPP11]), which measures how far the labels of one item go together. The fit itself is
+as the method has it: only what is stated changes, and the answer of an item never does.
+
+[KISH65] Kish, "Survey Sampling", 1965, section 5.4.
+[KRIPP11] Krippendorff, "Computing Krippendorff's alpha-reliability", 2011.
+Axes: i unit, k class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from crowdlogic.data.estimate import Calibration, Estimate
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.engines.shards import UNKNOWN, anchor_classes
+from crowdlogic.errors import OptionError
+from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.tempering import temper
+from crowdlogic.registry import TRUTH_METHODS
+from crowdlogic.truth.vote_posterior import posterior_of_votes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dependence:
+    """How far labels of one item depend on each other, and how that is known.
+
+    Attributes:
+        strength: The correlation of the labels of one item, in units of the square root of Krippendorff's alpha.
+        doubt: Share of uniform doubt in every stated belief.
+        spread: Standard deviation, from data set to data set, of accuracy minus mean confidence.
+        sharpness_spread: Standard deviation, from data set to data set, of the log of the best sharpness.
+        sets: On how many data sets these are known.
+        source: What they were learnt from, in words.
+    """
+
+    strength: float
+    doubt: float
+    spread: float
+    sharpness_spread: float
+    sets: int
+    source: str
+
+    def __post_init__(self) -> None:
+        for name in ("strength", "doubt"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise OptionError(f"{name} must lie between 0 and 1, not at {getattr(self, name)}.")
+
+    def calibration(self, votes: Floats) -> Calibration:
+        """What it makes of labels with votes[i, k]."""
+        return Calibration(
+            source=self.source,
+            correlation=self.strength * float(np.sqrt(max(nominal_alpha(votes), 0.0))),
+            doubt=self.doubt,
+            spread=self.spread,
+            sets=self.sets,
+        )
+
+
+PUBLIC_CROWDS = Dependence(
+    strength=0.83,
+    doubt=0.02,
+    spread=0.04,
+    sharpness_spread=0.25,
+    sets=11,
+    source="eleven public crowd sets",
+)
+"""The default, as `python -m benchmarks.calibration` fits it; doubt is set by hand: nobody should claim certainty."""
+
+
+def state_confidence(
+    labels: CrowdLabels,
+    estimate: Estimate,
+    *,
+    dependence: Dependence = PUBLIC_CROWDS,
+    anchors: Mapping[Any, Any] | None = None,
+) -> Estimate:
+    """The estimate with a confidence that one can act on, for the same answers.
+
+    Shares of votes are first turned into the posterior of annotators who are all equally good. An item whose truth is
+    known stays certain.
+
+    Args:
+        labels: The labels that the estimate was made from.
+        estimate: What a method believes.
+        dependence: How far labels of one item depend on each other.
+        anchors: item -> true class (or the tags of a sequence), for items whose truth is known.
+    """
+    if estimate.calibration is not None or not labels.n_labels:
+        return estimate
+    votes = labels.votes()
+    calibration = dependence.calibration(votes)
+    classical = posterior_of_votes(estimate.beliefs, votes) if gives_shares(estimate.method) else estimate.beliefs
+    stated = temper(classical, label_sharpness(votes, calibration.correlation), calibration.doubt)
+    return replace(estimate, beliefs=keep_known(stated, labels, anchors), calibration=calibration)
+
+
+def label_sharpness(votes: Floats, correlation: float) -> Floats:
+    """sharpness[i] = 1 / (1 + correlation (n_i - 1)), one over the design effect of the n_i labels of a unit."""
+    n = votes @ np.ones(votes.shape[1])
+    return np.asarray(1.0 / (1.0 + correlation * np.maximum(n - 1.0, 0.0)))
+
+
+def keep_known(beliefs: Floats, labels: CrowdLabels, anchors: Mapping[Any, Any] | None) -> Floats:
+    """The beliefs with certainty where the truth is known."""
+    fixed = anchor_classes(labels, anchors)
+    if len(fixed):
+        known = np.flatnonzero(fixed != UNKNOWN)
+        beliefs[known] = np.eye(beliefs.shape[1])[fixed[known]]
+    return beliefs
+
+
+def nominal_alpha(votes: Floats) -> float:
+    """Krippendorff's alpha from votes[i, k] ([KRIPP11] section C); 0 where it is undefined, as with a single class."""
+    n = votes @ np.ones(votes.shape[1])
+    pairable = n > 1
+    # A unit with a single label has no pair to agree or disagree
+    votes, n = votes[pairable], n[pairable]
+    total = votes.sum(axis=0)
+    observed = ((n**2 - np.einsum("ik,ik->i", votes, votes)) / (n - 1)).sum()
+    expected = total.sum() ** 2 - (total**2).sum()
+    return float(1.0 - (total.sum() - 1) * observed / expected) if expected > 0 else 0.0
+
+
+def gives_shares(method: str) -> bool:
+    """Whether the beliefs of a method are shares of votes, and so no posterior."""
+    return method in TRUTH_METHODS and bool(getattr(TRUTH_METHODS.load(method), "gives_shares", False))

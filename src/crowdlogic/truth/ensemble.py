@@ -1,0 +1,134 @@
+"""The ensemble: Dawid-Skene, MACE and the vote, pooled. The default where labels are of single items.
+
+Dawid-Skene learns a confusion matrix for every annotator, which pays off with many labels and loses to counting votes
+with few; MACE learns one number; the vote learns nothing. Each states its posterior with the dependence of the labels
+taken into account (`dependence`), and the ensemble is their weighted mean, a linear opinion pool [STONE61]: where the
+members disagree, it is unsure. Dawid-Skene weighs w = c² / (c² + half²) for c labels per annotator and class, MACE
+1 - 0.3 w and the vote 1 - w.
+
+[STONE61] Stone, "The opinion pool", 1961.
+Axes: i unit, j annotator, k class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from crowdlogic.annotators.protocol import MOST_CELLS
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Beliefs, Calibration, Estimate, make_estimate
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.checks import check_amounts
+from crowdlogic.numerics.convergence import Convergence
+from crowdlogic.numerics.tempering import temper
+from crowdlogic.truth.dawid_skene import DawidSkene
+from crowdlogic.truth.dependence import PUBLIC_CROWDS, Dependence, keep_known, label_sharpness
+from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate
+from crowdlogic.truth.mace import MACE
+from crowdlogic.truth.vote_posterior import posterior_of_votes
+
+BESIDE_CONFUSION = 0.3
+"""What MACE loses of its weight beside confusion matrices that are well known: it cannot read an adversary."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """What one member of the ensemble believes: its weight, its own posterior, and its estimate (None for the vote)."""
+
+    weight: float
+    posterior: Beliefs
+    estimate: Estimate | None = None
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """Dawid-Skene, MACE and the vote, each as much as the labels allow.
+
+    Attributes:
+        half: Labels per annotator and class with which Dawid-Skene has half its weight.
+        dependence: How far labels of one item depend on each other; None takes them to be independent, as its members
+            do by themselves.
+        convergence: When Dawid-Skene and MACE stop.
+    """
+
+    half: float = 3.0
+    dependence: Dependence | None = PUBLIC_CROWDS
+    convergence: Convergence = Convergence()
+
+    name = "ensemble"
+
+    def __post_init__(self) -> None:
+        check_amounts(self, positive=("half",))
+
+    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:
+        """Fit the members, and pool what they state."""
+        if not labels.n_labels:
+            return empty_estimate(labels, self.name)
+        members, votes = list(self.members(labels, corpus, fitting=fitting)), labels.votes()
+        calibration = None if self.dependence is None else self.dependence.calibration(votes)
+        beliefs = pool(members, votes, calibration)
+        fitted = [member.estimate for member in members if member.estimate is not None]
+        pooled = make_estimate(
+            labels,
+            self.name,
+            keep_known(beliefs, labels, fitting.anchors),
+            answer_all=fitting.answer_all,
+            confusion=fitted[0].confusion,
+            prior=fitted[0].prior,
+            reliability=fitted[-1].reliability,
+            trace=fitted[0].trace,
+            converged=all(estimate.converged for estimate in fitted),
+        )
+        return replace(pooled, calibration=calibration)
+
+    def members(
+        self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT
+    ) -> Iterator[Member]:
+        """The members that have a weight, each fitted; confusion matrices that would not fit into memory have none."""
+        weight = self.confusion_weight(labels)
+        if weight > 0:
+            found = DawidSkene(convergence=self.convergence).infer(labels, corpus, fitting=_own(fitting, "dawid-skene"))
+            yield Member(weight, found.beliefs, found)
+        found = MACE(convergence=self.convergence).infer(labels, corpus, fitting=_own(fitting, "mace"))
+        yield Member(1.0 - BESIDE_CONFUSION * weight, found.beliefs, found)
+        if weight < 1:
+            votes = labels.votes()
+            yield Member(1.0 - weight, posterior_of_votes(_shares(votes), votes))
+
+    def confusion_weight(self, labels: CrowdLabels) -> float:
+        """The weight of Dawid-Skene, by the labels per annotator and class."""
+        size = int(np.count_nonzero(labels.labels_per_annotator())) * labels.n_classes
+        if len(labels.annotators) * labels.n_classes**2 > MOST_CELLS:
+            return 0.0
+        each = labels.n_labels / max(size, 1)
+        return each**2 / (each**2 + self.half**2)
+
+
+def pool(members: Sequence[Member], votes: Floats, calibration: Calibration | None) -> Beliefs:
+    """The weighted mean of what the members state; of their own posteriors without a calibration."""
+    total = sum(member.weight for member in members)
+    if calibration is None:
+        return np.asarray(sum(member.weight / total * member.posterior for member in members))
+    sharpness = label_sharpness(votes, calibration.correlation)
+    beliefs = np.full_like(members[0].posterior, calibration.doubt / max(votes.shape[1], 1))
+    for member in members:
+        beliefs += (1.0 - calibration.doubt) * member.weight / total * temper(member.posterior, sharpness)
+    return beliefs
+
+
+def _own(fitting: Fitting, member: str) -> Fitting:
+    """The options of a member's fit: its checkpoint is a file of its own beside the ensemble's."""
+    if fitting.checkpoint is None:
+        return fitting
+    path = Path(fitting.checkpoint)
+    return replace(fitting, checkpoint=path.with_name(f"{path.name}.{member}"))
+
+
+def _shares(votes: Floats) -> Floats:
+    n = votes @ np.ones(votes.shape[1])
+    return np.asarray(votes / np.where(n > 0, n, 1.0)[:, None])

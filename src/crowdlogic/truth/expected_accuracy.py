@@ -1,0 +1,99 @@
+"""How many answers of a whole estimate should be right, with an interval that includes what differs between data sets.
+
+The mean confidence is right on average over data sets; on a single one it is off by `spread`, and finitely many items
+add their own chance. m items checked at random say how far it is off here: their error is combined with the spread as
+two measurements of one number.
+
+Axes: i unit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from crowdlogic.data.estimate import Calibration, Estimate
+from crowdlogic.numerics.arrays import Floats
+
+LEVEL = 0.95
+"""The level of the interval."""
+CHECKED = 50
+"""How many items checked at random the advice speaks of."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpectedAccuracy:
+    """The expected share of right answers.
+
+    Attributes:
+        mean: The mean confidence.
+        low: Lower end of the interval.
+        high: Upper end of the interval.
+        n: How many answers that is: those whose truth is not known.
+        calibration: What the confidence rests on.
+    """
+
+    mean: float
+    low: float
+    high: float
+    n: int
+    calibration: Calibration
+
+    @property
+    def mistakes(self) -> tuple[int, int]:
+        """The fewest and the most wrong answers that are likely."""
+        return round(self.n * (1 - self.high)), round(self.n * (1 - self.low))
+
+    def half_width_after(self, checked: int) -> float:
+        """Half the width of the interval if so many items were checked at random beyond those that were."""
+        return _half_width(self.mean, self.n, self.calibration, checked=self.calibration.anchors + checked)
+
+
+def expected_accuracy(estimate: Estimate) -> ExpectedAccuracy | None:
+    """The expected share of right answers; None without a calibration, or without an answer that is in doubt."""
+    confidence = _uncertain(estimate)
+    if estimate.calibration is None or not len(confidence):
+        return None
+    return accuracy_interval(float(confidence.mean()), n=len(confidence), calibration=estimate.calibration)
+
+
+def accuracy_interval(mean: float, *, n: int, calibration: Calibration) -> ExpectedAccuracy:
+    """The interval around the mean confidence of n answers."""
+    half = _half_width(mean, n, calibration, checked=calibration.anchors)
+    low, high = max(mean - half, 0.0), min(mean + half, 1.0)
+    return ExpectedAccuracy(mean=mean, low=low, high=high, n=n, calibration=calibration)
+
+
+def describe_mistakes(expected: ExpectedAccuracy, noun: str = "label") -> str:
+    """How many answers are likely wrong, what that rests on, and what checking some at random would change."""
+    few, many = expected.mistakes
+    share = f"{few:,} to {many:,}" if few < many else f"{many:,}"
+    said = f"{share} of {expected.n:,} {noun}s are likely wrong, {describe_source(expected.calibration)}"
+    if expected.n <= CHECKED:
+        return f"{said}."
+    narrowed = round(expected.n * expected.half_width_after(CHECKED))
+    return f"{said}; {CHECKED} more checked at random would narrow this to about ±{narrowed:,}."
+
+
+def describe_source(calibration: Calibration) -> str:
+    """What a confidence rests on, in words."""
+    if calibration.anchors:
+        return f"by {calibration.anchors:,} known items of this data"
+    return f"as on {calibration.source}"
+
+
+def _uncertain(estimate: Estimate) -> Floats:
+    """The confidence of every answer whose truth is not known."""
+    confidence = estimate.confidence[estimate.answered]
+    return confidence[confidence < 1.0]
+
+
+def _half_width(mean: float, n: int, calibration: Calibration, *, checked: int) -> float:
+    from scipy.special import stdtrit
+
+    variance = mean * (1.0 - mean)
+    between = calibration.spread**2
+    if checked:
+        between = 1.0 / (1.0 / between + checked / variance) if variance > 0 else 0.0
+    return float(stdtrit(calibration.sets, (1.0 + LEVEL) / 2.0) * np.sqrt(between + variance / n))

@@ -1,0 +1,51 @@
+"""The posterior of a vote: every annotator is right equally often, and wrong in any other way.
+
+Two labels of one item agree if both are right, or both wrong in the same way: A = p² + (1 - p)² / (K - 1). So the mean
+agreement of two labels gives p, and each vote for a class adds log p (K - 1) / (1 - p) to its log odds.
+
+Axes: i unit, k class.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.logspace import normalise
+
+UNKNOWN_ACCURACY = 0.8
+"""The accuracy of an annotator where no item has two labels, so that nothing can be known of it."""
+
+MOST_ACCURATE = 0.99
+"""Nobody is taken to be right more often, however well the labels agree."""
+
+LEAST_SKILL = 0.05
+"""Least distance from chance to certainty: a vote always counts for what it says, however badly the labels agree."""
+
+
+def posterior_of_votes(shares: Floats, votes: Floats) -> Floats:
+    """q[i, k] from the share of each class in the votes of a unit (perhaps weighted) and from votes[i, k]."""
+    if shares.shape[1] < 2:
+        return np.ones_like(shares)
+    log_odds = vote_log_odds(common_accuracy(votes), shares.shape[1])
+    n = votes @ np.ones(votes.shape[1])
+    return normalise(shares * (n * log_odds)[:, None])[0]
+
+
+def common_accuracy(votes: Floats) -> float:
+    """How often an annotator is right, from how often two labels of one unit agree."""
+    n, n_classes = votes @ np.ones(votes.shape[1]), votes.shape[1]
+    pairable = n > 1
+    if n_classes < 2 or not pairable.any():
+        return UNKNOWN_ACCURACY
+    votes, n = votes[pairable], n[pairable]
+    agreement = float(((np.einsum("ik,ik->i", votes, votes) - n) / (n * (n - 1))).mean())
+    # The larger root of p² + (1 - p)² / (K - 1) = A, with A at least 1 / K
+    chance, room = 1.0 / n_classes, 1.0 - 1.0 / n_classes
+    skill = max(np.sqrt(max(agreement - chance, 0.0) / room), LEAST_SKILL)
+    return float(min(chance + room * skill, MOST_ACCURATE))
+
+
+def vote_log_odds(accuracy: float, n_classes: int) -> float:
+    """What a vote for a class adds to its log odds."""
+    return float(np.log(accuracy * (n_classes - 1) / (1.0 - accuracy)))

@@ -1,0 +1,77 @@
+"""How many answers should be right, with an interval."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import t
+
+from crowdlogic.data.estimate import Calibration, Estimate
+from crowdlogic.data.simulate.crowds import simulate_crowd
+from crowdlogic.truth.dawid_skene import DawidSkene
+from crowdlogic.truth.ensemble import Ensemble
+from crowdlogic.truth.expected_accuracy import accuracy_interval, describe_mistakes, describe_source, expected_accuracy
+
+CALIBRATION = Calibration(source="eleven public crowd sets", correlation=0.5, doubt=0.02, spread=0.04, sets=11)
+
+
+def estimate(seed: int = 0) -> Estimate:
+    return Ensemble().infer(simulate_crowd(np.random.default_rng(seed), units=300, annotators=12).labels)
+
+
+def test_the_interval_is_students_around_the_mean_confidence() -> None:
+    found = accuracy_interval(0.9, n=400, calibration=CALIBRATION)
+
+    half = t.ppf(0.975, 11) * np.sqrt(0.04**2 + 0.9 * 0.1 / 400)
+    assert (found.low, found.high) == (pytest.approx(0.9 - half), pytest.approx(0.9 + half))
+    assert found.mistakes == (round(400 * (0.1 - half)), round(400 * (0.1 + half)))
+
+
+def test_the_mean_is_that_of_the_answers_in_doubt() -> None:
+    one = estimate()
+    known = one.beliefs.copy()
+    known[:10] = np.eye(3)[one.answer[:10]]
+
+    found = expected_accuracy(replace(one, beliefs=known))
+
+    assert found is not None
+    assert found.n == 290
+    assert found.mean == pytest.approx(one.confidence[10:].mean())
+
+
+def test_checked_items_narrow_the_interval_as_a_second_measurement_does() -> None:
+    found = accuracy_interval(0.8, n=10**9, calibration=CALIBRATION)
+
+    variance = 1 / (1 / 0.04**2 + 50 / (0.8 * 0.2))
+    assert found.half_width_after(50) == pytest.approx(t.ppf(0.975, 11) * np.sqrt(variance), rel=1e-6)
+    assert found.half_width_after(50) < (found.high - found.low) / 2
+    checked = accuracy_interval(0.8, n=10**9, calibration=replace(CALIBRATION, anchors=50))
+    assert (checked.high - checked.low) / 2 == pytest.approx(found.half_width_after(50))
+
+
+def test_the_interval_stays_between_0_and_1() -> None:
+    found = accuracy_interval(0.98, n=30, calibration=CALIBRATION)
+
+    assert found.high == 1.0
+    assert found.mistakes[0] == 0
+
+
+def test_the_methods_own_posterior_promises_nothing() -> None:
+    labels = simulate_crowd(np.random.default_rng(0), units=50, annotators=5).labels
+
+    assert expected_accuracy(DawidSkene().infer(labels)) is None
+
+
+def test_the_sentence_says_how_many_and_by_what() -> None:
+    found = accuracy_interval(0.83, n=1000, calibration=CALIBRATION)
+
+    assert describe_mistakes(found) == (
+        "78 to 262 of 1,000 labels are likely wrong, as on eleven public crowd sets; 50 more checked at random would "
+        "narrow this to about ±75."
+    )
+    assert describe_mistakes(accuracy_interval(0.9, n=30, calibration=CALIBRATION), "tag") == (
+        "0 to 7 of 30 tags are likely wrong, as on eleven public crowd sets."
+    )
+    assert describe_source(replace(CALIBRATION, anchors=40)) == "by 40 known items of this data"

@@ -95,7 +95,7 @@ def _build(names: dict[str, Any], arrays: NamedArrays) -> Estimate:
         trace=arrays["trace"],
         converged=names["converged"],
         tied=names["tied"],
-        calibration=_calibration(home / NAMES, names.get("calibration")),
+        calibration=_calibration(names.get("calibration")),
         parameters={n.removeprefix(PARAMETERS): a for n, a in arrays.items() if n.startswith(PARAMETERS)},
     )
 
@@ -108,14 +108,15 @@ def _read_names(path: Path) -> dict[str, Any]:
     return dict(names)
 
 
-def _calibration(path: Path, saved: Any) -> Calibration | None:
-    """The calibration from its plain form; files that were saved without one have none."""
+def _calibration(saved: Any) -> Calibration | None:
+    """The calibration from its plain form, if all its numbers can be; the method's own posterior has none."""
     if saved is None:
         return None
-    try:
-        return decode_record(Calibration, saved, "calibration")
-    except InvalidValueError as problem:
-        raise FormatError(f"{path}: {problem}. {REMEDY}") from problem
+    found = decode_record(Calibration, saved, "calibration")
+    shares = (found.correlation, found.doubt, found.spread)
+    if not all(0 <= one <= 1 for one in shares) or not found.sharpness > 0 or found.anchors < 0 or found.sets < 1:
+        raise InvalidValueError(f"calibration is {saved!r:.80}")
+    return found
 
 
 def _read_arrays(path: Path) -> NamedArrays:

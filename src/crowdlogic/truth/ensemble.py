@@ -21,7 +21,7 @@ import numpy as np
 from crowdlogic.annotators.protocol import MOST_CELLS
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Calibration, Estimate, make_estimate
-from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.checks import check_amounts
 from crowdlogic.numerics.convergence import Convergence
@@ -67,6 +67,7 @@ class Ensemble:
 
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:
         """Fit the members, and pool what they state."""
+        require_whole_labels(labels, self.name)
         if not labels.n_labels:
             return empty_estimate(labels, self.name)
         members, votes = list(self.members(labels, corpus, fitting=fitting)), labels.votes()

@@ -45,6 +45,7 @@ class KOS:
 
     name = "kos"
     uses_anchors: ClassVar[bool] = False
+    gives_shares: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_amounts(self, not_negative=("iterations",))

@@ -62,13 +62,14 @@ FEW = 2
 def choose_method(labels: CrowdLabels) -> tuple[str, str]:
     """The name of the method that suits the labels, and the reason.
 
-    Single items: the ensemble, which weighs confusion matrices by how many labels there are for them, so that it is not
-    clearly worse than counting votes anywhere. Where most labels come from annotators who only ever give one class,
+    Labels that say which class it is not: dawid-skene, or bsc-seq for sentences. Other single items: the ensemble. It
+    weighs confusion matrices by how many labels there are for them, so that it is not clearly worse than counting votes
+    anywhere. Where most labels come from annotators who only ever give one class,
     such as labelling functions: mace. Spans in sentences, by the labels per annotator and class: bsc-seq from 15 on,
     hmm-crowd from 2 on, else majority; mace where their tables would be too large.
     """
     if labels.negated is not None:
-        return ("bsc-seq" if labels.is_sequential else "dawid-skene"), "labels that say which class it is not"
+        return ("bsc-seq" if labels.is_sequential else "dawid-skene"), "some labels only say which class it is not"
     size = len(labels.annotators) * labels.n_classes
     each = labels.n_labels / max(size, 1)
     if each >= FEW and find_labelling_functions(labels).any():

@@ -66,6 +66,7 @@ class MMSR:
 
     name = "m-msr"
     uses_anchors: ClassVar[bool] = False
+    gives_shares: ClassVar[bool] = True
 
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Complete the matrix of agreements, and weigh the votes by the skills."""

@@ -90,8 +90,8 @@ def error_dispersion(labels: CrowdLabels, estimate: Estimate) -> float:
     annotators answer independently of each other.
     """
     size, n_classes = len(labels.annotators), labels.n_classes
-    if size * n_classes**2 > MOST_CELLS or labels.is_sequential:
-        return 1.0  # too many classes for a table of each annotator, or tokens, which depend on their neighbours
+    if size * n_classes**2 > MOST_CELLS or labels.is_sequential or labels.negated is not None:
+        return 1.0  # no table of what an annotator says, or tokens, which depend on their neighbours
     rows = estimate.answered[labels.unit]
     unit, annotator, label = labels.unit[rows], labels.annotator[rows], labels.label[rows]
     answer = estimate.answer[unit]

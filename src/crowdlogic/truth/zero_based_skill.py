@@ -57,6 +57,7 @@ class ZeroBasedSkill:
 
     name = "zero-based-skill"
     uses_anchors: ClassVar[bool] = False
+    gives_shares: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.iterations < 0 or self.rate.every < 1 or not self.margin > 0:

@@ -26,7 +26,7 @@ import numpy as np
 
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate, vote_shares
-from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.checks import check_amounts
 from crowdlogic.numerics.sums import sum_by
@@ -53,6 +53,7 @@ class KOS:
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Pass messages for each class against the rest, and share out their weight."""
         refuse_anchors(self.name, fitting)
+        require_whole_labels(labels, self.name)
         if not labels.n_labels:
             return empty_estimate(labels, self.name)
         # share[i, k], the part of the messages' weight that speaks for class k; one problem serves two classes

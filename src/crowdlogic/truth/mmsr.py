@@ -24,7 +24,7 @@ from scipy import linalg, sparse
 from crowdlogic.annotators.protocol import MOST_CELLS
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate, make_estimate
-from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.errors import ConvergenceWarning, OptionError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.convergence import Convergence
@@ -71,6 +71,7 @@ class MMSR:
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Complete the matrix of agreements, and weigh the votes by the skills."""
         refuse_anchors(self.name, fitting)
+        require_whole_labels(labels, self.name)
         counted = labels if labels.weight is None else labels.take(labels.weight > 0)
         if not counted.n_labels:
             return empty_estimate(labels, self.name)

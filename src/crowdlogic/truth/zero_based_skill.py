@@ -19,7 +19,7 @@ import numpy as np
 
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate, make_estimate, vote_shares
-from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate, refuse_anchors
@@ -66,6 +66,7 @@ class ZeroBasedSkill:
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Vote, move every skill towards the share of agreeing labels, and vote again."""
         refuse_anchors(self.name, fitting)
+        require_whole_labels(labels, self.name)
         if not labels.n_labels:
             return empty_estimate(labels, self.name)
 

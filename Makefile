@@ -78,6 +78,7 @@ format: install
 bench: install $(PEERS)/.installed $(SNORKEL)/.installed $(PSL)/.installed
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.reading
+	$(BIN)/python -m benchmarks.label_studio
 	$(BIN)/python -m benchmarks.truth_speed
 	$(BIN)/python -m benchmarks.truth_accuracy
 	$(BIN)/python -m benchmarks.dropin_speed

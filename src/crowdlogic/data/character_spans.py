@@ -174,8 +174,10 @@ def tag_annotations(spans: CharacterSpans, item: Ints, offsets: Ints, classes: C
     """
     length = np.diff(offsets)[item]
     base = np.concatenate([[0], np.cumsum(length)])  # base[a], the first tag of annotation a
-    annotation = np.repeat(np.arange(len(item)), length)
-    unit = np.arange(base[-1]) - base[annotation] + offsets[item[annotation]]
+    annotation = np.repeat(np.arange(len(item), dtype=np.int32), length)
+    # unit[t] = the place of tag t within its annotation + the first unit of the text
+    unit = np.repeat((offsets[item] - base[:-1]).astype(np.int32), length)
+    unit += np.arange(base[-1], dtype=np.int32)
     tag_set = parse_tags(classes)
     codes, names = encode(spans.kind)
     rank = np.array([tag_set.types.index(name) for name in names.to_list()], dtype=np.int32)

@@ -24,14 +24,14 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.corpus import UNKNOWN, Corpus, align
-from crowdlogic.data.formats.marked_spans import Annotations, MarkedSpan, tag_texts
+from crowdlogic.data.formats.marked_spans import Annotations, MarkedSpan, TaggedTexts, tag_texts
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.intake.building import build_labels
 from crowdlogic.data.intake.cells import LARGEST_NUMBER, code_labels
 from crowdlogic.data.intake.contract import Duplicates, Intake, LeftOut, TableSource
 from crowdlogic.data.intake.odd_labels import odd_classes
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.names import Names
+from crowdlogic.data.names import Names, encode
 from crowdlogic.data.text_tokens import TokenizedTexts, tokenize_texts
 from crowdlogic.errors import FormatError, name_list
 from crowdlogic.numerics.arrays import Bools, Ints
@@ -273,6 +273,7 @@ class Collector:
         labels = build_labels(table, source, classes=self.options.classes, duplicates=policy)
         gold, classes = self._code_gold_labels()
         texts = None if all(text is None for text in self._texts) else tuple(text or "" for text in self._texts)
+        pl.Series(texts or (), dtype=pl.String)  # raises where a text is no Unicode
         corpus = Corpus(names, texts=texts, classes=classes, gold=gold, question=self.question or "")
         labels, corpus = align(labels, corpus)
         return Crowd(self._with_intake(labels), corpus)
@@ -296,32 +297,13 @@ class Collector:
             spans=[*(self._spans[r] for r in rows), *(self._gold_spans[item] for item in gold_items)],
         )
         tagged = tag_texts(annotations, tokenized, self.options, self)
-        is_gold = tagged.annotation >= len(rows)
-        annotator = np.array(self._span_rows.annotator, dtype=np.int64)[rows]
-        given = ~is_gold
-        weight, time = (
-            np.array(column)[rows][tagged.annotation[given]]
-            for column in (self._span_rows.weight, self._span_rows.time)
-        )
-        labels = CrowdLabels(
-            unit=tagged.unit[given],
-            annotator=annotator[tagged.annotation[given]],
-            label=tagged.label[given],
-            items=self._item_names(),
-            annotators=self._annotator_names(),
-            classes=tagged.classes,
-            offsets=tokenized.offsets,
-            weight=None if (weight == 1.0).all() else weight,
-            time=None if np.isnan(time).all() else time,
-            kind=self._kind_column(),
-            intake=Intake(rows=len(rows), notices=odd_classes(tagged.classes)),
-        )
+        labels = self._tag_labels(tagged, rows, tokenized.offsets)
         gold = np.full(int(tokenized.offsets[-1]), UNKNOWN, dtype=np.int32)
-        gold[tagged.unit[is_gold]] = tagged.label[is_gold]
+        gold[tagged.unit[labels.n_labels :]] = tagged.label[labels.n_labels :]  # those of gold stand last
         corpus = Corpus(
-            self._item_names(),
+            labels.items,
             texts=tuple(texts),
-            tokens=tuple(tokenized.tokens.to_list()),
+            tokens=_shared_texts(tokenized.tokens),
             offsets=tokenized.offsets,
             bounds=tokenized.bounds,
             classes=tagged.classes if gold_items else (),
@@ -329,6 +311,26 @@ class Collector:
             question=self.question or "",
         )
         return Crowd(self._with_intake(labels), corpus)
+
+    def _tag_labels(self, tagged: TaggedTexts, rows: Ints, offsets: Ints) -> CrowdLabels:
+        """The tags of all annotations but gold, which stands last."""
+        count = int(np.searchsorted(tagged.annotation, len(rows)))
+        annotation = tagged.annotation[:count]
+        annotator = np.array(self._span_rows.annotator, dtype=np.int32)[rows]
+        weight, time = (np.array(column)[rows] for column in (self._span_rows.weight, self._span_rows.time))
+        return CrowdLabels(
+            unit=tagged.unit[:count],
+            annotator=annotator[annotation],
+            label=tagged.label[:count],
+            items=self._item_names(),
+            annotators=self._annotator_names(),
+            classes=tagged.classes,
+            offsets=offsets,
+            weight=None if (weight == 1.0).all() else weight[annotation],
+            time=None if np.isnan(time).all() else time[annotation],
+            kind=self._kind_column(),
+            intake=Intake(rows=len(rows), notices=odd_classes(tagged.classes)),
+        )
 
     def _tokenized(self, texts: list[str]) -> TokenizedTexts:
         """The tokens of all texts: the export's own where it has them for every text, else cut by the tokeniser."""
@@ -446,6 +448,13 @@ def parse_time(value: Any) -> float | None:
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return None
+
+
+def _shared_texts(tokens: Names) -> tuple[str, ...]:
+    """The tokens as Python's text, each distinct one held once."""
+    codes, names = encode(tokens)
+    distinct = names.to_list()
+    return tuple([distinct[code] for code in codes.tolist()])
 
 
 def _label_column(labels: Sequence[Any]) -> Names:

@@ -11,7 +11,7 @@ Layout as in potato-annotation 2.8 (potato/user_state_management.py).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -99,7 +99,8 @@ def _read_state(file: InputFile, collector: Collector) -> State:
     """The state of one annotator, with its answers normalised to objects by instance."""
     collector.member = file.member if isinstance(file, MemberFile) else ""
     try:
-        state = json.loads(file.content.removeprefix(b"\xef\xbb\xbf"))
+        with file.open_unpacked() as opened:
+            state = json.loads(opened.read().removeprefix(b"\xef\xbb\xbf"), object_hook=_name_once({}))
     except UnicodeDecodeError:
         raise collector.error("", "not UTF-8 text", "Save the file as UTF-8.") from None
     except (ValueError, RecursionError) as problem:
@@ -110,6 +111,18 @@ def _read_state(file: InputFile, collector: Collector) -> State:
         if not isinstance(state.get(name, {}), dict):
             raise collector.error("", f"{name} is not an object", REMEDY)
     return state
+
+
+def _name_once(known: dict[tuple[str, str], dict[str, str]]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """A hook for reading: equal {schema, name} objects become one, since a state repeats a few of them."""
+
+    def share(found: dict[str, Any]) -> dict[str, Any]:
+        schema, name = found.get("schema"), found.get("name")
+        if len(found) != 2 or not isinstance(schema, str) or not isinstance(name, str):
+            return found
+        return known.setdefault((schema, name), found)
+
+    return share
 
 
 def _pairs(answers: Any) -> Iterator[tuple[str, str, Any]]:

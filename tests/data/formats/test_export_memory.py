@@ -1,0 +1,103 @@
+"""Memory of importers: at most ten times the file above an idle process, on files of 20 MB; sound and cut off."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.data.formats.exports import annotation, choice, span, task
+
+SIZE = 20_000_000
+TEXT = "Yesterday Ann went home with her friends, and nobody in Rome heard of it. "
+MEASURE = """
+import resource, sys
+from crowdlogic.data.reading import read_crowd
+from crowdlogic.data.files import InputFile
+from crowdlogic.data.formats.detection import detect_format
+from crowdlogic.errors import CrowdLogicError
+detect_format(InputFile(sys.argv[1]))
+idle = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    print(read_crowd(sys.argv[1]).labels.n_labels, file=sys.stderr)
+except CrowdLogicError as problem:
+    print(problem, file=sys.stderr)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - idle) * 1024)
+"""
+HASHES = {"_task_hash": 6, "_session_id": "s", "_timestamp": 17, "answer": "accept"}
+
+
+def choices(n: int) -> Any:
+    return task(n, TEXT * 3, *(annotation(who, choice("xyz"[(n + who) % 3])) for who in range(5)))
+
+
+def spans(n: int) -> Any:
+    return task(n, TEXT * 3, *(annotation(who, span(10, 13, "PER", "Ann")) for who in range(5)))
+
+
+def prodigy(n: int) -> Any:
+    words = [{"text": w, "start": 0, "end": 0, "id": i, "ws": True} for i, w in enumerate(TEXT.split())]
+    at = 0
+    for word in words:
+        word["start"] = TEXT.index(word["text"], at)
+        word["end"] = at = word["start"] + len(word["text"])
+    marked = [{"start": 10, "end": 13, "label": "PER", "token_start": 1, "token_end": 1}]
+    return {
+        "text": TEXT,
+        "tokens": words,
+        "spans": marked,
+        "_input_hash": n // 5,
+        "_annotator_id": f"a{n % 5}",
+        **HASHES,
+    }
+
+
+def doccano(n: int) -> Any:
+    return {"id": n, "text": TEXT * 3, "label": ["xyz"[n % 3]], "Comments": []}
+
+
+def write_array(path: Path, record: Callable[[int], Any]) -> None:
+    count = SIZE // len(json.dumps(record(7)))
+    path.write_text("[" + ",\n".join(json.dumps(record(n)) for n in range(count)) + "]")
+
+
+def write_lines(path: Path, record: Callable[[int], Any]) -> None:
+    count = SIZE // len(json.dumps(record(7)))
+    path.write_text("".join(json.dumps(record(n)) + "\n" for n in range(count)))
+
+
+def write_potato(path: Path, _: Any) -> None:
+    (path / "ann").mkdir(parents=True)
+    pairs = {f"instance-{n}": [[{"schema": "sentiment", "name": "xyz"[n % 3]}, "true"]] for n in range(SIZE // 76)}
+    state = {"user_id": "ann", "instance_id_ordering": [], "instance_id_to_label_to_value": pairs}
+    (path / "ann" / "user_state.json").write_text(json.dumps(state))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("cut", [False, True], ids=["sound", "cut off"])
+@pytest.mark.parametrize(
+    ("name", "write", "record"),
+    [
+        ("e.json", write_array, choices),
+        ("e.json", write_array, spans),
+        ("e.jsonl", write_lines, prodigy),
+        ("e.jsonl", write_lines, doccano),
+        ("p", write_potato, None),
+    ],
+    ids=["label-studio", "label-studio spans", "prodigy", "doccano", "potato"],
+)
+def test_memory_is_at_most_ten_times_the_file(name: str, write: Any, record: Any, cut: bool, tmp_path: Path) -> None:
+    path = tmp_path / name
+    write(path, record)
+    file = path / "ann" / "user_state.json" if path.is_dir() else path
+    if cut:
+        with file.open("r+b") as opened:
+            opened.truncate(file.stat().st_size - 50)
+
+    done = subprocess.run([sys.executable, "-c", MEASURE, str(path)], capture_output=True, text=True, check=True)
+
+    assert float(done.stdout) <= 10 * file.stat().st_size, done.stderr

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+
 from crowdlogic.data.formats.protocol import Crowd
 from crowdlogic.data.frames import from_frame, from_sequences
 from crowdlogic.data.labels import CrowdLabels
@@ -46,3 +50,13 @@ def test_a_few_labels_give_wide_intervals_and_name_the_annotators() -> None:
 
     assert remarks["reliability of annotators with intervals"] == "wide for 1 annotator with fewer than 20 labels (bob)"
     assert remarks["training a classifier"] == "no texts in the file; give them with --items"
+
+
+def test_partial_labels_allow_methods_with_a_confusion_matrix_only() -> None:
+    whole = from_frame({"item": ["u", "u", "v"], "annotator": ["a", "b", "a"], "label": ["x", "y", "z"]})
+
+    found = capabilities(replace(whole, negated=np.array([True, False, False])))
+
+    assert found.methods == ("dawid-skene", "ibcc", "ebcc")
+    assert found.refused["majority"] == "some labels say only which class it is not"
+    assert {one.name for one in found.others if not one.possible} >= {"agreement with intervals", "report"}

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.data.formats.exports import annotation, choice, task, write_json
 
+from crowdlogic.data.frames import from_frame
+from crowdlogic.data.writing import write_labels
 from crowdlogic.errors import MissingDataError, OptionError
 from crowdlogic.workflows.doctor import Diagnosis, DoctorOptions, diagnose
 from crowdlogic.workflows.inputs import InputOptions
@@ -81,3 +84,28 @@ def test_a_file_that_is_not_there_and_standard_input_are_errors(tmp_path: Path) 
         diagnose(DoctorOptions(file=str(tmp_path / "absent.csv")))
     with pytest.raises(OptionError, match="needs a file"):
         diagnose(DoctorOptions(file="-"))
+
+
+def test_an_export_says_what_was_left_out_and_comes_back_in_its_own_shape(tmp_path: Path) -> None:
+    tasks = [
+        task(1, "one", annotation("ann", choice("x")), annotation("bob", choice("y"))),
+        task(2, "two", annotation("ann", choice("x"), was_cancelled=True)),
+    ]
+    path = write_json(tmp_path / "export.json", tasks)
+
+    found = diagnose(DoctorOptions(file=str(path)))
+
+    assert found.title == "Label Studio's export"
+    assert [(one.count, one.what) for one in found.left_out] == [(1, "annotation")]
+    assert found.first[1].startswith(f"crowdlogic aggregate {path} -o consensus.json")
+
+
+def test_a_folder_that_cannot_be_read_has_a_problem(tmp_path: Path) -> None:
+    labels = from_frame({"item": ["u"], "annotator": ["a"], "label": ["x"]})
+    write_labels(tmp_path / "d.hf", labels)
+    (tmp_path / "d.hf" / "state.json").write_text("{}")
+
+    found = diagnose(DoctorOptions(file=str(tmp_path / "d.hf")))
+
+    assert found.contents == "cannot be read as it is"
+    assert found.problem == f"{tmp_path}/d.hf: state.json names no files of rows. Save the dataset again."

@@ -18,6 +18,10 @@ from crowdlogic.workflows.truth_methods import suggest_method
 FEW_LABELS = 20
 """Below this many labels, the 95 % credible interval of an annotator's reliability is wider than 0.3 or so."""
 
+AGREEMENT, REPORT = "agreement with intervals", "report"
+TAKE_PARTIAL_LABELS = ("dawid-skene", "ibcc", "ebcc", "bsc-seq")
+PARTIAL = "some labels say only which class it is not"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Capability:
@@ -65,7 +69,9 @@ class Capabilities:
     def rows(self) -> list[tuple[str, str]]:
         """The same as rows of a table: what, and whether."""
         rows = [("truth methods", ", ".join(self.methods)), ("suggested", f"{self.suggested} ({self.reason})")]
-        rows += [(f"not {name}", why) for name, why in self.refused.items()]
+        for why in dict.fromkeys(self.refused.values()):
+            names = ", ".join(name for name, reason in self.refused.items() if reason == why)
+            rows.append(("not for these labels", f"{names}: {why}"))
         for one in self.others:
             text = "yes" if one.possible else "no"
             rows.append((one.name, f"{text}: {one.remark}" if one.remark else text))
@@ -74,11 +80,20 @@ class Capabilities:
 
 def find_capabilities(labels: CrowdLabels, facts: LabelFacts) -> Capabilities:
     """What the labels allow. Nothing is fitted, so it is quick."""
-    methods = applicable_methods(labels)
+    suitable, partial = applicable_methods(labels), labels.negated is not None
+    refused = {name: "it models the tags of sentences" for name in TRUTH_METHODS if name not in suitable}
+    if partial:
+        refused |= {name: PARTIAL for name in suitable if name not in TAKE_PARTIAL_LABELS}
     suggested, reason = suggest_method(labels)
-    refused = {name: "it models the tags of sentences" for name in TRUTH_METHODS if name not in methods}
-    others = (*_agreement(labels), _reliability(labels), _scores(facts), _training(facts), _report(facts))
-    return Capabilities(methods=tuple(methods), refused=refused, suggested=suggested, reason=reason, others=others)
+    others = (
+        *([Capability(name=AGREEMENT, possible=False, remark=PARTIAL)] if partial else _agreement(labels)),
+        _reliability(labels),
+        _scores(facts),
+        _training(facts),
+        Capability(name=REPORT, possible=False, remark=PARTIAL) if partial else _report(facts),
+    )
+    methods = tuple(name for name in suitable if name not in refused)
+    return Capabilities(methods=methods, refused=refused, suggested=suggested, reason=reason, others=others)
 
 
 def _agreement(labels: CrowdLabels) -> list[Capability]:
@@ -87,8 +102,8 @@ def _agreement(labels: CrowdLabels) -> list[Capability]:
     defined = [one.title for one in found if one.reason is None]
     undefined = [Capability(name=one.title, possible=False, remark=one.reason) for one in found if one.reason]
     if not defined:
-        return [Capability(name="agreement with intervals", possible=False, remark=undefined[0].remark)]
-    return [Capability(name="agreement with intervals", possible=True, remark=", ".join(defined)), *undefined]
+        return [Capability(name=AGREEMENT, possible=False, remark=undefined[0].remark)]
+    return [Capability(name=AGREEMENT, possible=True, remark=", ".join(defined)), *undefined]
 
 
 def _reliability(labels: CrowdLabels) -> Capability:
@@ -116,4 +131,4 @@ def _training(facts: LabelFacts) -> Capability:
 
 def _report(facts: LabelFacts) -> Capability:
     without = "" if facts.texts else "; without texts, items are shown by name only"
-    return Capability(name="report", possible=facts.labels > 0, remark=f"whom to trust, which labels to check{without}")
+    return Capability(name=REPORT, possible=facts.labels > 0, remark=f"whom to trust, which labels to check{without}")

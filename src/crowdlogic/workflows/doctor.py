@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial as bind
+from pathlib import Path
 from typing import Any, TypeVar
 
-from crowdlogic.data.files import STANDARD_STREAM, InputFile, read_bytes
+from crowdlogic.data.files import STANDARD_STREAM, InputFile
 from crowdlogic.data.formats.detection import detect_format
 from crowdlogic.data.formats.protocol import Crowd, FileFormat
 from crowdlogic.data.formats.tables import TableFormat
-from crowdlogic.data.intake.contract import Duplicates
+from crowdlogic.data.formats.tool_export import ToolExport
+from crowdlogic.data.intake.contract import Duplicates, LeftOut
 from crowdlogic.data.reading import read_answers, read_corpus
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import DataError, OptionError
@@ -52,6 +54,7 @@ class Diagnosis:
         facts: How much it holds; None where it holds no labels of several annotators.
         capabilities: What it allows; None likewise.
         notices: What was left out or changed, and what looks like a mistake.
+        left_out: What an export holds that was left out or changed, counted.
         problem: Why the file cannot be read as it is; None where it can.
         first: What to do first: sentences, or commands to copy.
     """
@@ -63,6 +66,7 @@ class Diagnosis:
     facts: LabelFacts | None = None
     capabilities: Capabilities | None = None
     notices: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
     problem: str | None = None
     first: tuple[str, ...] = ()
 
@@ -89,6 +93,7 @@ class Diagnosis:
             "holds": None if self.facts is None else self.facts.figures(),
             "allows": None if self.capabilities is None else self.capabilities.figures(),
             "notices": list(self.notices),
+            "left_out": [asdict(one) for one in self.left_out],
             "problem": self.problem,
             "first": list(self.first),
         }
@@ -117,23 +122,35 @@ def _describe_crowd(options: DoctorOptions, format: FileFormat, crowd: Crowd, *,
         facts=facts,
         capabilities=find_capabilities(crowd.labels, facts),
         notices=tuple(crowd.labels.intake.messages()),
-        first=tuple(_first_steps(options, facts, words)),
+        left_out=crowd.labels.intake.left_out,
+        first=tuple(_first_steps(options, format, facts, words=words, partial=crowd.labels.negated is not None)),
     )
 
 
-def _first_steps(options: DoctorOptions, facts: LabelFacts, words: str) -> Iterator[str]:
+def _answers_file(format: FileFormat, facts: LabelFacts) -> str:
+    """A name for the consensus: in the tool's own shape where the tool's format can hold it."""
+    if isinstance(format, ToolExport) and format.overrides("encode_estimate") and not format.writes_folder:
+        return f"consensus{format.suffixes[0]}"
+    return "truth.conll" if facts.tokens is not None else "truth.csv"
+
+
+def _first_steps(
+    options: DoctorOptions, format: FileFormat, facts: LabelFacts, *, words: str, partial: bool
+) -> Iterator[str]:
     """The commands to begin with, most useful first."""
     source = f"{shlex.quote(options.file)}{_given_words(options)}{words}"
-    suffix = ".conll" if facts.tokens is not None else ".csv"
+    answers = _answers_file(format, facts)
     if facts.annotators < 2:
         yield "One annotator alone cannot be checked: add the labels of others."
         return
     if facts.annotations == facts.items - facts.unlabelled:
         yield "No item has two annotators, so nothing says who is right: have some items labelled by several."
         return
-    yield f"crowdlogic agreement {source}"
-    yield f"crowdlogic aggregate {source} -o truth{suffix} --annotators annotators.csv --save estimate"
-    yield f"crowdlogic report estimate --labels {source} -o report.html"
+    if not partial:
+        yield f"crowdlogic agreement {source}"
+    yield f"crowdlogic aggregate {source} -o {answers} --annotators annotators.csv"
+    if not partial:
+        yield f"crowdlogic report {source} -o report.html"
     if facts.texts:
         yield f"crowdlogic train --labels {source} -o run"
 
@@ -155,7 +172,8 @@ def _describe_trouble(options: DoctorOptions, format: FileFormat, problem: str) 
     found = _describe_with_other_options(options, format) or _describe_other_contents(options, format)
     if found is not None:
         return replace(found, problem=problem)
-    contents = "empty" if not read_bytes(options.file).strip() else "cannot be read as it is"
+    is_empty = not Path(options.file).is_dir() and not InputFile(options.file).head().strip()
+    contents = "empty" if is_empty else "cannot be read as it is"
     return Diagnosis(
         file=options.file,
         format=format.name,
@@ -169,7 +187,7 @@ def _describe_trouble(options: DoctorOptions, format: FileFormat, problem: str) 
 def _describe_with_other_options(options: DoctorOptions, format: FileFormat) -> Diagnosis | None:
     """The diagnosis with the first options that make the file readable."""
     for words, other in _other_options(options.input, format):
-        crowd = _attempt(partial(other.read_crowd, options.file))
+        crowd = _attempt(bind(other.read_crowd, options.file))
         if crowd is not None and (not other.wide or _is_plausible(crowd)):
             found = _describe_crowd(options, format, crowd, words=words)
             return replace(found, contents=f"{found.contents}, if read with{words}")

@@ -9,9 +9,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from crowdlogic.data.answers import Answers
-from crowdlogic.data.files import STANDARD_STREAM, write_bytes
-from crowdlogic.data.formats.detection import formats_by_suffix
-from crowdlogic.errors import MissingDataError, OptionError
+from crowdlogic.data.files import STANDARD_STREAM, InputFile, write_bytes
+from crowdlogic.data.formats.detection import detect_format, formats_by_suffix
+from crowdlogic.errors import FormatError, MissingDataError, OptionError
 from crowdlogic.learning.saved_run import load_run
 from crowdlogic.report.context import ReportLimits
 from crowdlogic.report.evidence import Explain, explain_nothing
@@ -114,9 +114,20 @@ def _check_page(out: str) -> None:
 
 
 def is_labels(source: str) -> bool:
-    """Whether a report is asked for of labels: a file, standard input, or a name that only a file could have."""
+    """Whether a report is asked for of labels: a file, an export's folder, or a name that only a file could have."""
     home = Path(source)
+    if home.is_dir():
+        return not is_run(home) and not (home / NAMES).is_file() and _is_export(source)
     return source == STANDARD_STREAM or home.is_file() or (not home.exists() and bool(formats_by_suffix(source)))
+
+
+def _is_export(folder: str) -> bool:
+    """Whether some format knows the files of a folder."""
+    try:
+        detect_format(InputFile(folder))
+    except FormatError:
+        return False
+    return True
 
 
 def _aggregate_inputs(options: ReportOptions) -> tuple[ReportInputs, Explain, tuple[str, ...]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 from zlib import crc32
 
@@ -52,6 +52,12 @@ class FeatureColumns:
     def __len__(self) -> int:
         return len(self.kept)
 
+    def __getstate__(self) -> dict[str, object]:
+        return {"extract": self.extract, "kept": self.kept, "width": self.width}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
     def select(self, corpus: Corpus) -> Features:
         """features[i, f] of a corpus, the kept columns only; computed once."""
         if corpus not in self._extracted:
@@ -86,6 +92,9 @@ def load_columns(arrays: Arrays, extract: FeatureExtractor) -> FeatureColumns:
 
 def extract_features(corpus: Corpus, *, max_ngram: int, hash_bits: int, name: str) -> Features:
     """features[i, f] of every unit: numeric features if there are any, else those of its words."""
+    if sparse.issparse(corpus.features):
+        held: Any = corpus.features
+        return sparse.csr_array(held)
     if corpus.features is not None:
         return numeric_features(corpus, name)
     if corpus.is_sequential:
@@ -95,7 +104,8 @@ def extract_features(corpus: Corpus, *, max_ngram: int, hash_bits: int, name: st
 
 def numeric_features(corpus: Corpus, name: str) -> Floats:
     """The numeric features of a corpus: a table of finite numbers."""
-    given = np.asarray(require_content(corpus, "features", name), dtype=np.float64)
+    held: Any = require_content(corpus, "features", name)
+    given = np.asarray(held.toarray() if hasattr(held, "toarray") else held, dtype=np.float64)
     if given.ndim != 2:
         raise CorpusError(f"The features are {given.shape}. Give a table: a row for each unit.")
     if not np.isfinite(given).all():

@@ -37,7 +37,8 @@ class Corpus:
         offsets: offsets[s] is the first unit of sequence s; None for documents.
         bounds: bounds[i] = (start, end), the place of token i in the text of its sequence, in characters, the end
             exclusive; None where it is not known.
-        features: features[i, d], numbers for each unit, instead of the text or in addition to it.
+        features: features[i, d], numbers for each unit (a sparse matrix works, too), instead of the text or in addition
+            to it.
         classes: What the gold codes mean; empty when there is no gold.
         gold: gold[i], the true class of unit i, UNKNOWN where it is not known; None when there is none at all.
         question: What the tool that the items were annotated with calls the question; empty where it has no name.
@@ -63,8 +64,9 @@ class Corpus:
         expected = {"texts": len(self.items)} | dict.fromkeys(("tokens", "bounds", "features", "gold"), self.n_units)
         for name, size in expected.items():
             column = getattr(self, name)
-            if column is not None and len(column) != size:
-                raise CorpusError(f"{name} has {len(column):,} entries where {size:,} are expected.")
+            found = size if column is None else column.shape[0] if hasattr(column, "shape") else len(column)
+            if found != size:
+                raise CorpusError(f"{name} has {found:,} entries where {size:,} are expected.")
         if self.gold is not None:
             gold = np.asarray(self.gold, dtype=np.int32)
             if len(gold) and (gold.min() < UNKNOWN or gold.max() >= len(self.classes)):

@@ -107,6 +107,12 @@ class Estimate:
         kept = {name: read_only(array) for name, array in self.parameters.items()}
         object.__setattr__(self, "parameters", MappingProxyType(kept))
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "parameters": dict(self.parameters)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state | {"parameters": MappingProxyType(state["parameters"])})
+
     @property
     def answered(self) -> Bools:
         """answered[i], whether unit i has an answer."""

@@ -21,6 +21,7 @@ COMMANDS = {
     "aggregate": "Estimate the true label of every item.",
     "train": "Learn a classifier, whom to trust, and what is true, from crowd labels and rules.",
     "predict": "Answer new items with a trained classifier, and its rules.",
+    "export": "Write a trained run as an ONNX model, or as a folder that Hugging Face's transformers load.",
     "explain": "Say what the classifier, each annotator and each rule contributed to an answer.",
     "report": "Write one page: whom to trust, which labels to check, which rules to keep.",
     "reproduce": "Run the paper's methods over several seeds; write its tables and figures with ours beside them.",

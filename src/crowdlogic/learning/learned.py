@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,15 @@ class Learned:
         corpus = to_corpus(items, sequential=self.task.labels.is_sequential)
         p = self.classifier.predict_proba(corpus)
         return p if student else self.teacher.predict(corpus, self.classifier, p)
+
+    def predict_labels(self, items: Any, *, student: bool = False) -> list[Any]:
+        """The class of each new item, or the tags of each sentence; see `predict`."""
+        corpus = to_corpus(items, sequential=self.task.labels.is_sequential)
+        names = self.estimate.classes
+        chosen = [names[k] for k in self.predict(corpus, student=student).argmax(axis=1)]
+        if corpus.offsets is None:
+            return chosen
+        return [chosen[begin:end] for begin, end in pairwise(corpus.offsets)]
 
     def to_frame(self) -> pl.DataFrame:
         """The answers for the training items as a table; see `Estimate.to_frame`."""

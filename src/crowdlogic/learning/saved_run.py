@@ -97,6 +97,16 @@ class Run:
         """Beliefs on new items (a Corpus, a frame, texts or token lists): the teacher's, or the student's alone."""
         return self.learned.predict(items, student=student)
 
+    def predict_labels(self, items: Any, *, student: bool = False) -> list[Any]:
+        """The class of each new item, or the tags of each sentence; see `predict`."""
+        return self.learned.predict_labels(items, student=student)
+
+    def to_sklearn(self) -> Any:
+        """The student as a fitted scikit-learn pipeline, in memory; for the linear model."""
+        from crowdlogic.classifiers.scikit_pipeline import make_pipeline
+
+        return make_pipeline(self.classifier, self.estimate.classes, sequential=self.learned.task.labels.is_sequential)
+
     def explain(self, item: Any) -> Evidence:
         """Why a training item got its answer."""
         return explain(self.learned, item)

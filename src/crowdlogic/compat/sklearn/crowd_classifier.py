@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
+from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
@@ -179,7 +180,9 @@ class CrowdClassifier(ClassifierMixin, CrowdEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = (
+            not hasattr(self.estimator, "__sklearn_tags__") or get_tags(self.estimator).input_tags.sparse
+        )
         return tags
 
 

@@ -26,7 +26,8 @@ import polars as pl
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.names import Classes, Names, encode, sort_classes
-from crowdlogic.data.tagging import Spans, parse_tags, spans_to_tags, tags_to_spans
+from crowdlogic.data.span_confidence import span_confidence
+from crowdlogic.data.tagging import Spans, parse_tags, spans_to_tags
 from crowdlogic.data.text_tokens import TokenizedTexts
 from crowdlogic.errors import CorpusError, OptionError
 from crowdlogic.numerics.arrays import Bools, Ints
@@ -195,7 +196,7 @@ class ConsensusSpan:
         end: The character after its last.
         kind: The name of its type.
         text: What stands there.
-        confidence: The smallest belief among its tokens' tags: a span is no surer than its least sure token.
+        confidence: How sure it is that its boundaries and its type are right.
     """
 
     start: int
@@ -212,17 +213,15 @@ def consensus_spans(estimate: Estimate, corpus: Corpus) -> list[list[ConsensusSp
     """
     if estimate.offsets is None or corpus.offsets is None:
         raise CorpusError("Spans need tagged sentences; these items are documents.")
-    tag_set = parse_tags(estimate.classes)
-    found = tags_to_spans(estimate.answer, estimate.offsets, tag_set)
+    types = parse_tags(estimate.classes).types
+    found, confidence = span_confidence(estimate)
     texts, bounds = texts_and_bounds(corpus)
-    confidence = estimate.confidence
     sentence = np.searchsorted(estimate.offsets, found.start, side="right") - 1
     spans: list[list[ConsensusSpan]] = [[] for _ in range(len(estimate.items))]
-    rows = zip(sentence.tolist(), found.start.tolist(), found.end.tolist(), found.kind.tolist(), strict=True)
-    for s, first, last, kind in rows:
+    columns = (sentence, found.start, found.end, found.kind, confidence)
+    for s, first, last, kind, sure in zip(*(column.tolist() for column in columns), strict=True):
         start, end = int(bounds[first, 0]), int(bounds[last - 1, 1])
-        least = float(confidence[first:last].min())
-        spans[s].append(ConsensusSpan(start, end, tag_set.types[kind], texts[s][start:end], least))
+        spans[s].append(ConsensusSpan(start, end, types[kind], texts[s][start:end], sure))
     return spans
 
 

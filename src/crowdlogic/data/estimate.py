@@ -46,6 +46,8 @@ class Calibration:
         anchors: How many known truths that is.
         spread: Standard deviation, from data set to data set, of accuracy minus mean confidence.
         sets: On how many data sets that is known.
+        span_shift: For tags: what is added to the log odds of a span.
+        span_slope: For tags: what the log odds of a span are multiplied by.
     """
 
     source: str
@@ -55,6 +57,8 @@ class Calibration:
     anchors: int = 0
     spread: float
     sets: int
+    span_shift: float = 0.0
+    span_slope: float = 1.0
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowdlogic.data.estimate import Calibration, Estimate
+from crowdlogic.data.span_confidence import span_confidence
+from crowdlogic.data.wording import approximate
 from crowdlogic.numerics.arrays import Floats
 
 LEVEL = 0.95
@@ -74,6 +76,18 @@ def describe_mistakes(expected: ExpectedAccuracy, noun: str = "label") -> str:
         return f"{said}."
     narrowed = round(expected.n * expected.half_width_after(CHECKED))
     return f"{said}; {CHECKED} more checked at random would narrow this to about ±{narrowed:,}."
+
+
+def describe_spans(estimate: Estimate) -> str:
+    """How many spans of an estimate of tags are likely wrong, by their confidence; empty without spans."""
+    spans, confidence = span_confidence(estimate)
+    if not len(spans):
+        return ""
+    wrong = float((1.0 - confidence).sum())
+    return (
+        f"{approximate(wrong).capitalize()} of {len(spans):,} spans are likely wrong (boundaries or type), as on a "
+        f"public set of named entities; check some at random to be sure."
+    )
 
 
 def describe_source(calibration: Calibration) -> str:

@@ -17,6 +17,7 @@ from crowdlogic.data.files import STANDARD_STREAM
 from crowdlogic.data.formats.protocol import Crowd
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import find
+from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.data.writing import write_estimate, write_table
 from crowdlogic.errors import DataError, OptionError, name_list
 from crowdlogic.numerics.arrays import Floats
@@ -24,7 +25,7 @@ from crowdlogic.store.estimates import save_estimate
 from crowdlogic.truth.calibrated import infer_calibrated
 from crowdlogic.truth.comparison import MethodResult, compare_methods, pairwise_agreement, score_estimate
 from crowdlogic.truth.confidence import split_by_confidence, take_items
-from crowdlogic.truth.expected_accuracy import ExpectedAccuracy, describe_mistakes, expected_accuracy
+from crowdlogic.truth.expected_accuracy import ExpectedAccuracy, describe_mistakes, describe_spans, expected_accuracy
 from crowdlogic.truth.fitting import Fitting
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod
@@ -132,6 +133,8 @@ class Aggregated:
         """How many answers are likely wrong, in one sentence; empty where that is not known."""
         if self.expected is None or self.expected.n < FEW_ANSWERS:
             return ""
+        if self.estimate.offsets is not None and is_span_tag_set(self.estimate.classes):
+            return describe_spans(self.estimate)
         return describe_mistakes(self.expected, unit_noun(self.estimate))
 
     def table(self) -> ResultTable:

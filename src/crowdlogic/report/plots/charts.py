@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -266,27 +266,41 @@ def _curve_marks(
     return marks
 
 
-def calibration_chart(name: str, heading: str, bins: Sequence[tuple[float, float, int]], *, x: str, y: str) -> Plot:
-    """(confidence, accuracy, number) of every range; on the diagonal answers are right as often as expected."""
+@dataclass(frozen=True, kw_only=True)
+class ReliabilityBin:
+    """Answers of about the same confidence: how often they are right, with an interval, and how many they are."""
+
+    confidence: float
+    right: float
+    low: float | None
+    high: float | None
+    n: int
+
+
+def calibration_chart(name: str, heading: str, bins: Sequence[ReliabilityBin], *, x: str, y: str) -> Plot:
+    """A reliability diagram: on the diagonal answers are right as often as their confidence says."""
     frame = Frame(height=340)
-    low = math.floor(10 * min([0.5, *(min(confidence, right) for confidence, right, _ in bins)])) / 10
+    low = math.floor(10 * min([0.5, *(min(one.confidence, one.right) for one in bins)])) / 10
     across, up = frame.across(low, 1.0), frame.up(low, 1.02)
-    most = max([n for _, _, n in bins] or [1])
-    gaps = "; ".join(
-        f"said {format_percent(confidence)}, right {format_percent(right)}" for confidence, right, _ in bins
-    )
-    description = f"{heading}: {gaps}."
+    most = max([one.n for one in bins] or [1])
+    gaps = "; ".join(f"said {format_percent(one.confidence)}, right {format_percent(one.right)}" for one in bins)
     marks = [*left_axis(frame, up, y, format_percent), *bottom_axis(frame, across, x, format_percent)]
     marks.append(straight_line(across(low), up(low), across(1.0), up(1.0), class_="chance"))
-    for confidence, right, n in bins:
-        note = tooltip(f"{n:,} answers: confidence {format_percent(confidence)}, right {format_percent(right)}")
-        marks.append(
-            straight_line(across(confidence), up(confidence), across(confidence), up(right), class_="whisker c1")
-        )
-        marks.append(
-            tag("circle", note, cx=across(confidence), cy=up(right), r=3.5 + 7 * math.sqrt(n / most), class_="mark c1")
-        )
-    return finish_plot(name, heading, description, marks, size=(frame.width, frame.height))
+    for one in bins:
+        marks += _reliability_marks(one, across, up, least=low, radius=3.5 + 7 * math.sqrt(one.n / most))
+    return finish_plot(name, heading, f"{heading}: {gaps}.", marks, size=(frame.width, frame.height))
+
+
+def _reliability_marks(
+    one: ReliabilityBin, across: Scale, up: Scale, *, least: float, radius: float
+) -> Iterator[Markup]:
+    """The interval of a range of confidences, and its dot, larger for more answers."""
+    note = f"{one.n:,} answers: confidence {format_percent(one.confidence)}, right {format_percent(one.right)}"
+    if one.low is not None and one.high is not None:
+        note += f" ({format_percent(one.low)} to {format_percent(one.high)})"
+        ends = up(max(one.low, least)), up(one.high)
+        yield straight_line(across(one.confidence), ends[0], across(one.confidence), ends[1], class_="whisker c1")
+    yield tag("circle", tooltip(note), cx=across(one.confidence), cy=up(one.right), r=radius, class_="mark c1")
 
 
 def _some(names: Sequence[str], most: int = 5) -> str:

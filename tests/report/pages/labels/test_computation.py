@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from tests.report.small_crowds import context_of, estimate_with, small_inputs
 
 from crowdlogic.data.corpus import documents
+from crowdlogic.data.estimate import Calibration
 from crowdlogic.data.frames import from_dict
 from crowdlogic.data.simulate import simulate_ner
 from crowdlogic.report.findings import Urgency
@@ -93,8 +95,21 @@ def inputs_with(confidence: list[float], gold: list[str] | None = None) -> Repor
 def test_more_than_five_percent_of_expected_mistakes_call_for_action(wrong: float, severity: Urgency) -> None:
     found = compute_labels(context_of(inputs_with([1 - wrong] * 100)))
 
-    (finding,) = [one for one in found.findings if "by the method's own beliefs" in one.text]
+    (finding,) = [one for one in found.findings if "should be wrong" in one.text]
+    assert finding.text.startswith(
+        f"About {100 * wrong:.1f} of 100 labels should be wrong by the method's own confidence, which mostly claims too much"
+    )
     assert finding.severity is severity
+
+
+def test_calibrated_mistakes_have_an_interval_and_say_what_they_rest_on() -> None:
+    labels = from_dict({f"u{i}": {"a": "x"} for i in range(100)}, classes=("x", "y"))
+    calibration = Calibration(source="eleven public crowd sets", correlation=0.5, doubt=0.02, spread=0.04, sets=11)
+    estimate = replace(estimate_with(labels, np.tile([0.9, 0.1], (100, 1))), calibration=calibration)
+
+    found = compute_labels(context_of(inputs_from_estimate(estimate, labels, None)))
+
+    assert found.findings[0].text.startswith("0 to 21 of 100 labels are likely wrong, as on eleven public crowd sets")
 
 
 @pytest.mark.parametrize(("n_tied", "severity"), [(5, Urgency.know), (6, Urgency.look)])

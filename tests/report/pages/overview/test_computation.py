@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.stats import beta
 from tests.report.small_crowds import context_of, estimate_with, small_crowd, small_inputs
 
+from crowdlogic.data.estimate import Calibration
 from crowdlogic.data.simulate import simulate_ner
 from crowdlogic.data.tagging import Scheme
 from crowdlogic.metrics.spans import span_scores
@@ -77,6 +81,28 @@ def test_calibration_bins_hold_confidence_and_the_share_that_is_right() -> None:
     filled = {(one.low, one.n, one.confidence, one.accuracy) for one in found.calibration if one.n}
     assert filled == {(0.5, 1, 0.5, 0.5), (0.8, 1, 0.8, 0.0), (0.9, 2, 0.945, 1.0)}
     assert found.calibration_error == pytest.approx((0.8 + 0.1 + 0.01 + 0) / 4, abs=1e-6)
+
+
+def test_the_share_that_is_right_has_its_interval() -> None:
+    found = compute_overview(context_of(small_inputs(["x", "x", "y", "y"])))
+
+    for one in found.calibration:
+        if one.n:
+            right = one.accuracy * one.n
+            low, high = beta.ppf([0.025, 0.975], right + 0.5, one.n - right + 0.5)
+            assert (one.accuracy_low, one.accuracy_high) == (
+                pytest.approx(low, abs=1e-6),
+                pytest.approx(high, abs=1e-6),
+            )
+
+
+def test_what_the_confidence_rests_on_is_said_where_it_is_calibrated() -> None:
+    made = small_inputs()
+    calibration = Calibration(source="eleven public crowd sets", correlation=0.5, doubt=0.02, spread=0.04, sets=11)
+    stated = replace(made, estimate=replace(made.estimate, calibration=calibration))
+
+    assert compute_overview(context_of(made)).confidence_source is None
+    assert compute_overview(context_of(stated)).confidence_source == "as on eleven public crowd sets"
 
 
 def test_spans_are_scored_as_spans() -> None:

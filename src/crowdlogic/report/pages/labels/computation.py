@@ -28,6 +28,7 @@ from crowdlogic.report.findings import (
 from crowdlogic.report.inputs import ReportInputs
 from crowdlogic.report.pages.labels.findings import LabelFindings, Threshold
 from crowdlogic.report.pages.labels.items import show_items
+from crowdlogic.truth.expected_accuracy import describe_source, expected_accuracy
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 """Confidences below which checking is priced."""
@@ -192,15 +193,26 @@ def _expected_wrong_finding(inputs: ReportInputs, total: float, thresholds: tupl
     n, label = int(inputs.estimate.answered.sum()), "label" if inputs.task is TaskKind.documents else "tag"
     of_all, by_gold = f"of {pluralise(n, label)}", _wrong_by_gold(inputs)
     if total <= ANY_DOUBT:
-        text = f"By the method's own beliefs none {of_all} is wrong: it sees nothing to doubt{by_gold}."
+        text = f"The method doubts none {of_all}{by_gold}."
         return ReportFinding(text, Urgency.know, importance=80)
-    text = f"{approximate(total).capitalize()} {of_all} should be wrong by the method's own beliefs{by_gold}"
+    text = f"{_likely_wrong(inputs, total, of_all)}{by_gold}"
     worth = next((row for row in thresholds if (row.share_found or 0.0) >= WORTH_CHECKING), None)
     if worth is not None and worth.n_below < n:
         which = "the one" if worth.n_below == 1 else f"the {worth.n_below:,}"
         found = percent(worth.share_found)
         text += f". Check {which} below {percent(worth.confidence)} confidence: {found} of the mistakes should be there"
     return ReportFinding(f"{text}.", Urgency.act if total > MANY * n else Urgency.look, importance=80)
+
+
+def _likely_wrong(inputs: ReportInputs, total: float, of_all: str) -> str:
+    """How many answers are likely wrong: with an interval where the confidence is calibrated, and what it rests on."""
+    expected = expected_accuracy(inputs.estimate)
+    if expected is None:
+        own = "by the method's own confidence, which mostly claims too much"
+        return f"{approximate(total).capitalize()} {of_all} should be wrong {own}"
+    few, many = expected.mistakes
+    share = f"{few:,} to {many:,}" if few < many else f"{many:,}"
+    return f"{share} {of_all} are likely wrong, {describe_source(expected.calibration)}"
 
 
 def _wrong_by_gold(inputs: ReportInputs) -> str:

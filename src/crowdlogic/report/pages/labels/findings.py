@@ -127,7 +127,7 @@ class LabelFindings:
         n_answered: Units with an answer.
         n_unanswered: Units without one.
         n_tied: Units with several best classes.
-        expected_wrong: The expected number of wrong answers, by the method's own beliefs.
+        expected_wrong: The expected number of wrong answers, by the beliefs.
         expected_wrong_share: Their share; None without answers.
         confidence: A histogram over [0, 1] of the answers' confidence.
         thresholds: What checking below each would cost and find.

@@ -37,6 +37,7 @@ from crowdlogic.report.pages.overview.findings import (
     Score,
     Setting,
 )
+from crowdlogic.truth.expected_accuracy import describe_source
 from crowdlogic.truth.majority import MajorityVote
 
 LEVEL = 0.95
@@ -93,6 +94,7 @@ def compute_overview(context: Context) -> OverviewFindings:
         n_gold=int(inputs.known.sum()),
         calibration=calibration_bins(inputs),
         calibration_error=error,
+        confidence_source=None if estimate.calibration is None else describe_source(estimate.calibration),
         findings=sort_by_importance(findings),
     )
 
@@ -165,6 +167,7 @@ def calibration_bins(inputs: ReportInputs) -> tuple[CalibrationBin, ...]:
     n, confidences, rights = (
         np.bincount(bin_of, weights=weights, minlength=CALIBRATION_BINS) for weights in (None, confidence, right)
     )
+    lows, highs = credible_interval(np.asarray(rights, dtype=np.float64), n.astype(np.float64), LEVEL)
     return tuple(
         CalibrationBin(
             low=b / CALIBRATION_BINS,
@@ -172,6 +175,8 @@ def calibration_bins(inputs: ReportInputs) -> tuple[CalibrationBin, ...]:
             n=int(n[b]),
             confidence=round_figure(confidences[b] / n[b]) if n[b] else None,
             accuracy=round_figure(rights[b] / n[b]) if n[b] else None,
+            accuracy_low=round_figure(lows[b]) if n[b] else None,
+            accuracy_high=round_figure(highs[b]) if n[b] else None,
         )
         for b in range(CALIBRATION_BINS)
     )

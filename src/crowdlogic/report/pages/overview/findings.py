@@ -66,13 +66,25 @@ class Score:
 
 @dataclass(frozen=True, kw_only=True)
 class CalibrationBin:
-    """Units whose confidence lies in [low, high): how many, how confident on average, and the share that is right."""
+    """Units whose confidence lies in [low, high).
+
+    Attributes:
+        low: Lower end.
+        high: Upper end.
+        n: How many units there are.
+        confidence: Their mean confidence; None without any.
+        accuracy: The share that is right; None without any.
+        accuracy_low: Lower end of its 95% interval.
+        accuracy_high: Upper end of it.
+    """
 
     low: float
     high: float
     n: int
     confidence: float | None
     accuracy: float | None
+    accuracy_low: float | None = None
+    accuracy_high: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,6 +123,7 @@ class OverviewFindings:
         calibration: Confidence against accuracy; empty without gold.
         calibration_error: The mean gap between both; None without gold.
         findings: The sentences of this page.
+        confidence_source: What the confidence rests on, in words; None for the method's own posterior.
     """
 
     task: TaskKind
@@ -136,3 +149,4 @@ class OverviewFindings:
     calibration: tuple[CalibrationBin, ...]
     calibration_error: float | None
     findings: tuple[ReportFinding, ...]
+    confidence_source: str | None = None

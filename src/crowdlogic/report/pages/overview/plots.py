@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from crowdlogic.report.findings import TaskKind
 from crowdlogic.report.pages.overview.findings import Coefficient, OverviewFindings
-from crowdlogic.report.plots.charts import calibration_chart, histogram_chart
+from crowdlogic.report.plots.charts import ReliabilityBin, calibration_chart, histogram_chart
 from crowdlogic.report.plots.elements import Plot
 from crowdlogic.report.plots.rows import DotRow, Mark, dot_plot
 from crowdlogic.report.plots.scales import format_percent
@@ -63,10 +63,12 @@ def _labels_per_item(found: OverviewFindings) -> Iterator[Plot]:
 
 def _calibration(found: OverviewFindings) -> Iterator[Plot]:
     bins = [
-        (b.confidence, b.accuracy, b.n)
+        ReliabilityBin(confidence=b.confidence, right=b.accuracy, low=b.accuracy_low, high=b.accuracy_high, n=b.n)
         for b in found.calibration
-        if b.n and b.confidence is not None and b.accuracy is not None
+        if b.confidence is not None and b.accuracy is not None
     ]
     if bins:
         heading = "Are answers right as often as their confidence says?"
-        yield calibration_chart("calibration", heading, bins, x="confidence", y="share that is right")
+        yield calibration_chart(
+            "calibration", heading, bins, x="confidence", y="share that is right, with 95% interval"
+        )

@@ -205,6 +205,10 @@ FORMATS = Registry(
         "prodigy": "crowdlogic.data.formats.prodigy:PRODIGY",
         "doccano": "crowdlogic.data.formats.doccano:DOCCANO",
         "potato": "crowdlogic.data.formats.potato:POTATO",
+        "argilla": "crowdlogic.data.formats.argilla:ARGILLA",
+        "webanno-tsv": "crowdlogic.data.formats.webanno_tsv:WEBANNO_TSV",
+        "wrench": "crowdlogic.data.formats.wrench:WRENCH",
+        "label-matrix": "crowdlogic.data.formats.label_matrix:LABEL_MATRIX",
     },
 )
 """How files are read and written. Where several formats share a suffix, the first one is its default."""

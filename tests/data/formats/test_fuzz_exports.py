@@ -52,6 +52,11 @@ SOUND: dict[str, tuple[str, Any]] = {
     "deepeval": ("e.json", evaluations.deepeval_run(evaluations.deepeval_case("a", ("G-Eval", True, "gpt-4o"), ("Exact", False, None)))),
     "lm-eval": ("samples_task_2026-11-17.jsonl", [evaluations.lm_eval_sample(0, acc=1.0), evaluations.lm_eval_sample(1, acc=0.0)]),
     "langfuse": ("e.jsonl", [evaluations.langfuse_score("correct", 1), evaluations.langfuse_score("tone", "good", type="CATEGORICAL")]),
+    "argilla": ("e.json", [{"id": "r", "fields": {"text": TEXT}, "responses": {"label": [{"value": "x", "user_id": "a"}]}, "suggestions": {"label": {"value": "y", "score": 0.5, "agent": "gpt"}}}]),
+    "argilla spans": ("e.json", [{"id": "r", "fields": {"text": TEXT}, "responses": {"label": [{"value": [{"start": 0, "end": 3, "label": "PER"}], "user_id": "a"}]}, "suggestions": {}}]),
+    "argilla flat": ("e.jsonl", [{"id": "r", "text": TEXT, "label.responses": ["x", "y"], "label.responses.users": ["a", "b"], "label.responses.status": ["submitted", "draft"], "label.suggestion": "x", "label.suggestion.score": 1, "label.suggestion.agent": None}]),
+    "wrench": ("e.json", {"0": {"label": 1, "weak_labels": [1, -1], "data": {"text": TEXT}}, "1": {"label": 0, "weak_labels": [0, 1], "data": {"text": TEXT}}}),
+    "wrench tags": ("e.json", {"0": {"label": ["O"], "weak_labels": [["O", "B-X"]], "data": {"text": ["Ann"]}}, "1": {"label": ["O"], "weak_labels": [["O", "B-X"]], "data": {"text": ["Ann"]}}}),
     "json": ("e.json", [{"item": 1, "annotator": "a", "label": "x"}, {"item": 1, "annotator": "b", "label": "y"}]),
 }  # fmt: skip
 ODD = [None, True, False, 0, -1, 1e999, 2**70, 1.5, "", " ", "x" * 300, "\ud83d", "\u202eé\r\n", "1", [], {}, [[]], [None], {"a": {}}, [{}, 1], "2024-13-45", float("nan")]  # fmt: skip

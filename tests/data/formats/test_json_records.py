@@ -127,3 +127,11 @@ def test_an_array_that_is_not_there_or_damaged_is_named(tmp_path: Path, text: st
         list(iterate_array(InputFile(path), "results"))
 
     assert str(raised.value) == f"{path}{problem}"
+
+
+def test_half_characters_are_replaced_and_whole_ones_kept(tmp_path: Path) -> None:
+    (tmp_path / "f.json").write_text(r'[{"a": "x\ud83dy", "b": "\ud83d\ude00", "c": "\\ud83d"}]')
+
+    assert [record for _, record in iterate_records(InputFile(tmp_path / "f.json"))] == [
+        {"a": "x\ufffdy", "b": "😀", "c": "\\ud83d"}
+    ]

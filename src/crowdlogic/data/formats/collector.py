@@ -263,7 +263,7 @@ class Collector:
             {
                 "item": names.gather(item),
                 "annotator": people.gather(annotator),
-                "label": _label_column(self._labels).gather(rows),
+                "label": _label_column(self._labels, self._label_types()).gather(rows),
                 **self._extra_columns(self._label_rows, rows),
             }
         )
@@ -278,11 +278,17 @@ class Collector:
         labels, corpus = align(labels, corpus)
         return Crowd(self._with_intake(labels), corpus)
 
+    def _label_types(self) -> set[type]:
+        """The types of all labels and gold, which share their classes; numbers too large for a class are names."""
+        distinct = {label for label in (*self._labels, *self._gold_labels.values()) if label is not None}
+        is_large = any(isinstance(label, int) and abs(label) >= LARGEST_NUMBER for label in distinct)
+        return {type(label) for label in distinct} | ({str} if is_large else set())
+
     def _code_gold_labels(self) -> tuple[Ints | None, tuple[Any, ...]]:
         """gold[i] and its classes."""
         if not self._gold_labels:
             return None, ()
-        column = _label_column([self._gold_labels.get(item) for item in range(len(self._items))])
+        column = _label_column([self._gold_labels.get(item) for item in range(len(self._items))], self._label_types())
         codes, classes = code_labels(column, TableSource(f"{self.name}: gold"), self.options.classes)
         return np.where(codes < 0, UNKNOWN, codes).astype(np.int32), classes
 
@@ -457,12 +463,11 @@ def _shared_texts(tokens: Names) -> tuple[str, ...]:
     return tuple([distinct[code] for code in codes.tolist()])
 
 
-def _label_column(labels: Sequence[Any]) -> Names:
-    """Labels of one type as they are; of several types, as text."""
-    kinds = {type(label) for label in labels if label is not None}
+def _label_column(labels: Sequence[Any], kinds: set[type]) -> Names:
+    """Labels as they are where all are of one type (`kinds`), else as text."""
     if kinds <= {int} or kinds <= {bool} or kinds <= {int, float}:
         try:
-            return pl.Series("label", labels, dtype=pl.Boolean if kinds == {bool} else None)
+            return pl.Series("label", labels, dtype=pl.Boolean if kinds == {bool} else None, strict=False)
         except (OverflowError, TypeError, pl.exceptions.PolarsError):
             pass
     return pl.Series("label", [None if label is None else str(label) for label in labels], dtype=pl.String)

@@ -21,6 +21,7 @@ CUT_OFF = 64
 """A problem that is at least so many characters before the end of what was read is no matter of reading on."""
 
 SPACE = re.compile(r"[ \t\n\r]*")
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 REMEDY = "Export the file again."
 
 
@@ -166,9 +167,16 @@ class _Text:
                 raise FormatError(f"{self.name}, record {number}: not JSON ({problem}). {REMEDY}") from None
             else:
                 if end < len(self._text) or self._ended:
-                    self._at = end
-                    return found
+                    begin, self._at = self._at, end
+                    return self._repair(found, begin, end)
                 self._read_on()  # a number may go on in the next piece
+
+    def _repair(self, found: Any, begin: int, end: int) -> Any:
+        """The value with U+FFFD for half characters (lone surrogates), which escapes can write and no text can hold."""
+        if self._text.find("\\ud", begin, end) < 0 and self._text.find("\\uD", begin, end) < 0:
+            return found
+        whole = json.dumps(found, ensure_ascii=False)
+        return json.loads(LONE_SURROGATE.sub("\ufffd", whole)) if LONE_SURROGATE.search(whole) else found
 
     def require_end(self, number: int) -> None:
         """Refuse anything but white space up to the end."""

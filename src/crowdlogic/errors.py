@@ -9,6 +9,7 @@
     │   └── MissingDataError (FileNotFoundError)   a file or data set that is not there
     ├── OptionError (ValueError)             an option whose value makes no sense, alone or beside another
     ├── MissingExtraError (ImportError)      an optional dependency that is not installed
+    ├── ResourceError (OSError)              a disk is full, or memory ran out; the message says what is saved
     └── Interrupted                          a long job was interrupted; the message says how to go on with it
 
     CrowdLogicWarning (UserWarning)
@@ -96,6 +97,10 @@ class OptionError(CrowdLogicError, ValueError):
 
 class MissingExtraError(CrowdLogicError, ImportError):
     """An optional dependency is not installed."""
+
+
+class ResourceError(CrowdLogicError, OSError):
+    """A disk is full, or memory ran out. The message says what is saved, and how to go on."""
 
 
 class Interrupted(CrowdLogicError):  # noqa: N818 (it is no error of anyone's)

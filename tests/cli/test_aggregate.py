@@ -578,3 +578,25 @@ def test_columns_named_for_the_labels_hold_for_the_gold_that_has_them(run: Run) 
 
     assert done.code == 0
     assert "accuracy" in done.out
+
+
+@pytest.mark.parametrize("words", [("--annotators", "p.conll"), ("--annotators", "no/p.csv"), ("--save", "t.csv/x")])
+def test_nothing_is_written_when_one_of_several_outputs_cannot_be(run: Run, words: tuple[str, ...]) -> None:
+    Path("l.csv").write_text(CSV)
+
+    done = run("aggregate", "l.csv", "-o", "t.csv", *words)
+
+    assert done.code == 2
+    assert len(done.err.splitlines()) == 1
+    assert [path.name for path in Path().iterdir()] == ["l.csv"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_is_named_and_nothing_else_is_written(run: Run) -> None:
+    Path("l.csv").write_text(CSV)
+
+    done = run("aggregate", "l.csv", "-o", "/dev/full", "--to", "csv", "--annotators", "p.csv")
+
+    assert done.code == 2
+    assert done.err == "crowdlogic: /dev/full: No space left on device. Check the path and the disk.\n"
+    assert [path.name for path in Path().iterdir()] == ["l.csv"]

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import os
+import stat
 import tracemalloc
 import zipfile
 from pathlib import Path
@@ -10,7 +12,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crowdlogic.data.files import atomic_write, gunzip, open_regular, read_member, write_folder
+from crowdlogic.data.files import (
+    atomic_write,
+    draft_target,
+    gunzip,
+    make_folder,
+    open_regular,
+    read_member,
+    write_bytes,
+    write_folder,
+    written_together,
+)
 from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.limits import LIMIT_VARIABLE
 from crowdlogic.data.reading import read_labels
@@ -184,3 +196,65 @@ def test_a_folder_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(TypeError):
         write_folder(tmp_path / "broken", {"a.json": b"1", "b.json": None})  # type: ignore[dict-item]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new"]
+
+
+def test_files_written_together_appear_together_or_not_at_all(tmp_path: Path) -> None:
+    def write_two(*, fail: bool) -> None:
+        with written_together():
+            write_bytes(tmp_path / "a", b"1")
+            make_folder(tmp_path / "new" / "folder")
+            write_bytes(tmp_path / "new" / "folder" / "b", b"2")
+            assert not (tmp_path / "a").exists()
+            if fail:
+                raise RuntimeError("midway")
+
+    with pytest.raises(RuntimeError, match="midway"):
+        write_two(fail=True)
+    assert list(tmp_path.iterdir()) == []
+
+    write_two(fail=False)
+    assert (tmp_path / "a").read_bytes() + (tmp_path / "new" / "folder" / "b").read_bytes() == b"12"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a", "b", "folder", "new"]
+
+
+def test_a_folder_that_was_there_stays_when_writing_fails(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+
+    def fail() -> None:
+        with written_together():
+            make_folder(tmp_path / "old")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+
+    assert (tmp_path / "old").is_dir()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_device_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    write_bytes("/dev/null", b"content")
+    with pytest.raises(OSError, match="No space left on device") as full:
+        write_bytes("/dev/full", b"content")
+
+    assert full.value.filename == "/dev/full"
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+    assert stat.S_ISCHR(Path("/dev/full").stat().st_mode)
+
+
+def test_a_disk_that_is_full_is_named_by_the_file_that_was_wanted(tmp_path: Path) -> None:
+    def fill() -> None:
+        with atomic_write(tmp_path / "out.csv") as draft:
+            raise OSError(errno.ENOSPC, "No space left on device", str(draft))
+
+    with pytest.raises(OSError, match="No space left on device") as full:
+        fill()
+
+    assert full.value.filename == str(tmp_path / "out.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_drafts_are_known_by_their_names() -> None:
+    assert draft_target(".config.json.ab_d1234.part") == "config.json"
+    assert draft_target(".x.part") is None
+    assert draft_target("config.json.abcd1234.part") is None

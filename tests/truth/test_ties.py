@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from crowdlogic.data.frames import from_arrays, from_sequences
 from crowdlogic.errors import OptionError
-from crowdlogic.truth.ties import TOLERANCE, Ties, best_classes, winners
+from crowdlogic.truth.majority import MajorityVote
+from crowdlogic.truth.ties import TOLERANCE, Ties, best_classes, draw_by_name, winners
 
 BEST = np.array([[True, True, False], [False, True, True], [False, False, True]])
 
@@ -74,3 +76,34 @@ def test_a_policy_is_known_by_name() -> None:
         Ties.named("coin")
 
     assert str(refused.value) == "ties: 'coin' is none of random, first, order, soft."
+
+
+def test_a_random_tie_does_not_depend_on_the_order_of_the_rows() -> None:
+    rng = np.random.default_rng(0)
+    rows = [(f"u{u}", f"a{a}", f"c{c}") for u in range(300) for a, c in enumerate(rng.permutation(3)[:2])]
+    shuffled = [rows[at] for at in rng.permutation(len(rows))]
+
+    first, second = (MajorityVote(seed=5).infer(from_arrays(*zip(*given, strict=True))) for given in (rows, shuffled))
+
+    answers = [dict(zip(one.items.to_list(), one.answer_names(), strict=True)) for one in (first, second)]
+    assert answers[0] == answers[1]
+    assert first.tied == 300
+
+
+def test_random_ties_are_drawn_evenly_and_by_seed() -> None:
+    names = [f"u{u}" for u in range(4000)]
+
+    draws = draw_by_name(names, ("x", "y", "z"), 0)
+
+    np.testing.assert_allclose(np.bincount(draws.argmax(axis=1)) / 4000, 1 / 3, atol=0.03)
+    assert (draw_by_name(names, ("x", "y", "z"), 1) != draws).all()
+    assert draws.min() >= 0
+    assert draws.max() < 1
+
+
+def test_tokens_of_a_sentence_have_their_own_draws() -> None:
+    labels = from_sequences([("s", "a", ["x"] * 200), ("s", "b", ["y"] * 200)])
+
+    answer = MajorityVote().infer(labels).answer
+
+    assert 60 < np.count_nonzero(answer) < 140

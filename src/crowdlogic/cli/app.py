@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from crowdlogic import __version__
 from crowdlogic.cli.console import complain, point
+from crowdlogic.cli.memory_limit import check_memory_limit
 from crowdlogic.errors import CrowdLogicError, Interrupted, RuleError
 
 COMMANDS = {
@@ -59,6 +60,7 @@ class LazyGroup(TyperGroup):
 
 def load_command(name: str) -> Any:
     """The command of that name, as click runs it."""
+    check_memory_limit()
     module = import_module(f"crowdlogic.cli.{name}")
     group = getattr(module, "app", None)
     if group is None:
@@ -106,6 +108,7 @@ def main() -> None:
         code = app(None if sys.argv[1:] else ["--help"], prog_name="crowdlogic", standalone_mode=False)
         if code == INTERRUPTED:  # typer turns Ctrl-C into an exit code
             complain("interrupted")
+        sys.stdout.flush()  # here, and not when Python ends, where a full disk could not be reported
         sys.exit(code or 0)
     except Interrupted as stop:
         complain(str(stop))
@@ -124,6 +127,21 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except OSError as problem:
-        complain(f"{problem.filename or 'the output'}: {problem.strerror or problem}. Check the path and the disk.")
+    except (OSError, MemoryError) as problem:
+        complain(_describe_failure(problem))
+    _flush_or_give_up()
     sys.exit(2)
+
+
+def _describe_failure(problem: OSError | MemoryError) -> str:
+    if isinstance(problem, MemoryError):
+        return "there is not enough memory for this. Free some, or give a smaller file."
+    return f"{problem.filename or 'the output'}: {problem.strerror or problem}. Check the path and the disk."
+
+
+def _flush_or_give_up() -> None:
+    """Write what is left for standard output, which may be a full disk: Python would complain about it at its end."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

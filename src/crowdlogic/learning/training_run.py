@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +134,8 @@ def _release_on_failure(home: Path) -> Iterator[None]:
     try:
         yield
     except BaseException:  # an interrupt, too
-        release(home)
+        with suppress(OSError):  # the disk may be full; then the run is still noted as running, and can be resumed
+            release(home)
         raise
 
 

@@ -22,6 +22,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from crowdlogic.data.files import atomic_write, open_regular
+from crowdlogic.data.formats.parquet import read_parquet
 from crowdlogic.errors import FormatError, MissingDataError
 
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
@@ -148,7 +149,9 @@ def get_table(path: Path, *, remedy: str = DAMAGED_RUN) -> pl.DataFrame:
     found = _existing(path)
     try:
         with open_regular(found, follow=False) as file:  # a path would be taken for a pattern where it has brackets
-            return pl.read_parquet(file, glob=False)
+            return read_parquet(file, str(path))
+    except FormatError as problem:
+        raise FormatError(f"{str(problem).rstrip('.')}. {remedy}") from problem
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as problem:
         raise FormatError(f"{path}: is no Parquet table ({problem}). {remedy}") from problem
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from crowdlogic.data.files import draft_target
 from crowdlogic.errors import OptionError
 from crowdlogic.store.checkpoints import STATE, remove_checkpoint_files
-from crowdlogic.store.layout import CHECKPOINT, FOLDERS, Status, is_run, last_epoch, read_config, set_status
-from crowdlogic.store.own_files import check_own_files, remove_drafts
+from crowdlogic.store.layout import CHECKPOINT, CONFIG, FOLDERS, Status, is_run, last_epoch, read_config, set_status
+from crowdlogic.store.own_files import check_own_files, remove_drafts, remove_own_files
 
 
 def check_claimable(folder: Path, *, resume: bool) -> None:
@@ -57,9 +57,10 @@ def _is_stillborn(folder: Path) -> bool:
 
 def release(folder: Path) -> None:
     """Leave nothing behind of a run that never finished an epoch; else note that it was interrupted."""
-    if is_run(folder):
+    if is_run(folder) and ((folder / CHECKPOINT / STATE).is_file() or last_epoch(folder)):
         set_status(folder, Status.interrupted)
         return
+    remove_own_files(folder, lambda name: name == CONFIG)
     remove_drafts(folder, FOLDERS)
     remove_checkpoint_files(folder / CHECKPOINT)
     if folder.is_dir() and not any(folder.iterdir()):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import NO_ANSWER, Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
+from crowdlogic.numerics.arrays import Ints
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, refuse_anchors
 from crowdlogic.truth.ties import Ties, best_classes, winners
 
@@ -44,7 +46,14 @@ class MajorityVote:
         require_whole_labels(labels, self.name)
         votes = labels.votes(weighted=self.weighted)
         best = best_classes(votes)
-        answer = winners(best, Ties.named(self.ties), classes=labels.classes, order=self.order, seed=self.seed)
+        answer = winners(
+            best,
+            Ties.named(self.ties),
+            classes=labels.classes,
+            order=self.order,
+            seed=self.seed,
+            unit_names=partial(_unit_names, labels),
+        )
         counted = votes.sum(axis=1) > 0
         if not fitting.answer_all:
             answer = np.where(counted, answer, NO_ANSWER).astype(np.int32)
@@ -57,3 +66,12 @@ class MajorityVote:
             answer_all=fitting.answer_all,
             tied=int(np.count_nonzero(tied)),
         )
+
+
+def _unit_names(labels: CrowdLabels, units: Ints) -> list[str]:
+    """The item of each unit, and its position in a sequence."""
+    item = labels.item_of_unit[units]
+    names = [str(name) for name in labels.items.gather(item)]
+    if labels.offsets is None:
+        return names
+    return [f"{name} {token}" for name, token in zip(names, units - labels.offsets[item], strict=True)]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -42,8 +43,25 @@ def best_classes(scores: Floats) -> Bools:
     return np.asarray(scores >= scores.max(axis=1, keepdims=True, initial=-np.inf) - TOLERANCE)
 
 
-def winners(best: Bools, ties: Ties, *, classes: Classes, order: Sequence[Any] | None = None, seed: int = 0) -> Ints:
-    """winner[i], one of the best classes of each unit."""
+def winners(
+    best: Bools,
+    ties: Ties,
+    *,
+    classes: Classes,
+    order: Sequence[Any] | None = None,
+    seed: int = 0,
+    unit_names: Callable[[Ints], Iterable[str]] | None = None,
+) -> Ints:
+    """winner[i], one of the best classes of each unit.
+
+    Args:
+        best: best[i, k].
+        ties: How a tie is decided.
+        classes: The classes.
+        order: With `Ties.order`: the classes, best first.
+        seed: Random seed of random ties.
+        unit_names: The names of some units: a random tie is drawn by its unit's name, whatever the order of the rows.
+    """
     if order is not None and ties is not Ties.order:
         raise OptionError(f"ties = {ties}: an order of classes goes with ties = order alone. Leave one of them out.")
     if not best.shape[1]:
@@ -54,9 +72,27 @@ def winners(best: Bools, ties: Ties, *, classes: Classes, order: Sequence[Any] |
     chosen: Ints = np.asarray(best.argmax(axis=1), dtype=np.int32)
     if ties is Ties.random:
         tied = np.flatnonzero(best.sum(axis=1) > 1)
-        draws = np.random.default_rng(seed).random((len(tied), len(classes)))
+        names = map(str, tied) if unit_names is None else unit_names(tied)
+        draws = draw_by_name(names, classes, seed)
         chosen[tied] = np.where(best[tied], draws, -1.0).argmax(axis=1)
     return chosen
+
+
+def draw_by_name(names: Iterable[str], classes: Classes, seed: int) -> Floats:
+    """draws[i, k], uniform from 0 to 1: the same for the same names of unit and class and the same seed."""
+    known = [f" {name}".encode(errors="backslashreplace") for name in classes]
+    draws = [_draw(f"{seed} {name}".encode(errors="backslashreplace"), known) for name in names]
+    return np.array(draws, dtype=np.float64).reshape(len(draws), len(classes))
+
+
+def _draw(unit: bytes, classes: Sequence[bytes]) -> list[float]:
+    begun = blake2b(unit, digest_size=8)
+    found = []
+    for name in classes:
+        one = begun.copy()
+        one.update(name)
+        found.append(int.from_bytes(one.digest(), "little") / 2**64)
+    return found
 
 
 def _positions(order: Sequence[Any] | None, classes: Classes) -> Ints:

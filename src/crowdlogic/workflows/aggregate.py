@@ -13,7 +13,7 @@ from crowdlogic.annotators.summary import annotator_table
 from crowdlogic.data.answers import Answers
 from crowdlogic.data.corpus import align
 from crowdlogic.data.estimate import Estimate
-from crowdlogic.data.files import STANDARD_STREAM
+from crowdlogic.data.files import STANDARD_STREAM, written_together
 from crowdlogic.data.formats.protocol import Crowd
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import find
@@ -162,11 +162,12 @@ def aggregate(options: AggregateOptions) -> Aggregated:
     dependence = parse_dependence(options.dependence)
     with collect_convergence_warnings() as warned:
         estimate = infer_calibrated(method, crowd.labels, crowd.corpus, fitting=fitting, dependence=dependence)
-    written = _write_answers(options, estimate, crowd)
-    if options.annotators is not None:
-        write_table(options.annotators, annotator_table(crowd.labels, estimate))
-    if options.save is not None:
-        save_estimate(options.save, estimate)
+    with written_together():
+        written = _write_answers(options, estimate, crowd)
+        if options.annotators is not None:
+            write_table(options.annotators, annotator_table(crowd.labels, estimate))
+        if options.save is not None:
+            save_estimate(options.save, estimate)
     return Aggregated(
         method=method.name,
         reason=reason,

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from crowdlogic.data.answers import Answers
-from crowdlogic.data.files import STANDARD_STREAM, InputFile, write_bytes
+from crowdlogic.data.files import STANDARD_STREAM, InputFile, write_bytes, written_together
 from crowdlogic.data.formats.detection import detect_format, formats_by_suffix
 from crowdlogic.errors import FormatError, MissingDataError, OptionError
 from crowdlogic.learning.saved_run import load_run
@@ -210,8 +210,9 @@ def inputs_gold(inputs: ReportInputs) -> Answers | None:
 def write_page(out: str | Path, report: Report) -> None:
     """Write the page, and its figures as JSON beside it."""
     page = Path(out)
-    write_bytes(page.with_suffix(".json"), to_json(report).encode("utf-8", "backslashreplace"))
-    write_bytes(page, to_html(report).encode("utf-8", "backslashreplace"))
+    with written_together():
+        write_bytes(page.with_suffix(".json"), to_json(report).encode("utf-8", "backslashreplace"))
+        write_bytes(page, to_html(report).encode("utf-8", "backslashreplace"))
 
 
 def describe_page(page: Path) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from crowdlogic.data.wording import pluralise
 from crowdlogic.data.writing import write_estimate
-from crowdlogic.errors import Interrupted, OptionError
+from crowdlogic.errors import CrowdLogicError, Interrupted, OptionError, ResourceError
 from crowdlogic.learning.epoch import EpochCallback
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.saved_run import Run
@@ -131,6 +131,21 @@ def _interruptible(folder: Path) -> Iterator[None]:
             if done
             else "interrupted before the first epoch was over; nothing is saved."
         ) from stop
+    except (OSError, MemoryError) as problem:
+        if isinstance(problem, CrowdLogicError):
+            raise
+        raise ResourceError(_explain_failure(folder, problem)) from problem
+
+
+def _explain_failure(folder: Path, problem: OSError | MemoryError) -> str:
+    """What failed, what is saved, and how to go on."""
+    what = "not enough memory"
+    if isinstance(problem, OSError):
+        what = f"{problem.filename or folder}: {problem.strerror or problem}"
+    done = last_epoch(folder) if is_run(folder) else ""
+    if not done:
+        return f"{what}. Nothing is saved: make room, and train again."
+    return f"{what}. The run is saved up to {done}: make room, and go on with it: crowdlogic train --resume -o {folder}"
 
 
 def _contradicted_rules(run: Run) -> Iterator[str]:

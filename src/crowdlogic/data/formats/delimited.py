@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from threading import Thread
@@ -17,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.files import InputFile
+from crowdlogic.data.formats.spreadsheet_cells import guard_cells, unguard_cells
 from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, require_rows
 from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import DataError, FormatError
@@ -45,7 +47,7 @@ class Delimited(TableFormat):
     def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
         """The table. Every cell is text or missing; blank lines are skipped."""
         separator = self.separator or _guess_separator(_first_line(file))
-        table = _parse(file, separator)
+        table = unguard_cells(_parse(file, separator))
         _check_header(file, separator)
         if not table[table.columns[-1]].null_count():
             return require_rows(table, file.name), TableSource(file.name, first_row=2)
@@ -56,7 +58,7 @@ class Delimited(TableFormat):
     def encode_table(self, table: pl.DataFrame, target: str) -> bytes:  # noqa: ARG002 (any table will do)
         """The table with its header."""
         buffer = io.BytesIO()
-        table.write_csv(buffer, separator=self.separator or ",")
+        guard_cells(table).write_csv(buffer, separator=self.separator or ",")
         return buffer.getvalue()
 
 
@@ -126,7 +128,7 @@ def _check_header(file: InputFile, separator: str) -> None:
     """Raise if two columns have one name: polars would silently rename one."""
     header = _first_line(file).rstrip(b"\r\n")
     names = next(_rows(header or b"\n", file.name, separator), (1, []))[1]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         raise FormatError(f"{file.name}, row 1: two columns are called {twice[0]!r}. Give each its own name.")
 

@@ -18,6 +18,7 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.files import InputFile
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.formats.records import corpus_from_records, crowd_from_records, holds_crowd
+from crowdlogic.data.formats.rust_panics import hold_back_panics
 from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, require_rows
 from crowdlogic.data.intake.columns import find_roles
 from crowdlogic.data.intake.contract import TableSource
@@ -35,7 +36,8 @@ class Jsonl(TableFormat):
         """A table of flat objects."""
         content = file.content.removeprefix(BYTE_ORDER_MARK)
         try:
-            table = pl.read_ndjson(io.BytesIO(content), infer_schema_length=None)
+            with hold_back_panics():
+                table = pl.read_ndjson(io.BytesIO(content), infer_schema_length=None)
         except UNREADABLE:
             records, source = parse_jsonl(content, file.name)
             return table_from_records(records, source), source

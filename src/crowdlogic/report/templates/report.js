@@ -69,7 +69,8 @@
   // A cell that a spreadsheet would take for a formula is kept as text by a leading quote.
   const cell = (value) => {
     const text = String(value ?? "");
-    const plain = /^[=+@\t\r]|^-(?![\d.])/.test(text) ? `'${text}` : text;
+    const number = /^(?:[+-]|[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)$/.test(text);
+    const plain = /^'*[=+\-@\t\r\n]/.test(text) && !number ? `'${text}` : text;
     return /[",\n\r]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
   };
   const csv = (rows) => rows.map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";

@@ -1,0 +1,42 @@
+"""The command is interrupted in one line, even while its modules are loaded."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from crowdlogic.__main__ import main
+
+
+class InterruptedImport:
+    """What finds modules, and is interrupted by Ctrl-C instead."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: Any = None) -> None:
+        if name == "crowdlogic.cli.app":
+            raise KeyboardInterrupt
+
+
+def test_an_interrupt_while_modules_are_loaded_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delitem(sys.modules, "crowdlogic.cli.app", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [InterruptedImport(), *sys.meta_path])
+
+    with pytest.raises(SystemExit) as stopped:
+        main()
+
+    assert stopped.value.code == 130
+    assert capsys.readouterr().err == "crowdlogic: interrupted\n"
+
+
+def test_the_command_is_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["crowdlogic", "--version"])
+
+    with pytest.raises(SystemExit) as stopped:
+        main()
+
+    assert stopped.value.code == 0
+    assert capsys.readouterr().out.strip()

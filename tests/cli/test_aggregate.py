@@ -289,7 +289,7 @@ def test_a_sentence_is_as_sure_as_its_least_sure_token(run: Run) -> None:
         (["l.csv"], "Say where to write with -o FILE, or compare methods with --methods all.\n"),
         (
             ["l.csv", "-o", "o.csv", "--methods", "all"],
-            "Say where to write with -o FILE, or compare methods with --methods all.\n",
+            "-o o.csv and --methods all are two things to do: --methods shows a comparison and writes nothing. Leave one of them out.\n",
         ),
         (
             ["l.csv", "--methods", "glda"],

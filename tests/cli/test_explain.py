@@ -92,7 +92,10 @@ def test_a_sentence_without_tokens_is_told_of(run: Run) -> None:
     ("words", "line"),
     [
         (["explain", "model", "r0001"], "No item is called 'r0001'. Did you mean 'r001'?"),
-        (["explain", "model", "r001", "--token", "2"], "--token 2: item r001 has 1 tokens."),
+        (
+            ["explain", "model", "r001", "--token", "2"],
+            "--token 2: r001 is a text with one answer, and no sentence. Leave --token out.",
+        ),
     ],
 )
 def test_bad_input_is_one_line(run: Run, trained: Simulation, words: list[str], line: str) -> None:

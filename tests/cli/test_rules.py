@@ -125,7 +125,8 @@ def test_the_audit_tells_good_from_bad(run: Run) -> None:
     good, bad = json.loads(done.out)
     assert done.code == 0
     assert done.err == (
-        "r.rules:3:1: this rule asks a classifier (Predicted) and is left out. Give one with --run RUN.\n"
+        "r.rules:3:1: the rule 1.0: Label(S, C) & After(S, 'a', B) -> Predicted(B, C) asks a classifier (Predicted) and is "
+        "left out. Give one with --run RUN.\n"
     )
     assert (good["groundings"], bad["groundings"]) == (20, 20)
     assert 0.6 < good["satisfaction"] < 0.7

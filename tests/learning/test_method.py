@@ -5,14 +5,21 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from importlib.util import find_spec
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
+from crowdlogic.classifiers.linear import Linear
+from crowdlogic.data.corpus import documents
 from crowdlogic.data.simulate import simulate_sentiment
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.method import FitMixin, LearningMethod, TrainingData
+from crowdlogic.learning.saved_run import load_run
 from crowdlogic.learning.stopping.protocol import TrainingLimits
 from crowdlogic.registry import LEARNING_METHODS
 from crowdlogic.rules.parser import parse_rules
@@ -64,3 +71,40 @@ def test_methods_say_their_name(name: str) -> None:
     assert method.name == ("majority + linear" if name == "two-stage" else name)
     with pytest.raises(AttributeError):
         method.limits = TrainingLimits()
+
+
+def test_frames_a_rule_text_a_models_name_and_texts_go_straight_into_a_fit_and_it_is_saved(tmp_path: Path) -> None:
+    made = simulate_sentiment(2, items=60, annotators=8, labels_per_item=3)
+    frame, items = made.labels.to_pandas(), made.corpus.to_pandas()[["item", "text"]]
+    rule = "1.0: Label(S, C) & After(S, 'but', B) -> Predicted(B, C)"
+    limits = TrainingLimits(epochs=2)
+
+    straight = LogicLNCL("linear", limits=limits).fit(items, frame, rules=rule, save=tmp_path / "run")
+    spelled = LogicLNCL(Linear(), limits=limits).fit(
+        documents(made.corpus.items.to_list(), made.corpus.texts), made.labels, rules=parse_rules(rule)
+    )
+    texts = LogicLNCL(limits=limits).fit(list(made.corpus.texts or ()), made.labels, rules=rule)
+
+    np.testing.assert_allclose(straight.estimate.beliefs, spelled.estimate.beliefs, rtol=1e-9)
+    np.testing.assert_allclose(texts.estimate.beliefs, spelled.estimate.beliefs, rtol=1e-9)
+    loaded = load_run(tmp_path / "run")
+    np.testing.assert_allclose(loaded.predict(["slow but grand"]), spelled.predict(["slow but grand"]), rtol=1e-9)
+
+
+def test_a_pipeline_of_scikit_learn_goes_straight_into_a_fit() -> None:
+    made = simulate_sentiment(2, items=60, annotators=8, labels_per_item=3)
+    pipeline = make_pipeline(TfidfVectorizer(), LogisticRegression())
+
+    learned = LogicLNCL(pipeline, limits=TrainingLimits(epochs=2)).fit(made.corpus, made.labels)
+
+    assert learned.predict(["grand", "dull"]).shape == (2, 2)
+
+
+def test_what_a_fit_leaves_shows_itself_on_one_screen(tmp_path: Path) -> None:
+    made = simulate_sentiment(2, items=60, annotators=8, labels_per_item=3)
+    learned = LogicLNCL(limits=TrainingLimits(epochs=2)).fit(made.corpus, made.labels, save=tmp_path / "run")
+
+    shown = [learned, learned.epoch, learned.estimate, learned.task, learned.teacher, load_run(tmp_path / "run")]
+
+    assert max(len(repr(one)) for one in (*shown, made.labels, made.corpus, LogicLNCL())) < 1000
+    assert repr(shown[-1]) == f"Run('{tmp_path / 'run'}': Learned(logic-lncl: 60 items, epoch {learned.chosen} of 2))"

@@ -18,7 +18,7 @@ def vocabulary() -> Vocabulary:
 
 ERRORS = [
     ("1: Label(S, C) & Aftr(S, 'but', B) -> Predicted(B, C)", 18, "unknown predicate 'Aftr'. Did you mean 'After'?"),
-    ("1: Label(S, C) & Qwxz(S) -> Label(S, C)", 18, "unknown predicate 'Qwxz'."),
+    ("1: Label(S, C) & Qwxz(S) -> Label(S, C)", 18, "unknown predicate 'Qwxz'. To bring its facts: --table Qwxz=FILE (in Python Vocabulary().table)."),
     ("1: Label(S) -> Label(S, 'pos')", 4, "Label takes 2 terms (an item or token, a class), not 1."),
     ("1: !Label(S, 'poss')", 14, "'poss' is no class. Did you mean 'pos'? The classes are neg, pos."),
     ("1: Label(S, C) & C != 'nag' -> Predicted(S, C)", 23, "'nag' is no class. Did you mean 'neg'? The classes are neg, pos."),

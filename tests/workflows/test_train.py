@@ -64,5 +64,5 @@ def test_options_win_over_a_file_and_both_over_the_run(trained: Trained, tmp_pat
 
     assert (known.seed, known.epochs, known.labels) == (9, 7, "file.csv")
     assert known.rules == trained.file("but.rules")
-    with pytest.raises(OptionError, match=r"there is no run to go on with\. Give the labels: --labels FILE\."):
+    with pytest.raises(OptionError, match=r"there is no run to resume\. Name the folder of an interrupted run"):
         resolve_options(TrainOptions(), tmp_path / "none", config=None, resume=True)

@@ -17,7 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from crowdlogic.classifiers.features import FeatureColumns, Features, extract_features, find_columns, load_columns
+from crowdlogic.classifiers.features import (
+    FeatureColumns,
+    FeatureExtractor,
+    Features,
+    extract_features,
+    find_columns,
+    load_columns,
+)
 from crowdlogic.classifiers.protocol import FIXED, MODEL, Arrays, check_targets, derive_seed
 from crowdlogic.classifiers.saved_arrays import saved_array, saved_number
 from crowdlogic.classifiers.scikit_estimators import (
@@ -39,6 +46,13 @@ from crowdlogic.classifiers.scikit_state import (
     refit_estimator,
     restore_attributes,
 )
+from crowdlogic.classifiers.text_pipeline import (
+    fit_vectorizer,
+    load_vectorizer,
+    split_pipeline,
+    vectorize,
+    vectorizer_arrays,
+)
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.names import Classes
@@ -55,7 +69,7 @@ class Scikit:
 
     Attributes:
         estimator: The name of a scikit-learn classifier, or an unfitted estimator of any package. An estimator that a
-            name and plain parameters can describe is replaced by these.
+            name and plain parameters can describe is replaced by these. A pipeline may begin with a text vectoriser.
         parameters: The parameters of a classifier given by name.
         refit: Whether it is fitted from scratch in every epoch. None: yes, unless it has `partial_fit` and is no naive
             Bayes (whose `partial_fit` would add up the targets of all epochs).
@@ -85,18 +99,32 @@ class Scikit:
         _check_estimator(self.make_estimator(), refit=self.refit)
 
     def make_estimator(self) -> Any:
-        """The estimator, unfitted."""
-        return build_estimator(self.estimator, self.parameters) if isinstance(self.estimator, str) else self.estimator
+        """The estimator, unfitted; of a pipeline, what comes after a text vectoriser."""
+        if isinstance(self.estimator, str):
+            return build_estimator(self.estimator, self.parameters)
+        return split_pipeline(self.estimator)[1]
+
+    @property
+    def vectorizer(self) -> Any | None:
+        """The text vectoriser at the head of a pipeline, unfitted; None where there is none."""
+        return None if isinstance(self.estimator, str) else split_pipeline(self.estimator)[0]
 
     def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> ScikitClassifier:
         """A new, unfitted classifier for the features of a corpus."""
-        return ScikitClassifier(self, find_columns(corpus, self.features), len(classes), seed=seed)
+        vectorizer = None if self.vectorizer is None else fit_vectorizer(self.vectorizer, corpus)
+        columns = find_columns(corpus, self._extractor(vectorizer))
+        return ScikitClassifier(self, columns, len(classes), seed=seed, vectorizer=vectorizer)
 
     def load(self, arrays: Arrays, classes: Classes) -> ScikitClassifier:
         """A classifier with a saved state."""
-        made = ScikitClassifier(self, load_columns(arrays, self.features), len(classes), seed=0)
+        vectorizer = None if self.vectorizer is None else load_vectorizer(self.vectorizer, arrays)
+        columns = load_columns(arrays, self._extractor(vectorizer))
+        made = ScikitClassifier(self, columns, len(classes), seed=0, vectorizer=vectorizer)
         made.restore(arrays)
         return made
+
+    def _extractor(self, vectorizer: Any | None) -> FeatureExtractor:
+        return self.features if vectorizer is None else lambda corpus: vectorize(vectorizer, corpus)
 
     def features(self, corpus: Corpus) -> Features:
         """features[i, f] of every unit: numeric features if there are any, else those of its words."""
@@ -106,13 +134,16 @@ class Scikit:
 class ScikitClassifier:
     """An estimator, and the examples it was last fitted to."""
 
-    def __init__(self, options: Scikit, columns: FeatureColumns, n_classes: int, *, seed: int) -> None:
+    def __init__(
+        self, options: Scikit, columns: FeatureColumns, n_classes: int, *, seed: int, vectorizer: Any | None = None
+    ) -> None:
         if options.min_probability * n_classes >= 1:
             raise OptionError(
                 f"min_probability: {options.min_probability} for each of {n_classes} classes leaves nothing to "
                 f"distinguish them."
             )
         self.options, self.columns, self.n_classes, self.seed = options, columns, n_classes, seed
+        self.vectorizer = vectorizer
         self.refit = must_refit(options.make_estimator()) if options.refit is None else options.refit
         self.estimator: Any = None
         self._examples: TrainingExamples | None = None  # None if restored from attributes
@@ -155,7 +186,8 @@ class ScikitClassifier:
 
     def arrays(self) -> Arrays:
         """The attributes of the estimator, or the examples it was fitted to."""
-        fixed = self.columns.arrays() | {SEED: np.array(self.seed), CLASSES: np.array(self.n_classes)}
+        fixed = {} if self.vectorizer is None else vectorizer_arrays(self.vectorizer)
+        fixed |= self.columns.arrays() | {SEED: np.array(self.seed), CLASSES: np.array(self.n_classes)}
         examples = self._examples
         if self.estimator is None:
             return fixed
@@ -170,7 +202,7 @@ class ScikitClassifier:
 
     def restore(self, arrays: Arrays) -> None:
         """Set the estimator to a saved state."""
-        saved = load_columns(arrays, self.options.features)
+        saved = load_columns(arrays, self.columns.extract)
         if saved.width != self.columns.width or not np.array_equal(saved.kept, self.columns.kept):
             raise FormatError("These arrays are of a classifier built for another corpus: the features differ.")
         if SEED not in arrays or CLASSES not in arrays:

@@ -211,6 +211,11 @@ def import_transformers() -> Any:
 
 def read_model(folder: str) -> tuple[Any, Any]:
     """The transformer and the tokenizer of a folder."""
+    if not folder:
+        raise OptionError(
+            "transformer: no folder is named. Give one that holds a model (save_pretrained writes it): "
+            "--set classifier.folder=FOLDER (in Python Transformer(folder=...))."
+        )
     if not Path(folder).is_dir():
         raise MissingDataError(f"{folder}: no such folder. Give one that holds a model (save_pretrained writes it).")
     auto = import_transformers()

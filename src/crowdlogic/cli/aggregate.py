@@ -90,8 +90,13 @@ def command(
     """Estimate the true label of every item."""
     fit: dict[str, Any] = {"labels": labels, "anchors": anchors, "gold": gold, "seed": seed, "threads": threads}
     fit |= {"items": items, "checkpoint": checkpoint, "dependence": dependence, "input": input}
-    if (out is None) == (methods is None):
+    if out is None and methods is None:
         raise OptionError("Say where to write with -o FILE, or compare methods with --methods all.")
+    if out is not None and methods is not None:
+        raise OptionError(
+            f"-o {out} and --methods {methods} are two things to do: --methods shows a comparison and writes nothing. "
+            f"Leave one of them out."
+        )
     if out is None:
         if annotators is not None or min_confidence is not None or save is not None:
             raise OptionError(

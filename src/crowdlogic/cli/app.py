@@ -12,8 +12,9 @@ from typer.core import TyperGroup
 
 from crowdlogic import __version__
 from crowdlogic.cli.console import complain, point
+from crowdlogic.cli.help import describe_usage_problem, name_values
 from crowdlogic.cli.memory_limit import check_memory_limit
-from crowdlogic.errors import CrowdLogicError, Interrupted, RuleError
+from crowdlogic.errors import CrowdLogicError, Interrupted, OptionError, RuleError, did_you_mean
 
 COMMANDS = {
     "demo": "Simulate a crowd on which majority vote fails; see what annotator models, a classifier and a rule add.",
@@ -49,8 +50,11 @@ class LazyGroup(TyperGroup):
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
-        """The command, imported now; None where there is no such command."""
-        return load_command(cmd_name) if cmd_name in COMMANDS else None
+        """The command, imported now; an unknown one is an error with the nearest name."""
+        if cmd_name not in COMMANDS:
+            known = did_you_mean(cmd_name, list(COMMANDS))
+            raise OptionError(f"There is no command {cmd_name!r}.{known} See crowdlogic --help.")
+        return load_command(cmd_name)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         """The part of --help that lists the commands."""
@@ -68,7 +72,7 @@ def load_command(name: str) -> Any:
         group.command(name)(module.command)
     command = typer.main.get_command(group)
     command.name = name
-    return command
+    return name_values(command)
 
 
 app = typer.Typer(
@@ -118,7 +122,7 @@ def main() -> None:
     except CrowdLogicError as problem:
         complain(str(problem))
     except UsageProblem as problem:
-        complain(f"{getattr(problem, 'format_message', problem.__str__)()} See crowdlogic --help.")
+        complain(describe_usage_problem(problem))
     except typer.Exit as done:
         sys.exit(done.exit_code)
     except (typer.Abort, KeyboardInterrupt):

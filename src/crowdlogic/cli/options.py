@@ -15,8 +15,8 @@ from crowdlogic.data.text_tokens import Tokenizer
 from crowdlogic.registry import FORMATS
 from crowdlogic.workflows.inputs import InputOptions, parse_columns, parse_names
 
-FORMAT_NAMES = f"[{'|'.join(FORMATS)}]"
-"""The file formats by name, as help texts show a choice."""
+FORMAT_NAMES = "FORMAT"
+"""What an option for a file format takes, as help texts show it."""
 
 LabelsFile = Annotated[
     str, typer.Argument(metavar="LABELS", help=f"Labels: {', '.join(FORMATS)}; - for standard input.")
@@ -24,7 +24,12 @@ LabelsFile = Annotated[
 OutFile = Annotated[str, typer.Option("--out", "-o", help="Where to write; - for standard output.")]
 FormatOption = Annotated[
     str | None,
-    typer.Option("--format", "-f", metavar=FORMAT_NAMES, help="The format of the input, if its suffix does not tell."),
+    typer.Option(
+        "--format",
+        "-f",
+        metavar=FORMAT_NAMES,
+        help=f"The format of the input, if its suffix does not tell: {', '.join(FORMATS)}.",
+    ),
 ]
 ColumnsOption = Annotated[
     list[str] | None, typer.Option("--column", help="Which column is what, as role=name: item=task_number. May repeat.")

@@ -138,6 +138,8 @@ def from_wide(
         if name not in table.columns:
             raise LabelError(f"{source.name}: no column {name!r} among {', '.join(table.columns)}.")
     items = pl.Series(np.arange(len(table))) if item is None else table[item]
+    if annotators is None:
+        _refuse_long(table, items, source)
     melted = _melt(items, [table[name] for name in named], named, source)
     if abstain is not None:
         abstained = as_text(melted["label"]) == str(abstain)
@@ -147,6 +149,17 @@ def from_wide(
     notices = (*odd_classes(labels.classes), *_left_out_notices(left_out))
     intake = replace(labels.intake, rows=labels.n_labels, missing=0, notices=notices)
     return replace(labels, intake=intake)
+
+
+def _refuse_long(table: pl.DataFrame, items: pl.Series, source: TableSource) -> None:
+    """Refuse a long table: one whose items repeat, and that has columns for the annotator and the label."""
+    roles = find_roles(table.columns, where=source.name)
+    if {"item", "annotator", "label"} <= set(roles) and items.n_unique() < len(items):
+        leave = source.advise("leave --wide out", "use from_frame")
+        raise LabelError(
+            f"{source.name}: is a long table, one row per label ({roles['item']}, {roles['annotator']}, "
+            f"{roles['label']}), and not a wide one with a column per annotator. To read it, {leave}."
+        )
 
 
 def _left_out_notices(columns: Sequence[str]) -> tuple[str, ...]:
@@ -243,3 +256,19 @@ def from_sequences(
         }
     )
     return build_sequences(table, source, classes=classes, duplicates=duplicates)
+
+
+def as_labels(labels: Any, where: str) -> CrowdLabels:
+    """Labels as they are, or from a frame; anything else is refused in one sentence.
+
+    Args:
+        labels: What was given.
+        where: The function that it was given to, for the message.
+    """
+    if isinstance(labels, CrowdLabels):
+        return labels
+    if hasattr(labels, "columns") and not isinstance(labels, type):
+        return from_frame(labels)
+    given = f"{labels!r}"[:60] if isinstance(labels, str) else f"a {type(labels).__name__}"
+    hint = "Read a file with read_labels(path)" if isinstance(labels, str) else "Make them with from_frame or from_dict"
+    raise LabelError(f"{where}: {given} where labels are expected. {hint}.")

@@ -17,7 +17,7 @@ from crowdlogic.data.intake.contract import Intake
 from crowdlogic.data.intake.dataframes import to_column, to_pandas
 from crowdlogic.data.names import Classes, Names, class_column, find
 from crowdlogic.data.notebook import SHOWN_ROWS, html_table
-from crowdlogic.errors import LabelError, OptionError, did_you_mean
+from crowdlogic.errors import LabelError, OptionError, did_you_mean, name_list
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, read_only, stable_order
 
 if TYPE_CHECKING:
@@ -293,7 +293,8 @@ def find_codes(wanted: Iterable[Any], names: Names, what: str) -> Ints:
     codes = find(asked, names)
     if len(asked) and (codes < 0).any():
         name = asked[int(np.flatnonzero(codes < 0)[0])]
-        raise LabelError(f"No {what} is called {name!r}.{did_you_mean(str(name), [str(n) for n in names])}")
+        hint = did_you_mean(str(name), [str(n) for n in names]) or f" There are {name_list(names, most=5)}."
+        raise LabelError(f"No {what} is called {name!r}.{hint}")
     if len(np.unique(codes)) != len(codes):
         raise LabelError(f"An {what} is named twice. Name each once.")
     return codes

@@ -14,7 +14,7 @@ from crowdlogic.data.estimate import Beliefs
 from crowdlogic.numerics.arrays import Floats
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Epoch:
     """What is believed of the training items after an epoch.
 
@@ -39,6 +39,10 @@ class Epoch:
     annotators: Annotators
     objective: float = float("nan")
     factors: Floats | None = None
+
+    def __repr__(self) -> str:
+        n_units, n_classes = self.q_f.shape
+        return f"Epoch(loss {self.loss:.4f}, k {self.k:.2f}, beliefs of {n_units:,} units in {n_classes} classes)"
 
 
 VIEWS = ("p", "q_a", "q_b", "q_f")

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Protocol
 
 from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.frames import as_labels
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.new_items import to_corpus
+from crowdlogic.errors import CorpusError, OptionError, RuleError, name_list
 from crowdlogic.learning.checkpoint import FitCheckpoint
 from crowdlogic.learning.epoch import EpochCallback
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.registry import CLASSIFIERS
+from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.syntax import RuleSet
 
@@ -74,37 +80,98 @@ class FitMixin:
 
     def fit(
         self: LearningMethod,
-        corpus: Corpus,
-        labels: CrowdLabels,
+        corpus: Any,
+        labels: Any,
         *,
-        rules: RuleSet | None = None,
+        rules: RuleSet | str | None = None,
         vocabulary: Vocabulary | None = None,
         dev: Corpus | None = None,
         watched: Mapping[str, Corpus] | None = None,
         anchors: Mapping[Any, Any] | None = None,
+        save: str | Path | None = None,
         checkpoint: FitCheckpoint | None = None,
         callback: EpochCallback | None = None,
     ) -> Learned:
         """Learn from crowd labels and rules.
 
         Args:
-            corpus: The items.
-            labels: Their labels.
-            rules: Rules that hold for them.
+            corpus: The items: a Corpus, a frame, or a list of texts in the order of the labels' items.
+            labels: Their labels: CrowdLabels or a frame.
+            rules: Rules that hold for them, as `parse_rules` or `read_rules` makes them, or as text.
             vocabulary: Predicates that the rules use beyond the built-in ones.
             dev: Items with gold for early stopping. Without any, labels are held out instead (`limits.held_out`).
             watched: Items with gold that are scored after every epoch and never learnt from.
             anchors: item -> true class (or the tags of a sentence), for training items whose truth is known.
+            save: A new folder to save the run in, for `load_run` and for the commands.
             checkpoint: Where the state is kept after each epoch, and resumed from.
             callback: Callback, called after each epoch.
         """
+        labels = as_labels(_refuse_swapped(corpus, labels), "fit")
         data = TrainingData(
-            corpus=corpus,
+            corpus=to_training_items(corpus, labels),
             labels=labels,
-            rules=rules,
+            rules=as_rules(rules),
             vocabulary=vocabulary,
             dev=dev,
             watched=watched or {},
             anchors=anchors,
         )
-        return self.learn(data, checkpoint=checkpoint, callback=callback)
+        method: LearningMethod = with_named_classifier(self)
+        if save is None:
+            return method.learn(data, checkpoint=checkpoint, callback=callback)
+        from crowdlogic.learning.training_run import train_run  # which needs this module
+
+        return train_run(save, method, data, callback=callback).learned
+
+
+def as_rules(rules: RuleSet | str | None) -> RuleSet | None:
+    """Rules as they are, or from their text."""
+    if not isinstance(rules, str):
+        return rules
+    if rules.strip().endswith(".rules") and "\n" not in rules.strip():
+        raise RuleError(f"rules: {rules!r} names a file. Read it: rules=read_rules({rules!r}).")
+    return parse_rules(rules)
+
+
+def _refuse_swapped(corpus: Any, labels: Any) -> Any:
+    """The labels, unless they and the items stand in each other's place."""
+    if isinstance(corpus, CrowdLabels) or isinstance(labels, Corpus):
+        raise CorpusError("fit: labels where items are expected, or items for labels. Write fit(corpus, labels).")
+    return labels
+
+
+def to_training_items(corpus: Any, labels: CrowdLabels) -> Corpus:
+    """The items that are learnt from: texts without names are those of the labels' items, in their order."""
+    made = to_corpus(corpus, sequential=labels.is_sequential)
+    if isinstance(corpus, Corpus) or hasattr(corpus, "columns") or isinstance(corpus, dict):
+        return made
+    if len(made.items) != len(labels.items):
+        raise CorpusError(
+            f"fit: {len(made.items):,} texts for {len(labels.items):,} labelled items. Give one text per item, in the "
+            f"order of labels.items, or a frame with the names of the items."
+        )
+    return replace(made, items=labels.items)
+
+
+def with_named_classifier(method: Any) -> Any:
+    """The method with its classifier made of a name, or of a scikit-learn estimator, where it is one of these."""
+    made = as_architecture(method.classifier)
+    return method if made is method.classifier else replace(method, classifier=made)
+
+
+def as_architecture(given: Any) -> Architecture:
+    """A classifier as it is, by its name, or around a scikit-learn estimator."""
+    made: Architecture
+    if hasattr(given, "build") and hasattr(given, "load"):
+        made = given
+        return made
+    if isinstance(given, str):
+        made = CLASSIFIERS.create(given)
+        return made
+    if hasattr(given, "fit") and hasattr(given, "get_params"):
+        made = CLASSIFIERS.load("scikit")(given)
+        return made
+    raise OptionError(
+        f"classifier: a {type(given).__name__} is no classifier. Give a name ({name_list(CLASSIFIERS)}), one of "
+        f"crowdlogic's classifiers such as Linear(), or a scikit-learn estimator."
+    )

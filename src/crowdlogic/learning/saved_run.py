@@ -24,6 +24,7 @@ from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.learning.epoch import NUMBERS, VIEWS, Epoch, HistoryRow
 from crowdlogic.learning.explain import Evidence, explain
 from crowdlogic.learning.learned import Learned
+from crowdlogic.learning.method import as_architecture
 from crowdlogic.learning.task import Task
 from crowdlogic.learning.teacher import Teacher
 from crowdlogic.registry import ANNOTATOR_MODELS, CLASSIFIERS
@@ -54,7 +55,7 @@ NO_OPTIONS = ("rules", "vocabulary")
 """What of a projector is no option: it is stored elsewhere."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Run:
     """A run that is done.
 
@@ -67,6 +68,9 @@ class Run:
     folder: Path
     record: RunRecord
     learned: Learned
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.folder)!r}: {self.learned!r})"
 
     @property
     def estimate(self) -> Estimate:
@@ -175,9 +179,7 @@ def audit_rules(learned: Learned) -> tuple[RuleAudit, ...]:
     )
 
 
-def load_run(
-    folder: str | Path, *, vocabulary: Vocabulary | None = None, classifier: Architecture | None = None
-) -> Run:
+def load_run(folder: str | Path, *, vocabulary: Vocabulary | None = None, classifier: Any = None) -> Run:
     """Read a run, ready to predict and to explain.
 
     Args:
@@ -188,7 +190,7 @@ def load_run(
     """
     home, record = Path(folder), read_run(folder)
     with reading(home):
-        architecture = _read_architecture(home, record) if classifier is None else classifier
+        architecture = _read_architecture(home, record) if classifier is None else as_architecture(classifier)
         teacher = _read_teacher(home, record, vocabulary)
         model = _read_annotator_model(record)
         outcome = _read_outcome(record, teacher, model)

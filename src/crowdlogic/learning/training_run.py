@@ -16,7 +16,7 @@ from crowdlogic.annotators.protocol import AnnotatorModel
 from crowdlogic.classifiers.protocol import Arrays
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.learning.epoch import NUMBERS, VIEWS, EpochCallback
-from crowdlogic.learning.method import LearningMethod, TrainingData
+from crowdlogic.learning.method import LearningMethod, TrainingData, with_named_classifier
 from crowdlogic.learning.saved_run import Run, check_annotator_arrays, read_history, to_record
 from crowdlogic.learning.training import ANNOTATORS
 from crowdlogic.rules.packing import check_packing, pack_rules
@@ -60,7 +60,7 @@ def train_run(
         resume: Whether to go on with a run that is there.
         callback: Callback, called after each epoch.
     """
-    home = Path(folder)
+    home, method = Path(folder), with_named_classifier(method)
     if data.rules is not None:
         check_packing(data.rules, data.vocabulary)
     claim(home, resume=resume)

@@ -34,6 +34,11 @@ class Finding:
         return self.place.message(self.what if self.severity is Severity.error else f"{self.severity}: {self.what}")
 
 
+def own_facts(name: str) -> str:
+    """How to say what a predicate of one's own means."""
+    return f" To bring its facts: --table {name}=FILE (in Python Vocabulary().table)."
+
+
 def error(place: Place, what: str) -> Finding:
     """A finding that stops."""
     return Finding(Severity.error, place, what)
@@ -71,7 +76,10 @@ def _check_shapes(rule: Rule, vocabulary: Vocabulary) -> Iterator[Finding]:
             continue
         predicate = vocabulary.find(atom.predicate)
         if predicate is None:
-            yield error(atom.place, f"unknown predicate {atom.predicate!r}.{vocabulary.hint(atom.predicate)}")
+            yield error(
+                atom.place,
+                f"unknown predicate {atom.predicate!r}.{vocabulary.hint(atom.predicate) or own_facts(atom.predicate)}",
+            )
         elif len(atom.terms) != len(predicate.kinds):
             expected = ", ".join(predicate.kinds)
             yield error(

@@ -33,6 +33,11 @@ def check_claimable(folder: Path, *, resume: bool) -> None:
     if not is_run(folder):
         raise OptionError(f"{folder}: holds other files and no run. Name a new or an empty folder.")
     if read_config(folder)["status"] == Status.done:
+        if resume:
+            raise OptionError(
+                f"{folder}: this run is done, and there is nothing to resume. Use it with predict, explain or report, "
+                f"or train into another folder."
+            )
         raise OptionError(f"{folder}: holds a run that is done. Name another folder, or remove this one first.")
     if not resume:
         raise OptionError(

@@ -19,6 +19,7 @@ from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.checks import check_amounts
 from crowdlogic.numerics.convergence import Convergence
+from crowdlogic.truth.accepting import takes_frames
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
 from crowdlogic.truth.ibcc import IBCC
 from crowdlogic.truth.word_hmm import fit_word_hmm, require_sequences
@@ -50,6 +51,7 @@ class BSCSeq:
     def __post_init__(self) -> None:
         check_amounts(self, positive=("diagonal", "spread", "transition_count", "word_count"))
 
+    @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:
         """Iterate forward-backward and the updates until the bound converges, then take the best valid path."""
         require_sequences(self.name, labels)

@@ -20,6 +20,7 @@ from crowdlogic.engines.shards import Shards
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.checks import check_amounts
 from crowdlogic.numerics.convergence import Convergence
+from crowdlogic.truth.accepting import takes_frames
 from crowdlogic.truth.em import PRIOR, TableEM, fit_tables
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, iterate
 
@@ -43,6 +44,7 @@ class DawidSkene:
     def __post_init__(self) -> None:
         check_amounts(self, not_negative=("smoothing", "trust"))
 
+    @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Iterate E- and M-steps until the log posterior converges."""
         return fit_tables(

@@ -33,6 +33,7 @@ from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.checks import check_amounts
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.sums import sum_by
+from crowdlogic.truth.accepting import takes_frames
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fit, Fitting, empty_estimate, iterate, starting_beliefs
 
 
@@ -65,6 +66,7 @@ class EBCC:
         if self.subtypes < 1 or self.restarts < 1:
             raise OptionError("ebcc: subtypes and restarts must be 1 or more.")
 
+    @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Iterate the updates from several starts, and take the one with the best bound."""
         if not labels.n_labels:

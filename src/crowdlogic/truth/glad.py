@@ -25,6 +25,7 @@ from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.engines.shards import make_shards
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.convergence import Convergence
+from crowdlogic.truth.accepting import takes_frames
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate, iterate, starting_beliefs
 from crowdlogic.truth.glad_pass import Pass, difficulty_pass
 
@@ -45,6 +46,7 @@ class GLAD:
     name = "glad"
     signed = True  # an ability or an ease may be negative
 
+    @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Iterate E- and M-steps until the log posterior converges."""
         require_whole_labels(labels, self.name)

@@ -18,6 +18,7 @@ from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.numerics.checks import check_amounts
 from crowdlogic.numerics.convergence import Convergence
+from crowdlogic.truth.accepting import takes_frames
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
 from crowdlogic.truth.word_hmm import fit_word_hmm
@@ -49,6 +50,7 @@ class HMMCrowd:
     def __post_init__(self) -> None:
         check_amounts(self, not_negative=("smoothing", "trust"), positive=("transition_count", "word_count"))
 
+    @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:
         """Iterate forward-backward and the updates until the bound converges, then take the best valid path."""
         require_whole_labels(labels, self.name)

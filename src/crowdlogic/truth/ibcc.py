@@ -22,6 +22,7 @@ from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.checks import check_amounts
 from crowdlogic.numerics.convergence import Convergence
+from crowdlogic.truth.accepting import takes_frames
 from crowdlogic.truth.em import fit_tables
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
 
@@ -47,6 +48,7 @@ class IBCC:
     def __post_init__(self) -> None:
         check_amounts(self, positive=("diagonal", "off_diagonal", "class_count"))
 
+    @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Iterate the updates until the bound converges."""
         return fit_tables(

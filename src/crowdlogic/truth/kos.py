@@ -30,6 +30,7 @@ from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.checks import check_amounts
 from crowdlogic.numerics.sums import sum_by
+from crowdlogic.truth.accepting import takes_frames
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate, refuse_anchors
 
 
@@ -50,6 +51,7 @@ class KOS:
     def __post_init__(self) -> None:
         check_amounts(self, not_negative=("iterations",))
 
+    @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Pass messages for each class against the rest, and share out their weight."""
         refuse_anchors(self.name, fitting)

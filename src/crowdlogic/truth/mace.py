@@ -24,6 +24,7 @@ from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.checks import check_amounts
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.sums import sum_by
+from crowdlogic.truth.accepting import takes_frames
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate, iterate, starting_beliefs
 
 
@@ -46,6 +47,7 @@ class MACE:
     def __post_init__(self) -> None:
         check_amounts(self, positive=("knowing_count", "strategy_count"))
 
+    @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Iterate the updates until the bound converges."""
         require_whole_labels(labels, self.name)

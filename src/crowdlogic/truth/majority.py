@@ -16,6 +16,7 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import NO_ANSWER, Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.numerics.arrays import Ints
+from crowdlogic.truth.accepting import takes_frames
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, refuse_anchors
 from crowdlogic.truth.ties import Ties, best_classes, winners
 
@@ -40,6 +41,7 @@ class MajorityVote:
     uses_anchors: ClassVar[bool] = False
     gives_shares: ClassVar[bool] = True
 
+    @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (votes need no text)
         """Count the votes."""
         refuse_anchors(self.name, fitting)

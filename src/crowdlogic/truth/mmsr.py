@@ -29,6 +29,7 @@ from crowdlogic.errors import ConvergenceWarning, OptionError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.logspace import normalise
+from crowdlogic.truth.accepting import takes_frames
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate, refuse_anchors
 from crowdlogic.truth.weighting import weighted_votes
 
@@ -68,6 +69,7 @@ class MMSR:
     uses_anchors: ClassVar[bool] = False
     gives_shares: ClassVar[bool] = True
 
+    @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Complete the matrix of agreements, and weigh the votes by the skills."""
         refuse_anchors(self.name, fitting)

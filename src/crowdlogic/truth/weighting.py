@@ -28,6 +28,7 @@ from crowdlogic.errors import ConvergenceWarning, OptionError
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.sums import sum_by
+from crowdlogic.truth.accepting import takes_frames
 from crowdlogic.truth.fitting import (
     DEFAULT_FIT,
     Fitting,
@@ -60,6 +61,7 @@ class PM:
     uses_anchors: ClassVar[bool] = False
     gives_shares: ClassVar[bool] = True
 
+    @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Alternate between weights and weighted votes until no answer changes."""
         return _iterate_weights(self.name, labels, self._weigh, convergence=self.convergence, fitting=fitting)
@@ -93,6 +95,7 @@ class CATD:
         if not 0 < self.alpha < 1:
             raise OptionError(f"catd: alpha must lie between 0 and 1, not at {self.alpha}.")
 
+    @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Alternate between weights and weighted votes until no answer changes."""
         return _iterate_weights(self.name, labels, self._weigh, convergence=self.convergence, fitting=fitting)
@@ -111,6 +114,7 @@ class Wawa:
     uses_anchors: ClassVar[bool] = False
     gives_shares: ClassVar[bool] = True
 
+    @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Vote, weigh, vote again."""
         refuse_anchors(self.name, fitting)

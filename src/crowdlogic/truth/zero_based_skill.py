@@ -22,6 +22,7 @@ from crowdlogic.data.estimate import Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats
+from crowdlogic.truth.accepting import takes_frames
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate, refuse_anchors
 from crowdlogic.truth.weighting import distances, weighted_votes
 
@@ -63,6 +64,7 @@ class ZeroBasedSkill:
         if self.iterations < 0 or self.rate.every < 1 or not self.margin > 0:
             raise OptionError(f"{self.name}: iterations must be 0 or more, rate.every 1 or more, margin above 0.")
 
+    @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Vote, move every skill towards the share of agreeing labels, and vote again."""
         refuse_anchors(self.name, fitting)

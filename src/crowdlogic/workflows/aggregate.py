@@ -15,6 +15,7 @@ from crowdlogic.data.corpus import align
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import STANDARD_STREAM, written_together
 from crowdlogic.data.formats.protocol import Crowd
+from crowdlogic.data.intake.odd_labels import single_class
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import find
 from crowdlogic.data.tagging import is_span_tag_set
@@ -175,7 +176,12 @@ def aggregate(options: AggregateOptions) -> Aggregated:
         expected=expected_accuracy(estimate),
         scores={} if gold is None else score_estimate(estimate, gold),
         written=written,
-        notices=(*crowd.labels.intake.messages(), *warned, *warning_signs(crowd.labels, estimate)),
+        notices=(
+            *crowd.labels.intake.messages(),
+            *single_class(crowd.labels.classes),
+            *warned,
+            *warning_signs(crowd.labels, estimate),
+        ),
     )
 
 

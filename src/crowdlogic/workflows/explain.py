@@ -83,10 +83,13 @@ def explain(run: str, item: str, *, token: int | None = None) -> Explanation:
         item: The name of the item.
         token: For a sentence: one token, counted from 1; None for all.
     """
-    evidence = load_run(run).explain(item)
+    loaded = load_run(run)
+    evidence = loaded.explain(item)
     n_units = len(evidence.q_f)
+    if token is not None and loaded.estimate.offsets is None:
+        raise OptionError(f"--token {token}: {item} is a text with one answer, and no sentence. Leave --token out.")
     if token is not None and token > n_units:
-        raise OptionError(f"--token {token}: item {item} has {n_units} tokens.")
+        raise OptionError(f"--token {token}: the sentence {item} has {n_units} tokens, counted from 1.")
     return Explanation(evidence=evidence, units=range(n_units) if token is None else range(token - 1, token))
 
 

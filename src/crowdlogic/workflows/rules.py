@@ -11,6 +11,7 @@ from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes
+from crowdlogic.data.wording import shorten_name
 from crowdlogic.errors import OptionError, name_list
 from crowdlogic.rules.audit import RuleAudit, audit
 from crowdlogic.rules.checking import check
@@ -154,7 +155,7 @@ class AuditedRules:
 
 def _audit_row(one: RuleAudit) -> tuple[Any, ...]:
     return (
-        one.place,
+        shorten_name(one.rule),
         one.groundings,
         percent(one.coverage),
         percent(one.satisfaction),
@@ -194,7 +195,8 @@ def _without_classifier(ground: GroundRules) -> tuple[GroundRules, list[str]]:
     """The rules that need no classifier, and a notice for each of the others."""
     kept = [place for place, rule in enumerate(ground.rules) if rule.is_static]
     left_out = [
-        f"{rule.rule.place}: this rule asks a classifier (Predicted) and is left out. Give one with --run RUN."
+        f"{rule.rule.place}: the rule {shorten_name(rule.rule)} asks a classifier (Predicted) and is left out. Give "
+        f"one with --run RUN."
         for rule in ground.rules
         if not rule.is_static
     ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crowdlogic.data.wording import pluralise
+from crowdlogic.data.wording import pluralise, shorten_name
 from crowdlogic.data.writing import write_estimate
 from crowdlogic.errors import CrowdLogicError, Interrupted, OptionError, ResourceError
 from crowdlogic.learning.epoch import EpochCallback
@@ -114,8 +114,12 @@ def resolve_options(options: TrainOptions, folder: Path, *, config: str | None, 
         with reading(folder):
             known = known.override(require_entry(read_config(folder), "inputs", dict), where=f"{folder}: ")
     if known.labels is None:
-        nothing = f"{folder}: there is no run to go on with. " if resume else ""
-        raise OptionError(f"{nothing}Give the labels: --labels FILE.")
+        if resume:
+            raise OptionError(
+                f"{folder}: there is no run to resume. Name the folder of an interrupted run with -o, or begin one: "
+                f"crowdlogic train --labels FILE --items FILE -o {folder}"
+            )
+        raise OptionError("There is nothing to learn from. Give the labels, and the items: --labels FILE --items FILE.")
     return known
 
 
@@ -152,7 +156,8 @@ def _contradicted_rules(run: Run) -> Iterator[str]:
     for one in run.audit:
         if one.verdict is Verdict.contradicts:
             share = percent(one.satisfaction)
-            yield f"{one.place}: this rule contradicts the crowd (it holds in {share} of the cases)."
+            rule = shorten_name(one.rule)
+            yield f"{one.place}: the rule {rule} contradicts the crowd (it holds in {share} of the cases)."
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

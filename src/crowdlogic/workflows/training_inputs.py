@@ -31,6 +31,10 @@ if TYPE_CHECKING:  # its module needs torch
     from crowdlogic.classifiers.word_network import WordArchitecture
 
 
+TAGGERS, TEXT_MODELS = ("cnn-gru", "crf"), ("kim-cnn",)
+"""Classifiers that take sentences only, and those that take whole texts only."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TrainingInputs:
     """What a training needs.
@@ -71,6 +75,7 @@ def read_training_inputs(options: TrainOptions, *, allow_outside: bool = False) 
     method, preset_rules = configure_method(choice, labels.classes)
     rules = preset_rules if options.rules is None else read_rules(options.rules, allow_outside=allow_outside)
     rules, grammar_notices = _with_grammar(rules, labels, options, method)
+    _check_kind(choice, method, corpus, str(options.items or options.labels))
     data = TrainingData(
         corpus=corpus,
         labels=labels,
@@ -118,6 +123,26 @@ def _with_grammar(
     if rules is None:
         return added, (said,)
     return replace(rules, statements=(*rules.statements, *added.statements)), (said,)
+
+
+def _check_kind(choice: MethodChoice, method: LearningMethod, corpus: Corpus, source: str) -> None:
+    """Refuse a tagger for texts and a classifier of texts for sentences, before anything else is done."""
+    if getattr(method.classifier, "folder", None) == "":
+        raise OptionError(
+            "--model transformer: no folder is named. Give one that holds a model (save_pretrained writes it): "
+            "--set classifier.folder=FOLDER"
+        )
+    model, asked = method.classifier.name, f"--preset {choice.preset}" if choice.preset else f"--model {choice.model}"
+    if model in TAGGERS and not corpus.is_sequential:
+        raise OptionError(
+            f"{asked}: {model} tags the tokens of sentences, and {source} holds whole texts. Give sentences (CoNLL, or "
+            f"jsonl with tokens), or leave {asked.split(maxsplit=1)[0]} out."
+        )
+    if model in TEXT_MODELS and corpus.is_sequential:
+        raise OptionError(
+            f"{asked}: {model} classifies whole texts, and {source} holds sentences of tokens. Leave "
+            f"{asked.split(maxsplit=1)[0]} out, or choose crf or cnn-gru."
+        )
 
 
 def _read_vectors(paths: Sequence[str]) -> WordVectors | None:

@@ -86,4 +86,6 @@ def _suffix(path: str | Path) -> str:
 
 def _unknown_suffix(path: str | Path, known: Sequence[str]) -> OptionError:
     suffix = Path(str(path).removesuffix(".gz")).suffix
+    if Path(path).is_dir():
+        return OptionError(f"{path}: is a folder. Name a file in it, such as {Path(path) / 'truth.csv'}.")
     return OptionError(f"{path}: the suffix {suffix!r} says no format. Use {', '.join(known)}, or give --format.")

@@ -29,6 +29,13 @@ def odd_classes(classes: Iterable[object]) -> tuple[str, ...]:
     return (*_alike_classes(names), *absent, *_joined_classes(names))
 
 
+def single_class(classes: Sequence[object]) -> tuple[str, ...]:
+    """A notice where all labels are one class."""
+    if len(classes) != 1:
+        return ()
+    return (f"All labels are {classes[0]!r}: there is nothing to decide. Is the column of the label the right one?",)
+
+
 def _alike_classes(names: Sequence[str]) -> list[str]:
     folded: dict[str, list[str]] = {}
     for name in names:

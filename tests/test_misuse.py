@@ -1,0 +1,184 @@
+"""Thirty wrong turns in Python: each is one whole sentence at the border, and no error from deep inside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+
+import crowdlogic as cl
+
+FRAME = pd.DataFrame({"item": ["u", "u", "v", "v"], "annotator": ["a", "b", "a", "b"], "label": ["x", "y", "y", "y"]})
+ITEMS = pd.DataFrame({"item": ["u", "v"], "text": ["one", "two"]})
+LABELS, CORPUS = cl.from_frame(FRAME), cl.corpus_from_frame(ITEMS)
+SENTENCES = cl.from_sequences([("s", "a", ["B-X", "O"])])
+ONE = cl.TrainingLimits(epochs=1, held_out=None)
+LEARNED = cl.LogicLNCL(limits=ONE).fit(CORPUS, LABELS)
+
+WRONG: list[tuple[Callable[[], Any], str]] = [
+    (
+        lambda: cl.DawidSkene().infer("labels.csv"),
+        "infer: 'labels.csv' where labels are expected. Read a file with read_labels(path).",
+    ),
+    (
+        lambda: cl.DawidSkene().infer([("u", "a", "x")]),
+        "infer: a list where labels are expected. Make them with from_frame or from_dict.",
+    ),
+    (
+        lambda: cl.DawidSkene().infer(CORPUS, LABELS),
+        "infer: items where labels are expected. Write infer(labels), or infer(labels, corpus).",
+    ),
+    (
+        lambda: cl.DawidSkene().infer(None),
+        "infer: a NoneType where labels are expected. Make them with from_frame or from_dict.",
+    ),
+    (
+        lambda: cl.MajorityVote().infer(ITEMS),
+        'the table: no column for the annotator among item, text. A label table needs: item, annotator, label. Rename the column (annotator, worker, rater, user, ...) or name it: columns={"annotator": "NAME"}.',
+    ),
+    (
+        lambda: cl.HMMCrowd().infer(LABELS),
+        "hmm-crowd is for sequences: tags of the tokens of sentences. These labels are of single items; use dawid-skene, ibcc or another method for them.",
+    ),
+    (lambda: cl.DawidSkene(smoothing=-1), "dawid-skene: smoothing must be 0 or more, not -1."),
+    (
+        lambda: cl.LogicLNCL().fit(LABELS, CORPUS),
+        "fit: labels where items are expected, or items for labels. Write fit(corpus, labels).",
+    ),
+    (
+        lambda: cl.LogicLNCL().fit(CORPUS, "labels.csv"),
+        "fit: 'labels.csv' where labels are expected. Read a file with read_labels(path).",
+    ),
+    (
+        lambda: cl.LogicLNCL().fit("items.csv", LABELS),
+        "'items.csv' is one text where a list of items is expected. Write [text].",
+    ),
+    (
+        lambda: cl.LogicLNCL().fit(["one"], LABELS),
+        "fit: 1 texts for 2 labelled items. Give one text per item, in the order of labels.items, or a frame with the names of the items.",
+    ),
+    (
+        lambda: cl.LogicLNCL().fit(7, LABELS),
+        "int where items are expected. Give a Corpus, a frame of items, a list of texts or a list of token lists.",
+    ),
+    (
+        lambda: cl.LogicLNCL(classifier="liner").fit(CORPUS, LABELS),
+        "No classifier is called 'liner'. Did you mean 'linear'? There are linear, crf, kim-cnn, cnn-gru, mlp, scikit, transformer, prior.",
+    ),
+    (
+        lambda: cl.LogicLNCL(classifier=7).fit(CORPUS, LABELS),
+        "classifier: a int is no classifier. Give a name (linear, crf, kim-cnn, cnn-gru, mlp, scikit, transformer, prior), one of crowdlogic's classifiers such as Linear(), or a scikit-learn estimator.",
+    ),
+    (
+        lambda: cl.LogicLNCL(limits=ONE).fit(CORPUS, LABELS, rules="1.0: Lable(S, 'x') -> Label(S, 'y')"),
+        "the rules:1:6: unknown predicate 'Lable'. Did you mean 'Label'?\n    1.0: Lable(S, 'x') -> Label(S, 'y')\n         ^",
+    ),
+    (
+        lambda: cl.LogicLNCL(limits=ONE).fit(CORPUS, LABELS, rules="but.rules"),
+        "rules: 'but.rules' names a file. Read it: rules=read_rules('but.rules').",
+    ),
+    (
+        lambda: cl.LogicLNCL(limits=ONE).fit(CORPUS, LABELS, anchors={"z": "x"}),
+        "No item is called 'z'. There are u, v.",
+    ),
+    (
+        lambda: cl.LogicLNCL(limits=ONE).fit(CORPUS, LABELS, anchors={"u": "zebra"}),
+        "The anchor of item 'u' is 'zebra', which is not among the classes x, y. Correct the anchor, or add the class to the classes of the labels.",
+    ),
+    (
+        lambda: cl.LogicLNCL(limits=ONE).fit(cl.documents(["u"], ["one"]), LABELS),
+        "Item 'v' has labels but no text (1 such items). Add the items to the corpus, or select the labels of the items that are in it.",
+    ),
+    (
+        lambda: cl.LogicLNCL(limits=ONE).fit(CORPUS, SENTENCES),
+        "Item 's' has labels but no text (1 such items). Add the items to the corpus, or select the labels of the items that are in it.",
+    ),
+    (lambda: cl.TrainingLimits(epochs=0), "epochs and patience must be 1 or more, not 0 and 5."),
+    (lambda: LEARNED.predict("one text"), "'one text' is one text where a list of items is expected. Write [text]."),
+    (
+        lambda: LEARNED.predict(LABELS),
+        "These are labels where items are expected. Give a Corpus, a frame of items, a list of texts or a list of token lists.",
+    ),
+    (
+        lambda: LEARNED.predict([1, 2]),
+        "A list of neither texts nor token lists where items are expected. Give a Corpus, a frame of items, a list of texts or a list of token lists.",
+    ),
+    (
+        lambda: LEARNED.predict(cl.sentences(["s"], [["a", "b"]])),
+        "These items are sentences of tokens, and the classifier learnt from whole documents. Give it texts.",
+    ),
+    (
+        lambda: cl.load_run("no-such-run"),
+        "no-such-run: no config.json in it, so it is no run. Name a folder that `train` wrote.",
+    ),
+    (
+        lambda: cl.load_estimate("no-such-estimate"),
+        "no-such-estimate: no estimate.safetensors in it, so it holds no estimate. Name a folder that was saved.",
+    ),
+    (lambda: cl.read_labels("no-such-folder/labels.csv"), "no-such-folder/labels.csv: no such file."),
+    (
+        lambda: cl.from_frame(FRAME.drop(columns="annotator")),
+        'the table: no column for the annotator among item, label. A label table needs: item, annotator, label. Rename the column (annotator, worker, rater, user, ...) or name it: columns={"annotator": "NAME"}.',
+    ),
+    (
+        lambda: cl.from_frame(FRAME, columns={"itme": "item"}),
+        "columns: unknown role 'itme'. Did you mean 'time'? Roles are item, annotator, label, tags, tokens, text, negated, weight, time, kind.",
+    ),
+    (
+        lambda: cl.from_frame(FRAME, columns={"item": "ticket"}),
+        "the table: no column 'ticket' among item, annotator, label.",
+    ),
+    (lambda: cl.from_frame(FRAME, duplicates="merge"), "duplicates: 'merge' is none of error, first, last, keep."),
+    (
+        lambda: cl.from_frame(FRAME, classes=["x"]),
+        "the table, row 1: the label 'y' is not among the classes x. Correct the label, or add it to the classes. (2 more such rows: 2, 3)",
+    ),
+    (
+        lambda: cl.from_frame([1, 2, 3]),
+        "the table is a list, which is no frame. Give a frame of pandas, polars or pyarrow, or use from_arrays, from_dict or from_matrix.",
+    ),
+    (
+        lambda: cl.from_wide(FRAME, item="item"),
+        "the table: is a long table, one row per label (item, annotator, label), and not a wide one with a column per annotator. To read it, use from_frame.",
+    ),
+    (
+        lambda: cl.from_matrix([[0.5, 1.0]]),
+        "A label matrix has two axes and whole numbers; this one is 2-d of float64.",
+    ),
+    (
+        lambda: cl.from_dict({"u": {"a": ["x", "y"]}}),
+        "the lists: a label is one class, but the column holds List(String). For the tags of a sentence name the column 'tags'; for several labels at once make one table per class, with yes or no as labels.",
+    ),
+    (
+        lambda: cl.corpus_from_frame(FRAME),
+        'the table: no column for the text among item, annotator, label. A table of items needs: item, text. Rename the column (text, content, review, comment, ...) or name it: columns={"text": "NAME"}.',
+    ),
+    (
+        lambda: cl.corpus_from_frame(pl.DataFrame({"item": ["u", "u"], "text": ["one", "two"]})),
+        "the table, row 1: item 'u' appears again. Give each item once.",
+    ),
+    (lambda: cl.documents(["u"], ["one", "two"]), "texts has 2 entries where 1 are expected."),
+    (
+        lambda: cl.parse_rules("Label(S, 'x' -> Label(S, 'y')"),
+        "the rules:1:14: unexpected '->'; expected ')' or ','.\n    Label(S, 'x' -> Label(S, 'y')\n                 ^",
+    ),
+    (
+        lambda: cl.annotator_table(SENTENCES, cl.MajorityVote().infer(LABELS)),
+        "The estimate is not of these labels. Give the labels it was made from.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("wrong", "message"), WRONG)
+def test_a_wrong_turn_is_one_whole_sentence(wrong: Callable[[], Any], message: str) -> None:
+    with pytest.raises(cl.CrowdLogicError) as caught:
+        wrong()
+
+    assert str(caught.value) == message
+
+
+def test_there_are_thirty_of_them() -> None:
+    assert len(WRONG) >= 30

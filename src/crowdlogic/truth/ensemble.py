@@ -26,6 +26,7 @@ from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.checks import check_amounts
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.tempering import temper
+from crowdlogic.truth.accepting import takes_frames
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.dependence import PUBLIC_CROWDS, Dependence, keep_known, label_sharpness
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate
@@ -65,6 +66,7 @@ class Ensemble:
     def __post_init__(self) -> None:
         check_amounts(self, positive=("half",))
 
+    @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:
         """Fit the members, and pool what they state."""
         require_whole_labels(labels, self.name)

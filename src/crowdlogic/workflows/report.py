@@ -148,7 +148,7 @@ def _aggregate_inputs(options: ReportOptions) -> tuple[ReportInputs, Explain, tu
         estimate = load_estimate(saved)
     crowd = own.read_crowd(options.folder)
     corpus = crowd.corpus if options.items is None else by_file[options.items].read_corpus(options.items)
-    why = f", chosen for {made.reason}" if made.reason else ""
+    why = f", chosen because {made.reason}" if made.reason else ""
     notices = (*made.notices, f"{options.folder}: aggregated by {made.method}{why}.")
     return inputs_from_estimate(estimate, crowd.labels, corpus, gold), explain_nothing, notices
 

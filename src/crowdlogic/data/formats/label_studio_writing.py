@@ -57,13 +57,14 @@ def encode_annotations(labels: CrowdLabels, corpus: Corpus | None, target: str) 
     require_spans(labels, target=target, tool=TOOL)
     question = (corpus.question if corpus is not None else "") or FROM_NAME
     tasks = [_task(labels.items, texts, s) | {"annotations": [], "predictions": []} for s in range(len(labels.items))]
-    for one in crowd_annotations(labels, corpus):
+    for number, one in enumerate(crowd_annotations(labels, corpus), start=1):
         name = str(labels.annotators[one.annotator])
         is_person = labels.kind is None or labels.kind[one.annotator] in ("human", "")
         if is_person:
-            author: dict[str, Any] = {"completed_by": {"email": name}, "was_cancelled": False, "ground_truth": False}
+            author: dict[str, Any] = {"id": number, "completed_by": {"email": name}}
+            author |= {"was_cancelled": False, "ground_truth": False}
         else:
-            author = {"model_version": name}
+            author = {"id": number, "model_version": name}
         if not math.isnan(one.time):
             author["created_at"] = datetime.fromtimestamp(one.time, UTC).isoformat()
         tasks[one.item]["annotations" if is_person else "predictions"].append(

@@ -11,12 +11,15 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from benchmarks.calibration.annotators import reliability_table
 from benchmarks.calibration.cost import measure_cost
 from benchmarks.calibration.default_method import simulated_table, thinned_table, whole_sets_table
+from benchmarks.calibration.diagrams import draw
 from benchmarks.calibration.known_items import known_items_table
 from benchmarks.calibration.left_out import check_parameters, leave_one_out, scores_table, sets_table
 from benchmarks.calibration.panel import panel_paragraph
 from benchmarks.calibration.sets import load_sets
+from benchmarks.calibration.spans import spans_table
 from benchmarks.figures_file import FiguresFile
 from benchmarks.machine import describe_machine
 from crowdlogic.experiments.markdown import write_section
@@ -32,6 +35,7 @@ def main() -> None:
     file = FiguresFile(RESULTS, fresh=options.parse_args().fresh)
     sets = load_sets()
     left_out = leave_one_out(sets)
+    draw(sets, left_out)
     sections = {
         "left out": f"{scores_table(sets, left_out)}\n\n{check_parameters(sets)}",
         "sets": sets_table(sets, left_out),
@@ -40,6 +44,8 @@ def main() -> None:
         "simulated": simulated_table(file),
         "thinned": thinned_table(sets, file),
         "known items": known_items_table(sets, left_out, file),
+        "annotators": reliability_table(sets, file),
+        "spans": spans_table(file),
         "cost": "\n".join(f"- {name}: {value}" for name, value in file.get("cost", measure_cost).items()),
     }
     for marker, text in sections.items():

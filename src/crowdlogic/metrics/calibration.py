@@ -47,11 +47,14 @@ def calibration_error(gold: Ints, beliefs: Beliefs, *, bins: int = BINS) -> floa
     (b / bins, (b + 1) / bins]. A tie among the best classes is right in part (`tie_credit`), so that the order of the
     classes does not matter.
     """
+    known = check_beliefs(gold, beliefs)
+    return binned_gap(beliefs[known].max(axis=1, initial=0.0), tie_credit(gold[known], beliefs[known]), bins=bins)
+
+
+def binned_gap(confidence: Floats, right: Floats, *, bins: int = BINS) -> float:
+    """The mean over answers of |share that is right - mean confidence| of the answer's bin; right[i] from 0 to 1."""
     if bins < 1:
         raise OptionError(f"bins: {bins} is not valid. Give 1 or more.")
-    known = check_beliefs(gold, beliefs)
-    confidence = beliefs[known].max(axis=1, initial=0.0)
-    right = tie_credit(gold[known], beliefs[known])
     # Inner edges only, and "left" closes each bin on its right: all that lies above the last edge is in the last bin.
     bin_of_unit = np.searchsorted(np.arange(1, bins) / bins, confidence, side="left")
     gap = np.abs(np.bincount(bin_of_unit, weights=right - confidence, minlength=bins))

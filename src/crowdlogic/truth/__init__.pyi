@@ -1,4 +1,5 @@
 from crowdlogic.truth.bsc_seq import BSCSeq as BSCSeq
+from crowdlogic.truth.calibrated import infer_calibrated as infer_calibrated
 from crowdlogic.truth.comparison import MethodResult as MethodResult
 from crowdlogic.truth.comparison import compare_methods as compare_methods
 from crowdlogic.truth.dawid_skene import DawidSkene as DawidSkene
@@ -7,6 +8,7 @@ from crowdlogic.truth.dependence import Dependence as Dependence
 from crowdlogic.truth.dependence import state_confidence as state_confidence
 from crowdlogic.truth.ebcc import EBCC as EBCC
 from crowdlogic.truth.ensemble import Ensemble as Ensemble
+from crowdlogic.truth.expected_accuracy import expected_accuracy as expected_accuracy
 from crowdlogic.truth.fitting import Fitting as Fitting
 from crowdlogic.truth.glad import GLAD as GLAD
 from crowdlogic.truth.hmm_crowd import HMMCrowd as HMMCrowd

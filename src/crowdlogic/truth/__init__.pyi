@@ -8,7 +8,6 @@ from crowdlogic.truth.dependence import Dependence as Dependence
 from crowdlogic.truth.dependence import state_confidence as state_confidence
 from crowdlogic.truth.ebcc import EBCC as EBCC
 from crowdlogic.truth.ensemble import Ensemble as Ensemble
-from crowdlogic.truth.expected_accuracy import expected_accuracy as expected_accuracy
 from crowdlogic.truth.fitting import Fitting as Fitting
 from crowdlogic.truth.glad import GLAD as GLAD
 from crowdlogic.truth.hmm_crowd import HMMCrowd as HMMCrowd

@@ -38,6 +38,16 @@ again = read_answers("tags.spacy")
 assert [again.classes[code] for code in again.answer] == ["B-ORG", "I-ORG", "O", "B-ORG", "O"]
 assert again.tokens == corpus.tokens
 
+from crowdlogic.data.formats.collector import Collector
+from crowdlogic.data.formats.protocol import ReadOptions
+collector = Collector("made", ReadOptions())
+collector.spans(collector.item("s", text="Ann, Lee sing."), "a", [(0, 3, "PER")], record=1)
+made = collector.crowd()
+write_estimate("text.spacy", MajorityVote().infer(made.labels), corpus=made.corpus)
+(doc,) = DocBin().from_disk("text.spacy").get_docs(spacy.blank("xx").vocab)
+assert doc.text == "Ann, Lee sing.", doc.text
+assert [(e.text, e.start_char) for e in doc.ents] == [("Ann", 0)]
+
 pos = from_sequences([("s", "a", ["NOUN", "VERB"])])
 write_estimate("pos.spacy", MajorityVote().infer(pos), corpus=sentences(["s"], [["dogs", "bark"]]))
 docs = list(DocBin().from_disk("pos.spacy").get_docs(spacy.blank("xx").vocab))

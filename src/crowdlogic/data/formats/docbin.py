@@ -103,11 +103,19 @@ def _sentences(estimate: Estimate, corpus: Corpus, vocab: Any) -> Iterator[Doc]:
     tags = _begin_inside_outside(estimate, offsets) if spans else answer_tags(estimate)
     for s, (start, end) in enumerate(pairwise(offsets.tolist())):
         words = list((corpus.tokens or ())[start:end])
-        spaces = [True] * (len(words) - 1) + [False] * bool(words)
+        spaces = _spaces_after(corpus, s, start, end)
         given = ["" if tag == NOT_SEEN else tag for tag in tags[start:end]]
         doc = _import_spacy().tokens.Doc(vocab, words=words, spaces=spaces, **{"ents" if spans else "tags": given})
         doc.user_data.update(item=items[s])
         yield doc
+
+
+def _spaces_after(corpus: Corpus, sentence: int, start: int, end: int) -> list[bool]:
+    """Whether white space follows each token, by its text; between all tokens where the text is not known."""
+    if corpus.texts is None or corpus.bounds is None:
+        return [True] * (end - start - 1) + [False] * (end > start)
+    text, bounds = corpus.texts[sentence], corpus.bounds
+    return [text[int(bounds[i, 1]) : int(bounds[i, 1]) + 1].isspace() for i in range(start, end)]
 
 
 def _begin_inside_outside(estimate: Estimate, offsets: Ints) -> list[str]:

@@ -28,7 +28,7 @@ MOST_NAMED = 12
 """How many criteria a message lists."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Grade:
     """What one judge said of one output.
 

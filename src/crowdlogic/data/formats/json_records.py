@@ -80,11 +80,22 @@ def _enter(text: _Text, field: str) -> bool:
         text.expect(":", 1)
         if key == field:
             return True
-        text.value(1)
+        _skip(text)
         if text.peek() == ",":
             text.expect(",", 1)
     text.expect("}", 1)
     return False
+
+
+def _skip(text: _Text) -> None:
+    """Go past a value; of an array no more than one element is in memory."""
+    if text.peek() != "[":
+        text.value(1)
+        return
+    number = 0
+    for number, _ in _array(text):  # noqa: B007 (the number of the last one is needed)
+        pass
+    text.expect("]", number)
 
 
 def _array(text: _Text) -> Iterator[tuple[int, Any]]:

@@ -43,7 +43,7 @@ def test_a_rule_that_asks_a_classifier_needs_a_run(trained: Trained) -> None:
     assert without.notices[0].endswith("asks a classifier (Predicted) and is left out. Give one with --run RUN.")
     (one,) = asked.audits
     assert asked.figures()[0]["groundings"] == one.groundings > 0
-    assert asked.table().rows[0][:2] == (one.place, one.groundings)
+    assert asked.table().rows[0][:2] == (str(one.rule), one.groundings)
 
 
 def test_a_run_of_other_classes_cannot_be_asked(trained: Trained, tmp_path: Path) -> None:

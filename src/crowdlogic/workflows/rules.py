@@ -21,6 +21,7 @@ from crowdlogic.rules.grounding import GroundRules
 from crowdlogic.rules.parser import read_rules
 from crowdlogic.rules.projection.projector import Predict, Projector
 from crowdlogic.rules.syntax import RuleSet
+from crowdlogic.truth.calibrated import infer_calibrated
 from crowdlogic.truth.methods import truth_method
 from crowdlogic.workflows.inputs import InputOptions, read_vocabulary
 from crowdlogic.workflows.tables import ResultTable, percent
@@ -182,7 +183,7 @@ def audit_rules(options: AuditRulesOptions) -> AuditedRules:
     ground = projector.ground(corpus, labels.classes)
     ground, left_out = (ground, []) if options.run is not None else _without_classifier(ground)
     with collect_convergence_warnings() as warned:
-        beliefs = truth_method(options.method).infer(labels, corpus).beliefs
+        beliefs = infer_calibrated(truth_method(options.method), labels, corpus).beliefs
         audits = audit(projector, beliefs, ground, predict=answers.predict, classifier=answers.units, gold=corpus.gold)
     return AuditedRules(
         title=f"{options.rules} on {options.labels} ({options.method})",

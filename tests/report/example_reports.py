@@ -129,7 +129,7 @@ def overview(items: int, annotators: int, task: TaskKind, classes: tuple[str, ..
         if gold
         else (),
         calibration_error=0.031 if gold else None,
-        findings=(finding("The crowd agrees moderately: alpha is 0.44.", "overview"),),
+        findings=(finding("The crowd agrees moderately: Krippendorff's alpha is 0.44.", "overview"),),
     )
 
 
@@ -438,6 +438,7 @@ def training() -> TrainingFindings:
         chosen=7,
         stopping_name="dev accuracy",
         stops_by_score=True,
+        has_rules=True,
         stopped="It stopped after 12 epochs: 5 without a better score.",
         score_names=("test accuracy",),
         score_titles=("test accuracy",),

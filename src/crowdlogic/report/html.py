@@ -15,8 +15,10 @@ from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, PrefixLoader, StrictUndefined
+from markupsafe import Markup
 
 from crowdlogic.report.findings import Quantity, TaskKind
+from crowdlogic.report.glossary import gloss
 from crowdlogic.report.page import Highlights, Page, load_pages
 from crowdlogic.report.plain_text import LONGEST, embed_json, shorten
 from crowdlogic.report.plots.colours import DARK, LIGHT, PLOT_CSS, css_variables
@@ -117,6 +119,7 @@ def _environment(packages: tuple[tuple[str, str], ...]) -> Environment:
         "number": show_number,
         "interval": show_interval,
         "words": show_text,
+        "glossed": gloss_text,
         "brief": show_name,
         "short": format_number,
     }
@@ -143,6 +146,11 @@ def show_interval(figure: Quantity) -> str:
 def show_text(value: Any) -> str:
     """Text from data, cut and with control characters shown; the template escapes it."""
     return shorten(str(value))
+
+
+def gloss_text(value: Any) -> Markup:
+    """Text from data as `show_text` has it, with explanations of the field's words."""
+    return gloss(show_text(value))
 
 
 def show_name(value: Any) -> str:

@@ -244,3 +244,28 @@ def test_the_report_of_the_demo_reads_well(browser: Chrome, tmp_path: Path) -> N
 
     assert done.returncode == 0, done.stderr
     check(browser, tmp_path / "demo" / "report.html")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_link_to_a_page_shows_its_first_line_below_the_tabs(
+    browser: Chrome, pages: dict[str, Path], width: int
+) -> None:
+    browser.open(pages["documents"], width=width)
+
+    browser.evaluate("(() => { location.hash = ''; location.hash = '#rules'; })()")
+    browser.evaluate("new Promise((done) => setTimeout(done, 300))")
+    tabs, first = browser.evaluate("""[document.querySelector('.tabs').getBoundingClientRect().bottom,
+        document.querySelector('#rules .finding, #rules .rule-head').getBoundingClientRect().top]""")
+
+    assert first >= tabs
+
+
+def test_a_term_is_explained_on_a_tap(browser: Chrome, pages: dict[str, Path]) -> None:
+    browser.open(pages["documents"], width=390)
+    shown = "getComputedStyle(document.querySelector('.term .gloss')).display"
+    before = browser.evaluate(shown)
+
+    browser.evaluate("document.querySelector('.term').focus()")
+
+    assert (before, browser.evaluate(shown)) == ("none", "block")
+    assert browser.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -84,3 +84,14 @@ def test_small_matrices_are_as_many_as_the_page_has_room_for() -> None:
     many_classes = draw_annotators(tagged().pages["annotators"], TaskKind.spans)["matrices"]
 
     assert (len(few_classes), len(many_classes)) == (24, 1500 // 81)
+
+
+def test_the_weight_of_rules_is_not_drawn_in_a_run_without_rules() -> None:
+    with_rules = documents().pages["training"]
+    without = dataclasses.replace(with_rules, has_rules=False)
+
+    drawn = [draw_training(found, TaskKind.documents)["main"] for found in (with_rules, without)]
+    texts = [" ".join(text for plot in plots for _, text in plot.legend) for plots in drawn]
+
+    assert "weight of the rules" in texts[0]
+    assert "weight of the rules" not in texts[1]

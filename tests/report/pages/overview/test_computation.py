@@ -146,7 +146,10 @@ def coefficient(alpha: float) -> Coefficient:
 def test_agreement_is_poor_moderate_or_good(alpha: float, how: str, severity: Urgency) -> None:
     found = agreement_finding(small_inputs(), coefficient(alpha))
 
-    assert found.text == f"4 items, 9 labels by 3 annotators. They agree {how}: Krippendorff's alpha is {alpha:.2f}."
+    assert found.text == (
+        f"4 items, 9 labels by 3 annotators. They agree {how}: where 0 is guessing and 1 is full agreement they reach "
+        f"{alpha:.2f} (Krippendorff's alpha)."
+    )
     assert found.severity is severity
 
 

@@ -22,7 +22,7 @@ def test_training_is_the_history(run: Run, run_report: Report) -> None:
     assert found.chosen == run.learned.chosen
     chosen = run.learned.refit_history[-1].scores
     assert run.learned.averaged_from is not None
-    assert f"for {len(run.record.refit_history)} epochs, with the classifier's weights averaged from" in found.stopped
+    assert f"from all labels, for {len(run.record.refit_history)} epochs; what it knew after epochs" in found.stopped
     (watched,) = found.watched
     assert (watched.name, watched.student, watched.teacher) == (
         "test",
@@ -47,19 +47,18 @@ def test_why_it_stopped_is_said(run: Run) -> None:
         return explain_stop(other, chosen, stopping_criterion(other))
 
     assert after(9, 30, 4) == (
-        "It stopped after epoch 9, since the log-likelihood of the held-out labels had been worse by more than a standard "
-        "error for 5 epochs; epoch 4 is the latest as good as the best and is kept."
+        "The model stopped learning after 9 epochs: its prediction of held-out labels no longer got better. No other epoch "
+        "was clearly better than epoch 4, which is kept."
     )
     assert after(30, 30, 28, again=1) == (
-        "All 30 epochs that were allowed were run; epoch 28 is the latest as good as the best, so the model was "
-        "refit on all labels for as many epochs."
+        "The model learnt for 30 epochs, as many as it was given. It then learnt once more, from all labels, for 1 epoch."
     )
     assert after(30, 30, 2, again=3, since=1) == (
-        "All 30 epochs that were allowed were run; epoch 2 is the latest as good as the best, so the model was "
-        "refit on all labels for 3 epochs, with the classifier's weights averaged from epoch 1 on."
+        "The model learnt for 30 epochs, as many as it was given. It then learnt once more, from all labels, for 3 epochs; "
+        "what it knew after epochs 1 to 3 was averaged."
     )
     assert after(1, 1, 1, held_out=None) == (
-        "No stopping criterion was set: the one epoch was run, and the last one is kept."
+        "The model learnt for 1 epoch, as many as it was given; the last one is kept."
     )
 
 

@@ -57,7 +57,7 @@ const evidence = (item) => {
   if (rest.length) line(`${rest.length} more`, rest.reduce((sum, one) => sum + (one.bits ?? 0), 0));
   for (const one of why.rules) line(named(one), one.bits);
   line("all together", why.bits, "total");
-  return part(["Why ", isolated(why.answer), " rather than ", isolated(why.rival), ", in bits: each doubles the odds"], list);
+  return part(["Why ", isolated(why.answer), " rather than ", isolated(why.rival), ": to the right speaks for it, to the left against it; +1 doubles the odds"], list);
 };
 
 const kinds = new Map();

@@ -197,7 +197,10 @@ def agreement_finding(inputs: ReportInputs, alpha: Coefficient) -> ReportFinding
     interval = "" if low is None or high is None else f" ({low:.2f} to {high:.2f})"
     how = "poorly" if value < POOR_ALPHA else "moderately" if value < MODERATE_ALPHA else "well"
     severity = Urgency.look if value < POOR_ALPHA else Urgency.know
-    text = f"{size}. They agree {how}: Krippendorff's alpha is {value:.2f}{interval}."
+    text = (
+        f"{size}. They agree {how}: where 0 is guessing and 1 is full agreement they reach {value:.2f}{interval} "
+        f"(Krippendorff's alpha)."
+    )
     return ReportFinding(text, severity, importance=60)
 
 

@@ -48,6 +48,7 @@ def compute_training(context: Context) -> TrainingFindings | None:
         chosen=chosen,
         stopping_name=criterion or "none, the number of epochs was fixed",
         stops_by_score=criterion == DEV,
+        has_rules=bool(record.audit) or (record.config.get("projector") or {}).get("transitions") is not None,
         stopped=explain_stop(record, chosen, criterion),
         score_names=tuple(names),
         score_titles=tuple(map(score_title, names)),
@@ -89,30 +90,28 @@ def _limits(record: RunRecord) -> Mapping[str, Any]:
 
 
 def explain_stop(record: RunRecord, chosen: int, criterion: str | None) -> str:
-    """Why the fit stopped, as a sentence."""
+    """Why the fit stopped, and what is kept of it, in plain sentences."""
     done, most = len(record.history), _limits(record).get("epochs")
     if criterion is None:
-        run = "the one epoch was" if done == 1 else f"all {done:,} epochs were"
-        return f"No stopping criterion was set: {run} run, and the last one is kept."
+        return f"The model learnt for {pluralise(done, 'epoch')}, as many as it was given; the last one is kept."
     by_labels = criterion == HELD_OUT
-    result = f"epoch {chosen} {'is the latest as good as the best' if by_labels else 'had the best score'} and is kept"
-    if record.refit_history:
-        result = f"epoch {chosen} is the latest as good as the best, so the model was refit on all labels"
-        result += _describe_refit(record)
+    what = "its prediction of held-out labels" if by_labels else f"its score on the dev items ({criterion})"
     if most is not None and done >= most:
-        run = "The one epoch that was allowed was" if done == 1 else f"All {done:,} epochs that were allowed were"
-        return f"{run} run; {result}."
-    lost = "had been worse by more than a standard error" if by_labels else "had not risen"
-    return f"It stopped after epoch {done}, since {criterion} {lost} for {pluralise(done - chosen, 'epoch')}; {result}."
+        stopped = f"The model learnt for {pluralise(done, 'epoch')}, as many as it was given."
+    else:
+        stopped = f"The model stopped learning after {pluralise(done, 'epoch')}: {what} no longer got better."
+    if record.refit_history:
+        return f"{stopped} It then learnt once more, from all labels{_describe_refit(record)}."
+    best = "No other epoch was clearly better than" if by_labels else "The best score was that of"
+    return f"{stopped} {best} epoch {chosen}, which is kept."
 
 
 def _describe_refit(record: RunRecord) -> str:
     """How long the refit on all labels took, and whether its weights were averaged."""
-    averaged_from = record.config["outcome"].get("averaged_from")
+    averaged_from, length = record.config["outcome"].get("averaged_from"), len(record.refit_history)
     if averaged_from is None:
-        return " for as many epochs"
-    length = pluralise(len(record.refit_history), "epoch")
-    return f" for {length}, with the classifier's weights averaged from epoch {averaged_from} on"
+        return f", for {pluralise(length, 'epoch')}"
+    return f", for {pluralise(length, 'epoch')}; what it knew after epochs {averaged_from} to {length} was averaged"
 
 
 def score_title(name: str) -> str:

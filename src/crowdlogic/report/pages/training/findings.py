@@ -60,6 +60,7 @@ class TrainingFindings:
         stopping_name: What the stopping score is, in words.
         stops_by_score: Whether it is one of the scores, a share; else it is a log-likelihood, or there is none.
         stopped: Why it stopped: a whole sentence.
+        has_rules: Whether rules, or transitions between tags, had a say.
         score_names: The names of the other scores.
         score_titles: The same in words.
         score_name: What scores are: accuracy, or F1.
@@ -74,6 +75,7 @@ class TrainingFindings:
     stopping_name: str
     stops_by_score: bool
     stopped: str
+    has_rules: bool
     score_names: tuple[str, ...]
     score_titles: tuple[str, ...]
     score_name: str

@@ -17,10 +17,9 @@ def draw_training(found: TrainingFindings, task: TaskKind) -> Mapping[str, Seque
     stopping = _points(found, lambda epoch: epoch.stopping)
     heading = f"Stopping score: {found.stopping_name}"
     loss = [Curve("loss", _points(found, lambda epoch: epoch.loss))]
-    converging = [
-        Curve("answers that changed", _points(found, lambda epoch: epoch.change)),
-        Curve("weight of the rules' side", _points(found, lambda epoch: epoch.k)),
-    ]
+    converging = [Curve("answers that changed", _points(found, lambda epoch: epoch.change))]
+    if found.has_rules:
+        converging.append(Curve("weight of the rules", _points(found, lambda epoch: epoch.k)))
     log_likelihood = [] if found.stops_by_score else [Curve(found.stopping_name, stopping)]
     main = [
         *_by_epoch(found, "scores", "Scores by epoch", _scores(found, stopping), y=found.score_name),

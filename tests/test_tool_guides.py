@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from tests.cli.conftest import Result, run  # noqa: F401 (a fixture)
 from tests.data.formats import evaluation_exports as made
@@ -22,7 +23,7 @@ from crowdlogic.data.frames import from_frame
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.reading import read_answers
 from crowdlogic.data.simulate import simulate_ner
-from crowdlogic.data.writing import write_labels
+from crowdlogic.data.writing import write_labels, write_table
 
 GUIDES = Path(__file__).parents[1] / "docs" / "tools"
 ITEMS, JUDGES, RIGHT = 60, 5, 0.85
@@ -171,7 +172,69 @@ def make_opik() -> None:
     made.write_opik(Path("export"), *traces)
 
 
+def make_argilla() -> None:
+    records = [
+        {
+            "id": f"r{i}",
+            "fields": {"text": text(i)},
+            "metadata": {},
+            "suggestions": {},
+            "responses": {
+                "label": [{"value": "good" if v else "bad", "user_id": f"user{j}"} for j, v in enumerate(given)]
+            },
+            "vectors": {},
+            "status": "completed",
+            "_server_id": None,
+        }
+        for i, given in enumerate(by_item())
+    ]
+    made.write_json(Path("records.json"), records)
+
+
+def make_inception() -> None:
+    head = "#FORMAT=WebAnno TSV 3.3\n#T_SP=de.ukp.ner.type.NamedEntity|identifier|value\n\n\n"
+    line = "#Text=Ann sings\n{n}-1\t{a}-{b}\tAnn\t_\t{tag}\t\n{n}-2\t{c}-{d}\tsings\t_\t_\t\n\n"
+    with zipfile.ZipFile("export.zip", "w") as packed:
+        for judge in range(JUDGES):
+            body = head
+            for i, given in enumerate(by_item()):
+                at = 10 * i
+                tag = "PER" if given[judge] else "_"
+                body += line.format(n=i + 1, a=at, b=at + 3, c=at + 4, d=at + 9, tag=tag)
+            packed.writestr(f"annotation/doc.txt/user{judge}.tsv", body)
+
+
+def make_wrench() -> None:
+    examples = {
+        str(i): {"label": int(TRUTH[i]), "weak_labels": [int(v) for v in given], "data": {"text": text(i)}}
+        for i, given in enumerate(by_item())
+    }
+    made.write_json(Path("train.json"), examples)
+    made.write_json(Path("label.json"), {"0": "bad", "1": "good"})
+
+
+def make_snorkel() -> None:
+    np.savez("L.npz", L=np.array(by_item(), dtype=int), Y=np.array(TRUTH, dtype=int))
+
+
+def make_crowd_kit() -> None:
+    write_table("labels.csv", crowd().to_frame().rename({"item": "task", "annotator": "worker"}))
+
+
+def make_cleanlab() -> None:
+    columns: dict[str, Any] = {"item": [f"i{i}" for i in range(ITEMS)]}
+    for judge in range(JUDGES):
+        columns[f"annotator{judge}"] = ["good" if given[judge] else "bad" for given in by_item()]
+    write_table("labels.csv", pl.DataFrame(columns))
+
+
 EXPORTS: dict[str, Callable[[], None]] = {
+    "argilla": make_argilla,
+    "inception": make_inception,
+    "wrench": make_wrench,
+    "snorkel": make_snorkel,
+    "crowd-kit": make_crowd_kit,
+    "cleanlab": make_cleanlab,
     "label-studio": make_label_studio,
     "doccano": make_doccano,
     "prodigy": make_prodigy,
@@ -220,6 +283,10 @@ def test_the_commands_of_a_page_run(page: str, run: Callable[..., Result]) -> No
 
 
 CONSENSUS = {
+    "argilla": "consensus.csv",
+    "wrench": "consensus.csv",
+    "crowd-kit": "consensus.csv",
+    "cleanlab": "consensus.csv",
     "label-studio": "consensus.json",
     "doccano": "consensus.csv",
     "prodigy": "consensus.jsonl",

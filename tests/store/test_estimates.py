@@ -18,6 +18,7 @@ from crowdlogic.errors import CrowdLogicError, FormatError, MissingDataError
 from crowdlogic.store.estimates import load_estimate, save_estimate
 from crowdlogic.store.files import get_arrays, put_arrays
 from crowdlogic.truth.dawid_skene import DawidSkene
+from crowdlogic.truth.ensemble import Ensemble
 from crowdlogic.truth.glad import GLAD
 
 ARRAYS = ("beliefs", "answer", "offsets", "confusion", "reliability", "prior", "trace")
@@ -178,3 +179,36 @@ def test_a_flipped_bit_in_an_estimate_is_noticed(tmp_path: Path, file: str) -> N
 
         with pytest.raises(CrowdLogicError):
             load_estimate(tmp_path)
+
+
+def test_what_the_confidence_rests_on_comes_back(tmp_path: Path) -> None:
+    estimate = Ensemble().infer(planted(0).labels)
+
+    save_estimate(tmp_path, estimate)
+
+    assert load_estimate(tmp_path).calibration == estimate.calibration is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("correlation", 1.5),
+        ("correlation", "high"),
+        ("doubt", -0.1),
+        ("spread", None),
+        ("sharpness", 0),
+        ("anchors", -1),
+        ("sets", 0),
+        ("span_slope", -1.0),
+        ("surprise", 1),
+    ],
+)
+def test_a_calibration_that_cannot_be_is_refused(tmp_path: Path, name: str, value: object) -> None:
+    save_estimate(tmp_path, Ensemble().infer(planted(0).labels))
+    names = json.loads((tmp_path / "estimate.json").read_text())
+    names["calibration"][name] = value
+    (tmp_path / "estimate.json").write_text(json.dumps(names))
+    reseal(tmp_path)
+
+    with pytest.raises(FormatError, match=r"the estimate is damaged \(calibration"):
+        load_estimate(tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -114,7 +115,9 @@ def _calibration(saved: Any) -> Calibration | None:
         return None
     found = decode_record(Calibration, saved, "calibration")
     shares = (found.correlation, found.doubt, found.spread)
-    if not all(0 <= one <= 1 for one in shares) or not found.sharpness > 0 or found.anchors < 0 or found.sets < 1:
+    positive = (found.sharpness, found.span_slope, found.sets)
+    fits = all(0 <= one <= 1 for one in shares) and all(0 < one < math.inf for one in positive)
+    if not fits or found.anchors < 0 or not math.isfinite(found.span_shift):
         raise InvalidValueError(f"calibration is {saved!r:.80}")
     return found
 

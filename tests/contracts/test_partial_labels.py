@@ -11,13 +11,23 @@ import pytest
 
 from crowdlogic.annotators.confusion import ConfusionMatrices
 from crowdlogic.annotators.summary import annotator_table
+from crowdlogic.classifiers.kim_cnn import KimCNN
+from crowdlogic.classifiers.linear import Linear
+from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.frames import from_frame
 from crowdlogic.data.joining import concatenate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.reading import read_labels
 from crowdlogic.data.simulate.crowds import simulate_crowd
 from crowdlogic.data.writing import write_labels
+from crowdlogic.engines.shards import make_shards
+from crowdlogic.engines.sweeps import table_sweep
 from crowdlogic.errors import LabelError
+from crowdlogic.learning.algorithm import LogicLNCL
+from crowdlogic.learning.baselines.crf_ma import CRFMA
+from crowdlogic.learning.baselines.crowd_layer import CrowdLayer
+from crowdlogic.learning.baselines.doctor_nets import DoctorNets
+from crowdlogic.learning.method import LearningMethod, TrainingData, TrainingLimits
 from crowdlogic.metrics.agreement import agreement
 from crowdlogic.numerics.logspace import normalise
 from crowdlogic.registry import TRUTH_METHODS
@@ -189,3 +199,44 @@ def test_without_partial_labels_there_is_no_column() -> None:
 
     assert labels.negated is None
     assert "negated" not in labels.to_frame().columns
+
+
+def test_algorithm_1_learns_from_partial_labels() -> None:
+    labels, truth = planted(1)
+    features = np.eye(3)[truth] + np.random.default_rng(0).normal(size=(labels.n_units, 3))
+    data = TrainingData(corpus=Corpus(labels.items, features=features), labels=labels)
+    assert labels.negated is not None
+    whole = replace(data, labels=labels.take(~labels.negated))
+
+    method = LogicLNCL(classifier=Linear(), limits=TrainingLimits(epochs=5))
+    both, less = (float((method.learn(one).estimate.beliefs.argmax(axis=1) == truth).mean()) for one in (data, whole))
+
+    assert both > less
+    assert both > 0.9
+
+
+@pytest.mark.parametrize(
+    "method", [CRFMA(), CrowdLayer(KimCNN()), DoctorNets(KimCNN())], ids=lambda method: method.name
+)
+def test_learning_methods_without_a_confusion_matrix_refuse_them(method: LearningMethod) -> None:
+    labels, truth = planted(sequences=isinstance(method, CRFMA))
+    corpus = Corpus(labels.items, offsets=labels.offsets, features=np.eye(3)[truth])
+
+    with pytest.raises(LabelError, match=f"^{method.name} takes whole labels"):
+        method.learn(TrainingData(corpus=corpus, labels=labels))
+
+
+def test_a_sweep_counts_unsaid_answers_by_their_posterior() -> None:
+    labels, _ = planted(4)
+    assert labels.negated is not None
+    rng = np.random.default_rng(5)
+    p = rng.dirichlet(np.ones(3), size=(len(labels.annotators), 3)).transpose(0, 2, 1)  # [j, n, m]
+
+    found = table_sweep(make_shards(labels, partial=True), np.log(p), np.log(np.ones(3) / 3), keep=True)
+
+    assert found.q is not None
+    expected = np.zeros_like(p)
+    for i, j, n, refused in zip(labels.unit, labels.annotator, labels.label, labels.negated, strict=True):
+        share = np.where(np.arange(3)[:, None] == n, 0.0 if refused else 1.0, p[j] if refused else 0.0)
+        expected[j] += share / share.sum(axis=0) * found.q[i]
+    np.testing.assert_allclose(found.counts, expected, rtol=1e-9)

@@ -144,7 +144,7 @@ class _Text:
     def __init__(self, opened: BinaryIO, name: str) -> None:
         self.name = name
         self._opened, self._decode = opened, codecs.getincrementaldecoder("utf-8-sig")().decode
-        self._text, self._at, self._ended = "", 0, False
+        self._text, self._at, self._ended, self._may_hold_halves = "", 0, False, False
         self._scan = json.JSONDecoder().raw_decode
 
     def peek(self) -> str:
@@ -178,13 +178,13 @@ class _Text:
                 raise FormatError(f"{self.name}, record {number}: not JSON ({problem}). {REMEDY}") from None
             else:
                 if end < len(self._text) or self._ended:
-                    begin, self._at = self._at, end
-                    return self._repair(found, begin, end)
+                    self._at = end
+                    return self._repair(found)
                 self._read_on()  # a number may go on in the next piece
 
-    def _repair(self, found: Any, begin: int, end: int) -> Any:
+    def _repair(self, found: Any) -> Any:
         """The value with U+FFFD for half characters (lone surrogates), which escapes can write and no text can hold."""
-        if self._text.find("\\ud", begin, end) < 0 and self._text.find("\\uD", begin, end) < 0:
+        if not self._may_hold_halves:
             return found
         whole = json.dumps(found, ensure_ascii=False)
         return json.loads(LONE_SURROGATE.sub("\ufffd", whole)) if LONE_SURROGATE.search(whole) else found
@@ -204,3 +204,4 @@ class _Text:
         except UnicodeDecodeError:
             raise FormatError(f"{self.name}: not UTF-8 text. Save the file as UTF-8.") from None
         self._at = 0
+        self._may_hold_halves = "\\ud" in self._text or "\\uD" in self._text

@@ -82,6 +82,7 @@ bench: install $(PEERS)/.installed $(SNORKEL)/.installed $(PSL)/.installed
 	$(BIN)/python -m benchmarks.truth_speed
 	$(BIN)/python -m benchmarks.truth_accuracy
 	$(BIN)/python -m benchmarks.dropin_speed
+	$(BIN)/python -m benchmarks.prediction_speed
 	$(BIN)/python -m benchmarks.agreement
 	$(BIN)/python -m benchmarks.epoch_speed
 	$(BIN)/python -m benchmarks.raykar_peer

@@ -121,5 +121,13 @@ from crowdlogic.truth.weighting import CATD as CATD
 from crowdlogic.truth.weighting import PM as PM
 from crowdlogic.truth.weighting import Wawa as Wawa
 from crowdlogic.truth.zero_based_skill import ZeroBasedSkill as ZeroBasedSkill
+from crowdlogic.workflows.notebook_progress import NotebookProgress as NotebookProgress
+from crowdlogic.workflows.plots import Figure as Figure
+from crowdlogic.workflows.plots import plot_agreement as plot_agreement
+from crowdlogic.workflows.plots import plot_calibration as plot_calibration
+from crowdlogic.workflows.plots import plot_confidence as plot_confidence
+from crowdlogic.workflows.plots import plot_confusion as plot_confusion
+from crowdlogic.workflows.plots import plot_reliability as plot_reliability
+from crowdlogic.workflows.plots import plot_training as plot_training
 
 __version__: str

@@ -24,6 +24,14 @@ from crowdlogic.workflows.evaluate import EvaluateOptions as EvaluateOptions
 from crowdlogic.workflows.evaluate import Evaluation as Evaluation
 from crowdlogic.workflows.explain import Explanation as Explanation
 from crowdlogic.workflows.inputs import InputOptions as InputOptions
+from crowdlogic.workflows.notebook_progress import NotebookProgress as NotebookProgress
+from crowdlogic.workflows.plots import Figure as Figure
+from crowdlogic.workflows.plots import plot_agreement as plot_agreement
+from crowdlogic.workflows.plots import plot_calibration as plot_calibration
+from crowdlogic.workflows.plots import plot_confidence as plot_confidence
+from crowdlogic.workflows.plots import plot_confusion as plot_confusion
+from crowdlogic.workflows.plots import plot_reliability as plot_reliability
+from crowdlogic.workflows.plots import plot_training as plot_training
 from crowdlogic.workflows.predict import Predicted as Predicted
 from crowdlogic.workflows.predict import PredictOptions as PredictOptions
 from crowdlogic.workflows.report import ReportOptions as ReportOptions

@@ -1,0 +1,186 @@
+"""The report's figures for notebooks: `plot_reliability`, `plot_confusion`, `plot_calibration`, `plot_agreement`, ...
+
+Each returns a Figure that Jupyter, marimo and VS Code show as it is, and that can be saved. They are drawn by the
+pages of the report, so a figure in a notebook and in the report are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from crowdlogic.data.corpus import Corpus, documents
+from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.files import write_bytes
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.errors import DataError, OptionError, did_you_mean
+from crowdlogic.learning.learned import Learned
+from crowdlogic.learning.saved_run import Run, to_record
+from crowdlogic.registry import PAGES
+from crowdlogic.report.context import Context
+from crowdlogic.report.figures import standalone_svg
+from crowdlogic.report.inputs import ReportInputs, inputs_from_estimate, inputs_from_run
+from crowdlogic.report.plots.elements import Plot
+from crowdlogic.truth.majority import MajorityVote
+
+Source = Run | Learned | Estimate | CrowdLabels
+"""What can be drawn: a run, a fit, an estimate (with its labels), or labels alone, by majority vote."""
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A figure of the report.
+
+    Attributes:
+        title: What it shows.
+        svg: The figure, an SVG document with its title, legend and colours.
+    """
+
+    title: str
+    svg: str
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def _repr_html_(self) -> str:
+        return self.svg
+
+    def save(self, path: str | Path) -> Path:
+        """Write the figure to a file, which ends in .svg."""
+        if Path(path).suffix != ".svg":
+            raise OptionError(f"{path}: a figure is saved as .svg. Give such a name.")
+        write_bytes(Path(path), self.svg.encode())
+        return Path(path)
+
+    def __repr__(self) -> str:
+        return f"Figure({self.title!r})"
+
+
+def plot_reliability(source: Source, labels: CrowdLabels | None = None, *, gold: Any = None) -> Figure:
+    """Whom to trust: each annotator's reliability, with its interval, against how much they labelled.
+
+    Args:
+        source: A run, a fit, an estimate (then with its labels), or labels alone.
+        labels: The labels of an estimate.
+        gold: The truth of some items, as {item: class} or Answers.
+    """
+    return _figure(_inputs(source, labels, gold), "annotators", "reliability", "There is no annotator to draw.")
+
+
+def plot_confusion(
+    source: Source, labels: CrowdLabels | None = None, *, annotator: Any = None, gold: Any = None
+) -> Figure:
+    """What an annotator says by what is true; the one with the most labels unless named.
+
+    Args:
+        source: A run, a fit, an estimate (then with its labels), or labels alone.
+        labels: The labels of an estimate.
+        annotator: The name of an annotator.
+        gold: The truth of some items, as {item: class} or Answers.
+    """
+    inputs = _inputs(source, labels, gold)
+    names = [str(name) for name in inputs.labels.annotators]
+    if annotator is None:
+        annotator = names[int(inputs.labels.labels_per_annotator().argmax())]
+    if str(annotator) not in names:
+        raise OptionError(f"No annotator is called {annotator!r}.{did_you_mean(str(annotator), names)}")
+    chosen = inputs.labels.annotators.filter(inputs.labels.annotators.cast(str) == str(annotator))
+    alone = ReportInputs(
+        labels=inputs.labels.select(annotators=chosen.to_list()),
+        estimate=_without_annotators(inputs.estimate, inputs.labels, chosen),
+        corpus=inputs.corpus,
+        gold=inputs.gold,
+    )
+    return _figure(alone, "annotators", "confusion-1", f"{annotator} gave no labels.")
+
+
+def plot_calibration(source: Source, labels: CrowdLabels | None = None, *, gold: Any = None) -> Figure:
+    """Whether answers are right as often as their confidence says, by gold.
+
+    Args:
+        source: A run, a fit, an estimate (then with its labels), or labels alone.
+        labels: The labels of an estimate.
+        gold: The truth of some items, as {item: class} or Answers; a run may have its own.
+    """
+    missing = "There is no gold to compare with. Give gold = {item: class}."
+    return _figure(_inputs(source, labels, gold), "overview", "calibration", missing)
+
+
+def plot_agreement(source: Source, labels: CrowdLabels | None = None) -> Figure:
+    """How far annotators agree: every coefficient, with its interval.
+
+    Args:
+        source: Labels, or what was made from them.
+        labels: The labels of an estimate.
+    """
+    return _figure(_inputs(source, labels, None), "overview", "agreement", "No item has two labels.")
+
+
+def plot_confidence(source: Source, labels: CrowdLabels | None = None) -> Figure:
+    """How sure the answers are.
+
+    Args:
+        source: A run, a fit, an estimate (then with its labels), or labels alone.
+        labels: The labels of an estimate.
+    """
+    return _figure(_inputs(source, labels, None), "labels", "confidence", "There is no answer to draw.")
+
+
+def plot_training(source: Run | Learned, *, figure: str = "loss") -> Figure:
+    """What happened by epoch.
+
+    Args:
+        source: A run or a fit.
+        figure: loss, scores, stopping, convergence, views or student-teacher, where there is such.
+    """
+    return _figure(_inputs(source, None, None), "training", figure, f"This fit has no figure of {figure}.")
+
+
+def _inputs(source: Source, labels: CrowdLabels | None, gold: Any) -> ReportInputs:
+    """What the report would be made from."""
+    if isinstance(source, CrowdLabels):
+        return _inputs(MajorityVote(ties="soft").infer(source), source, gold)
+    if isinstance(source, Estimate):
+        if labels is None:
+            raise DataError("An estimate alone does not hold the labels. Give them, too: plot_...(estimate, labels).")
+        truth = _gold_corpus(source, gold) if isinstance(gold, Mapping) else None
+        return inputs_from_estimate(source, labels, truth, None if truth is not None else gold)
+    record = source.record if isinstance(source, Run) else to_record(source, {"method": {}})
+    if isinstance(gold, Mapping):
+        return inputs_from_estimate(record.estimate, record.labels, _gold_corpus(record.estimate, gold))
+    return inputs_from_run(record, gold)
+
+
+def _gold_corpus(estimate: Estimate, gold: Mapping[Any, Any]) -> Corpus:
+    if estimate.offsets is not None:
+        raise OptionError("gold: for sentences give Answers (read_answers), not a mapping.")
+    return documents(estimate.items.to_list(), gold=[gold.get(item) for item in estimate.items.to_list()])
+
+
+def _without_annotators(estimate: Estimate, labels: CrowdLabels, chosen: Any) -> Estimate:
+    """The same beliefs over some of the annotators."""
+    from dataclasses import replace
+
+    from crowdlogic.data.labels import find_codes
+
+    codes = find_codes(chosen.to_list(), labels.annotators, "annotator")
+    return replace(
+        estimate,
+        annotators=chosen,
+        confusion=None if estimate.confusion is None else estimate.confusion[codes],
+        reliability=None if estimate.reliability is None else estimate.reliability[codes],
+    )
+
+
+def _figure(inputs: ReportInputs, page: str, name: str, missing: str) -> Figure:
+    """One plot of a page of the report."""
+    made = PAGES.load(page)
+    found = made.compute(Context(inputs=inputs))
+    groups: Sequence[Sequence[Plot]] = () if found is None else tuple(made.draw(found, inputs.task).values())
+    plots = {plot.name: plot for group in groups for plot in group}
+    if name not in plots:
+        others = f" There are {', '.join(plots)}." if page == "training" and plots else ""
+        raise DataError(f"{missing}{others}")
+    return Figure(plots[name].title, standalone_svg(plots[name]))

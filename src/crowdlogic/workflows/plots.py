@@ -115,7 +115,10 @@ def plot_agreement(source: Source, labels: CrowdLabels | None = None) -> Figure:
         source: Labels, or what was made from them.
         labels: The labels of an estimate.
     """
-    return _figure(_inputs(source, labels, None), "overview", "agreement", "No item has two labels.")
+    inputs = _inputs(source, labels, None)
+    if inputs.labels.labels_per_unit().max(initial=0) < 2:
+        raise DataError("No item has two labels, so there is no agreement to draw.")
+    return _figure(inputs, "overview", "agreement", "There is no agreement to draw.")
 
 
 def plot_confidence(source: Source, labels: CrowdLabels | None = None) -> Figure:

@@ -1,4 +1,4 @@
-"""One aggregator, from frame to frame, of crowd-kit or of the drop-in: prints the best seconds of some runs as JSON.
+"""One aggregator, from frame to frame, of crowd-kit or of the drop-in: prints the fewest processor seconds as JSON.
 
     python benchmarks/dropin_fit.py crowdkit.aggregation DawidSkene LABELS.parquet REPEATS [ANSWERS.parquet]
 
@@ -18,18 +18,18 @@ import pandas as pd
 
 
 def run_once(kind: Any, table: pd.DataFrame, truth: Any) -> tuple[float, Any]:
-    """Seconds from the frame of answers to the series of labels, and the labels."""
+    """Processor seconds from the frame of answers to the series of labels, and the labels."""
     needs_truth = kind.__name__ == "GoldMajorityVote"
-    begin = time.perf_counter()
+    begin = time.process_time()
     found = kind().fit_predict(table, truth) if needs_truth else kind().fit_predict(table)
-    return time.perf_counter() - begin, found
+    return time.process_time() - begin, found
 
 
 def run_metric(function: Any, table: pd.DataFrame) -> tuple[float, Any]:
-    """Seconds of a metric of the answers, and its value."""
-    begin = time.perf_counter()
+    """Processor seconds of a metric of the answers, and its value."""
+    begin = time.process_time()
     found = function(table)
-    return time.perf_counter() - begin, found
+    return time.process_time() - begin, found
 
 
 def main() -> None:

@@ -5,7 +5,8 @@
 Two labels, and five with 100,000 answers; 5 answers a task; 100 workers, so that crowd-kit's MMSR, whose matrices grow
 with the pairs of workers, can run. Every aggregator has its default options and a frame of text; each side runs in a
 process of its own on one thread. Figures are processor seconds, of which a busy machine changes little, and the best of
-the repeats counts (crowd-kit's slow ones run once). A peer's run is stopped after 15 minutes. The table goes into docs/from-crowd-kit.md.
+the repeats counts (crowd-kit's slow ones run once). A peer's run is stopped after 15 minutes. The
+table goes into docs/from-crowd-kit.md.
 """
 
 from __future__ import annotations

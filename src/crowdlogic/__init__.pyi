@@ -32,6 +32,7 @@ from crowdlogic.data.corpus import documents as documents
 from crowdlogic.data.corpus import sentences as sentences
 from crowdlogic.data.estimate import Beliefs as Beliefs
 from crowdlogic.data.estimate import Estimate as Estimate
+from crowdlogic.data.estimate import make_estimate as make_estimate
 from crowdlogic.data.formats.protocol import Crowd as Crowd
 from crowdlogic.data.frames import from_arrays as from_arrays
 from crowdlogic.data.frames import from_dict as from_dict

@@ -9,7 +9,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from crowdlogic.data.reading import read_labels
+from crowdlogic.data.reading import read_labels, read_table
+from crowdlogic.data.simulate import simulate_sentiment
+from crowdlogic.data.writing import write_table
 from crowdlogic.report.figures import BROWSERS
 from crowdlogic.store.estimates import save_estimate
 from crowdlogic.truth.methods import truth_method
@@ -184,3 +186,24 @@ def test_a_report_of_what_is_no_labels_is_one_line(run: Run, words: list[str], l
 
     assert (done.code, done.out, done.err) == (2, "", line)
     assert not Path("r.html").exists()
+
+
+def test_a_workbook_with_its_own_column_names_becomes_a_report_and_a_list_of_items_to_check(
+    run: Run,
+) -> None:
+    made = simulate_sentiment(2, items=60, annotators=7, labels_per_item=3)
+    texts = pl.DataFrame({"item": made.corpus.items, "body": made.corpus.texts})
+    table = made.labels.to_frame().join(texts, on="item", how="left")
+    write_table("tickets.xlsx", table.rename({"item": "ticket", "annotator": "agent", "label": "verdict"}))
+    pairs = ("item=ticket", "annotator=agent", "label=verdict", "text=body")
+    columns = [word for pair in pairs for word in ("--column", pair)]
+
+    report = run("report", "tickets.xlsx", *columns)
+    listed = run("aggregate", "tickets.xlsx", *columns, "-o", "truth.xlsx", "--min-confidence", 0.9)
+
+    assert (report.code, listed.code) == (0, 0)
+    assert Path("report.html").is_file()
+    assert "Traceback" not in report.err + listed.err
+    relabel = read_table("truth.relabel.xlsx")[0]
+    assert relabel.columns[:5] == ["item", "text", "label", "confidence", "votes"]
+    assert relabel["confidence"].cast(pl.Float64).is_sorted()

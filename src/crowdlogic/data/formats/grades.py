@@ -13,6 +13,7 @@ no class: then they cannot be opinions on the same question, and one must be cho
 
 from __future__ import annotations
 
+import json
 import math
 from collections import defaultdict
 from dataclasses import dataclass, replace
@@ -72,8 +73,9 @@ class Grades:
         self._grades: list[Grade] = []
 
     def item(self, name: Any, text: Any = None) -> int:
-        """The code of an output, by its name; its text where it has one."""
-        return self.collector.item(name, text=text if isinstance(text, str) else None)
+        """The code of an output, by its name; a structured output is kept as JSON."""
+        known = text if text is None or isinstance(text, str) else json.dumps(text, ensure_ascii=False)
+        return self.collector.item(name, text=known)
 
     def add(
         self,

@@ -92,21 +92,8 @@ def _skip(text: _Text) -> None:
     if text.peek() != "[":
         text.value(1)
         return
-    number = 0
-    for number, _ in _array(text):  # noqa: B007 (the number of the last one is needed)
+    for _ in _array(text):
         pass
-    text.expect("]", number)
-
-
-def _array(text: _Text) -> Iterator[tuple[int, Any]]:
-    """The elements of the array that comes next; what follows it is not looked at."""
-    text.expect("[", 1)
-    number = 0
-    while text.peek() != "]":
-        number += 1
-        if number > 1:
-            text.expect(",", number)
-        yield number, text.value(number)
 
 
 def require_object(record: Any, number: int, file: InputFile) -> dict[str, Any]:
@@ -118,6 +105,15 @@ def require_object(record: Any, number: int, file: InputFile) -> dict[str, Any]:
 
 
 def _elements(text: _Text) -> Iterator[tuple[int, Any]]:
+    """The elements of the array that the file is."""
+    number = 0
+    for number, value in _array(text):
+        yield number, value
+    text.require_end(number)
+
+
+def _array(text: _Text) -> Iterator[tuple[int, Any]]:
+    """The elements of the array that comes next."""
     text.expect("[", 1)
     number = 0
     while text.peek() != "]":
@@ -126,7 +122,6 @@ def _elements(text: _Text) -> Iterator[tuple[int, Any]]:
             text.expect(",", number)
         yield number, text.value(number)
     text.expect("]", number)
-    text.require_end(number)
 
 
 def _values(text: _Text) -> Iterator[tuple[int, Any]]:

@@ -67,7 +67,7 @@ def _read_trace(file: InputFile, name: str, number: int) -> dict[str, Any]:
 
 
 def _add_trace(grades: Grades, trace: dict[str, Any], number: int) -> None:
-    item, scores = grades.item(trace["id"], _output_text(trace.get("output"))), trace.get("feedback_scores")
+    item, scores = grades.item(trace["id"], trace.get("output")), trace.get("feedback_scores")
     if not isinstance(scores, list) or not scores:
         grades.collector.leave_out("trace", "without feedback scores: left out", number)
         return
@@ -89,8 +89,3 @@ def _by_author(score: dict[str, Any]) -> Iterator[Said]:
         yield from ((str(author), said) for author, said in authors.items() if isinstance(said, dict))
     else:
         yield "", score
-
-
-def _output_text(output: Any) -> str | None:
-    """The output as text; structured outputs as JSON."""
-    return output if output is None or isinstance(output, str) else json.dumps(output, ensure_ascii=False)

@@ -9,7 +9,6 @@ promptfoo 0.123.1, as the tool itself writes them; version 2 has the same fields
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -67,7 +66,8 @@ def _add_result(grades: Grades, result: dict[str, Any], number: int) -> None:
     test, prompt = result.get("testIdx"), result.get("promptIdx")
     if not isinstance(test, int) or not isinstance(prompt, int):
         raise grades.collector.error(number, "a result without testIdx and promptIdx", "Export the evaluation again.")
-    item = grades.item(f"{test}:{prompt}", _output_text(result.get("response")))
+    response = result.get("response")
+    item = grades.item(f"{test}:{prompt}", response.get("output") if isinstance(response, dict) else None)
     grading = result.get("gradingResult")
     components = grading.get("componentResults") if isinstance(grading, dict) else None
     if not isinstance(components, list) or not components:
@@ -128,9 +128,3 @@ def _kind(assertion_type: str) -> str:
     if bare == "human":
         return "human"
     return "llm" if bare in GRADED_BY_MODELS or bare.startswith("promptfoo:redteam:") else "code"
-
-
-def _output_text(response: Any) -> str | None:
-    """The output as text; structured outputs as JSON."""
-    output = response.get("output") if isinstance(response, dict) else None
-    return output if output is None or isinstance(output, str) else json.dumps(output, ensure_ascii=False)

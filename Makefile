@@ -7,7 +7,7 @@ PSL := .venv-psl
 TOOLS := .venv-tools
 BIN := $(VENV)/bin
 
-.PHONY: install demo test test-all test-long quick browser check format bench clean
+.PHONY: install demo test fuzz test-all test-long quick browser check format bench clean
 
 install: $(VENV)/.installed
 
@@ -42,6 +42,10 @@ demo: install
 
 test: install
 	$(BIN)/python -m pytest -n 2 -m "not heavy and not long"
+
+# Mutated inputs to everything that reads what others wrote: 20,000, from a seed; a short slice of it is in make test.
+fuzz: install
+	$(BIN)/python -m tests.fuzz --inputs 20000 --seed 0
 
 # A browser for the tests of the report: Debian's, where we may install it; else those tests are skipped and say so.
 browser:

@@ -25,11 +25,7 @@ EXTRAS = {
     "torch": "torch",
     "openpyxl": "excel",
     "transformers": "hf",
-    "datasets": "hf",
     "spacy": "spacy",
-    "ray": "ray",
-    "fastapi": "web",
-    "uvicorn": "web",
 }
 """Which extra of crowdlogic brings a package that not everyone needs."""
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pandas as pd
@@ -151,3 +152,16 @@ def test_slips_in_python_are_clear_lines_too(call: Any, message: str) -> None:
 def test_options_that_make_no_sense_are_refused(call: Any) -> None:
     with pytest.raises(OptionError):
         call()
+
+
+def test_many_wide_columns_take_time_in_proportion() -> None:
+    def seconds(columns: int) -> float:
+        table = pl.DataFrame({"item": ["u", "v"]} | {f"a{j}": ["x", None] for j in range(columns)})
+        begun = time.process_time()
+        assert from_wide(table, item="item").n_labels == columns
+        return time.process_time() - begun
+
+    seconds(50)
+    few, many = (min(seconds(columns) for _ in range(3)) for columns in (1_000, 8_000))
+
+    assert many < 24 * few + 0.5

@@ -1,5 +1,10 @@
 """A grid runs what is not finished, one process or several, and says what it did."""
 
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 from crowdlogic.experiments.jobs import Job, build_jobs, run_jobs, unfinished_jobs
 from crowdlogic.experiments.results import add_run, read_runs
 
@@ -33,3 +38,38 @@ def test_another_task_of_the_same_folder_is_not_finished(tmp_path):
     add_run(tmp_path, double_seed(Job("ner", "a", 0)))
 
     assert unfinished_jobs([Job("sentiment", "a", 0)], tmp_path) == [Job("sentiment", "a", 0)]
+
+
+CHILD = """
+import os, sys, time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from crowdlogic.experiments.jobs import end_with_parent
+
+if __name__ == "__main__":
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=end_with_parent) as pool:
+        print(pool.submit(os.getpid).result(), flush=True)
+        pool.submit(time.sleep, 60).result()
+"""
+
+
+def test_a_killed_reproduction_leaves_no_process_behind(tmp_path: Path) -> None:
+    (tmp_path / "child.py").write_text(CHILD)
+    parent = subprocess.Popen([sys.executable, str(tmp_path / "child.py")], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    with parent, parent.stdout:
+        worker = int(parent.stdout.readline())
+        parent.kill()
+
+    until = time.monotonic() + 5
+    while is_running(worker) and time.monotonic() < until:
+        time.sleep(0.05)
+
+    assert not is_running(worker)
+
+
+def is_running(process: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return False

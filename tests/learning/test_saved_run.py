@@ -129,6 +129,9 @@ DAMAGES = [
     (CONFIG, put({"name": "no such"}, "annotators")),
     (CONFIG, put("much", "annotators", "trust")),
     (CONFIG, put("1: Label(S", "rules", "text")),
+    (CONFIG, put(10**12, "method", "classifier", "max_ngram")),
+    (CONFIG, put(10**9, "method", "classifier", "steps")),
+    (CONFIG, put({"convergence": {"max_iterations": 10**9}}, "projector", "propagation")),
     *((file, lambda table, n=name: table.drop(n)) for file, name in [
         ("labels.parquet", "answer"), ("labels.parquet", "item"), ("labels.parquet", "crowd_negative"),
         ("crowd.parquet", "unit"), ("annotators.parquet", "annotator"), ("items.parquet", "item")]),

@@ -237,7 +237,9 @@ def test_a_missing_file_of_arrays_is_named(tmp_path: Path, file: str) -> None:
     assert str(refused.value) == f"{tmp_path}: no {file} in it. The run is damaged, or it is no run."
 
 
-@pytest.mark.parametrize("classes", [["x", "x"], ["x", 1.5], ["x", ["y"]], ["x", None], [], "xy"])
+@pytest.mark.parametrize(
+    "classes", [["x", "x"], ["x", 1.5], ["x", ["y"]], ["x", None], [], "xy", ["x", 1], [True, 2], [10**30, 1]]
+)
 def test_classes_that_are_no_names_are_damage(tmp_path: Path, classes: Any) -> None:
     write_run(tmp_path, features())
     config = json.loads((tmp_path / "config.json").read_text())
@@ -293,3 +295,15 @@ def test_a_run_whose_name_looks_like_a_pattern_is_read_from_its_own_folder(tmp_p
         write_run(tmp_path / name, record)
 
     assert read_run(tmp_path / "run[1]").annotators.equals(mine.annotators)
+
+
+@pytest.mark.parametrize(
+    ("file", "content"), [("history.jsonl", '{"epoch": 1, "stopping": 1e999}\n'), ("rules.json", '[{"moved": -1e999}]')]
+)
+def test_an_infinite_number_in_a_run_is_damage(tmp_path: Path, file: str, content: str) -> None:
+    write_run(tmp_path, features())
+    (tmp_path / file).write_text(content)
+    reseal(tmp_path)
+
+    with pytest.raises(FormatError, match=f"{file} holds an infinite number"):
+        read_run(tmp_path)

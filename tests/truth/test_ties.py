@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 
 from crowdlogic.data.frames import from_arrays, from_sequences
@@ -91,7 +92,7 @@ def test_a_random_tie_does_not_depend_on_the_order_of_the_rows() -> None:
 
 
 def test_random_ties_are_drawn_evenly_and_by_seed() -> None:
-    names = [f"u{u}" for u in range(4000)]
+    names = pl.Series([f"u{u}" for u in range(3000)] + ["long" * 50 + f"{u}" for u in range(1000)])
 
     draws = draw_by_name(names, ("x", "y", "z"), 0)
 

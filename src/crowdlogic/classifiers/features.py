@@ -129,7 +129,7 @@ def document_features(texts: Sequence[str], *, max_ngram: int, hash_bits: int) -
 
 
 def _ngram_columns(words: Sequence[str], max_ngram: int, hash_bits: int) -> list[int]:
-    sizes = range(1, max_ngram + 1)
+    sizes = range(1, min(max_ngram, len(words)) + 1)
     ngrams = (" ".join(words[k : k + size]) for size in sizes for k in range(len(words) - size + 1))
     return sorted({hash_column(ngram, hash_bits) for ngram in ngrams})
 

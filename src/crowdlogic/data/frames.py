@@ -134,8 +134,9 @@ def from_wide(
     """
     table = to_polars(frame, source)
     named, left_out = _annotator_columns(table, item) if annotators is None else (list(annotators), [])
+    known = set(table.columns)  # asked of polars, they take a while each time
     for name in [*named, *([item] if item else [])]:
-        if name not in table.columns:
+        if name not in known:
             raise LabelError(f"{source.name}: no column {name!r} among {', '.join(table.columns)}.")
     items = pl.Series(np.arange(len(table))) if item is None else table[item]
     if annotators is None:

@@ -6,14 +6,19 @@ A job is a row of a table (a method on a task) and a random seed. Jobs run in ot
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
+from threading import Thread
 from typing import TypeAlias
 
 from crowdlogic.experiments.results import RunResult, add_run, read_runs
+
+WATCH = 0.2
+"""Seconds between two looks at whether the parent process is there."""
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -52,6 +57,18 @@ def unfinished_jobs(jobs: Sequence[Job], folder: Path) -> list[Job]:
     return [job for job in jobs if job not in done]
 
 
+def end_with_parent() -> None:
+    """Have this process end when the one that started it is gone, however that ended."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(WATCH)
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
+
+
 def run_jobs(
     jobs: Sequence[Job], work: Work, folder: Path, *, processes: int = 1, progress: JobProgress | None = None
 ) -> None:
@@ -59,7 +76,7 @@ def run_jobs(
     todo = unfinished_jobs(jobs, folder)
     for variable in THREADS:
         os.environ[variable] = "1"  # inherited by the processes, torch in them included
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=end_with_parent) as pool:
         futures = {pool.submit(work, job): job for job in todo}
         for done, future in enumerate(as_completed(futures), start=1):
             add_run(folder, future.result())

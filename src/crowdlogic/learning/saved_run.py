@@ -37,6 +37,7 @@ from crowdlogic.store.damage import (
     damage_error,
     reading,
     require,
+    require_bounded,
     require_entry,
     require_numbers,
     require_shape,
@@ -207,6 +208,17 @@ def load_run(folder: str | Path, *, vocabulary: Vocabulary | None = None, classi
     return Run(home, record, learned)
 
 
+def check_record(home: Path, record: RunRecord) -> None:
+    """Raise unless a run's histories, outcome and audit are such as a fit leaves; its classifier is not looked at."""
+    with reading(home):
+        read_history(record.refit_history)
+        history = read_history(record.history)
+        outcome = require_entry(record.config, "outcome", Mapping)
+        _require_epoch(require_entry(outcome, "chosen", where="outcome"), history, "chosen")
+        for row in record.audit:
+            decode_record(RuleAudit, row, RULES)
+
+
 def _load_classifier(home: Path, architecture: Architecture, record: RunRecord) -> Classifier:
     """The classifier with the run's arrays, which it refuses if they are not its own."""
     try:
@@ -218,6 +230,7 @@ def _load_classifier(home: Path, architecture: Architecture, record: RunRecord) 
 def _read_architecture(home: Path, record: RunRecord) -> Architecture:
     """The classifier's options, as config.json has them."""
     options = require_entry(require_entry(record.config, "method", Mapping), "classifier", Mapping)
+    require_bounded(options, "classifier")
     foreign = find_python_object(options)
     if foreign is not None:
         raise OptionError(
@@ -234,6 +247,7 @@ def _read_teacher(home: Path, record: RunRecord, vocabulary: Vocabulary | None) 
     if record.rules is not None:
         rules, words = unpack_rules(record.rules, vocabulary, where=str(home))
     options = require_entry(record.config, "projector", Mapping)
+    require_bounded({name: value for name, value in options.items() if name != "transitions"}, "projector")
     projector = decode_options(Projector(rules=rules, vocabulary=words), options, where="projector.")
     return Teacher(record.labels.classes, projector)
 

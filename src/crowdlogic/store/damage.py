@@ -6,6 +6,7 @@ a file is read, and nothing else is: an AttributeError out of a classifier is a 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -86,6 +87,44 @@ def require_numbers(stored: Any, name: str, *, entries: Sequence[str] | None = N
         key: float("nan") if value is None else require(value, (int, float), f"{name}: {key}")
         for key, value in found.items()
     }
+
+
+def require_bounded(options: Any, name: str, *, most: int = 100_000) -> None:
+    """Refuse options of a run with a number that would take for ever: sizes of networks, numbers of iterations.
+
+    Args:
+        options: The options, nested.
+        name: What to call them.
+        most: The largest whole number; seeds may be larger.
+    """
+    if isinstance(options, Mapping):
+        for key, value in options.items():
+            least = 10_000 if "iterations" in str(key) else most
+            if "seed" not in str(key) and key != "random_state":
+                require_bounded(value, f"{name}.{key}", most=least)
+    elif isinstance(options, list):
+        for value in options:
+            require_bounded(value, name, most=most)
+    elif isinstance(options, int | float) and abs(options) > most and math.isfinite(options):
+        raise InvalidValueError(f"{name} is {options!r:.80}, which is beyond {most:,}")
+
+
+def are_class_names(classes: Sequence[Any]) -> bool:
+    """Whether these can name classes: texts, or whole numbers, or true and false, each once."""
+    kinds = {type(one) for one in classes}
+    fit = kinds <= {str} or kinds <= {bool} or (kinds <= {int} and all(-(2**63) <= one < 2**63 for one in classes))
+    is_text = not any("\ud800" <= sign <= "\udfff" for one in classes if isinstance(one, str) for sign in one)
+    return fit and is_text and len(set(map(str, classes))) == len(classes)
+
+
+def require_finite(value: Any, name: str) -> Any:
+    """A value of a file, nested, if no number in it is infinite."""
+    if isinstance(value, float) and math.isinf(value):
+        raise InvalidValueError(f"{name} holds an infinite number")
+    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    for one in inner:
+        require_finite(one, name)
+    return value
 
 
 ROUNDING = 1e-6

@@ -17,6 +17,7 @@ from crowdlogic.errors import FormatError, MissingDataError
 from crowdlogic.store.checksums import CHECKSUMS, check_checksums, write_checksums
 from crowdlogic.store.damage import (
     InvalidValueError,
+    are_class_names,
     require_codes,
     require_distributions,
     require_floats,
@@ -79,7 +80,7 @@ def load_estimate(folder: str | Path) -> Estimate:
 def _build(names: dict[str, Any], arrays: NamedArrays) -> Estimate:
     """The Estimate, if all arrays are of their types and shapes and hold what they may hold."""
     classes, items, annotators = tuple(names["classes"]), _series(names, "items"), _series(names, "annotators")
-    if not all(isinstance(one, str | int) for one in classes) or len(set(map(str, classes))) != len(classes):
+    if not are_class_names(classes):
         raise InvalidValueError(f"classes is {names['classes']!r:.80}")
     _check_arrays(arrays, n_items=len(items), n_annotators=len(annotators), n_classes=len(classes))
     return Estimate(

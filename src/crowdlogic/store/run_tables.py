@@ -60,9 +60,13 @@ def check_answers(answers: pl.DataFrame, labels: CrowdLabels) -> None:
 
 
 def _require_columns(table: pl.DataFrame, names: list[str], file: str) -> None:
+    """Refuse a table without these columns, or with lists in one of them."""
     missing = [name for name in names if name not in table.columns]
     if missing:
         raise InvalidValueError(f"{file}: no column {missing[0]!r}")
+    nested = [name for name in names if table.schema[name].is_nested() or table.schema[name] == pl.Object]
+    if nested:
+        raise InvalidValueError(f"{file}: {nested[0]} holds what does not belong there")
 
 
 def read_view(answers: pl.DataFrame, prefix: str, classes: Classes) -> Beliefs:

@@ -20,7 +20,15 @@ from crowdlogic.data.names import Classes
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.store.checksums import CHECKSUMS, check_checksums, sha256, write_checksums
-from crowdlogic.store.damage import InvalidValueError, reading, require, require_entry, require_shape
+from crowdlogic.store.damage import (
+    InvalidValueError,
+    are_class_names,
+    reading,
+    require,
+    require_entry,
+    require_finite,
+    require_shape,
+)
 from crowdlogic.store.files import (
     NamedArrays,
     get_arrays,
@@ -160,7 +168,9 @@ def _read(home: Path, config: Mapping[str, Any], files: frozenset[str]) -> RunRe
         annotator_arrays=annotator_arrays,
         annotators=annotators,
         history=history,
-        audit=tuple(require(row, dict, RULES) for row in require(get_json(home / RULES), list, RULES)),
+        audit=tuple(
+            require(row, dict, RULES) for row in require_finite(require(get_json(home / RULES), list, RULES), RULES)
+        ),
         refit_history=_read_history(home, REFIT_HISTORY) if REFIT_HISTORY in files else (),
         rules=None if rules is None else get_rules(home, rules, files),
     )
@@ -169,8 +179,7 @@ def _read(home: Path, config: Mapping[str, Any], files: frozenset[str]) -> RunRe
 def _read_classes(config: Mapping[str, Any]) -> Classes:
     """The classes: texts, whole numbers or true and false, each once."""
     classes = require_entry(config, "classes", list)
-    odd = [name for name in classes if not isinstance(name, str | int)]
-    if odd or len(set(map(str, classes))) != len(classes):
+    if not are_class_names(classes):
         raise InvalidValueError(f"classes is {classes!r:.80}")
     return tuple(classes)
 
@@ -205,8 +214,13 @@ def _read_confusion(arrays: NamedArrays, labels: CrowdLabels) -> Floats | None:
     return confusion
 
 
+def _read_audit(home: Path) -> tuple[dict[str, Any], ...]:
+    rows = require_finite(require(get_json(home / RULES), list, RULES), RULES)
+    return tuple(require(row, dict, RULES) for row in rows)
+
+
 def _read_history(home: Path, file: str) -> tuple[dict[str, Any], ...]:
-    return tuple(require(row, dict, f"a line of {file}") for row in get_lines(home / file))
+    return tuple(require_finite(require(row, dict, f"a line of {file}"), file) for row in get_lines(home / file))
 
 
 def _stopping_score(row: Mapping[str, Any]) -> float:

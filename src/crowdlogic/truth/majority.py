@@ -11,10 +11,12 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+import polars as pl
 
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import NO_ANSWER, Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
+from crowdlogic.data.names import as_text
 from crowdlogic.numerics.arrays import Ints
 from crowdlogic.truth.accepting import takes_frames
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, refuse_anchors
@@ -70,10 +72,8 @@ class MajorityVote:
         )
 
 
-def _unit_names(labels: CrowdLabels, units: Ints) -> list[str]:
+def _unit_names(labels: CrowdLabels, units: Ints) -> pl.Series:
     """The item of each unit, and its position in a sequence."""
     item = labels.item_of_unit[units]
-    names = [str(name) for name in labels.items.gather(item)]
-    if labels.offsets is None:
-        return names
-    return [f"{name} {token}" for name, token in zip(names, units - labels.offsets[item], strict=True)]
+    names = as_text(labels.items.gather(item))
+    return names if labels.offsets is None else names + pl.Series(units - labels.offsets[item]).cast(pl.String)

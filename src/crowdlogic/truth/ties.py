@@ -1,17 +1,27 @@
-"""Which class wins when several are equally good."""
+"""Which class wins when several are equally good.
+
+[SPLITMIX] Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from crowdlogic.data.names import Classes
 from crowdlogic.errors import OptionError, name_list
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
+
+Hashes: TypeAlias = NDArray[np.uint64]
+
+LONG_NAME, BASE = 64, 0x100000001B3
+"""From this many bytes on a name stands for its digest; and what the bytes of a name are digits to."""
 
 TOLERANCE = 1e-9
 """Scores that differ by less are tied: they are sums of weights in some order."""
@@ -50,7 +60,7 @@ def winners(
     classes: Classes,
     order: Sequence[Any] | None = None,
     seed: int = 0,
-    unit_names: Callable[[Ints], Iterable[str]] | None = None,
+    unit_names: Callable[[Ints], pl.Series] | None = None,
 ) -> Ints:
     """winner[i], one of the best classes of each unit.
 
@@ -72,27 +82,37 @@ def winners(
     chosen: Ints = np.asarray(best.argmax(axis=1), dtype=np.int32)
     if ties is Ties.random:
         tied = np.flatnonzero(best.sum(axis=1) > 1)
-        names = map(str, tied) if unit_names is None else unit_names(tied)
+        names = pl.Series(tied).cast(pl.String) if unit_names is None else unit_names(tied)
         draws = draw_by_name(names, classes, seed)
         chosen[tied] = np.where(best[tied], draws, -1.0).argmax(axis=1)
     return chosen
 
 
-def draw_by_name(names: Iterable[str], classes: Classes, seed: int) -> Floats:
+def draw_by_name(names: pl.Series, classes: Classes, seed: int) -> Floats:
     """draws[i, k], uniform from 0 to 1: the same for the same names of unit and class and the same seed."""
-    known = [f" {name}".encode(errors="backslashreplace") for name in classes]
-    draws = [_draw(f"{seed} {name}".encode(errors="backslashreplace"), known) for name in names]
-    return np.array(draws, dtype=np.float64).reshape(len(draws), len(classes))
+    unit = _scramble(_hash_names(names) + _scramble(np.array([seed % 2**64], dtype=np.uint64)))
+    known = _hash_names(pl.Series([str(name) for name in classes], dtype=pl.String))
+    return np.asarray(_scramble(unit[:, None] + known) / 2.0**64)
 
 
-def _draw(unit: bytes, classes: Sequence[bytes]) -> list[float]:
-    begun = blake2b(unit, digest_size=8)
-    found = []
-    for name in classes:
-        one = begun.copy()
-        one.update(name)
-        found.append(int.from_bytes(one.digest(), "little") / 2**64)
-    return found
+def _hash_names(names: pl.Series) -> Hashes:
+    """A number for each name, the same on every machine: its bytes as digits, up to 2^64."""
+    encoded = names.cast(pl.Binary).to_list()
+    width = int(names.str.len_bytes().max() or 1)  # type: ignore[arg-type]
+    if width > LONG_NAME:
+        encoded = [one if len(one) <= LONG_NAME else blake2b(one, digest_size=LONG_NAME).digest() for one in encoded]
+        width = LONG_NAME
+    digits = np.array(encoded, dtype=f"S{width}").view(np.uint8).reshape(len(encoded), width)
+    place = np.cumprod(np.full(width, BASE, dtype=np.uint64), dtype=np.uint64)
+    return np.asarray(_scramble((digits * place).sum(axis=1, dtype=np.uint64)))
+
+
+def _scramble(numbers: Hashes) -> Hashes:
+    """Numbers up to 2^64 as others that look random, one to one ([SPLITMIX])."""
+    mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
 
 
 def _positions(order: Sequence[Any] | None, classes: Classes) -> Ints:

@@ -12,7 +12,7 @@ from crowdlogic.data.answers import Answers
 from crowdlogic.data.files import STANDARD_STREAM, InputFile, write_bytes, written_together
 from crowdlogic.data.formats.detection import detect_format, formats_by_suffix
 from crowdlogic.errors import FormatError, MissingDataError, OptionError
-from crowdlogic.learning.saved_run import load_run
+from crowdlogic.learning.saved_run import check_record, load_run
 from crowdlogic.report.context import ReportLimits
 from crowdlogic.report.evidence import Explain, explain_nothing
 from crowdlogic.report.figures import write_figures
@@ -176,7 +176,9 @@ def _run_inputs(home: Path, gold: Answers | None, options: ReportOptions) -> tup
     if options.labels is not None or options.items is not None:
         raise OptionError(f"{home}: a run has its labels and items in it. Leave --labels and --items out.")
     if not options.evidence:
-        return inputs_from_run(read_run(home), gold), explain_nothing
+        record = read_run(home)
+        check_record(home, record)
+        return inputs_from_run(record, gold), explain_nothing
     run = load_run(home)
     return inputs_from_run(run.record, gold), report_explainer(run.learned)
 

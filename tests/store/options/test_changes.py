@@ -74,3 +74,16 @@ def test_merging_changes_neither_of_the_two() -> None:
     merge_changes(first, second)
 
     assert (first, second) == ({"classifier": {"ridge": 1.0}}, {"classifier": {"steps": 3}})
+
+
+@pytest.mark.parametrize("value", ["[" * 5000, "9" * 5000, "\ud800"], ids=["deep", "long", "half a character"])
+def test_what_toml_cannot_read_is_the_text_itself(value: str) -> None:
+    assert parse_changes([f"x={value}"]) == {"x": value}
+
+
+@pytest.mark.parametrize("content", [b"x = " + b"[" * 5000, b"x = " + b"9" * 5000, b"\xff", b"x"])
+def test_a_toml_file_that_is_none_is_one_line(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "o.toml").write_bytes(content)
+
+    with pytest.raises(FormatError, match=r"o\.toml: is no TOML"):
+        read_toml(tmp_path / "o.toml")

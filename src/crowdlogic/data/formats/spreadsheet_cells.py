@@ -24,24 +24,30 @@ def guard_text(text: str) -> str:
 
 def guard_cells(table: pl.DataFrame) -> pl.DataFrame:
     """A table as a csv file for people holds it, its header included."""
-    texts = [name for name, kind in table.schema.items() if kind in (pl.String, pl.Categorical)]
-    cells = pl.col(texts).cast(pl.String)
-    is_formula = cells.str.contains(FORMULA) & ~cells.str.contains(PLAIN)
-    guarded = table.with_columns(pl.when(is_formula).then(pl.lit("'") + cells).otherwise(cells).name.keep())
-    return guarded.rename({name: guard_text(name) for name in table.columns if guard_text(name) != name})
+    table = table.with_columns(pl.col(pl.Categorical).cast(pl.String))
+    names = _columns_below(table, "A")  # all signs that matter come before the letters
+    if names:
+        cells = pl.col(names)
+        is_formula = cells.str.contains(FORMULA) & ~cells.str.contains(PLAIN)
+        table = table.with_columns(pl.when(is_formula).then(pl.lit("'") + cells).otherwise(cells).name.keep())
+    return table.rename({name: guard_text(name) for name in table.columns if guard_text(name) != name})
 
 
 def unguard_cells(table: pl.DataFrame) -> pl.DataFrame:
     """A table of texts as it was before `guard_cells`."""
-    names = {name: name[1:] for name in table.columns if re.match(GUARDED, name)}
-    quoted = table.select(pl.col(pl.String).str.starts_with("'").any())
-    columns = [name for name in quoted.columns if quoted[name][0]]
-    if columns:
-        cells = pl.col(columns)
+    names = _columns_below(table, "(")  # the sign after the quote
+    if names:
+        cells = pl.col(names)
         bare = pl.when(cells.str.contains(GUARDED)).then(cells.str.slice(1)).otherwise(cells)
         table = table.with_columns(bare.name.keep())
-    return (
-        table.rename(names)
-        if names and len({*table.columns} | {*names.values()}) == table.width + len(names)
-        else table
-    )
+    headers = {name: name[1:] for name in table.columns if re.match(GUARDED, name)}
+    is_unique = len({*table.columns, *headers.values()}) == table.width + len(headers)
+    return table.rename(headers) if headers and is_unique else table
+
+
+def _columns_below(table: pl.DataFrame, sign: str) -> list[str]:
+    """The columns of text that hold a cell which sorts before a sign: a quick look, so that most are left alone."""
+    if pl.String not in table.schema.values() or not table.height:
+        return []
+    found = table.select((pl.col(pl.String) < sign).any())
+    return [name for name in found.columns if found[name][0]]

@@ -8,8 +8,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from crowdlogic.data.files import require_file
+from crowdlogic.data.files import InputFile
 from crowdlogic.errors import FormatError, OptionError
+
+UNREADABLE_TOML = (ValueError, RecursionError)
+"""What a text that is no TOML raises: wrong or no UTF-8, a number of thousands of digits, nested too deep."""
 
 NUMBER = re.compile(r"[+-]?\.[0-9]+")
 """A number such as .9, which is one to everyone but TOML."""
@@ -17,9 +20,10 @@ NUMBER = re.compile(r"[+-]?\.[0-9]+")
 
 def read_toml(path: str | Path) -> dict[str, Any]:
     """The tables of a TOML file."""
+    content = InputFile(path).content
     try:
-        return tomllib.loads(require_file(path).read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        return tomllib.loads(content.decode("utf-8"))
+    except UNREADABLE_TOML as problem:
         raise FormatError(f"{path}: is no TOML ({problem}).") from problem
 
 
@@ -46,7 +50,7 @@ def parse_changes(texts: Iterable[str]) -> dict[str, Any]:
 def _parse_value(text: str) -> Any:
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except UNREADABLE_TOML:
         return float(text) if NUMBER.fullmatch(text) else text
 
 

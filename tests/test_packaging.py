@@ -1,0 +1,44 @@
+"""What pyproject.toml declares: versions within bounds, the tested ones among them, and extras that something imports."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PINNED = dict(
+    re.fullmatch(r"([\w.-]+)==(\S+)", line).groups()  # type: ignore[union-attr]
+    for line in (ROOT / "requirements" / "constraints.txt").read_text().splitlines()
+    if re.fullmatch(r"([\w.-]+)==(\S+)", line)
+)
+TESTED = {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in PINNED.items()}
+SOURCES = "\n".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
+IMPORTED_AS = {"scikit-learn": "sklearn"}
+
+
+@pytest.mark.parametrize("text", PROJECT["dependencies"])
+def test_a_dependency_has_bounds_and_the_tested_version_lies_within(text: str) -> None:
+    needed = Requirement(text)
+
+    assert {one.operator for one in needed.specifier} == {">=", "<"}
+    assert needed.specifier.contains(TESTED[needed.name])
+
+
+@pytest.mark.parametrize("extra", sorted(set(PROJECT["optional-dependencies"]) - {"dev"}))
+def test_an_extra_brings_what_something_imports(extra: str) -> None:
+    for text in PROJECT["optional-dependencies"][extra]:
+        name = Requirement(text).name
+        module = IMPORTED_AS.get(name, name)
+        assert re.search(rf"\b(?:import|from) {module}\b", SOURCES), name
+
+
+def test_only_pythons_that_were_tried_are_claimed() -> None:
+    claimed = [line.rsplit(" ", 1)[1] for line in PROJECT["classifiers"] if "Python :: 3." in line]
+
+    assert claimed == ["3.11"]
+    assert PROJECT["requires-python"] == ">=3.11,<3.12"

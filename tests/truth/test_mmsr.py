@@ -31,10 +31,11 @@ def test_a_matrix_of_rank_one_is_completed_with_its_signs() -> None:
     assert trace[-1] < trace[0]
 
 
-def test_a_few_entries_that_lie_change_little() -> None:
+@pytest.mark.parametrize("wrong", [0.05, 5.0])
+def test_a_few_entries_that_lie_change_little(wrong: float) -> None:
     skill = np.array([0.9, 0.7, 0.5, 0.6, 0.8, 0.7, 0.4, 0.6, 0.75])
     pairs = rank_one(skill)
-    pairs.covariance[0, 1] = pairs.covariance[1, 0] = 0.05
+    pairs.covariance[0, 1] = pairs.covariance[1, 0] = wrong
 
     size, _, _ = complete_rank_one(pairs, np.ones(9), np.ones(9), Convergence(max_iterations=5000, tolerance=1e-10))
 

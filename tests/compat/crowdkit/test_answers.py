@@ -3,9 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import logsumexp, softmax
 from tests.compat.crowdkit.small_answers import YES_NO
 
-from crowdlogic.compat.crowdkit.answers import appearance, best_labels, code_answers
+from crowdlogic.compat.crowdkit.answers import appearance, best_labels, code_answers, posterior
 
 
 def test_names_are_sorted_and_codes_point_at_them() -> None:
@@ -62,6 +63,22 @@ def test_sums_over_pairs_by_plain_loops() -> None:
     np.testing.assert_allclose(table.hits(q), [counts[p, n] for p, (_, n) in enumerate(pairs)], rtol=1e-12)
     np.testing.assert_allclose(table.match_evidence(np.ones(len(pairs))), answers.scores(), rtol=1e-12)
     np.testing.assert_array_equal(table.sum_by_worker(table.given()), [4, 3, 3])
+
+
+def test_posteriors_are_those_of_a_softmax() -> None:
+    scores = np.random.default_rng(0).normal(scale=300, size=(6, 3))
+
+    q, log_sum = posterior(scores)
+
+    np.testing.assert_allclose(q, softmax(scores, axis=1), rtol=1e-12)
+    np.testing.assert_allclose(log_sum, logsumexp(scores, axis=1), rtol=1e-12)
+
+
+def test_names_may_stay_in_the_order_of_the_data() -> None:
+    answers = code_answers(YES_NO.iloc[::-1], by_appearance=True)
+
+    assert (list(answers.tasks), list(answers.workers)) == (["t3", "t2", "t1"], ["w3", "w2", "w1"])
+    assert list(answers.labels) == ["no", "yes"]
 
 
 def test_order_of_appearance_and_first_of_the_best() -> None:

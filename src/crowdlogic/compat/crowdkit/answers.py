@@ -73,8 +73,8 @@ class Answers:
         task: task[row].
         worker: worker[row].
         label: label[row].
-        tasks: The names of the tasks, sorted.
-        workers: The names of the workers, sorted.
+        tasks: The names of the tasks, sorted or in the order of the data.
+        workers: The names of the workers, likewise.
         labels: The names of the labels, sorted.
     """
 
@@ -126,19 +126,26 @@ class Answers:
         return series if order is None else series.iloc[order]
 
 
-def code_answers(data: Any) -> Answers:
-    """The codes of a frame with the columns task, worker and label; a row in which one is missing does not count."""
+def code_answers(data: Any, *, by_appearance: bool = False) -> Answers:
+    """The codes of a frame with the columns task, worker and label; a row in which one is missing does not count.
+
+    Args:
+        data: The frame.
+        by_appearance: Whether tasks and workers stay in the order of the data; else they are sorted.
+    """
     given = data[COLUMNS]
-    (task, tasks), (worker, workers), (label, labels) = (_code(given[name]) for name in COLUMNS)
+    sort = not by_appearance
+    (task, tasks), (worker, workers) = (_code(given[name], sort=sort) for name in COLUMNS[:2])
+    label, labels = _code(given["label"])
     coded = Answers(task, worker, label, tasks.rename("task"), workers.rename("worker"), labels.rename("label"))
     whole = (task >= 0) & (worker >= 0) & (label >= 0)
     return coded if whole.all() else coded.take(whole)
 
 
-def _code(column: Any) -> tuple[Ints, Any]:
-    """Codes of a column, and its sorted values; in the order of appearance, where they cannot be sorted."""
+def _code(column: Any, *, sort: bool = True) -> tuple[Ints, Any]:
+    """Codes of a column, and its values; in the order of appearance, where they cannot be sorted."""
     try:
-        codes, values = pd.factorize(column, sort=True)
+        codes, values = pd.factorize(column, sort=sort)
     except TypeError:
         codes, values = pd.factorize(column)
     return np.asarray(codes, dtype=np.int64), pd.Index(values)
@@ -147,6 +154,19 @@ def _code(column: Any) -> tuple[Ints, Any]:
 def appearance(codes: Ints) -> Ints:
     """The codes in the order in which they first appear."""
     return np.asarray(pd.unique(codes))
+
+
+def posterior(scores: Floats) -> tuple[Floats, Floats]:
+    """q[i, k] and the log of each row's sum, of log scores; column by column, since there are few columns."""
+    peak = scores[:, 0].copy()
+    for column in scores.T[1:]:
+        np.maximum(peak, column, out=peak)
+    q = np.exp(scores - peak[:, None])
+    total = q[:, 0].copy()
+    for column in q.T[1:]:
+        total += column
+    q /= total[:, None]
+    return q, np.log(total) + peak
 
 
 def best_labels(scores: Floats) -> Ints:

@@ -12,10 +12,16 @@ import numpy as np
 import pandas as pd
 
 from crowdlogic.compat.crowdkit.aggregator import ProbabilityAggregator
-from crowdlogic.compat.crowdkit.answers import Answers, AnswerTable, appearance, best_labels, code_answers
+from crowdlogic.compat.crowdkit.answers import (
+    Answers,
+    AnswerTable,
+    appearance,
+    best_labels,
+    code_answers,
+    posterior,
+)
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats, Ints
-from crowdlogic.numerics.logspace import normalise
 
 EPSILON = 1e-10
 """The least probability, of a label as of an error."""
@@ -55,10 +61,11 @@ class EMAggregator(ProbabilityAggregator):
         self.priors_, self.labels_ = pd.Series(dtype=float, name="prior"), pd.Series(dtype=float, name="agg_label")
 
     def _keep(self, answers: Answers, q: Floats, prior: Floats, errors: Any) -> None:
-        """The results as frames; tasks come in the order of the data, once there was an iteration."""
-        order = appearance(answers.task) if self.loss_history_ else None
-        self.probas_ = answers.task_frame(q, order)
-        self.labels_ = answers.task_labels(best_labels(q), order)
+        """The results as frames; tasks come in the order of the data, once there was an iteration, and sorted before."""
+        self.probas_ = answers.task_frame(q)
+        self.labels_ = answers.task_labels(best_labels(q))
+        if not self.loss_history_:
+            self.probas_, self.labels_ = self.probas_.sort_index(), self.labels_.sort_index()
         self.priors_ = pd.Series(prior, index=answers.labels, name="prior")
         self.errors_ = errors
 
@@ -82,22 +89,22 @@ class DawidSkene(EMAggregator):
             initial_error: Error matrices from earlier work, as a frame by worker and label.
         """
         self.loss_history_ = []
-        answers = _with_gold_labels(code_answers(data), true_labels)
+        answers = _with_gold_labels(code_answers(data, by_appearance=True), true_labels)
         if not len(answers.task):
             self._keep_empty()
             return self
         table, known = answers.table(), _known_tasks(answers, true_labels)
         q = _certain(_vote_shares(answers), known)
-        counts = table.counts(q)
-        errors, prior = normalise_errors(table, counts), q.mean(axis=0)
-        first = self._initial_errors(_error_frame(answers, table, counts), initial_error)
-        if first is not None:
+        counts, per_task = table.counts(q), np.bincount(answers.task).astype(np.float64)
+        errors, prior, first = normalise_errors(table, counts), _mean(q), None
+        if self.initial_error_strategy is not None and initial_error is not None:
+            first = self._initial_errors(_error_frame(answers, table, counts), initial_error)
             errors = _pair_errors(first, answers, table)
         for _ in range(self.n_iter):
-            q = _certain(normalise(table.evidence(_log(errors)) + _log(prior))[0], known)
+            q = _certain(posterior(table.evidence(_log(errors)) + _log(prior))[0], known)
             counts = table.counts(q)
-            errors, prior, first = normalise_errors(table, counts), q.mean(axis=0), None
-            if self._stops(_loss(float((counts * _log(errors)).sum()), q, prior, answers)):
+            errors, prior, first = normalise_errors(table, counts), _mean(q), None
+            if self._stops(_loss(float((counts * _log(errors)).sum()), q, prior, per_task)):
                 break
         self._keep(answers, q, prior, _error_frame(answers, table, errors) if first is None else first)
         return self
@@ -111,9 +118,7 @@ class DawidSkene(EMAggregator):
         return self.fit(data, true_labels, initial_error).probas_
 
     def _initial_errors(self, counts: Any, initial_error: Any) -> Any:
-        """The first error matrices as a frame, from counts and earlier work; None without earlier work."""
-        if self.initial_error_strategy is None or initial_error is None:
-            return None
+        """The first error matrices as a frame, from counts and earlier work."""
         if list(initial_error.index.names) != ["worker", "label"]:
             raise OptionError(
                 f"initial_error must be indexed by worker and label, not by {list(initial_error.index.names)}."
@@ -187,11 +192,15 @@ def _log(values: Floats) -> Floats:
     return np.log(np.maximum(values, EPSILON))
 
 
-def _loss(expected: float, q: Floats, prior: Floats, answers: Answers) -> float:
+def _mean(q: Floats) -> Floats:
+    """The mean of each column, by a product, which is quicker."""
+    return np.asarray(np.full(len(q), 1.0 / len(q)) @ q)
+
+
+def _loss(expected: float, q: Floats, prior: Floats, per_task: Floats) -> float:
     """crowd-kit's loss per answer: the expected log-likelihood, the log prior for every answer, the entropy of q."""
-    per_label = np.bincount(answers.task, minlength=len(q)) @ q
     entropy = -float((q * _log(q)).sum())
-    return (expected + float(per_label @ _log(prior)) + entropy) / len(answers.task)
+    return (expected + float(per_task @ q @ _log(prior)) + entropy) / float(per_task.sum())
 
 
 def _error_frame(answers: Answers, table: AnswerTable, errors: Floats) -> Any:
@@ -222,23 +231,24 @@ class OneCoinDawidSkene(EMAggregator):
     def fit(self, data: Any) -> OneCoinDawidSkene:
         """Fit by EM."""
         self.loss_history_ = []
-        answers = code_answers(data)
+        answers = code_answers(data, by_appearance=True)
         if not len(answers.task):
             self._keep_empty()
             return self
         table = answers.table()
         given = table.sum_by_worker(table.given())
         q = _vote_shares(answers)
-        skill, prior = table.sum_by_worker(table.hits(q)) / given, q.mean(axis=0)
+        skill, prior = table.sum_by_worker(table.hits(q)) / given, _mean(q)
+        per_task = np.bincount(answers.task).astype(np.float64)
         for _ in range(self.n_iter):
             right, wrong = _coin_logs(skill, table.n_labels)
-            q = normalise(table.match_evidence((right - wrong)[table.worker]) + _log(prior))[0]
+            q, _ = posterior(table.match_evidence((right - wrong)[table.worker]) + _log(prior))
             hits = table.sum_by_worker(table.hits(q))
-            skill, prior = hits / given, q.mean(axis=0)
+            skill, prior = hits / given, _mean(q)
             right, wrong = _coin_logs(skill, table.n_labels)
-            if self._stops(_loss(float(hits @ right + (given - hits) @ wrong), q, prior, answers)):
+            if self._stops(_loss(float(hits @ right + (given - hits) @ wrong), q, prior, per_task)):
                 break
-        self.skills_ = answers.worker_series(skill, "skill", appearance(answers.worker))
+        self.skills_ = answers.worker_series(skill, "skill")
         self._keep(answers, q, prior, _error_frame(answers, table, _coin_errors(table, skill)))
         return self
 

@@ -12,10 +12,16 @@ import numpy as np
 from scipy.special import digamma
 
 from crowdlogic.compat.crowdkit.aggregator import ProbabilityAggregator
-from crowdlogic.compat.crowdkit.answers import Answers, AnswerTable, appearance, best_labels, code_answers
+from crowdlogic.compat.crowdkit.answers import (
+    Answers,
+    AnswerTable,
+    appearance,
+    best_labels,
+    code_answers,
+    posterior,
+)
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats
-from crowdlogic.numerics.logspace import normalise
 
 STRATEGY_COUNT = 10.0
 """The prior count of each label in a strategy, with method="vb"."""
@@ -121,5 +127,5 @@ def _e_step(table: AnswerTable, spamming: Floats, thetas: Floats) -> tuple[Float
     spam = spamming[table.worker, 0] * thetas[table.worker, table.label]
     differ = np.log(spam)
     agree = np.log(spam + spamming[table.worker, 1])
-    q, log_sum = normalise(table.match_evidence(agree - differ) - np.log(table.n_labels))
+    q, log_sum = posterior(table.match_evidence(agree - differ) - np.log(table.n_labels))
     return q, float(log_sum.sum()) + float(table.given() @ differ)

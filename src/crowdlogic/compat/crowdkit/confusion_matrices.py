@@ -61,7 +61,7 @@ class EMAggregator(ProbabilityAggregator):
         self.priors_, self.labels_ = pd.Series(dtype=float, name="prior"), pd.Series(dtype=float, name="agg_label")
 
     def _keep(self, answers: Answers, q: Floats, prior: Floats, errors: Any) -> None:
-        """The results as frames; tasks come in the order of the data, once there was an iteration, and sorted before."""
+        """The results as frames; tasks are in the order of the data once there was an iteration, and sorted before."""
         self.probas_ = answers.task_frame(q)
         self.labels_ = answers.task_labels(best_labels(q))
         if not self.loss_history_:

@@ -26,6 +26,23 @@ UNKNOWN = -1
 """The gold code of a unit whose true class is not known."""
 
 
+@dataclass(frozen=True)
+class Question:
+    """What an annotation tool calls the question that was asked of the items, so that answers go back under its names.
+
+    Attributes:
+        name: The question's name; empty where it has none.
+        kind: What kind of question it is, in the tool's word, such as choices or rating.
+        target: What the question is about, where the tool names it (Label Studio's to_name).
+        field: The name of the field with the text.
+    """
+
+    name: str = ""
+    kind: str = ""
+    target: str = ""
+    field: str = ""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Corpus:
     """Items with what a classifier can look at, and gold where known.
@@ -41,7 +58,7 @@ class Corpus:
             to it.
         classes: What the gold codes mean; empty when there is no gold.
         gold: gold[i], the true class of unit i, UNKNOWN where it is not known; None when there is none at all.
-        question: What the tool that the items were annotated with calls the question; empty where it has no name.
+        question: What the tool that the items were annotated with calls the question.
     """
 
     items: Names
@@ -53,7 +70,7 @@ class Corpus:
     features: Floats | None = None
     classes: Classes = ()
     gold: Ints | None = None
-    question: str = ""
+    question: Question = Question()
 
     def __post_init__(self) -> None:
         if self.items.n_unique() != len(self.items):

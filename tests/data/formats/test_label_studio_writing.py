@@ -140,3 +140,32 @@ def test_tags_that_are_no_spans_are_refused(tmp_path: Path) -> None:
 
     with pytest.raises(OptionError, match="Label Studio marks spans, and these tags are no span tags"):
         write_labels(tmp_path / "t.json", labels, corpus=sentences(["s"], [["dogs"]]), format="label-studio")
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("choices", {"choices": ["good"]}),
+        ("rating", {"rating": 4}),
+        ("number", {"number": 7}),
+        ("pairwise", {"selected": "left"}),
+        ("taxonomy", {"taxonomy": [["a", "b"]]}),
+    ],
+)
+def test_a_consensus_goes_back_under_the_names_of_the_export(tmp_path: Path, kind: str, value: dict[str, Any]) -> None:
+    result = {"from_name": "quality", "to_name": "review", "type": kind, "value": value}
+    tasks = [
+        {
+            "id": n,
+            "data": {"body": f"text {n}"},
+            "annotations": [{"completed_by": who, "result": [result]} for who in (1, 2)],
+        }
+        for n in (1, 2)
+    ]
+    (tmp_path / "export.json").write_text(json.dumps(tasks))
+
+    aggregate(AggregateOptions(labels=str(tmp_path / "export.json"), out=str(tmp_path / "consensus.json")))
+    (first, _) = json.loads((tmp_path / "consensus.json").read_text())
+
+    assert first["data"] == {"body": f"text {first['id']}"}
+    assert first["predictions"][0]["result"] == [result]

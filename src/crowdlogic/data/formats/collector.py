@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.corpus import UNKNOWN, Corpus, align
+from crowdlogic.data.corpus import UNKNOWN, Corpus, Question, align
 from crowdlogic.data.formats.marked_spans import Annotations, MarkedSpan, TaggedTexts, tag_texts
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.intake.building import build_labels
@@ -71,6 +71,7 @@ class Collector:
         self.name, self.options = name, options
         self.member = ""  # the file that is being read, in a folder or zip file
         self.question, self.wanted = split_question(options.question)
+        self.kind = self.target = self.field = ""  # what the tool calls the question's kind, its object, and the text
         self._items: dict[Any, int] = {}
         self._texts: list[str | None] = []
         self._tokens: dict[int, Sequence[tuple[int, int]]] = {}
@@ -274,7 +275,7 @@ class Collector:
         gold, classes = self._code_gold_labels()
         texts = None if all(text is None for text in self._texts) else tuple(text or "" for text in self._texts)
         pl.Series(texts or (), dtype=pl.String)  # raises where a text is no Unicode
-        corpus = Corpus(names, texts=texts, classes=classes, gold=gold, question=self.question or "")
+        corpus = Corpus(names, texts=texts, classes=classes, gold=gold, question=self._asked)
         labels, corpus = align(labels, corpus)
         return Crowd(self._with_intake(labels), corpus)
 
@@ -314,7 +315,7 @@ class Collector:
             bounds=tokenized.bounds,
             classes=tagged.classes if gold_items else (),
             gold=gold if gold_items else None,
-            question=self.question or "",
+            question=self._asked,
         )
         return Crowd(self._with_intake(labels), corpus)
 
@@ -347,6 +348,12 @@ class Collector:
         bounds = np.array([place for own in places for place in own], dtype=np.int64).reshape(-1, 2)
         offsets = np.concatenate([[0], np.cumsum([len(own) for own in places], dtype=np.int64)])
         return TokenizedTexts(pl.Series("token", flat, dtype=pl.String), bounds, offsets)
+
+    @property
+    def _asked(self) -> Question:
+        """The question by the tool's names; one that asks for a single answer is a choice of yes and no."""
+        kind = self.kind if self.wanted is None else ""
+        return Question(name=self.question or "", kind=kind, target=self.target, field=self.field)
 
     @property
     def _policy(self) -> Duplicates:

@@ -67,6 +67,8 @@ class _TaskReader:
         name = task.get("id", record)
         if isinstance(name, bool) or not isinstance(name, int | str):
             raise self.collector.error(record, "the task's id is neither a number nor text", REMEDY)
+        if isinstance(data, dict) and text is not None and not self.collector.field:
+            self.collector.field = next(str(key) for key, value in data.items() if value == text)
         item = self.collector.item(name, text=text)
         for annotation in annotations:
             self._read_annotation(annotation, item, record)
@@ -124,6 +126,8 @@ class _TaskReader:
         self.questions.setdefault(name, kind)
         if self.chosen is None:
             self.chosen = self.collector.question = name
+        if name == self.chosen and not self.collector.kind:
+            self.collector.kind, self.collector.target = kind, str(result.get("to_name") or "")
         return name
 
     def _flush(self) -> None:

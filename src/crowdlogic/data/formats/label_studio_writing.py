@@ -2,9 +2,9 @@
 
 The tasks are what Label Studio imports. A prediction pre-annotates its task; its `score` is the confidence, by which
 the project's data manager can sort; tasks stand in review order, the least sure first. Places of spans count
-characters, as in the pre-annotations of Label Studio's own guides. `from_name` is the question that was read, or
-`label`, `to_name` is `text`, and the text is `data.text`: the labelling configuration of the project must have these
-names.
+characters, as in the pre-annotations of Label Studio's own guides. The names of the question, of what it is about and
+of the text are those of the export that the labels came from; from elsewhere, they are `label`, `text` and `data.text`,
+and the labelling configuration of the project must have them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import math
 from datetime import UTC, datetime
 from typing import Any
 
-from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.corpus import Corpus, Question
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.formats.annotated_texts import (
     Annotated,
@@ -24,10 +24,12 @@ from crowdlogic.data.formats.annotated_texts import (
     require_texts,
     review_order,
 )
+from crowdlogic.data.formats.label_studio_results import VALUE_FIELDS
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.names import Names
+from crowdlogic.data.names import ClassName, Names
 
-FROM_NAME, TO_NAME = "label", "text"
+FROM_NAME, TO_NAME, TEXT_FIELD = "label", "text", "text"
+"""The names where the items come from elsewhere than Label Studio."""
 TOOL = "Label Studio"
 DIGITS = 6
 """How many digits of a confidence are written."""
@@ -39,7 +41,7 @@ def encode_predictions(estimate: Estimate, corpus: Corpus | None, target: str) -
     require_spans(estimate, target=target, tool=TOOL)
     if corpus is None:  # refused above
         return b""
-    version, question = f"crowdlogic {estimate.method}", corpus.question or FROM_NAME
+    version, question = f"crowdlogic {estimate.method}", corpus.question
     tasks = []
     for one in review_order(consensus_annotations(estimate, corpus)):
         prediction = {
@@ -47,7 +49,7 @@ def encode_predictions(estimate: Estimate, corpus: Corpus | None, target: str) -
             "score": round(one.confidence, DIGITS),
             "result": _results(one, question),
         }
-        tasks.append(_task(estimate.items, texts, one.item) | {"predictions": [prediction]})
+        tasks.append(_task(estimate.items, texts, one.item, question) | {"predictions": [prediction]})
     return _to_json(tasks)
 
 
@@ -55,8 +57,11 @@ def encode_annotations(labels: CrowdLabels, corpus: Corpus | None, target: str) 
     """Tasks with the annotations of people, and those of models and programs as predictions."""
     texts = require_texts(corpus, sequential=labels.is_sequential, target=target, tool=TOOL)
     require_spans(labels, target=target, tool=TOOL)
-    question = (corpus.question if corpus is not None else "") or FROM_NAME
-    tasks = [_task(labels.items, texts, s) | {"annotations": [], "predictions": []} for s in range(len(labels.items))]
+    question = Question() if corpus is None else corpus.question
+    tasks = [
+        _task(labels.items, texts, s, question) | {"annotations": [], "predictions": []}
+        for s in range(len(labels.items))
+    ]
     for number, one in enumerate(crowd_annotations(labels, corpus), start=1):
         name = str(labels.annotators[one.annotator])
         is_person = labels.kind is None or labels.kind[one.annotator] in ("human", "")
@@ -73,21 +78,31 @@ def encode_annotations(labels: CrowdLabels, corpus: Corpus | None, target: str) 
     return _to_json(tasks)
 
 
-def _task(items: Names, texts: tuple[str, ...], item: int) -> dict[str, Any]:
-    return {"id": items[item], "data": {TO_NAME: texts[item]}}
+def _task(items: Names, texts: tuple[str, ...], item: int, question: Question) -> dict[str, Any]:
+    return {"id": items[item], "data": {question.field or TEXT_FIELD: texts[item]}}
 
 
-def _results(one: Annotated, question: str) -> list[dict[str, Any]]:
+def _results(one: Annotated, question: Question) -> list[dict[str, Any]]:
     """The results of one annotation: a choice, or a result for each span."""
-    names = {"from_name": question, "to_name": TO_NAME}
+    names = {"from_name": question.name or FROM_NAME, "to_name": question.target or TO_NAME}
     if one.label is not None:
-        return [names | {"type": "choices", "value": {"choices": [str(one.label)]}}]
+        kind = question.kind if question.kind in VALUE_FIELDS else "choices"
+        return [names | {"type": kind, "value": {VALUE_FIELDS[kind]: _answer(one.label, kind)}}]
     results = []
     for number, span in enumerate(one.spans):
         value = {"start": span.start, "end": span.end, "text": span.text, "labels": [span.kind]}
         score = {} if math.isnan(span.confidence) else {"score": round(span.confidence, DIGITS)}
         results.append(names | {"id": f"span{number}", "type": "labels", "value": value} | score)
     return results
+
+
+def _answer(label: ClassName, kind: str) -> Any:
+    """A class as the value of an answer, by kind of question."""
+    if kind == "choices":
+        return [str(label)]
+    if kind == "taxonomy":
+        return [str(label).split(" / ")]
+    return label if kind in ("rating", "number") and isinstance(label, int) else str(label)
 
 
 def _to_json(tasks: list[dict[str, Any]]) -> bytes:

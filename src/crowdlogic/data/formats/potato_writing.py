@@ -66,7 +66,7 @@ def _encode_files(
 
 
 def _schema(corpus: Corpus | None) -> str:
-    return (corpus.question if corpus is not None else "") or SCHEMA
+    return (corpus.question.name if corpus is not None else "") or SCHEMA
 
 
 def _folder_name(annotator: str) -> str:

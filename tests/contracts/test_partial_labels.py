@@ -33,7 +33,13 @@ from crowdlogic.numerics.logspace import normalise
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.ibcc import IBCC
-from crowdlogic.truth.methods import choose_method, needs_sequences, truth_method
+from crowdlogic.truth.methods import (
+    applicable_methods,
+    choose_method,
+    needs_sequences,
+    takes_partial_labels,
+    truth_method,
+)
 
 TAKERS = ["dawid-skene", "ibcc", "ebcc", "bsc-seq"]
 
@@ -131,6 +137,12 @@ def test_every_other_method_refuses_them_by_name(name: str) -> None:
 def test_agreement_refuses_them() -> None:
     with pytest.raises(LabelError, match=r"^Agreement takes whole labels"):
         agreement(planted()[0])
+
+
+def test_methods_say_whether_they_take_them() -> None:
+    assert [name for name in TRUTH_METHODS if takes_partial_labels(name)] == TAKERS
+    assert applicable_methods(planted()[0]) == ["dawid-skene", "ibcc", "ebcc"]
+    assert applicable_methods(planted(sequences=True)[0]) == TAKERS
 
 
 def test_the_method_that_is_chosen_can_take_them() -> None:

@@ -46,6 +46,7 @@ class BSCSeq:
     convergence: Convergence = Convergence(max_iterations=200, tolerance=1e-6)
 
     name = "bsc-seq"
+    takes_partial_labels: ClassVar[bool] = True
     needs_sequences: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

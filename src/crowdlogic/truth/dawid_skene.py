@@ -10,6 +10,7 @@ Axes: j annotator, k class, m true class, n given label.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from crowdlogic.annotators.confusion import SMOOTHING, TRUST, Confusion, ConfusionMatrices
 from crowdlogic.annotators.proportions import ClassProportions
@@ -40,6 +41,7 @@ class DawidSkene:
     convergence: Convergence = Convergence()
 
     name = "dawid-skene"
+    takes_partial_labels: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_amounts(self, not_negative=("smoothing", "trust"))

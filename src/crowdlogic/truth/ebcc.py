@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +61,7 @@ class EBCC:
     convergence: Convergence = Convergence()
 
     name = "ebcc"
+    takes_partial_labels: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_amounts(self, positive=("subtype_count", "diagonal", "off_diagonal"))

@@ -14,6 +14,7 @@ updates of the annotators.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from crowdlogic.annotators.confusion import VariationalConfusion
 from crowdlogic.annotators.proportions import VariationalProportions
@@ -44,6 +45,7 @@ class IBCC:
     convergence: Convergence = Convergence()
 
     name = "ibcc"
+    takes_partial_labels: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_amounts(self, positive=("diagonal", "off_diagonal", "class_count"))

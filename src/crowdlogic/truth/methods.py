@@ -18,7 +18,8 @@ from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
 class TruthMethod(Protocol):
     """Options as fields, and `infer`.
 
-    Two optional class attributes: `needs_sequences` (default False) and `uses_anchors` (default True).
+    Optional class attributes: `needs_sequences` (default False), `uses_anchors` (default True) and
+    `takes_partial_labels` (default False).
     """
 
     @property
@@ -47,9 +48,15 @@ def uses_anchors(name: str) -> bool:
     return bool(getattr(TRUTH_METHODS.load(name), "uses_anchors", True))
 
 
+def takes_partial_labels(name: str) -> bool:
+    """Whether a method has confusion matrices, in which labels that say which class it is not have a meaning."""
+    return bool(getattr(TRUTH_METHODS.load(name), "takes_partial_labels", False))
+
+
 def applicable_methods(labels: CrowdLabels) -> list[str]:
     """The names of the methods that can take these labels."""
-    return [name for name in TRUTH_METHODS if labels.is_sequential or not needs_sequences(name)]
+    suitable = [name for name in TRUTH_METHODS if labels.is_sequential or not needs_sequences(name)]
+    return [name for name in suitable if labels.negated is None or takes_partial_labels(name)]
 
 
 ENOUGH = 15

@@ -11,7 +11,7 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.wording import list_names, pluralise
 from crowdlogic.metrics.agreement import agreement
 from crowdlogic.registry import TRUTH_METHODS
-from crowdlogic.truth.methods import applicable_methods
+from crowdlogic.truth.methods import applicable_methods, needs_sequences
 from crowdlogic.workflows.label_facts import LabelFacts
 from crowdlogic.workflows.truth_methods import suggest_method
 
@@ -19,7 +19,6 @@ FEW_LABELS = 20
 """Below this many labels, the 95 % credible interval of an annotator's reliability is wider than 0.3 or so."""
 
 AGREEMENT, REPORT = "agreement with intervals", "report"
-TAKE_PARTIAL_LABELS = ("dawid-skene", "ibcc", "ebcc", "bsc-seq")
 PARTIAL = "some labels say only which class it is not"
 
 
@@ -81,9 +80,11 @@ class Capabilities:
 def find_capabilities(labels: CrowdLabels, facts: LabelFacts) -> Capabilities:
     """What the labels allow. Nothing is fitted, so it is quick."""
     suitable, partial = applicable_methods(labels), labels.negated is not None
-    refused = {name: "it models the tags of sentences" for name in TRUTH_METHODS if name not in suitable}
-    if partial:
-        refused |= {name: PARTIAL for name in suitable if name not in TAKE_PARTIAL_LABELS}
+    refused = {
+        name: "it models the tags of sentences" if needs_sequences(name) and not labels.is_sequential else PARTIAL
+        for name in TRUTH_METHODS
+        if name not in suitable
+    }
     suggested, reason = suggest_method(labels)
     others = (
         *([Capability(name=AGREEMENT, possible=False, remark=PARTIAL)] if partial else _agreement(labels)),
@@ -92,8 +93,7 @@ def find_capabilities(labels: CrowdLabels, facts: LabelFacts) -> Capabilities:
         _training(facts),
         Capability(name=REPORT, possible=False, remark=PARTIAL) if partial else _report(facts),
     )
-    methods = tuple(name for name in suitable if name not in refused)
-    return Capabilities(methods=methods, refused=refused, suggested=suggested, reason=reason, others=others)
+    return Capabilities(methods=tuple(suitable), refused=refused, suggested=suggested, reason=reason, others=others)
 
 
 def _agreement(labels: CrowdLabels) -> list[Capability]:

@@ -37,7 +37,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.MajorityVote().infer(ITEMS),
-        'the table: no column for the annotator among item, text. A label table needs: item, annotator, label. Rename the column (annotator, worker, rater, user, ...) or name it: columns={"annotator": "NAME"}.',
+        'the table: no column for the annotator and the label among item, text. A label table needs: item, annotator, label. Rename the columns (annotator, worker, rater, user, ...; label, answer, response, class, ...) or name them: columns={"annotator": "NAME", "label": "NAME"}.',
     ),
     (
         lambda: cl.HMMCrowd().infer(LABELS),

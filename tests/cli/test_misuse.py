@@ -59,7 +59,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 TEXTS = {
     "l.csv": "item,annotator,label\nu,a,x\nu,b,y\nv,a,y\nv,b,y\n",
-    "own.csv": "ticket,agent,verdict\n1,ann,spam\n1,bob,ham\n",
+    "own.csv": "nr,wer,was\n1,ann,spam\n1,bob,ham\n",
     "twice.csv": "item,annotator,label\nu,a,x\nu,a,y\nu,a,x\n",
     "scores.csv": "item,annotator,label\nu,a,0.5\nv,a,1.5\n",
     "lists.csv": 'item,annotator,label\nu,a,"[""x"", ""y""]"\n',

@@ -36,8 +36,8 @@ def test_a_frame_of_tokens_is_a_corpus_of_sentences_with_tags_by_any_name() -> N
     ("frame", "message"),
     [
         (
-            pl.DataFrame({"item": ["a"], "body": ["b"]}),
-            "the table: no column for the text among item, body. A table of items needs: item, text. Rename the column "
+            pl.DataFrame({"item": ["a"], "inhalt": ["b"]}),
+            "the table: no column for the text among item, inhalt. A table of items needs: item, text. Rename the column "
             '(text, content, review, comment, ...) or name it: columns={"text": "NAME"}.',
         ),
         (

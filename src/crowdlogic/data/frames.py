@@ -65,7 +65,14 @@ def from_frame(
     picked = table.select(pl.col(roles[role]).alias(role) for role in LABEL_ROLES if role in roles)
     picked, filled = _fill_empty(picked, empty_label)
     labels = build_labels(picked, source, classes=classes, duplicates=duplicates)
+    labels = _without_notice(labels, about=empty_label)  # its class was named on purpose
     return _with_notices(labels, *filled, *unused_confidence(table.columns, roles.values(), source))
+
+
+def _without_notice(labels: CrowdLabels, *, about: str | None) -> CrowdLabels:
+    """The same labels without the question whether a class means that there is no label."""
+    kept = tuple(one for one in labels.intake.notices if not one.startswith(f"The label {about!r} is taken as a class"))
+    return replace(labels, intake=replace(labels.intake, notices=kept))
 
 
 def _fill_empty(table: pl.DataFrame, name: str | None) -> tuple[pl.DataFrame, tuple[str, ...]]:

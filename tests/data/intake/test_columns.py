@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from crowdlogic.data.intake.columns import find_roles, normalise_name
+from crowdlogic.data.intake.columns import find_roles, normalise_name, require_columns
+from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import LabelError, OptionError
 
 
@@ -32,3 +33,17 @@ def test_a_column_that_is_not_there_gets_a_hint() -> None:
 def test_an_unknown_role_gets_a_hint() -> None:
     with pytest.raises(OptionError, match=r"columns: unknown role 'itm'\. Did you mean 'item'\?"):
         find_roles(["task"], {"itm": "task"})
+
+
+def test_all_missing_columns_are_named_at_once_with_what_to_give() -> None:
+    with pytest.raises(LabelError) as caught:
+        require_columns(
+            {}, ("item", "annotator", "label"), ["a", "b"], source=TableSource("t.csv"), purpose="A label table"
+        )
+
+    assert str(caught.value) == (
+        "t.csv: no column for the item, the annotator and the label among a, b. A label table needs: item, annotator, "
+        "label. Rename the columns (item, task, question, example, ...; annotator, worker, rater, user, ...; label, "
+        "answer, response, class, ...) or name them: --column item=NAME --column annotator=NAME --column label=NAME (in "
+        'Python columns={"item": "NAME", "annotator": "NAME", "label": "NAME"}).'
+    )

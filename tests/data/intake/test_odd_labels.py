@@ -32,11 +32,11 @@ def test_a_sign_in_a_name_alone_joins_nothing(classes: list[str]) -> None:
 
 
 def test_an_empty_answer_can_be_kept_as_a_class_of_its_own() -> None:
-    labels = from_frame(table(["x", "", None, "x"]), empty_label="none of these")
+    labels = from_frame(table(["x", "", None, "x"]), empty_label="none")
 
-    assert labels.classes == ("none of these", "x")
+    assert labels.classes == ("none", "x")
     assert labels.n_labels == 4
-    assert labels.intake.messages() == ["2 empty answers of 4 taken as the class 'none of these'."]
+    assert labels.intake.messages() == ["2 empty answers of 4 taken as the class 'none'."]
 
 
 def test_an_empty_answer_makes_no_sense_for_tags() -> None:

@@ -10,19 +10,19 @@ from crowdlogic.errors import LabelError, OptionError, did_you_mean, name_list
 ALIASES: dict[str, tuple[str, ...]] = {
     "item": (
         "item", "task", "question", "example", "instance", "object", "document", "doc", "unit", "text_id", "id",
-        "sentence", "sent", "row",
+        "sentence", "sent", "row", "ticket", "case", "record",
     ),
     "annotator": (
         "annotator", "worker", "rater", "user", "coder", "judge", "labeler", "labeller", "reviewer", "performer",
-        "source", "lf",
+        "source", "lf", "agent", "grader", "evaluator",
     ),
     "label": (
         "label", "answer", "response", "class", "category", "vote", "judgment", "judgement", "annotation", "value",
-        "rating",
+        "rating", "verdict", "decision",
     ),
     "tags": ("tags", "labels", "ner_tags", "pos_tags"),
     "tokens": ("tokens", "words"),
-    "text": ("text", "content", "review", "comment"),
+    "text": ("text", "content", "review", "comment", "body", "message"),
     "negated": ("negated",),
     "weight": ("weight", "label_weight"),
     "time": ("time", "timestamp", "created_at", "submitted_at", "datetime", "date"),
@@ -76,12 +76,16 @@ def find_roles(
 def require_columns(
     roles: Mapping[str, str], needed: Sequence[str], header: Sequence[str], *, source: TableSource, purpose: str
 ) -> None:
-    """An error that names the first column that is missing, unless all are there."""
-    for role in needed:
-        if role not in roles:
-            known = ", ".join(ALIASES[role][:4])
-            name_it = source.advise(f"--column {role}=NAME", f'columns={{"{role}": "NAME"}}')
-            raise LabelError(
-                f"{source.name}: no column for the {role} among {name_list(header)}. {purpose} needs: "
-                f"{', '.join(needed)}. Rename the column ({known}, ...) or name it: {name_it}."
-            )
+    """An error that names the columns that are missing, and how to name them, unless all are there."""
+    missing = [role for role in needed if role not in roles]
+    if not missing:
+        return
+    what = " and the ".join([", the ".join(missing[:-1]), missing[-1]] if len(missing) > 1 else missing)
+    options = " ".join(f"--column {role}=NAME" for role in missing)
+    pairs = ", ".join(f'"{role}": "NAME"' for role in missing)
+    rename, name = ("column", "it") if len(missing) == 1 else ("columns", "them")
+    known = "; ".join(f"{', '.join(ALIASES[role][:4])}, ..." for role in missing)
+    raise LabelError(
+        f"{source.name}: no column for the {what} among {name_list(header)}. {purpose} needs: {', '.join(needed)}. "
+        f"Rename the {rename} ({known}) or name {name}: {source.advise(options, f'columns={{{pairs}}}')}."
+    )

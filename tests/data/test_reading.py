@@ -5,15 +5,17 @@ from __future__ import annotations
 import gzip
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 from tests.data.test_labels import triples
 
 from crowdlogic.data.formats.detection import all_suffixes
-from crowdlogic.data.reading import read_labels
-from crowdlogic.errors import CrowdLogicError
+from crowdlogic.data.reading import read_corpus, read_labels
+from crowdlogic.errors import CrowdLogicError, FormatError
 
 LONG = pl.DataFrame({"item": ["u", "u", "v"], "annotator": ["a", "b", "a"], "label": ["x", "y", "x"]})
 EXPECTED = {("u", "a", "x"), ("u", "b", "y"), ("v", "a", "x")}
@@ -271,3 +273,16 @@ def test_an_id_names_the_item_rather_than_its_sentence(tmp_path: Path) -> None:
     labels = read_labels(write(tmp_path, "l.csv", "id,sentence,worker,label\n1,same,a,x\n2,same,a,y\n"))
 
     assert labels.items.to_list() == ["1", "2"]
+
+
+@pytest.mark.parametrize("read", [read_labels, read_corpus])
+def test_half_a_character_is_one_line(tmp_path: Path, read: Callable[..., Any]) -> None:
+    path = tmp_path / "l.jsonl"
+    path.write_text(json.dumps({"item": "\ud800", "tokens": ["Ann"], "crowd": {"a": ["x"]}}))
+
+    with pytest.raises(FormatError) as refused:
+        read(path)
+
+    assert str(refused.value) == (
+        f"{path}: holds half a character ('\\ud800'), which no text can. Save the file again as UTF-8."
+    )

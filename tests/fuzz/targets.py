@@ -16,6 +16,18 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from tests.data.formats.evaluation_exports import (
+    deepeval_case,
+    deepeval_run,
+    inspect_log,
+    inspect_sample,
+    langfuse_score,
+    lm_eval_sample,
+    promptfoo_file,
+    promptfoo_result,
+    verdict,
+)
+from tests.data.formats.exports import annotation, choice, span, task
 from tests.fuzz.mutations import VALUES, Rng, mutate_arrays, mutate_bytes, mutate_json, mutate_table, pick
 from tests.report.small_crowds import report_on
 from tests.store.sealing import reseal
@@ -111,6 +123,17 @@ def attack_file(folder: Path, rng: Rng) -> None:
     _read_somehow(path, given, rng)
 
 
+def attack_export(folder: Path, rng: Rng) -> None:
+    """The export of a tool with other values in it, read as labels, items or answers."""
+    name, sound = pick(rng, EXPORTS)
+    content = mutate_json(json.loads(json.dumps(sound)), rng)
+    is_lines = isinstance(content, list) and name in LINES
+    text = "\n".join(json.dumps(one) for one in content) if is_lines else json.dumps(content)
+    path = folder / f"f{load_format(name).suffixes[0]}"
+    path.write_text(text, encoding="utf-8")
+    _read_somehow(path, name, rng)
+
+
 def _read_somehow(path: Path, given: str | None, rng: Rng) -> None:
     how = int(rng.integers(5))
     if how == 0:
@@ -141,6 +164,34 @@ def sound_vectors() -> list[bytes]:
         plain.getvalue(),
         gzip.compress(text.encode()),
     ]
+
+
+LINES = ("lm-eval", "prodigy", "argilla", "jsonl")
+"""The exports that are one JSON value a line."""
+
+TEXT = "Ann left"
+EXPORTS: list[tuple[str, Any]] = [
+    ("label-studio", [task(1, TEXT, annotation(1, choice("x")), annotation({"id": 2, "email": "b"}, choice("y")))]),
+    ("label-studio", [task(2, TEXT, annotation(1, span(0, 3, "PER", "Ann")), annotation(2, span(4, 8, "ORG")))]),
+    ("promptfoo", promptfoo_file(promptfoo_result(0, 0, verdict(True, "llm-rubric")), promptfoo_result(1, 0))),
+    ("inspect", inspect_log(inspect_sample("a", {"judge": "C", "other": 1.0}), inspect_sample("b", {"judge": "I"}))),
+    ("deepeval", deepeval_run(deepeval_case("a", ("m", True, "gpt"), ("n", False, None)))),
+    ("lm-eval", [lm_eval_sample(0, acc=1.0), lm_eval_sample(1, acc=0.0, filter="strict")]),
+    ("langfuse", [langfuse_score("q", 1), langfuse_score("q", 0)]),
+    (
+        "prodigy",
+        [{"text": TEXT, "_input_hash": 1, "_annotator_id": name, "answer": "accept", "label": "x"} for name in "ab"],
+    ),
+    (
+        "prodigy",
+        [{"text": TEXT, "_annotator_id": "b", "answer": "accept", "spans": [{"start": 0, "end": 3, "label": "PER"}]}],
+    ),
+    ("argilla", [{"id": "1", "fields": {"text": TEXT}, "responses": {"q": [{"user_id": "a", "value": "x"}]}}]),
+    ("jsonl", [{"item": "s", "tokens": ["Ann", "left"], "crowd": {"a": ["B", "O"], "b": ["O", "O"]}}]),
+    ("jsonl", [{"item": "u", "annotator": name, "label": "x", "weight": 0.5} for name in "ab"]),
+    ("json", [{"item": "u", "annotator": name, "label": "x"} for name in "ab"]),
+]
+"""Small exports of tools, by the name of the format."""
 
 
 def attack_vectors(folder: Path, rng: Rng) -> None:
@@ -348,7 +399,8 @@ def attack_options(folder: Path, rng: Rng) -> None:
 
 
 TARGETS = (
-    Target("files", 480, attack_file),
+    Target("files", 330, attack_file),
+    Target("exports", 150, attack_export),
     Target("rules", 200, attack_rules),
     Target("vectors", 60, attack_vectors),
     Target("runs", 70, attack_run),

@@ -5,7 +5,8 @@ The formats are listed in `crowdlogic.registry.FORMATS`; how each is read, in it
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.intake.contract import Duplicates, TableSource
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.text_tokens import Tokenizer
+from crowdlogic.errors import FormatError
 
 
 def read_labels(
@@ -105,22 +107,38 @@ def read_crowd(
 
 def _read_crowd(path: str | Path, format: str | None, options: ReadOptions) -> Crowd:
     file = InputFile(path)
-    return detect_format(file, format).read_crowd(file, options)
+    with _whole_characters(file):
+        return detect_format(file, format).read_crowd(file, options)
 
 
 def read_corpus(path: str | Path, *, format: str | None = None, columns: Mapping[str, str] | None = None) -> Corpus:
     """The items themselves: texts or token sequences, with gold when the file has labels (or tags), too."""
     file = InputFile(path)
-    return detect_format(file, format).read_corpus(file, columns)
+    with _whole_characters(file):
+        return detect_format(file, format).read_corpus(file, columns)
 
 
 def read_answers(path: str | Path, *, format: str | None = None, columns: Mapping[str, str] | None = None) -> Answers:
     """Answers or gold from a file: a table with item and label, or tagged sentences."""
     file = InputFile(path)
-    return detect_format(file, format).read_answers(file, columns)
+    with _whole_characters(file):
+        return detect_format(file, format).read_answers(file, columns)
 
 
 def read_table(path: str | Path, *, format: str | None = None) -> tuple[pl.DataFrame, TableSource]:
     """A table, and the source that numbers its rows in messages. In csv and tsv every cell is text or missing."""
     file = InputFile(path)
-    return detect_format(file, format).read_table(file)
+    with _whole_characters(file):
+        return detect_format(file, format).read_table(file)
+
+
+@contextmanager
+def _whole_characters(file: InputFile) -> Iterator[None]:
+    """Refuse a file that names half a character, which JSON can and a text cannot."""
+    try:
+        yield
+    except UnicodeEncodeError as problem:
+        half = ascii(problem.object[problem.start : problem.end])
+        raise FormatError(
+            f"{file.name}: holds half a character ({half}), which no text can. Save the file again as UTF-8."
+        ) from None

@@ -13,7 +13,21 @@ from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.reading import read_labels, read_table
 from crowdlogic.data.writing import write_labels, write_table
 
-FORMULAS = ["=1+1", "@SUM(A1)", "-2+3+cmd|' /C calc'!A0", "+A1", "\n=1", "\t=1", "\r=1", "'=1", "''-x", "--", "-a"]
+FORMULAS = [
+    "=1+1",
+    "@SUM(A1)",
+    "-2+3+cmd|' /C calc'!A0",
+    "+A1",
+    "\n=1",
+    "\t=1",
+    "\r=1",
+    "'=1",
+    "''-x",
+    "--",
+    "-a",
+    "-\n",
+    "-1\n",
+]
 PLAIN = ["", "a", "1", "-1", "+3.5", "-.5e-3", "1e5", "+", "-", "'", "'a", "a=b", "x-1", " =1"]
 
 

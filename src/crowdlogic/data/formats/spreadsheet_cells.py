@@ -19,7 +19,7 @@ FORMULA, GUARDED = r"^'*[=+\-@\t\r\n]", r"^'+[=+\-@\t\r\n]"
 
 def guard_text(text: str) -> str:
     """A cell as a csv file for people holds it."""
-    return f"'{text}" if re.match(FORMULA, text) and not re.match(PLAIN, text) else text
+    return f"'{text}" if re.match(FORMULA, text) and not re.fullmatch(PLAIN, text) else text
 
 
 def guard_cells(table: pl.DataFrame) -> pl.DataFrame:

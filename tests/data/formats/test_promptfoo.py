@@ -67,7 +67,10 @@ def test_the_parts_of_a_set_are_judges_and_the_set_is_not(tmp_path: Path) -> Non
     whole = {"pass": False, "score": 0.5, "reason": "...", "componentResults": parts, "metadata": {"assertionSet": {}}}
     path = write_json(tmp_path / "r.json", promptfoo_file(promptfoo_result(0, 0, whole, *parts)))
 
-    assert read_crowd(path).labels.annotators.to_list() == ["icontains", "not-contains"]
+    labels = read_crowd(path).labels
+
+    assert labels.annotators.to_list() == ["icontains", "not-contains"]
+    assert labels.intake.messages() == []
 
 
 def test_the_parts_of_one_assertion_are_no_judges(tmp_path: Path) -> None:

@@ -60,6 +60,41 @@ def doccano(n: int) -> Any:
     return {"id": n, "text": TEXT * 3, "label": ["xyz"[n % 3]], "Comments": []}
 
 
+def argilla(n: int) -> Any:
+    responses = [{"value": "xyz"[(n + who) % 3], "user_id": f"user-{who}"} for who in range(5)]
+    return {
+        "id": str(n),
+        "fields": {"text": TEXT * 3},
+        "metadata": {},
+        "suggestions": {},
+        "responses": {"label": responses},
+    }
+
+
+def write_wrench(path: Path, _: Any) -> None:
+    example = {"label": 1, "weak_labels": [1, -1, 0, 1, -1], "data": {"text": TEXT * 3}}
+    path.write_text(json.dumps({str(n): example for n in range(SIZE // len(json.dumps(example)))}))
+
+
+def write_webanno(path: Path, _: Any) -> None:
+    """One document: a header, and a sentence of as many tokens as the text has words, over and over."""
+    words, at = TEXT.split(), 0
+    parts = ["#FORMAT=WebAnno TSV 3.3\n#T_SP=webanno.custom.NamedEntity|value\n\n\n"]
+    size = 0
+    for number in range(1, 10**6):
+        lines, text = [], " ".join(words)
+        for t, word in enumerate(words):
+            start = at + (0 if t == 0 else len(" ".join(words[:t])) + 1)
+            lines.append(f"{number}-{t + 1}\t{start}-{start + len(word)}\t{word}\t{'PER' if word == 'Ann' else '_'}\t")
+        parts.append(f"#Text={text}\n" + "\n".join(lines) + "\n\n")
+        at += len(text) + 1
+        size += len(parts[-1])
+        if size > SIZE:
+            break
+    (path / "doc").mkdir(parents=True)
+    (path / "doc" / "ann.tsv").write_text("".join(parts))
+
+
 def write_array(path: Path, record: Callable[[int], Any]) -> None:
     count = SIZE // len(json.dumps(record(7)))
     path.write_text("[" + ",\n".join(json.dumps(record(n)) for n in range(count)) + "]")
@@ -87,13 +122,16 @@ def write_potato(path: Path, _: Any) -> None:
         ("e.jsonl", write_lines, prodigy),
         ("e.jsonl", write_lines, doccano),
         ("p", write_potato, None),
+        ("e.json", write_array, argilla),
+        ("e.json", write_wrench, None),
+        ("p", write_webanno, None),
     ],
-    ids=["label-studio", "label-studio spans", "prodigy", "doccano", "potato"],
+    ids=["label-studio", "label-studio spans", "prodigy", "doccano", "potato", "argilla", "wrench", "webanno-tsv"],
 )
 def test_memory_is_at_most_ten_times_the_file(name: str, write: Any, record: Any, cut: bool, tmp_path: Path) -> None:
     path = tmp_path / name
     write(path, record)
-    file = path / "ann" / "user_state.json" if path.is_dir() else path
+    file = next(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else path
     if cut:
         with file.open("r+b") as opened:
             opened.truncate(file.stat().st_size - 50)

@@ -50,6 +50,16 @@ def test_the_order_of_the_rows_does_not_matter_to_who_is_who() -> None:
     np.testing.assert_array_equal(one.labels_.sort_index(), other.labels_.sort_index())
 
 
+def test_the_first_start_is_crowd_kits() -> None:
+    answers, _ = planted_answers(3)
+    drawn = np.random.RandomState(0).uniform(1, 2.5, size=(12, 3))
+
+    made = MACE(n_restarts=1, n_iter=0).fit(answers)
+
+    # workers and labels in the order of the data, as crowd-kit numbers them
+    np.testing.assert_allclose(made.thetas_, drawn / drawn.sum(axis=1, keepdims=True), rtol=1e-12)
+
+
 def test_another_method_is_refused() -> None:
     with pytest.raises(OptionError, match="method: 'gibbs' is none of vb, em"):
         MACE(method="gibbs")

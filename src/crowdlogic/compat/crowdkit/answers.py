@@ -107,8 +107,7 @@ class Answers:
         shape = (len(self.tasks), len(pairs))
         forward = sparse.csr_array((np.ones(len(pair)), (self.task, pair)), shape=shape)
         worker, label = pairs // max(len(self.labels), 1), pairs % max(len(self.labels), 1)
-        backward = sparse.csr_array(forward.T)
-        return AnswerTable(forward, backward, worker, label, len(self.workers), len(self.labels))
+        return AnswerTable(forward, forward.T, worker, label, len(self.workers), len(self.labels))
 
     def task_labels(self, best: Ints, order: Ints | None = None) -> Any:
         """`labels_`: the name of each task's label."""

@@ -23,6 +23,8 @@ from crowdlogic.compat.crowdkit.answers import (
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats, Ints
 
+NOTHING = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+"""No task whose label is known."""
 EPSILON = 1e-10
 """The least probability, of a label as of an error."""
 
@@ -101,10 +103,13 @@ class DawidSkene(EMAggregator):
             first = self._initial_errors(_error_frame(answers, table, counts), initial_error)
             errors = _pair_errors(first, answers, table)
         for _ in range(self.n_iter):
-            q = _certain(posterior(table.evidence(_log(errors)) + _log(prior))[0], known)
+            scores = table.evidence(_log(errors)) + _log(prior)
+            q, log_sum = posterior(scores)
+            q = _certain(q, known)
             counts = table.counts(q)
             errors, prior, first = normalise_errors(table, counts), _mean(q), None
-            if self._stops(_loss(float((counts * _log(errors)).sum()), q, prior, per_task)):
+            entropy = _entropy(q, scores, log_sum, known)
+            if self._stops(_loss(float((counts * _log(errors)).sum()) + entropy, q, prior, per_task)):
                 break
         self._keep(answers, q, prior, _error_frame(answers, table, errors) if first is None else first)
         return self
@@ -162,7 +167,7 @@ def _with_gold_labels(answers: Answers, true_labels: Any) -> Answers:
 def _known_tasks(answers: Answers, true_labels: Any) -> tuple[Ints, Ints]:
     """The codes of the tasks whose label is known, and of these labels."""
     if true_labels is None:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        return NOTHING
     task, label = answers.tasks.get_indexer(true_labels.index), answers.labels.get_indexer(true_labels)
     rows = (task >= 0) & (label >= 0)
     return task[rows], label[rows]
@@ -197,10 +202,17 @@ def _mean(q: Floats) -> Floats:
     return np.asarray(np.full(len(q), 1.0 / len(q)) @ q)
 
 
+def _entropy(q: Floats, scores: Floats, log_sum: Floats, known: tuple[Ints, Ints] = NOTHING) -> float:
+    """The entropy of q, the softmax of scores: without another logarithm, sum of log_sum - q * scores."""
+    unsure = float(log_sum.sum()) - float(np.vdot(q, scores))
+    task, label = known
+    # a known task has none, but counts in the sums by its label's score
+    return unsure - float((log_sum[task] - scores[task, label]).sum()) if len(task) else unsure
+
+
 def _loss(expected: float, q: Floats, prior: Floats, per_task: Floats) -> float:
-    """crowd-kit's loss per answer: the expected log-likelihood, the log prior for every answer, the entropy of q."""
-    entropy = -float((q * _log(q)).sum())
-    return (expected + float(per_task @ q @ _log(prior)) + entropy) / float(per_task.sum())
+    """crowd-kit's loss per answer: what is expected of answers and beliefs, and the log prior for every answer."""
+    return (expected + float(per_task @ q @ _log(prior))) / float(per_task.sum())
 
 
 def _error_frame(answers: Answers, table: AnswerTable, errors: Floats) -> Any:
@@ -242,11 +254,13 @@ class OneCoinDawidSkene(EMAggregator):
         per_task = np.bincount(answers.task).astype(np.float64)
         for _ in range(self.n_iter):
             right, wrong = _coin_logs(skill, table.n_labels)
-            q, _ = posterior(table.match_evidence((right - wrong)[table.worker]) + _log(prior))
+            scores = table.match_evidence((right - wrong)[table.worker]) + _log(prior)
+            q, log_sum = posterior(scores)
             hits = table.sum_by_worker(table.hits(q))
             skill, prior = hits / given, _mean(q)
             right, wrong = _coin_logs(skill, table.n_labels)
-            if self._stops(_loss(float(hits @ right + (given - hits) @ wrong), q, prior, per_task)):
+            expected = float(hits @ right + (given - hits) @ wrong) + _entropy(q, scores, log_sum)
+            if self._stops(_loss(expected, q, prior, per_task)):
                 break
         self.skills_ = answers.worker_series(skill, "skill")
         self._keep(answers, q, prior, _error_frame(answers, table, _coin_errors(table, skill)))

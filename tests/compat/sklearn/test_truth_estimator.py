@@ -33,6 +33,17 @@ def test_predictions_for_the_training_items_are_the_methods_beliefs() -> None:
     np.testing.assert_allclose(made.label_distributions_, DawidSkene().infer(from_matrix(given)).beliefs, rtol=1e-9)
 
 
+def test_a_method_without_confusion_matrices_gets_counted_ones() -> None:
+    _, given, _ = two_clouds()
+    made = TruthEstimator("majority").fit(given)
+    counts = np.full((2, 2), 0.5)
+    for row, q in zip(given, made.label_distributions_, strict=True):
+        if row[0] >= 0:
+            counts[:, row[0]] += q
+
+    np.testing.assert_allclose(made.confusion_[0], counts / counts.sum(axis=1, keepdims=True), rtol=1e-9)
+
+
 def test_options_are_parameters() -> None:
     made = TruthEstimator("dawid-skene").set_params(method__smoothing=0.5)
 

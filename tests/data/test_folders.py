@@ -86,3 +86,14 @@ def test_a_folder_or_zip_file_that_no_format_knows_says_so(tmp_path: Path) -> No
         detect_format(InputFile(tmp_path / "f"))
     with pytest.raises(FormatError, match=r"f\.zip: is a zip file, and no format knows its files\."):
         detect_format(InputFile(tmp_path / "f.zip"))
+
+
+def test_a_member_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "export.zip"
+    with zipfile.ZipFile(path, "w") as packed:
+        packed.writestr("a.json", "{}")
+
+    with pytest.raises(FormatError) as refused:
+        open_folder(path).read("train.json")
+
+    assert str(refused.value) == f"{path}: no member 'train.json' in it. Pack the export again."

@@ -42,24 +42,28 @@ def test_another_task_of_the_same_folder_is_not_finished(tmp_path):
 
 CHILD = """
 import os, sys, time
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
-from crowdlogic.experiments.jobs import end_with_parent
+from pathlib import Path
+from crowdlogic.experiments.jobs import Job, run_jobs
+
+def work(job):
+    Path("worker").write_text(str(os.getpid()))
+    time.sleep(60)
 
 if __name__ == "__main__":
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=end_with_parent) as pool:
-        print(pool.submit(os.getpid).result(), flush=True)
-        pool.submit(time.sleep, 60).result()
+    run_jobs([Job("ner", "a", 0)], work, Path("results"))
 """
 
 
 def test_a_killed_reproduction_leaves_no_process_behind(tmp_path: Path) -> None:
     (tmp_path / "child.py").write_text(CHILD)
-    parent = subprocess.Popen([sys.executable, str(tmp_path / "child.py")], stdout=subprocess.PIPE, text=True)
-    assert parent.stdout is not None
-    with parent, parent.stdout:
-        worker = int(parent.stdout.readline())
-        parent.kill()
+    parent = subprocess.Popen([sys.executable, "child.py"], cwd=tmp_path)
+    until = time.monotonic() + 60
+    while not (tmp_path / "worker").is_file() and time.monotonic() < until:
+        time.sleep(0.05)
+    time.sleep(0.1)  # the number is written by now
+    worker = int((tmp_path / "worker").read_text())
+    parent.kill()
+    parent.wait()
 
     until = time.monotonic() + 5
     while is_running(worker) and time.monotonic() < until:

@@ -307,3 +307,13 @@ def test_an_infinite_number_in_a_run_is_damage(tmp_path: Path, file: str, conten
 
     with pytest.raises(FormatError, match=f"{file} holds an infinite number"):
         read_run(tmp_path)
+
+
+def test_an_infinite_confusion_is_damage(tmp_path: Path) -> None:
+    write_run(tmp_path, features())
+    arrays = get_arrays(tmp_path / "annotators.safetensors")
+    put_arrays(tmp_path / "annotators.safetensors", arrays | {"confusion": np.full_like(arrays["confusion"], np.inf)})
+    reseal(tmp_path)
+
+    with pytest.raises(FormatError, match="confusion holds infinities"):
+        read_run(tmp_path)

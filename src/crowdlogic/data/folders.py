@@ -140,7 +140,10 @@ class _MemberReader(io.BytesIO):
         self._limit = unpacked_limit(path.stat().st_size)
         with _damage_reported(path, name):
             self._zip = zipfile.ZipFile(path)
-            self._member = open_member(self._zip, name)
+            try:
+                self._member = open_member(self._zip, name)
+            except KeyError:
+                raise FormatError(f"{path}: no member {name!r:.80} in it. Pack the export again.") from None
 
     def read(self, size: int | None = -1, /) -> bytes:
         """The next bytes."""

@@ -27,7 +27,7 @@ from crowdlogic.store.damage import (
     require,
     require_entry,
     require_finite,
-    require_shape,
+    require_floats,
 )
 from crowdlogic.store.files import (
     NamedArrays,
@@ -210,7 +210,7 @@ def _read_confusion(arrays: NamedArrays, labels: CrowdLabels) -> Floats | None:
     confusion = arrays.get(CONFUSION)
     if confusion is not None:
         expected = (len(labels.annotators), labels.n_classes, labels.n_classes)
-        require_shape(confusion, expected, f"{ANNOTATOR_ARRAYS}: {CONFUSION}")
+        require_floats(confusion, expected, f"{ANNOTATOR_ARRAYS}: {CONFUSION}", gaps=True)
     return confusion
 
 

@@ -18,6 +18,8 @@ CONTRAST = "1.0: Label(S, C) & After(S, 'but', B) -> Predicted(B, C)"
 GRAMMAR = (
     "5.0: Label(T, 'I-PER') & Previous(T, P) -> Label(P, 'B-PER') | Label(P, 'I-PER')\n"
     "Label(T, 'I-ORG') & Previous(T, P) -> Label(P, 'B-ORG') | Label(P, 'I-ORG') .\n"
+    "0.7: First(T) -> !Label(T, 'B-LOC')\n"
+    "0.4: Last(T) -> !Label(T, 'O')\n"
 )
 LIMITS = TrainingLimits(epochs=2, held_out=None)
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from tests.cli.conftest import Result
+from tests.cli.conftest import WORDS, Result, write_simulated
 
-from crowdlogic.data.simulate import Simulation, simulate_ner
+from crowdlogic.data.simulate import Simulation, simulate_ner, simulate_sentiment
 
 Run = Callable[..., Result]
 
@@ -19,7 +19,7 @@ Run = Callable[..., Result]
 def test_the_explanation_of_a_review_adds_up(run: Run, trained: Simulation) -> None:
     item = next(i for i, t in zip(trained.corpus.items, trained.corpus.texts, strict=True) if " but " in t)
 
-    found = json.loads(run("explain", "model", item, "--json").out)
+    found = json.loads(run("explain", "model", item, "--json", "--raw").out)
 
     (unit,) = found["units"]
     kept = pl.read_parquet("model/labels.parquet").filter(pl.col("item") == item).row(0, named=True)
@@ -29,13 +29,42 @@ def test_the_explanation_of_a_review_adds_up(run: Run, trained: Simulation) -> N
     np.testing.assert_allclose(np.exp2(log_a), [kept["crowd_negative"], kept["crowd_positive"]], rtol=1e-9)
     np.testing.assert_allclose(np.exp2(log_b), [kept["rules_negative"], kept["rules_positive"]], rtol=1e-9)
     q_f = (1 - found["k"]) * np.exp2(log_a) + found["k"] * np.exp2(log_b)
-    np.testing.assert_allclose(q_f, [kept["p_negative"], kept["p_positive"]], rtol=1e-9)
-    assert (unit["answer"], unit["confidence"]) == (kept["answer"], kept["confidence"])
+    np.testing.assert_allclose(q_f, [kept["mixed_negative"], kept["mixed_positive"]], rtol=1e-9)
+    assert unit["answer"] == kept["answer"]
     assert rules["rules"][0]["rule"] == "1.0: Label(S, C) & After(S, 'but', B) -> Predicted(B, C)"
     labels = pl.read_csv("labels.csv").filter(pl.col("item") == item)
     assert sorted((a["annotator"], a["label"]) for a in unit["annotators"]) == sorted(
         zip(labels["annotator"], labels["label"], strict=True)
     )
+
+
+def test_the_bits_of_a_review_add_up_to_its_stated_confidence(run: Run) -> None:
+    made = simulate_sentiment(3, items=80, annotators=10, test_items=5)
+    write_simulated(made)
+    run(*WORDS, "--rules", "but.rules", "--epochs", 2, "-o", "model")
+    item = next(i for i, t in zip(made.corpus.items, made.corpus.texts, strict=True) if " but " in t)
+
+    found = json.loads(run("explain", "model", item, "--json").out)
+    told, raw = run("explain", "model", item), run("explain", "model", item, "--raw")
+
+    (unit,) = found["units"]
+    kept = pl.read_parquet("model/labels.parquet").filter(pl.col("item") == item).row(0, named=True)
+    rules = unit["rules"]
+    log_q = np.array(unit["classifier"]) - unit["normaliser"] + sum(np.array(a["bits"]) for a in unit["annotators"])
+    np.testing.assert_allclose(log_q, rules["base"], rtol=0, atol=1e-9)  # the rules start from classifier and crowd
+    log_q += sum(np.array(r["bits"]) for r in rules["rules"]) - rules["normaliser"]
+    log_q += np.array(unit["mixture"]) + np.array(unit["doubt"])
+    np.testing.assert_allclose(log_q, np.log2([kept["p_negative"], kept["p_positive"]]), rtol=0, atol=1e-9)
+    assert (unit["answer"], unit["confidence"]) == (kept["answer"], kept["confidence"])
+    assert unit["sharpness"] < 1
+    assert told.err.splitlines()[1:] == [
+        f"All bits are times {unit['sharpness']:.2f}: labels of one item depend on each other. As learnt: --raw."
+    ]
+    assert len(raw.err.splitlines()) == 1
+    names = [line.split("│")[1].strip() for line in told.out.splitlines() if line.startswith("│")]
+    assert names[-5] == "= with the rules"
+    assert names[-4].startswith("mixed: 0.")
+    assert names[-3:] == ["= mixed", "uniform doubt", "= stated"]
 
 
 def test_the_explanation_is_a_table_people_can_read(run: Run, trained: Simulation) -> None:
@@ -46,8 +75,9 @@ def test_the_explanation_is_a_table_people_can_read(run: Run, trained: Simulatio
     names = [line.split("│")[1].strip() for line in done.out.splitlines() if line.startswith("│")]
     assert names[0] == "classifier"
     assert "= classifier and crowd" in names
-    assert names[-3:-1] == ["to make it add up to 1", "= with the rules"]
-    assert names[-1].startswith("answer: 0.")
+    assert names[-5:-3] == ["to make it add up to 1", "= with the rules"]
+    assert names[-3].startswith("answer: 0.")
+    assert names[-2:] == ["uniform doubt", "= stated"]
     assert sum(" said " in name for name in names) == int(
         (trained.labels.unit == trained.corpus.items.to_list().index(item)).sum()
     )

@@ -31,6 +31,30 @@ def test_predictions_are_the_runs_own(run: Run, trained: Simulation, who: str) -
     assert done.err == f"logic-lncl, {who}: 40 items, accuracy {right:.2f} % by its gold -> p.csv\n"
 
 
+def test_the_confidence_is_calibrated_unless_it_is_wanted_as_learnt(run: Run, trained: Simulation) -> None:
+    run("predict", "model", "test.csv", "-o", "stated.csv")
+    done = run("predict", "model", "test.csv", "--raw", "-o", "raw.csv")
+
+    stated, raw = pl.read_csv("stated.csv"), pl.read_csv("raw.csv")
+    learnt = load_run("model").predict(trained.test, calibrated=False)
+    assert done.code == 0
+    np.testing.assert_allclose(raw.select("p_negative", "p_positive").to_numpy(), learnt, rtol=0, atol=1e-12)
+    assert stated["label"].to_list() == raw["label"].to_list()
+    assert np.abs(stated["confidence"].to_numpy() - raw["confidence"].to_numpy()).max() > 1e-3
+
+
+def test_a_run_without_new_items_says_that_its_confidence_is_not_calibrated(run: Run) -> None:
+    write_simulated(simulate_sentiment(2, items=60, test_items=20, annotators=8))
+    trained = run(*WORDS, "--epochs", 1, "--set", "limits.held_out=none", "-o", "bare")
+
+    done = run("predict", "bare", "test.csv", "-o", "p.csv")
+
+    assert (
+        "On new items the confidence is not calibrated: give items with gold (--dev), or hold items out." in trained.err
+    )
+    assert done.err.splitlines()[0] == "The confidence is not calibrated: bare had neither dev items nor held-out ones."
+
+
 def test_a_moved_run_predicts_the_same_without_its_inputs(run: Run, trained: Simulation) -> None:
     run("predict", "model", "test.csv", "-o", "before.csv")
     Path("elsewhere").mkdir()

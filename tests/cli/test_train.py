@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -62,6 +63,11 @@ def test_a_run_is_trained_and_told_of(run: Run, reviews: Simulation) -> None:
     assert [line.split(":")[0] for line in lines[3:6]] == [f"epoch {t} of at most 3" for t in (1, 2, 3)]
     assert "held-out log likelihood -0." in lines[3]
     assert lines[-1].startswith("logic-lncl: 150 items, 12 annotators, epoch ")
+    assert re.fullmatch(
+        r"\d+ to \d+ of 150 labels are likely wrong, as on eleven public crowd sets; 50 more checked at random would "
+        r"narrow this to about ±\d+\. On new items it is calibrated by the labels of 15 held-out ones\.",
+        lines[-2],
+    )
     again = [line for line in lines if line.startswith("refit with all labels, epoch ")]
     assert [line.split(":")[0].split("epoch ")[1] for line in again] == [
         f"{t} of {len(again)}" for t in range(1, len(again) + 1)

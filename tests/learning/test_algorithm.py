@@ -211,7 +211,7 @@ def test_with_the_class_prior_for_a_classifier_it_is_dawid_skene(seed: int) -> N
             made.labels
         )
 
-    np.testing.assert_allclose(learned.estimate.beliefs, alone.beliefs, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(learned.epoch.q_f, alone.beliefs, rtol=1e-8, atol=1e-8)
     np.testing.assert_allclose(learned.estimate.confusion, alone.confusion, rtol=1e-8, atol=1e-8)
 
 

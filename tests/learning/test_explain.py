@@ -72,7 +72,8 @@ def added_up(found: Evidence) -> tuple[np.ndarray, np.ndarray]:
 
 def check_all(learned: Learned) -> list[Evidence]:
     """Every item's terms add up to its beliefs, in logs."""
-    everything = explain_all(learned, learned.task.corpus.items.to_list())
+    everything = explain_all(learned, learned.task.corpus.items.to_list(), calibrated=False)
+    check_stated(learned)
     offsets = learned.task.corpus.offsets
     for s, found in enumerate(everything):
         units = slice(s, s + 1) if offsets is None else slice(*offsets[s : s + 2])
@@ -83,6 +84,25 @@ def check_all(learned: Learned) -> list[Evidence]:
         np.testing.assert_allclose(0.6 * q_a + 0.4 * q_b, learned.epoch.q_f[units], rtol=0, atol=1e-9)
         np.testing.assert_array_equal(found.answer, learned.estimate.answer[units])
     return everything
+
+
+def check_stated(learned: Learned) -> None:
+    """Every item's bits, all of them times the sharpness of their unit, add up to what is stated."""
+    raw = explain_all(learned, learned.task.corpus.items.to_list(), calibrated=False)
+    stated = explain_all(learned, learned.task.corpus.items.to_list())
+    offsets = learned.task.corpus.offsets
+    for s, (one, before) in enumerate(zip(stated, raw, strict=True)):
+        units = slice(s, s + 1) if offsets is None else slice(*offsets[s : s + 2])
+        total = one.added_up()
+        possible = np.isfinite(total)  # what the rules exclude has beliefs from doubt alone
+        expected = np.log2(learned.estimate.beliefs[units])
+        np.testing.assert_allclose(total[possible], expected[possible], rtol=0, atol=1e-9)
+        assert possible[np.arange(len(one.answer)), one.answer].all()
+        np.testing.assert_array_equal(one.answer, before.answer)
+        scaled = before.crowd.term * one.sharpness[one.crowd.unit, None]
+        np.testing.assert_allclose(one.crowd.term, scaled, rtol=1e-12)
+        assert (one.sharpness[one.crowd.unit] <= 1).all()
+        assert (one.doubt[np.arange(len(one.answer)), one.answer] < 0).all()
 
 
 def test_terms_add_up_and_rules_of_single_units_leave_nothing_over() -> None:
@@ -103,7 +123,7 @@ def test_the_annotators_terms_are_their_confusion_matrices() -> None:
     labels, confusion = learned.task.labels, learned.epoch.annotators.confusion
 
     for s, item in enumerate(labels.items):
-        found = explain(learned, item)
+        found = explain(learned, item, calibrated=False)
         rows = np.flatnonzero(labels.unit == s)
         assert [labels.annotators[int(labels.annotator[row])] for row in rows] == list(found.crowd.annotator)
         for row, term in zip(rows, found.crowd.term, strict=True):
@@ -118,7 +138,7 @@ def test_a_rules_bits_are_its_weight_times_its_distance() -> None:
     corpus = learned.task.corpus
 
     for s, text in enumerate(corpus.texts or ()):
-        rules = explain(learned, corpus.items[s]).rules
+        rules = explain(learned, corpus.items[s], calibrated=False).rules
         assert rules is not None
         _, is_contrast, clause = text.partition(" but ")
         expected = []
@@ -255,13 +275,26 @@ def test_terms_add_up_with_every_annotator_model(name: str) -> None:
     assert is_explicable(learned)
 
 
+@pytest.mark.parametrize("epochs", [1, 12])
+def test_a_truth_that_was_given_stays_as_it_is(epochs: int) -> None:
+    names = [str(REVIEWS.corpus.classes[k]) for k in np.asarray(REVIEWS.corpus.gold)]
+    anchors = dict(zip(REVIEWS.corpus.items.to_list()[:40], names, strict=False))
+    learned = LogicLNCL(limits=TrainingLimits(epochs=epochs)).fit(REVIEWS.corpus, REVIEWS.labels, anchors=anchors)
+
+    for s, found in enumerate(explain_all(learned, REVIEWS.corpus.items.to_list())):
+        assert found.known.all() == (s < 40)
+        np.testing.assert_allclose(found.q_f[0], learned.estimate.beliefs[s], rtol=0, atol=1e-12)
+        if s >= 40:
+            np.testing.assert_allclose(found.added_up()[0], np.log2(learned.estimate.beliefs[s]), rtol=0, atol=1e-9)
+
+
 def test_sequential_annotators_are_explained_by_what_they_said_before() -> None:
     learned = fitted(SENTENCES, None, annotators=Sequential())
     labels, size = learned.task.labels, learned.task.labels.n_classes
     table = dirichlet.expected_log(learned.epoch.annotators.arrays()["table"], axis=1)
     before = previous_tags(labels)
 
-    for s, found in enumerate(explain_all(learned, learned.task.corpus.items.to_list())):
+    for s, found in enumerate(explain_all(learned, learned.task.corpus.items.to_list(), calibrated=False)):
         rows = np.flatnonzero(labels.item_of_unit[labels.unit] == s)
         said = table[labels.annotator[rows] * size + before[rows], labels.label[rows]]
         np.testing.assert_allclose(found.crowd.term, said / np.log(2), rtol=0, atol=1e-12)

@@ -29,7 +29,7 @@ def test_the_answers_are_a_table(learned: Learned) -> None:
     table = learned.to_frame()
 
     assert table["item"].to_list() == MADE.corpus.items.to_list()
-    np.testing.assert_array_equal(table["p_positive"].to_numpy(), learned.epoch.q_f[:, 1])
+    np.testing.assert_array_equal(table["p_positive"].to_numpy(), learned.estimate.beliefs[:, 1])
     answers = [str(learned.estimate.classes[k]) for k in learned.epoch.q_f.argmax(axis=1)]
     assert table["label"].to_list() == answers
 
@@ -90,7 +90,7 @@ def test_html_without_scores_has_no_table(learned: Learned) -> None:
 
 
 def test_the_student_predicts_alone_and_the_teacher_with_the_rules(learned: Learned) -> None:
-    student, teacher = learned.predict(MADE.test, student=True), learned.predict(MADE.test)
+    student, teacher = (learned.predict(MADE.test, student=who, calibrated=False) for who in (True, False))
 
     np.testing.assert_array_equal(student, learned.classifier.predict_proba(MADE.test))
     np.testing.assert_array_equal(teacher, learned.teacher.predict(MADE.test, learned.classifier))

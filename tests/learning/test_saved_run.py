@@ -132,8 +132,17 @@ DAMAGES = [
     (CONFIG, put(10**12, "method", "classifier", "max_ngram")),
     (CONFIG, put(10**9, "method", "classifier", "steps")),
     (CONFIG, put({"convergence": {"max_iterations": 10**9}}, "projector", "propagation")),
+    (CONFIG, put(3, "confidence")),
+    *((CONFIG, put(value, "confidence", "student", "sharpness")) for value in (0, -1.0, None, "x", 1e9, float("inf"))),
+    (CONFIG, put("x", "confidence", "teacher", "source")),
+    (CONFIG, put(-1, "confidence", "teacher", "n")),
+    (CONFIG, put(2.0, "confidence", "teacher", "error_after")),
+    *((CONFIG, put(value, "confidence", "answers", "sharpness")) for value in (0, None, 1e9, float("inf"))),
+    (CONFIG, put(1.5, "confidence", "answers", "correlation")),
+    (CONFIG, put({}, "confidence", "answers")),
     *((file, lambda table, n=name: table.drop(n)) for file, name in [
         ("labels.parquet", "answer"), ("labels.parquet", "item"), ("labels.parquet", "crowd_negative"),
+        ("labels.parquet", "mixed_negative"),
         ("crowd.parquet", "unit"), ("annotators.parquet", "annotator"), ("items.parquet", "item")]),
     *((file, lambda table, n=name: table.with_columns(pl.lit("x").alias(n))) for file, name in [
         ("labels.parquet", "answer"), ("labels.parquet", "p_negative"), ("crowd.parquet", "label"),
@@ -175,6 +184,41 @@ def test_a_damaged_run_is_one_line(whole: Path, tmp_path: Path, file: str, chang
     if "These" not in str(refused.value):  # a classifier that is told apart says so itself
         assert str(refused.value).startswith(str(run))
         assert "damaged" in str(refused.value)
+
+
+def test_a_loaded_run_states_what_the_fit_stated(tmp_path: Path) -> None:
+    run = train_run(tmp_path / "run", METHOD, replace(GIVEN, dev=MADE.test))
+
+    again = load_run(tmp_path / "run")
+
+    assert again.learned.scales == run.learned.scales
+    assert again.learned.scales.student.error_before is not None
+    assert again.estimate.calibration == run.estimate.calibration
+    np.testing.assert_array_equal(again.estimate.beliefs, run.estimate.beliefs)
+    for student in (True, False):
+        stated, raw = (again.predict(MADE.test, student=student, calibrated=how) for how in (True, False))
+        np.testing.assert_array_equal(stated, run.predict(MADE.test, student=student))
+        np.testing.assert_array_equal(raw, run.predict(MADE.test, student=student, calibrated=False))
+        assert not np.array_equal(stated, raw)
+    item = MADE.corpus.items[0]
+    np.testing.assert_array_equal(again.explain(item).added_up(), run.explain(item).added_up())
+
+
+def test_a_run_that_states_what_it_learnt_is_still_read(whole: Path, tmp_path: Path) -> None:
+    run = Path(shutil.copytree(whole / "done", tmp_path / "run"))
+    learnt = load_run(run).learned.epoch.q_f
+
+    def drop(table: pl.DataFrame) -> pl.DataFrame:
+        return table.with_columns(p_negative="mixed_negative", p_positive="mixed_positive").drop(pl.col("^mixed_.*$"))
+
+    edit(run, "labels.parquet", drop)
+    edit(run, CONFIG, without("confidence"))
+    found = load_run(run)
+
+    assert found.estimate.calibration is None
+    np.testing.assert_array_equal(found.estimate.beliefs, learnt)
+    np.testing.assert_array_equal(found.learned.epoch.q_f, learnt)
+    np.testing.assert_array_equal(found.explain(MADE.corpus.items[0]).q_f, learnt[:1])
 
 
 def test_the_damage_is_named(whole: Path, tmp_path: Path) -> None:

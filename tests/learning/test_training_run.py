@@ -257,7 +257,8 @@ def test_a_run_holds_what_the_brief_reader_looks_for(tmp_path: Path) -> None:
     assert config["inputs"] == {"labels": "l.csv"}
     assert config["method"]["classifier"]["name"] == "linear"
     assert config["rules"]["text"] == "1.0: include contrast('but')\n"
-    np.testing.assert_array_equal(answers["p_positive"].to_numpy(), run.learned.epoch.q_f[:, 1])
+    np.testing.assert_array_equal(answers["p_positive"].to_numpy(), run.estimate.beliefs[:, 1])
+    np.testing.assert_array_equal(answers["mixed_positive"].to_numpy(), run.learned.epoch.q_f[:, 1])
     np.testing.assert_array_equal(answers["crowd_positive"].to_numpy(), run.learned.epoch.q_a[:, 1])
     assert people.equals(annotator_table(run.learned.task.labels, run.estimate))
     assert len(run.record.audit) == 1

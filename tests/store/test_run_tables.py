@@ -16,6 +16,7 @@ from crowdlogic.data.frames import from_arrays, from_sequences
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.store.damage import InvalidValueError
 from crowdlogic.store.run_tables import (
+    STATED,
     VIEWS,
     answers_table,
     check_answers,
@@ -35,8 +36,8 @@ PEOPLE = pl.DataFrame({"annotator": ["u", "v"]})
 
 def answers_of(labels: CrowdLabels) -> tuple[pl.DataFrame, dict[str, Any]]:
     rng = np.random.default_rng(0)
-    views = {view: rng.dirichlet(np.ones(labels.n_classes), size=labels.n_units) for view in VIEWS}
-    return answers_table(labels, make_estimate(labels, "m", views["q_f"], answer_all=True), views), views
+    views = {view: rng.dirichlet(np.ones(labels.n_classes), size=labels.n_units) for view in (*VIEWS, "stated")}
+    return answers_table(labels, make_estimate(labels, "m", views["stated"], answer_all=True), views), views
 
 
 @pytest.mark.parametrize("corpus", [DOCUMENTS, SENTENCES], ids=["documents", "sentences"])
@@ -56,7 +57,8 @@ def test_views_and_answers_are_read_to_the_bit() -> None:
 
     for view, prefix in VIEWS.items():
         np.testing.assert_array_equal(read_view(table, prefix, LABELS.classes), views[view])
-    np.testing.assert_array_equal(read_answer(table, LABELS.classes), views["q_f"].argmax(axis=1))
+    np.testing.assert_array_equal(read_view(table, STATED, LABELS.classes), views["stated"])
+    np.testing.assert_array_equal(read_answer(table, LABELS.classes), views["stated"].argmax(axis=1))
 
 
 def test_tokens_are_counted_from_one_in_each_sentence() -> None:

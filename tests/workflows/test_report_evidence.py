@@ -17,7 +17,7 @@ def test_terms_add_up_to_the_odds_of_the_answer(trained: Trained) -> None:
 
     for i, one in zip(units, found, strict=True):
         assert one is not None
-        best, rival = np.sort(learned.epoch.q_f[i])[::-1][:2]
+        best, rival = np.sort(learned.estimate.beliefs[i])[::-1][:2]
         assert one.bits == pytest.approx(np.log2(best / rival), abs=1e-5)
         assert sum(term.bits or 0.0 for term in one.crowd) == pytest.approx(one.crowd_bits, abs=1e-4)
         assert len(one.crowd) == 1 + (learned.task.labels.unit == i).sum()  # the classifier, and each label

@@ -29,6 +29,22 @@ def test_an_outcome_says_what_the_run_holds(trained: Trained) -> None:
     assert pl.read_csv(home / "truth.csv")["label"].to_list() == outcome.run.estimate.answer_names()
 
 
+def test_an_outcome_says_what_its_confidence_rests_on(trained: Trained, tmp_path: Path) -> None:
+    options = replace(trained.options, dev=trained.file("test.csv"))
+    outcome = prepare_training(options, tmp_path / "run").train()
+    scales = outcome.learned.scales
+
+    student, teacher = (
+        f"{100 * scale.error_before:.2f} % before and {100 * scale.error_after:.2f} % after"
+        for scale in (scales.student, scales.teacher)
+    )
+    assert outcome.confidence_message.endswith(
+        f" On new items it is calibrated by dev gold (40); calibration error: student {student}, teacher {teacher}."
+    )
+    assert " of 120 labels are likely wrong, as on eleven public crowd sets; " in outcome.confidence_message
+    assert outcome.figures()["confidence"]["teacher"]["error_after"] == scales.teacher.error_after
+
+
 def test_the_stopping_score_is_that_of_dev_or_of_held_out_labels(trained: Trained, tmp_path: Path) -> None:
     held_out = prepare_training(trained.options, tmp_path / "a")
     dev = prepare_training(replace(trained.options, dev=trained.file("test.csv")), tmp_path / "b")

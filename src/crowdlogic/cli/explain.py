@@ -17,12 +17,13 @@ def command(
     token: Annotated[
         int | None, typer.Option("--token", min=1, help="For a sentence: one token, counted from 1.")
     ] = None,
+    raw: Annotated[bool, typer.Option("--raw", help="As it was learnt, before the confidence was calibrated.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Say what the classifier, each annotator and each rule contributed to an answer."""
     from crowdlogic.workflows.explain import explain
 
-    explanation = explain(run, item, token=token)
+    explanation = explain(run, item, token=token, calibrated=not raw)
     if json:
         show_json(explanation.figures())
         return

@@ -158,4 +158,4 @@ def command(
         show_json(outcome.figures())
     elif outcome.has_scores:
         show_tables(outcome.table())
-    say(outcome.message)
+    say(outcome.confidence_message, outcome.message)

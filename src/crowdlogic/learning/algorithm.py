@@ -64,7 +64,7 @@ class Parts:
         imitation: k(t).
         weights: Each unit's weight in the classifier's loss, from a task.
         targets: The first q_f, from a task's training labels.
-        posterior: Makes the posterior of q_a for a table of labels.
+        posterior: Makes the posterior of q_a for a table of labels; None for that of eq. 13.
         corrects_targets: Whether the rules correct the targets; else they correct predictions only.
         learn_weights: Whether the rules' weights are learnt.
         seed: Random seed.
@@ -76,7 +76,7 @@ class Parts:
     imitation: Imitation
     weights: Callable[[Task], Floats]
     targets: Callable[[Task], Beliefs]
-    posterior: Callable[[CrowdLabels], Posterior] = lambda _: crowd_posterior
+    posterior: Callable[[CrowdLabels], Posterior] | None = None
     corrects_targets: bool = True
     learn_weights: bool = False
     seed: int = 0
@@ -89,7 +89,7 @@ def run_algorithm(training: TrainingPass, parts: Parts) -> None:
     crowd, weights, posterior = (
         model.observe(task.training_labels),
         parts.weights(task),
-        task.clamp_posterior(parts.posterior(task.training_labels)),
+        task.clamp_posterior(make_posterior(parts, task.training_labels)),
     )
     targets = task.clamp(parts.targets(task))
     teacher = _with_transitions(parts.teacher, task, targets)
@@ -131,7 +131,7 @@ def finish_with_all_labels(training: TrainingPass, parts: Parts) -> Epoch:
     if training.task.held_labels is None:
         return training.outcome
     labels = training.task.labels
-    crowd, posterior = parts.annotators.observe(labels), training.task.clamp_posterior(parts.posterior(labels))
+    crowd, posterior = parts.annotators.observe(labels), training.task.clamp_posterior(make_posterior(parts, labels))
     return reevaluate(training, parts, crowd, posterior, training.outcome)
 
 
@@ -156,7 +156,13 @@ def fit_parts(
     """
     for training in passes(task, limits, checkpoint=checkpoint, callback=callback):
         run_algorithm(training, parts)
-    return make_learned(name, training, finish_with_all_labels(training, parts))
+    final = finish_with_all_labels(training, parts)
+    return make_learned(name, training, final, is_posterior=parts.posterior is None)
+
+
+def make_posterior(parts: Parts, labels: CrowdLabels) -> Posterior:
+    """The posterior of q_a for a table of labels."""
+    return crowd_posterior if parts.posterior is None else parts.posterior(labels)
 
 
 def _with_transitions(teacher: Teacher, task: Task, targets: Beliefs) -> Teacher:

@@ -4,9 +4,15 @@
     log2 q_b(t) = base(t) + sum over rules l of share_l(t) + residual(t) - normaliser                ([LNCL] eq. 15)
     q_f = (1 - k) q_a + k q_b                                                                        ([LNCL] eq. 9)
 
+    q    = (1 - doubt) q_f^sharpness / (its sum) + doubt / K                                         (what is stated)
+
 The first line is exact. In the second, base is log2 q_a, or log2 p where the projection starts from the classifier;
 the shares are exact where rules are about single units, and elsewhere what is lost without each rule, with what these
 do not account for as the residual. One bit more for a class doubles its odds.
+
+The last line is how the confidence is stated (`confidence`): all bits above it are multiplied by the sharpness of the
+unit, q_a, q_b and q_f are taken to that power, and uniform doubt is a term of its own. With k below 1 the mixture of
+q_a and q_b is a term, too, so that the bits of a unit add up to its stated beliefs (`Evidence.added_up`).
 
 [LNCL] "Learning from Noisy Crowd Labels with Logics". Axes: i unit of the item, k class, l rule, n label of the item.
 """
@@ -14,7 +20,7 @@ do not account for as the residual. One bit more for a class doubles its odds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -25,9 +31,11 @@ from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import find_codes
 from crowdlogic.data.names import Classes
 from crowdlogic.errors import OptionError
+from crowdlogic.learning.confidence import answer_sharpness
 from crowdlogic.learning.learned import Learned
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.logspace import log_sum_exp, normalise, safe_log
+from crowdlogic.numerics.tempering import temper
 from crowdlogic.rules.contributions import Contributions, rule_contributions
 from crowdlogic.rules.grounding import GroundRules
 from crowdlogic.rules.reach import stay_within_items
@@ -90,6 +98,8 @@ class RuleEvidence:
 class Evidence:
     """Why the units of an item got their answers, in bits.
 
+    With a sharpness other than 1, bits and beliefs are those of the scale on which the confidence is stated.
+
     Attributes:
         item: Its name.
         words: Its tokens, or its text alone.
@@ -101,6 +111,9 @@ class Evidence:
         k: The imitation.
         q_a: q_a[i, k].
         q_b: q_b[i, k].
+        mixture: mixture[i, k], what mixing q_b with q_a adds to log2 q_b.
+        sharpness: sharpness[i], what all bits were multiplied by.
+        doubt: doubt[i, k], what uniform doubt adds.
         q_f: q_f[i, k], the answer.
         known: known[i], whether the truth was given with an anchor; the terms then do not add up to q_a.
     """
@@ -115,6 +128,9 @@ class Evidence:
     k: float
     q_a: Beliefs
     q_b: Beliefs
+    mixture: Floats
+    sharpness: Floats
+    doubt: Floats
     q_f: Beliefs
     known: Bools
 
@@ -123,23 +139,51 @@ class Evidence:
         """answer[i]."""
         return np.asarray(self.q_f.argmax(axis=1))
 
+    def added_up(self) -> Floats:
+        """log2 q_f[i, k] as the sum of all terms; NaN for a class that is impossible without doubt."""
+        rules = self.rules
+        if rules is None:
+            total = self.classifier + self.crowd.total(len(self.q_f)) - self.normaliser[:, None]
+        else:
+            total = rules.base + rules.share.sum(axis=0) + rules.residual - rules.normaliser[:, None]
+            total = total if rules.transitions is None else total + rules.transitions
+        with np.errstate(invalid="ignore"):
+            return np.asarray(total + self.mixture + self.doubt)
 
-def explain(learned: Learned, item: Any) -> Evidence:
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class UnitScale:
+    """The scale on which the confidence of the units of an item is stated.
+
+    Attributes:
+        sharpness: sharpness[i], what bits are multiplied by.
+        doubt: The share of uniform doubt.
+        stated: stated[i, k], the stated beliefs.
+    """
+
+    sharpness: Floats
+    doubt: float
+    stated: Beliefs
+
+
+def explain(learned: Learned, item: Any, *, calibrated: bool = True) -> Evidence:
     """The evidence behind the answers of one training item.
 
     Args:
         learned: The outcome of a fit, or `load_run(folder).learned`.
         item: The item's name.
+        calibrated: Whether the stated confidence is explained; else what was learnt.
     """
-    return explain_all(learned, [item])[0]
+    return explain_all(learned, [item], calibrated=calibrated)[0]
 
 
-def explain_all(learned: Learned, items: Sequence[Any]) -> list[Evidence]:
+def explain_all(learned: Learned, items: Sequence[Any], *, calibrated: bool = True) -> list[Evidence]:
     """The evidence behind the answers of several training items; labels and rules are evaluated once for all of them.
 
     Args:
         learned: The outcome of a fit, or `load_run(folder).learned`.
         items: The items' names, each once.
+        calibrated: Whether the stated confidence is explained; else what was learnt.
     """
     chosen = find_codes(items, learned.task.corpus.items, "item")
     if not len(chosen):
@@ -147,9 +191,17 @@ def explain_all(learned: Learned, items: Sequence[Any]) -> list[Evidence]:
     units = [_units(learned, int(s)) for s in chosen]
     crowd = crowd_evidence(learned, chosen, units)
     rules = [None] * len(units) if learned.teacher.is_idle else rule_evidence(learned, chosen, units)
-    return [
+    found = [
         _explain_item(learned, int(s), units=mine, crowd=said, rules=one)
         for s, mine, said, one in zip(chosen, units, crowd, rules, strict=True)
+    ]
+    calibration = learned.estimate.calibration
+    if not calibrated or calibration is None:
+        return found
+    sharpness, beliefs = answer_sharpness(learned.task.labels, calibration, learned.scales), learned.estimate.beliefs
+    return [
+        state(one, UnitScale(sharpness=sharpness[mine], doubt=calibration.doubt, stated=beliefs[mine]))
+        for one, mine in zip(found, units, strict=True)
     ]
 
 
@@ -194,9 +246,61 @@ def _explain_item(
         k=epoch.k,
         q_a=q_a,
         q_b=q_b,
+        mixture=_difference(q_f, q_a if rules is None else q_b),
+        sharpness=np.ones(len(units)),
+        doubt=np.zeros_like(q_f),
         q_f=q_f,
         known=known,
     )
+
+
+def state(found: Evidence, scale: UnitScale) -> Evidence:
+    """The evidence on the scale of the stated confidence: bits times the sharpness of their unit, and doubt.
+
+    A unit whose truth was given stays as it is.
+    """
+    known = found.known | (scale.stated.max(axis=1, initial=0.0) == 1.0)  # with doubt, nothing else is certain
+    sharpness = np.where(known, 1.0, scale.sharpness)
+    q_a, q_b, q_f = (temper(beliefs, sharpness) for beliefs in (found.q_a, found.q_b, found.q_f))
+    stated = np.where(known[:, None], found.q_f, temper(found.q_f, sharpness, scale.doubt))
+    if np.abs(stated - scale.stated).max(initial=0.0) > CLOSE:
+        raise OptionError(
+            f"{found.item}: the stated confidence is not that of its evidence. Explain it as it was learnt."
+        )
+    bits = sharpness[:, None]
+    crowd = replace(found.crowd, term=found.crowd.term * sharpness[found.crowd.unit, None])
+    classifier = found.classifier * bits
+    return replace(
+        found,
+        classifier=classifier,
+        crowd=crowd,
+        normaliser=log_sum_exp((classifier + crowd.total(len(q_f))) * BIT, axis=1) / BIT,
+        rules=None if found.rules is None else _state_rules(found.rules, bits, q_a=q_a, q_b=q_b),
+        q_a=q_a,
+        q_b=q_b,
+        mixture=_difference(q_f, q_a if found.rules is None else q_b),
+        sharpness=sharpness,
+        doubt=_difference(stated, q_f),
+        q_f=stated,
+        known=known,
+    )
+
+
+def _state_rules(rules: RuleEvidence, bits: Floats, *, q_a: Beliefs, q_b: Beliefs) -> RuleEvidence:
+    """What the rules made of it, with bits[i, 1] times their bits, so that they lead from this q_a to this q_b."""
+    base = rules.base * bits if rules.from_classifier else safe_log(q_a) / BIT
+    share = rules.share * bits
+    transitions = None if rules.transitions is None else rules.transitions * bits
+    explained = base + share.sum(axis=0) + (0.0 if transitions is None else transitions)
+    residual, normaliser = left_over(explained, safe_log(q_b) / BIT)
+    return replace(rules, base=base, share=share, transitions=transitions, residual=residual, normaliser=normaliser)
+
+
+def _difference(after: Beliefs, before: Beliefs) -> Floats:
+    """log2 after - log2 before, 0 where both are the same."""
+    with np.errstate(invalid="ignore"):
+        found = (safe_log(after) - safe_log(before)) / BIT
+    return np.where(after == before, 0.0, found)
 
 
 def crowd_evidence(learned: Learned, items: Ints, units: Sequence[Ints]) -> list[CrowdEvidence]:

@@ -14,6 +14,7 @@ from crowdlogic.annotators.protocol import AnnotatorModel
 from crowdlogic.classifiers.protocol import Classifier
 from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate
 from crowdlogic.data.new_items import to_corpus
+from crowdlogic.learning.confidence import PredictionScales, fit_scales, state_answers
 from crowdlogic.learning.epoch import Epoch, HistoryRow
 from crowdlogic.learning.task import Task
 from crowdlogic.learning.teacher import Teacher
@@ -25,7 +26,8 @@ class Learned:
     """The outcome of a fit.
 
     Attributes:
-        estimate: The answers for the training items (q_f) and the annotators' confusion matrices.
+        estimate: The answers for the training items (q_f, on a scale that one can act on) and the annotators'
+            confusion matrices.
         epoch: The final beliefs: p, q_a, q_b, q_f and the annotators of the chosen epoch, or those of the
             averaged weights.
         chosen: The chosen epoch, counted from 1; with held-out labels, the end of the plateau.
@@ -38,6 +40,7 @@ class Learned:
             of the answers. Empty without a second pass.
         averaged_from: The epoch of the second pass from which on the classifier's weights are averaged; None when they
             are not.
+        scales: How the confidence of predictions on new items was put on a scale that one can act on.
     """
 
     estimate: Estimate
@@ -50,23 +53,27 @@ class Learned:
     task: Task
     refit_history: tuple[HistoryRow, ...] = ()
     averaged_from: int | None = None
+    scales: PredictionScales = PredictionScales()
 
     @property
     def final(self) -> HistoryRow:
         """The row of the epoch that answers."""
         return self.refit_history[-1] if self.refit_history else self.history[self.chosen - 1]
 
-    def predict(self, items: Any, *, student: bool = False) -> Beliefs:
+    def predict(self, items: Any, *, student: bool = False, calibrated: bool = True) -> Beliefs:
         """Beliefs on new items: the teacher's (eq. 15 with p in place of q_a), or the student's alone.
 
         Args:
             items: A Corpus, a frame of items, a list of texts or a list of token lists. A tagger splits texts into
                 words and punctuation marks.
             student: Whether the classifier answers alone, without the rules.
+            calibrated: Whether beliefs are put on the scale that `scales` holds; else they are as learnt.
         """
         corpus = to_corpus(items, sequential=self.task.labels.is_sequential)
         p = self.classifier.predict_proba(corpus)
-        return p if student else self.teacher.predict(corpus, self.classifier, p)
+        beliefs = p if student else self.teacher.predict(corpus, self.classifier, p)
+        scale = self.scales.student if student else self.scales.teacher
+        return scale.state(beliefs) if calibrated else beliefs
 
     def predict_labels(self, items: Any, *, student: bool = False) -> list[Any]:
         """The class of each new item, or the tags of each sentence; see `predict`."""
@@ -104,25 +111,31 @@ class Learned:
         return f"<p>{escape(repr(self))}</p>" + (f"<table>{scores}</table>" if scores else "")
 
 
-def make_learned(method: str, training: TrainingPass, epoch: Epoch | None = None) -> Learned:
+def make_learned(
+    method: str, training: TrainingPass, epoch: Epoch | None = None, *, is_posterior: bool = False
+) -> Learned:
     """Put together the outcome of the last pass.
 
     Args:
         method: The method's name.
         training: The last pass.
         epoch: The final beliefs, if these are not of the best epoch of the pass.
+        is_posterior: Whether q_a is the posterior of classifier and annotators, whose evidence can be discounted; the
+            confidence of other answers stays as it is.
     """
     believed = training.outcome if epoch is None else epoch
     chose = training if training.first is None else training.first
+    estimate = make_estimate(
+        training.task.labels,
+        method,
+        believed.q_f,
+        confusion=believed.annotators.confusion,
+        answer_all=True,
+        trace=np.array([row.stopping for row in chose.history]),
+    )
+    scales = fit_scales(training)
     return Learned(
-        estimate=make_estimate(
-            training.task.labels,
-            method,
-            believed.q_f,
-            confusion=believed.annotators.confusion,
-            answer_all=True,
-            trace=np.array([row.stopping for row in chose.history]),
-        ),
+        estimate=state_answers(estimate, training.task, scales) if is_posterior else estimate,
         epoch=believed,
         chosen=chose.best_epoch,
         history=tuple(chose.history),
@@ -132,4 +145,5 @@ def make_learned(method: str, training: TrainingPass, epoch: Epoch | None = None
         task=training.task,
         refit_history=() if training.first is None else tuple(training.history),
         averaged_from=training.averaged_from,
+        scales=scales,
     )

@@ -21,6 +21,7 @@ from crowdlogic.classifiers.protocol import PROGRESS, Architecture, Classifier, 
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import FormatError, OptionError
+from crowdlogic.learning.confidence import PredictionScale, PredictionScales
 from crowdlogic.learning.epoch import NUMBERS, VIEWS, Epoch, HistoryRow
 from crowdlogic.learning.explain import Evidence, explain
 from crowdlogic.learning.learned import Learned
@@ -42,6 +43,7 @@ from crowdlogic.store.damage import (
     require_numbers,
     require_shape,
 )
+from crowdlogic.store.estimates import SHARPEST
 from crowdlogic.store.files import NamedArrays
 from crowdlogic.store.layout import ANNOTATOR_ARRAYS, RULES
 from crowdlogic.store.options.decode import decode_options
@@ -98,9 +100,15 @@ class Run:
         """What each rule does, alone."""
         return tuple(decode_record(RuleAudit, row, RULES) for row in self.record.audit)
 
-    def predict(self, items: Any, *, student: bool = False) -> Beliefs:
-        """Beliefs on new items (a Corpus, a frame, texts or token lists): the teacher's, or the student's alone."""
-        return self.learned.predict(items, student=student)
+    def predict(self, items: Any, *, student: bool = False, calibrated: bool = True) -> Beliefs:
+        """Beliefs on new items (a Corpus, a frame, texts or token lists): the teacher's, or the student's alone.
+
+        Args:
+            items: The items.
+            student: Whether the classifier answers alone, without the rules.
+            calibrated: Whether beliefs are put on a scale that one can act on; else they are as learnt.
+        """
+        return self.learned.predict(items, student=student, calibrated=calibrated)
 
     def predict_labels(self, items: Any, *, student: bool = False) -> list[Any]:
         """The class of each new item, or the tags of each sentence; see `predict`."""
@@ -112,9 +120,9 @@ class Run:
 
         return make_pipeline(self.classifier, self.estimate.classes, sequential=self.learned.task.labels.is_sequential)
 
-    def explain(self, item: Any) -> Evidence:
-        """Why a training item got its answer."""
-        return explain(self.learned, item)
+    def explain(self, item: Any, *, calibrated: bool = True) -> Evidence:
+        """Why a training item got its answer: the evidence of the stated confidence, or as it was learnt."""
+        return explain(self.learned, item, calibrated=calibrated)
 
 
 def to_record(learned: Learned, config: Mapping[str, Any]) -> RunRecord:
@@ -125,7 +133,12 @@ def to_record(learned: Learned, config: Mapping[str, Any]) -> RunRecord:
         "averaged_from": learned.averaged_from,
         "epoch": {name: getattr(epoch, name) for name in NUMBERS},
     }
-    known = {"classes": list(task.labels.classes), "sequential": task.labels.is_sequential, "outcome": outcome}
+    known = {
+        "classes": list(task.labels.classes),
+        "sequential": task.labels.is_sequential,
+        "outcome": outcome,
+        "confidence": confidence_record(learned),
+    }
     arrays = learned.classifier.arrays()
     return RunRecord(
         config={
@@ -147,6 +160,16 @@ def to_record(learned: Learned, config: Mapping[str, Any]) -> RunRecord:
         refit_history=tuple(asdict(row) for row in learned.refit_history),
         rules=None if projector.rules is None else pack_rules(projector.rules, projector.vocabulary),
     )
+
+
+def confidence_record(learned: Learned) -> dict[str, Any]:
+    """What the confidence of answers and predictions rests on, as plain data."""
+    calibration = learned.estimate.calibration
+    return {
+        "answers": None if calibration is None else asdict(calibration),
+        "student": asdict(learned.scales.student),
+        "teacher": asdict(learned.scales.teacher),
+    }
 
 
 def _add_prefix(arrays: NamedArrays) -> NamedArrays:
@@ -195,6 +218,7 @@ def load_run(folder: str | Path, *, vocabulary: Vocabulary | None = None, classi
         teacher = _read_teacher(home, record, vocabulary)
         model = _read_annotator_model(record)
         outcome = _read_outcome(record, teacher, model)
+        scales = _read_scales(record)
         for row in record.audit:
             decode_record(RuleAudit, row, RULES)
     learned = Learned(
@@ -203,6 +227,7 @@ def load_run(folder: str | Path, *, vocabulary: Vocabulary | None = None, classi
         teacher=teacher,
         model=model,
         task=Task(corpus=record.corpus, labels=record.labels, training_labels=record.labels),
+        scales=scales,
         **outcome,
     )
     return Run(home, record, learned)
@@ -312,6 +337,23 @@ def _read_outcome(record: RunRecord, teacher: Teacher, model: AnnotatorModel) ->
         "refit_history": refit,
         "averaged_from": averaged_from,
     }
+
+
+def _read_scales(record: RunRecord) -> PredictionScales:
+    """The scales of predictions; a run that keeps none states what it learnt."""
+    confidence = require(record.config.get("confidence", {}), Mapping, "confidence")
+    return PredictionScales(
+        student=_read_scale(confidence.get("student", {}), "student"),
+        teacher=_read_scale(confidence.get("teacher", {}), "teacher"),
+    )
+
+
+def _read_scale(row: Any, name: str) -> PredictionScale:
+    scale = decode_record(PredictionScale, row, f"confidence: {name}")
+    errors = [one for one in (scale.error_before, scale.error_after) if one is not None]
+    if not 0 < scale.sharpness <= SHARPEST or scale.n < 0 or not all(0 <= one <= 1 for one in errors):
+        raise InvalidValueError(f"confidence: {name} is {row!r:.80}")
+    return scale
 
 
 def _require_epoch(value: Any, history: tuple[HistoryRow, ...], name: str) -> int:

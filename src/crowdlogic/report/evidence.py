@@ -54,7 +54,7 @@ class AnswerEvidence:
         from_classifier: Whether the rules start from the classifier alone.
         rules_bits: The log2 odds with the rules (q_b); None without rules, or where infinite.
         k: The weight of q_b in the answer.
-        bits: The log2 odds of the answer (q_f); None where infinite.
+        bits: The log2 odds of the answer as its confidence states them (q_f and doubt); None where infinite.
         is_exact: Whether the rules' terms add up by themselves; else each is what is lost without its rule.
     """
 

@@ -97,7 +97,7 @@ def _build(names: dict[str, Any], arrays: NamedArrays) -> Estimate:
         trace=arrays["trace"],
         converged=names["converged"],
         tied=names["tied"],
-        calibration=_calibration(names.get("calibration")),
+        calibration=read_calibration(names.get("calibration")),
         parameters={n.removeprefix(PARAMETERS): a for n, a in arrays.items() if n.startswith(PARAMETERS)},
     )
 
@@ -110,7 +110,11 @@ def _read_names(path: Path) -> dict[str, Any]:
     return dict(names)
 
 
-def _calibration(saved: Any) -> Calibration | None:
+SHARPEST = 100.0
+"""A sharpness beyond this was never fitted."""
+
+
+def read_calibration(saved: Any) -> Calibration | None:
     """The calibration from its plain form, if all its numbers can be; the method's own posterior has none."""
     if saved is None:
         return None
@@ -118,7 +122,7 @@ def _calibration(saved: Any) -> Calibration | None:
     shares = (found.correlation, found.doubt, found.spread)
     positive = (found.sharpness, found.span_slope, found.sets)
     fits = all(0 <= one <= 1 for one in shares) and all(0 < one < math.inf for one in positive)
-    if not fits or found.anchors < 0 or not math.isfinite(found.span_shift):
+    if not fits or found.sharpness > SHARPEST or found.anchors < 0 or not math.isfinite(found.span_shift):
         raise InvalidValueError(f"calibration is {saved!r:.80}")
     return found
 

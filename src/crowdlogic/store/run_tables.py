@@ -23,8 +23,14 @@ from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.store.damage import InvalidValueError
 from crowdlogic.store.layout import ANNOTATORS, ANSWERS, CONFIG, CROWD, ITEMS
 
-VIEWS = {"q_f": "p_", "p": "classifier_", "q_a": "crowd_", "q_b": "rules_"}
-"""The columns of labels.parquet that hold beliefs: each view's prefix, followed by the class."""
+STATED = "p_"
+"""The columns of labels.parquet with the stated beliefs begin with this, followed by the class."""
+
+VIEWS = {"p": "classifier_", "q_a": "crowd_", "q_b": "rules_", "q_f": "mixed_"}
+"""The columns that hold beliefs as they were learnt: each view's prefix, followed by the class."""
+
+EARLIER_VIEWS = {"q_f": STATED, "p": "classifier_", "q_a": "crowd_", "q_b": "rules_"}
+"""The same in runs whose stated beliefs are those that were learnt."""
 
 ROUNDING = 1e-6
 """How far a probability may lie outside 0 and 1."""
@@ -39,6 +45,7 @@ def answers_table(labels: CrowdLabels, estimate: Estimate, views: Mapping[str, B
         columns["token"] = np.arange(len(estimate.answer)) - np.repeat(estimate.offsets[:-1], lengths) + 1
     columns["answer"] = pl.Series(estimate.answer_names())
     columns["confidence"] = pl.Series(estimate.confidence).fill_nan(None)
+    columns |= {f"{STATED}{name}": estimate.beliefs[:, k] for k, name in enumerate(estimate.classes)}
     for view, prefix in VIEWS.items():
         columns |= {f"{prefix}{name}": views[view][:, k] for k, name in enumerate(estimate.classes)}
     return pl.DataFrame(columns)
@@ -49,9 +56,15 @@ def _item_names(labels: CrowdLabels) -> pl.Series:
     return labels.items.gather(labels.item_of_unit)
 
 
+def view_prefixes(answers: pl.DataFrame, classes: Classes) -> Mapping[str, str]:
+    """The prefixes of the columns that hold beliefs as they were learnt."""
+    return VIEWS if any(f"{VIEWS['q_f']}{name}" in answers.columns for name in classes) else EARLIER_VIEWS
+
+
 def check_answers(answers: pl.DataFrame, labels: CrowdLabels) -> None:
     """Raise unless the answers are of the same units and classes as the rest of the run, in the same order."""
-    names = [f"{prefix}{name}" for prefix in VIEWS.values() for name in labels.classes]
+    prefixes = dict.fromkeys([STATED, *view_prefixes(answers, labels.classes).values()])
+    names = [f"{prefix}{name}" for prefix in prefixes for name in labels.classes]
     _require_columns(answers, ["item", "answer", *names], ANSWERS)
     if answers.columns[-len(names) :] != names:
         raise InvalidValueError(f"{CONFIG} and {ANSWERS} have the classes in different orders")

@@ -29,6 +29,7 @@ from crowdlogic.store.damage import (
     require_finite,
     require_floats,
 )
+from crowdlogic.store.estimates import read_calibration
 from crowdlogic.store.files import (
     NamedArrays,
     get_arrays,
@@ -59,7 +60,7 @@ from crowdlogic.store.layout import (
 )
 from crowdlogic.store.packed_rules import PackedRules, get_rules, put_rules
 from crowdlogic.store.run_tables import (
-    VIEWS,
+    STATED,
     answers_table,
     check_answers,
     items_table,
@@ -68,6 +69,7 @@ from crowdlogic.store.run_tables import (
     read_items_table,
     read_labels_table,
     read_view,
+    view_prefixes,
 )
 
 NEEDED = (CONFIG, MODEL, ANNOTATOR_ARRAYS, ANSWERS, ANNOTATORS, CROWD, ITEMS, RULES, HISTORY)
@@ -84,8 +86,9 @@ class RunRecord:
         config: What config.json holds.
         labels: The labels that it learnt from.
         corpus: The items.
-        estimate: The answers (q_f) and the confusion matrices.
-        views: p, q_a, q_b and q_f, each [i, k]: the beliefs of the classifier, of the crowd with it, and of the rules.
+        estimate: The answers, with stated beliefs, and the confusion matrices.
+        views: p, q_a, q_b and q_f, each [i, k]: what the classifier, the crowd with it, the rules, and their mixture
+            believe, as it was learnt.
         model: The classifier's arrays.
         annotator_arrays: The annotator model's arrays by name, confusion[j, m, n] among them.
         annotators: A table with a row per annotator: `annotator`, `kind` where that is known, and what else is known.
@@ -163,7 +166,7 @@ def _read(home: Path, config: Mapping[str, Any], files: frozenset[str]) -> RunRe
         labels=labels,
         corpus=corpus,
         estimate=_read_estimate(config, answers, labels, annotator_arrays, history),
-        views={view: read_view(answers, prefix, classes) for view, prefix in VIEWS.items()},
+        views={view: read_view(answers, prefix, classes) for view, prefix in view_prefixes(answers, classes).items()},
         model=get_arrays(home / MODEL),
         annotator_arrays=annotator_arrays,
         annotators=annotators,
@@ -191,10 +194,11 @@ def _read_estimate(
     annotator_arrays: NamedArrays,
     history: tuple[Mapping[str, Any], ...],
 ) -> Estimate:
-    """The answers with q_f and the confusion matrices; its trace is the stopping score of each epoch."""
+    """The answers with stated beliefs and the confusion matrices; its trace is the stopping score of each epoch."""
+    confidence = require(config.get("confidence", {}), Mapping, "confidence")
     return Estimate(
         method=require_entry(require_entry(config, "method", dict), "name", str, where="method"),
-        beliefs=read_view(answers, VIEWS["q_f"], labels.classes),
+        beliefs=read_view(answers, STATED, labels.classes),
         answer=read_answer(answers, labels.classes),
         items=labels.items,
         classes=labels.classes,
@@ -202,6 +206,7 @@ def _read_estimate(
         annotators=labels.annotators,
         confusion=_read_confusion(annotator_arrays, labels),
         trace=np.array([_stopping_score(row) for row in history]),
+        calibration=read_calibration(confidence.get("answers")),
     )
 
 

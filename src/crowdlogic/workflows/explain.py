@@ -44,10 +44,21 @@ class Explanation:
             return (f"{self.evidence.item}: has no tokens, so there is nothing to explain.",)
         if len(self.units) > 1:
             return ("The evidence of one token: --token N.",)
+        return (*self._dependence_notice(), *self._interaction_notice())
+
+    def _dependence_notice(self) -> tuple[str, ...]:
+        """That bits were scaled, if they were."""
+        sharpness = float(self.evidence.sharpness[self.units[0]])
+        if sharpness == 1.0:
+            return ()
+        return (f"All bits are times {sharpness:.2f}: labels of one item depend on each other. As learnt: --raw.",)
+
+    def _interaction_notice(self) -> tuple[str, ...]:
+        """That the bits of rules do not add up by themselves, if they do not."""
         rules = self.evidence.rules
-        if rules is not None and not rules.is_exact:
-            return ("The rules interact here: a rule's bits are what is lost without it; the rest is what they share.",)
-        return ()
+        if rules is None or rules.is_exact:
+            return ()
+        return ("The rules interact here: a rule's bits are what is lost without it; the rest is what they share.",)
 
     @property
     def heading(self) -> tuple[str, ...]:
@@ -70,21 +81,23 @@ class Explanation:
             "item": found.item,
             "classes": [str(name) for name in found.classes],
             "k": found.k,
+            "calibrated": bool((found.sharpness != 1.0).any()),
             "exact": found.rules is None or found.rules.is_exact,
             "units": [_unit_figures(found, i) for i in self.units],
         }
 
 
-def explain(run: str, item: str, *, token: int | None = None) -> Explanation:
+def explain(run: str, item: str, *, token: int | None = None, calibrated: bool = True) -> Explanation:
     """Explain the answer of a training item.
 
     Args:
         run: The folder of the run.
         item: The name of the item.
         token: For a sentence: one token, counted from 1; None for all.
+        calibrated: Whether the stated confidence is explained; else what was learnt.
     """
     loaded = load_run(run)
-    evidence = loaded.explain(item)
+    evidence = loaded.explain(item, calibrated=calibrated)
     n_units = len(evidence.q_f)
     if token is not None and loaded.estimate.offsets is None:
         raise OptionError(f"--token {token}: {item} is a text with one answer, and no sentence. Leave --token out.")
@@ -97,7 +110,7 @@ def tokens_table(found: Evidence) -> ResultTable:
     """A sentence at a glance: the answer of each source for each token."""
     rows = []
     for i, (word, chosen) in enumerate(zip(found.words, found.answer, strict=True)):
-        views = (np.exp2(found.classifier[i]), found.q_a[i], found.q_b[i])
+        views = (found.classifier[i], found.q_a[i], found.q_b[i])
         best = [str(found.classes[int(view.argmax())]) for view in views]
         labels = [str(found.classes[label]) for label in found.crowd.label[found.crowd.unit == i]]
         rows.append((i + 1, word, found.classes[chosen], percent(found.q_f[i, chosen]), " ".join(labels), *best))
@@ -149,6 +162,9 @@ def evidence_lines(found: Evidence, i: int) -> Iterator[EvidenceLine]:
     yield EvidenceLine("= classifier and crowd", found.q_a[i], is_belief=True)
     if found.rules is not None and (found.rules.from_classifier or not np.array_equal(found.q_a[i], found.q_b[i])):
         yield from _rule_lines(found, found.rules, i)
+    if found.doubt[i].any():
+        yield EvidenceLine("uniform doubt", found.doubt[i])
+        yield EvidenceLine("= stated", found.q_f[i], is_belief=True)
 
 
 def _rule_lines(found: Evidence, rules: RuleEvidence, i: int) -> Iterator[EvidenceLine]:
@@ -163,7 +179,18 @@ def _rule_lines(found: Evidence, rules: RuleEvidence, i: int) -> Iterator[Eviden
         yield EvidenceLine("the rest", rules.residual[i])
     yield EvidenceLine("to make it add up to 1", np.full(len(found.classes), -rules.normaliser[i]))
     yield EvidenceLine("= with the rules", found.q_b[i], is_belief=True)
-    yield EvidenceLine(f"answer: {1 - found.k:.2f} without + {found.k:.2f} with", found.q_f[i], is_belief=True)
+    if found.sharpness[i] == 1.0:
+        yield EvidenceLine(f"answer: {1 - found.k:.2f} without + {found.k:.2f} with", _mixed(found, i), is_belief=True)
+        return
+    # both were mixed before their bits were multiplied, so that what is shown of them does not mix to the answer
+    yield EvidenceLine(f"mixed: {1 - found.k:.2f} without the rules, {found.k:.2f} with them", found.mixture[i])
+    yield EvidenceLine("= mixed", _mixed(found, i), is_belief=True)
+
+
+def _mixed(found: Evidence, i: int) -> Floats:
+    """The beliefs in the answer before doubt."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.exp2(safe_log(found.q_b[i]) / BIT + found.mixture[i]))
 
 
 def format_bits(terms: Floats) -> list[str]:
@@ -191,6 +218,9 @@ def _unit_figures(found: Evidence, i: int) -> dict[str, Any]:
         "q_a": found.q_a[i].tolist(),
         "rules": _rule_figures(found, i),
         "q_b": found.q_b[i].tolist(),
+        "mixture": found.mixture[i].tolist(),
+        "sharpness": float(found.sharpness[i]),
+        "doubt": found.doubt[i].tolist(),
         "q_f": found.q_f[i].tolist(),
     }
 

@@ -13,6 +13,7 @@ from crowdlogic.data.names import Classes
 from crowdlogic.data.new_items import to_corpus
 from crowdlogic.data.writing import write_estimate
 from crowdlogic.errors import CorpusError
+from crowdlogic.learning.confidence import ScaleSource
 from crowdlogic.learning.saved_run import load_run
 from crowdlogic.learning.scoring import is_scorable, score, score_name
 from crowdlogic.workflows.inputs import InputOptions, read_vocabulary
@@ -28,6 +29,7 @@ class PredictOptions:
         items: The file of items.
         out: The file for the answers.
         student: Whether the classifier answers alone, without the rules.
+        calibrated: Whether the confidence is put on the scale that the run found; else it is as learnt.
         tables: Facts for predicates, as Name=file.
         format: The format of the answers; None to take it from the suffix.
         input: How the items are read.
@@ -37,6 +39,7 @@ class PredictOptions:
     items: str
     out: str
     student: bool = False
+    calibrated: bool = True
     tables: tuple[str, ...] = ()
     format: str | None = None
     input: InputOptions = field(default_factory=InputOptions)
@@ -72,7 +75,7 @@ def predict(options: PredictOptions) -> Predicted:
     """Answer new items with a run, and write the answers."""
     run = load_run(options.run, vocabulary=read_vocabulary(options.tables))
     corpus, split = _read_items(options, sequential=run.estimate.offsets is not None)
-    beliefs = run.predict(corpus, student=options.student)
+    beliefs = run.predict(corpus, student=options.student, calibrated=options.calibrated)
     classes = run.estimate.classes
     predictor = "student" if options.student or run.teacher.is_idle else "teacher"
     estimate = _to_estimate(f"{run.estimate.method} {predictor}", corpus, beliefs, classes)
@@ -81,6 +84,8 @@ def predict(options: PredictOptions) -> Predicted:
         f"{options.items}: its gold has the class {name!r}, which the run does not know, so nothing is scored."
         for name in unknown[:1]
     ]
+    if options.calibrated and run.learned.scales.student.source is ScaleSource.nothing:
+        notices.append(f"The confidence is not calibrated: {options.run} had neither dev items nor held-out ones.")
     scored = None if unknown else _score(corpus, beliefs, classes)
     write_estimate(options.out, estimate, corpus=corpus, format=options.format)
     return Predicted(estimate=estimate, predictor=predictor, score=scored, out=options.out, notices=tuple(notices))

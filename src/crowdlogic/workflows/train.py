@@ -11,9 +11,10 @@ from typing import Any
 from crowdlogic.data.wording import pluralise, shorten_name
 from crowdlogic.data.writing import write_estimate
 from crowdlogic.errors import CrowdLogicError, Interrupted, OptionError, ResourceError
+from crowdlogic.learning.confidence import PredictionScales, ScaleSource
 from crowdlogic.learning.epoch import EpochCallback
 from crowdlogic.learning.learned import Learned
-from crowdlogic.learning.saved_run import Run
+from crowdlogic.learning.saved_run import Run, confidence_record
 from crowdlogic.learning.scoring import score_name
 from crowdlogic.learning.training_run import train_run
 from crowdlogic.rules.audit import Verdict
@@ -21,6 +22,8 @@ from crowdlogic.store.damage import reading, require_entry
 from crowdlogic.store.layout import is_run, last_epoch, read_config
 from crowdlogic.store.locks import check_claimable
 from crowdlogic.store.options.changes import read_toml
+from crowdlogic.truth.expected_accuracy import describe_mistakes, describe_source, expected_accuracy
+from crowdlogic.workflows.aggregate import FEW_ANSWERS, unit_noun
 from crowdlogic.workflows.tables import ResultTable, percent
 from crowdlogic.workflows.train_options import TrainOptions
 from crowdlogic.workflows.training_inputs import TrainingInputs, read_training_inputs
@@ -199,6 +202,19 @@ class TrainingOutcome:
             f"(clean labels: {self.clean})"
         )
 
+    @property
+    def confidence_message(self) -> str:
+        """What the confidence of answers and of predictions rests on, in one line."""
+        estimate = self.learned.estimate
+        expected = expected_accuracy(estimate)
+        if expected is None:
+            answers = "The confidence of the answers is not calibrated."
+        elif expected.n < FEW_ANSWERS:
+            answers = f"The confidence of the answers is {describe_source(expected.calibration)}."
+        else:
+            answers = describe_mistakes(expected, unit_noun(estimate))
+        return f"{answers} {describe_scales(self.learned.scales)}"
+
     def table(self) -> ResultTable:
         """The scores by gold."""
         labels = self.learned.task.labels
@@ -227,5 +243,21 @@ class TrainingOutcome:
             "k": learned.final.k,
             "loss": learned.final.loss,
             "scores": dict(learned.final.scores),
+            "confidence": confidence_record(learned),
             "seconds": sum(row.seconds for row in (*learned.history, *learned.refit_history)),
         }
+
+
+def describe_scales(scales: PredictionScales) -> str:
+    """What the confidence on new items rests on, in one sentence."""
+    by_name = {"student": scales.student} | ({} if scales.teacher == scales.student else {"teacher": scales.teacher})
+    if scales.student.source is ScaleSource.nothing:
+        return "On new items the confidence is not calibrated: give items with gold (--dev), or hold items out."
+    if scales.student.source is ScaleSource.held_out:
+        return f"On new items it is calibrated by the labels of {scales.student.n:,} held-out ones."
+    errors = [
+        f"{name} {percent(scale.error_before)} before and {percent(scale.error_after)} after"
+        for name, scale in by_name.items()
+        if scale.error_before is not None and scale.error_after is not None
+    ]
+    return f"On new items it is calibrated by dev gold ({scales.student.n:,}); calibration error: {', '.join(errors)}."

@@ -98,22 +98,28 @@ class HeldOutLikelihood:
     Attributes:
         epochs: Maximum number of epochs.
         patience: Consecutive epochs that are significantly worse than the best before stopping.
+        held: The held-out labels.
+        unit: What was held out as a whole.
     """
 
     def __init__(self, epochs: int, options: HeldOut, held: CrowdLabels, model: AnnotatorModel) -> None:
         self.epochs, self.patience, self._errors = epochs, options.patience, options.errors
-        self._held, self._shards = held, model.observe(held)
+        self.held, self.unit, self._shards = held, options.unit, model.observe(held)
         self._n_items = len(np.unique(held.item_of_unit[held.unit]))
         self._highest: Floats | None = None
 
     def judge(self, epoch: Epoch, scores: Mapping[str, float]) -> tuple[float, bool]:  # noqa: ARG002 (labels decide)
         """The mean log-likelihood per held-out label, and whether it is as good as the best so far."""
-        found = log_likelihood_by_item(self._held, self._shards, epoch.annotators, epoch.p)
-        score = float(found.sum()) / self._held.n_labels
+        found = log_likelihood_by_item(self.held, self._shards, epoch.annotators, epoch.p)
+        score = float(found.sum()) / self.held.n_labels
         if self._highest is None or found.sum() > self._highest.sum():
             self._highest = found
             return score, True
         return score, is_indistinguishable(found, self._highest, self._n_items, errors=self._errors)
+
+    def evidence(self, annotators: Annotators) -> Floats:
+        """evidence[i, k], the log-likelihood of a unit's held-out labels if it is of class k."""
+        return annotators.evidence(self._shards)
 
     def arrays(self) -> Arrays:
         """highest[s], the log-likelihood by item of the epoch that has the best in total."""

@@ -298,7 +298,12 @@ def test_a_run_whose_name_looks_like_a_pattern_is_read_from_its_own_folder(tmp_p
 
 
 @pytest.mark.parametrize(
-    ("file", "content"), [("history.jsonl", '{"epoch": 1, "stopping": 1e999}\n'), ("rules.json", '[{"moved": -1e999}]')]
+    ("file", "content"),
+    [
+        ("history.jsonl", '{"epoch": 1, "stopping": 1e999}\n'),
+        ("rules.json", '[{"moved": -1e999}]'),
+        ("rules.json", '[{"moved": 1e308}]'),
+    ],
 )
 def test_an_infinite_number_in_a_run_is_damage(tmp_path: Path, file: str, content: str) -> None:
     write_run(tmp_path, features())

@@ -109,6 +109,10 @@ def require_bounded(options: Any, name: str, *, most: int = 100_000) -> None:
         raise InvalidValueError(f"{name} is {options!r:.80}, which is beyond {most:,}")
 
 
+LARGEST = 1e100
+"""No number that a fit leaves is anywhere near this."""
+
+
 def are_class_names(classes: Sequence[Any]) -> bool:
     """Whether these can name classes: texts, or whole numbers, or true and false, each once."""
     kinds = {type(one) for one in classes}
@@ -118,8 +122,8 @@ def are_class_names(classes: Sequence[Any]) -> bool:
 
 
 def require_finite(value: Any, name: str) -> Any:
-    """A value of a file, nested, if no number in it is infinite."""
-    if isinstance(value, float) and math.isinf(value):
+    """A value of a file, nested, if no number in it is infinite, or so large that arithmetic would make it so."""
+    if isinstance(value, int | float) and abs(value) > LARGEST:
         raise InvalidValueError(f"{name} holds an infinite number")
     inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
     for one in inner:

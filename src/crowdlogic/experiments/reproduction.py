@@ -24,7 +24,7 @@ from crowdlogic.experiments.studies import (
     sensitivity_table,
     time_table,
 )
-from crowdlogic.experiments.tables import ablation_table, methods_table, order_table, significance_table
+from crowdlogic.experiments.tables import ablation_table, drop_intervals, methods_table, order_table, significance_table
 from crowdlogic.report.figures import WrittenFigures, write_plots
 
 
@@ -95,7 +95,8 @@ HEADINGS = {
 
 def build_page(runs: FinishedRuns, task: str) -> str:
     """All tables of a task as one page in Markdown."""
-    parts = build_tables(runs, task).items()
+    tables = build_tables(runs, task)
+    parts = {name: drop_intervals(table) if is_simulated(task) else table for name, table in tables.items()}.items()
     first = f"{REHEARSAL}\n\n" if is_simulated(task) else ""
     return f"# {task}\n\n{first}" + "\n\n".join(f"## {HEADINGS[name]}\n\n{table}" for name, table in parts) + "\n"
 

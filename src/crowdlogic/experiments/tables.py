@@ -5,6 +5,7 @@ A cell is our mean over seeds ± half its 95 % interval (standard deviation of s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -31,8 +32,8 @@ Runs: TypeAlias = Sequence[RunResult]
 
 SPANS = ("precision", "recall", "f1")
 
-LEAST_RUNS = 3
-"""Runs from which on a mean has an interval: one run has none, and that of two is as wide as the scale."""
+INTERVAL = re.compile(r" ± [\d.]+( \([\d.]+\))?")
+"""Half of an interval and the standard deviation, behind a mean."""
 
 CLEAR_DIFFERENCE = 1.0
 """Points of difference above which the paper's order of two methods should be ours, too."""
@@ -64,7 +65,7 @@ def format_cell(values: Sequence[float], paper: float | None = None) -> str:
 
 def format_mean(found: MeanInterval) -> str:
     """A mean ± half its interval (standard deviation)."""
-    if found.count < LEAST_RUNS:
+    if found.count < 2:
         return f"{found.mean:.2f}"
     return f"{found.mean:.2f} ± {found.half_width:.2f} ({found.deviation:.2f})"
 
@@ -76,7 +77,13 @@ def methods_table(runs: FinishedRuns, task: str) -> str:
     columns += [f"{part}: {metric}" for part in ("prediction", "inference") for metric in metrics]
     columns += ["average"] + (["inference: strict F1"] if len(metrics) > 1 else [])
     columns += ["oracle inference", "seconds"]
-    return format_table(columns, [_method_cells(runs, task, line) for line in TABLES[paper_task(task)]])
+    table = format_table(columns, [_method_cells(runs, task, line) for line in TABLES[paper_task(task)]])
+    return drop_intervals(table) if is_simulated(task) else table
+
+
+def drop_intervals(table: str) -> str:
+    """A table without intervals: those of a few runs on simulated data are as wide as the scale."""
+    return INTERVAL.sub("", table)
 
 
 def _method_cells(runs: FinishedRuns, task: str, line: MethodLine) -> list[object]:
@@ -160,7 +167,7 @@ def _significance_cells(runs: FinishedRuns, task: str, who: str, part: str) -> l
     )
     paper = T_VALUES.get((who, part)) if task == SENTIMENT else None
     name = f"{who}'s prediction" if is_prediction else "inference"
-    if 0 < found.count < LEAST_RUNS:
+    if is_simulated(task):
         return [task, name, found.count, f"{found.mean:+.2f}", "too few seeds", "", ""]
     return [
         task,

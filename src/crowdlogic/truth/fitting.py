@@ -167,7 +167,7 @@ def _warn_not_converged(name: str, limits: Convergence, iterations: int, gain: f
         f"(it converges at {limits.tolerance or 0.0:.3g}). Raise max_iterations, or raise tolerance "
         f"if this is near enough.",
         ConvergenceWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
 
 

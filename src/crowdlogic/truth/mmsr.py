@@ -87,7 +87,7 @@ class MMSR:
             warnings.warn(
                 f"{self.name} stopped after {len(trace)} rounds, while skills still changed. Raise max_iterations.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         weight = vote_weights(signed_skills(pairs, skill), pairs)
         weight = np.where(pairs.common.any(axis=1), weight, _middle(weight[pairs.common.any(axis=1)]))

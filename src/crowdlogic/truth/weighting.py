@@ -149,7 +149,7 @@ def _iterate_weights(
         warnings.warn(
             f"{name} stopped after {len(trace)} iterations, while answers still changed. Raise max_iterations.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     estimate = _answer(labels, name, weight, reliability=weight / weight.sum(), fitting=fitting)
     return replace(estimate, trace=np.array(trace), converged=converged)

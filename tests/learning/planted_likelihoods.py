@@ -22,7 +22,7 @@ def plant_likelihoods(monkeypatch: pytest.MonkeyPatch, curve: Sequence[Any]) -> 
         done = 0
 
         def judge(self, epoch: Epoch, scores: Mapping[str, float]) -> tuple[float, bool]:
-            found = np.broadcast_to(np.asarray(curve[self.done], dtype=np.float64), len(self._held.items))
+            found = np.broadcast_to(np.asarray(curve[self.done], dtype=np.float64), len(self.held.items))
             monkeypatch.setattr(held_out, "log_likelihood_by_item", lambda *_: found)
             self.done += 1
             return super().judge(epoch, scores)

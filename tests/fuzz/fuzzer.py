@@ -48,6 +48,10 @@ def work(first: int, last: int, seed: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     from tests.fuzz.targets import attack_once, sound_files, sound_runs, sound_states, target_name
 
+    from crowdlogic.registry import CLASSIFIERS
+
+    for name in CLASSIFIERS:
+        CLASSIFIERS.create(name)  # imports what takes seconds, which no input is to blame for
     sound_files(), sound_runs(), sound_states()
     attack_once(0, 0, Path(tempfile.mkdtemp(dir=".")))  # compiles what has to be
     sys.stdout.write("ready\n")

@@ -24,16 +24,17 @@ from crowdlogic.workflows.report_evidence import report_explainer
 
 
 def test_evidence_adds_up_to_the_odds(run: Run, run_report: Report) -> None:
-    epoch, items = run.learned.epoch, run.learned.task.corpus.items.to_list()
+    q_a, stated, items = run.learned.epoch.q_a, run.estimate.beliefs, run.learned.task.corpus.items.to_list()
     names = [str(name) for name in run.estimate.classes]
 
     for one in run_report.pages["labels"].doubts:
         found, i = one.evidence, items.index(one.name)
         answer, rival = names.index(found.answer), names.index(found.rival)
         assert found.crowd_bits == pytest.approx(sum(term.bits for term in found.crowd), abs=1e-4)
-        assert found.crowd_bits == pytest.approx(np.log2(epoch.q_a[i, answer] / epoch.q_a[i, rival]), abs=1e-4)
+        learnt = np.log2(q_a[i, answer] / q_a[i, rival])
+        assert found.crowd_bits == pytest.approx(run.explain(one.name).sharpness[0] * learnt, abs=1e-4)
         assert found.rules_bits == pytest.approx(found.crowd_bits + sum(term.bits for term in found.rules), abs=1e-4)
-        assert found.bits == pytest.approx(np.log2(epoch.q_f[i, answer] / epoch.q_f[i, rival]), abs=1e-4)
+        assert found.bits == pytest.approx(np.log2(stated[i, answer] / stated[i, rival]), abs=1e-4)
         assert [(term.name, term.said) for term in found.crowd[1:]] == [(v.annotator, v.label) for v in one.votes]
         assert found.crowd[0].source is EvidenceSource.classifier
     assert any(one.evidence.rules for one in run_report.pages["labels"].doubts)

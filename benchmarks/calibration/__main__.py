@@ -16,6 +16,7 @@ from benchmarks.calibration.cost import measure_cost
 from benchmarks.calibration.default_method import simulated_table, thinned_table, whole_sets_table
 from benchmarks.calibration.diagrams import draw
 from benchmarks.calibration.known_items import known_items_table
+from benchmarks.calibration.learning import learning_table
 from benchmarks.calibration.left_out import check_parameters, leave_one_out, scores_table, sets_table
 from benchmarks.calibration.panel import panel_paragraph
 from benchmarks.calibration.sets import load_sets
@@ -44,6 +45,7 @@ def main() -> None:
         "simulated": simulated_table(file),
         "thinned": thinned_table(sets, file),
         "known items": known_items_table(sets, left_out, file),
+        "learning": learning_table(file),
         "annotators": reliability_table(sets, file),
         "spans": spans_table(file),
         "cost": "\n".join(f"- {name}: {value}" for name, value in file.get("cost", measure_cost).items()),

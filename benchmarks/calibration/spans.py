@@ -53,10 +53,9 @@ def span_error(confidence: Floats, right: Bools) -> float:
     return 100 * binned_gap(confidence, right.astype(np.float64))
 
 
-def measure_spans(estimate: Estimate, data: Benchmark) -> Figures:
+def measure_spans(own_posterior: Estimate, stated: Estimate, data: Benchmark) -> Figures:
     """Calibration errors of the method's own posterior and of what is stated, both halves; and the scale of all."""
-    spans, own = span_confidence(replace(estimate, calibration=None))
-    stated = state_confidence(data.labels, replace(estimate, calibration=None))
+    spans, own = span_confidence(own_posterior)
     _, raw = span_confidence(replace(stated, calibration=None))
     right = right_spans(spans, data)
     even = (np.searchsorted(np.asarray(data.labels.offsets), spans.start, side="right") - 1) % 2 == 0
@@ -77,7 +76,8 @@ def measure_spans(estimate: Estimate, data: Benchmark) -> Figures:
 
 def aggregated(data: Benchmark) -> Figures:
     """Spans of `aggregate`, whose default for them is bsc-seq."""
-    return measure_spans(BSCSeq().infer(data.labels, data.corpus), data)
+    found = BSCSeq().infer(data.labels, data.corpus)
+    return measure_spans(found, state_confidence(data.labels, found), data)
 
 
 def trained(data: Benchmark) -> Figures:
@@ -85,7 +85,7 @@ def trained(data: Benchmark) -> Figures:
     method = LogicLNCL(classifier=CRF(), limits=TrainingLimits(epochs=EPOCHS, held_out=None))
     learned = method.fit(data.corpus, data.labels)
     own = replace(learned.estimate, beliefs=learned.epoch.q_f, calibration=None)
-    return measure_spans(own, data)
+    return measure_spans(own, learned.estimate, data)
 
 
 def spans_table(file: FiguresFile) -> str:

@@ -13,6 +13,8 @@ from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.baselines.two_stage import TwoStage
 from crowdlogic.learning.confidence import (
+    SPAN_SHIFT,
+    SPAN_SLOPE,
     PredictionScale,
     PredictionScales,
     ScaleSource,
@@ -165,3 +167,14 @@ def test_answers_of_another_kind_are_not_put_on_this_scale() -> None:
     assert learned.estimate.calibration is None
     np.testing.assert_array_equal(learned.estimate.beliefs, learned.epoch.q_f)
     assert learned.scales.student.source is ScaleSource.held_out
+
+
+def test_the_spans_of_a_run_have_a_scale_of_their_own() -> None:
+    made = simulate_ner(0, items=40, annotators=6)
+
+    learned = LogicLNCL(limits=SHORT).fit(made.corpus, made.labels)
+
+    calibration = learned.estimate.calibration
+    assert calibration is not None
+    assert (calibration.span_shift, calibration.span_slope) == (SPAN_SHIFT, SPAN_SLOPE)
+    assert (calibration.span_shift, calibration.span_slope) != (PUBLIC_CROWDS.span_shift, PUBLIC_CROWDS.span_slope)

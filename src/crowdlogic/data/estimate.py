@@ -229,6 +229,6 @@ def make_estimate(
 
 def vote_shares(votes: Floats) -> Beliefs:
     """The share of each class among a unit's votes; uniform where there are none."""
-    total = votes.sum(axis=1, keepdims=True)
+    total = (votes @ np.ones(votes.shape[1]))[:, None]
     uniform = 1.0 / max(votes.shape[1], 1)
     return np.where(total > 0, votes / np.where(total > 0, total, 1.0), uniform)

@@ -20,7 +20,7 @@ from crowdlogic.data.names import as_text
 from crowdlogic.numerics.arrays import Ints
 from crowdlogic.truth.accepting import takes_frames
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, refuse_anchors
-from crowdlogic.truth.ties import Ties, best_classes, winners
+from crowdlogic.truth.ties import Ties, best_classes, count_best, winners
 
 
 @dataclass(frozen=True)
@@ -58,10 +58,10 @@ class MajorityVote:
             seed=self.seed,
             unit_names=partial(_unit_names, labels),
         )
-        counted = votes.sum(axis=1) > 0
+        counted = votes @ np.ones(votes.shape[1]) > 0
         if not fitting.answer_all:
             answer = np.where(counted, answer, NO_ANSWER).astype(np.int32)
-        tied = (best.sum(axis=1) > 1) & counted
+        tied = (count_best(best) > 1) & counted
         return make_estimate(
             labels,
             self.name,

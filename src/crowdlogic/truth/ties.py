@@ -23,6 +23,8 @@ Hashes: TypeAlias = NDArray[np.uint64]
 LONG_NAME, BASE = 64, 0x100000001B3
 """From this many bytes on a name stands for its digest; and what the bytes of a name are digits to."""
 
+FEW_CLASSES = 16
+"""Up to so many classes, maxima are taken column by column."""
 TOLERANCE = 1e-9
 """Scores that differ by less are tied: they are sums of weights in some order."""
 
@@ -50,7 +52,23 @@ class Ties(StrEnum):
 
 def best_classes(scores: Floats) -> Bools:
     """best[i, k], whether no class scores higher than k for unit i."""
-    return np.asarray(scores >= scores.max(axis=1, keepdims=True, initial=-np.inf) - TOLERANCE)
+    return np.asarray(scores >= row_maxima(scores)[:, None] - TOLERANCE)
+
+
+def row_maxima(scores: Floats) -> Floats:
+    """The largest score of each unit; column by column where there are few, which is several times as fast."""
+    if not 0 < scores.shape[1] <= FEW_CLASSES:
+        return np.asarray(scores.max(axis=1, initial=-np.inf))
+    peak = scores[:, 0].copy()
+    for k in range(1, scores.shape[1]):
+        np.maximum(peak, scores[:, k], out=peak)
+    return peak
+
+
+def count_best(best: Bools) -> Ints:
+    """How many classes of each unit are equally good."""
+    # A product with ones is a sum over k, several times as fast as `sum(axis=1)` over few classes.
+    return (best @ np.ones(best.shape[1], dtype=np.float32)).astype(np.int64)
 
 
 def winners(
@@ -81,7 +99,7 @@ def winners(
         return np.asarray(ranked[best[:, ranked].argmax(axis=1)], dtype=np.int32)
     chosen: Ints = np.asarray(best.argmax(axis=1), dtype=np.int32)
     if ties is Ties.random:
-        tied = np.flatnonzero(best.sum(axis=1) > 1)
+        tied = np.flatnonzero(count_best(best) > 1)
         names = pl.Series(tied).cast(pl.String) if unit_names is None else unit_names(tied)
         draws = draw_by_name(names, classes, seed)
         chosen[tied] = np.where(best[tied], draws, -1.0).argmax(axis=1)

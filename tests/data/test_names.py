@@ -59,3 +59,11 @@ def test_find_compares_numbers_and_text_as_text() -> None:
 )
 def test_classes_are_sorted_as_people_would(found: list[object], expected: tuple[object, ...]) -> None:
     assert sort_classes(found) == expected  # type: ignore[arg-type]
+
+
+def test_find_gives_names_in_their_own_order_their_places() -> None:
+    names = pl.Series(["b", "a", "c"])
+
+    assert find(names, names).tolist() == [0, 1, 2]
+    assert find(pl.Series(["b", None, "c"]), names).tolist() == [0, -1, 2]
+    assert find(pl.Series(["a", "b", "c"]), names).tolist() == [1, 0, 2]

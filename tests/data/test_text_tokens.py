@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crowdlogic.data import text_tokens
 from crowdlogic.data.text_tokens import Tokenizer, place_tokens, tokenize_texts
 from crowdlogic.errors import OptionError
 
@@ -69,3 +70,16 @@ def test_an_unknown_tokenizer_is_refused() -> None:
 def test_given_tokens_are_placed_one_after_the_other() -> None:
     assert place_tokens(["a", "a", "b"], "a  a b") == [(0, 1), (3, 4), (5, 6)]
     assert place_tokens(["a", "c"], "a b") is None
+
+
+def test_texts_cut_a_few_at_a_time_have_the_same_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["Ann sings.", "", "東京 GPT", " ", f"{FAMILY} at home", "é, two"]
+    whole = tokenize_texts(texts)
+    monkeypatch.setattr(text_tokens, "TEXTS_AT_ONCE", 2)
+
+    parts = tokenize_texts(texts)
+
+    assert parts.tokens.to_list() == whole.tokens.to_list()
+    assert parts.bounds.tolist() == whole.bounds.tolist()
+    assert parts.offsets.tolist() == whole.offsets.tolist()
+    assert tokenize_texts([]).offsets.tolist() == [0]

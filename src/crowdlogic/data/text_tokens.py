@@ -55,6 +55,9 @@ PATTERNS = {
 }
 """Patterns whose matches, one after the other, are the whole text; those that begin with a gap are no tokens."""
 
+TEXTS_AT_ONCE = 1 << 11
+"""How many texts are cut at a time: what cutting needs besides the tokens is several times the text."""
+
 
 @dataclass(frozen=True, eq=False)
 class TokenizedTexts:
@@ -74,7 +77,20 @@ class TokenizedTexts:
 def tokenize_texts(texts: Sequence[str] | Names, tokenizer: Tokenizer | str = Tokenizer.words) -> TokenizedTexts:
     """The tokens of every text."""
     whole = pl.Series("text", texts, dtype=pl.String)
-    pieces = whole.str.extract_all(PATTERNS[Tokenizer.parse(tokenizer)])
+    pattern = PATTERNS[Tokenizer.parse(tokenizer)]
+    starts = range(0, max(len(whole), 1), TEXTS_AT_ONCE)
+    parts = [_tokenize(whole.slice(start, TEXTS_AT_ONCE), pattern) for start in starts]
+    per_text = np.concatenate([np.diff(part.offsets) for part in parts])
+    return TokenizedTexts(
+        pl.concat([part.tokens for part in parts], rechunk=False),
+        np.concatenate([part.bounds for part in parts]),
+        np.concatenate([[0], np.cumsum(per_text)]),
+    )
+
+
+def _tokenize(whole: Names, pattern: str) -> TokenizedTexts:
+    """The tokens of some texts."""
+    pieces = whole.str.extract_all(pattern)
     count = pieces.list.len().to_numpy().astype(np.int64)
     flat = pieces.filter(pl.Series(count > 0)).explode()  # an empty list would explode to a missing value
     is_token = ~flat.str.contains(rf"^{GAP}$")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from crowdlogic.data.files import InputFile
+from crowdlogic.data.formats import webanno_tsv
 from crowdlogic.data.formats.detection import detect_format
 from crowdlogic.data.reading import read_crowd
 from crowdlogic.errors import CrowdLogicError, FormatError
@@ -42,6 +43,19 @@ def test_sentences_are_items_and_users_annotators(tmp_path: Path) -> None:
     assert crowd.corpus.tokens == ("😊", "Ann", "Lee", "sings", ".", "In", "Rome")
     assert crowd.corpus.gold is not None
     assert [crowd.corpus.classes[k] for k in crowd.corpus.gold] == tags["ann",]["label"].to_list()
+
+
+@pytest.mark.parametrize("piece", [1, 2, 7, 1 << 20])
+def test_lines_are_whole_however_the_file_is_read(piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "ann.tsv"
+    file.write_bytes(b"\xef\xbb\xbf" + (HEADER + FIRST + SECOND).replace("\n", "\r\n").encode())
+    monkeypatch.setattr(webanno_tsv, "PIECE", piece)
+
+    crowd = read_crowd(file, question="NamedEntity.value")
+
+    assert crowd.labels.to_frame()["label"].to_list() == ["O", "B-PER", "I-PER", "O", "O", "O", "B-LOC"]
+    assert crowd.corpus is not None
+    assert crowd.corpus.texts == ("😊 Ann Lee sings .", "In Rome")
 
 
 def test_features_are_questions(tmp_path: Path) -> None:

@@ -14,10 +14,12 @@ otherwise. Text is cut into tokens once, and every annotator's spans are aligned
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -31,26 +33,29 @@ from crowdlogic.data.intake.cells import LARGEST_NUMBER, code_labels
 from crowdlogic.data.intake.contract import Duplicates, Intake, LeftOut, TableSource
 from crowdlogic.data.intake.odd_labels import odd_classes
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.names import Names, encode
+from crowdlogic.data.names import Names
 from crowdlogic.data.text_tokens import TokenizedTexts, tokenize_texts
 from crowdlogic.errors import FormatError, name_list
-from crowdlogic.numerics.arrays import Bools, Ints
+from crowdlogic.numerics.arrays import Bools, Ints, stable_order
 
 YES, NO = "yes", "no"
 """The labels when one answer of several at once is asked for (`--question topic=sports`)."""
+
+PIECE = 1 << 16
+"""How many tokens become Python's text at a time."""
 
 Place = int | str
 
 
 @dataclass
 class _Rows:
-    """Columns that grow: what one annotator said of one item, a row each."""
+    """Columns that grow: what one annotator said of one item, a row each. Arrays take a third of the room of lists."""
 
-    item: list[int] = field(default_factory=list)
-    annotator: list[int] = field(default_factory=list)
-    record: list[int] = field(default_factory=list)
-    time: list[float] = field(default_factory=list)
-    weight: list[float] = field(default_factory=list)
+    item: array[int] = field(default_factory=lambda: array("q"))
+    annotator: array[int] = field(default_factory=lambda: array("i"))
+    record: array[int] = field(default_factory=lambda: array("q"))
+    time: array[float] = field(default_factory=lambda: array("d"))
+    weight: array[float] = field(default_factory=lambda: array("d"))
 
     def add(self, item: int, annotator: int, *, record: int, time: float | None, weight: float | None) -> None:
         """Add a row."""
@@ -74,7 +79,7 @@ class Collector:
         self.kind = self.target = self.field = ""  # what the tool calls the question's kind, its object, and the text
         self._items: dict[Any, int] = {}
         self._texts: list[str | None] = []
-        self._tokens: dict[int, Sequence[tuple[int, int]]] = {}
+        self._tokens: dict[int, array[int]] = {}  # start, end, start, end...
         self._annotators: dict[str, int] = {}
         self._kinds: list[str] = []
         self._labels: list[Any] = []
@@ -99,8 +104,8 @@ class Collector:
             self._texts.append(text)
         elif self._texts[code] is None:
             self._texts[code] = text
-        if tokens is not None:
-            self._tokens.setdefault(code, tokens)
+        if tokens is not None and code not in self._tokens:
+            self._tokens[code] = array("q", chain.from_iterable(tokens))
         return code
 
     def text(self, item: int) -> str | None:
@@ -281,7 +286,7 @@ class Collector:
 
     def _label_types(self) -> set[type]:
         """The types of all labels and gold, which share their classes; numbers too large for a class are names."""
-        distinct = {label for label in (*self._labels, *self._gold_labels.values()) if label is not None}
+        distinct = {label for label in chain(self._labels, self._gold_labels.values()) if label is not None}
         is_large = any(isinstance(label, int) and abs(label) >= LARGEST_NUMBER for label in distinct)
         return {type(label) for label in distinct} | ({str} if is_large else set())
 
@@ -297,20 +302,24 @@ class Collector:
         rows = self._last_rows(self._span_rows)
         texts = [text or "" for text in self._texts]
         tokenized = self._tokenized(texts)
+        tokens = _shared_texts(tokenized.tokens)
+        tokenized = replace(tokenized, tokens=tokenized.tokens.clear())  # the tags need places, and room
         gold_items = sorted(self._gold_spans)
         annotations = Annotations(
-            item=np.array([*(self._span_rows.item[r] for r in rows), *gold_items], dtype=np.int64),
-            record=np.array([*(self._span_rows.record[r] for r in rows), *([0] * len(gold_items))], dtype=np.int64),
+            item=np.append(np.array(self._span_rows.item)[rows], np.array(gold_items, dtype=np.int64)),
+            record=np.append(np.array(self._span_rows.record)[rows], np.zeros(len(gold_items), dtype=np.int64)),
             spans=[*(self._spans[r] for r in rows), *(self._gold_spans[item] for item in gold_items)],
         )
         tagged = tag_texts(annotations, tokenized, self.options, self)
-        labels = self._tag_labels(tagged, rows, tokenized.offsets)
+        count = int(np.searchsorted(tagged.annotation, len(rows)))
         gold = np.full(int(tokenized.offsets[-1]), UNKNOWN, dtype=np.int32)
-        gold[tagged.unit[labels.n_labels :]] = tagged.label[labels.n_labels :]  # those of gold stand last
+        gold[tagged.unit[count:]] = tagged.label[count:]  # those of gold stand last
+        tagged = self._sort_tags(tagged, rows, count)
+        labels = self._tag_labels(tagged, rows, tokenized.offsets)
         corpus = Corpus(
             labels.items,
             texts=tuple(texts),
-            tokens=_shared_texts(tokenized.tokens),
+            tokens=tokens,
             offsets=tokenized.offsets,
             bounds=tokenized.bounds,
             classes=tagged.classes if gold_items else (),
@@ -319,22 +328,30 @@ class Collector:
         )
         return Crowd(self._with_intake(labels), corpus)
 
+    def _sort_tags(self, tagged: TaggedTexts, rows: Ints, count: int) -> TaggedTexts:
+        """The first tags by unit, then annotator: as labels stand, which need no room for sorting themselves then."""
+        annotator = np.array(self._span_rows.annotator, dtype=np.int64)[rows]
+        key = tagged.unit[:count].astype(np.int64)
+        key *= max(len(self._annotators), 1)
+        key += annotator[tagged.annotation[:count]]
+        order = stable_order(key)
+        del key
+        return replace(tagged, annotation=tagged.annotation[order], unit=tagged.unit[order], label=tagged.label[order])
+
     def _tag_labels(self, tagged: TaggedTexts, rows: Ints, offsets: Ints) -> CrowdLabels:
-        """The tags of all annotations but gold, which stands last."""
-        count = int(np.searchsorted(tagged.annotation, len(rows)))
-        annotation = tagged.annotation[:count]
+        """The tags of all annotations but gold."""
         annotator = np.array(self._span_rows.annotator, dtype=np.int32)[rows]
         weight, time = (np.array(column)[rows] for column in (self._span_rows.weight, self._span_rows.time))
         return CrowdLabels(
-            unit=tagged.unit[:count],
-            annotator=annotator[annotation],
-            label=tagged.label[:count],
+            unit=tagged.unit,
+            annotator=annotator[tagged.annotation],
+            label=tagged.label,
             items=self._item_names(),
             annotators=self._annotator_names(),
             classes=tagged.classes,
             offsets=offsets,
-            weight=None if (weight == 1.0).all() else weight[annotation],
-            time=None if np.isnan(time).all() else time[annotation],
+            weight=None if (weight == 1.0).all() else weight[tagged.annotation],
+            time=None if np.isnan(time).all() else time[tagged.annotation],
             kind=self._kind_column(),
             intake=Intake(rows=len(rows), notices=odd_classes(tagged.classes)),
         )
@@ -344,9 +361,14 @@ class Collector:
         if len(self._tokens) < len(texts):
             return tokenize_texts(texts, self.options.tokens)
         places = [self._tokens[item] for item in range(len(texts))]
-        flat = [text[start:end] for text, own in zip(texts, places, strict=True) for start, end in own]
-        bounds = np.array([place for own in places for place in own], dtype=np.int64).reshape(-1, 2)
-        offsets = np.concatenate([[0], np.cumsum([len(own) for own in places], dtype=np.int64)])
+        known: dict[str, str] = {}
+        flat = [
+            known.setdefault(text[start:end], text[start:end])
+            for text, own in zip(texts, places, strict=True)
+            for start, end in zip(own[::2], own[1::2], strict=True)
+        ]
+        bounds = np.concatenate([np.frombuffer(own, dtype=np.int64) for own in places]).reshape(-1, 2)
+        offsets = np.concatenate([[0], np.cumsum([len(own) // 2 for own in places], dtype=np.int64)])
         return TokenizedTexts(pl.Series("token", flat, dtype=pl.String), bounds, offsets)
 
     @property
@@ -465,9 +487,11 @@ def parse_time(value: Any) -> float | None:
 
 def _shared_texts(tokens: Names) -> tuple[str, ...]:
     """The tokens as Python's text, each distinct one held once."""
-    codes, names = encode(tokens)
-    distinct = names.to_list()
-    return tuple([distinct[code] for code in codes.tolist()])
+    known: dict[str, str] = {}
+    found: list[str] = []
+    for start in range(0, len(tokens), PIECE):
+        found += [known.setdefault(token, token) for token in tokens.slice(start, PIECE).to_list()]
+    return tuple(found)
 
 
 def _label_column(labels: Sequence[Any], kinds: set[type]) -> Names:

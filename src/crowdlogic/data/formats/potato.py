@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -35,6 +36,9 @@ TRUE = ("true", "on", True)
 FALSE = ("false", "", None, False)
 FREE_TEXT = ("free_response", "text_box", "text")
 """Names of fields for free text, which is no class."""
+
+MOST_SHARED = 10_000
+"""How many different answers of an annotator are compared with those that follow."""
 
 CHOICES, SPANS = "choices", "spans"
 REMEDY = "Copy Potato's folder of annotations again."
@@ -63,9 +67,12 @@ class Potato(ToolExport):
         question = require_question(kinds, collector.question, file.name)
         collector.question = question
         texts = _texts(file, states)
-        for one, state in states:
+        states.reverse()
+        while states:  # each state is let go once it is read: it takes several times the room of what it says
+            one, state = states.pop()
             collector.member = one.member if isinstance(one, MemberFile) else ""
             _read_answers(state, collector, question, kinds[question], texts)
+            del state
         return collector.crowd()
 
     def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> Encoded:
@@ -100,7 +107,7 @@ def _read_state(file: InputFile, collector: Collector) -> State:
     collector.member = file.member if isinstance(file, MemberFile) else ""
     try:
         with file.open_unpacked() as opened:
-            state = json.loads(opened.read().removeprefix(b"\xef\xbb\xbf"), object_hook=_name_once({}))
+            state = _compact(json.loads(opened.read().removeprefix(b"\xef\xbb\xbf"), object_hook=_name_once({})))
     except UnicodeDecodeError:
         raise collector.error("", "not UTF-8 text", "Save the file as UTF-8.") from None
     except (ValueError, RecursionError) as problem:
@@ -123,6 +130,27 @@ def _name_once(known: dict[tuple[str, str], dict[str, str]]) -> Callable[[dict[s
         return known.setdefault((schema, name), found)
 
     return share
+
+
+def _compact(state: Any) -> Any:
+    """The same state, in which equal answers are one and names are new texts, so that what parsing took is given back.
+
+    A name that was made among the answers would keep the memory around it from being given back.
+    """
+    known: dict[str, Any] = {}
+    for field in (LABELS, SPAN_FIELD):
+        if isinstance(state, dict) and isinstance(state.get(field), dict):
+            state[field] = {_copy(name): _share(said, known) for name, said in state[field].items()}
+    return state
+
+
+def _copy(text: str) -> str:
+    return text.encode("utf-8", "surrogatepass").decode("utf-8", "surrogatepass")
+
+
+def _share(said: Any, known: dict[str, Any]) -> Any:
+    """What was said, or its equal that is known already; answers that seldom repeat are not all held."""
+    return known.setdefault(repr(said), said) if len(known) < MOST_SHARED else said
 
 
 def _pairs(answers: Any) -> Iterator[tuple[str, str, Any]]:
@@ -163,16 +191,18 @@ def _texts(file: InputFile, states: list[tuple[InputFile, State]]) -> Mapping[st
     """The texts of the instances, from the data files beside the annotations."""
     if not file.is_folder:
         return {}
-    ids = {str(name) for _, state in states for field in (LABELS, SPAN_FIELD) for name in state.get(field, {})}
     skipped = {PurePosixPath(name).parent for name in _state_names(file.folder)}
     names = [name for name in file.folder.names if PurePosixPath(name).parent not in skipped]
+    if not names:
+        return {}
+    ids = {str(name) for _, state in states for field in (LABELS, SPAN_FIELD) for name in state.get(field, {})}
     return find_texts(file.folder, names, ids)
 
 
 def _read_answers(state: State, collector: Collector, question: str, kind: str, texts: Mapping[str, str]) -> None:
     """One annotator's answers to the question, over all instances."""
     labels, spans = state.get(LABELS, {}), state.get(SPAN_FIELD, {})
-    for number, instance in enumerate(dict.fromkeys([*labels, *spans]), start=1):
+    for number, instance in enumerate(chain(labels, (one for one in spans if one not in labels)), start=1):
         item = collector.item(instance, text=texts.get(instance))
         if kind == SPANS:
             if texts.get(instance) is None:

@@ -11,7 +11,7 @@ Layout as in the user's guide of INCEpTION (WebAnno TSV 3.3).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
@@ -22,7 +22,12 @@ from crowdlogic.data.formats.collector import Collector, require_question
 from crowdlogic.data.formats.marked_spans import MarkedSpan
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.formats.tool_export import ToolExport
+from crowdlogic.errors import FormatError
 
+PIECE = 1 << 20
+"""How many bytes are read at a time."""
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 HEADER = b"#FORMAT=WebAnno TSV 3"
 CURATOR, NOBODY = "CURATION_USER", "INITIAL_CAS"
 TOKEN = re.compile(r"(\d+)-(\d+)(\.\d+)?$")
@@ -41,7 +46,7 @@ class WebannoTsv(ToolExport):
 
     def recognises(self, head: bytes) -> bool:
         """The first line says so."""
-        return head.removeprefix(b"\xef\xbb\xbf").startswith(HEADER)
+        return head.removeprefix(BYTE_ORDER_MARK).startswith(HEADER)
 
     def recognises_folder(self, folder: Folder) -> bool:
         """Some file in it is WebAnno TSV."""
@@ -50,9 +55,14 @@ class WebannoTsv(ToolExport):
     def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
         """Tags of all annotators over the sentences of all documents, and the curator's as gold."""
         collector = Collector(file.name, options)
-        documents = [_parse(one, collector) for one in _files(file)]
+        documents = [_read_header(one, collector) for one in _files(file)]
         kinds = {question: "spans" for document in documents for question in document.columns}
-        question = collector.question = require_question(kinds, _full_name(collector.question, kinds), file.name)
+        try:
+            question = require_question(kinds, _full_name(collector.question, kinds), file.name)
+        except FormatError:
+            _require_sound(documents, collector)  # damage comes first: with it no choice of a question helps
+            raise
+        collector.question = question
         for document in documents:
             collector.member = document.member
             _read_document(document, question, collector)
@@ -64,7 +74,7 @@ WEBANNO_TSV = WebannoTsv()
 
 @dataclass
 class _Sentence:
-    """A sentence: its number, its text, the places of its tokens, and the cells of every token."""
+    """A sentence: its number, its text, its line, the places of its tokens, and the cells of every token."""
 
     number: int
     text: str
@@ -75,13 +85,13 @@ class _Sentence:
 
 @dataclass(frozen=True)
 class _Document:
-    """A file: its document, its annotator, question -> column, and its sentences."""
+    """A file, its document, its annotator, and question -> column."""
 
+    file: InputFile
     member: str
     document: str
     annotator: str
     columns: dict[str, int]
-    sentences: Sequence[_Sentence]
 
 
 def _member_names(folder: Folder) -> list[str]:
@@ -103,26 +113,41 @@ def _full_name(chosen: str | None, kinds: dict[str, Any]) -> str | None:
     return found[0] if len(found) == 1 else chosen
 
 
-def _parse(file: InputFile, collector: Collector) -> _Document:
+def _read_header(file: InputFile, collector: Collector) -> _Document:
     collector.member = file.member if isinstance(file, MemberFile) else ""
     path = PurePosixPath(collector.member or str(file.path).replace("\\", "/"))
-    try:
-        text = file.content.removeprefix(b"\xef\xbb\xbf").decode("utf-8")
-    except UnicodeDecodeError:
-        raise collector.error("", "not UTF-8 text", "Save the file as UTF-8.") from None
-    lines = text.replace("\r\n", "\n").split("\n")
-    if not lines[0].startswith(HEADER.decode()):
-        raise collector.error("line 1", f"{lines[0][:40]!r} where {HEADER.decode()!r} is expected", REMEDY)
+    first = next(_lines(file, collector), "")
+    if not first.startswith(HEADER.decode()):
+        raise collector.error("line 1", f"{first[:40]!r} where {HEADER.decode()!r} is expected", REMEDY)
     return _Document(
+        file=file,
         member=collector.member,
         document=path.parent.name or path.stem,
         annotator=path.stem,
-        columns=_columns(lines),
-        sentences=list(_sentences(lines, collector)),
+        columns=_columns(_lines(file, collector)),
     )
 
 
-def _columns(lines: Sequence[str]) -> dict[str, int]:
+def _lines(file: InputFile, collector: Collector) -> Iterator[str]:
+    """The lines of a file, of which no more than a piece is in memory."""
+    try:
+        for at, line in enumerate(_byte_lines(file)):
+            found = line.removeprefix(BYTE_ORDER_MARK) if at == 0 else line
+            yield found.removesuffix(b"\r").decode("utf-8")
+    except UnicodeDecodeError:
+        raise collector.error("", "not UTF-8 text", "Save the file as UTF-8.") from None
+
+
+def _byte_lines(file: InputFile) -> Iterator[bytes]:
+    rest = b""
+    with file.open_unpacked() as opened:
+        while piece := opened.read(PIECE):
+            *lines, rest = (rest + piece).split(b"\n")
+            yield from lines
+    yield rest
+
+
+def _columns(lines: Iterable[str]) -> dict[str, int]:
     """Layer.feature -> its column among the cells of a token, over the span layers of the header."""
     found: dict[str, int] = {}
     at = 0
@@ -138,7 +163,7 @@ def _columns(lines: Sequence[str]) -> dict[str, int]:
     return found
 
 
-def _sentences(lines: Sequence[str], collector: Collector) -> Iterator[_Sentence]:
+def _sentences(lines: Iterable[str], collector: Collector) -> Iterator[_Sentence]:
     """The sentences of a file, in order."""
     sentence: _Sentence | None = None
     start = 0
@@ -196,10 +221,18 @@ def _unescape(text: str) -> str:
     return ESCAPED.sub(lambda found: {"t": "\t", "n": "\n", "r": "\r"}.get(found[1], found[1]), text)
 
 
+def _require_sound(documents: Iterable[_Document], collector: Collector) -> None:
+    """Refuse documents with a line that cannot be read."""
+    for document in documents:
+        collector.member = document.member
+        for _ in _sentences(_lines(document.file, collector), collector):
+            pass
+
+
 def _read_document(document: _Document, question: str, collector: Collector) -> None:
     """The spans of one annotator in one document."""
     column = document.columns.get(question)
-    for sentence in document.sentences:
+    for sentence in _sentences(_lines(document.file, collector), collector):
         name = f"{document.document}#{sentence.number}"
         item = collector.item(name, text=sentence.text, tokens=sentence.tokens)
         if len(collector.text(item) or "") != len(sentence.text):

@@ -70,7 +70,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.LogicLNCL(classifier=7).fit(CORPUS, LABELS),
-        "classifier: a int is no classifier. Give a name (linear, crf, kim-cnn, cnn-gru, mlp, scikit, transformer, prior), one of crowdlogic's classifiers such as Linear(), or a scikit-learn estimator.",
+        "classifier: a int is no classifier. Give a name (linear, crf, kim-cnn, cnn-gru, mlp, scikit, transformer, prior), one of crowdlogic's classifiers such as Linear(), a scikit-learn estimator, or an own one: an object with a name, build(corpus, classes, seed=...) and load(arrays, classes), as docs/learning.md shows.",
     ),
     (
         lambda: cl.LogicLNCL(limits=ONE).fit(CORPUS, LABELS, rules="1.0: Lable(S, 'x') -> Label(S, 'y')"),

@@ -10,7 +10,7 @@ from scipy.stats import beta
 from tests.truth.planted import planted
 
 from crowdlogic.annotators.summary import annotator_table, spam_scores
-from crowdlogic.data.frames import from_arrays, from_matrix
+from crowdlogic.data.frames import from_arrays, from_frame, from_matrix
 from crowdlogic.errors import DataError, OptionError
 from crowdlogic.numerics.intervals import credible_interval
 from crowdlogic.registry import TRUTH_METHODS
@@ -129,3 +129,12 @@ def test_a_level_or_an_estimate_that_does_not_fit_is_refused() -> None:
         annotator_table(labels, estimate, level=1.0)
     with pytest.raises(DataError, match="The estimate is not of these labels"):
         annotator_table(replace(labels, items=labels.items.extend_constant(99, 1)), estimate)
+
+
+def test_a_frame_and_the_outcome_of_a_training_go_straight_in() -> None:
+    frame = pl.DataFrame({"item": ["u", "u", "v", "v"], "annotator": list("abab"), "label": list("xxyx")})
+    estimate = DawidSkene().infer(from_frame(frame))
+
+    expected = annotator_table(from_frame(frame), estimate)
+
+    assert annotator_table(frame, SimpleNamespace(estimate=estimate)).equals(expected)  # type: ignore[arg-type]

@@ -112,3 +112,12 @@ def test_a_notebook_shows_the_first_answers_escaped() -> None:
     assert "x &amp; y" in html
     assert "<u>" not in html
     assert "majority: 1 units, 1 classes, converged" in html
+
+
+def test_beliefs_that_are_no_probabilities_are_refused() -> None:
+    labels = from_dict({"u": {"a": "x", "b": "y"}, "v": {"a": "x", "b": "x"}})
+
+    with pytest.raises(
+        DataError, match=r"beliefs: row 0 sums to 2\. Divide each row by its sum: they are probabilities\."
+    ):
+        make_estimate(labels, "mine", labels.votes())

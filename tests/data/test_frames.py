@@ -165,3 +165,13 @@ def test_many_wide_columns_take_time_in_proportion() -> None:
     few, many = (min(seconds(columns) for _ in range(3)) for columns in (1_000, 8_000))
 
     assert many < 24 * few + 0.5
+
+
+def test_a_wide_frame_finds_its_items_by_their_usual_name() -> None:
+    wide = pl.DataFrame({"item": ["u", "v"], "ann": ["x", "y"], "bob": ["x", "x"]})
+
+    labels = from_wide(wide)
+
+    assert labels.items.to_list() == ["u", "v"]
+    assert labels.annotators.to_list() == ["ann", "bob"]
+    assert labels.classes == ("x", "y")

@@ -17,6 +17,7 @@ import polars as pl
 from crowdlogic.annotators.protocol import MOST_CELLS
 from crowdlogic.annotators.span_reliability import span_reliability
 from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.frames import as_labels
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.engines.shards import make_shards
@@ -38,12 +39,13 @@ def annotator_table(labels: CrowdLabels, estimate: Estimate, *, level: float = 0
     the expected number of times; weight, the method's own number for them, when it has one.
 
     Args:
-        labels: The labels that the estimate was made from.
-        estimate: What a method believes.
+        labels: The labels that the estimate was made from, or the frame that holds them.
+        estimate: What a method believes; of the outcome of a training, its estimate.
         level: The probability that a credible interval holds the truth.
     """
     if not 0 < level < 1:
         raise OptionError(f"level must lie between 0 and 1, not at {level}.")
+    labels, estimate = as_labels(labels), getattr(estimate, "estimate", estimate)
     if len(estimate.beliefs) != labels.n_units or len(estimate.annotators) != len(labels.annotators):
         raise DataError("The estimate is not of these labels. Give the labels it was made from.")
     size = len(labels.annotators)

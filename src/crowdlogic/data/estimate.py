@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 Beliefs: TypeAlias = Floats
 """q[i, k], the probability that unit i is of class k. Rows sum to one."""
 
+SUM_TOLERANCE = 1e-3
+"""How far the beliefs of a unit may be from a sum of one: those of networks are rounded."""
+
 NO_ANSWER = -1
 """The answer for a unit that nobody labelled."""
 
@@ -205,6 +208,7 @@ def make_estimate(
         tied: How many units had more than one best class.
         parameters: What else the method estimated, by name.
     """
+    _check_distributions(beliefs)
     chosen = beliefs.argmax(axis=1).astype(np.int32) if answer is None else answer
     if not answer_all:
         labelled = labels.votes().sum(axis=1) > 0 if labels.weight is not None else labels.labels_per_unit() > 0
@@ -225,6 +229,16 @@ def make_estimate(
         tied=tied,
         parameters={} if parameters is None else parameters,
     )
+
+
+def _check_distributions(beliefs: Beliefs) -> None:
+    """Refuse rows of beliefs that do not sum to one, such as votes that nobody divided."""
+    total = beliefs @ np.ones(beliefs.shape[1])
+    if beliefs.shape[1] and len(total) and not np.abs(total - 1.0).max() <= SUM_TOLERANCE:
+        worst = int(np.abs(total - 1.0).argmax())
+        raise DataError(
+            f"beliefs: row {worst} sums to {total[worst]:.4g}. Divide each row by its sum: they are probabilities."
+        )
 
 
 def vote_shares(votes: Floats) -> Beliefs:

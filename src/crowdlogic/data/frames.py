@@ -132,7 +132,8 @@ def from_wide(
 
     Args:
         frame: A frame of pandas, polars or pyarrow.
-        item: The column that names the items; the rows are numbered from 0 when not given.
+        item: The column that names the items; when not given, one with a usual name (item, task, id, ...), and if there
+            is none the rows are numbered from 0.
         annotators: The annotators' columns; all but the item's, the text's and the gold's when not given.
         classes: The classes, in the order that decides ties.
         abstain: A value that means "no label", such as -1, in addition to missing cells.
@@ -140,6 +141,7 @@ def from_wide(
         source: What to call the table in messages.
     """
     table = to_polars(frame, source)
+    item = find_roles(table.columns).get("item") if item is None and annotators is None else item
     named, left_out = _annotator_columns(table, item) if annotators is None else (list(annotators), [])
     known = set(table.columns)  # asked of polars, they take a while each time
     for name in [*named, *([item] if item else [])]:

@@ -18,7 +18,7 @@ from crowdlogic.learning.epoch import EpochCallback
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.stopping.protocol import TrainingLimits
 from crowdlogic.registry import CLASSIFIERS
-from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.parser import parse_rules, read_rules
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.syntax import RuleSet
 
@@ -124,8 +124,10 @@ class FitMixin:
         return train_run(save, method, data, callback=callback).learned
 
 
-def as_rules(rules: RuleSet | str | None) -> RuleSet | None:
-    """Rules as they are, or from their text."""
+def as_rules(rules: RuleSet | str | Path | None) -> RuleSet | None:
+    """Rules as they are, from their text, or from their file."""
+    if isinstance(rules, Path):
+        return read_rules(rules)
     if not isinstance(rules, str):
         return rules
     if rules.strip().endswith(".rules") and "\n" not in rules.strip():
@@ -173,5 +175,6 @@ def as_architecture(given: Any) -> Architecture:
         return made
     raise OptionError(
         f"classifier: a {type(given).__name__} is no classifier. Give a name ({name_list(CLASSIFIERS)}), one of "
-        f"crowdlogic's classifiers such as Linear(), or a scikit-learn estimator."
+        f"crowdlogic's classifiers such as Linear(), a scikit-learn estimator, or an own one: an object with a name, "
+        f"build(corpus, classes, seed=...) and load(arrays, classes), as docs/learning.md shows."
     )

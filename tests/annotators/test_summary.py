@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy.stats import beta
 from tests.truth.planted import planted

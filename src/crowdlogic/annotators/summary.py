@@ -45,7 +45,7 @@ def annotator_table(labels: CrowdLabels, estimate: Estimate, *, level: float = 0
     """
     if not 0 < level < 1:
         raise OptionError(f"level must lie between 0 and 1, not at {level}.")
-    labels, estimate = as_labels(labels), getattr(estimate, "estimate", estimate)
+    labels, estimate = as_labels(labels, "annotator_table"), getattr(estimate, "estimate", estimate)
     if len(estimate.beliefs) != labels.n_units or len(estimate.annotators) != len(labels.annotators):
         raise DataError("The estimate is not of these labels. Give the labels it was made from.")
     size = len(labels.annotators)

@@ -79,17 +79,22 @@ def test_a_process_with_little_memory_ends(tmp_path: Path, megabytes: int) -> No
 @pytest.mark.usefixtures("simulated")
 def test_interrupts_in_the_first_moments_are_one_line() -> None:
     command = [sys.executable, "-m", "crowdlogic", *WORDS, "--epochs", "200", "-o", "model"]
+    interrupted = 0
     for wait in (0.15, 0.3, 0.6, 1.0, 1.5):
         begun = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         time.sleep(wait)
+        was_running = begun.poll() is None
         begun.send_signal(signal.SIGINT)
         said = begun.communicate(timeout=60)[1]
 
-        assert begun.returncode in (130, -signal.SIGINT), said
+        if was_running and begun.returncode != 0:  # a quick machine may be done by then
+            interrupted += 1
+            assert begun.returncode in (130, -signal.SIGINT), said
         if begun.returncode == 130:
             assert "Traceback" not in said
             assert "interrupted" in said.splitlines()[-1]
         subprocess.run([sys.executable, "-c", "import shutil; shutil.rmtree('model', ignore_errors=True)"], check=True)
+    assert interrupted >= 3
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")

@@ -86,7 +86,9 @@ def test_an_unknown_policy_is_refused() -> None:
 def estimate(corpus: Corpus, answer: list[str], beliefs: list[float]) -> Estimate:
     classes = tuple(sorted({*answer, "O"}))
     q = np.zeros((len(answer), len(classes)))
-    q[np.arange(len(answer)), [classes.index(tag) for tag in answer]] = beliefs
+    given = np.array([classes.index(tag) for tag in answer])
+    q[np.arange(len(answer)), (given + 1) % len(classes)] = 1.0 - np.array(beliefs)  # the rest goes to another tag
+    q[np.arange(len(answer)), given] += beliefs
     nothing = np.empty(0, dtype=np.int32)
     labels = CrowdLabels(
         unit=nothing,

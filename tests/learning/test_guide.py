@@ -13,7 +13,8 @@ from crowdlogic.data.simulate import simulate_sentiment
 from crowdlogic.workflows.simulate import write_simulation
 
 GUIDE = Path(__file__).parents[2] / "docs" / "learning.md"
-FIT, RESTORE = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), flags=re.DOTALL)
+EXAMPLES = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), flags=re.DOTALL)
+FIT, RESTORE = (one for one in EXAMPLES if "class LengthModel" not in one)  # the own classifier has a test of its own
 
 
 def test_the_first_example_learns_and_predicts() -> None:

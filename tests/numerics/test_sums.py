@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowdlogic.numerics.sums import sum_by
+from crowdlogic.numerics.sums import row_sums, sum_by
 
 
 def test_values_are_summed_by_group_and_empty_groups_are_zero() -> None:
@@ -16,3 +16,11 @@ def test_without_values_entries_are_counted_as_floats() -> None:
 
     assert total.tolist() == [1.0, 0.0, 3.0, 0.0]
     assert total.dtype == np.float64
+
+
+def test_row_sums_are_the_sums_of_the_rows() -> None:
+    table = np.random.default_rng(0).random((7, 3))
+
+    np.testing.assert_allclose(row_sums(table), table.sum(axis=1), rtol=1e-12)
+    assert row_sums(np.empty((0, 3))).shape == (0,)
+    assert row_sums(np.empty((2, 0))).tolist() == [0.0, 0.0]

@@ -19,6 +19,7 @@ from crowdlogic.data.names import Classes, ClassName, Names, class_column
 from crowdlogic.data.notebook import SHOWN_ROWS, html_table
 from crowdlogic.errors import DataError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, read_only
+from crowdlogic.numerics.sums import row_sums
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -233,7 +234,7 @@ def make_estimate(
 
 def _check_distributions(beliefs: Beliefs) -> None:
     """Refuse rows of beliefs that do not sum to one, such as votes that nobody divided."""
-    total = beliefs @ np.ones(beliefs.shape[1])
+    total = row_sums(beliefs)
     if beliefs.shape[1] and len(total) and not np.abs(total - 1.0).max() <= SUM_TOLERANCE:
         worst = int(np.abs(total - 1.0).argmax())
         raise DataError(
@@ -243,6 +244,6 @@ def _check_distributions(beliefs: Beliefs) -> None:
 
 def vote_shares(votes: Floats) -> Beliefs:
     """The share of each class among a unit's votes; uniform where there are none."""
-    total = (votes @ np.ones(votes.shape[1]))[:, None]
+    total = row_sums(votes)[:, None]
     uniform = 1.0 / max(votes.shape[1], 1)
     return np.where(total > 0, votes / np.where(total > 0, total, 1.0), uniform)

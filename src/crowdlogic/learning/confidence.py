@@ -28,6 +28,7 @@ from crowdlogic.learning.training import TrainingPass
 from crowdlogic.metrics.calibration import calibration_error
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import normalise, safe_log
+from crowdlogic.numerics.sums import row_sums
 from crowdlogic.numerics.tempering import temper
 from crowdlogic.truth.calibrated import ENOUGH_ANCHORS, WIDEST, fit_sharpness, predict_anchors
 from crowdlogic.truth.dawid_skene import DawidSkene
@@ -173,7 +174,7 @@ def state_answers(estimate: Estimate, task: Task, scales: PredictionScales) -> E
 
 def answer_sharpness(labels: CrowdLabels, calibration: Calibration, scales: PredictionScales) -> Floats:
     """sharpness[i] of the beliefs in a training item's answer: that of a prediction where nobody labelled it."""
-    n = labels.votes() @ np.ones(labels.n_classes)
+    n = row_sums(labels.votes())
     return np.where(n > 0, calibration.sharpness / (1.0 + calibration.correlation * n), scales.teacher.sharpness)
 
 

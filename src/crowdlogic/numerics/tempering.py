@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.sums import row_sums
 
 
 def temper(q: Floats, sharpness: Floats | float, doubt: float = 0.0) -> Floats:
@@ -25,7 +26,6 @@ def temper(q: Floats, sharpness: Floats | float, doubt: float = 0.0) -> Floats:
     weight *= np.reshape(sharpness, (-1, 1))
     np.exp(weight, out=weight)
     n_classes = max(q.shape[1], 1)
-    # A product with ones is a sum over k, several times as fast as `sum(axis=1)` over few classes.
-    weight *= ((1.0 - doubt) / (weight @ np.ones(n_classes)))[:, None] if q.shape[1] else 1.0
+    weight *= ((1.0 - doubt) / (row_sums(weight)))[:, None] if q.shape[1] else 1.0
     weight += doubt / n_classes
     return weight

@@ -27,6 +27,7 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.engines.shards import UNKNOWN, anchor_classes
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.sums import row_sums
 from crowdlogic.numerics.tempering import temper
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.vote_posterior import posterior_of_votes
@@ -117,7 +118,7 @@ def state_confidence(
 
 def label_sharpness(votes: Floats, correlation: float) -> Floats:
     """sharpness[i] = 1 / (1 + correlation (n_i - 1)), one over the design effect of the n_i labels of a unit."""
-    n = votes @ np.ones(votes.shape[1])
+    n = row_sums(votes)
     return np.asarray(1.0 / (1.0 + correlation * np.maximum(n - 1.0, 0.0)))
 
 
@@ -132,7 +133,7 @@ def keep_known(beliefs: Floats, labels: CrowdLabels, anchors: Mapping[Any, Any] 
 
 def nominal_alpha(votes: Floats) -> float:
     """Krippendorff's alpha from votes[i, k] ([KRIPP11] section C); 0 where it is undefined, as with a single class."""
-    n = votes @ np.ones(votes.shape[1])
+    n = row_sums(votes)
     pairable = n > 1
     # A unit with a single label has no pair to agree or disagree
     votes, n = votes[pairable], n[pairable]

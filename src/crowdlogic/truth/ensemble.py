@@ -25,6 +25,7 @@ from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.checks import check_amounts
 from crowdlogic.numerics.convergence import Convergence
+from crowdlogic.numerics.sums import row_sums
 from crowdlogic.numerics.tempering import temper
 from crowdlogic.truth.accepting import takes_frames
 from crowdlogic.truth.dawid_skene import DawidSkene
@@ -133,5 +134,5 @@ def _own(fitting: Fitting, member: str) -> Fitting:
 
 
 def _shares(votes: Floats) -> Floats:
-    n = votes @ np.ones(votes.shape[1])
+    n = row_sums(votes)
     return np.asarray(votes / np.where(n > 0, n, 1.0)[:, None])

@@ -18,6 +18,7 @@ from crowdlogic.data.estimate import NO_ANSWER, Estimate, make_estimate, vote_sh
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.data.names import as_text
 from crowdlogic.numerics.arrays import Ints
+from crowdlogic.numerics.sums import row_sums
 from crowdlogic.truth.accepting import takes_frames
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, refuse_anchors
 from crowdlogic.truth.ties import Ties, best_classes, count_best, winners
@@ -58,7 +59,7 @@ class MajorityVote:
             seed=self.seed,
             unit_names=partial(_unit_names, labels),
         )
-        counted = votes @ np.ones(votes.shape[1]) > 0
+        counted = row_sums(votes) > 0
         if not fitting.answer_all:
             answer = np.where(counted, answer, NO_ANSWER).astype(np.int32)
         tied = (count_best(best) > 1) & counted

@@ -67,8 +67,7 @@ def row_maxima(scores: Floats) -> Floats:
 
 def count_best(best: Bools) -> Ints:
     """How many classes of each unit are equally good."""
-    # A product with ones is a sum over k, several times as fast as `sum(axis=1)` over few classes.
-    return (best @ np.ones(best.shape[1], dtype=np.float32)).astype(np.int64)
+    return np.asarray(np.einsum("ik->i", best.view(np.int8), dtype=np.int64))
 
 
 def winners(

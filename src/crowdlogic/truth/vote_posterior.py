@@ -12,6 +12,7 @@ import numpy as np
 
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.logspace import normalise
+from crowdlogic.numerics.sums import row_sums
 
 UNKNOWN_ACCURACY = 0.8
 """The accuracy of an annotator where no item has two labels, so that nothing can be known of it."""
@@ -28,13 +29,13 @@ def posterior_of_votes(shares: Floats, votes: Floats) -> Floats:
     if shares.shape[1] < 2:
         return np.ones_like(shares)
     log_odds = vote_log_odds(common_accuracy(votes), shares.shape[1])
-    n = votes @ np.ones(votes.shape[1])
+    n = row_sums(votes)
     return normalise(shares * (n * log_odds)[:, None])[0]
 
 
 def common_accuracy(votes: Floats) -> float:
     """How often an annotator is right, from how often two labels of one unit agree."""
-    n, n_classes = votes @ np.ones(votes.shape[1]), votes.shape[1]
+    n, n_classes = row_sums(votes), votes.shape[1]
     pairable = n > 1
     if n_classes < 2 or not pairable.any():
         return UNKNOWN_ACCURACY

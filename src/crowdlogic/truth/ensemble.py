@@ -20,12 +20,11 @@ import numpy as np
 
 from crowdlogic.annotators.protocol import MOST_CELLS
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Beliefs, Calibration, Estimate, make_estimate
+from crowdlogic.data.estimate import Beliefs, Calibration, Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.checks import check_amounts
 from crowdlogic.numerics.convergence import Convergence
-from crowdlogic.numerics.sums import row_sums
 from crowdlogic.numerics.tempering import temper
 from crowdlogic.truth.accepting import takes_frames
 from crowdlogic.truth.dawid_skene import DawidSkene
@@ -102,7 +101,7 @@ class Ensemble:
         yield Member(1.0 - BESIDE_CONFUSION * weight, found.beliefs, found)
         if weight < 1:
             votes = labels.votes()
-            yield Member(1.0 - weight, posterior_of_votes(_shares(votes), votes))
+            yield Member(1.0 - weight, posterior_of_votes(vote_shares(votes), votes))
 
     def confusion_weight(self, labels: CrowdLabels) -> float:
         """The weight of Dawid-Skene, by the labels per annotator and class."""
@@ -131,8 +130,3 @@ def _own(fitting: Fitting, member: str) -> Fitting:
         return fitting
     path = Path(fitting.checkpoint)
     return replace(fitting, checkpoint=path.with_name(f"{path.name}.{member}"))
-
-
-def _shares(votes: Floats) -> Floats:
-    n = row_sums(votes)
-    return np.asarray(votes / np.where(n > 0, n, 1.0)[:, None])

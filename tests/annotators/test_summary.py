@@ -9,13 +9,17 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy.stats import beta
+from tests.report.small_crowds import context_of
 from tests.truth.planted import planted
 
-from crowdlogic.annotators.summary import annotator_table, spam_scores
+from crowdlogic.annotators.summary import annotator_table
 from crowdlogic.data.frames import from_arrays, from_frame, from_matrix
+from crowdlogic.data.simulate import simulate_labels
 from crowdlogic.errors import DataError, OptionError
 from crowdlogic.numerics.intervals import credible_interval
 from crowdlogic.registry import TRUTH_METHODS
+from crowdlogic.report.inputs import inputs_from_estimate
+from crowdlogic.report.pages.annotators.computation import compute_annotators
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.methods import needs_sequences, truth_method
 
@@ -49,26 +53,6 @@ def test_intervals_hold_the_planted_accuracy_about_as_often_as_they_say() -> Non
     assert 0.72 < np.mean(held) < 0.92
 
 
-@pytest.mark.parametrize(
-    ("confusion", "score"),
-    [
-        (np.eye(3), 1.0),
-        (np.eye(3)[[1, 2, 0]], 1.0),
-        (np.full((3, 3), 1 / 3), 0.0),
-        (np.tile([0.7, 0.2, 0.1], (3, 1)), 0.0),
-    ],
-    ids=["perfect", "permuted", "uniform", "biased"],
-)
-def test_spam_scores_of_the_extremes(confusion: np.ndarray, score: float) -> None:
-    np.testing.assert_allclose(spam_scores(confusion[None]), [score], rtol=0, atol=1e-12)
-
-
-def test_the_binary_spam_score_is_the_squared_youden_index() -> None:
-    confusion = np.array([[0.9, 0.1], [0.25, 0.75]])
-
-    np.testing.assert_allclose(spam_scores(confusion[None]), [(0.9 + 0.75 - 1) ** 2], rtol=1e-12)
-
-
 def test_a_spammer_stands_out_and_a_mix_up_is_named() -> None:
     rng = np.random.default_rng(0)
     truth = rng.integers(3, size=600)
@@ -79,8 +63,8 @@ def test_a_spammer_stands_out_and_a_mix_up_is_named() -> None:
 
     table = annotator_table(labels, DawidSkene().infer(labels))
 
-    assert table["spam_score"].arg_min() == 3
-    assert table["spam_score"][3] < 0.05
+    assert table["informativeness"].arg_min() == 3
+    assert table["informativeness"][3] < 0.05
     assert (table["confused_truth"][4], table["confused_label"][4]) == ("z", "x")
     expected = np.count_nonzero((truth == 2) & (given[:, 4] == 0))
     np.testing.assert_allclose(table["confused_count"][4], expected, rtol=0.05)
@@ -140,3 +124,68 @@ def test_a_frame_and_the_outcome_of_a_training_go_straight_in() -> None:
     expected = annotator_table(from_frame(frame), estimate)
 
     assert annotator_table(frame, SimpleNamespace(estimate=estimate)).equals(expected)  # type: ignore[arg-type]
+
+
+def test_every_annotator_has_a_verdict_and_whoever_is_not_ok_a_reason() -> None:
+    made = simulate_labels(0, items=400, annotators=20, classes=2)
+
+    table = annotator_table(made.labels, DawidSkene().infer(made.labels))
+
+    assert table.columns[:2] == ["annotator", "verdict"]
+    assert table["verdict"].null_count() == 0
+    assert table["reason"].is_null().equals(table["verdict"] == "ok")
+    planted_characters = dict(made.annotators.select("annotator", "character").iter_rows())
+    verdicts = dict(table.select("annotator", "verdict").iter_rows())
+    grave = {"adversary", "spammer", "one class"}
+    assert {planted_characters[name] for name, verdict in verdicts.items() if verdict in grave} <= {
+        "adversary",
+        "spammer",
+    }
+    assert {verdicts[name] for name, who in planted_characters.items() if who == "adversary"} == {"adversary"}
+    assert {verdicts[name] for name, who in planted_characters.items() if who == "expert"} == {"ok"}
+
+
+@pytest.mark.parametrize("method", ["majority", "dawid-skene"])
+def test_the_table_and_the_report_say_the_same(method: str) -> None:
+    labels = simulate_labels(1, items=300, annotators=15, classes=3).labels
+    estimate = truth_method(method).infer(labels)
+
+    table = annotator_table(labels, estimate)
+
+    rows = {row.name: row for row in compute_annotators(context_of(inputs_from_estimate(estimate, labels))).rows}
+    for row in table.iter_rows(named=True):
+        shown = rows[row["annotator"]]
+        assert row["verdict"] == (", ".join(flag.kind for flag in shown.flags) or "ok")
+        assert row["reason"] == (" ".join(flag.reason for flag in shown.flags) or None)
+        assert row["reliability"] == pytest.approx(shown.reliability.value, abs=1e-6)
+    assert set(table["verdict"]) > {"ok"}
+
+
+def test_a_vote_does_not_speak_for_itself_in_majority_vote() -> None:
+    labels = from_arrays(["u", "u", "u", "v"], ["a", "b", "c", "a"], ["x", "x", "y", "y"])
+
+    table = annotator_table(labels, truth_method("majority").infer(labels))
+
+    # a: beside one x and one y on u, and alone on v; c: against two.
+    assert table["reliability"].to_list() == pytest.approx([(0.5 + 0.5) / 2, (0.5 + 0.5) / 2, 0.5 / 2])
+    assert table["labels"].to_list() == [2, 1, 1]
+
+
+def test_partial_labels_and_no_labels_have_no_verdict() -> None:
+    rows = [("i", "ann", "a", "true"), ("i", "bob", "b", "false"), ("j", "ann", "c", "false")]
+    partial = from_frame(pl.DataFrame(rows, schema=["item", "annotator", "label", "negated"], orient="row"))
+    absent = from_arrays(["u", "v", "w"], ["a", "b", "c"], ["x", "x", None])
+
+    assert annotator_table(partial, DawidSkene().infer(partial))["verdict"].to_list() == [None, None]
+    verdicts = annotator_table(absent, DawidSkene().infer(absent))["verdict"].to_list()
+    assert verdicts == ["too few labels", "too few labels", None]
+
+
+def test_another_level_changes_intervals_and_no_verdict() -> None:
+    labels = simulate_labels(0, items=400, annotators=20, classes=2).labels
+    estimate = DawidSkene().infer(labels)
+
+    usual, narrow = annotator_table(labels, estimate), annotator_table(labels, estimate, level=0.5)
+
+    assert narrow["verdict"].equals(usual["verdict"])
+    assert (narrow["reliability_high"] < usual["reliability_high"]).all()

@@ -201,22 +201,25 @@ def test_annotators_are_written_as_a_table(run: Run) -> None:
 
     assert table.columns == [
         "annotator",
+        "verdict",
         "labels",
         "items",
         "reliability",
         "reliability_low",
         "reliability_high",
         "expected_accuracy",
-        "spam_score",
+        "informativeness",
         "confused_truth",
         "confused_label",
         "confused_count",
         "weight",
+        "reason",
     ]
     assert table["labels"].to_list() == [200] * 6
     assert table["reliability"].arg_max() == 0
-    assert table["spam_score"][0] > 0.8
-    assert table["spam_score"][5] < 0.3
+    assert table["informativeness"][0] > 0.8
+    assert table["informativeness"][5] < 0.3
+    assert table["verdict"].to_list()[0] == "ok"
 
 
 def test_anchors_decide_their_items(run: Run) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from crowdlogic.annotators.verdicts.flags import FlagKind
 from crowdlogic.report.evidence import AnswerEvidence, EvidenceSource, EvidenceTerm
 from crowdlogic.report.findings import Histogram, Quantity, ReportFinding, Summary, TaskKind, Urgency
 from crowdlogic.report.pages.annotators.findings import (
@@ -12,7 +13,6 @@ from crowdlogic.report.pages.annotators.findings import (
     ConfusedClasses,
     Drift,
     Flag,
-    FlagKind,
     PairAgreement,
     SpanMistakes,
     TimeBin,
@@ -293,7 +293,7 @@ def annotator(place: int, classes: tuple[str, ...], rng: np.random.Generator, sp
         gold_accuracy=Quantity(right - 0.02 if place % 2 else None),
         n_gold=n,
         skill=Quantity(2 * right - 1, low=2 * right - 1.2, high=2 * right - 0.9),
-        spam_score=right**2,
+        informativeness=right**2,
         confusions=(ConfusedClasses(truth=classes[0], label=classes[-1], count=4.2, share=0.2),),
         matrix=matrix,
         favourite=classes[0],

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from crowdlogic.report import reliability
+from crowdlogic.annotators.verdicts import drift, flags, scores
 from crowdlogic.report.context import ReportLimits
 from crowdlogic.report.pages.annotators import computation as annotators
-from crowdlogic.report.pages.annotators import drift, flags, pairs
+from crowdlogic.report.pages.annotators import pairs
 from crowdlogic.report.pages.comparison import computation as comparison
 from crowdlogic.report.pages.labels import computation as labels
 from crowdlogic.report.pages.labels import plots as labels_plots
@@ -30,8 +30,8 @@ def points(share: float) -> str:
 LIMITS = ReportLimits()
 STATED = {
     "What": [
-        f"the upper end of the {percent(reliability.LEVEL)} credible interval",
-        f"leaves a {percent((1 - reliability.LEVEL) / 2)} probability of error",
+        f"the upper end of the {percent(scores.LEVEL)} credible interval",
+        f"leaves a {percent((1 - scores.LEVEL) / 2)} probability of error",
     ],
     "Overview": [
         f"with {percent(overview.LEVEL)} intervals",
@@ -53,7 +53,7 @@ STATED = {
         f"up to {annotators.MOST_IN_MATRIX} classes",
         f"fewer than {flags.FEW_ITEMS} items ({flags.FEW_SENTENCES} sentences)",
         f"skill below {flags.ADVERSARY_SKILL}, and the upper end of its {percent(flags.ADVERSARY_LEVEL)} interval below 0",
-        f"certainly below {flags.LITTLE_SKILL}, and a spam score above {flags.ADVERSARY_SPAM_SCORE}",
+        f"certainly below {flags.LITTLE_SKILL}, and an informativeness above {flags.ADVERSARY_INFORMATIVENESS}",
         f"at least {percent(flags.ONE_CLASS_SHARE)} of the labels are one class",
         f"at least {percent(flags.OTHER_TRUTH_SHARE)} of the truth is another",
         f"the skill is not certainly above {flags.NO_SKILL}",

@@ -10,13 +10,15 @@ import pytest
 from tests.report.small_crowds import context_of, estimate_with, inputs_by, small_inputs
 
 from crowdlogic.annotators.summary import annotator_table
+from crowdlogic.annotators.verdicts.flags import FlagKind
+from crowdlogic.annotators.verdicts.statistics import ConfusionStatistics
 from crowdlogic.data.frames import from_sequences
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate import simulate_crowd, simulate_labels, simulate_ner
 from crowdlogic.metrics.span_errors import count_span_errors
 from crowdlogic.report.inputs import inputs_from_estimate
-from crowdlogic.report.pages.annotators.computation import compute_annotators
-from crowdlogic.report.pages.annotators.findings import AnnotatorFindings, AnnotatorRow, FlagKind
+from crowdlogic.report.pages.annotators.computation import compute_annotators, most_confused
+from crowdlogic.report.pages.annotators.findings import AnnotatorFindings, AnnotatorRow
 from crowdlogic.truth.methods import truth_method
 
 
@@ -120,7 +122,7 @@ def test_rows_agree_with_the_table_and_are_cut_and_counted() -> None:
         (expected,) = table.filter(pl.col("annotator") == row.name).iter_rows(named=True)
         assert row.n_labels == expected["labels"]
         assert row.reliability.value == pytest.approx(expected["reliability"], abs=1e-6)
-        assert row.spam_score == pytest.approx(expected["spam_score"], abs=1e-6)
+        assert row.informativeness == pytest.approx(expected["informativeness"], abs=1e-6)
         assert np.sum(row.matrix) == pytest.approx(row.n_labels, abs=0.1)
         if expected["confused_count"] >= 0.5:
             most = row.confusions[0]
@@ -207,3 +209,18 @@ def test_the_pages_sentences_name_the_distrusted_together_and_one_by_one() -> No
     grave = {row.name for row in found.rows if row.flags and row.flags[0].kind in ("adversary", "spammer", "one class")}
     assert single == grave
     assert together.text.startswith(f"{len(grave)} annotators of 20 should not be trusted, with ")
+
+
+def statistics_of(counts: list[list[float]]) -> ConfusionStatistics:
+    table = np.array([counts])
+    n = table.sum(axis=(1, 2)).round().astype(np.int64)
+    classes = ("A", "B", "C")[: len(counts)]
+    return ConfusionStatistics(names=("w",), classes=classes, counts=table, n_labels=n, n_items=n)
+
+
+def test_the_most_common_confusions_come_first_and_rare_ones_are_left_out() -> None:
+    found = most_confused(statistics_of([[40, 10, 0.4], [0.5, 30, 0.49], [8, 2, 10]]), 0)
+
+    assert [(one.truth, one.label, one.count) for one in found] == [("A", "B", 10.0), ("C", "A", 8.0), ("C", "B", 2.0)]
+    assert found[1].share == pytest.approx(0.4)
+    assert len(most_confused(statistics_of([[40, 0.49], [0.5, 30]]), 0)) == 1

@@ -17,7 +17,7 @@ from crowdlogic.report.findings import Urgency
 from crowdlogic.report.inputs import ReportInputs, inputs_from_estimate
 from crowdlogic.report.pages.labels.computation import compute_labels, price_thresholds
 from crowdlogic.report.pages.labels.findings import Belief, Vote
-from crowdlogic.report.reliability import score_annotators
+from crowdlogic.report.verdicts import annotator_verdicts
 from crowdlogic.truth.methods import truth_method
 
 
@@ -46,7 +46,7 @@ def test_the_most_doubtful_item_comes_first_with_its_votes() -> None:
     assert ([one.name for one in found.doubts], found.n_doubts) == (["u4", "u2"], 4)
     second = found.doubts[1]
     assert (second.answer, second.confidence, second.expected_wrong, second.gold) == ("x", 0.8, 0.2, "x")
-    reliability = [round(float(one), 6) for one in score_annotators(context_of(made)).reliability]
+    reliability = [round(float(one), 6) for one in annotator_verdicts(context_of(made)).scores.reliability]
     assert second.votes == tuple(
         Vote(annotator=name, label=label, weight=1.0, reliability=right)
         for name, label, right in zip(("ann", "bob", "cat"), ("x", "y", "x"), reliability, strict=True)

@@ -10,40 +10,38 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from crowdlogic.annotators.verdicts.drift import BINS as TIME_BINS
+from crowdlogic.annotators.verdicts.drift import DriftStatistics
+from crowdlogic.annotators.verdicts.flags import CHARACTER_FLAGS, FlagKind
+from crowdlogic.annotators.verdicts.judging import FLAG_RANK, AnnotatorVerdicts
+from crowdlogic.annotators.verdicts.scores import LEVEL
+from crowdlogic.annotators.verdicts.statistics import ConfusionStatistics
 from crowdlogic.data.wording import list_names, percent, pluralise, shorten_name
-from crowdlogic.metrics.span_errors import SpanErrors, count_span_errors
-from crowdlogic.numerics.arrays import Floats, Ints
-from crowdlogic.numerics.intervals import credible_interval
+from crowdlogic.metrics.span_errors import SpanErrors
+from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.intervals import HALF, credible_interval
 from crowdlogic.numerics.sums import sum_by
 from crowdlogic.report.context import Context
 from crowdlogic.report.findings import (
     Quantity,
     ReportFinding,
-    TaskKind,
     Urgency,
     round_figure,
     share_histogram,
     sort_by_importance,
 )
 from crowdlogic.report.inputs import ReportInputs
-from crowdlogic.report.pages.annotators.drift import DriftStatistics, measure_drift
 from crowdlogic.report.pages.annotators.findings import (
     AnnotatorFindings,
     AnnotatorRow,
+    ConfusedClasses,
+    Drift,
     Flag,
-    FlagKind,
     SpanMistakes,
-)
-from crowdlogic.report.pages.annotators.flags import (
-    CHARACTER_FLAGS,
-    CharacterFlags,
-    explain_flag,
-    flag_annotators,
-    least_items,
+    TimeBin,
 )
 from crowdlogic.report.pages.annotators.pairs import pair_agreement
-from crowdlogic.report.pages.annotators.statistics import ConfusionStatistics, confusion_statistics, most_confused
-from crowdlogic.report.reliability import LEVEL, AnnotatorScores, score_annotators
+from crowdlogic.report.verdicts import annotator_verdicts
 
 BINS = 20
 MOST_IN_MATRIX = 12
@@ -52,105 +50,66 @@ MOST_SENTENCES = 50
 """Flagged annotators with a sentence of their own among the findings; the reason is in their rows, too."""
 OVERLOOKED_SHARE, OVERLOOKED_SPANS = 0.5, 10
 """Who overlooks more than this share of the true spans, having met so many, is named."""
-FLAG_RANK = {
-    FlagKind.adversary: 5, FlagKind.spammer: 4, FlagKind.one_class: 4, FlagKind.drift: 3, FlagKind.biased: 2,
-    FlagKind.careless: 2, FlagKind.few: 1,
-}  # fmt: skip
-"""How serious each flag is."""
+MOST_CONFUSIONS = 3
+"""Confusions that are shown of an annotator."""
+LEAST_CONFUSIONS = 0.5
+"""Expected number of times from which on a confusion is shown."""
 DISTRUSTED = (FlagKind.adversary, FlagKind.spammer, FlagKind.one_class)
 """Flags of annotators whose labels say nothing, or the contrary."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AnnotatorStatistics:
-    """Everything that is computed of all annotators at once.
+class GoldCounts:
+    """Annotators by gold.
 
     Attributes:
-        scores: Their labels against the beliefs, as a table.
-        confusion: Their expected confusion counts.
-        flags: Their flags of character.
-        drift: Their trends; None without times.
-        right_by_gold: right_by_gold[j], labels that gold confirms.
-        n_gold: n_gold[j], labels whose gold is known.
-        mistakes: What became of the spans; None unless tags are span tags.
+        right: right[j], labels that gold confirms.
+        n: n[j], labels whose gold is known.
     """
 
-    scores: AnnotatorScores
-    confusion: ConfusionStatistics
-    flags: CharacterFlags
-    drift: DriftStatistics | None
-    right_by_gold: Floats
-    n_gold: Floats
-    mistakes: SpanErrors | None
-
-    def flag_kinds(self, j: int) -> list[FlagKind]:
-        """The flags of annotator j, the most serious first."""
-        found = [] if self.flags.kind[j] < 0 else [CHARACTER_FLAGS[int(self.flags.kind[j])]]
-        found += [FlagKind.drift] if self.drift is not None and self.drift.falls[j] else []
-        return sorted(found, key=lambda kind: -FLAG_RANK[kind])
-
-    def flag_rank(self) -> Ints:
-        """flag_rank[j], that of the most serious flag; 0 without any."""
-        character = np.array([*(FLAG_RANK[kind] for kind in CHARACTER_FLAGS), 0])[self.flags.kind]
-        drift = 0 if self.drift is None else np.where(self.drift.falls, FLAG_RANK[FlagKind.drift], 0)
-        return np.asarray(np.maximum(character, drift))
+    right: Floats
+    n: Floats
 
 
-def annotator_statistics(context: Context) -> AnnotatorStatistics:
-    """What labels and beliefs say of all annotators."""
-    inputs, labels, estimate = context.inputs, context.inputs.labels, context.inputs.estimate
-    scores = context.once(score_annotators)
-    confusion = confusion_statistics(inputs, scores)
+def count_by_gold(inputs: ReportInputs) -> GoldCounts:
+    """How many labels of every annotator gold can judge, and how many it confirms."""
+    labels, size = inputs.labels, len(inputs.labels.annotators)
     gold = np.zeros(labels.n_units, dtype=np.int32) if inputs.gold is None else inputs.gold
     known = inputs.known[labels.unit]
     right = known & (gold[labels.unit] == labels.label)
-    truth = gold if inputs.known.any() else estimate.answer
-    size = len(labels.annotators)
-    return AnnotatorStatistics(
-        scores=scores,
-        confusion=confusion,
-        flags=flag_annotators(confusion, least_items(inputs.task), span_f1=_span_f1(inputs, scores)),
-        drift=measure_drift(labels, estimate.beliefs, LEVEL),
-        right_by_gold=sum_by(labels.annotator, size, right.astype(np.float64)),
-        n_gold=sum_by(labels.annotator, size, known.astype(np.float64)),
-        mistakes=count_span_errors(labels, truth) if inputs.task is TaskKind.spans else None,
+    return GoldCounts(
+        right=sum_by(labels.annotator, size, right.astype(np.float64)),
+        n=sum_by(labels.annotator, size, known.astype(np.float64)),
     )
-
-
-def _span_f1(inputs: ReportInputs, scores: AnnotatorScores) -> tuple[Floats, Floats] | None:
-    """For span tags, the expected F1 of every annotator's spans and the upper end of its interval."""
-    if inputs.task is not TaskKind.spans:
-        return None
-    return scores.reliability, scores.table["reliability_high"].to_numpy()
 
 
 def compute_annotators(context: Context) -> AnnotatorFindings:
     """The findings of the page of annotators: rows for those who matter most, and what all have in common."""
-    inputs, statistics = context.inputs, context.once(annotator_statistics)
-    n_labels, rank = statistics.confusion.n_labels, statistics.flag_rank()
+    inputs, verdicts, by_gold = context.inputs, context.once(annotator_verdicts), count_by_gold(context.inputs)
+    n_labels, rank = verdicts.confusion.n_labels, verdicts.flag_rank()
     # Too few labels are no reason to come first: these annotators are sorted by their number of labels.
     order = np.lexsort((-n_labels, -np.where(rank > FLAG_RANK[FlagKind.few], rank, 0))).tolist()
     has_matrices = 0 < len(inputs.class_names) <= MOST_IN_MATRIX
     return AnnotatorFindings(
-        rows=tuple(_row(inputs, statistics, j) for j in order[: context.limits.annotators]),
+        rows=tuple(_row(inputs, verdicts, by_gold, j) for j in order[: context.limits.annotators]),
         n_annotators=len(order),
-        n_flagged=_count_flags(statistics),
+        n_flagged=_count_flags(verdicts),
         classes=inputs.class_names if has_matrices else (),
         level=LEVEL,
-        reliability=share_histogram(statistics.scores.reliability[n_labels > 0], BINS),
+        reliability=share_histogram(verdicts.scores.reliability[n_labels > 0], BINS),
         chance=_chance(inputs),
         pairs=pair_agreement(inputs.labels),
         against_gold=bool(inputs.known.any()),
-        has_times=statistics.drift is not None,
-        by_others=statistics.scores.is_leave_one_out,
-        findings=sort_by_importance(_findings(statistics, order)),
+        has_times=verdicts.drift is not None,
+        by_others=verdicts.scores.is_leave_one_out,
+        findings=sort_by_importance(_findings(verdicts, order)),
     )
 
 
-def _count_flags(statistics: AnnotatorStatistics) -> dict[str, int]:
+def _count_flags(verdicts: AnnotatorVerdicts) -> dict[str, int]:
     """How many annotators have each flag."""
-    numbers = {kind: int(statistics.flags.has(kind).sum()) for kind in CHARACTER_FLAGS}
-    numbers[FlagKind.drift] = 0 if statistics.drift is None else int(statistics.drift.falls.sum())
+    numbers = {kind: int(verdicts.flags.has(kind).sum()) for kind in CHARACTER_FLAGS}
+    numbers[FlagKind.drift] = 0 if verdicts.drift is None else int(verdicts.drift.falls.sum())
     return {str(kind): numbers[kind] for kind in FLAG_RANK}
 
 
@@ -162,8 +121,8 @@ def _chance(inputs: ReportInputs) -> float | None:
     return round_figure(inputs.estimate.beliefs[has_labels].mean(axis=0).max())
 
 
-def _row(inputs: ReportInputs, statistics: AnnotatorStatistics, j: int) -> AnnotatorRow:
-    row, confusion = statistics.scores.table.row(j, named=True), statistics.confusion
+def _row(inputs: ReportInputs, verdicts: AnnotatorVerdicts, by_gold: GoldCounts, j: int) -> AnnotatorRow:
+    row, confusion = verdicts.scores.table.row(j, named=True), verdicts.confusion
     has_labels, kinds = int(row["labels"]) > 0, inputs.labels.kind
     reliability, low, high = (round_figure(row[f"reliability{end}"]) for end in ("", "_low", "_high"))
     skill, skill_low, skill_high = (round_figure(part[j]) for part in confusion.skill)
@@ -176,18 +135,18 @@ def _row(inputs: ReportInputs, statistics: AnnotatorStatistics, j: int) -> Annot
         reliability=Quantity(reliability, low=low, high=high) if has_labels else Quantity(None),
         token_reliability=round_figure(row["token_reliability"]) if "token_reliability" in row and has_labels else None,
         expected_accuracy=round_figure(row["expected_accuracy"]) if has_labels else None,
-        gold_accuracy=_gold_accuracy(statistics, j),
-        n_gold=int(statistics.n_gold[j]),
+        gold_accuracy=_gold_accuracy(by_gold, j),
+        n_gold=int(by_gold.n[j]),
         skill=Quantity(skill, low=skill_low, high=skill_high),
-        spam_score=round_figure(row["spam_score"]) if has_labels else None,
+        informativeness=round_figure(row["informativeness"]) if has_labels else None,
         confusions=most_confused(confusion, j),
         matrix=_matrix(confusion.counts[j]) if has_labels else None,
         favourite=favourite,
         favourite_share=favourite_share,
         weight=round_figure(row["weight"]),
-        flags=tuple(Flag(kind=kind, reason=_reason(statistics, kind, j)) for kind in statistics.flag_kinds(j)),
-        drift=None if statistics.drift is None else statistics.drift.finding(j),
-        mistakes=_span_mistakes(statistics.mistakes, j),
+        flags=tuple(Flag(kind=kind, reason=verdicts.reason(kind, j)) for kind in verdicts.flag_kinds(j)),
+        drift=None if verdicts.drift is None else describe_drift(verdicts.drift, j),
+        mistakes=_span_mistakes(verdicts.mistakes, j),
     )
 
 
@@ -205,39 +164,46 @@ def _matrix(counts: Floats) -> tuple[tuple[float, ...], ...] | None:
     return tuple(tuple(round(count, 2) for count in line) for line in counts.tolist())
 
 
-def _gold_accuracy(statistics: AnnotatorStatistics, j: int) -> Quantity:
-    n, right = statistics.n_gold[j], statistics.right_by_gold[j]
+def _gold_accuracy(by_gold: GoldCounts, j: int) -> Quantity:
+    n, right = by_gold.n[j], by_gold.right[j]
     if not n:
         return Quantity(None)
     low, high = credible_interval(np.array([right]), np.array([n]), LEVEL)
     return Quantity(round_figure(right / n), low=round_figure(low[0]), high=round_figure(high[0]))
 
 
-def _reason(statistics: AnnotatorStatistics, kind: FlagKind, j: int) -> str:
-    if kind is FlagKind.careless and statistics.mistakes is not None:
-        return _explain_careless_spans(statistics, statistics.mistakes, j)
-    if kind is not FlagKind.drift or statistics.drift is None:
-        return explain_flag(statistics.confusion, statistics.flags, j)
-    drift = statistics.drift
-    first, last = (drift.right[j, b] / drift.n[j, b] for b in (0, -1))
-    return (
-        f"{shorten_name(statistics.confusion.names[j])} gets worse: {percent(first)} right in the first fifth of "
-        f"{int(drift.n[j].sum()):,} annotations, {percent(last)} in the last."
+def describe_drift(drift: DriftStatistics, j: int) -> Drift | None:
+    """The drift of annotator j; None with too few annotations."""
+    if not drift.is_tested[j]:
+        return None
+    n = drift.n[j].astype(np.float64)
+    low, high = credible_interval(drift.right[j], n, drift.level)
+    share = (drift.right[j] + HALF) / (n + 2 * HALF)
+    bins = tuple(
+        TimeBin(
+            begin=float(drift.begin[j, b]),
+            end=float(drift.end[j, b]),
+            n=int(n[b]),
+            reliability=Quantity(round_figure(share[b]), low=round_figure(low[b]), high=round_figure(high[b])),
+        )
+        for b in range(TIME_BINS)
     )
+    p_value = float(drift.p_value[j]) if np.isfinite(drift.p_value[j]) else None
+    change = float(round(drift.change[j], 6))
+    return Drift(bins=bins, change=change, p_value=p_value, falls=bool(drift.falls[j]))
 
 
-def _explain_careless_spans(statistics: AnnotatorStatistics, found: SpanErrors, j: int) -> str:
-    """Why an annotator of spans is careless: what became of the spans, and how far that is from the best."""
-    n_true = max(int(found.n_gold[j]), 1)
-    parts = {"overlooks": found.ignored, "mistypes": found.wrong_type, "misplaces the ends of": found.boundary}
-    worst = sorted(((int(count[j]), verb) for verb, count in parts.items() if count[j]), reverse=True)[:2]
-    mistakes = " and ".join(f"{verb} {percent(count / n_true)}" for count, verb in worst) or "marks what is no span"
-    f1 = percent(float(statistics.scores.reliability[j]))
-    return (
-        f"{shorten_name(statistics.confusion.names[j])} often marks spans wrongly: {mistakes} of "
-        f"{pluralise(int(found.n_gold[j]), 'span')}; span F1 {f1}, where a quarter of the annotators reach "
-        f"{percent(statistics.flags.best_f1)}."
-    )
+def most_confused(statistics: ConfusionStatistics, j: int) -> tuple[ConfusedClasses, ...]:
+    """The classes that annotator j mistakes for others most often, by expected number."""
+    counts, names = statistics.counts[j], statistics.classes
+    wrong = counts * (1 - np.eye(len(counts)))
+    found = []
+    for cell in np.argsort(-wrong, axis=None, kind="stable")[:MOST_CONFUSIONS].tolist():
+        m, n = divmod(cell, len(counts))
+        if wrong[m, n] >= LEAST_CONFUSIONS:
+            count, share = round(float(wrong[m, n]), 2), round(float(wrong[m, n] / counts[m].sum()), 6)
+            found.append(ConfusedClasses(truth=names[m], label=names[n], count=count, share=share))
+    return tuple(found)
 
 
 def _span_mistakes(found: SpanErrors | None, j: int) -> SpanMistakes | None:
@@ -259,18 +225,18 @@ def _span_mistakes(found: SpanErrors | None, j: int) -> SpanMistakes | None:
     )
 
 
-def _findings(statistics: AnnotatorStatistics, order: list[int]) -> Iterator[ReportFinding]:
+def _findings(verdicts: AnnotatorVerdicts, order: list[int]) -> Iterator[ReportFinding]:
     """Sentences about all who should not be trusted, about each annotator with a serious flag, and about the rest."""
-    flags, n_labels = statistics.flags, statistics.confusion.n_labels
-    distrusted = [j for j in order if any(kind in DISTRUSTED for kind in statistics.flag_kinds(j))]
+    flags, n_labels = verdicts.flags, verdicts.confusion.n_labels
+    distrusted = [j for j in order if any(kind in DISTRUSTED for kind in verdicts.flag_kinds(j))]
     if distrusted:
-        yield _distrust_finding(statistics.confusion, distrusted)
+        yield _distrust_finding(verdicts.confusion, distrusted)
     elif not flags.has(FlagKind.few).all() and n_labels.any():
         text = "No annotator answers at random, always the same, or worse than chance, as far as can be judged."
         yield ReportFinding(text, Urgency.know, importance=50)
-    if statistics.mistakes is not None:
-        yield from _overlooked_findings(statistics.confusion.names, statistics.mistakes)
-    yield from _single_findings(statistics, order)
+    if verdicts.mistakes is not None:
+        yield from _overlooked_findings(verdicts.confusion.names, verdicts.mistakes)
+    yield from _single_findings(verdicts, order)
     few = np.flatnonzero(flags.has(FlagKind.few))
     if len(few):
         who = f"{pluralise(len(few), 'annotator')} of {len(order):,} gave too few labels to be judged"
@@ -303,15 +269,13 @@ def _overlooked_findings(names: tuple[str, ...], found: SpanErrors) -> Iterator[
     yield ReportFinding(text, Urgency.act, importance=88, is_collective=True)
 
 
-def _single_findings(statistics: AnnotatorStatistics, order: list[int]) -> Iterator[ReportFinding]:
+def _single_findings(verdicts: AnnotatorVerdicts, order: list[int]) -> Iterator[ReportFinding]:
     """A sentence for each of the first flagged annotators, but for those with too few labels."""
-    confusion = statistics.confusion
+    confusion = verdicts.confusion
     total = max(int(confusion.n_labels.sum()), 1)
     for j in order[:MOST_SENTENCES]:
-        for kind in statistics.flag_kinds(j):
+        for kind in verdicts.flag_kinds(j):
             if kind is not FlagKind.few:
                 importance = round(40 + 4 * (FLAG_RANK[kind] + confusion.n_labels[j] / total), 4)
                 severity = Urgency.act if kind in DISTRUSTED else Urgency.look
-                yield ReportFinding(
-                    _reason(statistics, kind, j), severity, importance=importance, about=confusion.names[j]
-                )
+                yield ReportFinding(verdicts.reason(kind, j), severity, importance=importance, about=confusion.names[j])

@@ -3,21 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
+from crowdlogic.annotators.verdicts.flags import FlagKind
 from crowdlogic.report.findings import Histogram, Quantity, ReportFinding
-
-
-class FlagKind(StrEnum):
-    """What can be wrong with an annotator."""
-
-    adversary = "adversary"
-    spammer = "spammer"
-    one_class = "one class"
-    biased = "biased"
-    careless = "careless"
-    drift = "drift"
-    few = "too few labels"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +87,8 @@ class AnnotatorRow:
         n_gold: Labels whose gold is known.
         skill: How far their labels agree with the answers beyond what their own habits would by chance, with its
             interval: 1 for always right, 0 for guessing or always saying the same, below 0 for worse than chance.
-        spam_score: 0 for one who answers the same whatever the truth, 1 for a perfect one; None if not computed.
+        informativeness: How far their labels depend on the truth: 0 for one who answers the same whatever it is, 1 for
+            one whose labels give it away; None if not computed.
         confusions: What they mix up most, at most three.
         matrix: matrix[m][n], expected counts of labels n where the truth is m; None with too many classes.
         favourite: The label they give most; None without labels.
@@ -120,7 +109,7 @@ class AnnotatorRow:
     gold_accuracy: Quantity
     n_gold: int
     skill: Quantity
-    spam_score: float | None
+    informativeness: float | None
     confusions: tuple[ConfusedClasses, ...]
     matrix: tuple[tuple[float, ...], ...] | None
     favourite: str | None

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+from crowdlogic.annotators.verdicts.flags import FlagKind
 from crowdlogic.report.findings import TaskKind
 from crowdlogic.report.page import Highlights, Tile
 from crowdlogic.report.pages.annotators.computation import DISTRUSTED
 from crowdlogic.report.pages.annotators.findings import (
     AnnotatorFindings,
     AnnotatorRow,
-    FlagKind,
     PairAgreement,
     SpanMistakes,
 )

@@ -12,7 +12,7 @@ from crowdlogic.report.findings import round_figure
 from crowdlogic.report.inputs import ReportInputs
 from crowdlogic.report.pages.labels.findings import Belief, ShownItem, TaggedSentence, Vote
 from crowdlogic.report.pages.labels.sentences import show_sentences
-from crowdlogic.report.reliability import score_annotators
+from crowdlogic.report.verdicts import annotator_verdicts
 
 MOST_BELIEFS = 8
 """Classes whose probability is shown."""
@@ -32,7 +32,7 @@ def show_items(context: Context, units: Ints, expected_wrong: Floats) -> tuple[S
     items, offsets = inputs.labels.item_of_unit[units], inputs.labels.offsets
     sentences: Sequence[TaggedSentence | None] = [None] * len(units)
     tokens: Sequence[int | None] = [None] * len(units)
-    reliability = context.once(score_annotators).reliability
+    reliability = context.once(annotator_verdicts).scores.reliability
     if offsets is not None:
         tokens = (units - offsets[items]).tolist()
         sentences = show_sentences(inputs, items, units - offsets[items], reliability)

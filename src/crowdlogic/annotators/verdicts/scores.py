@@ -1,4 +1,4 @@
-"""How reliable each annotator is, by the beliefs; several pages need it.
+"""How reliable each annotator is, by the beliefs.
 
 Where beliefs are plain shares of votes, every annotator's own vote is among them, which flatters those who guess. There
 each label is compared with the votes of the others on the same unit (leave-one-out), and a label without any other vote
@@ -10,21 +10,22 @@ Axes: i unit, j annotator, k class, n label.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
 
-from crowdlogic.annotators.summary import annotator_table
+from crowdlogic.annotators.figures import annotator_figures
 from crowdlogic.data.estimate import Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.numerics.arrays import Floats
-from crowdlogic.report.context import Context
-from crowdlogic.truth.majority import MajorityVote
+from crowdlogic.numerics.arrays import Floats, Ints
 
 LEVEL = 0.95
 """The level of credible intervals."""
 MOST_CELLS = 200_000_000
 """Labels times classes beyond which a row of votes for each label would not fit into memory."""
+SHARES_OF_VOTES = "majority"
+"""The truth method whose beliefs are shares of votes."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -35,36 +36,50 @@ class AnnotatorScores:
         labels: The labels that are compared with the beliefs.
         estimate: The beliefs they are compared with.
         is_leave_one_out: Whether each label is compared with the votes of the others.
-        table: `annotator_table` of both, with the numbers of labels and items that were given.
+        n_labels: n_labels[j], labels given.
+        n_items: n_items[j], items labelled.
     """
 
     labels: CrowdLabels
     estimate: Estimate
     is_leave_one_out: bool
-    table: pl.DataFrame
+    n_labels: Ints
+    n_items: Ints
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """The figures of every annotator, with intervals at the usual level."""
+        return self.at_level(LEVEL)
+
+    def at_level(self, level: float) -> pl.DataFrame:
+        """The figures with intervals at some level, and the numbers of labels and items that were given."""
+        table = annotator_figures(self.labels, self.estimate, level)
+        return table.with_columns(pl.Series("labels", self.n_labels), pl.Series("items", self.n_items))
 
     @property
     def reliability(self) -> Floats:
         """reliability[j], the expected share of right labels, or F1 of spans; NaN for annotators without labels."""
-        has_labels = self.table["labels"].to_numpy() > 0
-        return np.where(has_labels, self.table["reliability"].to_numpy(), np.nan)
+        return np.where(self.n_labels > 0, self.table["reliability"].to_numpy(), np.nan)
 
 
-def score_annotators(context: Context) -> AnnotatorScores:
-    """Compare every annotator's labels with the beliefs; use it as `context.once(score_annotators)`."""
-    labels, estimate = context.inputs.labels, context.inputs.estimate
+def score_annotators(labels: CrowdLabels, estimate: Estimate) -> AnnotatorScores:
+    """Compare every annotator's labels with the beliefs; where these are shares of votes, with the others' votes."""
     by_others = leave_one_out(labels, estimate)
     compared, beliefs = (labels, estimate) if by_others is None else by_others
-    table = annotator_table(compared, beliefs, level=LEVEL).with_columns(
-        pl.Series("labels", labels.labels_per_annotator()),
-        pl.Series("items", np.bincount(labels.annotations()[1], minlength=len(labels.annotators))),
+    return AnnotatorScores(
+        labels=compared,
+        estimate=beliefs,
+        is_leave_one_out=by_others is not None,
+        n_labels=labels.labels_per_annotator(),
+        n_items=np.bincount(labels.annotations()[1], minlength=len(labels.annotators)),
     )
-    return AnnotatorScores(labels=compared, estimate=beliefs, is_leave_one_out=by_others is not None, table=table)
 
 
 def leave_one_out(labels: CrowdLabels, estimate: Estimate) -> tuple[CrowdLabels, Estimate] | None:
     """Each label as a unit of its own, believed as the others voted; None unless beliefs are shares of votes."""
-    if estimate.method != MajorityVote.name or not 0 < labels.n_labels * labels.n_classes <= MOST_CELLS:
+    if estimate.method != SHARES_OF_VOTES or labels.negated is not None:
+        return None
+    if not 0 < labels.n_labels * labels.n_classes <= MOST_CELLS:
         return None
     # others[n, k]: votes for class k on the unit of label n, without label n itself.
     others = labels.votes()[labels.unit]

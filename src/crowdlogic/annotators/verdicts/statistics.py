@@ -18,20 +18,14 @@ from functools import cached_property
 import numpy as np
 
 from crowdlogic.annotators.protocol import MOST_CELLS
+from crowdlogic.annotators.verdicts.scores import LEVEL, AnnotatorScores
 from crowdlogic.engines.shards import make_shards
 from crowdlogic.engines.sweeps import tally
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.intervals import credible_interval
-from crowdlogic.report.inputs import ReportInputs
-from crowdlogic.report.pages.annotators.findings import ConfusedClasses
-from crowdlogic.report.reliability import LEVEL, AnnotatorScores
 
 SMOOTHING = 0.5
 """Pseudo-counts over each row of a smoothed confusion matrix."""
-MOST_CONFUSIONS = 3
-"""Confusions that are shown of an annotator."""
-LEAST_CONFUSIONS = 0.5
-"""Expected number of times from which on a confusion is shown."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -99,29 +93,16 @@ class ConfusionStatistics:
         return (share - self.chance) / room, (low - self.chance) / room, (high - self.chance) / room
 
 
-def confusion_statistics(inputs: ReportInputs, scores: AnnotatorScores) -> ConfusionStatistics:
+def confusion_statistics(scores: AnnotatorScores) -> ConfusionStatistics:
     """The confusion statistics of all annotators."""
     labels, size = scores.labels, len(scores.labels.annotators)
     counts: Floats = np.zeros((size, 0, 0))
     if labels.n_labels and size * labels.n_classes**2 <= MOST_CELLS:
-        counts = tally(make_shards(labels), scores.estimate.beliefs).counts.transpose(0, 2, 1)
+        counts = tally(make_shards(labels, partial=True), scores.estimate.beliefs).counts.transpose(0, 2, 1)
     return ConfusionStatistics(
         names=tuple(str(name) for name in labels.annotators),
-        classes=inputs.class_names,
+        classes=tuple(str(name) for name in labels.classes),
         counts=counts,
-        n_labels=scores.table["labels"].to_numpy(),
-        n_items=scores.table["items"].to_numpy(),
+        n_labels=scores.n_labels,
+        n_items=scores.n_items,
     )
-
-
-def most_confused(statistics: ConfusionStatistics, j: int) -> tuple[ConfusedClasses, ...]:
-    """The classes that annotator j mistakes for others most often, by expected number."""
-    counts, names = statistics.counts[j], statistics.classes
-    wrong = counts * (1 - np.eye(len(counts)))
-    found = []
-    for cell in np.argsort(-wrong, axis=None, kind="stable")[:MOST_CONFUSIONS].tolist():
-        m, n = divmod(cell, len(counts))
-        if wrong[m, n] >= LEAST_CONFUSIONS:
-            count, share = round(float(wrong[m, n]), 2), round(float(wrong[m, n] / counts[m].sum()), 6)
-            found.append(ConfusedClasses(truth=names[m], label=names[n], count=count, share=share))
-    return tuple(found)

@@ -18,17 +18,29 @@ Axes: j annotator, m true class, n given label.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 
-from crowdlogic.annotators.summary import spam_scores
+from crowdlogic.annotators.figures import informativeness
+from crowdlogic.annotators.verdicts.statistics import ConfusionStatistics
 from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.data.wording import approximate, percent, pluralise, shorten_name
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.intervals import credible_interval
-from crowdlogic.report.findings import TaskKind
-from crowdlogic.report.pages.annotators.findings import FlagKind
-from crowdlogic.report.pages.annotators.statistics import ConfusionStatistics
+
+
+class FlagKind(StrEnum):
+    """What can be wrong with an annotator."""
+
+    adversary = "adversary"
+    spammer = "spammer"
+    one_class = "one class"
+    biased = "biased"
+    careless = "careless"
+    drift = "drift"
+    few = "too few labels"
+
 
 FEW_ITEMS, FEW_SENTENCES = 10, 3
 """Who labelled fewer items, or sentences, cannot be judged."""
@@ -36,8 +48,8 @@ ADVERSARY_SKILL = -0.1
 """An adversary's skill is below this, and the upper end of its interval at ADVERSARY_LEVEL is below 0."""
 ADVERSARY_LEVEL = 0.998
 """The level of that interval: a grave thing to say of one in many annotators."""
-ADVERSARY_SPAM_SCORE = 0.3
-"""Or the skill is below 0, the upper end of its interval below LITTLE_SKILL, and the spam score above this."""
+ADVERSARY_INFORMATIVENESS = 0.3
+"""Or the skill is below 0, the upper end of its interval below LITTLE_SKILL, and the informativeness above this."""
 ONE_CLASS_SHARE = 0.95
 """From this share of one label on it is nearly always the same."""
 OTHER_TRUTH_SHARE = 0.15
@@ -91,9 +103,9 @@ class CharacterFlags:
         return np.asarray(self.kind == CHARACTER_FLAGS.index(kind))
 
 
-def least_items(task: TaskKind) -> int:
+def least_items(*, is_sequential: bool) -> int:
     """How many items an annotator must have labelled to be judged."""
-    return FEW_ITEMS if task is TaskKind.documents else FEW_SENTENCES
+    return FEW_SENTENCES if is_sequential else FEW_ITEMS
 
 
 def flag_annotators(
@@ -143,10 +155,10 @@ def _is_careless(
 def is_adversary(statistics: ConfusionStatistics) -> Bools:
     """Whether annotator j is worse than chance: with great certainty, or with labels that reveal much of the truth."""
     skill, _, high = statistics.skill
-    spam_score = spam_scores(statistics.smoothed) if statistics.counts.shape[1] else np.zeros(len(skill))
+    revealed = informativeness(statistics.smoothed) if statistics.counts.shape[1] else np.zeros(len(skill))
     with np.errstate(invalid="ignore"):
         is_certain = (skill < ADVERSARY_SKILL) & (statistics.skill_at(ADVERSARY_LEVEL)[2] < 0)
-        is_revealing = (skill < 0) & (high < LITTLE_SKILL) & (spam_score > ADVERSARY_SPAM_SCORE)
+        is_revealing = (skill < 0) & (high < LITTLE_SKILL) & (revealed > ADVERSARY_INFORMATIVENESS)
     return np.asarray(is_certain | is_revealing)
 
 

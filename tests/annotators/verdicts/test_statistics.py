@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdlogic.report.pages.annotators.statistics import ConfusionStatistics, most_confused
+from crowdlogic.annotators.verdicts.statistics import ConfusionStatistics
 
 
 def statistics_of(counts: list[list[float]]) -> ConfusionStatistics:
@@ -26,11 +26,3 @@ def test_skill_is_cohens_kappa_by_hand() -> None:
 
 def test_skill_is_undefined_where_chance_leaves_no_room() -> None:
     assert np.isnan(statistics_of([[40, 0], [0, 0]]).skill[0][0])
-
-
-def test_the_most_common_confusions_come_first_and_rare_ones_are_left_out() -> None:
-    found = most_confused(statistics_of([[40, 10, 0.4], [0.5, 30, 0.49], [8, 2, 10]]), 0)
-
-    assert [(one.truth, one.label, one.count) for one in found] == [("A", "B", 10.0), ("C", "A", 8.0), ("C", "B", 2.0)]
-    assert found[1].share == pytest.approx(0.4)
-    assert len(most_confused(statistics_of([[40, 0.49], [0.5, 30]]), 0)) == 1

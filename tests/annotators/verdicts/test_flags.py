@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdlogic.annotators.summary import spam_scores
+from crowdlogic.annotators.figures import informativeness
+from crowdlogic.annotators.verdicts.flags import CHARACTER_FLAGS, FlagKind, explain_flag, flag_annotators, least_items
+from crowdlogic.annotators.verdicts.statistics import ConfusionStatistics
 from crowdlogic.numerics.intervals import credible_interval
-from crowdlogic.report.findings import TaskKind
-from crowdlogic.report.pages.annotators.findings import FlagKind
-from crowdlogic.report.pages.annotators.flags import CHARACTER_FLAGS, explain_flag, flag_annotators, least_items
-from crowdlogic.report.pages.annotators.statistics import ConfusionStatistics
 
 
 def statistics_of(counts: list[list[list[float]]], *, items: int | None = None) -> ConfusionStatistics:
@@ -117,11 +115,11 @@ def test_fewer_than_ten_items_or_three_sentences_are_too_few(least: int, items: 
     found = flag_annotators(statistics_of([symmetric(1000, 500)], items=items), least)
 
     assert CHARACTER_FLAGS[found.kind[0]] is flag
-    assert (least_items(TaskKind.documents), least_items(TaskKind.tags), least_items(TaskKind.spans)) == (10, 3, 3)
+    assert (least_items(is_sequential=False), least_items(is_sequential=True)) == (10, 3)
 
 
 def test_an_adversary_is_a_tenth_worse_than_chance() -> None:
-    # Very many labels, so that the interval decides nothing; the spam score of a skill of 0.1 is far below 0.3.
+    # Very many labels, so that the interval decides nothing; the informativeness of a skill of 0.1 is far below 0.3.
     above, below = symmetric(1e6, 0.4501e6), symmetric(1e6, 0.4499e6)
 
     assert [skill_of(above)[0], skill_of(below)[0]] == pytest.approx([-0.0998, -0.1002])
@@ -137,7 +135,7 @@ def test_an_adversary_is_worse_than_chance_with_great_certainty() -> None:
     assert [crowd_with(unsure), crowd_with(sure)] == [FlagKind.spammer, FlagKind.adversary]
 
 
-def test_a_revealing_adversary_has_a_spam_score_above_three_tenths() -> None:
+def test_a_revealing_adversary_has_an_informativeness_above_three_tenths() -> None:
     # Few labels, all in a cycle: with a share s on the next class and the rest spread, the skill is below 0 and the
     # upper end of its interval at the usual level small, but at 99.8% above 0.
     def cycle(share: float, n: float = 7) -> list[list[float]]:
@@ -146,7 +144,7 @@ def test_a_revealing_adversary_has_a_spam_score_above_three_tenths() -> None:
 
     low, high = (statistics_of([cycle(share)]) for share in (0.72, 0.73))
 
-    assert spam_scores(low.smoothed)[0] < 0.3 < spam_scores(high.smoothed)[0]
+    assert informativeness(low.smoothed)[0] < 0.3 < informativeness(high.smoothed)[0]
     assert low.skill_at(0.998)[2][0] > 0
     assert high.skill_at(0.998)[2][0] > 0
     assert high.skill[2][0] < 0.3

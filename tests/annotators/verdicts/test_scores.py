@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from tests.report.small_crowds import context_of, estimate_with, inputs_by, small_crowd
 
+from crowdlogic.annotators.verdicts.scores import SHARES_OF_VOTES, leave_one_out
 from crowdlogic.data.simulate import simulate_crowd
 from crowdlogic.report.pages.annotators.computation import compute_annotators
-from crowdlogic.report.reliability import leave_one_out
+from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import truth_method
 
 
@@ -39,6 +40,10 @@ def test_a_method_that_models_annotators_is_left_alone() -> None:
     labels = small_crowd()
 
     assert leave_one_out(labels, estimate_with(labels)) is None
+
+
+def test_the_method_whose_beliefs_are_shares_of_votes_is_majority_vote() -> None:
+    assert MajorityVote.name == SHARES_OF_VOTES
 
 
 def test_spammers_do_not_hide_behind_their_own_votes() -> None:

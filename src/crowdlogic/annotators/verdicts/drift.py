@@ -19,10 +19,7 @@ import numpy as np
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
-from crowdlogic.numerics.intervals import HALF, credible_interval
 from crowdlogic.numerics.sums import sum_by
-from crowdlogic.report.findings import Quantity, round_figure
-from crowdlogic.report.pages.annotators.findings import Drift, TimeBin
 
 BINS = 5
 """Equal parts of an annotator's annotations, in the order of time."""
@@ -59,26 +56,6 @@ class DriftStatistics:
     p_value: Floats
     falls: Bools
     level: float
-
-    def finding(self, j: int) -> Drift | None:
-        """The drift of annotator j; None with too few annotations."""
-        if not self.is_tested[j]:
-            return None
-        n = self.n[j].astype(np.float64)
-        low, high = credible_interval(self.right[j], n, self.level)
-        share = (self.right[j] + HALF) / (n + 2 * HALF)
-        bins = tuple(
-            TimeBin(
-                begin=float(self.begin[j, b]),
-                end=float(self.end[j, b]),
-                n=int(n[b]),
-                reliability=Quantity(round_figure(share[b]), low=round_figure(low[b]), high=round_figure(high[b])),
-            )
-            for b in range(BINS)
-        )
-        p_value = float(self.p_value[j]) if np.isfinite(self.p_value[j]) else None
-        change = float(round(self.change[j], 6))
-        return Drift(bins=bins, change=change, p_value=p_value, falls=bool(self.falls[j]))
 
 
 def measure_drift(labels: CrowdLabels, beliefs: Beliefs, level: float) -> DriftStatistics | None:

@@ -21,7 +21,6 @@ import numpy as np
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.names import ClassName
 from crowdlogic.engines.shards import UNKNOWN, anchor_classes
 from crowdlogic.errors import ConvergenceWarning
 from crowdlogic.metrics.calibration import log_loss
@@ -67,7 +66,7 @@ def infer_calibrated(
     predicted = predict_anchors(method, labels, corpus, fitting=fitting, dependence=dependence)
     known = anchor_classes(labels, fitting.anchors)
     sharpness = fit_sharpness(predicted, known, spread=dependence.sharpness_spread)
-    return _sharpen(estimate, labels, fitting.anchors, sharpness)
+    return sharpen(estimate, labels, fitting.anchors, sharpness)
 
 
 def predict_anchors(
@@ -108,15 +107,21 @@ def fit_sharpness(beliefs: Beliefs, gold: Ints, *, spread: float) -> float:
     return float(np.exp(minimize_scalar(cost, bounds=(-WIDEST, WIDEST), method="bounded").x))
 
 
-def _sharpen(
-    estimate: Estimate, labels: CrowdLabels, anchors: Mapping[Any, ClassName | list[ClassName]], sharpness: float
+def sharpen(
+    estimate: Estimate, labels: CrowdLabels, anchors: Mapping[Any, Any], sharpness: float, *, checked: int | None = None
 ) -> Estimate:
+    """The estimate with its stated beliefs made sharper (or flatter); known truths stay certain.
+
+    Args:
+        estimate: An estimate with a calibration.
+        labels: Its labels.
+        anchors: item -> true class of every item whose truth is known.
+        sharpness: What the log beliefs are multiplied by.
+        checked: How many anchors the sharpness rests on; None for all.
+    """
     calibration = estimate.calibration
     if calibration is None:
         return estimate
     beliefs = keep_known(temper(estimate.beliefs, sharpness), labels, anchors)
-    return replace(
-        estimate,
-        beliefs=beliefs,
-        calibration=replace(calibration, sharpness=sharpness, anchors=len(anchors)),
-    )
+    rests_on = len(anchors) if checked is None else checked
+    return replace(estimate, beliefs=beliefs, calibration=replace(calibration, sharpness=sharpness, anchors=rests_on))

@@ -1,6 +1,6 @@
 """The crowd-kit drop-in beside crowd-kit itself, from frame to frame.
 
-    python -m benchmarks.dropin_speed [--sizes 1e5,1e6] [--repeats 5] [--fresh] [--peers PYTHON]
+    python -m benchmarks.dropin_speed [--sizes 1e5,1e6] [--repeats 9] [--fresh] [--peers PYTHON]
 
 Two labels, and five with 100,000 answers; 5 answers a task; 100 workers, so that crowd-kit's MMSR, whose matrices grow
 with the pairs of workers, can run. Every aggregator has its default options and a frame of text; each side runs in a
@@ -117,7 +117,7 @@ def main() -> None:
     """Measure what is not yet known, and write the table."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--sizes", default="1e5,1e6")
-    options.add_argument("--repeats", type=int, default=5)
+    options.add_argument("--repeats", type=int, default=9)
     options.add_argument("--peers", default=str(PEERS), help="A python with crowd-kit.")
     options.add_argument("--fresh", action="store_true", help="Forget earlier figures.")
     chosen = options.parse_args()

@@ -6,7 +6,7 @@ import pytest
 from scipy.special import logsumexp, softmax
 from tests.compat.crowdkit.small_answers import YES_NO
 
-from crowdlogic.compat.crowdkit.answers import appearance, best_labels, code_answers, posterior
+from crowdlogic.compat.crowdkit.answers import appearance, best_labels, code_answers, compact_codes, posterior
 
 
 def test_names_are_sorted_and_codes_point_at_them() -> None:
@@ -63,6 +63,42 @@ def test_sums_over_pairs_by_plain_loops() -> None:
     np.testing.assert_allclose(table.hits(q), [counts[p, n] for p, (_, n) in enumerate(pairs)], rtol=1e-12)
     np.testing.assert_allclose(table.match_evidence(np.ones(len(pairs))), answers.scores(), rtol=1e-12)
     np.testing.assert_array_equal(table.sum_by_worker(table.given()), [4, 3, 3])
+
+
+@pytest.mark.parametrize("spread", [3, 10**6])
+def test_compact_codes_are_those_of_sorted_distinct_keys(spread: int) -> None:
+    keys = np.random.default_rng(0).integers(spread, size=200)
+
+    codes, found = compact_codes(keys)
+
+    assert found.tolist() == sorted(set(keys.tolist()))
+    np.testing.assert_array_equal(found[codes], keys)
+
+
+def test_sums_do_not_depend_on_the_order_of_the_rows() -> None:
+    answers = code_answers(pd.concat([YES_NO, YES_NO.head(2)]))
+    shuffled = answers.take(np.random.default_rng(0).permutation(len(answers.task)))
+    q = np.random.default_rng(1).random((3, 2))
+
+    np.testing.assert_allclose(shuffled.table().counts(q), answers.table().counts(q), rtol=1e-12)
+
+
+def test_first_rows_of_pairs_by_a_plain_loop() -> None:
+    answers = code_answers(YES_NO.iloc[::-1])
+    table = answers.table()
+
+    rows = list(zip(answers.worker.tolist(), answers.label.tolist(), strict=True))
+
+    assert table.first.tolist() == [rows.index(pair) for pair in zip(table.worker, table.label, strict=True)]
+
+
+def test_missing_values_have_no_code_and_the_rest_is_sorted() -> None:
+    frame = YES_NO.assign(label=["no", None, "yes", "no", None, "yes", "no", "yes", "yes"])
+
+    answers = code_answers(frame)
+
+    assert list(answers.labels) == ["no", "yes"]
+    assert answers.labels.take(answers.label).tolist() == [name for name in frame["label"] if isinstance(name, str)]
 
 
 def test_posteriors_are_those_of_a_softmax() -> None:

@@ -26,6 +26,7 @@ class AnswerTable:
     Attributes:
         by_task: by_task[i, p].
         by_pair: by_pair[p, i], the same transposed.
+        first: first[p], the first row with the pair.
         worker: worker[p].
         label: label[p].
         n_workers: Number of workers.
@@ -34,6 +35,7 @@ class AnswerTable:
 
     by_task: Any
     by_pair: Any
+    first: Ints
     worker: Ints
     label: Ints
     n_workers: int
@@ -96,18 +98,24 @@ class Answers:
         key = (self.task * np.int64(max(len(self.workers), 1)) + self.worker) * max(len(self.labels), 1) + self.label
         return np.asarray(~pd.Series(key).duplicated().to_numpy())
 
-    def take(self, rows: Bools) -> Answers:
+    def take(self, rows: Bools | Ints) -> Answers:
         """Some of the rows; the names stay."""
         return Answers(self.task[rows], self.worker[rows], self.label[rows], self.tasks, self.workers, self.labels)
 
     def table(self) -> AnswerTable:
         """The answers as sparse matrices, for the sums of EM."""
-        key = self.worker * np.int64(max(len(self.labels), 1)) + self.label
-        pair, pairs = pd.factorize(key, sort=True)
-        shape = (len(self.tasks), len(pairs))
-        forward = sparse.csr_array((np.ones(len(pair)), (self.task, pair)), shape=shape)
-        worker, label = pairs // max(len(self.labels), 1), pairs % max(len(self.labels), 1)
-        return AnswerTable(forward, forward.T, worker, label, len(self.workers), len(self.labels))
+        n_labels = max(len(self.labels), 1)
+        pair, pairs = compact_codes(self.worker * np.int64(n_labels) + self.label)
+        forward = _csr_of_ones(self.task, pair, (len(self.tasks), len(pairs)))
+        return AnswerTable(
+            forward,
+            forward.T,
+            first=_first_rows(pair, len(pairs)),
+            worker=pairs // n_labels,
+            label=pairs % n_labels,
+            n_workers=len(self.workers),
+            n_labels=len(self.labels),
+        )
 
     def task_labels(self, best: Ints, order: Ints | None = None) -> Any:
         """`labels_`: the name of each task's label."""
@@ -132,7 +140,7 @@ def code_answers(data: Any, *, by_appearance: bool = False) -> Answers:
         data: The frame.
         by_appearance: Whether tasks and workers stay in the order of the data; else they are sorted.
     """
-    given = data[COLUMNS]
+    given = data if set(COLUMNS) <= set(data.columns) else data[COLUMNS]  # which says what is missing
     sort = not by_appearance
     (task, tasks), (worker, workers) = (_code(given[name], sort=sort) for name in COLUMNS[:2])
     label, labels = _code(given["label"])
@@ -143,11 +151,44 @@ def code_answers(data: Any, *, by_appearance: bool = False) -> Answers:
 
 def _code(column: Any, *, sort: bool = True) -> tuple[Ints, Any]:
     """Codes of a column, and its values; in the order of appearance, where they cannot be sorted."""
+    codes, values = pd.factorize(column)
+    codes, index = np.asarray(codes, dtype=np.int64), pd.Index(values)
+    if not sort:
+        return codes, index
     try:
-        codes, values = pd.factorize(column, sort=sort)
+        order = index.argsort()
     except TypeError:
-        codes, values = pd.factorize(column)
-    return np.asarray(codes, dtype=np.int64), pd.Index(values)
+        return codes, index
+    rank = np.full(len(order) + 1, -1)  # the last entry is that of a missing value, whose code is -1
+    rank[order] = np.arange(len(order))
+    return rank[codes], index.take(order)
+
+
+def compact_codes(keys: Ints) -> tuple[Ints, Ints]:
+    """The codes of keys that are not negative, and the keys behind the codes, sorted."""
+    if not len(keys) or keys.max() > 4 * len(keys):
+        codes, found = pd.factorize(keys, sort=True)
+        return np.asarray(codes, dtype=np.int64), np.asarray(found)
+    present = np.zeros(int(keys.max()) + 1, dtype=bool)  # a table of all keys: no hashing
+    present[keys] = True
+    return np.asarray((np.cumsum(present) - 1)[keys]), np.flatnonzero(present)
+
+
+def _csr_of_ones(row: Ints, column: Ints, shape: tuple[int, int]) -> Any:
+    """A sparse matrix of how often each row and column meet; repeated entries add up."""
+    if len(row) and (np.diff(row) < 0).any():
+        order = np.argsort(row, kind="stable")
+        row, column = row[order], column[order]
+    starts = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=shape[0]))])
+    small = np.int32 if len(row) < 2**31 else np.int64
+    return sparse.csr_array((np.ones(len(row)), column.astype(small), starts.astype(small)), shape=shape)
+
+
+def _first_rows(codes: Ints, count: int) -> Ints:
+    """The first row in which each code stands."""
+    first = np.zeros(count, dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]  # of several rows the last one written counts: the first
+    return first
 
 
 def appearance(codes: Ints) -> Ints:

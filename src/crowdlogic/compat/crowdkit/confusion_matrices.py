@@ -15,7 +15,6 @@ from crowdlogic.compat.crowdkit.aggregator import ProbabilityAggregator
 from crowdlogic.compat.crowdkit.answers import (
     Answers,
     AnswerTable,
-    appearance,
     best_labels,
     code_answers,
     posterior,
@@ -217,8 +216,7 @@ def _loss(expected: float, q: Floats, prior: Floats, per_task: Floats) -> float:
 
 def _error_frame(answers: Answers, table: AnswerTable, errors: Floats) -> Any:
     """`errors_`: a row for each worker and label given, in the order of the data."""
-    order = appearance(np.asarray(answers.worker * np.int64(table.n_labels) + answers.label))
-    at = np.searchsorted(table.worker * np.int64(table.n_labels) + table.label, order)
+    at = np.argsort(table.first)
     index = pd.MultiIndex.from_arrays(
         [answers.workers.take(table.worker[at]), answers.labels.take(table.label[at])], names=["worker", "label"]
     )

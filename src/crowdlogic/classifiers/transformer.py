@@ -1,5 +1,7 @@
 """A Hugging Face transformer with a linear output layer, fine-tuned from a local folder: for documents and for tokens.
 
+Where no folder is named, it is the encoder that a package carries (`packaged_encoders`).
+
 A document is classified from the hidden state of its first position (or the mean over all positions), a token from that
 of its first piece. All that is needed to predict is saved with the classifier, so the folder may be removed later.
 
@@ -10,7 +12,6 @@ Axes: s sequence, t piece, u unit, d dimension, k class.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,20 +21,27 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
 
 from crowdlogic.classifiers.crowd_heads import restore_classifier
-from crowdlogic.classifiers.network import Batch, Inputs, Network, word_inputs
+from crowdlogic.classifiers.network import Inputs, word_inputs
 from crowdlogic.classifiers.neural import NeuralClassifier, find_device, load_fixed_tensors, torch_seed
+from crowdlogic.classifiers.packaged_encoders import find_folder
 from crowdlogic.classifiers.protocol import FIXED, MODEL, Arrays, derive_seed, encode_json, require_content
 from crowdlogic.classifiers.saved_arrays import saved_json, saved_number
 from crowdlogic.classifiers.training import Training
 from crowdlogic.classifiers.transformer_config import check_options, known_options, offline, with_attention
+from crowdlogic.classifiers.transformer_network import (
+    FLOAT,
+    POOLINGS,
+    PRECISIONS,
+    NetworkOptions,
+    TransformerNetwork,
+)
 from crowdlogic.classifiers.word_pieces import WordPieces
 from crowdlogic.classifiers.words import corpus_tokens
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.names import Classes
-from crowdlogic.errors import FormatError, MissingDataError, MissingExtraError, OptionError
+from crowdlogic.errors import FormatError, MissingExtraError, OptionError
 
 DEFAULT_TRAINING = Training(optimiser="adamw", learning_rate=5e-5, batch_size=16, clip_norm=1.0, weight_decay=0.01)
 CONFIG, TOKENIZER, LENGTH = FIXED + "config", FIXED + "tokenizer", FIXED + "length"
@@ -41,7 +49,6 @@ UNBUILDABLE = (
     TypeError, ValueError, KeyError, AttributeError, RuntimeError, ZeroDivisionError, AssertionError, IndexError,
 )  # fmt: skip
 """What torch and transformers raise on a configuration that no network can have."""
-POOLINGS = ("first", "mean")
 NO_LIMIT = 100_000
 """No limit of the length; tokenizers without one report an absurdly large number."""
 
@@ -51,12 +58,16 @@ class Transformer:
     """A pretrained transformer.
 
     Attributes:
-        folder: Where `save_pretrained` wrote the model (config.json, model.safetensors) and its tokenizer.
+        folder: Where `save_pretrained` wrote the model (config.json, model.safetensors) and its tokenizer; or the name
+            of an encoder that is installed as a package. Empty for the default one of these.
         pooling: The representation of a document: the `first` position, or the `mean` of all.
         max_length: Maximum number of word pieces in a sequence; less where the model's own limit is less. A longer
             document is truncated; a longer sentence is split, so that every token is predicted.
         dropout: Dropout rate before the output layer; the transformer has its own within.
         fine_tune: Whether the transformer itself is trained, or the output layer only.
+        frozen_layers: Number of layers, from the embeddings on, that are not trained: their hidden states are computed
+            once, so that an epoch costs only what the other layers cost. 0 trains all, the embeddings, too.
+        precision: float32; bfloat16, faster where the processor has instructions for it; or auto, bfloat16 there.
         training: The optimiser and its hyper-parameters.
     """
 
@@ -65,6 +76,8 @@ class Transformer:
     max_length: int = 256
     dropout: float = 0.1
     fine_tune: bool = True
+    frozen_layers: int = 0
+    precision: str = FLOAT
     training: Training = DEFAULT_TRAINING
 
     name = "transformer"
@@ -73,6 +86,10 @@ class Transformer:
         object.__setattr__(self, "folder", str(self.folder))
         if self.pooling not in POOLINGS:
             raise OptionError(f"{self.name}: pooling: {self.pooling!r} is none of {', '.join(POOLINGS)}.")
+        if self.precision not in PRECISIONS:
+            raise OptionError(f"{self.name}: precision: {self.precision!r} is none of {', '.join(PRECISIONS)}.")
+        if self.frozen_layers < 0:
+            raise OptionError(f"{self.name}: frozen_layers: {self.frozen_layers} is less than 0.")
         if self.max_length < 3 or not 0 <= self.dropout < 1:
             raise OptionError(f"{self.name}: max_length must be 3 or more, and dropout lie from 0 to below 1.")
 
@@ -84,7 +101,7 @@ class Transformer:
             encoder, tokenizer = read_model(str(self.folder))
             length = min(self.max_length, _length_limit(encoder.config, tokenizer))
             pieces = WordPieces(tokenizer.backend_tokenizer.to_str(), length)
-            network = TransformerNetwork(encoder, len(classes), self)
+            network = TransformerNetwork(encoder, len(classes), self.network_options)
         return self._make_classifier(network, pieces, seed)
 
     def load(self, arrays: Arrays, classes: Classes) -> NeuralClassifier:
@@ -97,11 +114,22 @@ class Transformer:
         length = saved_number(arrays, LENGTH, least=1, most=NO_LIMIT)
         with offline(), torch_seed(0, find_device("cpu")):
             config = _make_config(check_options(options, auto), auto)
-            network = TransformerNetwork(_make_encoder(config, arrays, auto), len(classes), self)
+            network = TransformerNetwork(_make_encoder(config, arrays, auto), len(classes), self.network_options)
             pieces = WordPieces(saved_json(arrays, TOKENIZER, str), length)
         load_fixed_tensors(network, arrays)
         _check_vocabulary(pieces, network)
         return restore_classifier(self._make_classifier(network, pieces, seed=0), arrays)
+
+    @property
+    def network_options(self) -> NetworkOptions:
+        """The options of the network."""
+        return NetworkOptions(
+            pooling=self.pooling,
+            dropout=self.dropout,
+            fine_tune=self.fine_tune,
+            frozen_layers=self.frozen_layers,
+            precision=self.precision,
+        )
 
     def _make_classifier(self, network: TransformerNetwork, pieces: WordPieces, seed: int) -> NeuralClassifier:
         config = known_options(network.config, import_transformers())
@@ -110,9 +138,8 @@ class Transformer:
             TOKENIZER: encode_json(pieces.description),
             LENGTH: np.array(pieces.length),
         }
-        return NeuralClassifier(
-            network, partial(_encode_corpus, self.name, pieces), self.training, seed=seed, fixed=fixed
-        )
+        encode = partial(_encode_corpus, self.name, pieces, network)
+        return NeuralClassifier(network, encode, self.training, seed=seed, fixed=fixed)
 
 
 def _make_config(options: dict[str, Any], auto: Any) -> Any:
@@ -150,52 +177,12 @@ def _check_vocabulary(pieces: WordPieces, network: TransformerNetwork) -> None:
         raise FormatError("These arrays are not of a transformer: its tokenizer does not fit its weights.")
 
 
-def _encode_corpus(name: str, pieces: WordPieces, corpus: Corpus) -> Inputs:
+def _encode_corpus(name: str, pieces: WordPieces, network: TransformerNetwork, corpus: Corpus) -> Inputs:
     if corpus.is_sequential:
         rows, offsets, units = pieces.encode_tokens(corpus_tokens(corpus, name))
-        return word_inputs(offsets, rows[None, :], units)
+        return network.with_states(word_inputs(offsets, rows[None, :], units))
     rows, offsets = pieces.encode_texts(require_content(corpus, "texts", name))
-    return word_inputs(offsets, rows[None, :])
-
-
-class TransformerNetwork(Network):
-    """A transformer and a linear output layer."""
-
-    def __init__(self, encoder: Any, n_classes: int, options: Transformer) -> None:
-        super().__init__()
-        self.encoder, self.n_classes = encoder, n_classes
-        self.pooling, self.fine_tune = options.pooling, options.fine_tune
-        self.encoder.requires_grad_(options.fine_tune)
-        self.dropout = nn.Dropout(options.dropout)
-        self.output = nn.Linear(encoder.config.hidden_size, n_classes)
-
-    @property
-    def config(self) -> dict[str, Any]:
-        """The configuration of the transformer, as plain values."""
-        found: dict[str, Any] = json.loads(self.encoder.config.to_json_string(use_diff=False))
-        return found
-
-    def train(self, mode: bool = True) -> TransformerNetwork:
-        """Set the mode; a transformer that is not fine-tuned stays in evaluation mode."""
-        super().train(mode)
-        self.encoder.train(mode and self.fine_tune)
-        return self
-
-    def logits(self, batch: Batch, precomputed: Tensor | None) -> Tensor:  # noqa: ARG002 (no piece has meaning by itself)
-        """logits[u, k]."""
-        rows = batch.words[0][batch.text].masked_fill(~batch.mask, self.encoder.config.pad_token_id or 0)
-        hidden: Tensor = self.encoder(input_ids=rows, attention_mask=batch.mask.long()).last_hidden_state
-        logits: Tensor = self.output(self.dropout(self.pool(hidden, batch)))
-        return logits
-
-    def pool(self, hidden: Tensor, batch: Batch) -> Tensor:
-        """hidden[u, d] of hidden[s, t, d]: at the first piece of each token, or the representation of a document."""
-        if batch.unit_positions is not None:
-            return batch.at_units(hidden)
-        if self.pooling == "first":
-            return hidden[:, 0]
-        mask = batch.mask[:, :, None]
-        return (hidden * mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1)
+    return network.with_states(word_inputs(offsets, rows[None, :]))
 
 
 def import_transformers() -> Any:
@@ -210,15 +197,9 @@ def import_transformers() -> Any:
 
 
 def read_model(folder: str) -> tuple[Any, Any]:
-    """The transformer and the tokenizer of a folder."""
-    if not folder:
-        raise OptionError(
-            "transformer: no folder is named. Give one that holds a model (save_pretrained writes it): "
-            "--set classifier.folder=FOLDER (in Python Transformer(folder=...))."
-        )
-    if not Path(folder).is_dir():
-        raise MissingDataError(f"{folder}: no such folder. Give one that holds a model (save_pretrained writes it).")
+    """The transformer and the tokenizer of a folder, or of an encoder that is known by name."""
     auto = import_transformers()
+    folder = find_folder(folder)
     here = {"local_files_only": True, "trust_remote_code": False}
     try:
         with silence(auto):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from crowdlogic.classifiers.packaged_encoders import find_folder
 from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.vectors import WordVectors, concatenate_vectors, read_vectors
@@ -126,12 +127,10 @@ def _with_grammar(
 
 
 def _check_kind(choice: MethodChoice, method: LearningMethod, corpus: Corpus, source: str) -> None:
-    """Refuse a tagger for texts and a classifier of texts for sentences, before anything else is done."""
-    if getattr(method.classifier, "folder", None) == "":
-        raise OptionError(
-            "--model transformer: no folder is named. Give one that holds a model (save_pretrained writes it): "
-            "--set classifier.folder=FOLDER"
-        )
+    """Refuse a tagger for texts, a classifier of texts for sentences and a transformer that is not there."""
+    folder: str | None = getattr(method.classifier, "folder", None)
+    if folder is not None:
+        find_folder(folder)
     model, asked = method.classifier.name, f"--preset {choice.preset}" if choice.preset else f"--model {choice.model}"
     if model in TAGGERS and not corpus.is_sequential:
         raise OptionError(

@@ -15,7 +15,8 @@ import numpy as np
 import torch
 
 from crowdlogic.classifiers.protocol import FIXED, decode_json
-from crowdlogic.classifiers.transformer import TransformerNetwork, import_transformers, silence
+from crowdlogic.classifiers.transformer import import_transformers, silence
+from crowdlogic.classifiers.transformer_network import TransformerNetwork
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.saved_run import Run
 

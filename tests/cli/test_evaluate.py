@@ -20,10 +20,56 @@ def test_evaluate_prints_one_object_for_documents(run: Run) -> None:
 
     assert done.code == 0
     figures = json.loads(done.out)
-    assert figures["n"] == 4
-    assert figures["accuracy"] == 0.5
+    assert (figures["n"], figures["coverage"]) == (3, 0.75)
+    assert figures["accuracy"] == pytest.approx(2 / 3, abs=1e-12)
     assert figures["macro_f1"] == pytest.approx((2 * 2 / (2 * 2 + 1 + 0) + 0) / 2, abs=1e-12)
-    assert done.err == "1 units have gold and no answer; they count as wrong.\n"
+    assert done.err == (
+        "1 of 4 items with gold have no answer: the scores are of the other 3. --unanswered wrong counts them as wrong.\n"
+    )
+
+
+def test_unanswered_items_count_as_wrong_where_that_is_asked_for(run: Run) -> None:
+    Path("p.csv").write_text("item,label\nu,x\nv,y\nw,x\n")
+    Path("g.csv").write_text("item,label\nw,x\nv,x\nu,x\nz,y\n")
+
+    done = run("evaluate", "p.csv", "g.csv", "--json", "--unanswered", "wrong")
+
+    figures = json.loads(done.out)
+    assert (figures["n"], figures["accuracy"], figures["coverage"]) == (4, 0.5, 0.75)
+    assert done.err == "1 of 4 items with gold have no answer and count as wrong.\n"
+
+
+def test_the_sure_part_of_an_aggregation_is_scored_by_what_it_answers(run: Run) -> None:
+    rows = [f"i{n},{who},{'y' if n < 30 and who == 'c' else 'x'}" for n in range(60) for who in "abc"]
+    Path("l.csv").write_text("\n".join(["item,annotator,label", *rows, ""]))
+    Path("g.csv").write_text("\n".join(["item,label", *(f"i{n},x" for n in range(60)), ""]))
+
+    run("aggregate", "l.csv", "-m", "majority", "-o", "truth.csv", "--min-confidence", "0.9", "--dependence", "none")
+    figures = json.loads(run("evaluate", "truth.csv", "g.csv", "--json").out)
+
+    assert (figures["n"], figures["coverage"], figures["accuracy"]) == (30, 0.5, 1.0)
+
+
+def test_a_run_is_scored_by_a_file_or_by_the_gold_that_it_keeps(run: Run) -> None:
+    rows = [f"i{n},{who},{'good' if n % 2 else 'bad'}" for n in range(40) for who in "ab"]
+    Path("l.csv").write_text("\n".join(["item,annotator,label", *rows, ""]))
+    texts = [f"i{n},{'fine film' if n % 2 else 'dull film'}" for n in range(40)]
+    Path("items.csv").write_text("\n".join(["item,text", *texts, ""]))
+    gold = [f"{row},{'good' if n % 2 or n < 4 else 'bad'}" for n, row in enumerate(texts)]
+    Path("known.csv").write_text("\n".join(["item,text,gold", *gold, ""]))
+    run("train", "--labels", "l.csv", "--items", "items.csv", "-o", "bare", "--epochs", "2")
+    run("train", "--labels", "l.csv", "--items", "known.csv", "-o", "kept", "--epochs", "2")
+
+    by_file = run("evaluate", "bare", "known.csv", "--json")
+    by_itself = run("evaluate", "kept", "--json")
+    refused = run("evaluate", "bare")
+
+    assert json.loads(by_file.out)["accuracy"] == json.loads(by_itself.out)["accuracy"] == 38 / 40
+    assert refused.code == 2
+    assert refused.err == (
+        "crowdlogic: bare is compared with the truth, which it does not hold itself. Name a file of it: "
+        "crowdlogic evaluate bare gold.csv\n"
+    )
 
 
 def test_ties_count_half_when_asked(run: Run) -> None:

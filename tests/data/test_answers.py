@@ -110,7 +110,6 @@ def test_what_was_not_compared_is_remarked() -> None:
 
     assert align_answers(predicted, gold).remarks == (
         "1 items of p.csv are not in g.csv and are not scored.",
-        "1 units have gold and no answer; they count as wrong.",
         "1 units have no gold and are not scored.",
         "The files share no class: 1.0 here, 1 there.",
     )
@@ -148,3 +147,13 @@ def test_gold_as_an_estimate_is_sure_where_it_is_known() -> None:
 
     assert estimate.answer_names() == ["x", None]
     assert estimate.confidence[0] == 1.0
+
+
+def test_a_sequence_is_unanswered_when_none_of_its_units_is() -> None:
+    gold = Answers(pl.Series(["a", "b", "c"]), ("O",), np.array([0, 0, 0, 0, -1]), offsets=np.array([0, 2, 4, 5]))
+    predicted = Answers(pl.Series(["a", "b", "c"]), ("O",), np.array([-1, 0, -1, -1, -1]), offsets=gold.offsets)
+
+    pair = align_answers(predicted, gold)
+
+    assert pair.unanswered.tolist() == [False, False, True, True, False]
+    assert pair.without(pair.unanswered).gold.tolist() == [0, 0, -1, -1, -1]

@@ -109,3 +109,20 @@ def test_a_folder_that_cannot_be_read_has_a_problem(tmp_path: Path) -> None:
 
     assert found.contents == "cannot be read as it is"
     assert found.problem == f"{tmp_path}/d.hf: state.json names no files of rows. Save the dataset again."
+
+
+def test_the_columns_of_a_table_are_named_with_what_they_were_taken_for(tmp_path: Path) -> None:
+    found = look(tmp_path, "nr,agent,verdict,body,shift\n1,a,x,hi,3\n1,b,x,hi,3\n2,a,y,ho,3\n", columns={"item": "nr"})
+
+    assert found.columns == {"item": "nr", "annotator": "agent", "label": "verdict", "text": "body"}
+    assert found.unused == ("shift",)
+    assert found.tables()[0].title == "Which column is what"
+    assert found.tables()[0].rows[0] == ("item", "nr")
+    assert found.tables()[0].rows[-1] == ("not used", "shift")
+    assert (found.figures()["columns"]["label"], found.figures()["unused_columns"]) == ("verdict", ["shift"])
+
+
+def test_a_wide_table_has_no_columns_to_name(tmp_path: Path) -> None:
+    found = look(tmp_path, "item,ann,bob\n1,x,x\n2,y,x\n", wide=True)
+
+    assert (found.columns, found.unused) == ({}, ())

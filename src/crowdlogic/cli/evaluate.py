@@ -10,13 +10,22 @@ from crowdlogic.cli.console import say, show_json, show_tables
 from crowdlogic.cli.options import FORMAT_NAMES, ColumnsOption, JsonOption
 from crowdlogic.data.tagging import Scheme
 from crowdlogic.metrics.scores import TieCredit
-from crowdlogic.workflows.evaluate import EvaluateOptions, evaluate
+from crowdlogic.workflows.evaluate import EvaluateOptions, Unanswered, evaluate
 from crowdlogic.workflows.inputs import parse_columns
 
 PredictedFile = Annotated[
-    str, typer.Argument(metavar="PREDICTED", help="Answers: item and label, or tagged sentences.")
+    str,
+    typer.Argument(
+        metavar="PREDICTED", help="Answers: item and label, or tagged sentences; or a run, or a saved estimate."
+    ),
 ]
-GoldFile = Annotated[str, typer.Argument(metavar="GOLD", help="The truth, in the same layout.")]
+GoldFile = Annotated[
+    str | None, typer.Argument(metavar="GOLD", help="The truth, in the same layout. A run may keep its own.")
+]
+UnansweredOption = Annotated[
+    Unanswered,
+    typer.Option("--unanswered", help="Items with gold and no answer: leave them out of the scores, or count them."),
+]
 TiesOption = Annotated[TieCredit, typer.Option("--ties", help="With p_ columns: give a tie part of the credit.")]
 
 FormatOption = Annotated[
@@ -26,17 +35,24 @@ FormatOption = Annotated[
 
 def command(
     predicted: PredictedFile,
-    gold: GoldFile,
+    gold: GoldFile = None,
     *,
     scheme: Annotated[Scheme, typer.Option("--scheme", help="How tags are read as spans.")] = Scheme.conll,
     ties: TiesOption = TieCredit.answered,
+    unanswered: UnansweredOption = Unanswered.skip,
     column: ColumnsOption = None,
     format: FormatOption = None,
     json: JsonOption = False,
 ) -> None:
     """Score answers against gold: accuracy and more, or precision, recall and F1 of spans."""
     options = EvaluateOptions(
-        predicted=predicted, gold=gold, scheme=scheme, ties=ties, columns=parse_columns(column), format=format
+        predicted=predicted,
+        gold=gold,
+        scheme=scheme,
+        ties=ties,
+        unanswered=unanswered,
+        columns=parse_columns(column),
+        format=format,
     )
     result = evaluate(options)
     say(*result.notices)

@@ -13,7 +13,7 @@ from crowdlogic.data.estimate import NO_ANSWER, Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes, Names, find, sort_classes
 from crowdlogic.errors import CorpusError, DataError, name_list
-from crowdlogic.numerics.arrays import Ints
+from crowdlogic.numerics.arrays import Bools, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +64,14 @@ def answers_from_crowd(labels: CrowdLabels, corpus: Corpus | None, source: str) 
     return Answers(labels.items, labels.classes, answer, offsets=labels.offsets, tokens=tokens, source=source)
 
 
+def answers_from_estimate(estimate: Estimate, source: str) -> Answers:
+    """The answers of an estimate, with the beliefs behind those of documents. `source` is what messages call them."""
+    beliefs = estimate.beliefs if estimate.offsets is None else None
+    return Answers(
+        estimate.items, estimate.classes, estimate.answer, beliefs=beliefs, offsets=estimate.offsets, source=source
+    )
+
+
 def estimate_from_gold(corpus: Corpus, method: str = "gold") -> Estimate:
     """The gold of a corpus as an estimate that is sure of it; units without gold have no answer."""
     gold = np.full(corpus.n_units, NO_ANSWER) if corpus.gold is None else corpus.gold
@@ -100,6 +108,20 @@ class AlignedAnswers:
     beliefs: Beliefs | None
     offsets: Ints | None
     remarks: tuple[str, ...] = ()
+
+    @property
+    def unanswered(self) -> Bools:
+        """unanswered[i], units with gold of documents without an answer, or of sequences without any."""
+        missing = self.predicted == NO_ANSWER
+        if self.offsets is not None:
+            lengths = np.diff(self.offsets)
+            sequence = np.repeat(np.arange(len(lengths)), lengths)
+            missing = (np.bincount(sequence, weights=~missing, minlength=len(lengths)) == 0)[sequence]
+        return np.asarray(missing & (self.gold != UNKNOWN))
+
+    def without(self, units: Bools) -> AlignedAnswers:
+        """The same without the gold of some units, so that they are not scored."""
+        return replace(self, gold=np.where(units, UNKNOWN, self.gold))
 
 
 def align_answers(predicted: Answers, gold: Answers) -> AlignedAnswers:
@@ -153,9 +175,6 @@ def _remarks(predicted: Answers, gold: Answers, units: Ints, pair: AlignedAnswer
     extra = int(np.count_nonzero(find(predicted.items, gold.items) < 0))
     if extra:
         yield f"{extra:,} items of {predicted.source} are not in {gold.source} and are not scored."
-    unanswered = int(np.count_nonzero((pair.predicted < 0) & (pair.gold >= 0)))
-    if unanswered:
-        yield f"{unanswered:,} units have gold and no answer; they count as wrong."
     unknown = int(np.count_nonzero(pair.gold < 0))
     if unknown:
         yield f"{unknown:,} units have no gold and are not scored."

@@ -178,7 +178,7 @@ def _left_out_notices(columns: Sequence[str]) -> tuple[str, ...]:
 
 def _annotator_columns(table: pl.DataFrame, item: str | None) -> tuple[list[str], list[str]]:
     """The columns of a wide table that are annotators, and those that hold the text or the gold."""
-    roles = find_roles(table.columns, {} if item is None else {"item": item})
+    roles = find_roles(table.columns, {} if item is None else {"item": item}, gold=True)
     left_out = [roles[role] for role in ("text", "tokens", "label", "tags") if role in roles]
     return [name for name in table.columns if name != item and name not in left_out], left_out
 

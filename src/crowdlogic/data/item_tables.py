@@ -22,7 +22,7 @@ def corpus_from_frame(frame: Any, *, columns: Mapping[str, str] | None = None) -
 
     Args:
         frame: A frame of pandas, polars or pyarrow with columns for the item and the text; or for the item and the
-            tokens, as lists or as text separated by spaces. A column `label` (or `tags`) holds the gold.
+            tokens, as lists or as text separated by spaces. A column `label` (or `gold`, `tags`) holds the gold.
         columns: role -> column, when the columns' names are not recognised.
     """
     return corpus_from_table(to_polars(frame, FRAME), FRAME, columns)
@@ -30,7 +30,7 @@ def corpus_from_frame(frame: Any, *, columns: Mapping[str, str] | None = None) -
 
 def corpus_from_table(table: pl.DataFrame, source: TableSource, columns: Mapping[str, str] | None = None) -> Corpus:
     """Texts from a table with item and text, sentences from one with tokens; gold from a label or tags."""
-    roles = find_roles(table.columns, columns, where=source.name)
+    roles = find_roles(table.columns, columns, where=source.name, gold=True)
     if "tokens" in roles:
         return corpus_from_records(table.to_dicts(), source, columns)
     require_columns(roles, ("item", "text"), table.columns, source=source, purpose="A table of items")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdlogic.data.answers import Answers, align_answers
+from crowdlogic.data.answers import Answers, align_answers, answers_from_estimate
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
@@ -63,9 +63,7 @@ def compare_methods(
 
 def score_estimate(estimate: Estimate, gold: Answers) -> dict[str, float]:
     """Accuracy with ties counted half; for span tags the F1 of whole spans, as conlleval counts and strictly."""
-    beliefs = estimate.beliefs if estimate.offsets is None else None
-    found = Answers(estimate.items, estimate.classes, estimate.answer, beliefs=beliefs, offsets=estimate.offsets)
-    pair = align_answers(found, gold)
+    pair = align_answers(answers_from_estimate(estimate, "the answers"), gold)
     if pair.offsets is None:
         return {"accuracy": accuracy(pair.gold, pair.predicted, beliefs=pair.beliefs, ties=TieCredit.half)}
     if not is_span_tag_set(pair.classes):

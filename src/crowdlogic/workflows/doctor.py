@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial as bind
 from pathlib import Path
@@ -14,6 +14,8 @@ from crowdlogic.data.formats.detection import detect_format
 from crowdlogic.data.formats.protocol import Crowd, FileFormat
 from crowdlogic.data.formats.tables import TableFormat
 from crowdlogic.data.formats.tool_export import ToolExport
+from crowdlogic.data.frames import LABEL_ROLES, TAG_ROLES
+from crowdlogic.data.intake.columns import find_roles
 from crowdlogic.data.intake.contract import Duplicates, LeftOut
 from crowdlogic.data.reading import read_answers, read_corpus
 from crowdlogic.data.wording import pluralise
@@ -51,6 +53,8 @@ class Diagnosis:
         format: The name of its format.
         title: What the format is called.
         contents: What the file holds, in a few words.
+        columns: Of a table: role -> the column that was taken for it.
+        unused: Of a table: the columns that were taken for nothing.
         facts: How much it holds; None where it holds no labels of several annotators.
         capabilities: What it allows; None likewise.
         notices: What was left out or changed, and what looks like a mistake.
@@ -63,6 +67,8 @@ class Diagnosis:
     format: str
     title: str
     contents: str
+    columns: Mapping[str, str] = field(default_factory=dict)
+    unused: tuple[str, ...] = ()
     facts: LabelFacts | None = None
     capabilities: Capabilities | None = None
     notices: tuple[str, ...] = ()
@@ -78,6 +84,9 @@ class Diagnosis:
     def tables(self) -> list[ResultTable]:
         """What the file holds, and what it allows."""
         columns, found = ["what", "found"], []
+        if self.columns:
+            rows = [*self.columns.items(), *([("not used", ", ".join(self.unused))] if self.unused else [])]
+            found.append(ResultTable(title="Which column is what", columns=columns, rows=rows))
         if self.facts is not None:
             found.append(ResultTable(title="What it holds", columns=columns, rows=self.facts.rows()))
         if self.capabilities is not None:
@@ -90,6 +99,8 @@ class Diagnosis:
             "file": self.file,
             "format": self.format,
             "contents": self.contents,
+            "columns": dict(self.columns),
+            "unused_columns": list(self.unused),
             "holds": None if self.facts is None else self.facts.figures(),
             "allows": None if self.capabilities is None else self.capabilities.figures(),
             "notices": list(self.notices),
@@ -113,18 +124,35 @@ def diagnose(options: DoctorOptions) -> Diagnosis:
 def _describe_crowd(options: DoctorOptions, format: FileFormat, crowd: Crowd, *, words: str = "") -> Diagnosis:
     """The diagnosis of a file of labels; `words` are the options that reading it took."""
     facts = count_labels(crowd)
+    columns, unused = _find_columns(options, format, crowd)
     contents = "tagged sentences" if crowd.labels.is_sequential else "labels of documents"
     return Diagnosis(
         file=options.file,
         format=format.name,
         title=format.title,
         contents=f"{contents} by {pluralise(facts.annotators, 'annotator')}",
+        columns=columns,
+        unused=unused,
         facts=facts,
         capabilities=find_capabilities(crowd.labels, facts),
         notices=tuple(crowd.labels.intake.messages()),
         left_out=crowd.labels.intake.left_out,
         first=tuple(_first_steps(options, format, facts, words=words, partial=crowd.labels.negated is not None)),
     )
+
+
+def _find_columns(options: DoctorOptions, format: FileFormat, crowd: Crowd) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Role -> column of a table of labels, and its other columns; none of a file that is no long table."""
+    if not isinstance(format, TableFormat) or options.input.wide:
+        return {}, ()
+    table = _attempt(lambda: format.read_table(InputFile(options.file))[0])
+    found = {} if table is None else find_roles(table.columns, options.input.columns)
+    used = (*(TAG_ROLES if crowd.labels.is_sequential else LABEL_ROLES), *(("text", "tokens") if crowd.corpus else ()))
+    roles = {role: found[role] for role in used if role in found}
+    given = "tags" if crowd.labels.is_sequential else "label"
+    if table is None or not {"item", "annotator", given} <= set(roles):  # a wide table, or records of another layout
+        return {}, ()
+    return roles, tuple(name for name in table.columns if name not in roles.values())
 
 
 def _answers_file(format: FileFormat, facts: LabelFacts) -> str:

@@ -1,20 +1,43 @@
-"""Answers against gold: scores of items, or of spans where the classes are span tags."""
+"""Answers against gold: scores of items, or of spans where the classes are span tags.
+
+The scores are of what was answered, and the coverage says how much that is: a file that keeps only the answers of some
+confidence is not as bad as if the others were wrong.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
-from crowdlogic.data.answers import AlignedAnswers, align_answers
+import numpy as np
+
+from crowdlogic.data.answers import AlignedAnswers, Answers, align_answers, answers_from_estimate, answers_from_gold
+from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.reading import read_answers
 from crowdlogic.data.tagging import Scheme, is_span_tag_set
+from crowdlogic.data.wording import pluralise
+from crowdlogic.errors import MissingDataError, OptionError
 from crowdlogic.metrics.scores import TieCredit, score
 from crowdlogic.metrics.spans import span_scores
+from crowdlogic.store.estimates import NAMES, load_estimate
+from crowdlogic.store.layout import is_run
+from crowdlogic.store.runs import read_run
 from crowdlogic.workflows.tables import ResultTable, percent
 
-SHARES = frozenset({"accuracy", "macro_f1", "precision", "recall", "f1", "calibration_error"})
+SHARES = frozenset({"coverage", "accuracy", "macro_f1", "precision", "recall", "f1", "calibration_error"})
 """The scores that a table shows in percent."""
+
+
+class Unanswered(StrEnum):
+    """What becomes of items with gold and without an answer."""
+
+    skip = "skip"
+    """They are not scored; the coverage says how many are."""
+    wrong = "wrong"
+    """They count as wrong answers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,18 +45,20 @@ class EvaluateOptions:
     """The options of `evaluate`.
 
     Attributes:
-        predicted: The file of answers.
-        gold: The file of the truth.
+        predicted: The file of answers, or the folder of a run or of a saved estimate.
+        gold: The file of the truth; None for the gold that a run keeps.
         scheme: How tags are read as spans.
         ties: What a tie counts that holds the truth; for answers with probabilities.
+        unanswered: What becomes of items with gold and without an answer.
         columns: role -> column, for columns whose names are not recognised.
         format: The format of both files; None to take it from the suffixes.
     """
 
     predicted: str
-    gold: str
+    gold: str | None = None
     scheme: Scheme = Scheme.conll
     ties: TieCredit = TieCredit.answered
+    unanswered: Unanswered = Unanswered.skip
     columns: Mapping[str, str] = field(default_factory=dict)
     format: str | None = None
 
@@ -74,17 +99,57 @@ class Evaluation:
 
 def evaluate(options: EvaluateOptions) -> Evaluation:
     """Score answers against gold."""
-    predicted, gold = (
-        read_answers(path, format=options.format, columns=options.columns) for path in (options.predicted, options.gold)
-    )
+    predicted, gold = _read(options)
     pair = align_answers(predicted, gold)
+    missing, n = int(pair.unanswered.sum()), int(np.count_nonzero(pair.gold != UNKNOWN))
+    if options.unanswered is Unanswered.skip:
+        pair = pair.without(pair.unanswered)
     scores, by_type = _score(pair, options)
     return Evaluation(
-        title=f"{options.predicted} against {options.gold}",
-        scores=scores,
+        title=f"{predicted.source} against {gold.source}",
+        scores={"coverage": 1 - missing / max(n, 1), **scores},
         by_type=by_type,
-        notices=tuple(pair.remarks),
+        notices=(*pair.remarks, *_describe_missing(missing, n, options.unanswered, is_tags=pair.offsets is not None)),
     )
+
+
+def _describe_missing(missing: int, n: int, policy: Unanswered, *, is_tags: bool) -> Iterator[str]:
+    """How many have gold and no answer, and what became of them."""
+    if not missing:
+        return
+    noun = "token" if is_tags else "item"
+    found = f"{missing:,} of {pluralise(n, f'{noun} with gold', f'{noun}s with gold')} have no answer"
+    if policy is Unanswered.wrong:
+        yield f"{found} and count as wrong."
+        return
+    yield f"{found}: the scores are of the other {n - missing:,}. --unanswered wrong counts them as wrong."
+
+
+def _read(options: EvaluateOptions) -> tuple[Answers, Answers]:
+    """The answers, of a file, a run or a saved estimate; and the gold, of a file or of the run itself."""
+    home, kept = Path(options.predicted), None
+    if is_run(home):
+        record = read_run(home)
+        predicted = answers_from_estimate(record.estimate, options.predicted)
+        if record.corpus.gold is not None and (record.corpus.gold != UNKNOWN).any():
+            kept = answers_from_gold(record.corpus, "the gold that it keeps")
+    elif (home / NAMES).is_file():
+        predicted = answers_from_estimate(load_estimate(home), options.predicted)
+    elif home.is_dir():
+        raise MissingDataError(
+            f"{home}: is a folder with neither a run nor an estimate in it. Name a file of answers, or a folder that "
+            f"`train` or `aggregate --save` wrote."
+        )
+    else:
+        predicted = read_answers(options.predicted, format=options.format, columns=options.columns)
+    if options.gold is not None:
+        return predicted, read_answers(options.gold, format=options.format, columns=options.columns)
+    if kept is None:
+        raise OptionError(
+            f"{options.predicted} is compared with the truth, which it does not hold itself. Name a file of it: "
+            f"crowdlogic evaluate {options.predicted} gold.csv"
+        )
+    return predicted, kept
 
 
 def _score(pair: AlignedAnswers, options: EvaluateOptions) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:

@@ -12,6 +12,7 @@ from crowdlogic.data.files import STANDARD_STREAM
 from crowdlogic.data.formats.detection import find_format, formats_by_suffix
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.formats.tables import TableFormat
+from crowdlogic.data.intake.columns import is_reversed
 from crowdlogic.data.reading import read_answers, read_corpus, read_crowd, read_table
 from crowdlogic.errors import OptionError, did_you_mean, name_list
 
@@ -59,6 +60,8 @@ def parse_columns(texts: Iterable[str] | None) -> dict[str, str]:
     pairs = [_split_pair(text, "--column", "role=name, such as item=task_number") for text in texts or ()]
     chosen: dict[str, str] = {}
     for role, name in pairs:
+        if is_reversed(role, name):
+            raise OptionError(f"--column {role}={name}: the role comes first. Did you mean --column {name}={role}?")
         if chosen.setdefault(role, name) != name:
             raise OptionError(f"--column {role}: {chosen[role]} and {name} cannot both be it. Name one column.")
     return chosen

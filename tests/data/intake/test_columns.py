@@ -47,3 +47,17 @@ def test_all_missing_columns_are_named_at_once_with_what_to_give() -> None:
         "answer, response, class, ...) or name them: --column item=NAME --column annotator=NAME --column label=NAME (in "
         'Python columns={"item": "NAME", "annotator": "NAME", "label": "NAME"}).'
     )
+
+
+def test_one_truth_per_item_may_be_called_gold_where_no_column_is_the_label() -> None:
+    assert find_roles(["item", "text", "Gold_Label"], gold=True)["label"] == "Gold_Label"
+    assert find_roles(["item", "answer", "gold"], gold=True)["label"] == "answer"
+    assert "label" not in find_roles(["item", "tokens", "tags", "gold"], gold=True)
+    assert "label" not in find_roles(["item", "annotator", "gold"])
+
+
+def test_a_column_and_its_role_in_the_wrong_order_are_said_to_be() -> None:
+    with pytest.raises(OptionError) as caught:
+        find_roles(["ticket", "agent", "verdict"], {"ticket": "item"})
+
+    assert str(caught.value) == 'columns: the role comes first. Did you mean {"item": "ticket"}?'

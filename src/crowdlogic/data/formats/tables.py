@@ -66,7 +66,7 @@ class TableFormat(FileFormat):
     def read_answers(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Answers:
         """Answers from a table with item and label (and p_ columns), or with item and tags."""
         table, source = self.read_table(file)
-        roles = find_roles(table.columns, columns, where=source.name)
+        roles = find_roles(table.columns, columns, where=source.name, gold=True)
         if "tags" in roles and "label" not in roles:
             return _answers_from_tags(table, roles, source)
         require_columns(roles, ("item", "label"), table.columns, source=source, purpose="A file of answers")

@@ -31,6 +31,9 @@ ALIASES: dict[str, tuple[str, ...]] = {
 """The first name of a role that a table has, in this order, is taken. Case, spaces, hyphens and a final _id or _name do
 not matter, so WorkerId and worker_id are both workers."""
 
+GOLD_NAMES = ("gold", "gold_label", "truth", "true_label", "ground_truth")
+"""Where one label per item is the truth, its column may be called so, too."""
+
 
 def normalise_name(name: str) -> str:
     """A column's name as it is compared: lower case, words joined by underscores, without a final id or name."""
@@ -43,7 +46,7 @@ def normalise_name(name: str) -> str:
 
 
 def find_roles(
-    header: Sequence[str], chosen: Mapping[str, str] | None = None, *, where: str = "the table"
+    header: Sequence[str], chosen: Mapping[str, str] | None = None, *, where: str = "the table", gold: bool = False
 ) -> dict[str, str]:
     """The column for each role that the header has: those chosen by the user, then those recognised by name.
 
@@ -51,9 +54,12 @@ def find_roles(
         header: The columns' names.
         chosen: role -> column, for columns whose names are not recognised.
         where: The table's name, for messages.
+        gold: Whether the label is one answer per item, so that a column named for the truth is it, where no other is.
     """
     roles = dict(chosen or {})
     for role, column in roles.items():
+        if is_reversed(role, column):
+            raise OptionError(f'columns: the role comes first. Did you mean {{"{column}": "{role}"}}?')
         if role not in ALIASES:
             raise OptionError(
                 f"columns: unknown role {role!r}.{did_you_mean(role, list(ALIASES))} Roles are "
@@ -70,7 +76,13 @@ def find_roles(
             if role not in roles and alias in by_name and by_name[alias] not in taken:
                 roles[role] = by_name[alias]
                 taken.add(by_name[alias])
-    return roles
+    named = [by_name[name] for name in GOLD_NAMES if gold and by_name.get(name, "") not in {"", *taken}]
+    return roles if not named or {"label", "tags"} & set(roles) else {**roles, "label": named[0]}
+
+
+def is_reversed(role: str, column: str) -> bool:
+    """Whether what was given as role and column are a column and a role, and no misspelt role."""
+    return role not in ALIASES and column in ALIASES and not did_you_mean(role, list(ALIASES))
 
 
 def require_columns(

@@ -12,7 +12,7 @@ from crowdlogic.data.files import STANDARD_STREAM
 from crowdlogic.data.formats.detection import find_format, formats_by_suffix
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.formats.tables import TableFormat
-from crowdlogic.data.intake.columns import is_reversed
+from crowdlogic.data.intake.columns import refuse_reversed
 from crowdlogic.data.reading import read_answers, read_corpus, read_crowd, read_table
 from crowdlogic.errors import OptionError, did_you_mean, name_list
 
@@ -60,8 +60,6 @@ def parse_columns(texts: Iterable[str] | None) -> dict[str, str]:
     pairs = [_split_pair(text, "--column", "role=name, such as item=task_number") for text in texts or ()]
     chosen: dict[str, str] = {}
     for role, name in pairs:
-        if is_reversed(role, name):
-            raise OptionError(f"--column {role}={name}: the role comes first. Did you mean --column {name}={role}?")
         if chosen.setdefault(role, name) != name:
             raise OptionError(f"--column {role}: {chosen[role]} and {name} cannot both be it. Name one column.")
     return chosen
@@ -111,6 +109,7 @@ def _columns_by_file(chosen: Mapping[str, str], formats: Mapping[str, str | None
 
 def _require_column(role: str, column: str, headers: Mapping[str, Sequence[str] | None]) -> None:
     """Refuse a column that no file has."""
+    refuse_reversed(role, column, [name for header in headers.values() for name in header or ()])
     if not any(header is None or column in header for header in headers.values()):
         known = list(dict.fromkeys(name for header in headers.values() for name in header or ()))
         raise OptionError(

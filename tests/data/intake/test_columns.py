@@ -60,4 +60,4 @@ def test_a_column_and_its_role_in_the_wrong_order_are_said_to_be() -> None:
     with pytest.raises(OptionError) as caught:
         find_roles(["ticket", "agent", "verdict"], {"ticket": "item"})
 
-    assert str(caught.value) == 'columns: the role comes first. Did you mean {"item": "ticket"}?'
+    assert str(caught.value) == "columns: the role comes first, then the column. Did you mean item=ticket?"

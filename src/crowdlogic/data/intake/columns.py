@@ -58,8 +58,7 @@ def find_roles(
     """
     roles = dict(chosen or {})
     for role, column in roles.items():
-        if is_reversed(role, column):
-            raise OptionError(f'columns: the role comes first. Did you mean {{"{column}": "{role}"}}?')
+        refuse_reversed(role, column, header)
         if role not in ALIASES:
             raise OptionError(
                 f"columns: unknown role {role!r}.{did_you_mean(role, list(ALIASES))} Roles are "
@@ -80,9 +79,10 @@ def find_roles(
     return roles if not named or {"label", "tags"} & set(roles) else {**roles, "label": named[0]}
 
 
-def is_reversed(role: str, column: str) -> bool:
-    """Whether what was given as role and column are a column and a role, and no misspelt role."""
-    return role not in ALIASES and column in ALIASES and not did_you_mean(role, list(ALIASES))
+def refuse_reversed(role: str, column: str, header: Sequence[str]) -> None:
+    """Refuse a column of the table that was given as the role, and a role that was given as its column."""
+    if role not in ALIASES and role in header and column in ALIASES:
+        raise OptionError(f"columns: the role comes first, then the column. Did you mean {column}={role}?")
 
 
 def require_columns(

@@ -24,6 +24,8 @@ from crowdlogic.errors import CrowdLogicWarning, MissingExtraError, OptionError,
 EXTRAS = {
     "torch": "torch",
     "openpyxl": "excel",
+    "pyspark": "spark",
+    "ray": "ray",
     "transformers": "hf",
     "spacy": "spacy",
 }

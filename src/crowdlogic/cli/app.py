@@ -21,6 +21,7 @@ COMMANDS = {
     "simulate": "Simulate a crowd with a planted truth: labels, items, gold and who the annotators are.",
     "doctor": "Say what a file is, what it holds, what it allows, and what to do first.",
     "aggregate": "Estimate the true label of every item.",
+    "patterns": "Group the items that were labelled alike, here or by SQL in a warehouse: one row each, with a count.",
     "train": "Learn a classifier, whom to trust, and what is true, from crowd labels and rules.",
     "predict": "Answer new items with a trained classifier, and its rules.",
     "export": "Write a trained run as an ONNX model, or as a folder that Hugging Face's transformers load.",

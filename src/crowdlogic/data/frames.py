@@ -142,7 +142,7 @@ def from_wide(
     """
     table = to_polars(frame, source)
     item = find_roles(table.columns).get("item") if item is None and annotators is None else item
-    named, left_out = _annotator_columns(table, item) if annotators is None else (list(annotators), [])
+    named, left_out = annotator_columns(table.columns, item) if annotators is None else (list(annotators), [])
     known = set(table.columns)  # asked of polars, they take a while each time
     for name in [*named, *([item] if item else [])]:
         if name not in known:
@@ -176,11 +176,11 @@ def _left_out_notices(columns: Sequence[str]) -> tuple[str, ...]:
     return (f"The columns {name_list(columns)} are not annotators' and were left out.",) if columns else ()
 
 
-def _annotator_columns(table: pl.DataFrame, item: str | None) -> tuple[list[str], list[str]]:
+def annotator_columns(columns: Sequence[str], item: str | None) -> tuple[list[str], list[str]]:
     """The columns of a wide table that are annotators, and those that hold the text or the gold."""
-    roles = find_roles(table.columns, {} if item is None else {"item": item}, gold=True)
+    roles = find_roles(columns, {} if item is None else {"item": item}, gold=True)
     left_out = [roles[role] for role in ("text", "tokens", "label", "tags") if role in roles]
-    return [name for name in table.columns if name != item and name not in left_out], left_out
+    return [name for name in columns if name != item and name not in left_out], left_out
 
 
 def _melt(items: pl.Series, columns: Sequence[pl.Series], names: Sequence[str], source: TableSource) -> pl.DataFrame:

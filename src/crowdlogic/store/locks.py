@@ -73,11 +73,15 @@ def release(folder: Path) -> None:
 
 
 @contextmanager
-def lock(folder: Path) -> Iterator[None]:
-    """Refuse to work in a run in which another process works. The lock goes with the process, however it ends.
+def lock(folder: Path, doing: str = "training this run") -> Iterator[None]:
+    """Refuse to work in a folder in which another process works. The lock goes with the process, however it ends.
 
     It is on the folder itself, so that nothing is left behind. Where the system or the disk has no such locks there is
     none.
+
+    Args:
+        folder: The folder.
+        doing: What the other process is doing, for the message.
     """
     try:
         import fcntl
@@ -90,7 +94,7 @@ def lock(folder: Path) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise OptionError(
-                f"{folder}: another process is training this run. Wait until it ends, or name another folder."
+                f"{folder}: another process is {doing}. Wait until it ends, or name another folder."
             ) from None
         except OSError:
             pass  # some network disks lock no folders

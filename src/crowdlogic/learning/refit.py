@@ -1,0 +1,103 @@
+"""More known truths after training: the M- and E-steps of Algorithm 1 again, from where the fit ended.
+
+    annotators = model.m_step(crowd, q_f)        # eq. 12
+    q_a = posterior(p, annotators, crowd)        # eq. 13; certain, where the truth is known
+    q_b = teacher.project(corpus, q_a, p)        # eq. 15
+    q_f = mix(q_a, q_b, k)                       # eq. 9
+
+The classifier stays as it is, which takes seconds instead of minutes, unless it is given epochs to learn in, too. The
+scale of the stated confidence stays the training's: truths that somebody chose to look up cannot calibrate it.
+
+[LNCL] "Learning from Noisy Crowd Labels with Logics". Axes: i unit, k class.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import replace
+
+import numpy as np
+
+from crowdlogic.data.corpus import UNKNOWN
+from crowdlogic.data.estimate import Estimate, make_estimate
+from crowdlogic.engines.shards import Shards
+from crowdlogic.learning.algorithm import mix
+from crowdlogic.learning.confidence import answer_sharpness
+from crowdlogic.learning.epoch import Epoch
+from crowdlogic.learning.explain import is_explicable
+from crowdlogic.learning.learned import Learned
+from crowdlogic.learning.posterior import crowd_posterior
+from crowdlogic.learning.task import Task
+from crowdlogic.numerics.arrays import Ints
+from crowdlogic.numerics.tempering import temper
+
+MOST_STEPS = 20
+"""Maximum number of steps with a classifier that stays as it is."""
+SETTLED = 1e-3
+"""Steps end when no belief changes by more."""
+
+
+def known_truths(learned: Learned) -> Ints:
+    """known[i] of a fit: the class of a unit whose truth was given, UNKNOWN elsewhere.
+
+    A saved run does not keep which these are, but with doubt in every stated belief nothing else is certain.
+    """
+    if len(learned.task.known):
+        return learned.task.known
+    beliefs = learned.estimate.beliefs
+    if learned.estimate.calibration is None:
+        return np.full(len(beliefs), UNKNOWN, dtype=np.int32)
+    return np.where(beliefs.max(axis=1, initial=0.0) == 1.0, beliefs.argmax(axis=1), UNKNOWN).astype(np.int32)
+
+
+def refit(learned: Learned, known: Ints, *, epochs: int = 0) -> Learned:
+    """The outcome of a fit with further truths known, from where it ended; it is not changed itself.
+
+    Args:
+        learned: The outcome of a fit, or `load_run(folder).learned`.
+        known: known[i], the class of a unit whose truth is known, UNKNOWN elsewhere.
+        epochs: For so many epochs a copy of the classifier learns, too.
+    """
+    if epochs:
+        learned = replace(learned, classifier=deepcopy(learned.classifier))
+    task = replace(learned.task, known=known.astype(np.int32))
+    epoch = replace(learned.epoch, q_f=task.clamp(learned.epoch.q_f))
+    if is_explicable(learned):
+        epoch = _iterate(learned, task, epoch, epochs=epochs)
+    return replace(learned, task=task, epoch=epoch, estimate=_state(learned, task, epoch))
+
+
+def _iterate(learned: Learned, task: Task, epoch: Epoch, *, epochs: int) -> Epoch:
+    """Steps until the beliefs settle, or so many epochs in which the classifier learns."""
+    crowd = learned.model.observe(task.labels)
+    for _ in range(epochs):
+        learned.classifier.fit_epoch(task.corpus, epoch.q_f, task.unit_weights)
+        p = learned.classifier.predict_proba(task.corpus)
+        epoch = _step(learned, task, replace(epoch, p=p), crowd)
+    for _ in range(MOST_STEPS):
+        before, epoch = epoch.q_f, _step(learned, task, epoch, crowd)
+        if np.abs(epoch.q_f - before).max(initial=0.0) <= SETTLED:
+            break
+    return epoch
+
+
+def _step(learned: Learned, task: Task, epoch: Epoch, crowd: Shards) -> Epoch:
+    """One M- and E-step with the classifier's p as it is."""
+    annotators = learned.model.m_step(crowd, epoch.q_f)
+    q_a, objective = task.clamp_posterior(crowd_posterior)(epoch.p, annotators, crowd)
+    q_b = learned.teacher.project(task.corpus, q_a, epoch.p, learned.classifier)
+    q_f = task.clamp(mix(q_a, q_b, epoch.k))
+    return replace(epoch, q_a=q_a, q_b=q_b, q_f=q_f, annotators=annotators, objective=objective)
+
+
+def _state(learned: Learned, task: Task, epoch: Epoch) -> Estimate:
+    """The answers, on the scale of the confidence that the training stated."""
+    calibration, labels = learned.estimate.calibration, task.labels
+    stated = epoch.q_f
+    if calibration is not None:
+        sharpness = answer_sharpness(labels, calibration, learned.scales)
+        stated = task.clamp(temper(epoch.q_f, sharpness, calibration.doubt))
+    estimate = make_estimate(
+        labels, learned.estimate.method, stated, confusion=epoch.annotators.confusion, answer_all=True
+    )
+    return replace(estimate, calibration=calibration, trace=learned.estimate.trace)

@@ -9,7 +9,8 @@ import pytest
 from tests.truth.planted import planted, tagged_sentences
 
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.engines.shards import UNKNOWN, anchor_classes, make_shards
+from crowdlogic.engines.shard import UNKNOWN
+from crowdlogic.engines.shards import anchor_classes, make_shards
 from crowdlogic.engines.sweeps import table_sweep
 from crowdlogic.errors import CrowdLogicError, LabelError, OptionError
 from crowdlogic.numerics.logspace import safe_log

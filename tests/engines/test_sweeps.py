@@ -13,7 +13,7 @@ from crowdlogic.data.frames import from_matrix
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.engines.shards import make_shards
 from crowdlogic.engines.sweeps import (
-    _is_compiled,
+    is_compiled,
     match_sweep,
     sum_evidence,
     sum_match_evidence,
@@ -229,4 +229,4 @@ def test_evidence_of_matches_is_that_of_a_table_up_to_a_constant_per_unit() -> N
 def test_kernels_are_loaded_from_400_000_pairs_of_label_and_state_on(labels: int, compiled: bool) -> None:
     shards = replace(make_shards(crowd(1)), n_labels=labels)
 
-    assert _is_compiled(shards, 2) is compiled
+    assert is_compiled(shards, 2) is compiled

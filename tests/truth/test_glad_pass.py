@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -11,10 +11,29 @@ from scipy.special import expit, log_expit
 from tests.truth.planted import planted
 
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.engines.shards import make_shards
-from crowdlogic.truth.glad_pass import HALVINGS, STEPS, _best_ease, _curvature, difficulty_pass
+from crowdlogic.engines.shards import Shards, make_shards
+from crowdlogic.truth.glad_pass import HALVINGS, STEPS, _best_ease, _curvature, difficulty_step
 
 ANCHORS = {0: "b", 7: "c"}
+
+
+@dataclass(frozen=True)
+class Pass:
+    ease: np.ndarray
+    q: np.ndarray
+    pull: np.ndarray
+    curvature: np.ndarray
+    log_evidence: np.ndarray
+    spread: np.ndarray
+
+
+def difficulty_pass(
+    engine: Shards, ability: np.ndarray, ease: np.ndarray, *, beliefs: np.ndarray | None = None
+) -> Pass:
+    """The step over all shards."""
+    given = {"ease": ease} if beliefs is None else {"ease": ease, "q": beliefs}
+    counts, states = engine.sum(difficulty_step(engine, keep=True), {"ability": ability}, engine.scatter(given))
+    return Pass(**counts, **engine.gather(states))
 
 
 def crowd(seed: int, *, weighted: bool = False) -> CrowdLabels:
@@ -29,11 +48,11 @@ def test_both_ways_of_a_difficulty_pass_agree(weighted: bool) -> None:
     rng = np.random.default_rng(0)
     ability, ease = rng.normal(1, 1, size=len(labels.annotators)), rng.normal(1, 1, size=labels.n_units)
     ours, theirs = (
-        difficulty_pass(make_shards(labels, threads=2, anchors=ANCHORS, compiled=way), ability, ease, keep=True)
+        difficulty_pass(make_shards(labels, threads=2, anchors=ANCHORS, compiled=way), ability, ease)
         for way in (False, True)
     )
 
-    for name in ("ease", "pull", "curvature", "log_evidence", "q"):
+    for name in ("ease", "pull", "curvature", "log_evidence", "spread", "q"):
         np.testing.assert_allclose(getattr(theirs, name), getattr(ours, name), rtol=1e-9, atol=1e-10)
 
 
@@ -47,7 +66,7 @@ def test_the_e_step_is_that_of_a_loop_over_labels() -> None:
         given = np.where(np.arange(3) == labels.label[row], right, (1 - right) / 2)
         joint[labels.unit[row]] *= given ** labels.weights[row]
 
-    found = difficulty_pass(make_shards(labels), ability, ease, keep=True)
+    found = difficulty_pass(make_shards(labels), ability, ease)
 
     labelled = labels.labels_per_unit() > 0
     np.testing.assert_allclose(found.q, joint / joint.sum(axis=1, keepdims=True), rtol=1e-9, atol=1e-12)
@@ -59,7 +78,7 @@ def test_beliefs_that_are_given_replace_the_e_step() -> None:
     given = np.random.default_rng(2).dirichlet(np.ones(3), size=labels.n_units)
     ability, ease = np.ones(len(labels.annotators)), np.ones(labels.n_units)
 
-    found = difficulty_pass(make_shards(labels), ability, ease, keep=True, beliefs=given)
+    found = difficulty_pass(make_shards(labels), ability, ease, beliefs=given)
 
     np.testing.assert_array_equal(found.q, given)
     expected = np.zeros(len(labels.annotators))

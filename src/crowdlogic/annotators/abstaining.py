@@ -49,7 +49,7 @@ class Abstaining:
     def __post_init__(self) -> None:
         check_amounts(self, not_negative=("smoothing", "trust"))
 
-    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int = 1) -> Shards:
+    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int | None = None) -> Shards:
         """Arrange labels: one matrix per annotator."""
         check_size(self.name, len(labels.annotators), labels.n_classes)
         require_whole_labels(labels, f"{self.name} annotators")

@@ -24,6 +24,7 @@ from crowdlogic.annotators.protocol import (
 )
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
+from crowdlogic.engines.engine import Engine
 from crowdlogic.engines.shards import Shards, make_shards
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.checks import check_amounts
@@ -46,7 +47,7 @@ class ClassAccuracy:
     def __post_init__(self) -> None:
         check_amounts(self, not_negative=("smoothing", "trust"))
 
-    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int = 1) -> Shards:
+    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int | None = None) -> Shards:
         """Arrange labels: one matrix per annotator."""
         check_size(self.name, len(labels.annotators), labels.n_classes)
         require_whole_labels(labels, f"{self.name} annotators")
@@ -56,12 +57,12 @@ class ClassAccuracy:
         """Accuracies from beliefs."""
         return self.from_counts(shards, expected_counts(shards, q))
 
-    def from_counts(self, shards: Shards, counts: Floats) -> PerClass:  # noqa: ARG002 (counts say it all)
+    def from_counts(self, shards: Engine, counts: Floats) -> PerClass:  # noqa: ARG002 (counts say it all)
         """accuracy[j, m] from counts[j, n, m]."""
         right = np.diagonal(counts, axis1=1, axis2=2) + self.smoothing + self.trust
         return PerClass(np.asarray(right / (counts.sum(axis=1) + 2 * self.smoothing + self.trust)))
 
-    def log_prior(self, shards: Shards, arrays: Mapping[str, Floats]) -> float:  # noqa: ARG002
+    def log_prior(self, shards: Engine, arrays: Mapping[str, Floats]) -> float:  # noqa: ARG002
         """The log density of the Beta priors, up to a constant."""
         accuracy = arrays["accuracy"]
         right = (self.smoothing + self.trust) * np.log(accuracy)

@@ -29,6 +29,7 @@ from crowdlogic.annotators.protocol import (
 )
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.engines.engine import Engine
 from crowdlogic.engines.shards import Shards, make_shards
 from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.arrays import Floats
@@ -59,7 +60,7 @@ class ConfusionMatrices:
     def __post_init__(self) -> None:
         check_amounts(self, not_negative=("smoothing", "trust"))
 
-    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int = 1) -> Shards:
+    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int | None = None) -> Shards:
         """Arrange labels: one matrix per annotator."""
         check_size(self.name, len(labels.annotators), labels.n_classes)
         return make_shards(labels, anchors=anchors, threads=threads, partial=True)
@@ -68,11 +69,11 @@ class ConfusionMatrices:
         """Matrices from beliefs."""
         return self.from_counts(shards, expected_counts(shards, q))
 
-    def from_counts(self, shards: Shards, counts: Floats) -> Confusion:  # noqa: ARG002 (counts say it all)
+    def from_counts(self, shards: Engine, counts: Floats) -> Confusion:  # noqa: ARG002 (counts say it all)
         """Matrices from counts[j, n, m]."""
         return Confusion(confusion_table(counts, smoothing=self.smoothing, trust=self.trust))
 
-    def log_prior(self, shards: Shards, arrays: Mapping[str, Floats]) -> float:  # noqa: ARG002
+    def log_prior(self, shards: Engine, arrays: Mapping[str, Floats]) -> float:  # noqa: ARG002
         """The log density of the Dirichlet priors, up to a constant."""
         table, added = arrays["table"], 0.0
         if self.smoothing:
@@ -124,7 +125,7 @@ class VariationalConfusion:
     def __post_init__(self) -> None:
         check_amounts(self, positive=("diagonal", "off_diagonal"))
 
-    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int = 1) -> Shards:
+    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int | None = None) -> Shards:
         """Arrange labels: one matrix per annotator."""
         check_size(self.name, len(labels.annotators), labels.n_classes)
         return make_shards(labels, anchors=anchors, threads=threads, partial=True)
@@ -133,11 +134,11 @@ class VariationalConfusion:
         """Posteriors from beliefs."""
         return self.from_counts(shards, expected_counts(shards, q))
 
-    def from_counts(self, shards: Shards, counts: Floats) -> Concentrations:  # noqa: ARG002
+    def from_counts(self, shards: Engine, counts: Floats) -> Concentrations:  # noqa: ARG002
         """Posteriors from counts[j, n, m]."""
         return Concentrations(counts + self.prior(counts.shape[1]))
 
-    def log_prior(self, shards: Shards, arrays: Mapping[str, Floats]) -> float:  # noqa: ARG002
+    def log_prior(self, shards: Engine, arrays: Mapping[str, Floats]) -> float:  # noqa: ARG002
         """Minus the divergence of the posteriors from their prior."""
         table = arrays["table"]
         return -dirichlet.divergence(table, self.prior(table.shape[1]), axis=1)

@@ -18,7 +18,8 @@ from crowdlogic.annotators.confusion import SMOOTHING, TRUST
 from crowdlogic.annotators.protocol import FLOOR, Anchors, Arrays, weigh_terms
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
-from crowdlogic.engines.shards import Shard, Shards, make_shards
+from crowdlogic.engines.shard import Shard
+from crowdlogic.engines.shards import Shards, make_shards
 from crowdlogic.engines.sweeps import sum_match_evidence, tally_hits
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.checks import check_amounts
@@ -43,7 +44,7 @@ class Coin:
     def __post_init__(self) -> None:
         check_amounts(self, not_negative=("smoothing", "trust"))
 
-    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int = 1) -> Shards:
+    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int | None = None) -> Shards:
         """Arrange labels: one number per annotator."""
         require_whole_labels(labels, f"{self.name} annotators")
         return make_shards(labels, anchors=anchors, threads=threads)

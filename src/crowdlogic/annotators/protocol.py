@@ -22,7 +22,9 @@ import numpy as np
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.engines.complements import add_complements
-from crowdlogic.engines.shards import Shard, Shards
+from crowdlogic.engines.engine import Engine
+from crowdlogic.engines.shard import Shard
+from crowdlogic.engines.shards import Shards
 from crowdlogic.engines.sweeps import sum_evidence, tally
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats
@@ -67,7 +69,7 @@ class AnnotatorModel(Protocol):
     def name(self) -> str:
         """The model's name in `registry.ANNOTATOR_MODELS`."""
 
-    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int = 1) -> Shards:
+    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int | None = None) -> Shards:
         """Arrange labels for this model: once for every table of labels."""
 
     def m_step(self, shards: Shards, q: Beliefs) -> Annotators:
@@ -111,13 +113,13 @@ class TableAnnotators:
 class CountModel(Protocol):
     """A model whose parameters follow from expected counts, so that one sweep is an E-step and an M-step."""
 
-    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int = 1) -> Shards:
+    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int | None = None) -> Shards:
         """Arrange labels for this model."""
 
-    def from_counts(self, shards: Shards, counts: Floats) -> TableAnnotators:
+    def from_counts(self, shards: Engine, counts: Floats) -> TableAnnotators:
         """Parameters from counts[j, n, m], the expected number of labels n that j gave to units of class m."""
 
-    def log_prior(self, shards: Shards, arrays: Mapping[str, Floats]) -> float:
+    def log_prior(self, shards: Engine, arrays: Mapping[str, Floats]) -> float:
         """What the prior adds to the objective: its log density, or minus the divergence from it."""
 
     def load(self, arrays: Mapping[str, Floats]) -> TableAnnotators:

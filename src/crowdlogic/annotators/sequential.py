@@ -29,6 +29,7 @@ from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes
 from crowdlogic.data.tagging import BEGIN, INSIDE, OUTSIDE, is_span_tag_set, parse_tags
+from crowdlogic.engines.engine import Engine
 from crowdlogic.engines.shards import Shards, make_shards
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics import dirichlet
@@ -56,7 +57,7 @@ class Sequential:
     def __post_init__(self) -> None:
         check_amounts(self, positive=("diagonal", "spread"))
 
-    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int = 1) -> Shards:
+    def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int | None = None) -> Shards:
         """Arrange labels: each annotator once for every previous tag."""
         if labels.offsets is None:
             raise OptionError(
@@ -70,11 +71,11 @@ class Sequential:
         """Posteriors from beliefs."""
         return self.from_counts(shards, expected_counts(shards, q))
 
-    def from_counts(self, shards: Shards, counts: Floats) -> PreviousTagTables:
+    def from_counts(self, shards: Engine, counts: Floats) -> PreviousTagTables:
         """Posteriors from counts[j * K + p, n, m]."""
         return PreviousTagTables(counts + self._tiled_prior(shards))
 
-    def log_prior(self, shards: Shards, arrays: Mapping[str, Floats]) -> float:
+    def log_prior(self, shards: Engine, arrays: Mapping[str, Floats]) -> float:
         """Minus the divergence of the posteriors from their prior."""
         return -dirichlet.divergence(arrays["table"], self._tiled_prior(shards), axis=1)
 
@@ -82,7 +83,7 @@ class Sequential:
         """Posteriors from their array."""
         return PreviousTagTables(arrays["table"])
 
-    def _tiled_prior(self, shards: Shards) -> Floats:
+    def _tiled_prior(self, shards: Engine) -> Floats:
         return np.tile(self.prior(shards.classes), (shards.n_annotators // shards.n_classes, 1, 1))
 
     def prior(self, classes: Classes) -> Floats:

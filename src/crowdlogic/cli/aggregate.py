@@ -59,6 +59,9 @@ DependenceOption = Annotated[
         "own posterior, which claims too much).",
     ),
 ]
+ThreadsOption = Annotated[
+    int | None, typer.Option("--threads", min=1, help="How many threads work at once; two from a million labels on.")
+]
 CheckpointOption = Annotated[
     str | None, typer.Option("--checkpoint", metavar="FILE", help="Save the fit's state here; go on from it if there.")
 ]
@@ -80,7 +83,7 @@ def command(
     ties: Annotated[Ties | None, typer.Option("--ties", help="How majority decides a tie.")] = None,
     order: Annotated[str | None, typer.Option("--order", help="With --ties order: the classes, best first.")] = None,
     seed: SeedOption = 0,
-    threads: Annotated[int, typer.Option("--threads", min=1, help="How many threads may work at once.")] = 1,
+    threads: ThreadsOption = None,
     dependence: DependenceOption = "public",
     checkpoint: CheckpointOption = None,
     to: ToOption = None,

@@ -19,7 +19,8 @@ from crowdlogic.data.files import require_file
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.data.names import Classes
 from crowdlogic.data.writing import write_table
-from crowdlogic.engines.shards import Shard, Shards
+from crowdlogic.engines.shard import Shard
+from crowdlogic.engines.shards import Shards
 from crowdlogic.errors import FormatError
 from crowdlogic.numerics.arrays import Ints
 
@@ -69,6 +70,10 @@ class _OnDisk(Sequence[Shard]):
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def runs(self) -> list[slice]:
+        """The units of each shard."""
+        return [slice(first, last) for first, last in self.units]
 
     @overload
     def __getitem__(self, at: int) -> Shard: ...

@@ -22,6 +22,7 @@ def ability_pass(  # type: ignore[no-untyped-def]
     label,
     weight,
     fixed,
+    times,
     ability,
     ease,
     q,
@@ -41,6 +42,7 @@ def ability_pass(  # type: ignore[no-untyped-def]
         label: As in `table_pass`.
         weight: As in `table_pass`.
         fixed: As in `table_pass`.
+        times: As in `table_pass`.
         ability: ability[j].
         ease: ease[i], updated in place.
         q: As in `table_pass`.
@@ -76,8 +78,9 @@ def ability_pass(  # type: ignore[no-untyped-def]
                 belief[z] = given[i, z]
             if keep:
                 q[i, z] = belief[z]
+        often = times[i] if times.size else 1.0
         if begin < end:
-            evidence += log_sum + base
+            evidence += often * (log_sum + base)
         lift, curve = 0.0, 0.0
         for row in range(begin, end):
             scale = weight[row] if weighted else 1.0
@@ -87,7 +90,7 @@ def ability_pass(  # type: ignore[no-untyped-def]
         ease[i] = _update_ease(lift, curve, ease[i], steps, halvings)
         beta = np.exp(ease[i])
         for row in range(begin, end):
-            scale = weight[row] if weighted else 1.0
+            scale = often * (weight[row] if weighted else 1.0)
             j = annotator[row]
             pull[j] += scale * (belief[label[row]] - 0.5) * beta
             curvature[j] += 2.0 * scale * _bound_curvature(ability[j] * beta) * beta**2

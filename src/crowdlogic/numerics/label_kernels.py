@@ -36,7 +36,7 @@ def unrolled_states(count: int) -> tuple[int, ...]:
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=SAFE_MATH)
 def table_pass(  # type: ignore[no-untyped-def]
-    states, starts, annotator, label, weight, fixed, n_labels, table, factors, log_prior, counts, totals, q
+    states, starts, annotator, label, weight, fixed, times, n_labels, table, factors, log_prior, counts, totals, q
 ):
     """E-step with a table of log probabilities, and the expected counts of the M-step.
 
@@ -48,6 +48,7 @@ def table_pass(  # type: ignore[no-untyped-def]
         weight: weight[row], or empty when all are 1.
         fixed: fixed[i], the known class of unit i, -1 where it is unknown; or empty. State z belongs to class
             z // (number of states / number of classes).
+        times: times[i], for how many units unit i stands; or empty when each is one.
         n_labels: Number of labels to choose from.
         table: table[j * n_labels + n, z], log p(label n | state z) of annotator j.
         factors: exp(table): without weights and known classes, beliefs are products of these, without logarithms. If
@@ -62,7 +63,7 @@ def table_pass(  # type: ignore[no-untyped-def]
     """
     n_states = table.shape[1] if len(states) == 0 else len(states)
     keep = q.shape[0] > 0
-    plain = weight.size == 0 and fixed.size == 0 and log_prior.shape[0] == 1
+    plain = weight.size == 0 and fixed.size == 0 and times.size == 0 and log_prior.shape[0] == 1
     prior = np.exp(log_prior[0]) if plain else log_prior[0]
     belief = np.empty(n_states)
     evidence, product = 0.0, 1.0
@@ -86,6 +87,10 @@ def table_pass(  # type: ignore[no-untyped-def]
                 q[i, z] = belief[z]
         if begin == end:
             continue
+        if times.size:
+            log_sum *= times[i]
+            for z in range(n_states):
+                belief[z] *= times[i]
         evidence += log_sum
         for z in range(n_states):
             totals[z] += belief[z]
@@ -138,7 +143,7 @@ def _add_logs(  # type: ignore[no-untyped-def]
         if fixed.size and fixed[i] >= 0 and z // per_class != fixed[i]:
             belief[z] = -np.inf
     for row in range(begin, end):
-        cell = annotator[row] * n_labels + label[row]
+        cell = np.uintp(annotator[row]) * np.uintp(n_labels) + np.uintp(label[row])
         scale = weight[row] if weight.size else 1.0
         if scale > 0.0:
             for z in range(n_states):
@@ -172,7 +177,7 @@ def count_pass(states, starts, annotator, label, weight, n_labels, q, counts):  
     weighted = weight.size > 0
     for i in range(starts.size - 1):
         for row in range(starts[i], starts[i + 1]):
-            cell = annotator[row] * n_labels + label[row]
+            cell = np.uintp(annotator[row]) * np.uintp(n_labels) + np.uintp(label[row])
             scale = weight[row] if weighted else 1.0
             for z in range(n_states):
                 counts[cell, z] += scale * q[i, z]
@@ -185,7 +190,7 @@ def evidence_pass(states, starts, annotator, label, weight, n_labels, table, tot
     weighted = weight.size > 0
     for i in range(starts.size - 1):
         for row in range(starts[i], starts[i + 1]):
-            cell = annotator[row] * n_labels + label[row]
+            cell = np.uintp(annotator[row]) * np.uintp(n_labels) + np.uintp(label[row])
             scale = weight[row] if weighted else 1.0
             if scale > 0.0:
                 for z in range(n_states):
@@ -193,7 +198,9 @@ def evidence_pass(states, starts, annotator, label, weight, n_labels, table, tot
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=SAFE_MATH)
-def match_pass(states, starts, annotator, label, weight, fixed, agree, differ, log_prior, hits, totals, q):  # type: ignore[no-untyped-def]
+def match_pass(  # type: ignore[no-untyped-def]
+    states, starts, annotator, label, weight, fixed, times, agree, differ, log_prior, hits, totals, q
+):
     """E-step of models that only distinguish right from wrong labels, and the expected number of right ones.
 
     Args:
@@ -203,6 +210,7 @@ def match_pass(states, starts, annotator, label, weight, fixed, agree, differ, l
         label: As in `table_pass`.
         weight: As in `table_pass`.
         fixed: As in `table_pass`.
+        times: As in `table_pass`.
         agree: agree[j, n], log p(annotator j says n | the truth is n).
         differ: differ[j, n], log p(annotator j says n | the truth is another class).
         log_prior: log_prior[1 or i, k].
@@ -215,7 +223,7 @@ def match_pass(states, starts, annotator, label, weight, fixed, agree, differ, l
     """
     n_states = agree.shape[1] if len(states) == 0 else len(states)
     keep, weighted = q.shape[0] > 0, weight.size > 0
-    plain = len(states) > 0 and not weighted and fixed.size == 0 and log_prior.shape[0] == 1
+    plain = len(states) > 0 and not weighted and fixed.size + times.size == 0 and log_prior.shape[0] == 1
     prior = np.exp(log_prior[0]) if plain else log_prior[0]
     right, wrong = (np.exp(agree), np.exp(differ)) if plain else (agree, differ)
     belief = np.empty(n_states)
@@ -240,6 +248,10 @@ def match_pass(states, starts, annotator, label, weight, fixed, agree, differ, l
                 q[i, z] = belief[z]
         if begin == end:
             continue
+        if times.size:
+            log_sum *= times[i]
+            for z in range(n_states):
+                belief[z] *= times[i]
         evidence += log_sum
         for z in range(n_states):
             totals[z] += belief[z]

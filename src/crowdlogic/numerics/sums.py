@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from crowdlogic.numerics.arrays import Floats, Ints
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdlogic.numerics.arrays import Floats
 
 
 def row_sums(table: Floats) -> Floats:
@@ -12,6 +15,6 @@ def row_sums(table: Floats) -> Floats:
     return np.asarray(np.einsum("ik->i", table))
 
 
-def sum_by(group: Ints, size: int, values: Floats | None = None) -> Floats:
+def sum_by(group: NDArray[np.integer[Any]], size: int, values: Floats | None = None) -> Floats:
     """total[g], the sum of the values (or the number) of the entries of each group g < size."""
     return np.bincount(group, weights=values, minlength=size).astype(np.float64, copy=False)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from crowdlogic.data.labels import CrowdLabels, find_codes
-from crowdlogic.engines.shards import UNKNOWN, anchor_classes
+from crowdlogic.engines.shard import UNKNOWN
+from crowdlogic.engines.shards import anchor_classes
 from crowdlogic.numerics.arrays import Bools, Ints
 
 

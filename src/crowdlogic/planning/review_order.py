@@ -9,7 +9,7 @@ import numpy as np
 
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.engines.shards import UNKNOWN
+from crowdlogic.engines.shard import UNKNOWN
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.planning.decisions import NO_DECISIONS, Decisions
 from crowdlogic.truth.dependence import state_confidence

@@ -21,7 +21,8 @@ import numpy as np
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.engines.shards import UNKNOWN, anchor_classes
+from crowdlogic.engines.shard import UNKNOWN
+from crowdlogic.engines.shards import anchor_classes
 from crowdlogic.errors import ConvergenceWarning
 from crowdlogic.metrics.calibration import log_loss
 from crowdlogic.numerics.arrays import Ints

@@ -14,16 +14,19 @@ from typing import ClassVar
 
 from crowdlogic.annotators.confusion import SMOOTHING, TRUST, Confusion, ConfusionMatrices
 from crowdlogic.annotators.proportions import ClassProportions
+from crowdlogic.annotators.protocol import check_size
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.engines.shards import Shards
+from crowdlogic.engines.engine import Engine
+from crowdlogic.engines.shards import make_shards
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.checks import check_amounts
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.truth.accepting import takes_frames
-from crowdlogic.truth.em import PRIOR, TableEM, fit_tables
-from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, iterate
+from crowdlogic.truth.em import PRIOR, TableEM
+from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate
+from crowdlogic.truth.over_engines import EngineFit, fit_model, infer_over
 
 
 @dataclass(frozen=True)
@@ -49,18 +52,22 @@ class DawidSkene:
     @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Iterate E- and M-steps until the log posterior converges."""
-        return fit_tables(
-            self,
-            labels,
-            model=ConfusionMatrices(self.smoothing, self.trust),
-            proportions=ClassProportions(self.smoothing),
-            fitting=fitting,
-        )
+        if not labels.n_labels:
+            return empty_estimate(labels, self.name)
+        check_size(self.name, len(labels.annotators), labels.n_classes)
+        engine = make_shards(labels, anchors=fitting.anchors, threads=fitting.threads, partial=True)
+        return infer_over(self, labels, engine, fitting)
+
+    def fit_over(
+        self, engine: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
+    ) -> EngineFit:
+        """Fit over an engine."""
+        check_size(self.name, engine.n_annotators, engine.n_classes)
+        model = TableEM(ConfusionMatrices(self.smoothing, self.trust), ClassProportions(self.smoothing), engine)
+        return fit_model(self, model, labels=labels, fitting=fitting)
 
 
-def fit_shards(method: DawidSkene, shards: Shards) -> tuple[Confusion, Floats, Floats]:
-    """Dawid-Skene over shards that need not be in memory: annotators, prior[k] and the trace of the objective."""
-    model = ConfusionMatrices(method.smoothing, method.trust)
-    em = TableEM(model, ClassProportions(method.smoothing), shards)
-    fit = iterate(method, shards, initial=em.first_state, step=em.step, fitting=DEFAULT_FIT)
-    return model.load(fit.state), fit.state[PRIOR], fit.trace
+def fit_shards(method: DawidSkene, engine: Engine) -> tuple[Confusion, Floats, Floats]:
+    """Dawid-Skene over an engine: annotators, prior[k] and the trace of the objective."""
+    fit = method.fit_over(engine)
+    return Confusion(fit.state["table"]), fit.state[PRIOR], fit.trace

@@ -24,7 +24,8 @@ import numpy as np
 
 from crowdlogic.data.estimate import Calibration, Estimate
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.engines.shards import UNKNOWN, anchor_classes
+from crowdlogic.engines.shard import UNKNOWN
+from crowdlogic.engines.shards import anchor_classes
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.sums import row_sums

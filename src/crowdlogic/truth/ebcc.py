@@ -24,18 +24,24 @@ from numpy.typing import NDArray
 
 from crowdlogic.annotators.protocol import check_size
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate, vote_shares
+from crowdlogic.data.estimate import Beliefs, Estimate
+from crowdlogic.data.estimate import vote_shares as share_votes
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.engines.shards import Shards, make_shards
-from crowdlogic.engines.sweeps import Sweep, table_sweep, tally
+from crowdlogic.engines.engine import Arrays, Engine
+from crowdlogic.engines.shard import Shard
+from crowdlogic.engines.shards import make_shards
+from crowdlogic.engines.steps import Q, count_votes, vote_shares
+from crowdlogic.engines.sweeps import Sweep, table_step, table_sweep, tally
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.checks import check_amounts
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.sums import sum_by
+from crowdlogic.store.checkpoints import State
 from crowdlogic.truth.accepting import takes_frames
-from crowdlogic.truth.fitting import DEFAULT_FIT, Fit, Fitting, empty_estimate, iterate, starting_beliefs
+from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate
+from crowdlogic.truth.over_engines import BeliefPass, EngineFit, FitSummary, fit_model, infer_over
 
 
 @dataclass(frozen=True)
@@ -74,14 +80,22 @@ class EBCC:
         if not labels.n_labels:
             return empty_estimate(labels, self.name)
         check_size(self.name, len(labels.annotators) * self.subtypes, labels.n_classes)
-        shards = make_shards(labels, threads=fitting.threads, anchors=fitting.anchors, partial=True)
-        priors = self._priors(labels)
-        fits = [
-            self._fit(labels, shards, priors, seed=self.seed + at, fitting=fitting) for at in range(self.restarts + 1)
-        ]
-        return self._estimate(labels, shards, self._best(fits, labels.n_classes), fitting)
+        engine = make_shards(labels, threads=fitting.threads, anchors=fitting.anchors, partial=True)
+        return infer_over(self, labels, engine, fitting)
 
-    def _best(self, fits: list[Fit], n_classes: int) -> Fit:
+    def fit_over(
+        self, engine: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
+    ) -> EngineFit:
+        """Fit over an engine from several starts, and take the one with the best bound."""
+        check_size(self.name, engine.n_annotators * self.subtypes, engine.n_classes)
+        votes = engine.sum(VoteFacts(n_annotators=engine.n_annotators, n_classes=engine.n_classes), {})[0]
+        fits = []
+        for seed in range(self.seed, self.seed + self.restarts + 1):
+            model = SubtypeVB(self, engine, votes, seed=seed)
+            fits.append(fit_model(self, model, labels=labels, fitting=_own(fitting, seed)))
+        return self._best(fits, engine.n_classes)
+
+    def _best(self, fits: list[EngineFit], n_classes: int) -> EngineFit:
         """The fit with the best bound; the one without subtypes unless a random start gains more than K log M nats.
 
         Choosing among its M subtypes costs a class up to log M nats of the bound, so a gain below that, per class, may
@@ -91,104 +105,162 @@ class EBCC:
         best = max(random, key=lambda fit: float(fit.trace[-1]))
         return best if best.trace[-1] > whole.trace[-1] + n_classes * np.log(self.subtypes) else whole
 
-    def _priors(self, labels: CrowdLabels) -> dict[str, Floats]:
-        n_classes = labels.n_classes
+
+def _own(fitting: Fitting, seed: int) -> Fitting:
+    """The options of one start: its checkpoint is a file of its own."""
+    if fitting.checkpoint is None:
+        return fitting
+    return replace(fitting, checkpoint=Path(f"{fitting.checkpoint}.{seed}"))
+
+
+class SubtypeVB:
+    """The variational updates over an engine, from one start: without subtypes if its seed is the method's own."""
+
+    def __init__(self, options: EBCC, engine: Engine, votes: Arrays, *, seed: int) -> None:
+        self.options, self.engine, self.votes, self.seed = options, engine, votes, seed
+        n_classes, size = engine.n_classes, options.subtypes
         # [n, m], then [n, z] with each true class repeated for its subtypes
-        per_label = np.eye(n_classes) * (self.diagonal - self.off_diagonal) + self.off_diagonal
-        return {
-            "table": np.repeat(per_label, self.subtypes, axis=1),
-            "classes": 1e-9 + vote_shares(labels.votes())[labels.labels_per_unit() > 0].sum(axis=0),
-            "subtypes": np.full((n_classes, self.subtypes), self.subtype_count / self.subtypes),
+        per_label = np.eye(n_classes) * (options.diagonal - options.off_diagonal) + options.off_diagonal
+        self.priors = {
+            "table": np.repeat(per_label, size, axis=1),
+            "classes": 1e-9 + votes["shares"],
+            "subtypes": np.full((n_classes, size), options.subtype_count / size),
         }
 
-    def _fit(
-        self, labels: CrowdLabels, shards: Shards, priors: dict[str, Floats], *, seed: int, fitting: Fitting
-    ) -> Fit:
-        def initial() -> dict[str, Floats]:
-            started = starting_beliefs(labels, fitting)
-            q = vote_shares(labels.votes()) if started is None else started
-            return _posterior(tally(shards, self._split(labels, q, seed)), priors)
+    def first_state(self, beliefs: Beliefs | None = None) -> State:
+        """Concentrations from beliefs (or the shares of the votes) that are spread over the subtypes."""
+        engine, drawn = self.engine, self.seed != self.options.seed
+        split = SplitStep(n_classes=engine.n_classes, subtypes=self.options.subtypes, drawn=drawn)
+        given = None if beliefs is None else engine.scatter({Q: beliefs})
+        states = engine.sum(split, _draw_parameters(self.votes, self.seed) if drawn else {}, given)[1]
+        return self._posterior(tally(engine, states=states, n_states=engine.n_classes * self.options.subtypes))
 
-        def step(state: dict[str, Floats]) -> tuple[dict[str, Floats], float]:
-            found = _sweep(shards, state)
-            divergence = dirichlet.divergence(state["table"], priors["table"], axis=1)
-            divergence += dirichlet.divergence(state["classes"], priors["classes"], axis=0)
-            divergence += dirichlet.divergence(state["subtypes"], priors["subtypes"], axis=1)
-            return _posterior(found, priors), found.log_evidence - divergence
+    def step(self, state: State) -> tuple[State, float]:
+        """The next concentrations, and the bound of those given."""
+        found = table_sweep(self.engine, *_expected_logs(state))
+        axes = {"table": 1, "classes": 0, "subtypes": 1}
+        divergence = sum(dirichlet.divergence(state[name], self.priors[name], axis=at) for name, at in axes.items())
+        return self._posterior(found), found.log_evidence - divergence
 
-        own = fitting
-        if fitting.checkpoint is not None:
-            own = replace(fitting, checkpoint=Path(f"{fitting.checkpoint}.{seed}"))
-        return iterate(self, labels, initial=initial, step=step, fitting=own)
+    def belief_pass(self, state: State) -> BeliefPass:
+        """The E-step, with the beliefs in each class kept."""
+        log_table, log_prior = _expected_logs(state)
+        step, parameters = table_step(self.engine, log_table)
+        kept = replace(step, keep=True, by_class=True)
+        return BeliefPass(step=kept, parameters={**parameters, "log_prior": log_prior})
 
-    def _split(self, labels: CrowdLabels, q: Beliefs, seed: int) -> Floats:
-        """q[i, z]: each belief spread over the subtypes by Dirichlet(1, ..., 1) draws; all in one for the first start.
+    def summary(self, state: State) -> FitSummary:
+        """Confusion matrices, by the shares of the subtypes; class proportions; those shares."""
+        n_classes, classes = self.engine.n_classes, state["classes"]
+        subtypes = state["subtypes"] / state["subtypes"].sum(axis=1, keepdims=True)
+        table = state["table"] / state["table"].sum(axis=1, keepdims=True)
+        by_subtype = table.reshape(-1, n_classes, n_classes, self.options.subtypes) * subtypes
+        confusion = by_subtype.sum(axis=3).transpose(0, 2, 1)
+        return FitSummary(confusion=confusion, prior=classes / classes.sum(), parameters={"subtypes": subtypes})
 
-        The first start is the model without subtypes. On a handful of labels it has the best bound: there the subtypes
-        of a random start have so few labels each that a rare class is lost.
-        """
-        if seed == self.seed:
-            return np.asarray((q[:, :, None] * np.eye(self.subtypes)[0]).reshape(len(q), -1))
-        noise = _content_noise(labels, self.subtypes, seed)
-        return np.asarray((q[:, :, None] * noise / noise.sum(axis=2, keepdims=True)).reshape(len(q), -1))
-
-    def _estimate(self, labels: CrowdLabels, shards: Shards, fit: Fit, fitting: Fitting) -> Estimate:
-        n_classes = labels.n_classes
-        # q[i, z] summed over the subtypes of each class; likewise table[j, n, z], weighted by the subtypes' shares
-        q = np.asarray(_sweep(shards, fit.state, keep=True).q).reshape(-1, n_classes, self.subtypes).sum(axis=2)
-        subtypes = fit.state["subtypes"] / fit.state["subtypes"].sum(axis=1, keepdims=True)
-        table = fit.state["table"] / fit.state["table"].sum(axis=1, keepdims=True)
-        confusion = (table.reshape(-1, n_classes, n_classes, self.subtypes) * subtypes).sum(axis=3).transpose(0, 2, 1)
-        classes = fit.state["classes"]
-        return make_estimate(
-            labels,
-            self.name,
-            q,
-            confusion=confusion,
-            prior=classes / classes.sum(),
-            trace=fit.trace,
-            converged=fit.converged,
-            answer_all=fitting.answer_all,
-            parameters={"subtypes": subtypes},
-        )
+    def _posterior(self, found: Sweep) -> State:
+        """Concentrations from expected counts ([LRC19] section 4.2)."""
+        priors = self.priors
+        by_class = found.totals.reshape(priors["subtypes"].shape)
+        return {
+            "table": found.counts + priors["table"],
+            "classes": by_class.sum(axis=1) + priors["classes"],
+            "subtypes": by_class + priors["subtypes"],
+        }
 
 
-def _sweep(shards: Shards, state: dict[str, Floats], *, keep: bool = False) -> Sweep:
+def _expected_logs(state: State) -> tuple[Floats, Floats]:
+    """E[log p] of the tables, [j, n, z], and of the states, [z]."""
     log_class = dirichlet.expected_log(state["classes"], axis=0)
     log_prior = log_class[:, None] + dirichlet.expected_log(state["subtypes"], axis=1)
-    return table_sweep(shards, dirichlet.expected_log(state["table"], axis=1), log_prior.ravel(), keep=keep)
+    return dirichlet.expected_log(state["table"], axis=1), log_prior.ravel()
 
 
-def _posterior(found: Sweep, priors: dict[str, Floats]) -> dict[str, Floats]:
-    """Concentrations from expected counts ([LRC19] section 4.2)."""
-    by_class = found.totals.reshape(priors["subtypes"].shape)
-    return {
-        "table": found.counts + priors["table"],
-        "classes": by_class.sum(axis=1) + priors["classes"],
-        "subtypes": by_class + priors["subtypes"],
-    }
+@dataclass(frozen=True, kw_only=True)
+class VoteFacts:
+    """What the votes say of classes and annotators, for the class prior and for the draws.
+
+    Attributes:
+        n_annotators: Number of annotators.
+        n_classes: Number of classes.
+    """
+
+    n_annotators: int
+    n_classes: int
+
+    def __call__(self, shard: Shard, parameters: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:  # noqa: ARG002
+        """shares[k] and votes[k] over all units; given[j] labels, of which agreed[j] agree with the votes."""
+        free = replace(shard, fixed=np.empty(0, dtype=np.int32))
+        plain = count_votes(replace(free, weight=np.empty(0)), self.n_classes)
+        said = shard.label % max(self.n_classes, 1)
+        agreement, size = share_votes(plain)[shard.unit, said], self.n_annotators
+        times = replace(shard, weight=np.empty(0)).row_weights()
+        return {
+            "shares": shard.unit_sum(vote_shares(free, self.n_classes)),
+            "votes": shard.unit_sum(plain),
+            "given": sum_by(shard.annotator, size, times),
+            "agreed": sum_by(shard.annotator, size, agreement if times is None else times * agreement),
+        }, {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplitStep:
+    """Beliefs spread over the subtypes of each class: the new state is q[i, z].
+
+    Parameters, with `drawn`: see `_draw_parameters`. State: q[i, k], if it is not the shares of the votes.
+
+    By Dirichlet(1, ..., 1) draws, or all in the first subtype, which is the model without subtypes. On a handful of
+    labels that one has the best bound: there the subtypes of a random start have so few labels each that a rare class
+    is lost.
+
+    Attributes:
+        n_classes: Number of classes.
+        subtypes: Number of subtypes of each class.
+        drawn: Whether the subtypes are drawn.
+    """
+
+    n_classes: int
+    subtypes: int
+    drawn: bool
+
+    def __call__(self, shard: Shard, parameters: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:
+        """No counts."""
+        free = replace(shard, fixed=np.empty(0, dtype=np.int32))
+        q = state[Q] if Q in state else vote_shares(free, self.n_classes)
+        shape = (len(q), self.n_classes * self.subtypes)
+        if not self.drawn:
+            return {}, {Q: (q[:, :, None] * np.eye(self.subtypes)[0]).reshape(shape)}
+        noise = _content_noise(shard, parameters, self.subtypes)
+        return {}, {Q: (q[:, :, None] * noise / noise.sum(axis=2, keepdims=True)).reshape(shape)}
 
 
 Bits = NDArray[np.uint64]
 
 
-def _content_noise(labels: CrowdLabels, size: int, seed: int) -> Floats:
+def _draw_parameters(votes: Arrays, seed: int) -> dict[str, Bits]:
+    """What draws depend on beside a unit's labels: hashes of annotators, of classes (and of "not k"), of the seed.
+
+    An annotator is known by how many labels they gave and how often they agree with the votes, a class by its votes.
+    """
+    agreed = np.round(votes["agreed"] / np.maximum(votes["given"], 1) * 1e6).astype(np.uint64)
+    kind = _shuffle_bits(votes["votes"].astype(np.uint64) + np.uint64(1))
+    return {
+        "annotator": _shuffle_bits(_shuffle_bits(votes["given"].astype(np.uint64)) + agreed),
+        "kinds": np.concatenate([kind, _shuffle_bits(kind)]),
+        "seed": _shuffle_bits(np.array([seed], dtype=np.uint64)),
+    }
+
+
+def _content_noise(shard: Shard, parameters: Arrays, size: int) -> Floats:
     """noise[i, k, r], exponential draws that depend on the seed and on what each unit received, not on any order.
 
-    An annotator is known by how many labels they gave and how often they agree with the votes, a class by its votes, a
-    unit by the sum of its (annotator, class) pairs; units that received the same get the same draws.
+    A unit is known by the sum of its (annotator, class) pairs; units that received the same get the same draws.
     """
-    votes = labels.votes(weighted=False)
-    agreement = vote_shares(votes)[labels.unit, labels.label]
-    said = labels.label if labels.negated is None else labels.label + labels.n_classes * labels.negated
-    given = labels.labels_per_annotator()
-    agreed = sum_by(labels.annotator, len(given), agreement) / np.maximum(given, 1)
-    annotator = _shuffle_bits(_shuffle_bits(given.astype(np.uint64)) + np.round(agreed * 1e6).astype(np.uint64))
-    kind = _shuffle_bits(votes.sum(axis=0).astype(np.uint64) + np.uint64(1))
-    kinds = kind if labels.negated is None else np.concatenate([kind, _shuffle_bits(kind)])  # of "not k" behind
-    unit = np.zeros(labels.n_units, dtype=np.uint64)  # [i], a sum of hashes, which no order changes
-    np.add.at(unit, labels.unit, _shuffle_bits(annotator[labels.annotator] + kinds[said]))
-    base = _shuffle_bits(unit + _shuffle_bits(np.array([seed], dtype=np.uint64)))
+    kinds = parameters["kinds"]
+    kind = kinds[: len(kinds) // 2]
+    unit = np.zeros(shard.n_units, dtype=np.uint64)  # [i], a sum of hashes, which no order changes
+    np.add.at(unit, shard.unit, _shuffle_bits(parameters["annotator"][shard.annotator] + kinds[shard.label]))
+    base = _shuffle_bits(unit + parameters["seed"])
     cells = _shuffle_bits(base[:, None, None] + kind[:, None] + _shuffle_bits(np.arange(size, dtype=np.uint64)))
     # The upper 53 bits of each cell as a uniform number in (0, 1), and its exponential
     uniform = ((cells >> np.uint64(11)).astype(np.float64) + 0.5) / 2.0**53

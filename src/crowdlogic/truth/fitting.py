@@ -6,6 +6,7 @@ one it was given, so the same loop serves EM (log-likelihood or posterior) and v
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,13 +19,16 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import NO_ANSWER, Beliefs, Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import find
-from crowdlogic.engines.shards import Shards
+from crowdlogic.engines.engine import Engine
 from crowdlogic.errors import ConvergenceWarning, DataError, OptionError, name_list
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.store.checkpoints import State, StateCheckpoint
-from crowdlogic.store.digests import fit_digest
+from crowdlogic.store.digests import digest, fit_digest
+
+PACKAGE = str(Path(__file__).parents[1])
+"""The folder of this package."""
 
 Step: TypeAlias = Callable[[State], tuple[State, float]]
 
@@ -59,7 +63,7 @@ class Fitting:
         checkpoint: File to save the state to while fitting. If it exists, the fit resumes from it; it is removed when
             the fit is done.
         every: Number of iterations between two checkpoints.
-        threads: Number of threads.
+        threads: Number of threads; None for two from a million labels on, else one.
         answer_all: Whether units without labels get an answer, too.
     """
 
@@ -68,12 +72,12 @@ class Fitting:
     progress: Callable[[Progress], None] | None = None
     checkpoint: Path | str | None = None
     every: int = 10
-    threads: int = 1
+    threads: int | None = None
     answer_all: bool = False
 
     def __post_init__(self) -> None:
         for name in ("every", "threads"):
-            if getattr(self, name) < 1:
+            if getattr(self, name) is not None and getattr(self, name) < 1:
                 raise OptionError(f"{name} must be 1 or more, not {getattr(self, name)}.")
         if self.checkpoint is not None and Path(self.checkpoint).is_dir():
             raise OptionError(f"{self.checkpoint}: is a folder. Name a file for the checkpoint.")
@@ -92,14 +96,20 @@ class Fit:
     converged: bool
 
 
+UNITS = "units"
+"""Key, in the state of a fit, of what belongs to units and stays with their shards (`engines/engine.py`)."""
+
+
 def iterate(
     method: Any,
-    labels: CrowdLabels | Shards,
+    labels: CrowdLabels | Engine,
     *,
     initial: Callable[[], State],
     step: Step,
     fitting: Fitting,
     corpus: Corpus | None = None,
+    engine: Engine | None = None,
+    is_done: Callable[[State], bool] | None = None,
 ) -> Fit:
     """Iterate `step` from the initial state (or a checkpoint's) until the objective converges.
 
@@ -107,18 +117,16 @@ def iterate(
 
     Args:
         method: The method; its `convergence` is the stopping rule.
-        labels: The labels.
+        labels: The labels, or the engine that has them.
         initial: Returns the first state.
         step: The next state, and the objective of the one given.
         fitting: Progress and checkpoint.
         corpus: The items, if the method uses them: a checkpoint of other words is refused.
+        engine: The engine, if the state holds something for each unit.
+        is_done: Whether a fit is done by its next state; without it the gain of the objective decides.
     """
     checkpoint = _checkpoint(method, labels, fitting, corpus)
-    state, trace = initial(), list[float]()
-    saved = checkpoint.read() if checkpoint else None
-    if checkpoint and saved:
-        checkpoint.require_like(saved[0], state, signed=getattr(method, "signed", False))
-        state, trace = saved
+    state, trace = _resume(checkpoint, method, initial(), engine)
     limits: Convergence = method.convergence
     while True:
         following, objective = step(state)
@@ -136,39 +144,71 @@ def iterate(
                     gain=gain,
                 )
             )
-        converged = limits.is_reached(gain)
+        converged = limits.is_reached(gain) if is_done is None else is_done(following)
         if converged or len(trace) >= limits.max_iterations:
             break
         state = following
         if checkpoint and len(trace) % fitting.every == 0:
-            checkpoint.write(state, trace)
+            checkpoint.write(_gather_units(state, engine), trace)
     if checkpoint:
         checkpoint.remove()
     if not converged:
-        _warn_not_converged(method.name, limits, len(trace), gain)
+        _warn_not_converged(method.name, limits, len(trace), gain, by_gain=is_done is None)
     return Fit(state, np.array(trace), converged)
 
 
 def _checkpoint(
-    method: Any, labels: CrowdLabels | Shards, fitting: Fitting, corpus: Corpus | None
+    method: Any, labels: CrowdLabels | Engine, fitting: Fitting, corpus: Corpus | None
 ) -> StateCheckpoint | None:
     if fitting.checkpoint is None:
         return None
-    if isinstance(labels, Shards):
-        raise OptionError("A checkpoint is for labels in memory. Leave it out.")
-    owner = fit_digest(method, labels, start=fitting.start, anchors=fitting.anchors, corpus=corpus)
+    if isinstance(labels, CrowdLabels):
+        owner = fit_digest(method, labels, start=fitting.start, anchors=fitting.anchors, corpus=corpus)
+    else:
+        owner = digest(repr(method), labels.digest())
     return StateCheckpoint(Path(fitting.checkpoint), owner)
 
 
-def _warn_not_converged(name: str, limits: Convergence, iterations: int, gain: float) -> None:
+def _resume(
+    checkpoint: StateCheckpoint | None, method: Any, first: State, engine: Engine | None
+) -> tuple[State, list[float]]:
+    """The state and the trace of a checkpoint, if it is there; else the first state."""
+    saved = checkpoint.read() if checkpoint else None
+    if checkpoint is None or saved is None:
+        return first, []
+    whole = _gather_units(first, engine)
+    checkpoint.require_like(saved[0], whole, signed=getattr(method, "signed", False))
+    if engine is None or UNITS not in first:
+        return saved
+    of_units = {name: array for name, array in saved[0].items() if name not in first}
+    others = {name: array for name, array in saved[0].items() if name in first}
+    return others | {UNITS: engine.scatter(of_units)}, saved[1]
+
+
+def _gather_units(state: State, engine: Engine | None) -> State:
+    """A state with all that belongs to units as whole arrays."""
+    if engine is None or UNITS not in state:
+        return state
+    return {name: array for name, array in state.items() if name != UNITS} | dict(engine.gather(state[UNITS]))
+
+
+def _warn_not_converged(name: str, limits: Convergence, iterations: int, gain: float, *, by_gain: bool) -> None:
     """Warn that a fit stopped before it converged, and say which option to change."""
-    warnings.warn(
+    how = (
         f"{name} stopped after {iterations} iterations, the last of which still gained {gain:.3g} per label "
         f"(it converges at {limits.tolerance or 0.0:.3g}). Raise max_iterations, or raise tolerance "
-        f"if this is near enough.",
-        ConvergenceWarning,
-        stacklevel=5,
+        f"if this is near enough."
     )
+    changed = f"{name} stopped after {iterations} iterations, while answers still changed. Raise max_iterations."
+    warnings.warn(how if by_gain else changed, ConvergenceWarning, stacklevel=_caller_level())
+
+
+def _caller_level() -> int:
+    """How many calls ago, seen from who asks, the package was entered: a warning shows the user's own line."""
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        level, frame = level + 1, frame.f_back
+    return level - 1
 
 
 def starting_beliefs(labels: CrowdLabels, fitting: Fitting) -> Beliefs | None:

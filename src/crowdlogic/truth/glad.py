@@ -15,19 +15,24 @@ Axes: i unit, j annotator, k class.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Estimate, make_estimate
+from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
+from crowdlogic.engines.engine import Arrays, Engine, States
+from crowdlogic.engines.shard import Shard
 from crowdlogic.engines.shards import make_shards
+from crowdlogic.engines.steps import EVIDENCE, Q
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.convergence import Convergence
+from crowdlogic.store.checkpoints import State
 from crowdlogic.truth.accepting import takes_frames
-from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate, iterate, starting_beliefs
-from crowdlogic.truth.glad_pass import Pass, difficulty_pass
+from crowdlogic.truth.fitting import DEFAULT_FIT, UNITS, Fitting, empty_estimate
+from crowdlogic.truth.glad_pass import CURVATURE, EASE, PULL, SPREAD, difficulty_step
+from crowdlogic.truth.over_engines import BeliefPass, EngineFit, FitSummary, fit_model, infer_over
 
 PRIOR_MEAN = 1.0
 """The mean of the priors on abilities and on log difficulties; their variance is 1 ([WRWBM09] section 3)."""
@@ -52,38 +57,61 @@ class GLAD:
         require_whole_labels(labels, self.name)
         if not labels.n_labels:
             return empty_estimate(labels, self.name)
-        shards = make_shards(labels, threads=fitting.threads, anchors=fitting.anchors)
-        started = starting_beliefs(labels, fitting)
+        return infer_over(self, labels, make_shards(labels, threads=fitting.threads, anchors=fitting.anchors), fitting)
 
-        def initial() -> dict[str, Floats]:
-            ability, ease = np.full(shards.n_annotators, PRIOR_MEAN), np.full(shards.n_units, PRIOR_MEAN)
-            if started is None:
-                return {"ability": ability, "ease": ease}
-            return _m_step(difficulty_pass(shards, ability, ease, beliefs=started))
-
-        def step(state: dict[str, Floats]) -> tuple[dict[str, Floats], float]:
-            found = difficulty_pass(shards, state["ability"], state["ease"])
-            return _m_step(found), found.log_evidence + _log_prior(state)
-
-        fit = iterate(self, labels, initial=initial, step=step, fitting=fitting)
-        state = fit.state
-        found = difficulty_pass(shards, state["ability"], state["ease"], keep=True)
-        return make_estimate(
-            labels,
-            self.name,
-            np.asarray(found.q),
-            reliability=state["ability"],
-            trace=fit.trace,
-            converged=fit.converged,
-            answer_all=fitting.answer_all,
-            parameters={"difficulty": np.exp(-state["ease"])},
-        )
+    def fit_over(
+        self, engine: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
+    ) -> EngineFit:
+        """Fit over an engine."""
+        fit = fit_model(self, AbilityEM(engine), labels=labels, fitting=fitting)
+        if labels is None:
+            return fit
+        ease = engine.gather(fit.state[UNITS])[EASE]
+        return replace(fit, summary=replace(fit.summary, parameters={"difficulty": np.exp(-ease)}))
 
 
-def _m_step(found: Pass) -> dict[str, Floats]:
-    """The M-step for the abilities: the peak of the parabolas' sum and the prior."""
-    return {"ability": (PRIOR_MEAN + found.pull) / (1.0 + found.curvature), "ease": found.ease}
+class AbilityEM:
+    """The E- and M-step over an engine; the difficulties stay with the shards of their units."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    def first_state(self, beliefs: Beliefs | None = None) -> State:
+        """All abilities and difficulties at the mean of their priors; or those that follow from beliefs."""
+        ability = np.full(self.engine.n_annotators, PRIOR_MEAN)
+        if beliefs is None:
+            states = self.engine.sum(FirstEase(), {})[1]
+            return {"ability": ability, UNITS: states}
+        ease = np.full(self.engine.n_units, PRIOR_MEAN)
+        return self._m_step(*self._pass(ability, self.engine.scatter({EASE: ease, Q: beliefs})))
+
+    def step(self, state: State) -> tuple[State, float]:
+        """The next abilities and difficulties, and the objective of those given."""
+        found, states = self._pass(state["ability"], state[UNITS])
+        log_prior = -0.5 * float(((state["ability"] - PRIOR_MEAN) ** 2).sum() + found[SPREAD])
+        return self._m_step(found, states), float(found[EVIDENCE]) + log_prior
+
+    def belief_pass(self, state: State) -> BeliefPass:
+        """The E-step, with the beliefs kept."""
+        step = difficulty_step(self.engine, keep=True)
+        return BeliefPass(step=step, parameters={"ability": state["ability"]}, states=state[UNITS])
+
+    def summary(self, state: State) -> FitSummary:
+        """The abilities."""
+        return FitSummary(reliability=state["ability"])
+
+    def _pass(self, ability: Floats, states: States) -> tuple[Arrays, States]:
+        return self.engine.sum(difficulty_step(self.engine), {"ability": ability}, states)
+
+    def _m_step(self, found: Arrays, states: States) -> State:
+        """The M-step for the abilities: the peak of the parabolas' sum and the prior."""
+        return {"ability": (PRIOR_MEAN + found[PULL]) / (1.0 + found[CURVATURE]), UNITS: states}
 
 
-def _log_prior(state: dict[str, Floats]) -> float:
-    return -0.5 * float(((state["ability"] - PRIOR_MEAN) ** 2).sum() + ((state["ease"] - PRIOR_MEAN) ** 2).sum())
+@dataclass(frozen=True)
+class FirstEase:
+    """The first state of each shard: ease[i] at the mean of its prior."""
+
+    def __call__(self, shard: Shard, parameters: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:  # noqa: ARG002
+        """No counts."""
+        return {}, {EASE: np.full(shard.n_units, PRIOR_MEAN)}

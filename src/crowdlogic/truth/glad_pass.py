@@ -13,7 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import log_expit
 
-from crowdlogic.engines.shards import Shard, Shards
+from crowdlogic.engines.engine import Arrays, Engine
+from crowdlogic.engines.shard import Shard
+from crowdlogic.engines.steps import EVIDENCE, Q
 from crowdlogic.engines.sweeps import LARGE
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import LOG_ZERO, normalise
@@ -25,61 +27,60 @@ STEPS = 3
 HALVINGS = 20
 """Maximum number of times that a Newton step which lowers the objective is halved before it is skipped."""
 
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Pass:
-    """The sums of a pass.
-
-    Attributes:
-        ease: ease[i], the new b of each unit.
-        pull: pull[j], the sum of (h - 1/2) exp(b).
-        curvature: curvature[j], the sum of 2 lambda(x) exp(2 b).
-        log_evidence: The log probability of all labels under the parameters given.
-        q: q[i, k], with `keep`.
-    """
-
-    ease: Floats
-    pull: Floats
-    curvature: Floats
-    log_evidence: float
-    q: Floats | None
+EASE, PULL, CURVATURE, SPREAD = "ease", "pull", "curvature", "spread"
+"""What the pass counts, and the state of a shard, by name."""
 
 
-def difficulty_pass(
-    shards: Shards, ability: Floats, ease: Floats, *, keep: bool = False, beliefs: Floats | None = None
-) -> Pass:
+@dataclass(frozen=True, kw_only=True)
+class DifficultyStep:
     """E-step, the difficulties' M-step, and the sums for the abilities' M-step.
 
-    Args:
-        shards: The labels.
-        ability: alpha[j].
-        ease: b[i], the log of beta; the larger, the easier.
-        keep: Whether to keep the beliefs.
-        beliefs: q[i, k] to use instead of an E-step.
-    """
-    q = np.empty((shards.n_units if keep else 0, shards.n_classes))
-    new_ease = ease.copy()
-    compiled = shards.n_labels * shards.n_classes >= LARGE // 2 if shards.compiled is None else shards.compiled
-    given = np.empty((0, shards.n_classes)) if beliefs is None else np.ascontiguousarray(beliefs)
+    Parameters: ability[j]. State: ease[i], the log of beta (the larger, the easier); q[i, k] to use instead of an
+    E-step, if it is there. Counts: pull[j], the sum of (h - 1/2) exp(b); curvature[j], the sum of 2 lambda(x) exp(2 b);
+    the log probability of all labels under the parameters given; spread, the sum of (b - 1)^2 of the b that were given.
 
-    def work(shard: Shard) -> tuple[Floats, Floats, float]:
-        mine = (new_ease[shard.units], q[shard.units] if keep else q, given[shard.units] if len(given) else given)
-        if not compiled:
-            return _pass(shard, shards.n_classes, ability, *mine)
+    Attributes:
+        n_classes: Number of classes.
+        compiled: Whether to use the compiled kernel.
+        keep: Whether the new state holds the beliefs q[i, k], too.
+    """
+
+    n_classes: int
+    compiled: bool = False
+    keep: bool = False
+
+    def __call__(self, shard: Shard, parameters: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:
+        """The sums, and the new ease[i] of each unit."""
+        ability, ease = parameters["ability"], state[EASE].copy()
+        q = np.empty((shard.n_units if self.keep else 0, self.n_classes))
+        given = np.ascontiguousarray(state[Q]) if Q in state else np.empty((0, self.n_classes))
+        work = self._kernel if self.compiled else self._arrays
+        pull, curvature, evidence = work(shard, ability, ease, q, given)
+        off_centre = (state[EASE] - 1.0) ** 2
+        spread = (off_centre * shard.times if len(shard.times) else off_centre).sum()
+        counts = {PULL: pull, CURVATURE: curvature, EVIDENCE: np.array(evidence), SPREAD: spread}
+        return counts, {EASE: ease, Q: q} if self.keep else {EASE: ease}
+
+    def _kernel(
+        self, shard: Shard, ability: Floats, ease: Floats, q: Floats, given: Floats
+    ) -> tuple[Floats, Floats, float]:
         from crowdlogic.numerics.glad_kernels import ability_pass
         from crowdlogic.numerics.label_kernels import unrolled_states
 
-        pull, curvature = np.zeros_like(ability), np.zeros_like(ability)
+        shard, pull, curvature = shard.narrow(), np.zeros_like(ability), np.zeros_like(ability)
         evidence = ability_pass(
-            unrolled_states(shards.n_classes),
-            shards.n_classes,
+            unrolled_states(self.n_classes),
+            self.n_classes,
             shard.starts,
             shard.annotator,
             shard.label,
             shard.weight,
             shard.fixed,
+            shard.times,
             ability,
-            *mine,
+            ease,
+            q,
+            given,
             pull,
             curvature,
             STEPS,
@@ -87,60 +88,52 @@ def difficulty_pass(
         )
         return pull, curvature, evidence
 
-    found = shards.map(work)
-    pull, curvature = sum(part[0] for part in found), sum(part[1] for part in found)
-    return Pass(
-        ease=new_ease,
-        pull=np.asarray(pull),
-        curvature=np.asarray(curvature),
-        log_evidence=float(sum(part[2] for part in found)),
-        q=q if keep else None,
-    )
+    def _arrays(
+        self, shard: Shard, ability: Floats, ease: Floats, q: Floats, given: Floats
+    ) -> tuple[Floats, Floats, float]:
+        """The kernel in numpy; changes ease and q."""
+        unit, n_units = shard.unit, shard.n_units
+        alpha, weight = ability[shard.annotator], shard.weight if len(shard.weight) else np.ones(len(unit))
+        x = alpha * np.exp(ease)[unit]  # [row], the log odds that the label is right
+        beliefs, evidence = _e_step(shard, unit, weight, x, self.n_classes)
+        if len(given):
+            beliefs = given
+        if len(q):
+            q[:] = beliefs
+        # Slope and curvature of each label's parabola, summed by unit for the new ease, then by annotator
+        pulled = weight * (beliefs[unit, shard.label] - 0.5)
+        curved = weight * _curvature(x)
+        lift, curve = sum_by(unit, n_units, pulled * alpha), sum_by(unit, n_units, curved * alpha**2)
+        ease[:] = _best_ease(lift, curve, ease)
+        beta = np.exp(ease)[unit]
+        times = shard.times[unit] if len(shard.times) else 1.0
+        pulled, curved = times * pulled, times * weight * _curvature(alpha * beta)
+        size = len(ability)
+        return (
+            sum_by(shard.annotator, size, pulled * beta),
+            2.0 * sum_by(shard.annotator, size, curved * beta**2),
+            evidence,
+        )
 
 
-def _pass(
-    shard: Shard, n_classes: int, ability: Floats, ease: Floats, q: Floats, given: Floats
-) -> tuple[Floats, Floats, float]:
-    """`glad_kernels.ability_pass` in numpy; changes ease and q."""
-    n_units = len(shard.starts) - 1
-    unit = np.repeat(np.arange(n_units), np.diff(shard.starts))
-    alpha, weight = ability[shard.annotator], shard.weight if len(shard.weight) else np.ones(len(unit))
-    x = alpha * np.exp(ease)[unit]  # [row], the log odds that the label is right
-    beliefs, evidence = _e_step(shard, unit, weight, x, n_classes)
-    if len(given):
-        beliefs = given
-    if len(q):
-        q[:] = beliefs
-    # Slope and curvature of each label's parabola, summed by unit for the new ease, then by annotator
-    pulled = weight * (beliefs[unit, shard.label] - 0.5)
-    curved = weight * _curvature(x)
-    ease[:] = _best_ease(
-        sum_by(unit, n_units, pulled * alpha),
-        sum_by(unit, n_units, curved * alpha**2),
-        ease,
-    )
-    beta = np.exp(ease)[unit]
-    curved = weight * _curvature(alpha * beta)
-    size = len(ability)
-    return (
-        sum_by(shard.annotator, size, pulled * beta),
-        2.0 * sum_by(shard.annotator, size, curved * beta**2),
-        evidence,
-    )
+def difficulty_step(engine: Engine, *, keep: bool = False) -> DifficultyStep:
+    """The step for the labels of an engine."""
+    large = engine.n_labels * engine.n_classes >= LARGE // 2 if engine.compiled is None else engine.compiled
+    return DifficultyStep(n_classes=engine.n_classes, compiled=large, keep=keep)
 
 
 def _e_step(shard: Shard, unit: Ints, weight: Floats, x: Floats, n_classes: int) -> tuple[Floats, float]:
-    n_units = len(shard.starts) - 1
+    n_units = shard.n_units
     # Every class starts from the log probability of a wrong label; the label's own class gets the difference
     wrong = weight * (log_expit(-x) - np.log(max(n_classes - 1, 1)))
     extra = weight * log_expit(x) - wrong
     cell = unit * n_classes + shard.label
     log_q = sum_by(cell, n_units * n_classes, extra).reshape(-1, n_classes) - np.log(n_classes)
-    if len(shard.fixed):
-        known = shard.fixed >= 0
+    known = shard.known
+    if known.any():
         log_q[known] = np.where(np.arange(n_classes) == shard.fixed[known, None], log_q[known], LOG_ZERO)
     beliefs, log_sum = normalise(log_q)
-    return beliefs, float(log_sum[np.diff(shard.starts) > 0].sum() + wrong.sum())
+    return beliefs, float(shard.unit_sum(log_sum + sum_by(unit, n_units, wrong)))
 
 
 def _curvature(x: Floats) -> Floats:

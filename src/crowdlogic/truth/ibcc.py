@@ -18,14 +18,18 @@ from typing import ClassVar
 
 from crowdlogic.annotators.confusion import VariationalConfusion
 from crowdlogic.annotators.proportions import VariationalProportions
+from crowdlogic.annotators.protocol import check_size
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.engines.engine import Engine
+from crowdlogic.engines.shards import make_shards
 from crowdlogic.numerics.checks import check_amounts
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.truth.accepting import takes_frames
-from crowdlogic.truth.em import fit_tables
-from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
+from crowdlogic.truth.em import TableEM
+from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate
+from crowdlogic.truth.over_engines import EngineFit, fit_model, infer_over
 
 
 @dataclass(frozen=True)
@@ -53,10 +57,17 @@ class IBCC:
     @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Iterate the updates until the bound converges."""
-        return fit_tables(
-            self,
-            labels,
-            model=VariationalConfusion(self.diagonal, self.off_diagonal),
-            proportions=VariationalProportions(self.class_count),
-            fitting=fitting,
-        )
+        if not labels.n_labels:
+            return empty_estimate(labels, self.name)
+        check_size(self.name, len(labels.annotators), labels.n_classes)
+        engine = make_shards(labels, anchors=fitting.anchors, threads=fitting.threads, partial=True)
+        return infer_over(self, labels, engine, fitting)
+
+    def fit_over(
+        self, engine: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
+    ) -> EngineFit:
+        """Fit over an engine."""
+        check_size(self.name, engine.n_annotators, engine.n_classes)
+        annotators = VariationalConfusion(self.diagonal, self.off_diagonal)
+        model = TableEM(annotators, VariationalProportions(self.class_count), engine)
+        return fit_model(self, model, labels=labels, fitting=fitting)

@@ -15,17 +15,20 @@ import numpy as np
 
 from crowdlogic.annotators.protocol import FLOOR
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Estimate, make_estimate
+from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
+from crowdlogic.engines.engine import Engine
 from crowdlogic.engines.shards import make_shards
-from crowdlogic.engines.sweeps import Sweep, match_sweep, tally_hits
+from crowdlogic.engines.steps import MatchStep
+from crowdlogic.engines.sweeps import is_compiled, match_sweep, tally_hits_and_given
 from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.checks import check_amounts
 from crowdlogic.numerics.convergence import Convergence
-from crowdlogic.numerics.sums import sum_by
+from crowdlogic.store.checkpoints import State
 from crowdlogic.truth.accepting import takes_frames
-from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate, iterate, starting_beliefs
+from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate
+from crowdlogic.truth.over_engines import BeliefPass, EngineFit, FitSummary, fit_model, infer_over
 
 
 @dataclass(frozen=True)
@@ -53,45 +56,60 @@ class MACE:
         require_whole_labels(labels, self.name)
         if not labels.n_labels:
             return empty_estimate(labels, self.name)
-        shards = make_shards(labels, threads=fitting.threads, anchors=fitting.anchors)
-        shape = (shards.n_annotators, shards.n_classes)
-        # given[j, n], how many labels n annotator j gave, by weight
-        cell = labels.annotator * np.int64(shape[1]) + labels.label
-        given = sum_by(cell, shape[0] * shape[1], labels.weight).reshape(shape)
-        log_prior = np.full(shape[1], -np.log(shape[1]))
+        return infer_over(self, labels, make_shards(labels, threads=fitting.threads, anchors=fitting.anchors), fitting)
 
-        def initial() -> dict[str, Floats]:
-            hits = tally_hits(shards, starting_beliefs(labels, fitting)).counts
-            return self._posterior(hits * 0.5, given)
+    def fit_over(
+        self, engine: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
+    ) -> EngineFit:
+        """Fit over an engine."""
+        return fit_model(self, KnowingVB(self, engine), labels=labels, fitting=fitting)
 
-        def sweep(state: dict[str, Floats], *, keep: bool = False) -> tuple[Sweep, Floats]:
-            log_theta = dirichlet.expected_log(state["knowing"], axis=1)
-            # log_spam[j, n] = E[log (1 - theta_j)] + E[log xi_jn]; agree[j, n]: n is copied from the truth or spam
-            log_spam = log_theta[:, 1:] + dirichlet.expected_log(state["strategy"], axis=1)
-            agree = np.logaddexp(log_theta[:, :1], log_spam)
-            return match_sweep(shards, agree, log_spam, log_prior, keep=keep), np.exp(log_theta[:, :1] - agree)
 
-        def step(state: dict[str, Floats]) -> tuple[dict[str, Floats], float]:
-            found, from_knowledge = sweep(state)
-            bound = found.log_evidence - dirichlet.divergence(state["knowing"], np.array(self.knowing_count), axis=1)
-            bound -= dirichlet.divergence(state["strategy"], np.array(self.strategy_count), axis=1)
-            return self._posterior(found.counts * from_knowledge, given), bound
+class KnowingVB:
+    """The variational updates over an engine; given[j, n], how many labels n j gave, comes with the first state."""
 
-        fit = iterate(self, labels, initial=initial, step=step, fitting=fitting)
-        knowing, strategy = fit.state["knowing"], fit.state["strategy"]
-        return make_estimate(
-            labels,
-            self.name,
-            np.asarray(sweep(fit.state, keep=True)[0].q),
+    def __init__(self, options: MACE, engine: Engine) -> None:
+        self.options, self.engine = options, engine
+        self.given: Floats = np.zeros((engine.n_annotators, engine.n_classes))
+
+    def first_state(self, beliefs: Beliefs | None = None) -> State:
+        """Concentrations, half of the right labels being known."""
+        found, self.given = tally_hits_and_given(self.engine, beliefs)
+        return self._posterior(found.counts * 0.5)
+
+    def step(self, state: State) -> tuple[State, float]:
+        """The next concentrations, and the bound of those given."""
+        odds, from_knowledge = self._log_odds(state)
+        found = match_sweep(self.engine, odds["agree"], odds["differ"], odds["log_prior"])
+        knowing, strategy = np.array(self.options.knowing_count), np.array(self.options.strategy_count)
+        bound = found.log_evidence - dirichlet.divergence(state["knowing"], knowing, axis=1)
+        bound -= dirichlet.divergence(state["strategy"], strategy, axis=1)
+        return self._posterior(found.counts * from_knowledge), bound
+
+    def belief_pass(self, state: State) -> BeliefPass:
+        """The E-step, with the beliefs kept."""
+        step = MatchStep(compiled=is_compiled(self.engine, self.engine.n_classes), keep=True)
+        return BeliefPass(step=step, parameters=self._log_odds(state)[0])
+
+    def summary(self, state: State) -> FitSummary:
+        """How often each annotator knows, and how they spam."""
+        knowing, strategy = state["knowing"], state["strategy"]
+        return FitSummary(
             reliability=knowing[:, 0] / knowing.sum(axis=1),
-            trace=fit.trace,
-            converged=fit.converged,
-            answer_all=fitting.answer_all,
             parameters={"strategy": strategy / strategy.sum(axis=1, keepdims=True)},
         )
 
-    def _posterior(self, known: Floats, given: Floats) -> dict[str, Floats]:
+    def _log_odds(self, state: State) -> tuple[dict[str, Floats], Floats]:
+        """The parameters of the E-step, and the share of knowledge in a label that agrees, [j, n]."""
+        log_theta = dirichlet.expected_log(state["knowing"], axis=1)
+        # log_spam[j, n] = E[log (1 - theta_j)] + E[log xi_jn]; agree[j, n]: n is copied from the truth or spam
+        log_spam = log_theta[:, 1:] + dirichlet.expected_log(state["strategy"], axis=1)
+        agree = np.logaddexp(log_theta[:, :1], log_spam)
+        log_prior = np.full(self.engine.n_classes, -np.log(self.engine.n_classes))
+        return {"agree": agree, "differ": log_spam, "log_prior": log_prior}, np.exp(log_theta[:, :1] - agree)
+
+    def _posterior(self, known: Floats) -> State:
         """Concentrations from known[j, n], the expected number of labels n that j gave knowing the truth."""
-        spam = np.maximum(given - known, FLOOR)
+        spam = np.maximum(self.given - known, FLOOR)
         knowing = np.stack([known.sum(axis=1), spam.sum(axis=1)], axis=1)
-        return {"knowing": knowing + self.knowing_count, "strategy": spam + self.strategy_count}
+        return {"knowing": knowing + self.options.knowing_count, "strategy": spam + self.options.strategy_count}

@@ -6,7 +6,7 @@ Axes: i unit, k class.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -17,10 +17,14 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import NO_ANSWER, Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.data.names import as_text
+from crowdlogic.engines.engine import Arrays, Engine
+from crowdlogic.engines.shard import Shard
+from crowdlogic.engines.steps import Q, count_votes
 from crowdlogic.numerics.arrays import Ints
 from crowdlogic.numerics.sums import row_sums
 from crowdlogic.truth.accepting import takes_frames
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, refuse_anchors
+from crowdlogic.truth.over_engines import BeliefPass, EngineFit, FitSummary
 from crowdlogic.truth.ties import Ties, best_classes, count_best, winners
 
 
@@ -71,6 +75,44 @@ class MajorityVote:
             answer_all=fitting.answer_all,
             tied=int(np.count_nonzero(tied)),
         )
+
+    def fit_over(
+        self,
+        engine: Engine,
+        *,
+        labels: CrowdLabels | None = None,  # noqa: ARG002 (their names do not matter)
+        fitting: Fitting = DEFAULT_FIT,  # noqa: ARG002
+    ) -> EngineFit:
+        """Count the votes of an engine; how a tie is decided does not matter for the shares."""
+        votes = BeliefPass(step=VoteStep(engine.n_classes, self.weighted), parameters={})
+        return EngineFit(
+            method=self.name,
+            engine=engine,
+            state={},
+            trace=np.empty(0),
+            converged=True,
+            beliefs=votes,
+            summary=FitSummary(),
+        )
+
+
+@dataclass(frozen=True)
+class VoteStep:
+    """Shares of the votes: the new state is q[i, k].
+
+    Attributes:
+        n_classes: Number of classes.
+        weighted: Whether a label counts by its weight.
+    """
+
+    n_classes: int
+    weighted: bool = True
+
+    def __call__(self, shard: Shard, parameters: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:  # noqa: ARG002
+        """How many units have more than one best class."""
+        votes = count_votes(shard if self.weighted else replace(shard, weight=np.empty(0)), self.n_classes)
+        tied = (count_best(best_classes(votes)) > 1) & (row_sums(votes) > 0)
+        return {"tied": shard.unit_sum(tied.astype(np.float64))}, {Q: vote_shares(votes)}
 
 
 def _unit_names(labels: CrowdLabels, units: Ints) -> pl.Series:

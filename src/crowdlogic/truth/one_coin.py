@@ -14,17 +14,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowdlogic.annotators.confusion import SMOOTHING, TRUST
-from crowdlogic.annotators.one_coin import Accuracies, Coin, count_given
+from crowdlogic.annotators.one_coin import Accuracies, Coin
 from crowdlogic.annotators.proportions import ClassProportions
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Estimate, make_estimate
+from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
-from crowdlogic.engines.sweeps import Sweep, match_sweep, tally_hits
+from crowdlogic.engines.engine import Engine
+from crowdlogic.engines.shards import make_shards
+from crowdlogic.engines.steps import MatchStep
+from crowdlogic.engines.sweeps import Sweep, is_compiled, match_sweep, tally_hits_and_given
+from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.checks import check_amounts
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.store.checkpoints import State
 from crowdlogic.truth.accepting import takes_frames
-from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate, iterate, starting_beliefs
+from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate
+from crowdlogic.truth.over_engines import BeliefPass, EngineFit, FitSummary, fit_model, infer_over
 
 
 @dataclass(frozen=True)
@@ -52,32 +57,50 @@ class OneCoin:
         require_whole_labels(labels, self.name)
         if not labels.n_labels:
             return empty_estimate(labels, self.name)
-        coin, proportions = Coin(self.smoothing, self.trust), ClassProportions(self.smoothing)
-        shards = coin.observe(labels, anchors=fitting.anchors, threads=fitting.threads)
-        given = count_given(shards)
+        return infer_over(self, labels, make_shards(labels, anchors=fitting.anchors, threads=fitting.threads), fitting)
 
-        def m_step(found: Sweep) -> State:
-            accuracy = coin.from_hits(given, found.counts).accuracy
-            return {"accuracy": accuracy, "prior": proportions.from_totals(found.totals)}
+    def fit_over(
+        self, engine: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
+    ) -> EngineFit:
+        """Fit over an engine."""
+        model = CoinEM(Coin(self.smoothing, self.trust), ClassProportions(self.smoothing), engine)
+        return fit_model(self, model, labels=labels, fitting=fitting)
 
-        def e_step(state: State, *, keep: bool = False) -> Sweep:
-            coins = Accuracies(state["accuracy"], labels.n_classes)
-            return match_sweep(shards, coins.log_agree, coins.log_differ, proportions.log(state["prior"]), keep=keep)
 
-        def step(state: State) -> tuple[State, float]:
-            found = e_step(state)
-            added = coin.log_prior(state["accuracy"]) + proportions.log_prior(state["prior"])
-            return m_step(found), found.log_evidence + added
+class CoinEM:
+    """The E- and M-step of one accuracy per annotator; given[j], the number of labels, comes with the first state."""
 
-        start = starting_beliefs(labels, fitting)
-        fit = iterate(self, labels, initial=lambda: m_step(tally_hits(shards, start)), step=step, fitting=fitting)
-        return make_estimate(
-            labels,
-            self.name,
-            np.asarray(e_step(fit.state, keep=True).q),
-            reliability=fit.state["accuracy"],
-            prior=fit.state["prior"],
-            trace=fit.trace,
-            converged=fit.converged,
-            answer_all=fitting.answer_all,
-        )
+    def __init__(self, coin: Coin, proportions: ClassProportions, engine: Engine) -> None:
+        self.coin, self.proportions, self.engine = coin, proportions, engine
+        self.given: Floats = np.zeros(engine.n_annotators)
+
+    def first_state(self, beliefs: Beliefs | None = None) -> State:
+        """Accuracies from beliefs, or from the shares of the votes."""
+        found, given = tally_hits_and_given(self.engine, beliefs)
+        self.given = given.sum(axis=1)
+        return self._m_step(found)
+
+    def step(self, state: State) -> tuple[State, float]:
+        """The next accuracies, and the objective of those given."""
+        odds = self._log_odds(state)
+        found = match_sweep(self.engine, odds["agree"], odds["differ"], odds["log_prior"])
+        added = self.coin.log_prior(state["accuracy"]) + self.proportions.log_prior(state["prior"])
+        return self._m_step(found), found.log_evidence + added
+
+    def belief_pass(self, state: State) -> BeliefPass:
+        """The E-step, with the beliefs kept."""
+        step = MatchStep(compiled=is_compiled(self.engine, self.engine.n_classes), keep=True)
+        return BeliefPass(step=step, parameters=self._log_odds(state))
+
+    def summary(self, state: State) -> FitSummary:
+        """Accuracies and class proportions."""
+        return FitSummary(reliability=state["accuracy"], prior=state["prior"])
+
+    def _log_odds(self, state: State) -> dict[str, Floats]:
+        coins = Accuracies(state["accuracy"], self.engine.n_classes)
+        log_prior = self.proportions.log(state["prior"])
+        return {"agree": coins.log_agree, "differ": coins.log_differ, "log_prior": log_prior}
+
+    def _m_step(self, found: Sweep) -> State:
+        accuracy = self.coin.from_hits(self.given, found.counts).accuracy
+        return {"accuracy": accuracy, "prior": self.proportions.from_totals(found.totals)}

@@ -14,7 +14,6 @@ Axes: i unit, j annotator, k class.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -22,20 +21,20 @@ from typing import ClassVar
 import numpy as np
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Estimate, make_estimate, vote_shares
+from crowdlogic.data.estimate import Beliefs, Estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
-from crowdlogic.errors import ConvergenceWarning, OptionError
+from crowdlogic.engines.engine import Arrays, Engine, States
+from crowdlogic.engines.shard import Shard
+from crowdlogic.engines.shards import make_shards
+from crowdlogic.engines.steps import Q
+from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.sums import sum_by
+from crowdlogic.store.checkpoints import State
 from crowdlogic.truth.accepting import takes_frames
-from crowdlogic.truth.fitting import (
-    DEFAULT_FIT,
-    Fitting,
-    empty_estimate,
-    refuse_anchors,
-    starting_beliefs,
-)
+from crowdlogic.truth.fitting import DEFAULT_FIT, Fit, Fitting, empty_estimate, refuse_anchors
+from crowdlogic.truth.over_engines import BeliefPass, EngineFit, FitSummary, fit_model, infer_over, make_fit
 from crowdlogic.truth.ties import best_classes
 
 Weigh = Callable[[Floats, Floats], Floats]
@@ -64,7 +63,14 @@ class PM:
     @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Alternate between weights and weighted votes until no answer changes."""
-        return _iterate_weights(self.name, labels, self._weigh, convergence=self.convergence, fitting=fitting)
+        return _infer_weights(self, labels, fitting)
+
+    def fit_over(
+        self, engine: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
+    ) -> EngineFit:
+        """Fit over an engine."""
+        model = Reweighting(engine, self._weigh)
+        return fit_model(self, model, labels=labels, fitting=fitting, is_done=_no_answer_changed)
 
     def _weigh(self, distance: Floats, given: Floats) -> Floats:  # noqa: ARG002 (counts do not matter here)
         largest = distance.max(initial=0.0)
@@ -98,7 +104,14 @@ class CATD:
     @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Alternate between weights and weighted votes until no answer changes."""
-        return _iterate_weights(self.name, labels, self._weigh, convergence=self.convergence, fitting=fitting)
+        return _infer_weights(self, labels, fitting)
+
+    def fit_over(
+        self, engine: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
+    ) -> EngineFit:
+        """Fit over an engine."""
+        model = Reweighting(engine, self._weigh)
+        return fit_model(self, model, labels=labels, fitting=fitting, is_done=_no_answer_changed)
 
     def _weigh(self, distance: Floats, given: Floats) -> Floats:
         from scipy.special import chdtri
@@ -117,47 +130,126 @@ class Wawa:
     @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Vote, weigh, vote again."""
-        refuse_anchors(self.name, fitting)
-        require_whole_labels(labels, self.name)
-        if not labels.n_labels:
-            return empty_estimate(labels, self.name)
-        distance, given = distances(labels, labels.votes())
-        weight = 1.0 - distance / np.maximum(given, 1e-300)
-        return _answer(labels, self.name, weight, reliability=weight, fitting=fitting)
+        return _infer_weights(self, labels, fitting)
+
+    def fit_over(
+        self,
+        engine: Engine,
+        *,
+        labels: CrowdLabels | None = None,  # noqa: ARG002 (their names do not matter)
+        fitting: Fitting = DEFAULT_FIT,  # noqa: ARG002
+    ) -> EngineFit:
+        """Fit over an engine: one round, whatever the start."""
+        model = Reweighting(engine, self._weigh)
+        state = model.first_state()
+        fit = make_fit(self.name, model, Fit(state, np.empty(0), converged=True))
+        return replace(fit, summary=FitSummary(reliability=state["weight"]))
+
+    def _weigh(self, distance: Floats, given: Floats) -> Floats:
+        return np.asarray(1.0 - distance / np.maximum(given, 1e-300))
 
 
-def _iterate_weights(
-    name: str, labels: CrowdLabels, weigh: Weigh, *, convergence: Convergence, fitting: Fitting
-) -> Estimate:
-    """Alternate between weights and weighted votes until the best classes of no unit change."""
-    refuse_anchors(name, fitting)
-    require_whole_labels(labels, name)
+def _infer_weights(method: PM | CATD | Wawa, labels: CrowdLabels, fitting: Fitting) -> Estimate:
+    refuse_anchors(method.name, fitting)
+    require_whole_labels(labels, method.name)
     if not labels.n_labels:
-        return empty_estimate(labels, name)
-    started = starting_beliefs(labels, fitting)
-    votes = labels.votes() if started is None else started
-    trace: list[float] = []
-    converged = False
-    while not converged and len(trace) < convergence.max_iterations:
-        distance, given = distances(labels, votes)
-        weight = weigh(distance, given)
-        weighted = weighted_votes(labels, weight)
-        converged = bool((best_classes(_unit_scale(weighted)) == best_classes(_unit_scale(votes))).all())
-        votes = weighted
-        trace.append(-float(distance.sum()))
-    if not converged:
-        warnings.warn(
-            f"{name} stopped after {len(trace)} iterations, while answers still changed. Raise max_iterations.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
-    estimate = _answer(labels, name, weight, reliability=weight / weight.sum(), fitting=fitting)
-    return replace(estimate, trace=np.array(trace), converged=converged)
+        return empty_estimate(labels, method.name)
+    return infer_over(method, labels, make_shards(labels, threads=fitting.threads), fitting)
 
 
-def _answer(labels: CrowdLabels, name: str, weight: Floats, *, reliability: Floats, fitting: Fitting) -> Estimate:
-    votes = weighted_votes(labels, weight)
-    return make_estimate(labels, name, vote_shares(votes), reliability=reliability, answer_all=fitting.answer_all)
+class Reweighting:
+    """Weights in turn with weighted votes, over an engine.
+
+    A state holds the weights, those of the round before, how far the labels were from the answers by these, and how
+    many answers the weights changed.
+    """
+
+    def __init__(self, engine: Engine, weigh: Weigh) -> None:
+        self.engine, self.weigh = engine, weigh
+        self._ones: Floats = np.ones(engine.n_annotators)
+        self._start: Beliefs | None = None
+
+    def first_state(self, beliefs: Beliefs | None = None) -> State:
+        """Weights by the distance from the votes, or from beliefs."""
+        self._start = beliefs
+        start = None if beliefs is None else self.engine.scatter({VOTES: beliefs})
+        return self._following(self._pass(self._ones, self._ones, start), previous=self._ones)
+
+    def step(self, state: State) -> tuple[State, float]:
+        """The next weights; and, as the objective, minus the distance of all labels that these weights came from."""
+        start = self._start if state["previous"] is self._ones else None
+        before = None if start is None else self.engine.scatter({PREVIOUS: start})
+        found = self._pass(state["weight"], state["previous"], before)
+        return self._following(found, previous=state["weight"]), -float(state["distance"].sum())
+
+    def belief_pass(self, state: State) -> BeliefPass:
+        """Shares of the weights."""
+        step = DistanceStep(n_annotators=self.engine.n_annotators, n_classes=self.engine.n_classes, keep=True)
+        weight = state["weight"]
+        return BeliefPass(step=step, parameters={"weight": weight, "previous": weight})
+
+    def summary(self, state: State) -> FitSummary:
+        """The weights as shares of their sum."""
+        return FitSummary(reliability=state["weight"] / state["weight"].sum())
+
+    def _pass(self, weight: Floats, previous: Floats, states: States) -> Arrays:
+        step = DistanceStep(n_annotators=self.engine.n_annotators, n_classes=self.engine.n_classes)
+        return self.engine.sum(step, {"weight": weight, "previous": previous}, states)[0]
+
+    def _following(self, found: Arrays, *, previous: Floats) -> State:
+        weight = self.weigh(found["distance"], found["given"])
+        kept = {"distance": found["distance"], "changed": found["changed"]}
+        return {"weight": weight, "previous": previous, **kept}
+
+
+VOTES, PREVIOUS = "votes", "previous_votes"
+"""In the state of a shard: votes[i, k] to answer by instead of weighted ones, and to compare these with."""
+
+
+def _no_answer_changed(state: State) -> bool:
+    return float(state["changed"]) == 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistanceStep:
+    """How far the labels of each annotator are from the answers by weighted votes.
+
+    Parameters: weight[j], and previous[j], the weights of the round before. State: votes to begin with, if they are not
+    weighted ones.
+
+    Attributes:
+        n_annotators: Number of annotators.
+        n_classes: Number of classes.
+        keep: Whether the new state holds q[i, k], the shares of the weights.
+    """
+
+    n_annotators: int
+    n_classes: int
+    keep: bool = False
+
+    def __call__(self, shard: Shard, parameters: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:
+        """distance[j], given[j] labels, and how many answers differ from those by the weights before."""
+        votes = state[VOTES] if VOTES in state else self._votes(shard, parameters["weight"])
+        before = state[PREVIOUS] if PREVIOUS in state else self._votes(shard, parameters["previous"])
+        best = best_classes(_unit_scale(votes))
+        changed = (best != best_classes(_unit_scale(before))).any(axis=1)
+        answers = best / best.sum(axis=1, keepdims=True)
+        # differs[row], 0 where the label is the answer, 1 - 1/r where it is one of r tied answers, else 1
+        differs, weight = 1.0 - answers[shard.unit, shard.label], shard.row_weights()
+        counts = {
+            "distance": sum_by(shard.annotator, self.n_annotators, differs if weight is None else weight * differs),
+            "given": sum_by(shard.annotator, self.n_annotators, weight),
+            "changed": shard.unit_sum(changed.astype(np.float64)),
+        }
+        return counts, {Q: vote_shares(votes)} if self.keep else {}
+
+    def _votes(self, shard: Shard, weight: Floats) -> Floats:
+        """votes[i, k], the sum of the weights of the annotators who gave k, times the weights of their labels."""
+        each = weight[shard.annotator]
+        if len(shard.weight):
+            each = each * shard.weight
+        cell = shard.unit * self.n_classes + shard.label
+        return sum_by(cell, shard.n_units * self.n_classes, each).reshape(-1, self.n_classes)
 
 
 def weighted_votes(labels: CrowdLabels, weight: Floats) -> Floats:

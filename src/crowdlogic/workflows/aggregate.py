@@ -59,7 +59,7 @@ class FitOptions:
         gold: A file of the truth, to score the answers with.
         items: A file of the items, whose texts go into the list of items to label again.
         seed: Random seed.
-        threads: How many threads may work at once.
+        threads: How many threads may work at once; None for two from a million labels on, else one.
         checkpoint: A file for the state of the fit; a fit goes on from it if it is there.
         dependence: How far labels of one item depend on each other: a name in `truth_methods.DEPENDENCES`.
         input: How the labels are read.
@@ -70,7 +70,7 @@ class FitOptions:
     gold: str | None = None
     items: str | None = None
     seed: int = 0
-    threads: int = 1
+    threads: int | None = None
     checkpoint: str | None = None
     dependence: str = "public"
     input: InputOptions = field(default_factory=InputOptions)

@@ -284,6 +284,7 @@ PRESETS = Registry(
     {
         "sentiment": "crowdlogic.learning.presets:sentiment_preset",
         "sentiment-paper": "crowdlogic.learning.presets:sentiment_paper_preset",
+        "sentiment-encoder": "crowdlogic.learning.presets:sentiment_encoder_preset",
         "ner": "crowdlogic.learning.presets:ner_preset",
         "ner-paper": "crowdlogic.learning.presets:ner_paper_preset",
     },

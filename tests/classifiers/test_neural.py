@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed: pip install
 
 from crowdlogic.classifiers.cnn_gru import CNNGRU  # noqa: E402
 from crowdlogic.classifiers.kim_cnn import KimCNN  # noqa: E402
-from crowdlogic.classifiers.neural import soft_cross_entropy  # noqa: E402
+from crowdlogic.classifiers.neural import smooth_targets, soft_cross_entropy  # noqa: E402
 from crowdlogic.classifiers.training import Training  # noqa: E402
 from crowdlogic.data.corpus import sentences  # noqa: E402
 
@@ -30,6 +30,20 @@ def test_the_loss_is_the_weighted_mean_over_the_units_that_count() -> None:
     each = -(targets[units] * log_p).sum(axis=1)
     assert counted == 3
     np.testing.assert_allclose(float(mean), (weights[units] * each).sum() / 3, rtol=1e-6)
+
+
+def test_smoothed_targets_bound_what_a_network_believes() -> None:
+    """Trained for long on certain targets, it ends at the smoothed ones and no further."""
+    corpus, targets = sentences([0], [["a", "of", "the", "film"]]), np.eye(2)[[0, 1, 0, 1]]
+    training = Training(learning_rate=0.05, label_smoothing=0.2)
+    options = CNNGRU(vector_size=8, filters=8, hidden_size=8, dropout=0.0, training=training)
+    made = options.build(corpus, ("O", "X"), seed=0)
+
+    for _ in range(60):
+        made.fit_epoch(corpus, targets)
+
+    np.testing.assert_allclose(made.predict_proba(corpus), smooth_targets(targets, 0.2), atol=0.02)
+    np.testing.assert_allclose(smooth_targets(np.array([[1.0, 0.0, 0.0]]), 0.3), [[0.8, 0.1, 0.1]])
 
 
 def test_tokens_of_weight_zero_do_not_thin_the_loss_of_the_others() -> None:

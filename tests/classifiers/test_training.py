@@ -26,6 +26,7 @@ def test_the_rate_is_halved_again_and_again() -> None:
         ),
         ({"clip_norm": -1.0}, "clip_norm must be 0 or more, not -1.0."),
         ({"weight_decay": float("inf")}, "weight_decay must be 0 or more, not inf."),
+        ({"label_smoothing": 1.0}, "label_smoothing must lie from 0 to below 1, not 1.0."),
         ({"halve_every": -2}, "halve_every must be 0 or more, not -2."),
     ],
 )

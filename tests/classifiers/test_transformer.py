@@ -59,9 +59,11 @@ def test_a_folder_that_is_not_there_is_refused() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"pooling": "last"}, "transformer: pooling: 'last' is none of first, mean."),
+        ({"pooling": "last"}, "transformer: pooling: 'last' is none of first, mean, convolution."),
         ({"precision": "half"}, "transformer: precision: 'half' is none of auto, float32, bfloat16."),
-        ({"frozen_layers": -1}, "transformer: frozen_layers: -1 is less than 0."),
+        ({"frozen_layers": -1}, "transformer: layers and frozen_layers must be 0 or more."),
+        ({"layers": -1}, "transformer: layers and frozen_layers must be 0 or more."),
+        ({"windows": ()}, "transformer: windows and filters must be 1 or more."),
         ({"max_length": 2}, "transformer: max_length must be 3 or more, and dropout lie from 0 to below 1."),
         ({"dropout": 1.0}, "transformer: max_length must be 3 or more, and dropout lie from 0 to below 1."),
     ],

@@ -77,6 +77,63 @@ def test_lower_and_upper_layers_make_the_whole(model_type: str) -> None:
     assert list(whole.state_dict()) == list(divided.state_dict())
 
 
+def test_a_convolution_is_torch_s_own_over_the_states_of_one_text(folder: Path) -> None:
+    """With so much padding around that each filter also sees its text come and go."""
+    made = Transformer(folder, pooling="convolution", windows=(2, 3), filters=4).build(CORPUS, ("x", "y"), seed=0)
+    network = made.network
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    slices = network.filters.weight.detach().split([2 * 4, 3 * 4])
+
+    p = made.predict_proba(CORPUS)
+
+    for s, text in enumerate(TEXTS):
+        with torch.inference_mode():
+            hidden = network.encoder(**tokenizer(text, return_tensors="pt")).last_hidden_state[0]
+            padded = torch.nn.functional.pad(hidden.T[None], (2, 2))
+            found = [
+                torch.conv1d(padded, weight.view(width, 4, -1).permute(1, 2, 0))[0].amax(dim=1)
+                for width, weight in zip((2, 3), slices, strict=True)
+            ]
+            pooled = torch.relu(torch.cat(found) + network.filters.bias)
+            expected = network.output(pooled).softmax(dim=-1)
+        np.testing.assert_allclose(p[s], expected.numpy(), atol=1e-6)
+
+
+def test_a_convolution_learns_on_frozen_states_and_is_saved(folder: Path) -> None:
+    options = Transformer(folder, pooling="convolution", filters=8, fine_tune=False, dropout=0.0)
+    made = options.build(CORPUS, ("x", "y"), seed=0)
+
+    losses = [made.fit_epoch(CORPUS, TARGETS) for _ in range(5)]
+
+    assert losses[4] < losses[0]
+    assert {name for name in made.arrays() if name.startswith("model.")} == {
+        "model.filters.weight", "model.filters.bias", "model.output.weight", "model.output.bias"
+    }  # fmt: skip
+    loaded = options.load(made.arrays(), ("x", "y"))
+    np.testing.assert_array_equal(loaded.predict_proba(CORPUS), made.predict_proba(CORPUS))
+
+
+def test_some_of_the_layers_give_the_states_in_between(folder: Path) -> None:
+    made = Transformer(folder, layers=1).build(CORPUS, ("x", "y"), seed=0)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModel.from_pretrained(folder).eval()
+
+    p = made.predict_proba(CORPUS)
+
+    with torch.inference_mode():
+        states = model(**tokenizer(TEXTS[2], return_tensors="pt"), output_hidden_states=True).hidden_states[1][0, 0]
+        np.testing.assert_allclose(p[2], made.network.output(states).softmax(dim=-1).numpy(), atol=1e-6)
+    loaded = Transformer(layers=1).load(made.arrays(), ("x", "y"))
+    np.testing.assert_array_equal(loaded.predict_proba(CORPUS), p)
+
+
+def test_more_layers_than_there_are_cannot_be_used(folder: Path) -> None:
+    with pytest.raises(OptionError) as caught:
+        Transformer(folder, layers=3).build(CORPUS, ("x", "y"), seed=0)
+
+    assert str(caught.value) == "transformer: layers: 3 of 2 are asked for. Use fewer, or 0."
+
+
 def test_only_the_upper_layers_learn(folder: Path) -> None:
     made = Transformer(folder, frozen_layers=1).build(CORPUS, ("x", "y"), seed=0)
     before = {name: tensor.clone() for name, tensor in made.network.state_dict().items()}

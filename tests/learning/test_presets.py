@@ -10,7 +10,7 @@ pytest.importorskip("torch")
 
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.imitation import ConstantImitation, GrowingImitation
-from crowdlogic.learning.presets import CONLL_TIES, READINGS, PresetConfiguration, ner, sentiment
+from crowdlogic.learning.presets import CONLL_TIES, READINGS, PresetConfiguration, ner, sentiment, sentiment_encoder
 from crowdlogic.registry import PRESETS
 from crowdlogic.store.options.encode import encode_options
 
@@ -72,11 +72,24 @@ def test_tags_of_other_types_take_their_transitions_from_the_vote() -> None:
     assert found.rules is None
 
 
+def test_an_encoder_of_reviews_is_bounded_and_needs_no_gold() -> None:
+    """Its confidence ends at 85 %: it weighs as much as an annotator who is right as often, and no more."""
+    found, plain = sentiment_encoder(seed=3), sentiment()
+
+    training = found.method.classifier.training
+    assert 1 - training.label_smoothing / 2 == pytest.approx(0.85)
+    assert (found.method.limits.epochs, found.method.limits.held_out, found.method.limits.seed) == (3, None, 3)
+    assert found.method.projector == plain.method.projector
+    assert found.method.imitation == plain.method.imitation
+    assert str(found.rules) == str(plain.rules)
+
+
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
         ("sentiment", sentiment()),
         ("sentiment-paper", sentiment(reading="paper")),
+        ("sentiment-encoder", sentiment_encoder()),
         ("ner", ner(TAGS)),
         ("ner-paper", ner(TAGS, reading="paper")),
     ],

@@ -64,7 +64,8 @@ class NeuralClassifier:
         """One epoch of mini-batches over the units of weight > 0; the mean loss."""
         check_targets(corpus, targets, weights, self.network.n_classes)
         sample_weight = np.ones(corpus.n_units) if weights is None else weights
-        return self.run_epoch(corpus, soft_cross_entropy(targets, sample_weight, self.device), sample_weight != 0)
+        smooth = smooth_targets(targets, self.training.label_smoothing)
+        return self.run_epoch(corpus, soft_cross_entropy(smooth, sample_weight, self.device), sample_weight != 0)
 
     def run_epoch(self, corpus: Corpus, loss: BatchLoss, selected: Bools) -> float:
         """One epoch of mini-batches with any loss, over the sequences with a selected unit; the mean loss."""
@@ -177,6 +178,11 @@ def soft_cross_entropy(targets: Beliefs, weights: Floats, device: torch.device) 
         return (torch.from_numpy(weight).to(device) * per_unit).sum() / max(counted, 1), counted
 
     return loss
+
+
+def smooth_targets(targets: Beliefs, share: float) -> Beliefs:
+    """Targets of which a share is spread evenly over all classes."""
+    return (1.0 - share) * targets + share / targets.shape[1] if share else targets
 
 
 def find_device(name: str) -> torch.device:

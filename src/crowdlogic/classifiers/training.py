@@ -21,6 +21,8 @@ class Training:
         batch_size: Number of sequences (or documents, or rows of features) in a mini-batch.
         clip_norm: Maximum norm of the gradient; 0 does not clip.
         weight_decay: Weight decay.
+        label_smoothing: Share of every target that is spread evenly over all classes, from 0 to below 1. It bounds how
+            confident a network becomes, and so how far it can outvote the annotators.
         device: auto (a GPU if torch finds one), cpu, cuda, ...
     """
 
@@ -30,6 +32,7 @@ class Training:
     batch_size: int = 50
     clip_norm: float = 0.0
     weight_decay: float = 0.0
+    label_smoothing: float = 0.0
     device: str = "auto"
 
     def __post_init__(self) -> None:
@@ -43,6 +46,9 @@ class Training:
         for name in ("halve_every", "clip_norm", "weight_decay"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise OptionError(f"{name} must be 0 or more, not {getattr(self, name)}.")
+
+        if not 0 <= self.label_smoothing < 1:
+            raise OptionError(f"label_smoothing must lie from 0 to below 1, not {self.label_smoothing}.")
 
     def learning_rate_at(self, epoch: int) -> float:
         """The learning rate of an epoch, counted from 0."""

@@ -31,11 +31,13 @@ from crowdlogic.classifiers.saved_arrays import saved_json, saved_number
 from crowdlogic.classifiers.training import Training
 from crowdlogic.classifiers.transformer_config import check_options, known_options, offline, with_attention
 from crowdlogic.classifiers.transformer_network import (
+    FIRST,
     FLOAT,
     POOLINGS,
     PRECISIONS,
     NetworkOptions,
     TransformerNetwork,
+    cut_layers,
 )
 from crowdlogic.classifiers.word_pieces import WordPieces
 from crowdlogic.classifiers.words import corpus_tokens
@@ -60,7 +62,11 @@ class Transformer:
     Attributes:
         folder: Where `save_pretrained` wrote the model (config.json, model.safetensors) and its tokenizer; or the name
             of an encoder that is installed as a package. Empty for the default one of these.
-        pooling: The representation of a document: the `first` position, or the `mean` of all.
+        layers: Number of layers that are used, from the embeddings on; 0 for all.
+        pooling: The representation of a document: the `first` position, the `mean` of all, or a `convolution` over them
+            (the maximum of each filter, as in Kim-CNN).
+        windows: With a convolution: widths of the filters.
+        filters: With a convolution: number of filters of each width.
         max_length: Maximum number of word pieces in a sequence; less where the model's own limit is less. A longer
             document is truncated; a longer sentence is split, so that every token is predicted.
         dropout: Dropout rate before the output layer; the transformer has its own within.
@@ -72,7 +78,10 @@ class Transformer:
     """
 
     folder: str | Path = ""
-    pooling: str = "first"
+    layers: int = 0
+    pooling: str = FIRST
+    windows: tuple[int, ...] = (3, 4, 5)
+    filters: int = 100
     max_length: int = 256
     dropout: float = 0.1
     fine_tune: bool = True
@@ -88,8 +97,10 @@ class Transformer:
             raise OptionError(f"{self.name}: pooling: {self.pooling!r} is none of {', '.join(POOLINGS)}.")
         if self.precision not in PRECISIONS:
             raise OptionError(f"{self.name}: precision: {self.precision!r} is none of {', '.join(PRECISIONS)}.")
-        if self.frozen_layers < 0:
-            raise OptionError(f"{self.name}: frozen_layers: {self.frozen_layers} is less than 0.")
+        if min(self.frozen_layers, self.layers) < 0:
+            raise OptionError(f"{self.name}: layers and frozen_layers must be 0 or more.")
+        if not self.windows or min(*self.windows, self.filters) < 1:
+            raise OptionError(f"{self.name}: windows and filters must be 1 or more.")
         if self.max_length < 3 or not 0 <= self.dropout < 1:
             raise OptionError(f"{self.name}: max_length must be 3 or more, and dropout lie from 0 to below 1.")
 
@@ -99,6 +110,7 @@ class Transformer:
             require_content(corpus, "texts", self.name)
         with offline(), torch_seed(derive_seed(seed, "weights"), find_device("cpu")):
             encoder, tokenizer = read_model(str(self.folder))
+            cut_layers(encoder, self.layers)
             length = min(self.max_length, _length_limit(encoder.config, tokenizer))
             pieces = WordPieces(tokenizer.backend_tokenizer.to_str(), length)
             network = TransformerNetwork(encoder, len(classes), self.network_options)
@@ -125,6 +137,8 @@ class Transformer:
         """The options of the network."""
         return NetworkOptions(
             pooling=self.pooling,
+            windows=self.windows,
+            filters=self.filters,
             dropout=self.dropout,
             fine_tune=self.fine_tune,
             frozen_layers=self.frozen_layers,

@@ -20,13 +20,15 @@ import torch
 from torch import Tensor, nn
 
 from crowdlogic.classifiers.batches import sorted_batches
+from crowdlogic.classifiers.convolution import Filters
 from crowdlogic.classifiers.frozen_states import CACHE, States, digest
 from crowdlogic.classifiers.network import Batch, Inputs, Network, make_batch
 from crowdlogic.errors import OptionError
 
 DIVISIBLE = ("bert", "camembert", "ernie", "roberta", "xlm-roberta")
 """Transformers whose lower layers may be frozen alone: embeddings, then layers, and nothing behind the last one."""
-POOLINGS = ("first", "mean")
+FIRST, MEAN, CONVOLUTION = "first", "mean", "convolution"
+POOLINGS = (FIRST, MEAN, CONVOLUTION)
 AUTO, FLOAT, BRAIN_FLOAT = "auto", "float32", "bfloat16"
 PRECISIONS = (AUTO, FLOAT, BRAIN_FLOAT)
 
@@ -35,7 +37,9 @@ PRECISIONS = (AUTO, FLOAT, BRAIN_FLOAT)
 class NetworkOptions:
     """What of a transformer is trained and how its hidden states are used; see `Transformer`."""
 
-    pooling: str = "first"
+    pooling: str = FIRST
+    windows: tuple[int, ...] = (3, 4, 5)
+    filters: int = 100
     dropout: float = 0.1
     fine_tune: bool = True
     frozen_layers: int = 0
@@ -56,7 +60,9 @@ class TransformerNetwork(Network):
         for part in self._frozen_parts():
             part.requires_grad_(False)
         self.dropout = nn.Dropout(options.dropout)
-        self.output = nn.Linear(encoder.config.hidden_size, n_classes)
+        size = int(encoder.config.hidden_size)
+        self.filters = Filters(options.windows, options.filters, size) if self.pooling == CONVOLUTION else None
+        self.output = nn.Linear(size if self.filters is None else len(self.filters.bias), n_classes)
 
     @property
     def config(self) -> dict[str, Any]:
@@ -109,10 +115,24 @@ class TransformerNetwork(Network):
         """hidden[u, d] of hidden[s, t, d]: at the first piece of each token, or the representation of a document."""
         if batch.unit_positions is not None:
             return batch.at_units(hidden)
-        if self.pooling == "first":
+        if self.pooling == FIRST:
             return hidden[:, 0]
+        if self.filters is not None:
+            return self._convolve(hidden, batch, self.filters)
         mask = batch.mask[:, :, None]
         return (hidden * mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1)
+
+    def _convolve(self, hidden: Tensor, batch: Batch, filters: Filters) -> Tensor:
+        """pooled[s, (width, f)], the maximum of each filter over the states of a document, as in Kim-CNN."""
+        empty = hidden.new_zeros(1, hidden.shape[2])
+        vectors = torch.cat([hidden.flatten(0, 1), empty])
+        nowhere, around = len(vectors) - 1, max(filters.windows) - 1
+        # places[s, t] in vectors; padding, and the positions around a document, have the empty vector
+        places = torch.arange(nowhere, device=hidden.device).view(hidden.shape[:2]).masked_fill(~batch.mask, nowhere)
+        places = nn.functional.pad(places, (around, around), value=nowhere)
+        with self._autocast():
+            table = filters.table(vectors).float()
+        return torch.relu(filters.max_pool(table, places, batch.lengths + 2 * around))
 
     def with_states(self, inputs: Inputs) -> Inputs:
         """Inputs with the hidden states of the frozen layers, if there are any and memory is to be had for them."""
@@ -149,10 +169,13 @@ class TransformerNetwork(Network):
     def _uses_brain_floats(self) -> bool:
         return self.precision == BRAIN_FLOAT or (self.precision == AUTO and has_brain_floats(self.device))
 
+    def _autocast(self) -> torch.autocast:
+        return torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self._uses_brain_floats)
+
     def _run(self, batch: Batch) -> Tensor:
         """The last hidden states[s, t, d] of the encoder as it is now."""
         rows = batch.words[0][batch.text].masked_fill(~batch.mask, self.encoder.config.pad_token_id or 0)
-        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self._uses_brain_floats):
+        with self._autocast():
             hidden: Tensor = self.encoder(input_ids=rows, attention_mask=batch.mask.long()).last_hidden_state
         return hidden.float()
 
@@ -185,6 +208,23 @@ class _Given(nn.Module):
     def forward(self, **_: Any) -> Tensor:
         """The states, whatever the pieces are."""
         return self._states
+
+
+def cut_layers(encoder: Any, layers: int) -> None:
+    """Remove the layers above the first ones from an encoder; 0 leaves all."""
+    if not layers:
+        return
+    config = encoder.config
+    if layers > config.num_hidden_layers:
+        raise OptionError(
+            f"transformer: layers: {layers} of {config.num_hidden_layers} are asked for. Use fewer, or 0."
+        )
+    if config.model_type not in DIVISIBLE:
+        raise OptionError(
+            f"transformer: layers: a {config.model_type} cannot be divided; {', '.join(DIVISIBLE)} can. Use 0."
+        )
+    encoder.encoder.layer = encoder.encoder.layer[:layers]
+    config.num_hidden_layers = layers
 
 
 def _check_layers(config: Any, frozen_layers: int) -> int:

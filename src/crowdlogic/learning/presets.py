@@ -6,8 +6,9 @@ authors' program does, are readings of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from crowdlogic.classifiers.training import Training
 from crowdlogic.data.names import Classes
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError
@@ -25,6 +26,18 @@ from crowdlogic.truth.ties import Ties
 
 CONLL_TIES = ("I-MISC", "I-ORG", "B-ORG", "I-PER", "B-PER", "I-LOC", "B-LOC", "B-MISC", "O")
 """The order in which ties of the majority vote are decided in the paper's file."""
+
+
+ENCODER_TRAINING = Training(
+    optimiser="adamw",
+    learning_rate=1e-4,
+    halve_every=1,
+    batch_size=32,
+    clip_norm=1.0,
+    weight_decay=0.01,
+    label_smoothing=0.3,
+)
+"""How the encoder of reviews is fine-tuned."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +77,24 @@ def sentiment(
         limits=TrainingLimits(seed=seed),
     )
     return PresetConfiguration(method, parse_rules(f"1.0: include contrast('{word}')", source="the preset sentiment"))
+
+
+def sentiment_encoder(*, seed: int = 0, word: str = "but") -> PresetConfiguration:
+    """A pre-trained encoder, fine-tuned in a few epochs, and "A but B"; C = 5, k = 0.2, eq. 8.
+
+    Its labels are smoothed, so that it cannot outvote the annotators: docs/decisions/0033 has the reasons.
+
+    Args:
+        seed: Random seed.
+        word: The word between A and B.
+    """
+    base = sentiment(seed=seed, word=word)
+    method = replace(
+        base.method,
+        classifier=CLASSIFIERS.load("transformer")(frozen_layers=2, precision="auto", training=ENCODER_TRAINING),
+        limits=replace(base.method.limits, epochs=3, held_out=None),
+    )
+    return replace(base, method=method)
 
 
 READINGS = {
@@ -129,6 +160,11 @@ def sentiment_preset(classes: Classes) -> PresetConfiguration:  # noqa: ARG001 (
 def sentiment_paper_preset(classes: Classes) -> PresetConfiguration:  # noqa: ARG001
     """`--preset sentiment-paper`: the paper's text to the letter."""
     return sentiment(reading=PAPER)
+
+
+def sentiment_encoder_preset(classes: Classes) -> PresetConfiguration:  # noqa: ARG001
+    """`--preset sentiment-encoder`: docs/decisions/0033 has the reasons."""
+    return sentiment_encoder()
 
 
 def ner_preset(classes: Classes) -> PresetConfiguration:

@@ -38,7 +38,8 @@ def write_huggingface(run: Run, folder: Path) -> list[str]:
     sequential = run.learned.task.labels.is_sequential
     if network.pooling != "first" and not sequential:
         raise OptionError(
-            f"{run.folder}: the mean of all positions is no head that transformers has. Train with pooling = first."
+            f"{run.folder}: a {network.pooling} over all positions is no head that transformers has. Train with "
+            f"--set classifier.pooling=first."
         )
     network.eval()
     model = make_model(network, [str(name) for name in run.estimate.classes], sequential=sequential)

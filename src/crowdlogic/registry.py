@@ -170,6 +170,7 @@ CLASSIFIERS = Registry(
         "crf": "crowdlogic.classifiers.crf:CRF",
         "kim-cnn": "crowdlogic.classifiers.kim_cnn:KimCNN",
         "cnn-gru": "crowdlogic.classifiers.cnn_gru:CNNGRU",
+        "bilstm-crf": "crowdlogic.classifiers.bilstm_crf:BiLSTMCRF",
         "mlp": "crowdlogic.classifiers.mlp:MLP",
         "scikit": "crowdlogic.classifiers.scikit:Scikit",
         "transformer": "crowdlogic.classifiers.transformer:Transformer",

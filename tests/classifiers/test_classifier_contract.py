@@ -37,6 +37,7 @@ from crowdlogic.errors import FormatError, OptionError
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
+from crowdlogic.classifiers.bilstm_crf import BiLSTMCRF  # noqa: E402
 from crowdlogic.classifiers.cnn_gru import CNNGRU  # noqa: E402
 from crowdlogic.classifiers.kim_cnn import KimCNN  # noqa: E402
 from crowdlogic.classifiers.mlp import MLP  # noqa: E402
@@ -94,6 +95,18 @@ CASES = [
             hidden_size=8,
             bidirectional=True,
             shape_size=3,
+            training=replace(QUICK, optimiser="adamw"),
+        ),
+        tag_task,
+    ),
+    Case("bilstm-crf", BiLSTMCRF(vectors=NAMED, hidden_size=10, training=QUICK), tag_task),
+    Case(
+        "bilstm-crf-plain",
+        BiLSTMCRF(
+            vector_size=10,
+            hidden_size=10,
+            shape_size=0,
+            character_filters=0,
             training=replace(QUICK, optimiser="adamw"),
         ),
         tag_task,

@@ -23,7 +23,7 @@ def test_a_name_that_is_unknown_is_refused_with_the_nearest() -> None:
 
     assert str(caught.value) == (
         "No classifier is called 'kim_cnn'. Did you mean 'kim-cnn'? "
-        "There are linear, crf, kim-cnn, cnn-gru, mlp, scikit, transformer, prior."
+        "There are linear, crf, kim-cnn, cnn-gru, bilstm-crf, mlp, scikit, transformer, prior."
     )
 
 

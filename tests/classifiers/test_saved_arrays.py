@@ -16,7 +16,7 @@ from crowdlogic.classifiers.saved_arrays import (
     saved_number,
     saved_words,
 )
-from crowdlogic.data.corpus import Corpus, documents
+from crowdlogic.data.corpus import Corpus, documents, sentences
 from crowdlogic.errors import FormatError
 from crowdlogic.registry import CLASSIFIERS
 
@@ -72,6 +72,7 @@ TEXTS = documents(["a", "b", "c", "d"], ["good film", "bad film", "good", "bad b
 NUMBERS = Corpus(
     TEXTS.items, features=np.random.default_rng(0).normal(size=(4, 3)), classes=TEXTS.classes, gold=TEXTS.gold
 )
+SENTENCES = sentences(["a", "b"], [["good", "film"], ["bad", "one"]], gold=[["x", "x"], ["y", "y"]])
 TARGETS = np.eye(2)[[0, 1, 0, 1]]
 CHANGES = {
     "fewer": lambda array: array[:1] if array.ndim else np.array([0]),
@@ -84,7 +85,7 @@ CHANGES = {
 
 
 def trained(name: str) -> tuple[Any, Classifier, Corpus]:
-    corpus = NUMBERS if name == "mlp" else TEXTS
+    corpus = NUMBERS if name == "mlp" else SENTENCES if name == "bilstm-crf" else TEXTS
     options = CLASSIFIERS.create(name)
     made = options.build(corpus, TEXTS.classes, seed=0)
     made.fit_epoch(corpus, TARGETS)

@@ -59,6 +59,7 @@ def fitted(made: Any, rules: str | None, *, vocabulary: Vocabulary | None = None
 def added_up(found: Evidence) -> tuple[np.ndarray, np.ndarray]:
     """q_a and q_b from their terms, by plain addition."""
     log_a = found.classifier - found.normaliser[:, None]
+    log_a = log_a if found.neighbours is None else log_a + found.neighbours
     for unit, term in zip(found.crowd.unit, found.crowd.term, strict=True):
         log_a[unit] = log_a[unit] + term
     if found.rules is None:
@@ -354,3 +355,48 @@ def test_what_can_be_explained_is_known_beforehand() -> None:
     assert is_explicable(fitted(REVIEWS, BUT))
     assert is_explicable(fitted(SENTENCES, None))
     assert not is_explicable(TwoStage(limits=TrainingLimits(epochs=2)).fit(REVIEWS.corpus, REVIEWS.labels))
+
+
+@pytest.mark.parametrize("rules", [None, "1.0: include bio"])
+def test_bits_of_chains_add_up_and_neighbours_say_what_messages_say(rules: str | None) -> None:
+    pytest.importorskip("torch")
+    from crowdlogic.classifiers.bilstm_crf import BiLSTMCRF
+    from crowdlogic.classifiers.training import Training
+
+    quick = BiLSTMCRF(vector_size=8, hidden_size=6, training=Training(learning_rate=1e-2, batch_size=4))
+    learned = fitted(opening(4), rules, classifier=quick, annotators=Sequential())
+
+    assert is_explicable(learned)
+    everything = check_all(learned)
+    scores = learned.classifier.chain_scores(learned.task.corpus)
+    evidence = learned.epoch.annotators.evidence(learned.model.observe(learned.task.labels))
+    heard = []
+    for s, found in enumerate(everything[:10]):
+        units = slice(*learned.task.corpus.offsets[s : s + 2])
+        with_crowd, without = (
+            messages(scores.unary[units] + part[units], scores.transitions, scores.start)
+            for part in (evidence, np.zeros_like(evidence))
+        )
+        # p holds the messages of the classifier's own chain; what is beyond them came from labels of other tokens
+        said = (with_crowd - without) / np.log(2)
+        assert found.neighbours is not None
+        np.testing.assert_allclose(
+            said - said.mean(axis=1, keepdims=True),
+            found.neighbours - found.neighbours.mean(axis=1, keepdims=True),
+            rtol=0,
+            atol=1e-4,
+        )
+        heard.append(np.abs(found.neighbours).max())
+    assert max(heard) > 0.1
+
+
+def messages(unary: np.ndarray, transitions: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """log messages[t, k] from all other tokens, by enumeration of their tags."""
+    length, tags = unary.shape
+    found = np.full((length, tags), -np.inf)
+    for path in product(range(tags), repeat=length):
+        score = start[path[0]] + sum(unary[t, k] for t, k in enumerate(path))
+        score += sum(transitions[a, b] for a, b in pairwise(path))
+        for t, k in enumerate(path):
+            found[t, k] = np.logaddexp(found[t, k], score - unary[t, k])
+    return found

@@ -21,6 +21,7 @@ from crowdlogic.annotators.summary import annotator_table
 from crowdlogic.classifiers.crf import CRF
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.scikit import Scikit
+from crowdlogic.classifiers.training import Training
 from crowdlogic.data.corpus import documents
 from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
@@ -32,6 +33,7 @@ from crowdlogic.learning.baselines.crowd_layer import CrowdLayer
 from crowdlogic.learning.baselines.doctor_nets import DoctorNets
 from crowdlogic.learning.baselines.two_stage import Gold, TwoStage
 from crowdlogic.learning.epoch import HistoryRow
+from crowdlogic.learning.imitation import ConstantImitation
 from crowdlogic.learning.method import TrainingData
 from crowdlogic.learning.saved_run import Run, load_run
 from crowdlogic.learning.stopping.held_out import HeldOut
@@ -40,6 +42,7 @@ from crowdlogic.learning.training_run import train_run
 from crowdlogic.rules.parser import parse_rules, read_rules
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.projection.projector import Projector
+from crowdlogic.truth.bsc_seq import BSCSeq
 
 REVIEWS = simulate_sentiment(5, items=60, test_items=30, annotators=10, labels_per_item=3)
 SENTENCES = simulate_ner(5, items=24, test_items=10, annotators=5, labels_per_item=3)
@@ -57,6 +60,7 @@ def sentences(**more: Any) -> TrainingData:
 
 def small_cnn(kind: str) -> Any:
     pytest.importorskip("torch")
+    from crowdlogic.classifiers.bilstm_crf import BiLSTMCRF
     from crowdlogic.classifiers.cnn_gru import CNNGRU
     from crowdlogic.classifiers.kim_cnn import KimCNN
     from crowdlogic.classifiers.mlp import MLP
@@ -64,6 +68,8 @@ def small_cnn(kind: str) -> Any:
     rng = np.random.default_rng(0)
     words = sorted({word for text in REVIEWS.corpus.texts for word in text.split()} | set(SENTENCES.corpus.tokens))
     vectors = WordVectors(tuple(words[::2]), rng.normal(size=(len(words[::2]), 6)).astype(np.float32))
+    if kind == "bilstm-crf":
+        return BiLSTMCRF(vectors=vectors, hidden_size=5, training=Training(learning_rate=1e-2, batch_size=4))
     if kind == "mlp":
         return MLP(hidden_size=4)
     if kind == "kim-cnn":
@@ -106,6 +112,20 @@ CASES = {
             limits=TrainingLimits(epochs=3),
         ),
         sentences(),
+    ),
+    "bilstm-crf": (
+        LogicLNCL(
+            classifier="bilstm-crf",
+            annotators=Sequential(),
+            start=BSCSeq(),
+            imitation=ConstantImitation(0.4),
+            limits=TrainingLimits(epochs=3),
+        ),
+        sentences(),
+    ),
+    "bilstm-crf with dev": (
+        LogicLNCL(classifier="bilstm-crf", annotators=Sequential(), limits=TrainingLimits(epochs=3)),
+        sentences(dev=SENTENCES.test),
     ),
     "mlp": (LogicLNCL(classifier="mlp", limits=TrainingLimits(epochs=3)), rows_of_features()),
     "a forest": (
@@ -184,7 +204,7 @@ def test_a_run_that_was_stopped_ends_as_it_would_have(
 
 @pytest.mark.parametrize(
     "name",
-    ["linear", "linear tagger with learnt weights", "sequential annotators", "cnn-gru", "a forest", "two stages"],
+    ["linear", "linear tagger with learnt weights", "sequential annotators", "cnn-gru", "bilstm-crf", "two stages"],
 )
 @pytest.mark.parametrize("how", ["stopped", "stopped in both passes", "stopped between the passes"])
 def test_a_run_that_was_stopped_in_its_second_pass_ends_as_it_would_have(

@@ -30,6 +30,31 @@ def test_marginals_are_those_of_all_taggings(compiled: bool, tables: int, scale:
 
 
 @BOTH
+@pytest.mark.parametrize("tables", [1, 3])
+@pytest.mark.parametrize("scale", [1.0, 60.0], ids=["mild", "extreme"])
+def test_marginals_of_neighbours_are_those_of_all_taggings(compiled: bool, tables: int, scale: float) -> None:
+    problem = random_chain(3, tables=tables, scale=scale)
+    expected = np.zeros((len(problem["unary"]), 3, 3))
+    for s, begin in enumerate(problem["offsets"][:-1]):
+        found = enumerate_taggings(problem, s)
+        total = np.logaddexp.reduce([score for _, score in found])
+        for tags, score in found:
+            for t in range(1, len(tags)):
+                expected[begin + t, tags[t - 1], tags[t]] += np.exp(score - total)
+
+    made = marginals(**problem, pairs=True, compiled=compiled)
+    plain = marginals(**problem, compiled=compiled)
+
+    assert made.pair is not None
+    assert plain.pair is None
+    np.testing.assert_allclose(made.pair, expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(made.transitions, plain.transitions, rtol=1e-9, atol=1e-12)
+    later = np.array([1, 2, 5, 6, 7, 8])
+    np.testing.assert_allclose(made.pair[later].sum(axis=1), made.q[later], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(made.pair[later].sum(axis=2), made.q[later - 1], rtol=1e-9, atol=1e-12)
+
+
+@BOTH
 @pytest.mark.parametrize("seed", range(6))
 def test_what_is_forbidden_is_exactly_zero(compiled: bool, seed: int) -> None:
     problem = random_chain(seed, lengths=(4, 4), forbidden=0.3)

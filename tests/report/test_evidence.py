@@ -11,4 +11,4 @@ def test_without_a_model_every_unit_has_an_empty_place() -> None:
 
 
 def test_sources_of_evidence_are_known_by_these_names() -> None:
-    assert list(EvidenceSource) == ["classifier", "annotator", "rule", "transitions", "rest"]
+    assert list(EvidenceSource) == ["classifier", "annotator", "neighbours", "rule", "transitions", "rest"]

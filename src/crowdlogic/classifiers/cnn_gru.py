@@ -3,7 +3,7 @@
 [LNCL] section 4.1, after Rodrigues and Pereira 2018: Conv1D of 512 filters over 5 words, "same" padding, relu, dropout
 0.5, GRU with 50 units in one direction, softmax; the word vectors are trained, too. Options beyond the paper: a
 bidirectional GRU, and an embedding of the shape of a word (capitals, digits, punctuation), which lower-case word
-vectors do not distinguish.
+vectors do not distinguish; and a CRF on top, which learns how tags follow each other.
 
 Axes: s sentence, t token, d dimension, f filter, k class.
 """
@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from crowdlogic.classifiers.chain_loss import TagTransitions
 from crowdlogic.classifiers.convolution import ConvolutionalNetwork, Filters
 from crowdlogic.classifiers.layers import ByteDropout, WordEmbedding
 from crowdlogic.classifiers.network import Batch, Inputs, word_inputs
@@ -43,6 +44,7 @@ class CNNGRU:
         hidden_size: Hidden size of the GRU (of each direction).
         bidirectional: Whether the GRU reads from right to left, too.
         shape_size: Size of the embedding of word shapes; 0 for none, as in the paper.
+        chain: Whether the outputs are the scores of a CRF, so that tags form chains; else a softmax, as in the paper.
         dropout: Dropout rate of the convolution's outputs.
         tune_vectors: Whether the vectors of the training corpus' words are trained.
         vector_size: The size of a word vector when there are no pretrained ones.
@@ -56,6 +58,7 @@ class CNNGRU:
     hidden_size: int = 50
     bidirectional: bool = False
     shape_size: int = 0
+    chain: bool = False
     dropout: float = 0.5
     tune_vectors: bool = True
     vector_size: int = 100
@@ -116,6 +119,8 @@ class TaggerNetwork(ConvolutionalNetwork):
         self.dropout = ByteDropout(options.dropout)
         self.gru = nn.GRU(options.filters, options.hidden_size, batch_first=True, bidirectional=options.bidirectional)
         self.output = nn.Linear(options.hidden_size * (2 if options.bidirectional else 1), n_classes)
+        if options.chain:
+            self.transitions = TagTransitions(n_classes)
 
     def vectors(self, words: Tensor) -> Tensor:
         """vectors[v, d] of words[c, v]: the vector of each word, and that of its shape."""

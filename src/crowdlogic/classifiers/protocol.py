@@ -5,11 +5,9 @@ Classifier is mutable: `fit_epoch` updates its weights. Its whole state is a dic
 interrupted and resumed, and a run directory holds arrays and hyper-parameters only.
 
 A classifier predicts the units of a sequence independently of each other, and the posterior of [LNCL] eq. 13 multiplies
-these probabilities with the annotators' evidence. A classifier that knows how tags follow each other (a CRF, a BiLSTM
-with a CRF on top) could say more: unary scores and transitions. The place for them is a third protocol here, which such
-a classifier implements beside Classifier, with one method that returns `unary[i, k]`, `transitions[k, k']` and
-`start[k]` in log space; eq. 13 is then one forward-backward over unary + evidence (`numerics.chain.marginals`).
-`CRFClassifier` has these quantities already: `unary(corpus)` and `potentials`.
+these probabilities with the annotators' evidence. A ChainClassifier knows how tags follow each other, and says more:
+the scores of a chain, unary and of transitions. Eq. 13 is then one forward-backward over its scores and the evidence,
+and what it learns are marginals of units and of neighbours.
 
 [LNCL] "Learning from Noisy Crowd Labels with Logics".
 
@@ -27,6 +25,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from crowdlogic.data.chain_beliefs import AnyBeliefs, ChainBeliefs, ChainScores
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.names import Classes
@@ -68,6 +67,17 @@ class Classifier(Protocol):
         """Set the state to one that `arrays` returned."""
 
 
+@runtime_checkable
+class ChainClassifier(Classifier, Protocol):
+    """A classifier of tags that form chains."""
+
+    def chain_scores(self, corpus: Corpus) -> ChainScores:
+        """The scores of the chain; `predict_proba` gives its marginals."""
+
+    def fit_chain_epoch(self, corpus: Corpus, targets: ChainBeliefs, weights: Floats | None = None) -> float:
+        """Train for one epoch on soft targets of units and of neighbours; see `Classifier.fit_epoch`."""
+
+
 @CLASSIFIERS.serves
 @runtime_checkable
 class Architecture(Protocol):
@@ -82,6 +92,22 @@ class Architecture(Protocol):
 
     def load(self, arrays: Arrays, classes: Classes) -> Classifier:
         """A classifier with the state of an earlier one."""
+
+
+def fit_epoch(classifier: Classifier, corpus: Corpus, targets: AnyBeliefs, weights: Floats | None) -> float:
+    """Train for one epoch on targets of units, or on those of chains where the classifier is one."""
+    if not isinstance(targets, ChainBeliefs):
+        return classifier.fit_epoch(corpus, targets, weights)
+    if not isinstance(classifier, ChainClassifier):
+        return classifier.fit_epoch(corpus, targets.q, weights)
+    return classifier.fit_chain_epoch(corpus, targets, weights)
+
+
+def predict(classifier: Classifier, corpus: Corpus) -> AnyBeliefs:
+    """What a classifier believes of the units, or of chains where it is a classifier of chains."""
+    if isinstance(classifier, ChainClassifier):
+        return classifier.chain_scores(corpus).beliefs()
+    return classifier.predict_proba(corpus)
 
 
 def supports_averaging(classifier: Classifier) -> bool:

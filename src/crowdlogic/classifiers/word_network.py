@@ -10,6 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
+from crowdlogic.classifiers.chain_neural import ChainNeuralClassifier
 from crowdlogic.classifiers.crowd_heads import restore_classifier
 from crowdlogic.classifiers.layers import WordEmbedding
 from crowdlogic.classifiers.network import Inputs, Network
@@ -100,7 +101,8 @@ def _make_classifier(
     with torch_seed(derive_seed(seed, "weights"), find_device("cpu")):
         network = options.network(embedding, n_classes)
     encode = partial(_encode_corpus, options, index)
-    return NeuralClassifier(network, encode, options.training, seed=seed, fixed={WORDS: encode_json(index.words)})
+    kind = ChainNeuralClassifier if hasattr(network, "transitions") else NeuralClassifier
+    return kind(network, encode, options.training, seed=seed, fixed={WORDS: encode_json(index.words)})
 
 
 def _encode_corpus(options: WordArchitecture, index: WordIndex, corpus: Corpus) -> Inputs:

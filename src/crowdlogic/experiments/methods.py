@@ -30,6 +30,7 @@ from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.projection.presets import Start, find_preset
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import CONLL_START, TransitionTable, transition_table
+from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod, truth_method
 from crowdlogic.truth.ties import Ties
 
@@ -175,7 +176,7 @@ def two_stage(name: str | None) -> Builder:
     def build(task: PresetConfiguration, seed: int) -> Built:
         method = task.method
         truth = method.start if name is None else truth_method(name)
-        hard = name is None and method.start.ties != Ties.soft
+        hard = isinstance(truth, MajorityVote) and name is None and truth.ties != Ties.soft
         limits = _limits(method, seed)
         made = TwoStage(truth, method.classifier, hard=hard, projector=method.projector, limits=limits)
         return made, task.rules

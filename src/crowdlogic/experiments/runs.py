@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from crowdlogic.classifiers.protocol import predict
 from crowdlogic.data.benchmarks import Benchmark
+from crowdlogic.data.chain_beliefs import AnyBeliefs, answers
 from crowdlogic.data.corpus import Corpus, align
-from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.tagging import Scheme
 from crowdlogic.experiments import methods
 from crowdlogic.experiments.jobs import Job
@@ -97,19 +98,19 @@ def _infer(job: Job) -> Record:
 
 def final_scores(learned: Learned, data: Benchmark) -> dict[str, dict[str, float]]:
     """What the chosen epoch scores: prediction on the test (and dev) items, and inference on the training items."""
-    answers = {"inference": (learned.task.corpus, learned.epoch.q_f)}
+    found: dict[str, tuple[Corpus, AnyBeliefs]] = {"inference": (learned.task.corpus, learned.epoch.targets)}
     for prefix, corpus in (("", data.test), ("dev ", data.dev)):
         if corpus is not None:
             items = corpus.with_classes(learned.task.labels.classes)
-            student = learned.classifier.predict_proba(items)
-            answers[f"{prefix}student"] = (items, student)
-            answers[f"{prefix}teacher"] = (items, learned.teacher.predict(items, learned.classifier, student))
-    return {name: score_answers(corpus, beliefs) for name, (corpus, beliefs) in answers.items()}
+            student = predict(learned.classifier, items)
+            found[f"{prefix}student"] = (items, student)
+            found[f"{prefix}teacher"] = (items, learned.teacher.project(items, student, student, learned.classifier))
+    return {name: score_answers(corpus, beliefs) for name, (corpus, beliefs) in found.items()}
 
 
-def score_answers(corpus: Corpus, beliefs: Beliefs) -> dict[str, float]:
+def score_answers(corpus: Corpus, beliefs: AnyBeliefs) -> dict[str, float]:
     """Accuracy and F1 of the second class; for tags precision, recall and F1 of spans under both schemes."""
-    answer = beliefs.argmax(axis=1)
+    answer = answers(beliefs, corpus.offsets)
     if corpus.offsets is None:
         return {"accuracy": score(corpus, beliefs), "f1": _second_class_f1(np.asarray(corpus.gold), answer)}
     scores: dict[str, float] = {}

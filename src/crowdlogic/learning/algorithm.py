@@ -20,13 +20,14 @@ import numpy as np
 from crowdlogic.annotators.confusion import ConfusionMatrices
 from crowdlogic.annotators.protocol import AnnotatorModel
 from crowdlogic.classifiers.linear import Linear
-from crowdlogic.classifiers.protocol import Architecture
+from crowdlogic.classifiers.protocol import Architecture, ChainClassifier, Classifier, fit_epoch, predict
+from crowdlogic.data.chain_beliefs import AnyBeliefs, ChainBeliefs, unit_beliefs
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.engines.shards import Shards
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.checkpoint import FitCheckpoint
-from crowdlogic.learning.epoch import Epoch, EpochCallback
+from crowdlogic.learning.epoch import Epoch, EpochCallback, make_views
 from crowdlogic.learning.imitation import GrowingImitation, Imitation, imitation_at
 from crowdlogic.learning.learned import Learned, make_learned
 from crowdlogic.learning.method import FitMixin, TrainingData
@@ -41,6 +42,7 @@ from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.checks import check_amounts
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.truth.majority import MajorityVote
+from crowdlogic.truth.methods import TruthMethod
 from crowdlogic.truth.ties import Ties
 
 
@@ -92,38 +94,45 @@ def run_algorithm(training: TrainingPass, parts: Parts) -> None:
         task.clamp_posterior(make_posterior(parts, task.training_labels)),
     )
     targets = task.clamp(parts.targets(task))
+    _check_learnable(parts, classifier)
     teacher = _with_transitions(parts.teacher, task, targets)
     training.begin(
         classifier=classifier, teacher=teacher, model=model, targets=targets, factors=_first_factors(training, parts)
     )
     for t in training.epochs():
-        k, q_f, teacher = imitation_at(parts.imitation, t), training.q_f, teacher.reweight(training.factors)
-        annotators = model.m_step(crowd, q_f)  # eq. 12
-        loss = classifier.fit_epoch(task.corpus, q_f, weights)  # eq. 8 or 10
-        p = classifier.predict_proba(task.corpus)
-        q_a, objective = posterior(p, annotators, crowd)  # eq. 13
+        k, q_f, teacher = imitation_at(parts.imitation, t), training.targets, teacher.reweight(training.factors)
+        annotators = model.m_step(crowd, unit_beliefs(q_f))  # eq. 12
+        loss = fit_epoch(classifier, task.corpus, q_f, weights)  # eq. 8 or 10
+        p = predict(classifier, task.corpus)
+        q_a, objective = posterior(p, annotators, crowd)  # eq. 13; of chains, one forward-backward
         q_b = teacher.project(task.corpus, q_a, p, classifier) if parts.corrects_targets else q_a  # eq. 15
-        q_f = task.clamp(mix(q_a, q_b, k))  # eq. 9; certain, where the truth is known
-        epoch = Epoch(loss=loss, k=k, p=p, q_a=q_a, q_b=q_b, q_f=q_f, annotators=annotators, objective=objective)
+        q_f = task.clamp_targets(mix(q_a, q_b, k))  # eq. 9; certain, where the truth is known
+        views = make_views(p=p, q_a=q_a, q_b=q_b, q_f=q_f)
+        epoch = Epoch(loss=loss, k=k, annotators=annotators, objective=objective, **views)
         training.record(replace(epoch, factors=_next_factors(training, teacher, epoch, t)))
     training.finish(lambda epoch: reevaluate(training, parts, crowd, posterior, epoch))
 
 
-def mix(q_a: Beliefs, q_b: Beliefs, k: float) -> Beliefs:
-    """q_f = (1 - k) q_a + k q_b ([LNCL] eq. 9); q_a itself where there is nothing to obey."""
-    return q_a if q_b is q_a else (1.0 - k) * q_a + k * q_b
+def mix(q_a: AnyBeliefs, q_b: AnyBeliefs, k: float) -> AnyBeliefs:
+    """q_f = (1 - k) q_a + k q_b ([LNCL] eq. 9), of units and of neighbours; q_a itself without rules."""
+    if q_b is q_a:
+        return q_a
+    if isinstance(q_a, ChainBeliefs) and isinstance(q_b, ChainBeliefs):
+        return (1.0 - k) * q_a + k * q_b
+    return (1.0 - k) * unit_beliefs(q_a) + k * unit_beliefs(q_b)
 
 
 def reevaluate(training: TrainingPass, parts: Parts, crowd: Shards, posterior: Posterior, epoch: Epoch) -> Epoch:
     """The M- and E-step after an epoch, with the classifier as it is now and with these labels."""
     corpus, classifier = training.task.corpus, training.classifier
     annotators = parts.annotators.m_step(crowd, epoch.q_f)
-    p = classifier.predict_proba(corpus)
+    p = predict(classifier, corpus)
     q_a, objective = posterior(p, annotators, crowd)
     teacher = training.teacher.reweight(epoch.factors)
     q_b = teacher.project(corpus, q_a, p, classifier) if parts.corrects_targets else q_a
-    q_f = training.task.clamp(mix(q_a, q_b, epoch.k))
-    return replace(epoch, p=p, q_a=q_a, q_b=q_b, q_f=q_f, annotators=annotators, objective=objective)
+    q_f = training.task.clamp_targets(mix(q_a, q_b, epoch.k))
+    views = make_views(p=p, q_a=q_a, q_b=q_b, q_f=q_f)
+    return replace(epoch, annotators=annotators, objective=objective, **views)
 
 
 def finish_with_all_labels(training: TrainingPass, parts: Parts) -> Epoch:
@@ -171,6 +180,14 @@ def _with_transitions(teacher: Teacher, task: Task, targets: Beliefs) -> Teacher
     return teacher.with_projector(found)
 
 
+def _check_learnable(parts: Parts, classifier: Classifier) -> None:
+    if parts.learn_weights and isinstance(classifier, ChainClassifier):
+        raise OptionError(
+            f"learn_weights: the tags of {parts.classifier.name} form chains, whose rules' weights are not learnt. "
+            f"Choose another classifier, or leave the weights."
+        )
+
+
 def _first_factors(training: TrainingPass, parts: Parts) -> Floats | None:
     """Initial factors of the rules' weights: ones if they are learnt; in a second pass those of the first one."""
     if training.first is not None:
@@ -196,7 +213,8 @@ class LogicLNCL(FitMixin):
         projector: How the rules are obeyed: their strength C, the preset of the projection, transitions, ...
         imitation: k(t): GrowingImitation, ConstantImitation, or any function of the epoch, counted from 1.
         loss: plain (eq. 8) or annotators (eq. 10).
-        start: The first targets, a majority vote; with soft ties they are the shares of the votes.
+        start: The truth method whose beliefs are the first targets; those of a majority vote with soft ties are the
+            shares of the votes.
         doubt: Votes added to every class in the first targets when they are shares; None chooses by labels per unit.
         learn_weights: Whether the rules' weights are learnt, too, by the log-likelihood of held-out labels.
         limits: How long a fit goes on, what stops it, and its random seed.
@@ -207,7 +225,7 @@ class LogicLNCL(FitMixin):
     projector: Projector = Projector()
     imitation: Imitation = GrowingImitation()
     loss: Loss | str = Loss.plain
-    start: MajorityVote = MajorityVote(ties=Ties.soft)
+    start: TruthMethod = MajorityVote(ties=Ties.soft)
     doubt: float | None = None
     learn_weights: bool = False
     limits: TrainingLimits = TrainingLimits()
@@ -241,7 +259,7 @@ class LogicLNCL(FitMixin):
             teacher=make_teacher(self.projector, data, task),
             imitation=self.imitation,
             weights=loss_weights(self.loss),
-            targets=lambda task: first_targets(task.training_labels, self.start, doubt=self.doubt),
+            targets=lambda task: first_targets(task.training_labels, self.start, doubt=self.doubt, corpus=task.corpus),
             learn_weights=self.learn_weights,
             seed=self.limits.seed,
         )

@@ -109,7 +109,7 @@ def _fit_to_held_out(chose: TrainingPass, stopping: HeldOutLikelihood) -> Predic
     """The scales by the labels that were held out in a pass, at its chosen epoch."""
     epoch, held = chose.outcome, stopping.held
     teacher = chose.teacher.reweight(epoch.factors)
-    projected = teacher.project(chose.task.corpus, epoch.p, epoch.p, chose.classifier)
+    projected = teacher.predict(chose.task.corpus, chose.classifier, epoch.p)
     evidence = stopping.evidence(epoch.annotators)
     return PredictionScales(
         student=fit_to_labels(epoch.p, held, evidence), teacher=fit_to_labels(projected, held, evidence)

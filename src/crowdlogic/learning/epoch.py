@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
 
 from crowdlogic.annotators.protocol import Annotators
+from crowdlogic.data.chain_beliefs import AnyBeliefs, ChainBeliefs, unit_beliefs
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.numerics.arrays import Floats
 
@@ -28,6 +32,7 @@ class Epoch:
         annotators: The annotators' parameters (eq. 12).
         objective: The log evidence of the labels under classifier and annotators, per label; NaN when not computed.
         factors: factors[l], learnt multipliers of the rules' weights; None when they are not learnt.
+        pair: pair[i, k, k'] of q_f, where tags form chains; None where units are independent.
     """
 
     loss: float
@@ -39,10 +44,32 @@ class Epoch:
     annotators: Annotators
     objective: float = float("nan")
     factors: Floats | None = None
+    pair: NDArray[Any] | None = None
+
+    @property
+    def targets(self) -> AnyBeliefs:
+        """q_f, with the beliefs of neighbours where tags form chains."""
+        return self.q_f if self.pair is None else ChainBeliefs(self.q_f, self.pair)
 
     def __repr__(self) -> str:
         n_units, n_classes = self.q_f.shape
         return f"Epoch(loss {self.loss:.4f}, k {self.k:.2f}, beliefs of {n_units:,} units in {n_classes} classes)"
+
+
+class Views(TypedDict):
+    """The beliefs of an Epoch by the names of its fields."""
+
+    p: Beliefs
+    q_a: Beliefs
+    q_b: Beliefs
+    q_f: Beliefs
+    pair: NDArray[Any] | None
+
+
+def make_views(*, p: AnyBeliefs, q_a: AnyBeliefs, q_b: AnyBeliefs, q_f: AnyBeliefs) -> Views:
+    """Beliefs of units as an Epoch holds them; of neighbours those of q_f alone, in the precision of a checkpoint."""
+    pair = q_f.pair.astype(np.float32) if isinstance(q_f, ChainBeliefs) else None
+    return Views(p=unit_beliefs(p), q_a=unit_beliefs(q_a), q_b=unit_beliefs(q_b), q_f=unit_beliefs(q_f), pair=pair)
 
 
 VIEWS = ("p", "q_a", "q_b", "q_f")

@@ -6,9 +6,11 @@
 
     q    = (1 - doubt) q_f^sharpness / (its sum) + doubt / K                                         (what is stated)
 
-The first line is exact. In the second, base is log2 q_a, or log2 p where the projection starts from the classifier;
-the shares are exact where rules are about single units, and elsewhere what is lost without each rule, with what these
-do not account for as the residual. One bit more for a class doubles its odds.
+The first line is exact. Where tags form chains it has one more term, `neighbours`: what the evidence about the other
+tokens says of this one, through the transitions of the chain; it is what log2 q_a has beyond the token's own terms. In
+the second, base is log2 q_a, or log2 p where the projection starts from the classifier; the shares are exact where
+rules are about single units, and elsewhere what is lost without each rule, with what these do not account for as the
+residual. One bit more for a class doubles its odds.
 
 The last line is how the confidence is stated (`confidence`): all bits above it are multiplied by the sharpness of the
 unit, q_a, q_b and q_f are taken to that power, and uniform doubt is a term of its own. With k below 1 the mixture of
@@ -26,7 +28,8 @@ from typing import Any
 
 import numpy as np
 
-from crowdlogic.classifiers.protocol import predict_texts
+from crowdlogic.classifiers.protocol import ChainClassifier, predict, predict_texts
+from crowdlogic.data.chain_beliefs import ChainBeliefs
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import find_codes
 from crowdlogic.data.names import Classes
@@ -44,6 +47,23 @@ BIT = float(np.log(2.0))
 
 CLOSE = 1e-6
 """Tolerance: if q_a differs by more from the sum of its terms, they do not explain it."""
+
+
+CLOSE_CHAIN = 1e-3
+"""The same for chains, whose scores a network computes again in batches of other sentences."""
+
+_NOT_ADDED_UP = (
+    "{}: its answers are not the classifier's and the annotators' terms added up, so they cannot be explained that "
+    "way. Explain a run of logic-lncl, aggnet or raykar."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedChain:
+    """The classifier's chain over some items, and the same with the annotators' evidence."""
+
+    p: ChainBeliefs
+    q_a: ChainBeliefs
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -107,6 +127,8 @@ class Evidence:
         classifier: classifier[i, k], log2 p.
         crowd: The evidence of the labels.
         normaliser: normaliser[i] of q_a.
+        neighbours: neighbours[i, k], what the labels of other tokens add through the transitions of a chain; None where
+            units are independent.
         rules: What the rules made of it; None without any.
         k: The imitation.
         q_a: q_a[i, k].
@@ -116,6 +138,7 @@ class Evidence:
         doubt: doubt[i, k], what uniform doubt adds.
         q_f: q_f[i, k], the answer.
         known: known[i], whether the truth was given with an anchor; the terms then do not add up to q_a.
+        path: path[i], the answers where tags form chains: the most probable tagging, and not tag by tag.
     """
 
     item: Any
@@ -124,6 +147,7 @@ class Evidence:
     classifier: Floats
     crowd: CrowdEvidence
     normaliser: Floats
+    neighbours: Floats | None = None
     rules: RuleEvidence | None
     k: float
     q_a: Beliefs
@@ -133,17 +157,19 @@ class Evidence:
     doubt: Floats
     q_f: Beliefs
     known: Bools
+    path: Ints | None = None
 
     @property
     def answer(self) -> Ints:
         """answer[i]."""
-        return np.asarray(self.q_f.argmax(axis=1))
+        return np.asarray(self.q_f.argmax(axis=1)) if self.path is None else self.path
 
     def added_up(self) -> Floats:
         """log2 q_f[i, k] as the sum of all terms; NaN for a class that is impossible without doubt."""
         rules = self.rules
         if rules is None:
             total = self.classifier + self.crowd.total(len(self.q_f)) - self.normaliser[:, None]
+            total = total if self.neighbours is None else total + self.neighbours
         else:
             total = rules.base + rules.share.sum(axis=0) + rules.residual - rules.normaliser[:, None]
             total = total if rules.transitions is None else total + rules.transitions
@@ -190,7 +216,8 @@ def explain_all(learned: Learned, items: Sequence[Any], *, calibrated: bool = Tr
         return []
     units = [_units(learned, int(s)) for s in chosen]
     crowd = crowd_evidence(learned, chosen, units)
-    rules = [None] * len(units) if learned.teacher.is_idle else rule_evidence(learned, chosen, units)
+    chain = explained_chain(learned, chosen, units, crowd)
+    rules = [None] * len(units) if learned.teacher.is_idle else rule_evidence(learned, chosen, units, chain)
     found = [
         _explain_item(learned, int(s), units=mine, crowd=said, rules=one)
         for s, mine, said, one in zip(chosen, units, crowd, rules, strict=True)
@@ -208,8 +235,20 @@ def explain_all(learned: Learned, items: Sequence[Any], *, calibrated: bool = Tr
 def is_explicable(learned: Learned) -> bool:
     """Whether the answers are the classifier's and the annotators' terms added up, so that `explain` can say why."""
     epoch, labels = learned.epoch, learned.task.labels
+    if isinstance(learned.classifier, ChainClassifier):
+        return _is_chain_posterior(learned)
     q_a, _ = normalise(safe_log(epoch.p) + epoch.annotators.evidence(learned.model.observe(labels)))
     return bool(np.abs(q_a - epoch.q_a)[~is_known(epoch.q_a, q_a)].max(initial=0.0) <= CLOSE)
+
+
+def _is_chain_posterior(learned: Learned) -> bool:
+    """Whether q_a is the posterior of the classifier's chain and the annotators."""
+    epoch, labels = learned.epoch, learned.task.labels
+    scores = predict(learned.classifier, learned.task.corpus)
+    if not isinstance(scores, ChainBeliefs) or scores.scores is None:
+        return False
+    q_a = scores.scores.add(epoch.annotators.evidence(learned.model.observe(labels))).marginals()
+    return bool(np.abs(q_a - epoch.q_a)[~is_known(epoch.q_a, q_a)].max(initial=0.0) <= CLOSE_CHAIN)
 
 
 def is_known(q_a: Beliefs, explained: Beliefs) -> Bools:
@@ -231,7 +270,12 @@ def _explain_item(
     classifier = safe_log(epoch.p[units]) / BIT
     q_a, q_b, q_f = (beliefs[units] for beliefs in (epoch.q_a, epoch.q_b, epoch.q_f))
     together = classifier + crowd.total(len(units))
-    normaliser = log_sum_exp(together * BIT, axis=1) / BIT
+    neighbours = None
+    if isinstance(learned.classifier, ChainClassifier):
+        neighbours, normaliser = left_over(together, safe_log(q_a) / BIT)
+        together = together + neighbours
+    else:
+        normaliser = log_sum_exp(together * BIT, axis=1) / BIT
     known = is_known(q_a, np.exp2(together - normaliser[:, None]))
     _check(q_a[~known], (together - normaliser[:, None])[~known], learned.estimate.method)
     words = corpus.sentence(s) if corpus.tokens is not None else (corpus.texts[s],) if corpus.texts else ()
@@ -242,6 +286,7 @@ def _explain_item(
         classifier=classifier,
         crowd=crowd,
         normaliser=normaliser,
+        neighbours=neighbours,
         rules=rules,
         k=epoch.k,
         q_a=q_a,
@@ -251,6 +296,7 @@ def _explain_item(
         doubt=np.zeros_like(q_f),
         q_f=q_f,
         known=known,
+        path=None if neighbours is None else np.asarray(learned.estimate.answer[units]),
     )
 
 
@@ -270,11 +316,14 @@ def state(found: Evidence, scale: UnitScale) -> Evidence:
     bits = sharpness[:, None]
     crowd = replace(found.crowd, term=found.crowd.term * sharpness[found.crowd.unit, None])
     classifier = found.classifier * bits
+    neighbours = None if found.neighbours is None else found.neighbours * bits
+    together = classifier + crowd.total(len(q_f)) + (0.0 if neighbours is None else neighbours)
     return replace(
         found,
         classifier=classifier,
         crowd=crowd,
-        normaliser=log_sum_exp((classifier + crowd.total(len(q_f))) * BIT, axis=1) / BIT,
+        normaliser=log_sum_exp(together * BIT, axis=1) / BIT,
+        neighbours=neighbours,
         rules=None if found.rules is None else _state_rules(found.rules, bits, q_a=q_a, q_b=q_b),
         q_a=q_a,
         q_b=q_b,
@@ -324,13 +373,31 @@ def crowd_evidence(learned: Learned, items: Ints, units: Sequence[Ints]) -> list
 
 def _check(q_a: Beliefs, log_q_a: Floats, method: str) -> None:
     if not (np.abs(q_a - np.exp2(log_q_a)).max(initial=0.0) <= CLOSE):  # what is not a number is not close
-        raise OptionError(
-            f"{method}: its answers are not the classifier's and the annotators' terms added up, so they cannot be "
-            f"explained that way. Explain a run of logic-lncl, aggnet or raykar."
-        )
+        raise OptionError(_NOT_ADDED_UP.format(method))
 
 
-def rule_evidence(learned: Learned, items: Ints, units: Sequence[Ints]) -> list[RuleEvidence]:
+def explained_chain(
+    learned: Learned, items: Ints, units: Sequence[Ints], crowd: Sequence[CrowdEvidence]
+) -> ExplainedChain | None:
+    """The chains of some items, where the classifier's tags form chains; refused if q_a is not their posterior."""
+    if not isinstance(learned.classifier, ChainClassifier):
+        return None
+    p = learned.classifier.chain_scores(learned.task.corpus.take_items(items)).beliefs()
+    terms = [said.total(len(mine)) for said, mine in zip(crowd, units, strict=True)]
+    if p.scores is None:
+        return None
+    q_a = p.scores.add(np.concatenate(terms) * BIT).beliefs()
+    believed = learned.epoch.q_a[np.concatenate(units)]
+    if np.abs(q_a.q - believed)[~is_known(believed, q_a.q)].max(initial=0.0) > CLOSE_CHAIN and not len(
+        learned.task.known
+    ):
+        raise OptionError(_NOT_ADDED_UP.format(learned.estimate.method))
+    return ExplainedChain(p, q_a)
+
+
+def rule_evidence(
+    learned: Learned, items: Ints, units: Sequence[Ints], chain: ExplainedChain | None = None
+) -> list[RuleEvidence]:
     """What each rule added to the units of some items, from the projection of these alone where that will do."""
     task, epoch, teacher = learned.task, learned.epoch, learned.teacher
     rules, vocabulary = teacher.projector.rules, teacher.projector.vocabulary
@@ -342,10 +409,10 @@ def rule_evidence(learned: Learned, items: Ints, units: Sequence[Ints]) -> list[
     ground = teacher.ground(corpus)
     found = rule_contributions(
         teacher.projector,
-        epoch.q_a[seen],
+        epoch.q_a[seen] if chain is None else chain.q_a,
         ground,
         predict=lambda texts: predict_texts(learned.classifier, texts),
-        classifier=epoch.p[seen],
+        classifier=epoch.p[seen] if chain is None else chain.p,
     )
     return [_item_evidence(found, ground, place, epoch.q_b[mine]) for place, mine in zip(places, units, strict=True)]
 

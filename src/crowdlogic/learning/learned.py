@@ -11,7 +11,9 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.annotators.protocol import AnnotatorModel
-from crowdlogic.classifiers.protocol import Classifier
+from crowdlogic.classifiers.protocol import ChainClassifier, Classifier, predict
+from crowdlogic.data.chain_beliefs import answers
+from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate
 from crowdlogic.data.new_items import to_corpus
 from crowdlogic.learning.confidence import PredictionScales, fit_scales, state_answers
@@ -19,6 +21,7 @@ from crowdlogic.learning.epoch import Epoch, HistoryRow
 from crowdlogic.learning.task import Task
 from crowdlogic.learning.teacher import Teacher
 from crowdlogic.learning.training import TrainingPass
+from crowdlogic.numerics.arrays import Ints
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -75,11 +78,21 @@ class Learned:
         scale = self.scales.student if student else self.scales.teacher
         return scale.state(beliefs) if calibrated else beliefs
 
+    def answer(self, corpus: Corpus, *, student: bool = False) -> Ints:
+        """answer[i] for new items: the most probable class, or, where tags form chains, the most probable tagging."""
+        if not isinstance(self.classifier, ChainClassifier):
+            return np.asarray(self.predict(corpus, student=student).argmax(axis=1), dtype=np.int32)
+        alone = student or self.teacher.is_idle
+        return answers(
+            predict(self.classifier, corpus) if alone else self.teacher.believe(corpus, self.classifier),
+            corpus.offsets,
+        )
+
     def predict_labels(self, items: Any, *, student: bool = False) -> list[Any]:
         """The class of each new item, or the tags of each sentence; see `predict`."""
         corpus = to_corpus(items, sequential=self.task.labels.is_sequential)
         names = self.estimate.classes
-        chosen = [names[k] for k in self.predict(corpus, student=student).argmax(axis=1)]
+        chosen = [names[k] for k in self.answer(corpus, student=student)]
         if corpus.offsets is None:
             return chosen
         return [chosen[begin:end] for begin, end in pairwise(corpus.offsets)]
@@ -129,6 +142,7 @@ def make_learned(
         training.task.labels,
         method,
         believed.q_f,
+        answer=None if believed.pair is None else answers(believed.targets, training.task.corpus.offsets),
         confusion=believed.annotators.confusion,
         answer_all=True,
         trace=np.array([row.stopping for row in chose.history]),

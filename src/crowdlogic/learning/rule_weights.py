@@ -12,6 +12,7 @@ import numpy as np
 
 from crowdlogic.annotators.protocol import AnnotatorModel
 from crowdlogic.classifiers.protocol import Classifier
+from crowdlogic.data.chain_beliefs import unit_beliefs
 from crowdlogic.learning.epoch import Epoch
 from crowdlogic.learning.stopping.held_out import held_out_log_likelihood
 from crowdlogic.learning.task import Task
@@ -47,7 +48,7 @@ def learn_factors(
 
     def likelihood(tried: Floats) -> float:
         q_b = teacher.reweight(tried).project(task.corpus, epoch.q_a, epoch.p, classifier)
-        return held_out_log_likelihood(held, shards, epoch.annotators, q_b)
+        return held_out_log_likelihood(held, shards, epoch.annotators, unit_beliefs(q_b))
 
     best = np.array(factors, dtype=np.float64)
     reached = likelihood(best)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from crowdlogic.data.chain_beliefs import AnyBeliefs, answers
 from crowdlogic.data.corpus import UNKNOWN, Corpus
-from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.names import Classes
 from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.metrics.scores import accuracy
@@ -18,9 +18,9 @@ def is_scorable(corpus: Corpus) -> bool:
     return corpus.gold is not None and bool((corpus.gold != UNKNOWN).any())
 
 
-def score(corpus: Corpus, beliefs: Beliefs) -> float:
+def score(corpus: Corpus, beliefs: AnyBeliefs) -> float:
     """The share of right answers, or conlleval's F1 of the spans where the classes are span tags."""
-    return score_answers(corpus, beliefs.argmax(axis=1).astype(np.int32))
+    return score_answers(corpus, answers(beliefs, corpus.offsets))
 
 
 def score_answers(corpus: Corpus, answer: Ints) -> float:

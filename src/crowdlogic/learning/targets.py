@@ -1,4 +1,4 @@
-"""The first targets of a fit: a majority vote, soft or hard.
+"""The first targets of a fit: a majority vote, soft or hard, or what another truth method believes.
 
 Axes: i unit, k class.
 """
@@ -9,9 +9,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, vote_shares
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.truth.majority import MajorityVote
+from crowdlogic.truth.methods import TruthMethod
 from crowdlogic.truth.ties import Ties
 
 SINGLE_DOUBT = 0.3
@@ -21,15 +23,22 @@ FEW = 1.5
 """Labels per unit below which most units have only one."""
 
 
-def first_targets(labels: CrowdLabels, start: MajorityVote, *, doubt: float | None = 0.0) -> Beliefs:
-    """The first q_f: the shares of the votes, or the winner alone. Uniform for a unit without labels.
+def first_targets(
+    labels: CrowdLabels, start: TruthMethod, *, doubt: float | None = 0.0, corpus: Corpus | None = None
+) -> Beliefs:
+    """The first q_f: the beliefs of a truth method; of a vote the shares, or the winner alone.
+
+    A vote is uniform for a unit without labels; other methods have their prior there.
 
     Args:
         labels: The labels.
-        start: The vote; with soft ties the targets are shares.
+        start: The method; with soft ties of a vote the targets are shares.
         doubt: Votes added to every class when the targets are shares; None adds SINGLE_DOUBT where most units have one
             label: else each label would confirm itself, and every annotator would seem perfect.
+        corpus: The items, for methods that look at words.
     """
+    if not isinstance(start, MajorityVote):
+        return np.array(start.infer(labels, corpus).beliefs)
     votes = labels.votes(weighted=start.weighted)
     if Ties.named(start.ties) is Ties.soft:
         return vote_shares(votes + (_usual_doubt(labels) if doubt is None else doubt))

@@ -10,6 +10,7 @@ import numpy as np
 
 from crowdlogic.annotators.protocol import AnnotatorModel, Annotators
 from crowdlogic.classifiers.protocol import derive_seed
+from crowdlogic.data.chain_beliefs import AnyBeliefs, ChainBeliefs, independent_pairs
 from crowdlogic.data.corpus import UNKNOWN, Corpus, align
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
@@ -23,6 +24,7 @@ from crowdlogic.learning.stopping.fixed import FixedEpochs
 from crowdlogic.learning.stopping.held_out import HeldOut, HeldOutLikelihood
 from crowdlogic.learning.stopping.protocol import StoppingRule, TrainingLimits
 from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.logspace import LOG_ZERO
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -58,14 +60,37 @@ class Task:
         clamped[units] = np.eye(beliefs.shape[1])[self.known[units]]
         return clamped
 
+    def clamp_targets(self, beliefs: AnyBeliefs) -> AnyBeliefs:
+        """The same for beliefs of chains: neighbours of what is certain are independent of it."""
+        if not isinstance(beliefs, ChainBeliefs):
+            return self.clamp(beliefs)
+        if not len(self.known):
+            return beliefs
+        q, pair, is_known = self.clamp(beliefs.q), beliefs.pair.copy(), self.known != UNKNOWN
+        touched = is_known | np.append(False, is_known[:-1])
+        pair[touched] = independent_pairs(q, np.asarray(self.corpus.offsets))[touched]
+        return ChainBeliefs(q, pair)
+
     def clamp_posterior(self, posterior: Posterior) -> Posterior:
         """The posterior, certain where the truth is known."""
 
-        def clamped(p: Beliefs, annotators: Annotators, crowd: Shards) -> tuple[Beliefs, float]:
+        def clamped(p: AnyBeliefs, annotators: Annotators, crowd: Shards) -> tuple[AnyBeliefs, float]:
+            if isinstance(p, ChainBeliefs):
+                return posterior(self._clamp_chain(p), annotators, crowd)
             q_a, objective = posterior(p, annotators, crowd)
-            return self.clamp(q_a), objective
+            return self.clamp_targets(q_a), objective
 
         return clamped if len(self.known) else posterior
+
+    def _clamp_chain(self, p: ChainBeliefs) -> ChainBeliefs:
+        """The chain in which other tags are impossible where the truth is known, so that neighbours hear of it."""
+        if p.scores is None:
+            return p
+        units = np.flatnonzero(self.known != UNKNOWN)
+        other = np.zeros_like(p.q)
+        other[units] = LOG_ZERO
+        other[units, self.known[units]] = 0.0
+        return replace(p, scores=p.scores.add(other))
 
     @property
     def refits(self) -> bool:

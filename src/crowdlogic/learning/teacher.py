@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowdlogic.classifiers.protocol import Classifier, predict_texts
+from crowdlogic.classifiers.protocol import ChainClassifier, Classifier, predict, predict_texts
+from crowdlogic.data.chain_beliefs import AnyBeliefs, ChainBeliefs, unit_beliefs
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.names import Classes
@@ -65,15 +66,26 @@ class Teacher:
         ground = self._ground[corpus]
         return ground if self.factors is None else ground.reweight(self.factors)
 
-    def project(self, corpus: Corpus, q_a: Beliefs, p: Beliefs, classifier: Classifier) -> Beliefs:
-        """q_b of q_a, given the classifier's own p (eq. 15); q_a itself without rules."""
+    def project(self, corpus: Corpus, q_a: AnyBeliefs, p: AnyBeliefs, classifier: Classifier) -> AnyBeliefs:
+        """q_b of q_a, given the classifier's own p (eq. 15); q_a itself without rules, and a chain if q_a is one."""
         if self.is_idle:
             return q_a
-        return self.projector.project(
-            q_a, self.ground(corpus), predict=lambda texts: predict_texts(classifier, texts), classifier=p
-        ).q_b
+        found = self.projector.project(
+            q_a,
+            self.ground(corpus),
+            predict=lambda texts: predict_texts(classifier, texts),
+            classifier=p if isinstance(q_a, ChainBeliefs) else unit_beliefs(p),
+        )
+        return found.q_b if found.chain is None else found.chain
 
     def predict(self, corpus: Corpus, classifier: Classifier, p: Beliefs | None = None) -> Beliefs:
         """Eq. 15 with the classifier's p in place of q_a: how new items are answered."""
-        student = classifier.predict_proba(corpus) if p is None else p
+        if self.is_idle and p is not None:
+            return p
+        return unit_beliefs(self.believe(corpus, classifier, p))
+
+    def believe(self, corpus: Corpus, classifier: Classifier, p: Beliefs | None = None) -> AnyBeliefs:
+        """As `predict`, with the beliefs of neighbours where tags form chains."""
+        chain = isinstance(classifier, ChainClassifier)
+        student = predict(classifier, corpus) if p is None or chain else p
         return self.project(corpus, student, student, classifier)

@@ -26,7 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdlogic.annotators.protocol import AnnotatorModel
-from crowdlogic.classifiers.protocol import Arrays, Classifier, averageable_weights, supports_averaging
+from crowdlogic.classifiers.protocol import Arrays, Classifier, averageable_weights, predict, supports_averaging
+from crowdlogic.data.chain_beliefs import AnyBeliefs, ChainBeliefs, unit_beliefs
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.errors import DataError, OptionError
 from crowdlogic.learning.checkpoint import FitCheckpoint
@@ -40,6 +41,9 @@ from crowdlogic.numerics.arrays import Floats
 
 CLASSIFIER, ANNOTATORS, MEAN = "classifier.", "annotators.", "mean."
 """How the names of arrays in a checkpoint begin."""
+
+PAIR = "pair"
+"""The beliefs of neighbours beside q_f in a checkpoint."""
 
 Reevaluate: TypeAlias = Callable[[Epoch], Epoch]
 """The M- and E-step after an epoch, with the classifier as it is now."""
@@ -64,7 +68,7 @@ class TrainingPass:
         first: The first pass, when this is the second one.
         classifier: What learns.
         teacher: The rules.
-        q_f: The targets of the next epoch.
+        targets: The targets of the next epoch: q_f, with the beliefs of neighbours where tags form chains.
         factors: Learnt multipliers of the rules' weights, if they are learnt.
         history: A row for each epoch that is done.
         best: The epoch to answer with, so far.
@@ -97,14 +101,19 @@ class TrainingPass:
         classifier: Classifier,
         teacher: Teacher,
         model: AnnotatorModel,
-        targets: Beliefs,
+        targets: AnyBeliefs,
         factors: Floats | None = None,
     ) -> None:
         """Start with a new classifier and the first targets, or resume from a checkpoint."""
         self.classifier, self.teacher, self.model = classifier, teacher, model
-        self.q_f, self.factors = targets, factors
+        self.targets, self.factors = targets, factors
         self.stopping: StoppingRule = self._refit_rule() or self.task.stopping_rule(self._limits, model)
         self._resume()
+
+    @property
+    def q_f(self) -> Beliefs:
+        """q_f[i, k], the targets of the next epoch."""
+        return unit_beliefs(self.targets)
 
     def _refit_rule(self) -> StoppingRule | None:
         """Of the second pass: as many epochs as the first one chose, of which the last few may be averaged."""
@@ -148,7 +157,7 @@ class TrainingPass:
             kept=is_kept,
             refit=self.first is not None,
         )
-        self.q_f, self.factors = epoch.q_f, epoch.factors
+        self.targets, self.factors = epoch.targets, epoch.factors
         if is_kept:
             self.best, self.best_epoch, self._best_arrays = epoch, row.epoch, self.classifier.arrays()
         self.history.append(row)
@@ -181,18 +190,19 @@ class TrainingPass:
 
     def _scores(self, epoch: Epoch) -> dict[str, float]:
         """All scores; only that of the dev items is used for stopping."""
-        scores = {} if not is_scorable(self.task.corpus) else {"inference": score(self.task.corpus, epoch.q_f)}
+        scores = {} if not is_scorable(self.task.corpus) else {"inference": score(self.task.corpus, epoch.targets)}
         teacher = self.teacher.reweight(epoch.factors)
         watched = dict(self.task.watched) | ({} if self.task.dev is None else {"dev": self.task.dev})
         for name, corpus in watched.items():
-            student = self.classifier.predict_proba(corpus)
+            student = predict(self.classifier, corpus)
             scores[f"{name} student"] = score(corpus, student)
             if name != "dev" and not teacher.is_idle:
-                scores[f"{name} teacher"] = score(corpus, teacher.predict(corpus, self.classifier, student))
+                scores[f"{name} teacher"] = score(corpus, teacher.project(corpus, student, student, self.classifier))
         return scores
 
     def _last_state(self) -> Arrays:
         targets = {"q_f": self.q_f} | ({} if self.factors is None else {"factors": self.factors})
+        targets |= {PAIR: self.targets.pair} if isinstance(self.targets, ChainBeliefs) else {}
         return _add_prefix(self.classifier.arrays(), CLASSIFIER) | targets
 
     def _best_state(self) -> Arrays:
@@ -200,6 +210,7 @@ class TrainingPass:
             return {}
         left = {name: getattr(self.best, name) for name in VIEWS}
         left |= {} if self.best.factors is None else {"factors": self.best.factors}
+        left |= {} if self.best.pair is None else {PAIR: self.best.pair}
         left |= _add_prefix(self.best.annotators.arrays(), ANNOTATORS) | _add_prefix(self._mean, MEAN)
         return _add_prefix(self._best_arrays, CLASSIFIER) | left | self.stopping.arrays()
 
@@ -218,7 +229,8 @@ class TrainingPass:
         if too_far or note.get("averaged_from") != self.averaged_from:
             return
         self.classifier.restore(_strip_prefix(last, CLASSIFIER))
-        self.q_f, self.factors = np.asarray(last["q_f"]), last.get("factors")
+        q_f, self.factors = np.asarray(last["q_f"]), last.get("factors")
+        self.targets = ChainBeliefs(q_f, np.asarray(last[PAIR])) if PAIR in last else q_f
         self.history = [HistoryRow(**row) for row in note["history"]]
         self.best_epoch, self._best_arrays = note["best_epoch"], _strip_prefix(best, CLASSIFIER)
         self.best = self._restored_epoch(best, note["best"])
@@ -228,7 +240,7 @@ class TrainingPass:
     def _restored_epoch(self, arrays: Arrays, numbers: Mapping[str, Any]) -> Epoch:
         views: dict[str, Any] = {name: np.asarray(arrays[name]) for name in VIEWS}
         annotators = self.model.load(_strip_prefix(arrays, ANNOTATORS))
-        return Epoch(**numbers, **views, annotators=annotators, factors=arrays.get("factors"))
+        return Epoch(**numbers, **views, annotators=annotators, factors=arrays.get("factors"), pair=arrays.get(PAIR))
 
 
 def _require_numbers(epoch: Epoch, number: int) -> None:

@@ -18,7 +18,7 @@ from crowdlogic.data.vectors import WordVectors
 from crowdlogic.learning.epoch import NUMBERS, VIEWS, EpochCallback
 from crowdlogic.learning.method import LearningMethod, TrainingData, with_named_classifier
 from crowdlogic.learning.saved_run import Run, check_annotator_arrays, read_history, to_record
-from crowdlogic.learning.training import ANNOTATORS
+from crowdlogic.learning.training import ANNOTATORS, PAIR
 from crowdlogic.rules.packing import check_packing, pack_rules
 from crowdlogic.store.checkpoints import RunCheckpoint
 from crowdlogic.store.checksums import sha256
@@ -105,6 +105,9 @@ def check_checkpoint(
     for name in VIEWS:
         require_distributions(_require_array(best, name), beliefs, name)
     require_distributions(_require_array(last, "q_f"), beliefs, "q_f")
+    for state in (last, best):
+        if PAIR in state:
+            require_floats(state[PAIR], (*beliefs, beliefs[1]), PAIR)
     arrays = {name.removeprefix(ANNOTATORS): best[name] for name in best if name.startswith(ANNOTATORS)}
     check_annotator_arrays(arrays, model, data.labels, where="the checkpoint")
     for name, array in best.items():

@@ -38,11 +38,14 @@ class ChainMarginals:
         transitions: The expected number of transitions from k to k' [k, k'], or per table [t, k, k'].
         log_partition: log_partition[s], the log of the sum over all taggings of sequence s. It is LOG_ZERO if all are
             forbidden: then q is uniform and no transition is counted. An empty sequence has 0.
+        pair: pair[i, k, k'], the probability of tag k at the unit before i and k' at i, zeros for the first unit of a
+            sequence; None unless asked for.
     """
 
     q: Floats
     transitions: Floats
     log_partition: Floats
+    pair: Floats | None = None
 
 
 def marginals(
@@ -52,6 +55,7 @@ def marginals(
     *,
     start: Floats | None = None,
     table: Ints | None = None,
+    pairs: bool = False,
     compiled: bool | None = None,
 ) -> ChainMarginals:
     """The marginals of every unit and the expected transitions, by forward-backward.
@@ -63,16 +67,33 @@ def marginals(
         start: start[k], the log potential of tag k at the first unit of a sequence; none when not given.
         table: table[i], the table of the transition into unit i (ignored for the first unit of a sequence). Required
             with several tables.
+        pairs: Whether the marginals of every pair of neighbours are given, too.
         compiled: Whether to use the kernels; by default decided by size.
     """
     chain = _check_potentials(unary, pairwise, offsets, start=start, table=table)
+    # Transitions are counted by table, or each by itself, which gives the marginals of the pair.
+    slot, n_slots = (np.arange(len(unary), dtype=np.int32), len(unary)) if pairs else (chain.table, len(chain.tables))
     if _is_large(unary) if compiled is None else compiled:
         from crowdlogic.numerics.chain_kernels import forward_backward
 
-        q, counts, log_partition = forward_backward(chain.unary, chain.tables, chain.table, chain.offsets)
+        q, counts, log_partition = forward_backward(
+            chain.unary, chain.tables, chain.table, chain.offsets, slot=slot, n_slots=n_slots
+        )
     else:
-        q, counts, log_partition = _forward_backward(chain)
-    return ChainMarginals(q, counts if pairwise.ndim == 3 else counts[0], log_partition)
+        q, counts, log_partition = _forward_backward(chain, slot, n_slots)
+    if not pairs:
+        return ChainMarginals(q, counts if pairwise.ndim == 3 else counts[0], log_partition)
+    by_table = _sum_by_table(counts, chain)
+    return ChainMarginals(q, by_table if pairwise.ndim == 3 else by_table[0], log_partition, counts)
+
+
+def _sum_by_table(pair: Floats, chain: _Chain) -> Floats:
+    """The expected transitions [t, k, k'], from the marginals of every pair of neighbours."""
+    if len(chain.tables) == 1:
+        return np.asarray(pair.sum(axis=0, keepdims=True))
+    total = np.zeros_like(chain.tables)
+    np.add.at(total, chain.table, pair)
+    return total
 
 
 def best_path(
@@ -155,8 +176,8 @@ def _steps(offsets: Ints) -> Iterator[tuple[Ints, Ints]]:
         yield now, now - 1
 
 
-def _forward_backward(chain: _Chain) -> tuple[Floats, Floats, Floats]:
-    """q[i, k], the expected transitions [t, k, k'] and log_partition[s], in numpy."""
+def _forward_backward(chain: _Chain, slot: Ints, n_slots: int) -> tuple[Floats, Floats, Floats]:
+    """q[i, k], the expected transitions by slot[i] and log_partition[s], in numpy."""
     lengths = np.diff(chain.offsets)
     full = lengths > 0
     steps = list(_steps(chain.offsets))
@@ -167,7 +188,7 @@ def _forward_backward(chain: _Chain) -> tuple[Floats, Floats, Floats]:
     possible = np.repeat(np.isfinite(log_partition), lengths)
     centre = np.repeat(np.where(np.isfinite(log_partition), log_partition, 0.0), lengths)
     backward = np.zeros_like(forward)
-    counts = np.zeros_like(chain.tables)
+    counts = np.zeros((n_slots, *chain.tables.shape[1:]))
     for now, before in reversed(steps):
         onward = chain.unary[now] + backward[now]
         scores = chain.tables[chain.table[now]] + onward[:, None, :]  # [unit, k before, k' now]
@@ -178,7 +199,7 @@ def _forward_backward(chain: _Chain) -> tuple[Floats, Floats, Floats]:
         if len(counts) == 1:
             counts[0] += expected.sum(axis=0)
         else:
-            np.add.at(counts, chain.table[now[possible[now]]], expected)
+            np.add.at(counts, slot[now[possible[now]]], expected)
     q = np.where(possible[:, None], np.exp(forward + backward - centre[:, None]), 1.0 / max(forward.shape[1], 1))
     return q, counts, log_partition
 

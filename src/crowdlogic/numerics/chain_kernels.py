@@ -22,15 +22,28 @@ SMALLEST = 1e-100
 LOG_SMALLEST = float(np.log(SMALLEST))
 
 
-def forward_backward(unary: Floats, tables: Floats, table: Ints, offsets: Ints) -> tuple[Floats, Floats, Floats]:
-    """q[i, k], the expected transitions [t, k, k'] and log_partition[s]."""
+def forward_backward(
+    unary: Floats, tables: Floats, table: Ints, offsets: Ints, *, slot: Ints | None = None, n_slots: int = 0
+) -> tuple[Floats, Floats, Floats]:
+    """q[i, k], the expected transitions and log_partition[s].
+
+    Args:
+        unary: unary[i, k].
+        tables: tables[t, k, k'].
+        table: table[i], the table of the transition into unit i.
+        offsets: offsets[s].
+        slot: slot[i], where the transition into unit i is counted; by its table when not given.
+        n_slots: How many slots there are.
+    """
     # Each table is scaled by its largest entry, which is put back into the log partition.
     peak = tables.max(axis=(1, 2), initial=-np.inf)
     peak = np.where(np.isfinite(peak), peak, 0.0)
     scaled = np.exp(tables - peak[:, None, None])
     safe = bool((np.isneginf(tables) | (tables - peak[:, None, None] > LOG_SMALLEST)).all())
-    q, counts, log_partition = np.zeros_like(unary), np.zeros_like(tables), np.zeros(len(offsets) - 1)
-    _all_sequences(unary, tables, scaled, peak, safe, table, offsets, q, counts, log_partition)
+    slot, n_slots = (table, len(tables)) if slot is None else (slot, n_slots)
+    counts = np.zeros((n_slots, *tables.shape[1:]))
+    q, log_partition = np.zeros_like(unary), np.zeros(len(offsets) - 1)
+    _all_sequences(unary, tables, scaled, peak, safe, table, slot, offsets, q, counts, log_partition)
     return q, counts, log_partition
 
 
@@ -42,7 +55,7 @@ def viterbi(unary: Floats, tables: Floats, table: Ints, offsets: Ints) -> Ints:
 
 
 @njit(cache=True, nogil=True)
-def _all_sequences(unary, tables, scaled, peak, safe, table, offsets, q, counts, log_partition):  # type: ignore[no-untyped-def]
+def _all_sequences(unary, tables, scaled, peak, safe, table, slot, offsets, q, counts, log_partition):  # type: ignore[no-untyped-def]
     """Forward-backward for every sequence: scaled if possible, else in log space."""
     n_tags = unary.shape[1]
     longest = 0
@@ -56,14 +69,14 @@ def _all_sequences(unary, tables, scaled, peak, safe, table, offsets, q, counts,
         if begin == end:
             continue
         done = safe and _scaled_pass(
-            unary, scaled, peak, table, begin, end, q, counts, log_partition, s, local, norm, back
+            unary, scaled, peak, table, slot, begin, end, q, counts, log_partition, s, local, norm, back
         )
         if not done:
-            _log_pass(unary, tables, table, begin, end, q, counts, log_partition, s, local)
+            _log_pass(unary, tables, table, slot, begin, end, q, counts, log_partition, s, local)
 
 
 @njit(cache=True, nogil=True)
-def _scaled_pass(unary, scaled, peak, table, begin, end, q, counts, log_partition, s, local, norm, back):  # type: ignore[no-untyped-def]
+def _scaled_pass(unary, scaled, peak, table, slot, begin, end, q, counts, log_partition, s, local, norm, back):  # type: ignore[no-untyped-def]
     """One sequence on scaled probabilities; False, with nothing counted, on underflow."""
     total = _scaled_forward(unary, scaled, peak, table, begin, end, q, local, norm)
     if not np.isfinite(total):
@@ -83,7 +96,7 @@ def _scaled_pass(unary, scaled, peak, table, begin, end, q, counts, log_partitio
             for n in range(n_tags):
                 flow = scaled[t, k, n] * now[n]
                 out += flow
-                counts[t, k, n] += into * flow
+                counts[slot[i], k, n] += into * flow
             before[k] = out
             q[i - 1, k] = into * out
         now, before = before, now
@@ -160,7 +173,7 @@ def _log_forward(unary, tables, table, begin, end, forward, terms):  # type: ign
 
 
 @njit(cache=True, nogil=True)
-def _log_pass(unary, tables, table, begin, end, q, counts, log_partition, s, forward):  # type: ignore[no-untyped-def]
+def _log_pass(unary, tables, table, slot, begin, end, q, counts, log_partition, s, forward):  # type: ignore[no-untyped-def]
     """One sequence in log space: q, expected transitions and log partition."""
     n_tags = unary.shape[1]
     terms = np.empty(n_tags)
@@ -179,7 +192,7 @@ def _log_pass(unary, tables, table, begin, end, q, counts, log_partition, s, for
             for k in range(n_tags):
                 for n in range(n_tags):
                     terms[n] = tables[table[i], k, n] + onward[n]
-                    counts[table[i], k, n] += np.exp(forward[i - 1 - begin, k] + terms[n] - total)
+                    counts[slot[i], k, n] += np.exp(forward[i - 1 - begin, k] + terms[n] - total)
                 backward[k] = _log_sum(terms)
 
 

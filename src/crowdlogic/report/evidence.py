@@ -18,6 +18,7 @@ class EvidenceSource(StrEnum):
 
     classifier = "classifier"
     annotator = "annotator"
+    neighbours = "neighbours"
     rule = "rule"
     transitions = "transitions"
     rest = "rest"
@@ -48,7 +49,8 @@ class AnswerEvidence:
         token: Which token of the sentence, from 0; None for documents.
         answer: The answer.
         rival: The class that comes next.
-        crowd: The classifier and every label: these add up to crowd_bits exactly.
+        crowd: The classifier, every label and, where tags form chains, the other tokens of the sentence: these add up
+            to crowd_bits exactly.
         crowd_bits: The log2 odds under classifier and crowd (q_a); None where infinite.
         rules: What the rules add to their starting point: crowd_bits, or the classifier's bits.
         from_classifier: Whether the rules start from the classifier alone.

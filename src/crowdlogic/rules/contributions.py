@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from crowdlogic.data.chain_beliefs import AnyBeliefs, unit_beliefs
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.logspace import LOG_ZERO, safe_log
@@ -53,17 +54,17 @@ class Contributions:
 
 def rule_contributions(
     projector: Projector,
-    q_a: Beliefs,
+    q_a: AnyBeliefs,
     ground: GroundRules,
     *,
     predict: Predict | None = None,
-    classifier: Beliefs | None = None,
+    classifier: AnyBeliefs | None = None,
 ) -> Contributions:
     """Explain a projection rule by rule: what each added to the beliefs that it started from.
 
     Args:
         projector: How rules are obeyed.
-        q_a: q_a[i, k].
+        q_a: q_a[i, k], or a chain.
         ground: The rules, grounded. One row is made for each, so choose the rules and items of interest.
         predict: The classifier on derived texts, where rules ask.
         classifier: The classifier on the units, where rules ask or the projection starts from it.
@@ -75,17 +76,18 @@ def rule_contributions(
 
     whole = solve(projector, ground)
     log_whole = safe_log(whole.q_b)
-    per_rule = np.zeros((len(ground.rules), *q_a.shape))
+    per_rule = np.zeros((len(ground.rules), *log_whole.shape))
+    units = None if classifier is None else unit_beliefs(classifier)
     for place in range(len(ground.rules)):
         if whole.method == "single":
             alone = ground.only([place])
-            per_rule[place] = _log_potential(projector, alone, Predictions(units=classifier, texts=texts))
+            per_rule[place] = _log_potential(projector, alone, Predictions(units=units, texts=texts))
         else:
             rest = ground.only([other for other in range(len(ground.rules)) if other != place])
             per_rule[place] = _lost_without(log_whole, solve(projector, rest))
     without_table = replace(projector, transitions=None)
     table = None if projector.transitions is None else _lost_without(log_whole, solve(without_table, ground))
-    start = projector.start(q_a, classifier, ground)
+    start = unit_beliefs(projector.start(q_a, classifier, ground))
     moved = _centre(_difference(log_whole, safe_log(start)))
     return Contributions(
         per_rule=per_rule,

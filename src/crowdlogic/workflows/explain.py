@@ -155,6 +155,8 @@ def evidence_lines(found: Evidence, i: int) -> Iterator[EvidenceLine]:
     for n in np.flatnonzero(found.crowd.unit == i):
         label = found.classes[int(found.crowd.label[n])]
         yield EvidenceLine(f"{found.crowd.annotator[n]} said {label}", found.crowd.term[n])
+    if found.neighbours is not None:
+        yield EvidenceLine("the other tokens, through transitions", found.neighbours[i])
     if found.known[i]:
         yield EvidenceLine("= the truth that was given (anchor)", found.q_f[i], is_belief=True)
         return
@@ -214,6 +216,7 @@ def _unit_figures(found: Evidence, i: int) -> dict[str, Any]:
         "confidence": float(found.q_f[i, chosen]),
         "classifier": found.classifier[i].tolist(),
         "annotators": labels,
+        "neighbours": None if found.neighbours is None else found.neighbours[i].tolist(),
         "normaliser": float(found.normaliser[i]),
         "q_a": found.q_a[i].tolist(),
         "rules": _rule_figures(found, i),

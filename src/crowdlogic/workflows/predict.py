@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
 import polars as pl
 
 from crowdlogic.data.corpus import Corpus
@@ -15,7 +14,8 @@ from crowdlogic.data.writing import write_estimate
 from crowdlogic.errors import CorpusError
 from crowdlogic.learning.confidence import ScaleSource
 from crowdlogic.learning.saved_run import load_run
-from crowdlogic.learning.scoring import is_scorable, score, score_name
+from crowdlogic.learning.scoring import is_scorable, score_answers, score_name
+from crowdlogic.numerics.arrays import Ints
 from crowdlogic.workflows.inputs import InputOptions, read_vocabulary
 from crowdlogic.workflows.tables import percent
 
@@ -76,9 +76,10 @@ def predict(options: PredictOptions) -> Predicted:
     run = load_run(options.run, vocabulary=read_vocabulary(options.tables))
     corpus, split = _read_items(options, sequential=run.estimate.offsets is not None)
     beliefs = run.predict(corpus, student=options.student, calibrated=options.calibrated)
+    answer = run.learned.answer(corpus, student=options.student)
     classes = run.estimate.classes
     predictor = "student" if options.student or run.teacher.is_idle else "teacher"
-    estimate = _to_estimate(f"{run.estimate.method} {predictor}", corpus, beliefs, classes)
+    estimate = _to_estimate(f"{run.estimate.method} {predictor}", corpus, beliefs, classes, answer=answer)
     unknown = [name for name in corpus.classes if str(name) not in {str(own) for own in classes}]
     notices = split + [
         f"{options.items}: its gold has the class {name!r}, which the run does not know, so nothing is scored."
@@ -86,7 +87,7 @@ def predict(options: PredictOptions) -> Predicted:
     ]
     if options.calibrated and run.learned.scales.student.source is ScaleSource.nothing:
         notices.append(f"The confidence is not calibrated: {options.run} had neither dev items nor held-out ones.")
-    scored = None if unknown else _score(corpus, beliefs, classes)
+    scored = None if unknown else _score(corpus, answer, classes)
     write_estimate(options.out, estimate, corpus=corpus, format=options.format)
     return Predicted(estimate=estimate, predictor=predictor, score=scored, out=options.out, notices=tuple(notices))
 
@@ -109,19 +110,19 @@ def _read_items(options: PredictOptions, *, sequential: bool) -> tuple[Corpus, l
     ]
 
 
-def _score(corpus: Corpus, beliefs: Beliefs, classes: Classes) -> tuple[str, float] | None:
-    """How right the beliefs are by the gold of the items; None where there is none."""
+def _score(corpus: Corpus, answer: Ints, classes: Classes) -> tuple[str, float] | None:
+    """How right the answers are by the gold of the items; None where there is none."""
     if not is_scorable(corpus):
         return None
-    return score_name(classes, sequential=corpus.is_sequential), score(corpus.with_classes(classes), beliefs)
+    return score_name(classes, sequential=corpus.is_sequential), score_answers(corpus.with_classes(classes), answer)
 
 
-def _to_estimate(method: str, corpus: Corpus, beliefs: Beliefs, classes: Classes) -> Estimate:
+def _to_estimate(method: str, corpus: Corpus, beliefs: Beliefs, classes: Classes, *, answer: Ints) -> Estimate:
     """Beliefs on items that nobody labelled, as an Estimate."""
     return Estimate(
         method=method,
         beliefs=beliefs,
-        answer=beliefs.argmax(axis=1).astype(np.int32),
+        answer=answer,
         items=corpus.items,
         classes=classes,
         offsets=corpus.offsets,

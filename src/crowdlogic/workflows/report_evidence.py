@@ -57,6 +57,8 @@ def unit_evidence(found: Learnt, i: int, *, is_token: bool) -> AnswerEvidence | 
         said = str(found.classes[int(found.crowd.label[n])])
         who, bits = str(found.crowd.annotator[n]), odds(found.crowd.term[n])
         crowd.append(EvidenceTerm(source=EvidenceSource.annotator, name=who, said=said, bits=bits))
+    if found.neighbours is not None:
+        crowd.append(EvidenceTerm(source=EvidenceSource.neighbours, bits=odds(found.neighbours[i])))
     rules = found.rules
     return AnswerEvidence(
         token=i if is_token else None,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # its module needs torch
     from crowdlogic.classifiers.word_network import WordArchitecture
 
 
-TAGGERS, TEXT_MODELS = ("cnn-gru", "crf"), ("kim-cnn",)
+TAGGERS, TEXT_MODELS = ("cnn-gru", "bilstm-crf", "crf"), ("kim-cnn",)
 """Classifiers that take sentences only, and those that take whole texts only."""
 
 

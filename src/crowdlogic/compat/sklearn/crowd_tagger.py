@@ -39,7 +39,7 @@ class CrowdTagger(CrowdEstimator):
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         self._keep(self._learn(corpus, read_tags(given, len(corpus.items))))
         self.classes_ = np.array(self.learned_.task.labels.classes)
-        self.labels_ = self._split(self.classes_[self.learned_.estimate.beliefs.argmax(axis=1)], corpus)
+        self.labels_ = self._split(self.classes_[self.learned_.estimate.answer], corpus)
         return self
 
     def predict_proba(self, X: Any) -> list[Floats]:  # noqa: N803 (scikit-learn's)
@@ -52,7 +52,7 @@ class CrowdTagger(CrowdEstimator):
         """For each sentence the tags of its tokens."""
         check_is_fitted(self)
         corpus = read_sentences(X)
-        return self._split(self.classes_[self.learned_.predict(corpus).argmax(axis=1)], corpus)
+        return self._split(self.classes_[self.learned_.answer(corpus)], corpus)
 
     def score(self, X: Any, y: Any = None, *, annotations: Any = None) -> float:  # noqa: N803 (scikit-learn's)
         """By annotations, their mean log-likelihood given the predictions; by lists of true tags, span F1 or accuracy.

@@ -20,6 +20,7 @@ from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.method import FitMixin, TrainingData
 from crowdlogic.learning.stopping.protocol import TrainingLimits
 from crowdlogic.truth.majority import MajorityVote
+from crowdlogic.truth.methods import TruthMethod
 from crowdlogic.truth.ties import Ties
 
 
@@ -30,14 +31,14 @@ class AggNet(FitMixin):
     Attributes:
         classifier: What the items say.
         annotators: What an annotator's label says.
-        start: The first targets, a majority vote; with soft ties they are the shares of the votes.
+        start: The truth method whose beliefs are the first targets; see LogicLNCL.
         doubt: Votes added to every class in the first targets; see LogicLNCL.
         limits: How long a fit goes on, what stops it, and its random seed.
     """
 
     classifier: Architecture = Linear()
     annotators: AnnotatorModel = ConfusionMatrices()
-    start: MajorityVote = MajorityVote(ties=Ties.soft)
+    start: TruthMethod = MajorityVote(ties=Ties.soft)
     doubt: float | None = None
     limits: TrainingLimits = TrainingLimits()
 
@@ -66,7 +67,7 @@ class WithoutRules(Protocol):
         """What an annotator's label says."""
 
     @property
-    def start(self) -> MajorityVote:
+    def start(self) -> TruthMethod:
         """The first targets."""
 
     @property

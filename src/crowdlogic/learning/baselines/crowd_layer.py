@@ -38,6 +38,7 @@ from crowdlogic.learning.targets import first_targets
 from crowdlogic.learning.task import Task, prepare_task
 from crowdlogic.learning.training import TrainingPass, passes
 from crowdlogic.truth.majority import MajorityVote
+from crowdlogic.truth.methods import TruthMethod
 from crowdlogic.truth.ties import Ties
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class CrowdLayer(FitMixin):
     classifier: Architecture
     kind: LayerKind | str = LayerKind.MW
     pretraining: int = 5
-    start: MajorityVote = MajorityVote(ties=Ties.soft)
+    start: TruthMethod = MajorityVote(ties=Ties.soft)
     limits: TrainingLimits = TrainingLimits()
 
     name = "crowd-layer"

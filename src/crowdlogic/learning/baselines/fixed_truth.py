@@ -59,7 +59,7 @@ class FixedTruth(FitMixin):
     projector: Projector = Projector()
     imitation: Imitation = GrowingImitation()
     loss: Loss | str = Loss.plain
-    start: MajorityVote = MajorityVote(ties=Ties.soft)
+    start: TruthMethod = MajorityVote(ties=Ties.soft)
     doubt: float | None = None
     limits: TrainingLimits = TrainingLimits()
 
@@ -81,7 +81,7 @@ class FixedTruth(FitMixin):
         @cache
         def infer_beliefs(labels: CrowdLabels) -> Beliefs:
             if self.truth is None:
-                return first_targets(labels, self.start, doubt=self.doubt)
+                return first_targets(labels, self.start, doubt=self.doubt, corpus=task.corpus)
             return self.truth.infer(labels, task.corpus).beliefs
 
         parts = Parts(

@@ -19,6 +19,7 @@ from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.method import FitMixin, TrainingData
 from crowdlogic.learning.stopping.protocol import TrainingLimits
 from crowdlogic.truth.majority import MajorityVote
+from crowdlogic.truth.methods import TruthMethod
 from crowdlogic.truth.ties import Ties
 
 
@@ -36,7 +37,7 @@ class Raykar(FitMixin):
 
     classifier: Linear = Linear()
     annotators: AnnotatorModel = ConfusionMatrices()
-    start: MajorityVote = MajorityVote(ties=Ties.soft)
+    start: TruthMethod = MajorityVote(ties=Ties.soft)
     doubt: float | None = None
     limits: TrainingLimits = TrainingLimits()
 

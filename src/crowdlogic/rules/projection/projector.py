@@ -4,7 +4,8 @@
 
 Groundings over single units give it in closed form; neighbours in sequences by forward-backward; any other pairs
 on a graph, exactly where it has no loops. A `Projector` holds everything that decides what comes out: it is declared
-once and passed whole.
+once and passed whole. Beliefs that are a chain already (`ChainBeliefs`) stay one: the rules' potentials are added to
+its scores.
 
 [LNCL] "Learning from Noisy Crowd Labels with Logics". Axes: i unit, k class, l rule, s sequence.
 """
@@ -17,11 +18,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from crowdlogic.data.chain_beliefs import AnyBeliefs, ChainBeliefs, ChainScores, unit_beliefs
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.names import Classes
 from crowdlogic.errors import ConvergenceWarning, OptionError
-from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.numerics.chain import IMPOSSIBLE
 from crowdlogic.numerics.logspace import LOG_ZERO, normalise, safe_log
 from crowdlogic.rules.blocks import Predictions
 from crowdlogic.rules.expansion import expand
@@ -55,6 +58,7 @@ class Projection:
         residual: The last change of a message; 0 where exact.
         converged: Whether belief propagation converged; always true where exact.
         iterations: Rounds of belief propagation; 0 where exact.
+        chain: q_b with the beliefs of neighbours, where the projection started from a chain.
     """
 
     q_b: Beliefs
@@ -63,6 +67,7 @@ class Projection:
     residual: float = 0.0
     converged: bool = True
     iterations: int = 0
+    chain: ChainBeliefs | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +79,14 @@ class _Problem:
         log_unary: log_unary[i, k], their logs with the potentials of single units added.
         pairs: The potentials of pairs of units; None without any.
         ground: The rules.
+        chain: The scores that the projection starts from, where these are of a chain.
     """
 
     start: Beliefs
     log_unary: Floats
     pairs: Pairs | None
     ground: GroundRules
+    chain: ChainScores | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,18 +162,26 @@ class Projector:
         return replace(self, transitions=estimate_transitions(targets, offsets, classes, given="current"))
 
     def project(
-        self, q_a: Beliefs, ground: GroundRules, *, predict: Predict | None = None, classifier: Beliefs | None = None
+        self,
+        q_a: AnyBeliefs,
+        ground: GroundRules,
+        *,
+        predict: Predict | None = None,
+        classifier: AnyBeliefs | None = None,
     ) -> Projection:
         """Project beliefs onto the rules ([LNCL] eq. 15).
 
         Args:
-            q_a: q_a[i, k], what crowd and classifier believe.
+            q_a: q_a[i, k], what crowd and classifier believe; or a chain.
             ground: The rules, grounded over the same units and classes.
             predict: The classifier on texts, called once with all derived texts. Needed where rules derive texts.
             classifier: p[i, k], the classifier on the units. Needed to start from it, and for Predicted(S, C).
         """
         start = self.start(q_a, classifier, ground)
-        found = self.potentials(ground, make_predictions(ground, predict, classifier))
+        by_unit = None if classifier is None else unit_beliefs(classifier)
+        found = self.potentials(ground, make_predictions(ground, predict, by_unit))
+        if isinstance(start, ChainBeliefs):
+            return self._project_chain(_chain_problem(start, found, ground, self.strength))
         log_unary = found.apply(safe_log(start), self.strength)
         problem = _Problem(start, log_unary, found.pairs, ground)
         wants_path = find_preset(self.preset).result is Result.path and ground.corpus.is_sequential
@@ -176,12 +191,12 @@ class Projector:
             return self._project_chain(problem)
         return self._project_graph(problem, found.pairs)
 
-    def start(self, q_a: Beliefs, classifier: Beliefs | None, ground: GroundRules) -> Beliefs:
-        """start[i, k], the beliefs that the projection starts from: q_a, or the classifier's."""
+    def start(self, q_a: AnyBeliefs, classifier: AnyBeliefs | None, ground: GroundRules) -> AnyBeliefs:
+        """The beliefs that the projection starts from: q_a, or the classifier's."""
         shape = (ground.corpus.n_units, len(ground.classes))
         for name, beliefs in (("q_a", q_a), ("classifier", classifier)):
-            if beliefs is not None and beliefs.shape != shape:
-                raise OptionError(f"{name} has the shape {beliefs.shape}; the grounded rules need {shape}.")
+            if beliefs is not None and (found := unit_beliefs(beliefs).shape) != shape:
+                raise OptionError(f"{name} has the shape {found}; the grounded rules need {shape}.")
         if not self.starts_from_classifier:
             return q_a
         if classifier is None:
@@ -199,6 +214,8 @@ class Projector:
             raise OptionError("A transition table is for sequences; the items here are documents.")
         tables, which = chain_potentials(problem.pairs, table, problem.log_unary.shape, strength=self.strength)
         begin = None if table is None else table.log_start
+        if problem.chain is not None:
+            return self._project_scores(problem, problem.chain.join(problem.log_unary, tables, which, start=begin))
         if find_preset(self.preset).result is Result.marginals:
             q_b, impossible = project_marginals(problem.log_unary, tables, which, offsets=offsets, start=begin)
             refuse_impossible(np.repeat(impossible, np.diff(offsets)), problem.start, problem.ground)
@@ -206,6 +223,20 @@ class Projector:
         path, impossible = project_path(problem.log_unary, tables, which, offsets=offsets, start=begin)
         refuse_impossible(np.repeat(impossible, np.diff(offsets)), problem.start, problem.ground)
         return Projection(raise_path(problem.start, path, self.strength), "chain", path=path)
+
+    def _project_scores(self, problem: _Problem, scores: ChainScores) -> Projection:
+        """Eq. 15 from a chain, whose scores the rules' potentials have joined; a path is raised in that chain."""
+        path = None
+        if find_preset(self.preset).result is Result.path and problem.chain is not None:
+            path = scores.best_path()
+            _refuse_impossible_runs(problem, scores.offsets, path == IMPOSSIBLE)
+            raised = np.zeros_like(scores.unary)
+            raised[np.arange(len(path)), path] = self.strength
+            scores = problem.chain.add(raised)
+        found = scores.beliefs()
+        lost = np.asarray(found.log_partition) == LOG_ZERO
+        _refuse_impossible_runs(problem, scores.offsets, np.repeat(lost, np.diff(scores.offsets)))
+        return Projection(found.q, "chain", path=path, chain=found)
 
     def _table(self, classes: Classes) -> TransitionTable | None:
         """The table of transitions, which has to be over the classes."""
@@ -247,6 +278,24 @@ class Projector:
             converged=found.converged,
             iterations=found.iterations,
         )
+
+
+def _chain_problem(start: ChainBeliefs, found: Potentials, ground: GroundRules, strength: float) -> _Problem:
+    """What is to be projected when beliefs are a chain: rules may join neighbours only."""
+    if start.scores is None:
+        raise OptionError("A mixture of chains cannot be projected. Project its parts.")
+    if found.pairs is not None and not is_chain(found.pairs, ground.corpus):
+        raise OptionError(
+            "These rules join units that are no neighbours, and the tags of this classifier form chains. Use a "
+            "classifier that has none (cnn-gru, crf), or leave these rules out."
+        )
+    return _Problem(start.q, found.apply(start.scores.unary, strength), found.pairs, ground, start.scores)
+
+
+def _refuse_impossible_runs(problem: _Problem, offsets: Ints, impossible: Bools) -> None:
+    """Refuse sequences that no tagging is left for; impossible[i]."""
+    if len(offsets) > 1 and impossible.any():
+        refuse_impossible(impossible, problem.start, problem.ground)
 
 
 def _project_single(problem: _Problem) -> Projection:

@@ -34,7 +34,7 @@ const votes = (item) => {
   return part([`Votes, and how often each annotator is right`], list);
 };
 
-const SOURCES = { classifier: "the classifier", annotator: "", rule: "rule: ", transitions: "tag transitions", rest: "rules acting together" };
+const SOURCES = { classifier: "the classifier", annotator: "", neighbours: "the other tokens, through transitions", rule: "rule: ", transitions: "tag transitions", rest: "rules acting together" };
 const MOST_TERMS = 12;
 const evidence = (item) => {
   const why = item.evidence;

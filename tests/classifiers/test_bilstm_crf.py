@@ -1,0 +1,78 @@
+"""The BiLSTM-CRF tagger: what it reads of a word, and what it refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.classifiers.planted_tasks import tag_task
+
+torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
+
+from crowdlogic.classifiers.bilstm_crf import N_CHARACTERS, BiLSTMCRF, character_codes  # noqa: E402
+from crowdlogic.classifiers.training import Training  # noqa: E402
+from crowdlogic.data.corpus import documents, sentences  # noqa: E402
+from crowdlogic.errors import CorpusError, OptionError  # noqa: E402
+
+QUICK = Training(learning_rate=1e-2, batch_size=16)
+
+
+def test_characters_are_coded_and_long_words_read_from_both_ends() -> None:
+    codes = character_codes(("ab", "abcdefg", "字"), 5)
+
+    assert codes.shape == (5, 3)
+    assert codes[:, 0].tolist() == [98, 99, 0, 0, 0]
+    assert codes[:, 1].tolist() == [98, 99, 100, 103, 104]
+    assert 256 < codes[0, 2] < N_CHARACTERS
+    assert codes[1:, 2].tolist() == [0, 0, 0, 0]
+
+
+def test_an_unknown_word_is_told_by_its_characters() -> None:
+    """Words in -ix are names, whatever else they are: new ones are recognised."""
+    rng = np.random.default_rng(0)
+    stems = ["".join(rng.choice(list("abcdefghij"), 4)) for _ in range(200)]
+    words = [stem + ("ix" if n % 2 else "on") for n, stem in enumerate(stems)]
+    truth = np.arange(200) % 2
+    corpus = sentences(range(40), [words[5 * s : 5 * s + 5] for s in range(40)])
+    made = BiLSTMCRF(vector_size=8, hidden_size=12, dropout=0.2, training=QUICK).build(corpus, ("O", "X"), seed=0)
+    for _ in range(15):
+        made.fit_epoch(corpus, np.eye(2)[truth])
+
+    new = made.predict_proba(sentences(range(2), [["zzzzix", "kkkkon"], ["qqqqon", "wwwwix"]]))
+
+    assert new.argmax(axis=1).tolist() == [1, 0, 0, 1]
+
+
+def test_a_sentence_is_tagged_alike_whatever_else_is_in_the_corpus() -> None:
+    task = tag_task()
+    made = BiLSTMCRF(vector_size=8, hidden_size=6, training=QUICK).build(task.corpus, task.classes, seed=0)
+    made.fit_epoch(task.corpus, task.targets)
+
+    whole = made.predict_proba(task.corpus)
+    alone = made.predict_proba(task.corpus.take_items(np.arange(3)))
+
+    np.testing.assert_allclose(alone, whole[: len(alone)], rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"hidden_size": 0},
+            "bilstm-crf: hidden_size, vector_size, character_size and most_characters must be 1 or more.",
+        ),
+        ({"shape_size": -1}, "bilstm-crf: shape_size and character_filters must be 0 or more."),
+        ({"word_dropout": 1.0}, "bilstm-crf: word_dropout must lie from 0 to below 1, not 1.0."),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        BiLSTMCRF(**options)
+
+    assert str(caught.value) == message
+
+
+def test_documents_are_refused() -> None:
+    with pytest.raises(CorpusError, match="bilstm-crf tags the tokens of sequences"):
+        BiLSTMCRF().build(documents(range(2), ["a text", "another"]), ("a", "b"), seed=0)

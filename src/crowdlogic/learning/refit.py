@@ -18,12 +18,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from crowdlogic.classifiers.protocol import ChainClassifier, fit_epoch, predict
+from crowdlogic.data.chain_beliefs import AnyBeliefs, ChainBeliefs, answers, unit_beliefs
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import Estimate, make_estimate
 from crowdlogic.engines.shards import Shards
 from crowdlogic.learning.algorithm import mix
 from crowdlogic.learning.confidence import answer_sharpness
-from crowdlogic.learning.epoch import Epoch
+from crowdlogic.learning.epoch import Epoch, make_views
 from crowdlogic.learning.explain import is_explicable
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.posterior import crowd_posterior
@@ -61,7 +63,9 @@ def refit(learned: Learned, known: Ints, *, epochs: int = 0) -> Learned:
     if epochs:
         learned = replace(learned, classifier=deepcopy(learned.classifier))
     task = replace(learned.task, known=known.astype(np.int32))
-    epoch = replace(learned.epoch, q_f=task.clamp(learned.epoch.q_f))
+    targets = task.clamp_targets(learned.epoch.targets)
+    pair = targets.pair if isinstance(targets, ChainBeliefs) else None
+    epoch = replace(learned.epoch, q_f=unit_beliefs(targets), pair=pair)
     if is_explicable(learned):
         epoch = _iterate(learned, task, epoch, epochs=epochs)
     return replace(learned, task=task, epoch=epoch, estimate=_state(learned, task, epoch))
@@ -70,24 +74,26 @@ def refit(learned: Learned, known: Ints, *, epochs: int = 0) -> Learned:
 def _iterate(learned: Learned, task: Task, epoch: Epoch, *, epochs: int) -> Epoch:
     """Steps until the beliefs settle, or so many epochs in which the classifier learns."""
     crowd = learned.model.observe(task.labels)
+    # a chain has more to say than the beliefs of units that an epoch keeps
+    p = predict(learned.classifier, task.corpus) if isinstance(learned.classifier, ChainClassifier) else epoch.p
     for _ in range(epochs):
-        learned.classifier.fit_epoch(task.corpus, epoch.q_f, task.unit_weights)
-        p = learned.classifier.predict_proba(task.corpus)
-        epoch = _step(learned, task, replace(epoch, p=p), crowd)
+        fit_epoch(learned.classifier, task.corpus, epoch.targets, task.unit_weights)
+        p = predict(learned.classifier, task.corpus)
+        epoch = _step(learned, task, epoch, p, crowd)
     for _ in range(MOST_STEPS):
-        before, epoch = epoch.q_f, _step(learned, task, epoch, crowd)
+        before, epoch = epoch.q_f, _step(learned, task, epoch, p, crowd)
         if np.abs(epoch.q_f - before).max(initial=0.0) <= SETTLED:
             break
     return epoch
 
 
-def _step(learned: Learned, task: Task, epoch: Epoch, crowd: Shards) -> Epoch:
+def _step(learned: Learned, task: Task, epoch: Epoch, p: AnyBeliefs, crowd: Shards) -> Epoch:
     """One M- and E-step with the classifier's p as it is."""
     annotators = learned.model.m_step(crowd, epoch.q_f)
-    q_a, objective = task.clamp_posterior(crowd_posterior)(epoch.p, annotators, crowd)
-    q_b = learned.teacher.project(task.corpus, q_a, epoch.p, learned.classifier)
-    q_f = task.clamp(mix(q_a, q_b, epoch.k))
-    return replace(epoch, q_a=q_a, q_b=q_b, q_f=q_f, annotators=annotators, objective=objective)
+    q_a, objective = task.clamp_posterior(crowd_posterior)(p, annotators, crowd)
+    q_b = learned.teacher.project(task.corpus, q_a, p, learned.classifier)
+    q_f = task.clamp_targets(mix(q_a, q_b, epoch.k))
+    return replace(epoch, annotators=annotators, objective=objective, **make_views(p=p, q_a=q_a, q_b=q_b, q_f=q_f))
 
 
 def _state(learned: Learned, task: Task, epoch: Epoch) -> Estimate:
@@ -98,6 +104,11 @@ def _state(learned: Learned, task: Task, epoch: Epoch) -> Estimate:
         sharpness = answer_sharpness(labels, calibration, learned.scales)
         stated = task.clamp(temper(epoch.q_f, sharpness, calibration.doubt))
     estimate = make_estimate(
-        labels, learned.estimate.method, stated, confusion=epoch.annotators.confusion, answer_all=True
+        labels,
+        learned.estimate.method,
+        stated,
+        answer=None if epoch.pair is None else answers(epoch.targets, task.corpus.offsets),
+        confusion=epoch.annotators.confusion,
+        answer_all=True,
     )
     return replace(estimate, calibration=calibration, trace=learned.estimate.trace)

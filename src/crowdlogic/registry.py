@@ -28,6 +28,10 @@ EXTRAS = {
     "ray": "ray",
     "transformers": "hf",
     "spacy": "spacy",
+    "fastapi": "web",
+    "uvicorn": "web",
+    "starlette": "web",
+    "pydantic": "web",
 }
 """Which extra of crowdlogic brings a package that not everyone needs."""
 

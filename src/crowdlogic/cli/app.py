@@ -27,6 +27,7 @@ COMMANDS = {
     "export": "Write a trained run as an ONNX model, or as a folder that Hugging Face's transformers load.",
     "explain": "Say what the classifier, each annotator and each rule contributed to an answer.",
     "report": "Write one page: whom to trust, which labels to check, which rules to keep.",
+    "review": "Decide the doubtful items in the browser; the rest is fitted again with what you decided.",
     "reproduce": "Run the paper's methods over several seeds; write its tables and figures with ours beside them.",
     "evaluate": "Score answers against gold: accuracy and more, or precision, recall and F1 of spans.",
     "agreement": "Measure agreement: Krippendorff's alpha, Fleiss' and Cohen's kappa, Gwet's AC1, with intervals.",

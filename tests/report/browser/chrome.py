@@ -93,13 +93,17 @@ class Chrome:
 
     def open(self, path: Path, *, width: int = 1280, height: int = 900, dark: bool = False) -> float:
         """Open a file as a user would; the seconds until its script has made it usable."""
+        return self.visit(path.resolve().as_uri(), width=width, height=height, dark=dark)
+
+    def visit(self, url: str, *, width: int = 1280, height: int = 900, dark: bool = False) -> float:
+        """Open an address as a user would; the seconds until its script has made it usable."""
         self.resize(width, height)
         scheme = "dark" if dark else "light"
         self.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         self.send("Page.navigate", url="about:blank")
         self.events.clear()
         began = time.monotonic()
-        self.send("Page.navigate", url=path.resolve().as_uri())
+        self.send("Page.navigate", url=url)
         while not self.evaluate("document.documentElement?.dataset.ready === 'true'"):
             if time.monotonic() - began > 120:
                 raise TimeoutError(f"The page did not become ready: {self.complaints()}")

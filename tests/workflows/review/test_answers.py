@@ -85,3 +85,13 @@ def test_the_units_of_items() -> None:
     assert item_units(None, np.array([3, 1])).tolist() == [3, 1]
     assert item_units(np.array([0, 2, 2, 5]), np.array([2, 0, 1])).tolist() == [2, 3, 4, 0, 1]
     assert item_units(np.array([0, 2]), np.array([], dtype=np.int64)).tolist() == []
+
+
+def test_a_span_that_the_tags_cannot_hold_is_refused() -> None:
+    form = AnswerForm(from_sequences([("s1", "ann", ["B-PER", "O", "O"])]))
+
+    assert form.tags_of_spans(0, [{"start": 1, "end": 2, "type": "PER"}]) == ["O", "B-PER", "O"]
+    with pytest.raises(DataError) as caught:
+        form.tags_of_spans(0, [{"start": 0, "end": 2, "type": "PER"}])
+
+    assert str(caught.value) == "These spans cannot be written with the tags B-PER, O: one is missing."

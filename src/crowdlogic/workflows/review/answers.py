@@ -119,7 +119,11 @@ class AnswerForm:
         tag_set = self.tag_set
         if tag_set is None:
             return []
-        return list(self.decode(spans_to_tags(Spans(start, end, np.array(kinds, dtype=np.int64)), size, tag_set)))
+        codes = spans_to_tags(Spans(start, end, np.array(kinds, dtype=np.int64)), size, tag_set)
+        if len(self.spans(codes)) != len(spans):  # a long span without I- falls apart
+            tags = name_list(self.class_names)
+            raise DataError(f"These spans cannot be written with the tags {tags}: one is missing.")
+        return list(self.decode(codes))
 
     def _type(self, name: str) -> int:
         if name not in self.types:

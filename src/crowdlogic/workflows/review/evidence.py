@@ -10,8 +10,8 @@ Axes: i unit, j annotator, k class, m true class, n given label, a answer, r riv
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from crowdlogic.numerics.intervals import HALF
 from crowdlogic.numerics.logspace import safe_log
 from crowdlogic.workflows.report_evidence import unit_evidence
 from crowdlogic.workflows.review.answers import item_units
+from crowdlogic.workflows.review.rule_views import RuleWord
 
 NEGLIGIBLE = 5e-3
 """A remainder below this many bits would show as 0.00 and is left out."""
@@ -67,6 +68,22 @@ class UnitEvidence:
     rival: str
     terms: tuple[ReviewTerm, ...]
     bits: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemEvidence:
+    """Why an item has its answer: unit by unit; and what the rules say of it."""
+
+    units: list[UnitEvidence]
+    rules: list[RuleWord]
+
+
+def hide_names(unit: UnitEvidence, names: Mapping[str, str]) -> UnitEvidence:
+    """The same evidence with other names of the annotators."""
+    terms = (
+        replace(term, name=names.get(term.name, "")) if term.source == "annotator" else term for term in unit.terms
+    )
+    return replace(unit, terms=tuple(terms))
 
 
 def annotator_confusion(labels: CrowdLabels, estimate: Estimate) -> Floats | None:

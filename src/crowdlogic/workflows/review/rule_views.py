@@ -138,3 +138,32 @@ def count_contradictions(bits: Floats, truths: Ints) -> list[tuple[int, int]]:
     chosen = np.take_along_axis(said, np.broadcast_to(truths[known][None, :, None], (*said.shape[:2], 1)), axis=2)
     against = speaks & (best - chosen[:, :, 0] > FAINT)
     return list(zip(against.sum(axis=1).tolist(), speaks.sum(axis=1).tolist(), strict=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleWord:
+    """What one rule says of an item, or of a token of a sentence: for which class, and how many bits over the next."""
+
+    rule: str
+    token: int | None
+    favours: str
+    bits: float
+
+
+MOST_WORDS = 20
+"""How many words of rules are shown of one item: those that say most."""
+CERTAIN = 99.0
+"""How many bits a hard rule is shown with."""
+
+
+def rule_words(bits: Floats, texts: Sequence[str], class_names: Sequence[str], *, is_sentence: bool) -> list[RuleWord]:
+    """What rules say of the units of one item, the strongest first."""
+    found = []
+    for text, units in zip(texts, bits, strict=True):
+        for place, said in enumerate(np.maximum(units, -CERTAIN)):
+            second, best = np.sort(said)[-2:] if len(said) > 1 else (0.0, 0.0)
+            if best - second > FAINT:
+                token = place if is_sentence else None
+                strength = round(float(min(best - second, CERTAIN)), 3)
+                found.append(RuleWord(rule=text, token=token, favours=class_names[int(said.argmax())], bits=strength))
+    return sorted(found, key=lambda word: -word.bits)[:MOST_WORDS]

@@ -26,13 +26,14 @@ from crowdlogic.store.decisions import Choice, Decision, DecisionKind, DecisionL
 from crowdlogic.workflows.review.accuracy import CheckedAccuracy, CheckedItem, checked_accuracy
 from crowdlogic.workflows.review.answers import AnswerForm, item_units
 from crowdlogic.workflows.review.changes import ContradictedRule, RefitChanges, contradicted_rules, new_flags
-from crowdlogic.workflows.review.evidence import UnitEvidence
+from crowdlogic.workflows.review.evidence import ItemEvidence, hide_names
 from crowdlogic.workflows.review.material import ReviewMaterial
 from crowdlogic.workflows.review.moment import ItemSearch, ReviewMoment, ServingOptions, make_moment
 from crowdlogic.workflows.review.progress import ItemProgress, ReviewProgress
 from crowdlogic.workflows.review.queue import ItemState, QueueFilter, ServedItem
 from crowdlogic.workflows.review.requests import NewDecision, OutdatedError, ReviewCounts, UnknownItemError
-from crowdlogic.workflows.review.rule_views import count_contradictions
+from crowdlogic.workflows.review.rule_views import RuleWord, count_contradictions, rule_words
+from crowdlogic.workflows.review.standing import AnnotatorStanding
 from crowdlogic.workflows.review.views import ItemView
 
 AHEAD = 256
@@ -149,10 +150,34 @@ class ReviewSession:
             raise UnknownItemError("There is no item of that name.")
         return self._names[name]
 
-    def evidence(self, item: int) -> list[UnitEvidence]:
-        """Why an item has its answer."""
+    def evidence(self, item: int) -> ItemEvidence:
+        """Why an item has its answer, and what the rules say of it."""
         self._require(item)
-        return self.moment.evidence(self.material.labels, item)
+        moment = self.moment
+        units = moment.evidence(self.material.labels, item)
+        if self.names_hidden:
+            numbers = {one.name: moment.viewer.annotator_name(j) for j, one in enumerate(moment.standings)}
+            units = [hide_names(unit, numbers) for unit in units]
+        return ItemEvidence(units=units, rules=self._rule_words(item, moment))
+
+    def _rule_words(self, item: int, moment: ReviewMoment) -> list[RuleWord]:
+        rules = self.material.rules
+        if rules is None or not rules.are_local:
+            return []
+        bits = rules.say(np.array([item]), moment.fit.estimate.beliefs, moment.fit.learned)
+        return rule_words(bits, rules.texts, self.form.class_names, is_sentence=self.form.labels.is_sequential)
+
+    @property
+    def names_hidden(self) -> bool:
+        """Whether annotators are shown by number."""
+        return self._serving.hide_names
+
+    def standings(self) -> list[AnnotatorStanding]:
+        """How every annotator stands."""
+        moment = self.moment
+        if not self.names_hidden:
+            return list(moment.standings)
+        return [replace(one, name=moment.viewer.annotator_name(j), reason="") for j, one in enumerate(moment.standings)]
 
     def record(self, new: NewDecision) -> Decision:
         """Write a decision into the log; when this returns, it is on the disk."""
@@ -310,7 +335,7 @@ class ReviewSession:
             changed=int(changed.sum()),
             mistakes_before=float(last.mistakes[left].sum()),
             mistakes_after=float(following.mistakes[left].sum()),
-            flags=() if self._serving.hide_names else new_flags(last.standings, following.standings),
+            flags=() if self.names_hidden else new_flags(last.standings, following.standings),
             rules=self._contradicted(known, following),
         )
 

@@ -94,6 +94,7 @@ class ItemView:
         answer: What is believed: a class, or the tags of a sentence; None where nobody labelled it.
         spans: The spans of a sentence that is believed.
         confidence: How sure that is; of a sentence, its least sure token.
+        doubtful: The least sure token of a sentence; None for a document.
         shares: The most probable classes of a document.
         classifier: The same by the classifier alone; empty without one.
         votes: What the annotators said.
@@ -111,6 +112,7 @@ class ItemView:
     answer: str | list[str] | None
     spans: list[SpanView]
     confidence: float | None
+    doubtful: int | None
     shares: list[ClassProbability]
     classifier: list[ClassProbability]
     votes: list[VoteView]
@@ -154,6 +156,7 @@ class ItemViewer:
             answer=None if (answer < 0).all() else self.form.decode(answer),
             spans=self._believed_spans(units) if is_sentence else [],
             confidence=self._confidence(units),
+            doubtful=self._doubtful(units) if is_sentence else None,
             shares=[] if is_sentence else self._shares(self.estimate.beliefs[units[0]]),
             classifier=[] if is_sentence or self.classifier is None else self._shares(self.classifier[units[0]]),
             votes=self._votes(units),
@@ -179,6 +182,9 @@ class ItemViewer:
     def _confidence(self, units: Ints) -> float | None:
         found = self.estimate.confidence[units]
         return round(float(np.nanmin(found)), 4) if len(found) and np.isfinite(found).any() else None
+
+    def _doubtful(self, units: Ints) -> int | None:
+        return int(np.nan_to_num(self.estimate.confidence[units]).argmin()) if len(units) else None
 
     def _shares(self, beliefs: Floats) -> list[ClassProbability]:
         best = np.argsort(-beliefs, kind="stable")[:MOST_SHARES]

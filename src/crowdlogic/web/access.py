@@ -1,0 +1,188 @@
+"""Who may talk to the server: by Host, Origin, token and size, before any request reaches the application.
+
+- Host: a page of another site whose name was made to point here (DNS rebinding) names that site; it is refused. A
+  number can be nobody's name, so addresses are accepted where the server listens beyond this machine.
+- Origin: a request that another site's page makes is refused, whatever it asks for.
+- Token: everything under /api/ needs `Authorization: Bearer TOKEN`, which no other site's page can send.
+- Size: a body is read up to a limit, and no further.
+
+Every answer carries a content security policy that allows the application's own files and nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import ipaddress
+import json
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+LARGEST_BODY = 1 << 20
+"""How many bytes a request may bring."""
+AFTER_A_WRONG_TOKEN = 0.3
+"""Seconds before a wrong token is refused, so that nobody tries many."""
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+"""What this machine calls itself."""
+
+HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+"""What every answer says to the browser."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Access:
+    """Who may talk to the server.
+
+    Attributes:
+        secret: The token, or a password; None lets everybody in who reaches the server.
+        port: The port that it listens on.
+        hosts: Names that requests may address it by, beside those of this machine.
+        accepts_addresses: Whether requests may address it by any number: it listens beyond this machine.
+    """
+
+    secret: str | None
+    port: int
+    hosts: frozenset[str] = field(default_factory=frozenset)
+    accepts_addresses: bool = False
+
+    def is_own_host(self, host: str) -> bool:
+        """Whether a Host header names this server."""
+        name, _, port = host.rpartition(":") if not host.endswith("]") else (host, "", "")
+        if not name:
+            name, port = host, "80"
+        if name.lower() in {*LOOPBACK, *self.hosts}:
+            return name.lower() in self.hosts or port == str(self.port)
+        return self.accepts_addresses and _is_address(name)
+
+    def is_own_origin(self, origin: str, host: str) -> bool:
+        """Whether an Origin header is of the application's own page."""
+        return origin in (f"http://{host}", f"https://{host}")
+
+    def is_known(self, authorization: str) -> bool:
+        """Whether an Authorization header brings the token."""
+        if self.secret is None:
+            return True
+        kind, _, given = authorization.partition(" ")
+        return kind.lower() == "bearer" and hmac.compare_digest(given.encode(), self.secret.encode())
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+class Guard:
+    """Lets through what may pass, and puts the security headers on every answer."""
+
+    def __init__(self, application: Application, access: Access) -> None:
+        self.application, self.access = application, access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        if scope["type"] != "http":
+            await self.application(scope, receive, send)
+            return
+        sending = _with_headers(send)
+        headers = _read_headers(scope)
+        problem = self._problem(scope["path"], headers)
+        if problem is not None:
+            if problem[0] == 401 and headers.get("authorization"):
+                await asyncio.sleep(AFTER_A_WRONG_TOKEN)
+            await _refuse(sending, *problem)
+            return
+        body = await _read_body(receive)
+        if body is None:
+            await _refuse(sending, 413, f"A request may have {LARGEST_BODY:,} bytes.")
+            return
+        await self.application(scope, _replay(body, receive), sending)
+
+    def _problem(self, path: str, headers: dict[str, str]) -> tuple[int, str] | None:
+        """The status and the reason of a refusal; None where the request may pass."""
+        host, origin = headers.get("host", ""), headers.get("origin")
+        if not self.access.is_own_host(host):
+            return 403, "This server does not go by that name. Use the address that the command printed."
+        if origin is not None and not self.access.is_own_origin(origin, host):
+            return 403, "Requests of other sites are refused."
+        if headers.get("sec-fetch-site") in ("cross-site", "same-site") and path.startswith("/api/"):
+            return 403, "Requests of other sites are refused."
+        if path.startswith("/api/") and not self.access.is_known(headers.get("authorization", "")):
+            return 401, "The token is missing or wrong. Use the address that the command printed."
+        size = headers.get("content-length", "0")
+        if size.isdigit() and int(size[:20]) > LARGEST_BODY:
+            return 413, f"A request may have {LARGEST_BODY:,} bytes."
+        return None
+
+
+def _read_headers(scope: Scope) -> dict[str, str]:
+    """The headers by name; one that comes twice is no header of an honest client, and counts as something else."""
+    found: dict[str, str] = {}
+    for raw_name, raw_value in scope["headers"]:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+        found[name] = f"{found[name]}, {value}" if name in found else value
+    return found
+
+
+def _with_headers(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            own = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+            message = {**message, "headers": [*message.get("headers", []), *own]}
+        await send(message)
+
+    return sending
+
+
+async def _read_body(receive: Receive) -> bytes | None:
+    """The whole body; None if it is too large, or never ends."""
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return b"".join(parts)
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > LARGEST_BODY:
+            return None
+        if not message.get("more_body"):
+            return b"".join(parts)
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Gives the application the body that was read, then whatever else comes."""
+    pending = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replaying() -> Message:
+        return pending.pop() if pending else await receive()
+
+    return replaying
+
+
+async def _refuse(send: Send, status: int, reason: str) -> None:
+    content = json.dumps({"detail": reason}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
+    if status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": content})

@@ -122,13 +122,18 @@ class Review {
 
   tellConflict(item) {
     const others = item.decisions.filter((one) => one.reviewer !== this.reviewer).map((one) => `${one.reviewer}: ${describe(one)}`);
-    const note = byId("problem");
-    show(note, `Conflict about ${item.name}: ${others.join("; ")}. Both decisions are kept. `, make("button", { type: "button", class: "quiet", onclick: () => this.openNumber(item.item) }, "Look at it"));
-    note.hidden = false;
+    this.notify(`Conflict about ${item.name}: ${others.join("; ")}. Both decisions are kept. `, "Look at it", () => this.openNumber(item.item));
+  }
+
+  /** Say something that stays until the reviewer has seen it. */
+  notify(sentence, name, act = () => {}) {
+    const done = () => { byId("notice").hidden = true; act(); };
+    show(byId("notice"), sentence, make("button", { type: "button", class: "quiet", onclick: done }, name));
+    byId("notice").hidden = false;
   }
 
   onRefused(problem, request, item) {
-    tell(byId("problem"), `Not saved: ${problem.message}`);
+    this.notify(`Not saved: ${problem.message} `, "Close");
     if (!request.kind) return;
     this.queue.sent.delete(item.item);
     this.queue.putBack(item);
@@ -187,7 +192,7 @@ class Review {
   /** Keys, unless somebody is writing. */
   key(event) {
     if (event.ctrlKey || event.metaKey || document.querySelector("dialog[open]")) return;
-    if (event.target.closest("input, select, textarea")) {
+    if (event.target.closest("input:not([type=checkbox]), select, textarea")) {
       if (event.key === "Escape" || (event.key === "Enter" && event.target.id === "note")) event.target.blur();
       return;
     }

@@ -11,6 +11,7 @@ export class Queue {
     this.items = [];
     this.evidence = new Map();
     this.sent = new Set();
+    this.current = undefined;
     this.generation = 0;
     this.filling = null;
     this.onfitting = () => {};
@@ -20,6 +21,7 @@ export class Queue {
   async next() {
     if (!this.items.length) await this.fill();
     const item = this.items.shift() ?? null;
+    this.current = item?.item;  // before more are asked for, so that it is not served again
     if (this.items.length < FEW) this.fill();
     return item;
   }
@@ -31,8 +33,10 @@ export class Queue {
 
   async fetchMore() {
     const generation = this.generation;
-    const holding = [...new Set([...this.items.map((one) => one.item), ...this.sent, ...(this.current === undefined ? [] : [this.current])])];
-    const answer = await this.api.get("queue", { ...this.filter, reviewer: this.reviewer, most: AHEAD, holding: holding.slice(-200) });
+    const holding = new Set([...this.sent, ...this.items.map((one) => one.item)]);
+    if (this.current !== undefined) holding.add(this.current);
+    const wanted = { ...this.filter, reviewer: this.reviewer, most: AHEAD, holding: [...holding].slice(-200) };
+    const answer = await this.api.get("queue", wanted);
     if (generation !== this.generation) return this.fetchMore();
     this.onfitting(answer.fitting);
     this.items.push(...answer.items);

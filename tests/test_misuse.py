@@ -10,6 +10,8 @@ import polars as pl
 import pytest
 
 import crowdlogic as cl
+from crowdlogic.registry import TRUTH_METHODS
+from crowdlogic.truth.methods import WHAT_IT_IS
 
 FRAME = pd.DataFrame({"item": ["u", "u", "v", "v"], "annotator": ["a", "b", "a", "b"], "label": ["x", "y", "y", "y"]})
 ITEMS = pd.DataFrame({"item": ["u", "v"], "text": ["one", "two"]})
@@ -17,6 +19,16 @@ LABELS, CORPUS = cl.from_frame(FRAME), cl.corpus_from_frame(ITEMS)
 SENTENCES = cl.from_sequences([("s", "a", ["B-X", "O"])])
 ONE = cl.TrainingLimits(epochs=1, held_out=None)
 LEARNED = cl.LogicLNCL(limits=ONE).fit(CORPUS, LABELS)
+
+
+class Short:
+    """A truth method that takes labels and nothing else."""
+
+    name = "short"
+
+    def infer(self, labels):
+        return cl.make_estimate(labels, self.name, labels.votes())
+
 
 WRONG: list[tuple[Callable[[], Any], str]] = [
     (
@@ -48,6 +60,30 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
         lambda: cl.LogicLNCL().fit(LABELS, CORPUS),
         "fit: labels where items are expected, or items for labels. Write fit(corpus, labels).",
     ),
+    (
+        lambda: cl.LogicLNCL().fit(CORPUS),
+        "fit: no labels. Write fit(corpus, labels), or give one frame with item, annotator, label, text.",
+    ),
+    (
+        lambda: cl.LogicLNCL().fit(pl.DataFrame({"item": ["u"], "annotator": ["a"], "label": ["x"]})),
+        "fit: the frame of labels has no text beside them, or several for one item. Give the items, too: fit(items, labels).",
+    ),
+    (
+        lambda: cl.from_frame(pl.DataFrame({"item": ["u"], "gpt": ["x"], "ann": ["y"]})),
+        'the table: no column for the annotator and the label among item, gpt, ann. A label table needs: item, annotator, label. Rename the columns (annotator, worker, rater, user, ...; label, answer, response, class, ...) or name them: columns={"annotator": "NAME", "label": "NAME"}. A table with a column per annotator is read with from_wide.',
+    ),
+    (
+        lambda: cl.from_frame(FRAME.rename(columns={"item": "ticket"}), columns={"ticket": "item"}),
+        "columns: the role comes first, then the column. Did you mean item=ticket?",
+    ),
+    (
+        lambda: cl.TwoStage(truth="glade"),
+        "No truth method is called 'glade'. Did you mean 'glad'? There are " + ", ".join(TRUTH_METHODS) + ".",
+    ),
+    (lambda: cl.TwoStage(truth=cl.GLAD), "truth: GLAD is a class. Give a method made of it: GLAD()."),
+    (lambda: cl.TwoStage(truth=Short()), f"truth: a Short has infer(labels). {WHAT_IT_IS}"),
+    (lambda: cl.TwoStage(truth=object()), f"truth: a object has no name. {WHAT_IT_IS}"),
+    (lambda: cl.infer_calibrated(Short(), LABELS), f"truth: a Short has infer(labels). {WHAT_IT_IS}"),
     (
         lambda: cl.LogicLNCL().fit(CORPUS, "labels.csv"),
         "fit: 'labels.csv' where labels are expected. Read a file with read_labels(path).",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -17,12 +18,14 @@ from sklearn.pipeline import make_pipeline
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.data.corpus import documents
 from crowdlogic.data.simulate import simulate_sentiment
+from crowdlogic.errors import CrowdLogicWarning
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.method import FitMixin, LearningMethod, TrainingData
 from crowdlogic.learning.saved_run import load_run
 from crowdlogic.learning.stopping.protocol import TrainingLimits
 from crowdlogic.registry import LEARNING_METHODS
 from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.predicates import Vocabulary
 
 MADE = simulate_sentiment(3, items=40, annotators=6, test_items=20)
 RULES = parse_rules("1.0: include contrast('but')")
@@ -108,3 +111,41 @@ def test_what_a_fit_leaves_shows_itself_on_one_screen(tmp_path: Path) -> None:
 
     assert max(len(repr(one)) for one in (*shown, made.labels, made.corpus, LogicLNCL())) < 1000
     assert repr(shown[-1]) == f"Run('{tmp_path / 'run'}': Learned(logic-lncl: 60 items, epoch {learned.chosen} of 2))"
+
+
+def label_rows(n: int = 40) -> pl.DataFrame:
+    """A row per label, with the text beside it."""
+    rows = [
+        (f"i{k}", who, "good" if k % 2 else "bad", f"a {'fine' if k % 2 else 'dull'} film")
+        for k in range(n)
+        for who in "ab"
+    ]
+    return pl.DataFrame(rows, schema=["item", "annotator", "label", "text"], orient="row")
+
+
+def test_one_frame_with_texts_beside_the_labels_is_all_that_a_fit_needs() -> None:
+    frame, limits = label_rows(), TrainingLimits(epochs=2)
+    items = frame.select("item", "text").unique(maintain_order=True)
+
+    both = LogicLNCL(limits=limits).fit(frame)
+    twice = LogicLNCL(limits=limits).fit(frame, frame)
+    apart = LogicLNCL(limits=limits).fit(items, frame.drop("text"))
+
+    np.testing.assert_allclose(both.estimate.beliefs, apart.estimate.beliefs, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(twice.estimate.beliefs, apart.estimate.beliefs, rtol=0, atol=1e-12)
+
+
+def test_facts_about_unknown_items_are_said_by_a_fit() -> None:
+    frame = label_rows()
+    pairs = pl.DataFrame({"a": ["i0", "i1", "j1"], "b": ["i2", "i3", "i5"]})
+    rules = "0.5: Similar(A, B) & Label(A, C) -> Label(B, C)"
+
+    with pytest.warns(CrowdLogicWarning) as said:
+        LogicLNCL(limits=TrainingLimits(epochs=2)).fit(
+            frame, rules=rules, vocabulary=Vocabulary().table("Similar", pairs)
+        )
+
+    assert [str(one.message) for one in said] == [
+        "the rules:1:6: the table of Similar: 1 of 3 facts are about items that are not here, such as 'j1', and were left "
+        "out (here are i0, i1, i2, ...)."
+    ]

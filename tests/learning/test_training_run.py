@@ -26,7 +26,7 @@ from crowdlogic.data.corpus import documents
 from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.data.vectors import WordVectors
-from crowdlogic.errors import OptionError, RuleError
+from crowdlogic.errors import CrowdLogicWarning, OptionError, RuleError
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.baselines.crf_ma import CRFMA
 from crowdlogic.learning.baselines.crowd_layer import CrowdLayer
@@ -495,16 +495,21 @@ def test_a_classifier_that_python_made_must_be_brought_along(tmp_path: Path) -> 
 
     scikit = Scikit(make_pipeline(StandardScaler(), LogisticRegression()))
     given = rows_of_features()
-    run = train_run(tmp_path / "run", LogicLNCL(classifier=scikit, limits=TrainingLimits(epochs=2)), given)
+    with pytest.warns(CrowdLogicWarning) as said:
+        run = train_run(tmp_path / "run", LogicLNCL(classifier=scikit, limits=TrainingLimits(epochs=2)), given)
 
     with pytest.raises(OptionError) as refused:
         load_run(tmp_path / "run")
     again = load_run(tmp_path / "run", classifier=scikit)
 
     assert str(refused.value) == (
-        f"{tmp_path / 'run'}: its classifier holds a Pipeline that was made in Python. Load the run from Python with the "
-        f"same `classifier`."
+        f"{tmp_path / 'run'}: its classifier holds a Pipeline that was made in Python and is not in the run. Load it "
+        f"from Python with the same one: load_run(folder, classifier=classifier)."
     )
+    assert [str(one.message) for one in said] == [
+        f"{tmp_path / 'run'}: the classifier holds a Pipeline that was made in Python, which a run does not hold. Load it "
+        f"with the same one: load_run('{tmp_path / 'run'}', classifier=classifier)."
+    ]
     np.testing.assert_allclose(again.predict(given.corpus), run.predict(given.corpus), rtol=0, atol=1e-9)
 
 
@@ -534,3 +539,25 @@ def test_a_run_is_not_resumed_with_another_word_list(tmp_path: Path) -> None:
         train_run(tmp_path / "run", method, reviews(rules=read_rules(tmp_path / "my.rules")), resume=True)
     (tmp_path / "words.txt").write_text("good\n")
     train_run(tmp_path / "run", method, reviews(rules=read_rules(tmp_path / "my.rules")), resume=True)
+
+
+def test_saving_says_that_a_predicate_is_code_and_loading_takes_it_again(tmp_path: Path) -> None:
+    def vocabulary() -> Vocabulary:
+        made = Vocabulary()
+        made.predicate("Shouting")(lambda texts: [float(text.isupper()) for text in texts])
+        return made
+
+    given = replace(reviews(rules=parse_rules("1: Shouting(S) -> Label(S, 'negative')")), vocabulary=vocabulary())
+
+    with pytest.warns(CrowdLogicWarning) as said:
+        run = train_run(tmp_path / "run", LogicLNCL(limits=TrainingLimits(epochs=2)), given)
+    with pytest.raises(OptionError, match="its rules speak of Shouting, which was registered from Python"):
+        load_run(tmp_path / "run")
+    again = load_run(tmp_path / "run", vocabulary=vocabulary())
+
+    assert [str(one.message) for one in said] == [
+        f"{tmp_path / 'run'}: Shouting is Python code, which a run does not hold. Load it with the same predicates: "
+        f"load_run('{tmp_path / 'run'}', vocabulary=vocabulary). Commands know those of installed packages (entry points "
+        f"of the group crowdlogic.predicates)."
+    ]
+    np.testing.assert_allclose(again.predict(given.corpus), run.predict(given.corpus), rtol=0, atol=1e-9)

@@ -132,3 +132,20 @@ def test_errors_of_every_rule_are_collected_in_the_order_of_the_file() -> None:
         "r:1:4: unknown predicate 'Lable'. Did you mean 'Label'?",
         "r:2:14: 'poss' is no class. Did you mean 'pos'? The classes are neg, pos.",
     ]
+
+
+def test_facts_about_items_that_are_not_here_are_a_warning_with_an_example() -> None:
+    pairs = pl.DataFrame({"a": ["d1", "d1"], "b": ["d2", "d9"]})
+    corpus = documents(["d1", "d2"], ["one", "two"])
+
+    found = check(
+        parse_rules("1: Similar(A, B) & Label(A, C) -> Label(B, C)", source="my.rules"),
+        classes=("x", "y"),
+        vocabulary=Vocabulary().table("Similar", pairs),
+        corpus=corpus,
+    )
+
+    assert [str(one).split("\n")[0] for one in found] == [
+        "my.rules:1:4: warning: the table of Similar: 1 of 2 facts are about items that are not here, such as 'd9', and "
+        "were left out (here are d1, d2, ...)."
+    ]

@@ -58,7 +58,9 @@ def test_facts_are_coded_by_what_stands_at_each_place() -> None:
     assert [column.tolist() for column in found.columns] == [[1, 0], [1, 0]]
     assert found.truth is not None
     assert found.truth.tolist() == [0.5, 1.0]
-    assert world.notices == ["Says: 1 of 3 facts are about items that are not here, and were left out."]
+    assert [one.what for one in world.notices] == [
+        "the table of Says: 1 of 3 facts are about items that are not here, such as 'zz', and were left out (here are d, e, ...)."
+    ]
 
 
 def test_facts_are_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -115,10 +115,21 @@ def test_functions_of_python_must_be_brought_along() -> None:
 
     assert packed.functions == ("Shouting",)
     assert str(refused.value) == (
-        "runs/1: its rules speak of Shouting, which was registered from Python. Load the run from Python with a "
-        "vocabulary that has it."
+        "runs/1: its rules speak of Shouting, which was registered from Python and is not in the run. Load it from Python "
+        "with a vocabulary that has it: load_run(folder, vocabulary=vocabulary). Commands know the predicates of "
+        "installed packages: name it in an entry point of the group crowdlogic.predicates."
     )
     assert words.find("Shouting") is not None
+
+
+def test_functions_that_no_rule_uses_are_not_missed() -> None:
+    vocabulary = Vocabulary()
+    vocabulary.predicate("Shouting")(lambda texts: [text.isupper() for text in texts])
+
+    packed = pack_rules(parse_rules("1: Contains(S, 'x') -> Label(S, 'neg')"), vocabulary)
+
+    assert packed.functions == ()
+    assert len(unpack_rules(packed)[0].rules) == 1
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,9 @@ from crowdlogic.truth.methods import (
     FEW,
     TruthMethod,
     applicable_methods,
+    as_truth_method,
     choose_method,
+    infer_truth,
     needs_sequences,
     truth_method,
     uses_anchors,
@@ -111,3 +113,35 @@ def test_labelling_functions_are_not_taken_for_people(one_sided: int, method: st
     assert found == method
     if method == "mace":
         assert why == "most labels are of annotators who only ever give one class"
+
+
+class Bare:
+    """A truth method that gives an array."""
+
+    name = "bare"
+
+    def infer(self, labels, corpus=None, *, fitting=None):
+        return labels.votes()
+
+
+def test_what_an_own_method_gives_must_be_an_estimate_of_the_labels() -> None:
+    labels = from_arrays(["u", "v"], ["a", "a"], ["x", "y"])
+
+    with pytest.raises(OptionError, match=r"^truth: infer of bare gave a ndarray. A truth method has a name and infer"):
+        infer_truth(Bare(), labels)
+    with pytest.raises(OptionError, match=r"^truth: bare gave beliefs of shape \(2, 2\) for 1 units and 1 classes"):
+        infer_truth(Estimated(), from_arrays(["u"], ["a"], ["x"]))
+
+
+class Estimated(Bare):
+    """A truth method that always gives an estimate of two items."""
+
+    def infer(self, labels, corpus=None, *, fitting=None):
+        return truth_method("majority").infer(from_arrays(["u", "v"], ["a", "a"], ["x", "y"]))
+
+
+@pytest.mark.parametrize("name", list(TRUTH_METHODS))
+def test_every_method_is_taken_as_it_is(name: str) -> None:
+    method = truth_method(name)
+
+    assert as_truth_method(method) is method

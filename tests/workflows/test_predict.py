@@ -38,3 +38,21 @@ def test_gold_of_other_classes_is_not_scored(trained: Trained, tmp_path: Path) -
     assert result.notices == (
         f"{tmp_path / 'odd.csv'}: its gold has the class 'odd', which the run does not know, so nothing is scored.",
     )
+
+
+@pytest.mark.parametrize("header", ["text", "sentence", "My words"])
+def test_texts_without_names_are_numbered_and_that_is_said(trained: Trained, tmp_path: Path, header: str) -> None:
+    path, named, out = tmp_path / "new.csv", tmp_path / "named.csv", tmp_path / "out.csv"
+    path.write_text(f"{header}\na fine film\na dull film\n")
+    named.write_text("item,text\n0,a fine film\n1,a dull film\n")
+
+    done = predict(PredictOptions(run=trained.file("run"), items=str(path), out=str(out)))
+    expected = predict(PredictOptions(run=trained.file("run"), items=str(named), out=str(tmp_path / "e.csv")))
+
+    assert (
+        done.notices[0]
+        == f"{path}: no column names the items, so they are numbered from 0 on, in the order of the file."
+    )
+    assert pl.read_csv(out)["item"].to_list() == [0, 1]
+    np.testing.assert_array_equal(done.estimate.beliefs, expected.estimate.beliefs)
+    assert not any("numbered" in one for one in expected.notices)

@@ -43,6 +43,26 @@ def corpus_from_table(table: pl.DataFrame, source: TableSource, columns: Mapping
     return Corpus(table[roles["item"]], texts=tuple(texts.to_list()), classes=classes, gold=gold)
 
 
+def texts_beside_labels(frame: Any) -> Corpus | None:
+    """The texts of the items in a frame with a row per label; None where it is none, or has no text for its items."""
+    table = to_polars(frame, FRAME)
+    roles = find_roles(table.columns)
+    return texts_of_labels(table, FRAME) if {"item", "annotator", "label"} <= set(roles) else None
+
+
+def number_items(table: pl.DataFrame, columns: Mapping[str, str] | None = None) -> pl.DataFrame | None:
+    """A table of texts whose items have no names, with their numbers from 0 on; None where it is no such table.
+
+    The one column of a table holds the texts, whatever it is called.
+    """
+    roles = find_roles(table.columns, columns)
+    if len(table.columns) == 1 and not columns:
+        return table.select(pl.int_range(len(table)).alias("item"), pl.all().alias("text"))
+    if "item" in roles or "text" not in roles or "item" in table.columns:
+        return None
+    return table.with_columns(pl.int_range(len(table)).alias("item"))
+
+
 def texts_of_labels(
     table: pl.DataFrame, source: TableSource, columns: Mapping[str, str] | None = None
 ) -> Corpus | None:

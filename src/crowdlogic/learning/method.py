@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,9 +11,10 @@ from typing import Any, Protocol
 from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.frames import as_labels
+from crowdlogic.data.item_tables import texts_beside_labels
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.new_items import to_corpus
-from crowdlogic.errors import CorpusError, OptionError, RuleError, name_list
+from crowdlogic.errors import CorpusError, CrowdLogicWarning, OptionError, RuleError, name_list
 from crowdlogic.learning.checkpoint import FitCheckpoint
 from crowdlogic.learning.epoch import EpochCallback
 from crowdlogic.learning.learned import Learned
@@ -81,7 +83,7 @@ class FitMixin:
     def fit(
         self: LearningMethod,
         corpus: Any,
-        labels: Any,
+        labels: Any = None,
         *,
         rules: RuleSet | str | None = None,
         vocabulary: Vocabulary | None = None,
@@ -95,8 +97,9 @@ class FitMixin:
         """Learn from crowd labels and rules.
 
         Args:
-            corpus: The items: a Corpus, a frame, or a list of texts in the order of the labels' items.
-            labels: Their labels: CrowdLabels or a frame.
+            corpus: The items: a Corpus, a frame, or a list of texts in the order of the labels' items. One frame with a
+                row per label and the text beside it holds items and labels.
+            labels: Their labels: CrowdLabels or a frame; None where the frame of items holds them.
             rules: Rules that hold for them, as `parse_rules` or `read_rules` makes them, or as text.
             vocabulary: Predicates that the rules use beyond the built-in ones.
             dev: Items with gold for early stopping. Without any, labels are held out instead (`limits.held_out`).
@@ -106,9 +109,9 @@ class FitMixin:
             checkpoint: Where the state is kept after each epoch, and resumed from.
             callback: Callback, called after each epoch.
         """
-        labels = as_labels(_refuse_swapped(corpus, labels), "fit")
+        items, labels = to_training_set(corpus, labels)
         data = TrainingData(
-            corpus=to_training_items(corpus, labels),
+            corpus=items,
             labels=labels,
             rules=as_rules(rules),
             vocabulary=vocabulary,
@@ -118,10 +121,14 @@ class FitMixin:
         )
         method: LearningMethod = with_named_classifier(self)
         if save is None:
-            return method.learn(data, checkpoint=checkpoint, callback=callback)
-        from crowdlogic.learning.training_run import train_run  # which needs this module
+            learned = method.learn(data, checkpoint=checkpoint, callback=callback)
+        else:
+            from crowdlogic.learning.training_run import train_run  # which needs this module
 
-        return train_run(save, method, data, callback=callback).learned
+            learned = train_run(save, method, data, callback=callback).learned
+        for one in learned.teacher.notices(learned.task.corpus):
+            warnings.warn(f"{one.place}: {one.what}", CrowdLogicWarning, stacklevel=2)
+        return learned
 
 
 def as_rules(rules: RuleSet | str | Path | None) -> RuleSet | None:
@@ -135,11 +142,22 @@ def as_rules(rules: RuleSet | str | Path | None) -> RuleSet | None:
     return parse_rules(rules)
 
 
-def _refuse_swapped(corpus: Any, labels: Any) -> Any:
-    """The labels, unless they and the items stand in each other's place."""
+def to_training_set(corpus: Any, labels: Any) -> tuple[Corpus, CrowdLabels]:
+    """Items and labels from whatever people hand to `fit`; what is ambiguous is refused in one sentence."""
     if isinstance(corpus, CrowdLabels) or isinstance(labels, Corpus):
         raise CorpusError("fit: labels where items are expected, or items for labels. Write fit(corpus, labels).")
-    return labels
+    if labels is None and not hasattr(corpus, "columns"):
+        raise CorpusError(
+            "fit: no labels. Write fit(corpus, labels), or give one frame with item, annotator, label, text."
+        )
+    given = as_labels(corpus if labels is None else labels, "fit")
+    beside = texts_beside_labels(corpus) if hasattr(corpus, "columns") else None
+    if labels is None and beside is None:
+        raise CorpusError(
+            "fit: the frame of labels has no text beside them, or several for one item. Give the items, too: "
+            "fit(items, labels)."
+        )
+    return (to_training_items(corpus, given) if beside is None else beside), given
 
 
 def to_training_items(corpus: Any, labels: CrowdLabels) -> Corpus:

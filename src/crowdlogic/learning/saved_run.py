@@ -256,13 +256,14 @@ def _read_architecture(home: Path, record: RunRecord) -> Architecture:
     """The classifier's options, as config.json has them."""
     options = require_entry(require_entry(record.config, "method", Mapping), "classifier", Mapping)
     require_bounded(options, "classifier")
-    foreign = find_python_object(options)
-    if foreign is not None:
+    foreign, name = find_python_object(options), require_entry(options, "name", str)
+    if foreign is not None or name not in CLASSIFIERS:
+        what = f"holds a {foreign}" if foreign is not None else f"is {name!r}, one"
         raise OptionError(
-            f"{home}: its classifier holds a {foreign} that was made in Python. Load the run from Python with the same "
-            f"`classifier`."
+            f"{home}: its classifier {what} that was made in Python and is not in the run. Load it from Python with "
+            f"the same one: load_run(folder, classifier=classifier)."
         )
-    made: Architecture = decode_options(CLASSIFIERS.create(require_entry(options, "name", str)), options)
+    made: Architecture = decode_options(CLASSIFIERS.create(name), options)
     return made
 
 

@@ -13,6 +13,7 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.names import Classes
 from crowdlogic.numerics.arrays import Floats
+from crowdlogic.rules.findings import Finding
 from crowdlogic.rules.grounding import GroundRules
 from crowdlogic.rules.projection.projector import Projector
 
@@ -65,6 +66,10 @@ class Teacher:
             self._ground[corpus] = self.projector.reweight(None).ground(corpus, self.classes)
         ground = self._ground[corpus]
         return ground if self.factors is None else ground.reweight(self.factors)
+
+    def notices(self, corpus: Corpus) -> tuple[Finding, ...]:
+        """What the tables of facts say of items that are not in a corpus; rules that it was grounded for only."""
+        return self._ground[corpus].notices if corpus in self._ground else ()
 
     def project(self, corpus: Corpus, q_a: AnyBeliefs, p: AnyBeliefs, classifier: Classifier) -> AnyBeliefs:
         """q_b of q_a, given the classifier's own p (eq. 15); q_a itself without rules, and a chain if q_a is one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,11 +16,13 @@ from crowdlogic.annotators.confusion import ConfusionMatrices
 from crowdlogic.annotators.protocol import AnnotatorModel
 from crowdlogic.classifiers.protocol import Arrays
 from crowdlogic.data.vectors import WordVectors
+from crowdlogic.errors import CrowdLogicWarning
 from crowdlogic.learning.epoch import NUMBERS, VIEWS, EpochCallback
 from crowdlogic.learning.method import LearningMethod, TrainingData, with_named_classifier
 from crowdlogic.learning.saved_run import Run, check_annotator_arrays, read_history, to_record
 from crowdlogic.learning.training import ANNOTATORS, PAIR
-from crowdlogic.rules.packing import check_packing, pack_rules
+from crowdlogic.registry import CLASSIFIERS, PREDICATES
+from crowdlogic.rules.packing import check_packing, pack_rules, used_functions
 from crowdlogic.store.checkpoints import RunCheckpoint
 from crowdlogic.store.checksums import sha256
 from crowdlogic.store.damage import (
@@ -33,7 +36,7 @@ from crowdlogic.store.digests import NOTHING, corpus_digest, digest, labels_dige
 from crowdlogic.store.files import put_json
 from crowdlogic.store.layout import CONFIG, VERSION, Status
 from crowdlogic.store.locks import claim, lock, release
-from crowdlogic.store.options.encode import encode_options
+from crowdlogic.store.options.encode import encode_options, find_python_object
 from crowdlogic.store.runs import write_run
 
 CHANGEABLE = ("epochs", "patience", "device")
@@ -63,6 +66,8 @@ def train_run(
     home, method = Path(folder), with_named_classifier(method)
     if data.rules is not None:
         check_packing(data.rules, data.vocabulary)
+    for notice in describe_unsaved(home, method, data):
+        warnings.warn(notice, CrowdLogicWarning, stacklevel=3)
     claim(home, resume=resume)
     config = _config(method, data)
     checkpoint = RunCheckpoint(
@@ -78,6 +83,24 @@ def train_run(
         checkpoint.second().remove()
         checkpoint.remove()
     return Run(home, record, learned)
+
+
+def describe_unsaved(home: Path, method: LearningMethod, data: TrainingData) -> Iterator[str]:
+    """What a run cannot hold because it is Python's, and what to do when it is loaded, in words."""
+    functions = () if data.rules is None or data.vocabulary is None else used_functions(data.rules, data.vocabulary)
+    if functions:
+        yield (
+            f"{home}: {' and '.join(functions)} {'is' if len(functions) == 1 else 'are'} Python code, which a run does "
+            f"not hold. Load it with the same predicates: load_run({str(home)!r}, vocabulary=vocabulary). Commands "
+            f"know those of installed packages (entry points of the group {PREDICATES.group})."
+        )
+    foreign = find_python_object(encode_options(method.classifier))
+    if foreign is not None or method.classifier.name not in CLASSIFIERS:
+        yield (
+            f"{home}: the classifier {'holds' if foreign else 'is'} a {foreign or type(method.classifier).__name__} "
+            f"that was made in Python, which a run does not hold. Load it with the same one: load_run({str(home)!r}, "
+            f"classifier=classifier)."
+        )
 
 
 def _config(method: LearningMethod, data: TrainingData) -> dict[str, Any]:

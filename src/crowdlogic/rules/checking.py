@@ -171,6 +171,7 @@ def _find_ungrounded(rules: RuleSet, vocabulary: Vocabulary, corpus: Corpus, cla
     from crowdlogic.rules.grounding import ground_rules
 
     ground = ground_rules(rules, corpus, classes, vocabulary=vocabulary)
+    yield from ground.notices
     for part in ground.rules:
         if not part.count:
             yield warning(part.rule.place, "this rule never grounds: nothing in the items makes its body true.")

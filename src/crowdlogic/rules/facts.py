@@ -19,6 +19,7 @@ from crowdlogic.data.intake.contract import row_error
 from crowdlogic.data.names import Classes, as_text, encode, find
 from crowdlogic.errors import RuleError, did_you_mean, name_list
 from crowdlogic.numerics.arrays import Ints
+from crowdlogic.rules.findings import Finding, warning
 from crowdlogic.rules.nearby_files import find_nearby
 from crowdlogic.rules.places import Place, rule_error
 from crowdlogic.rules.predicates.definition import FIXED, Facts, Kind, Predicate, Role
@@ -62,7 +63,7 @@ class World:
     max_rows: int = MAX_ROWS
     names: Pool = field(default_factory=Pool)
     derived: Pool = field(default_factory=Pool)
-    notices: list[str] = field(default_factory=list)
+    notices: list[Finding] = field(default_factory=list)
     _cache: dict[object, Facts] = field(default_factory=dict)
 
     @cached_property
@@ -172,14 +173,23 @@ class World:
         columns = [self._encode(table, series, kind) for series, kind in zip(table.arguments, kinds, strict=True)]
         known = np.logical_and.reduce([column >= 0 for column in columns])
         if not known.all():
-            self.notices.append(
-                f"{atom.predicate}: {np.count_nonzero(~known):,} of {len(known):,} facts are about items that are "
-                f"not here, and were left out."
-            )
+            self.notices.append(self._describe_unknown(table, atom, kinds, columns))
         truth = None if table.truth is None else table.truth.to_numpy()[known]
         columns = [column[known] for column in columns]
         self._refuse_repeats(table, columns, np.flatnonzero(known))
         return Facts(tuple(columns), None if truth is None or (truth == 1).all() else truth)
+
+    def _describe_unknown(self, table: Table, atom: Atom, kinds: Sequence[Kind], columns: Sequence[Ints]) -> Finding:
+        """How many facts of a table are about items that are not here, and the first of these items."""
+        unknown = np.logical_or.reduce([column < 0 for column in columns])
+        row = int(np.flatnonzero(unknown)[0])
+        place = next(a for a, column in enumerate(columns) if kinds[a] is Kind.unit and column[row] < 0)
+        name = str(as_text(table.arguments[place])[row])
+        return warning(
+            atom.place,
+            f"{table.source.name}: {np.count_nonzero(unknown):,} of {len(unknown):,} facts are about items that are "
+            f"not here, such as {name!r}, and were left out (here are {name_list(self.unit_names.head(3))}, ...).",
+        )
 
     def _encode(self, table: Table, series: pl.Series, kind: Kind) -> Ints:
         if kind is Kind.unit:

@@ -22,6 +22,7 @@ from crowdlogic.rules.blocks import Block, Form, PredictedTerm
 from crowdlogic.rules.checking import require_valid
 from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.facts import World
+from crowdlogic.rules.findings import Finding
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.relations import MAX_ROWS
 from crowdlogic.rules.syntax import Rule, RuleSet
@@ -70,7 +71,7 @@ class GroundRules:
     classes: Classes
     texts: tuple[str, ...] = ()
     asks_units: bool = False
-    notices: tuple[str, ...] = ()
+    notices: tuple[Finding, ...] = ()
     cache: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property

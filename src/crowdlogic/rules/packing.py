@@ -15,6 +15,7 @@ import polars as pl
 
 from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import FormatError, OptionError, RuleError
+from crowdlogic.registry import PREDICATES
 from crowdlogic.rules.nearby_files import find_nearby
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.places import Place
@@ -55,8 +56,14 @@ def pack_rules(rules: RuleSet, vocabulary: Vocabulary | None = None) -> PackedRu
         tables={name: _table_frame(table) for name, table in tables.items()},
         table_sources={name: table.source.name for name, table in tables.items()},
         word_lists=dict(packing.lists.values()),
-        functions=words.function_names(),
+        functions=used_functions(rules, words),
     )
+
+
+def used_functions(rules: RuleSet, vocabulary: Vocabulary) -> tuple[str, ...]:
+    """The predicates of these rules that were registered from Python, and that no file can hold."""
+    used = {atom.predicate.casefold() for rule in rules.rules for atom in rule.atoms}
+    return tuple(name for name in vocabulary.function_names() if name.casefold() in used)
 
 
 def check_packing(rules: RuleSet, vocabulary: Vocabulary | None = None) -> None:
@@ -88,8 +95,9 @@ def unpack_rules(
     missing = [name for name in packed.functions if words.find(name) is None]
     if missing:
         raise OptionError(
-            f"{where}: its rules speak of {missing[0]}, which was registered from Python. Load the run from Python "
-            f"with a vocabulary that has it."
+            f"{where}: its rules speak of {missing[0]}, which was registered from Python and is not in the run. Load "
+            f"it from Python with a vocabulary that has it: load_run(folder, vocabulary=vocabulary). Commands know the "
+            f"predicates of installed packages: name it in an entry point of the group {PREDICATES.group}."
         )
     try:
         rules = parse_rules(packed.text, source=packed.source)  # from no folder, so that no file can be included

@@ -29,7 +29,7 @@ from crowdlogic.numerics.arrays import Ints
 from crowdlogic.numerics.tempering import temper
 from crowdlogic.truth.dependence import PUBLIC_CROWDS, Dependence, keep_known, state_confidence
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
-from crowdlogic.truth.methods import TruthMethod
+from crowdlogic.truth.methods import TruthMethod, infer_truth
 
 ENOUGH_ANCHORS = 30
 """With fewer known items their own scale is not fitted."""
@@ -58,7 +58,7 @@ def infer_calibrated(
         fitting: Options of the fit; its anchors, if there are enough, also fit the scale.
         dependence: How far labels of one item depend on each other; None keeps the method's own posterior.
     """
-    found = method.infer(labels, corpus, fitting=fitting)
+    found = infer_truth(method, labels, corpus, fitting=fitting)
     if dependence is None:
         return found
     estimate = state_confidence(labels, found, dependence=dependence, anchors=fitting.anchors)

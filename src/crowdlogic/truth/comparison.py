@@ -19,7 +19,7 @@ from crowdlogic.metrics.scores import TieCredit, accuracy
 from crowdlogic.metrics.spans import span_scores
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
-from crowdlogic.truth.methods import TruthMethod
+from crowdlogic.truth.methods import TruthMethod, infer_truth
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ def compare_methods(
         begin = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            estimate = method.infer(labels, corpus, fitting=fitting)
+            estimate = infer_truth(method, labels, corpus, fitting=fitting)
         seconds = time.perf_counter() - begin
         found.append(
             MethodResult(method.name, estimate, seconds, {} if gold is None else score_estimate(estimate, gold))

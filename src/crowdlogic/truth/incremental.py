@@ -10,7 +10,7 @@ from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.data.joining import concatenate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
-from crowdlogic.truth.methods import TruthMethod
+from crowdlogic.truth.methods import TruthMethod, infer_truth
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -39,7 +39,7 @@ class Incremental:
         fitting: Fitting = DEFAULT_FIT,
     ) -> Incremental:
         """The first estimate, ready to be updated."""
-        estimate = method.infer(labels, corpus, fitting=fitting)
+        estimate = infer_truth(method, labels, corpus, fitting=fitting)
         return cls(method=method, labels=labels, estimate=estimate, corpus=corpus)
 
     def update(

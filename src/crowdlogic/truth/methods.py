@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+import inspect
+from typing import Any, Protocol
 
 from crowdlogic.annotators.abstaining import find_labelling_functions
 from crowdlogic.annotators.protocol import MOST_CELLS
@@ -10,6 +11,7 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.tagging import is_span_tag_set
+from crowdlogic.errors import OptionError
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
 
@@ -32,10 +34,62 @@ class TruthMethod(Protocol):
         ...
 
 
+WHAT_IT_IS = (
+    "A truth method has a name and infer(labels, corpus=None, *, fitting=Fitting()), which gives an Estimate: "
+    "make_estimate(labels, name, beliefs), with a row of beliefs for each unit and a column for each class."
+)
+"""What a truth method must be, for messages."""
+
+
 def truth_method(name: str) -> TruthMethod:
     """The method of that name, with its defaults."""
     method: TruthMethod = TRUTH_METHODS.load(name)()
     return method
+
+
+def as_truth_method(given: Any) -> TruthMethod:
+    """A truth method as it is, or by its name; what is none is refused in one sentence."""
+    if isinstance(given, str):
+        return truth_method(given)
+    if isinstance(given, type):
+        raise OptionError(f"truth: {given.__name__} is a class. Give a method made of it: {given.__name__}().")
+    if not isinstance(getattr(given, "name", None), str):
+        raise OptionError(f"truth: {_called(given)} has no name. {WHAT_IT_IS}")
+    _check_signature(given)
+    method: TruthMethod = given
+    return method
+
+
+def infer_truth(
+    method: TruthMethod, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT
+) -> Estimate:
+    """The estimate of a truth method; one of another package that is not as it should be is refused in one sentence."""
+    _check_signature(method)
+    estimate = method.infer(labels, corpus, fitting=fitting)
+    if not isinstance(estimate, Estimate):
+        raise OptionError(f"truth: infer of {method.name} gave a {type(estimate).__name__}. {WHAT_IT_IS}")
+    if estimate.beliefs.shape != (labels.n_units, labels.n_classes):
+        raise OptionError(
+            f"truth: {method.name} gave beliefs of shape {estimate.beliefs.shape} for {labels.n_units:,} units and "
+            f"{labels.n_classes:,} classes. {WHAT_IT_IS}"
+        )
+    return estimate
+
+
+def _check_signature(method: Any) -> None:
+    """Refuse a method whose `infer` cannot be called as all are."""
+    infer = getattr(method, "infer", None)
+    if not callable(infer):
+        raise OptionError(f"truth: {_called(method)} has no infer. {WHAT_IT_IS}")
+    try:
+        signature = inspect.signature(infer)
+        signature.bind(None, None, fitting=None)
+    except TypeError:
+        raise OptionError(f"truth: {_called(method)} has infer{signature}. {WHAT_IT_IS}") from None
+
+
+def _called(method: Any) -> str:
+    return f"a {type(method).__name__}"
 
 
 def needs_sequences(name: str) -> bool:

@@ -8,8 +8,13 @@ import polars as pl
 
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate
+from crowdlogic.data.files import STANDARD_STREAM
+from crowdlogic.data.formats.detection import find_format
+from crowdlogic.data.formats.tables import TableFormat
+from crowdlogic.data.item_tables import corpus_from_table, number_items
 from crowdlogic.data.names import Classes
 from crowdlogic.data.new_items import to_corpus
+from crowdlogic.data.reading import read_table
 from crowdlogic.data.writing import write_estimate
 from crowdlogic.errors import CorpusError
 from crowdlogic.learning.confidence import ScaleSource
@@ -94,20 +99,34 @@ def predict(options: PredictOptions) -> Predicted:
 
 def _read_items(options: PredictOptions, *, sequential: bool) -> tuple[Corpus, list[str]]:
     """The items, of the kind that the run learnt from, and how texts were split into tokens, in words."""
-    read = options.input.read_corpus(options.items)
+    read, notices = _read_texts(options)
     if read.is_sequential and not sequential:
         raise CorpusError(
             f"{options.items}: holds sentences of tokens, and {options.run} learnt from whole documents. "
             f"Give items with a text each."
         )
     if not sequential or read.is_sequential:
-        return read, []
+        return read, notices
     corpus = to_corpus(read, sequential=True)
     example = " ".join(corpus.sentence(0)[:8]) if len(corpus.items) else ""
-    return corpus, [
+    split = (
         f"{options.items}: {options.run} tags tokens, so the texts were split into words and punctuation marks, "
         f"{corpus.n_units:,} in all: {example} ..."
-    ]
+    )
+    return corpus, [*notices, split]
+
+
+def _read_texts(options: PredictOptions) -> tuple[Corpus, list[str]]:
+    """The items of the file; texts without names are numbered, and that is said."""
+    given = options.input
+    if options.items == STANDARD_STREAM or not isinstance(find_format(options.items, given.format), TableFormat):
+        return given.read_corpus(options.items), []
+    table, source = read_table(options.items, format=given.format)
+    numbered = number_items(table, given.columns)
+    if numbered is None:
+        return given.read_corpus(options.items), []
+    notice = f"{options.items}: no column names the items, so they are numbered from 0 on, in the order of the file."
+    return corpus_from_table(numbered, source, given.columns), [notice]
 
 
 def _score(corpus: Corpus, answer: Ints, classes: Classes) -> tuple[str, float] | None:

@@ -9,6 +9,7 @@ from crowdlogic.annotators.confusion import ConfusionMatrices
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.errors import CorpusError, OptionError
+from crowdlogic.learning.baselines.fixed_truth import FixedTruth
 from crowdlogic.learning.baselines.two_stage import Gold, TwoStage
 from crowdlogic.learning.stopping.held_out import HeldOut
 from crowdlogic.learning.stopping.protocol import TrainingLimits
@@ -126,3 +127,9 @@ def test_gold_holds_no_labels_out() -> None:
 def test_no_epochs_at_all_are_refused(method: type) -> None:
     with pytest.raises(OptionError, match=r"epochs and patience must be 1 or more, not 0 and 5."):
         method(limits=TrainingLimits(epochs=0))
+
+
+def test_the_truth_method_may_be_given_by_its_name() -> None:
+    assert TwoStage(truth="dawid-skene").truth == DawidSkene()  # type: ignore[arg-type]
+    assert TwoStage(truth="dawid-skene").name == "dawid-skene + linear"  # type: ignore[arg-type]
+    assert FixedTruth(truth="majority").truth == MajorityVote()  # type: ignore[arg-type]

@@ -145,7 +145,9 @@ def test_facts_about_items_that_are_not_here_are_left_out_and_counted() -> None:
     found = ground("1: Liked(S) -> Label(S, 'pos')", vocabulary)
 
     assert units(found) == [2]
-    assert found.notices == ("Liked: 2 of 3 facts are about items that are not here, and were left out.",)
+    assert [one.what for one in found.notices] == [
+        "the table of Liked: 2 of 3 facts are about items that are not here, such as 'zz', and were left out (here are a, b, c, ...)."
+    ]
 
 
 @pytest.mark.parametrize(

@@ -96,8 +96,13 @@ def require_columns(
     options = " ".join(f"--column {role}=NAME" for role in missing)
     pairs = ", ".join(f'"{role}": "NAME"' for role in missing)
     rename, name = ("column", "it") if len(missing) == 1 else ("columns", "them")
+    wide = ""
+    others = len(header) - len(set(roles.values()))
+    if {"annotator", "label"} <= set(missing) and "item" in roles and others > 1:
+        wide = f" A table with a column per annotator is read with {source.advise('--wide', 'from_wide')}."
     known = "; ".join(f"{', '.join(ALIASES[role][:4])}, ..." for role in missing)
     raise LabelError(
         f"{source.name}: no column for the {what} among {name_list(header)}. {purpose} needs: {', '.join(needed)}. "
         f"Rename the {rename} ({known}) or name {name}: {source.advise(options, f'columns={{{pairs}}}')}."
+        f"{wide}"
     )

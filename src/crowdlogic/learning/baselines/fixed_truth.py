@@ -33,7 +33,7 @@ from crowdlogic.learning.task import prepare_task
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
 from crowdlogic.truth.majority import MajorityVote
-from crowdlogic.truth.methods import TruthMethod
+from crowdlogic.truth.methods import TruthMethod, as_truth_method, infer_truth
 from crowdlogic.truth.ties import Ties
 
 
@@ -42,7 +42,7 @@ class FixedTruth(FitMixin):
     """Algorithm 1 with q_a from another method.
 
     Attributes:
-        truth: The method that infers the truth; None for the vote that Algorithm 1 starts with (`start`).
+        truth: The method that infers the truth, or its name; None for the vote that Algorithm 1 starts with (`start`).
         classifier: What learns.
         annotators: What an annotator's label says, for the verdicts on annotators and for stopping.
         projector: How the rules are obeyed.
@@ -65,6 +65,10 @@ class FixedTruth(FitMixin):
 
     name = "fixed-truth"
 
+    def __post_init__(self) -> None:
+        if self.truth is not None:
+            object.__setattr__(self, "truth", as_truth_method(self.truth))
+
     def learn(
         self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
     ) -> Learned:
@@ -82,7 +86,7 @@ class FixedTruth(FitMixin):
         def infer_beliefs(labels: CrowdLabels) -> Beliefs:
             if self.truth is None:
                 return first_targets(labels, self.start, doubt=self.doubt, corpus=task.corpus)
-            return self.truth.infer(labels, task.corpus).beliefs
+            return infer_truth(self.truth, labels, task.corpus).beliefs
 
         parts = Parts(
             classifier=self.classifier,

@@ -32,7 +32,7 @@ from crowdlogic.learning.stopping.protocol import TrainingLimits
 from crowdlogic.learning.task import Task, prepare_task
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.truth.majority import MajorityVote
-from crowdlogic.truth.methods import TruthMethod
+from crowdlogic.truth.methods import TruthMethod, as_truth_method, infer_truth
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class TwoStage(FitMixin):
     """A truth method, then a classifier.
 
     Attributes:
-        truth: The method that decides the targets: MajorityVote(), DawidSkene(), GLAD(), ...
+        truth: The method that decides the targets: MajorityVote(), DawidSkene(), GLAD(), ..., or its name.
         classifier: What learns them.
         hard: Whether it learns the answers, or the beliefs.
         annotators: What an annotator's label says, for the verdicts on annotators and for stopping.
@@ -54,6 +54,9 @@ class TwoStage(FitMixin):
     annotators: AnnotatorModel = ConfusionMatrices()
     projector: Projector = Projector()
     limits: TrainingLimits = TrainingLimits()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "truth", as_truth_method(self.truth))
 
     @property
     def name(self) -> str:
@@ -88,7 +91,7 @@ class TwoStage(FitMixin):
 
     def targets(self, labels: CrowdLabels, task: Task) -> Beliefs:
         """What the truth method believes of the labels; its answers alone when hard."""
-        estimate = self.truth.infer(labels, task.corpus)
+        estimate = infer_truth(self.truth, labels, task.corpus)
         if not self.hard:
             return estimate.beliefs
         hard = np.eye(task.labels.n_classes)[estimate.answer]

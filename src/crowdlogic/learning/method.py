@@ -127,7 +127,7 @@ class FitMixin:
 
             learned = train_run(save, method, data, callback=callback).learned
         for one in learned.teacher.notices(learned.task.corpus):
-            warnings.warn(f"{one.place}: {one.what}", CrowdLogicWarning, stacklevel=2)
+            warnings.warn(one.line, CrowdLogicWarning, stacklevel=2)
         return learned
 
 

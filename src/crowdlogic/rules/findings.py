@@ -30,6 +30,11 @@ class Finding:
     place: Place
     what: str
 
+    @property
+    def line(self) -> str:
+        """Where and what, on one line."""
+        return f"{self.place}: {self.what}"
+
     def __str__(self) -> str:
         return self.place.message(self.what if self.severity is Severity.error else f"{self.severity}: {self.what}")
 

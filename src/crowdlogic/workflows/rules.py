@@ -188,7 +188,7 @@ def audit_rules(options: AuditRulesOptions) -> AuditedRules:
     return AuditedRules(
         title=f"{options.rules} on {options.labels} ({options.method})",
         audits=audits,
-        notices=(*left_out, *(f"{one.place}: {one.what}" for one in ground.notices), *warned),
+        notices=(*left_out, *(one.line for one in ground.notices), *warned),
     )
 
 

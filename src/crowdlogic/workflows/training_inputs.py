@@ -203,7 +203,7 @@ def _rule_notices(data: TrainingData) -> Iterator[str]:
         if finding.severity is Severity.error:
             raise RuleError(str(finding))
     yield f"{rules.source}: {len(expand(rules, classes)):,} rules."
-    yield from (f"{finding.place}: {finding.what}" for finding in found)
+    yield from (finding.line for finding in found)
 
 
 def _vector_notices(

@@ -91,7 +91,10 @@ def read_review_rules(
         for rule in ground.rules
         if not rule.is_static
     )
-    return _make_rules(projector, corpus, classes, ground, needs_none=True), (*left_out, *ground.notices)
+    return _make_rules(projector, corpus, classes, ground, needs_none=True), (
+        *left_out,
+        *(one.line for one in ground.notices),
+    )
 
 
 def rules_of_run(learned: Learned) -> ReviewRules | None:

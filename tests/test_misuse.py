@@ -21,6 +21,22 @@ ONE = cl.TrainingLimits(epochs=1, held_out=None)
 LEARNED = cl.LogicLNCL(limits=ONE).fit(CORPUS, LABELS)
 
 
+LONG = cl.Vocabulary()
+LONG.predicate("Long")(lambda text: len(text) > 3)
+
+
+class Seedless:
+    """Options of a classifier whose build takes no seed."""
+
+    name = "seedless"
+
+    def build(self, corpus, classes):
+        raise NotImplementedError
+
+    def load(self, arrays, classes):
+        raise NotImplementedError
+
+
 class Short:
     """A truth method that takes labels and nothing else."""
 
@@ -106,7 +122,19 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.LogicLNCL(classifier=7).fit(CORPUS, LABELS),
-        "classifier: a int is no classifier. Give a name (linear, crf, kim-cnn, cnn-gru, mlp, scikit, transformer, prior), one of crowdlogic's classifiers such as Linear(), a scikit-learn estimator, or an own one: an object with a name, build(corpus, classes, seed=...) and load(arrays, classes), as docs/learning.md shows.",
+        "classifier: a int is no classifier. Give a name (linear, crf, kim-cnn, cnn-gru, mlp, scikit, transformer, prior), one of crowdlogic's classifiers such as Linear(), a scikit-learn estimator, or an own one: an object with a name, build(corpus, classes, *, seed) and load(arrays, classes), as docs/extending.md shows.",
+    ),
+    (
+        lambda: cl.LogicLNCL(classifier=cl.Linear).fit(CORPUS, LABELS),
+        "classifier: Linear is a class. Give what it makes: Linear().",
+    ),
+    (
+        lambda: cl.LogicLNCL(classifier=Seedless()).fit(CORPUS, LABELS),
+        "classifier: a Seedless has build(corpus, classes). A classifier is an object with a name, build(corpus, classes, *, seed) and load(arrays, classes), as docs/extending.md shows.",
+    ),
+    (
+        lambda: cl.LogicLNCL(limits=ONE).fit(CORPUS, LABELS, rules="1: Long(S) -> Label(S, 'x')", vocabulary=LONG),
+        "the rules:1:4: Long gave a bool. Its function takes a list of texts, and gives a number from 0 to 1 for each of them.\n    1: Long(S) -> Label(S, 'x')\n       ^",
     ),
     (
         lambda: cl.LogicLNCL(limits=ONE).fit(CORPUS, LABELS, rules="1.0: Lable(S, 'x') -> Label(S, 'y')"),

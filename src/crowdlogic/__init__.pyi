@@ -90,6 +90,8 @@ from crowdlogic.numerics.convergence import Convergence as Convergence
 from crowdlogic.rules.parser import parse_rules as parse_rules
 from crowdlogic.rules.parser import read_rules as read_rules
 from crowdlogic.rules.predicates import Vocabulary as Vocabulary
+from crowdlogic.rules.predicates.definition import derived_predicate as derived_predicate
+from crowdlogic.rules.predicates.definition import truth_predicate as truth_predicate
 from crowdlogic.rules.projection.presets import Preset as Preset
 from crowdlogic.rules.projection.projector import Projector as Projector
 from crowdlogic.rules.syntax import RuleSet as RuleSet

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -182,7 +183,10 @@ def with_named_classifier(method: Any) -> Any:
 def as_architecture(given: Any) -> Architecture:
     """A classifier as it is, by its name, or around a scikit-learn estimator."""
     made: Architecture
+    if isinstance(given, type):
+        raise OptionError(f"classifier: {given.__name__} is a class. Give what it makes: {given.__name__}().")
     if hasattr(given, "build") and hasattr(given, "load"):
+        _check_signatures(given)
         made = given
         return made
     if isinstance(given, str):
@@ -193,6 +197,25 @@ def as_architecture(given: Any) -> Architecture:
         return made
     raise OptionError(
         f"classifier: a {type(given).__name__} is no classifier. Give a name ({name_list(CLASSIFIERS)}), one of "
-        f"crowdlogic's classifiers such as Linear(), a scikit-learn estimator, or an own one: an object with a name, "
-        f"build(corpus, classes, seed=...) and load(arrays, classes), as docs/learning.md shows."
+        f"crowdlogic's classifiers such as Linear(), a scikit-learn estimator, or an own one: {OWN_CLASSIFIER}."
     )
+
+
+OWN_CLASSIFIER = (
+    "an object with a name, build(corpus, classes, *, seed) and load(arrays, classes), as docs/extending.md shows"
+)
+"""What a classifier must be, for messages."""
+
+
+def _check_signatures(given: Any) -> None:
+    """Refuse options of a classifier that cannot be called as all are."""
+    if not isinstance(getattr(given, "name", None), str):
+        raise OptionError(f"classifier: a {type(given).__name__} has no name. A classifier is {OWN_CLASSIFIER}.")
+    for verb, positional, named in (("build", 2, {"seed": 0}), ("load", 2, {})):
+        signature = inspect.signature(getattr(given, verb))
+        try:
+            signature.bind(*[None] * positional, **named)
+        except TypeError:
+            raise OptionError(
+                f"classifier: a {type(given).__name__} has {verb}{signature}. A classifier is {OWN_CLASSIFIER}."
+            ) from None

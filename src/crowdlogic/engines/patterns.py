@@ -11,11 +11,13 @@ Axes: i unit, j annotator, k class.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.engines.shards import Shards, make_shards
+from crowdlogic.engines.sweeps import LARGE as COMPILED
 from crowdlogic.numerics.arrays import Floats, Ints
 
 LARGE = 100_000
@@ -24,7 +26,7 @@ LARGE = 100_000
 PAYS = 8
 """How many units a pattern must stand for on average: with fewer, finding them costs more than it saves."""
 
-SAMPLE = 20_000
+SAMPLE = 5_000
 """How many units are looked at first."""
 
 DENSE = 1 << 22
@@ -85,6 +87,26 @@ def paying_patterns(labels: CrowdLabels, fixed: Ints | None = None) -> Patterns 
             return None
     found = find_patterns(labels, fixed)
     return found if found is not None and len(found) * PAYS <= labels.n_units else None
+
+
+def pattern_shards(
+    labels: CrowdLabels, times: Floats, *, fixed: Ints | None = None, compiled: bool | None = None
+) -> Shards:
+    """The engine over patterns: labels of which each unit stands for many.
+
+    Args:
+        labels: The labels of each pattern.
+        times: times[p], how many units it stands for.
+        fixed: fixed[p], the class that its units are known to be of, or -1.
+        compiled: Whether to use the compiled kernels.
+    """
+    whole = make_shards(labels, threads=1, compiled=compiled, partial=True)
+    known = np.empty(0, dtype=np.int32) if fixed is None else fixed
+    parts = [replace(part, times=times, fixed=known) for part in whole.parts]
+    n_labels = int(times @ labels.labels_per_unit())
+    # Whether to compile is decided by what is computed, and not by what it stands for
+    small = labels.n_labels * max(labels.n_classes, 1) < COMPILED and compiled is None
+    return replace(whole, parts=parts, n_labels=n_labels, compiled=False if small else compiled)
 
 
 def _is_packable(labels: CrowdLabels) -> bool:

@@ -63,11 +63,11 @@ class Dependence:
             if not 0 <= getattr(self, name) <= 1:
                 raise OptionError(f"{name} must lie between 0 and 1, not at {getattr(self, name)}.")
 
-    def calibration(self, votes: Floats) -> Calibration:
-        """What it makes of labels with votes[i, k]."""
+    def calibration(self, votes: Floats, times: Floats | None = None) -> Calibration:
+        """What it makes of labels with votes[i, k], where unit i stands for times[i] with the same; None for itself."""
         return Calibration(
             source=self.source,
-            correlation=self.strength * float(np.sqrt(max(nominal_alpha(votes), 0.0))),
+            correlation=self.strength * float(np.sqrt(max(nominal_alpha(votes, times), 0.0))),
             doubt=self.doubt,
             spread=self.spread,
             sets=self.sets,
@@ -96,6 +96,7 @@ def state_confidence(
     *,
     dependence: Dependence = PUBLIC_CROWDS,
     anchors: Mapping[Any, Any] | None = None,
+    times: Floats | None = None,
 ) -> Estimate:
     """The estimate with a confidence that one can act on, for the same answers.
 
@@ -107,12 +108,14 @@ def state_confidence(
         estimate: What a method believes.
         dependence: How far labels of one item depend on each other.
         anchors: item -> true class (or the tags of a sequence), for items whose truth is known.
+        times: times[i], how many units have the labels of unit i; None where each is one.
     """
     if estimate.calibration is not None or not labels.n_labels:
         return estimate
     votes = labels.votes()
-    calibration = dependence.calibration(votes)
-    classical = posterior_of_votes(estimate.beliefs, votes) if gives_shares(estimate.method) else estimate.beliefs
+    calibration = dependence.calibration(votes, times)
+    shares = gives_shares(estimate.method)
+    classical = posterior_of_votes(estimate.beliefs, votes, times) if shares else estimate.beliefs
     stated = temper(classical, label_sharpness(votes, calibration.correlation), calibration.doubt)
     return replace(estimate, beliefs=keep_known(stated, labels, anchors), calibration=calibration)
 
@@ -132,14 +135,20 @@ def keep_known(beliefs: Floats, labels: CrowdLabels, anchors: Mapping[Any, Any] 
     return beliefs
 
 
-def nominal_alpha(votes: Floats) -> float:
-    """Krippendorff's alpha from votes[i, k] ([KRIPP11] section C); 0 where it is undefined, as with a single class."""
+def nominal_alpha(votes: Floats, times: Floats | None = None) -> float:
+    """Krippendorff's alpha from votes[i, k] ([KRIPP11] section C); 0 where it is undefined, as with a single class.
+
+    Args:
+        votes: votes[i, k].
+        times: times[i], how many units have these votes; None where each is one.
+    """
     n = row_sums(votes)
     pairable = n > 1
     # A unit with a single label has no pair to agree or disagree
     votes, n = votes[pairable], n[pairable]
-    total = votes.sum(axis=0)
-    observed = ((n**2 - np.einsum("ik,ik->i", votes, votes)) / (n - 1)).sum()
+    each = (n**2 - np.einsum("ik,ik->i", votes, votes)) / (n - 1)
+    total = votes.sum(axis=0) if times is None else times[pairable] @ votes
+    observed = each.sum() if times is None else times[pairable] @ each
     expected = total.sum() ** 2 - (total**2).sum()
     return float(1.0 - (total.sum() - 1) * observed / expected) if expected > 0 else 0.0
 

@@ -12,7 +12,7 @@ Axes: i unit, j annotator, k class.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -72,8 +72,17 @@ class Ensemble:
         require_whole_labels(labels, self.name)
         if not labels.n_labels:
             return empty_estimate(labels, self.name)
-        members, votes = list(self.members(labels, corpus, fitting=fitting)), labels.votes()
-        calibration = None if self.dependence is None else self.dependence.calibration(votes)
+        members = self.members(
+            labels, lambda method: method.infer(labels, corpus, fitting=own_checkpoint(fitting, method.name))
+        )
+        return self.pooled(labels, list(members), fitting=fitting)
+
+    def pooled(
+        self, labels: CrowdLabels, members: Sequence[Member], *, fitting: Fitting, times: Floats | None = None
+    ) -> Estimate:
+        """What the members state, pooled; times[i], if given, is how many units have the labels of unit i."""
+        votes = labels.votes()
+        calibration = None if self.dependence is None else self.dependence.calibration(votes, times)
         beliefs = pool(members, votes, calibration)
         fitted = [member.estimate for member in members if member.estimate is not None]
         pooled = make_estimate(
@@ -89,27 +98,36 @@ class Ensemble:
         )
         return replace(pooled, calibration=calibration)
 
-    def members(
-        self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT
-    ) -> Iterator[Member]:
-        """The members that have a weight, each fitted; confusion matrices that would not fit into memory have none."""
-        weight = self.confusion_weight(labels)
+    def members(self, labels: CrowdLabels, infer: Infer, *, times: Floats | None = None) -> Iterator[Member]:
+        """The members that have a weight, each fitted; confusion matrices that would not fit into memory have none.
+
+        Args:
+            labels: The labels.
+            infer: How a member is fitted.
+            times: times[i], how many units have the labels of unit i; None where each is one.
+        """
+        weight = self.confusion_weight(labels, times)
         if weight > 0:
-            found = DawidSkene(convergence=self.convergence).infer(labels, corpus, fitting=_own(fitting, "dawid-skene"))
+            found = infer(DawidSkene(convergence=self.convergence))
             yield Member(weight, found.beliefs, found)
-        found = MACE(convergence=self.convergence).infer(labels, corpus, fitting=_own(fitting, "mace"))
+        found = infer(MACE(convergence=self.convergence))
         yield Member(1.0 - BESIDE_CONFUSION * weight, found.beliefs, found)
         if weight < 1:
             votes = labels.votes()
-            yield Member(1.0 - weight, posterior_of_votes(vote_shares(votes), votes))
+            yield Member(1.0 - weight, posterior_of_votes(vote_shares(votes), votes, times))
 
-    def confusion_weight(self, labels: CrowdLabels) -> float:
+    def confusion_weight(self, labels: CrowdLabels, times: Floats | None = None) -> float:
         """The weight of Dawid-Skene, by the labels per annotator and class."""
         size = int(np.count_nonzero(labels.labels_per_annotator())) * labels.n_classes
         if len(labels.annotators) * labels.n_classes**2 > MOST_CELLS:
             return 0.0
-        each = labels.n_labels / max(size, 1)
+        n_labels = labels.n_labels if times is None else float(times @ labels.labels_per_unit())
+        each = n_labels / max(size, 1)
         return each**2 / (each**2 + self.half**2)
+
+
+Infer = Callable[[DawidSkene | MACE], Estimate]
+"""How a member is fitted."""
 
 
 def pool(members: Sequence[Member], votes: Floats, calibration: Calibration | None) -> Beliefs:
@@ -124,7 +142,7 @@ def pool(members: Sequence[Member], votes: Floats, calibration: Calibration | No
     return beliefs
 
 
-def _own(fitting: Fitting, member: str) -> Fitting:
+def own_checkpoint(fitting: Fitting, member: str) -> Fitting:
     """The options of a member's fit: its checkpoint is a file of its own beside the ensemble's."""
     if fitting.checkpoint is None:
         return fitting

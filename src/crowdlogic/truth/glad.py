@@ -15,7 +15,7 @@ Axes: i unit, j annotator, k class.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -63,11 +63,11 @@ class GLAD:
         self, engine: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
     ) -> EngineFit:
         """Fit over an engine."""
-        fit = fit_model(self, AbilityEM(engine), labels=labels, fitting=fitting)
-        if labels is None:
-            return fit
-        ease = engine.gather(fit.state[UNITS])[EASE]
-        return replace(fit, summary=replace(fit.summary, parameters={"difficulty": np.exp(-ease)}))
+        return fit_model(self, AbilityEM(engine), labels=labels, fitting=fitting)
+
+    def unit_parameters(self, fit: EngineFit) -> dict[str, Floats]:
+        """The difficulty of each unit."""
+        return {"difficulty": np.exp(-fit.engine.gather(fit.state[UNITS])[EASE])}
 
 
 class AbilityEM:

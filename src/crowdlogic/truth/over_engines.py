@@ -20,8 +20,10 @@ import numpy as np
 from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.engines.engine import Arrays, Engine, States, Step
+from crowdlogic.engines.patterns import pattern_shards, paying_patterns
+from crowdlogic.engines.shards import anchor_classes
 from crowdlogic.engines.steps import Q
-from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.store.checkpoints import State
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fit, Fitting, iterate, starting_beliefs
@@ -110,7 +112,10 @@ class EngineMethod(Protocol):
     def fit_over(
         self, engine: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
     ) -> EngineFit:
-        """Fit over an engine; `labels` are the same labels, where they are in memory."""
+        """Fit over an engine; `labels` are the same labels, where they are in memory.
+
+        Optional beside it: `unit_parameters(fit)`, what it estimated of each unit, by name.
+        """
 
 
 def fit_model(
@@ -157,19 +162,52 @@ def make_fit(name: str, model: EngineModel, fit: Fit) -> EngineFit:
 
 
 def infer_over(method: EngineMethod, labels: CrowdLabels, engine: Engine, fitting: Fitting) -> Estimate:
-    """Fit a method to a table in memory, and give its Estimate."""
-    fit = method.fit_over(engine, labels=labels, fitting=fitting)
+    """Fit a method to a table in memory, and give its Estimate.
+
+    Where few annotators label everything, units with the same labels are computed once (`engines/patterns.py`).
+    """
+    fixed = anchor_classes(labels, fitting.anchors)
+    patterns = None if fitting.start is not None else paying_patterns(labels, fixed)
+    if patterns is None:
+        fit = method.fit_over(engine, labels=labels, fitting=fitting)
+        return estimate_of_fit(method, fit, labels, answer_all=fitting.answer_all)
+    known = fixed[patterns.unit] if len(fixed) else None
+    few = pattern_shards(labels.take_items(patterns.unit), patterns.times, fixed=known, compiled=engine.compiled)
+    fit = method.fit_over(few, fitting=fitting)
+    return estimate_of_fit(method, fit, labels, pattern=patterns.pattern, answer_all=fitting.answer_all)
+
+
+def estimate_of_fit(
+    method: EngineMethod,
+    fit: EngineFit,
+    labels: CrowdLabels,
+    *,
+    pattern: Ints | None = None,
+    answer_all: bool = False,
+) -> Estimate:
+    """The Estimate of a fit.
+
+    Args:
+        method: The method.
+        fit: Its fit.
+        labels: The labels that it is of.
+        pattern: pattern[i], the unit of the fit that has the labels of unit i; None where they are the same units.
+        answer_all: Whether units without labels get an answer, too.
+    """
+    rows: Any = slice(None) if pattern is None else pattern
+    by_unit: Callable[[EngineFit], Mapping[str, Floats]] = getattr(method, "unit_parameters", lambda _: {})
+    own = {name: np.asarray(values[rows]) for name, values in by_unit(fit).items()}
     return make_estimate(
         labels,
         fit.method,
-        fit.gather(),
+        fit.gather()[rows],
         confusion=fit.summary.confusion,
         reliability=fit.summary.reliability,
         prior=fit.summary.prior,
         trace=fit.trace,
         converged=fit.converged,
-        answer_all=fitting.answer_all,
-        parameters=fit.summary.parameters,
+        answer_all=answer_all,
+        parameters={**fit.summary.parameters, **own},
     )
 
 

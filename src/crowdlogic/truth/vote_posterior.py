@@ -24,23 +24,30 @@ LEAST_SKILL = 0.05
 """Least distance from chance to certainty: a vote always counts for what it says, however badly the labels agree."""
 
 
-def posterior_of_votes(shares: Floats, votes: Floats) -> Floats:
-    """q[i, k] from the share of each class in the votes of a unit (perhaps weighted) and from votes[i, k]."""
+def posterior_of_votes(shares: Floats, votes: Floats, times: Floats | None = None) -> Floats:
+    """q[i, k] from the share of each class in the votes of a unit (perhaps weighted) and from votes[i, k].
+
+    Args:
+        shares: shares[i, k].
+        votes: votes[i, k].
+        times: times[i], how many units have these votes; None where each is one.
+    """
     if shares.shape[1] < 2:
         return np.ones_like(shares)
-    log_odds = vote_log_odds(common_accuracy(votes), shares.shape[1])
+    log_odds = vote_log_odds(common_accuracy(votes, times), shares.shape[1])
     n = row_sums(votes)
     return normalise(shares * (n * log_odds)[:, None])[0]
 
 
-def common_accuracy(votes: Floats) -> float:
+def common_accuracy(votes: Floats, times: Floats | None = None) -> float:
     """How often an annotator is right, from how often two labels of one unit agree."""
     n, n_classes = row_sums(votes), votes.shape[1]
     pairable = n > 1
     if n_classes < 2 or not pairable.any():
         return UNKNOWN_ACCURACY
     votes, n = votes[pairable], n[pairable]
-    agreement = float(((np.einsum("ik,ik->i", votes, votes) - n) / (n * (n - 1))).mean())
+    agree = (np.einsum("ik,ik->i", votes, votes) - n) / (n * (n - 1))
+    agreement = float(agree.mean() if times is None else np.average(agree, weights=times[pairable]))
     # The larger root of p² + (1 - p)² / (K - 1) = A, with A at least 1 / K
     chance, room = 1.0 / n_classes, 1.0 - 1.0 / n_classes
     skill = max(np.sqrt(max(agreement - chance, 0.0) / room), LEAST_SKILL)

@@ -1,0 +1,208 @@
+"""Fits with Ray or Spark beside fits in memory, in an environment that has these packages; prints figures as JSON.
+
+    python -m tests.engines.remote_cases ray agree --methods dawid-skene,glad --shardings 5
+    python -m tests.engines.remote_cases spark kill-worker
+
+`kill-driver` ends its own process with SIGKILL in the middle of a fit the first time it is run in a folder, and goes on
+from the checkpoint the second time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from crowdlogic import from_matrix
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.engines.coded import Manifest, write_annotators, write_manifest, write_shard
+from crowdlogic.engines.shards import make_shards
+from crowdlogic.numerics.convergence import Convergence
+from crowdlogic.registry import TRUTH_METHODS
+from crowdlogic.truth.fitting import Fitting, Progress
+from crowdlogic.truth.methods import truth_method
+from crowdlogic.truth.over_engines import fits_over_engines
+from crowdlogic.truth.ties import Ties
+
+SHARDINGS = ([], [30], [10, 20, 47], [1, 2, 3, 59], [5, 15, 25, 35, 45, 55])
+"""Where sixty units are cut: one shard, two, uneven ones, single units, more shards than workers."""
+
+
+def example() -> CrowdLabels:
+    """Sixty units, five annotators of different skill, three classes, some labels missing."""
+    rng = np.random.default_rng(7)
+    truth = rng.integers(0, 3, 60)
+    right = rng.random((60, 5)) < np.array([0.95, 0.8, 0.7, 0.6, 0.4])
+    given = np.where(right, truth[:, None], rng.integers(0, 3, (60, 5)))
+    given[rng.random((60, 5)) < 0.2] = -1
+    return from_matrix(given, classes=["x", "y", "z"])
+
+
+def limited(name: str, iterations: int = 5) -> Any:
+    """A method with a fixed number of iterations."""
+    method: Any = truth_method(name)
+    stop = Convergence(max_iterations=iterations, tolerance=None if name in ("pm", "catd") else 0.0)
+    options: dict[str, Any] = {"convergence": stop, "restarts": 1, "subtypes": 2, "ties": Ties.first}
+    return replace(method, **{one.name: options[one.name] for one in fields(method) if one.name in options})
+
+
+def write_cut(folder: Path, labels: CrowdLabels, cuts: list[int]) -> Path:
+    """Write the labels as a coded folder, cut before some units."""
+    folder.mkdir(parents=True)
+    whole = make_shards(labels, threads=1).parts[0]
+    sizes = []
+    for at, (begin, end) in enumerate(pairwise([0, *cuts, labels.n_units])):
+        rows = slice(int(whole.starts[begin]), int(whole.starts[end]))
+        starts = whole.starts[begin : end + 1] - whole.starts[begin]
+        part = replace(whole, first=begin, starts=starts, annotator=whole.annotator[rows], label=whole.label[rows])
+        sizes.append(write_shard(folder, at, part, labels.items[begin:end]))
+    write_annotators(folder, labels.annotators)
+    write_manifest(folder, Manifest(n_annotators=5, classes=labels.classes, shards=tuple(sizes)))
+    return folder
+
+
+def cut_example(home: str) -> Path:
+    """The example as a coded folder of three shards."""
+    return write_cut(Path(home) / "cut", example(), [20, 40])
+
+
+def open_engine(name: str, folder: Path) -> Any:
+    """The engine of that name, with two workers."""
+    if name == "ray":
+        from crowdlogic.engines.ray import open_ray
+
+        return open_ray(folder, workers=2)
+    from crowdlogic.engines.spark import open_spark
+
+    return open_spark(folder, workers=2)
+
+
+@contextmanager
+def started(name: str) -> Iterator[None]:
+    """Ray or Spark on this machine, for several engines one after the other."""
+    if name == "ray":
+        import ray
+
+        from crowdlogic.engines.ray import start_ray
+
+        start_ray(2)
+        yield
+        ray.shutdown()
+    else:
+        from crowdlogic.engines.spark import start_spark
+
+        session, _ = start_spark(2)
+        yield
+        session.stop()
+
+
+def agree(engine_name: str, methods: list[str], shardings: int) -> dict[str, Any]:
+    """The largest difference between beliefs by an engine and in memory, by method; and the bytes that were moved."""
+    labels, found = example(), dict[str, Any]()
+    whole = {name: limited(name).infer(labels) for name in methods}
+    with tempfile.TemporaryDirectory() as home, started(engine_name):
+        for at, cuts in enumerate(SHARDINGS[:shardings]):
+            with open_engine(engine_name, write_cut(Path(home) / str(at), labels, cuts)) as engine:
+                for name in methods:
+                    fit = limited(name).fit_over(engine)
+                    streamed = np.concatenate([q for _, q in fit.stream()])
+                    apart = max(np.abs(q - whole[name].beliefs).max() for q in (streamed, fit.gather()))
+                    found[name] = max(found.get(name, 0.0), float(apart))
+                found["moved"] = str(engine.traffic)
+    return found
+
+
+def kill_worker(engine_name: str, methods: list[str]) -> dict[str, Any]:
+    """The difference where a worker is killed in the middle of the fit."""
+    labels, found = example(), dict[str, Any](killed=0)
+    with tempfile.TemporaryDirectory() as home, open_engine(engine_name, cut_example(home)) as engine:
+
+        def kill(progress: Progress) -> None:
+            if progress.iteration == 3:
+                for process in engine.processes()[:1] if engine_name == "ray" else spark_workers():
+                    os.kill(process, signal.SIGKILL)
+                    found["killed"] += 1
+
+        for name in methods:
+            whole = limited(name).infer(labels)
+            fit = limited(name).fit_over(engine, fitting=Fitting(progress=kill))
+            streamed = np.concatenate([q for _, q in fit.stream()])
+            found[name] = float(np.abs(streamed - whole.beliefs).max())
+    return found
+
+
+def spark_workers() -> list[int]:
+    """The processes in which Spark runs Python, of this Spark alone: descendants of this process."""
+    parents, names = {}, {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+                names[int(entry.name)] = (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+            parents[int(entry.name)] = int(stat[1])
+
+    def is_ours(process: int) -> bool:
+        while process in parents and process != os.getpid():
+            process = parents[process]
+        return process == os.getpid()
+
+    daemons = [one for one, line in names.items() if b"pyspark.daemon" in line and is_ours(one)]
+    return [one for one in daemons if parents[one] in daemons]
+
+
+def kill_driver(engine_name: str, folder: Path) -> dict[str, Any]:
+    """Die in the middle of a fit; the second time, go on from the checkpoint."""
+    labels, seen = example(), list[int]()
+    resumes = (folder / "state").exists()
+    cut = folder / "cut" if (folder / "cut").exists() else write_cut(folder / "cut", labels, [20, 40])
+
+    def progress(now: Progress) -> None:
+        seen.append(now.iteration)
+        if not resumes and now.iteration == 4:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with open_engine(engine_name, cut) as engine:
+        fit = limited("glad", 7).fit_over(
+            engine, fitting=Fitting(checkpoint=folder / "state", every=1, progress=progress)
+        )
+        apart = np.abs(fit.gather() - limited("glad", 7).infer(labels).beliefs).max()
+    return {"first": seen[0], "apart": float(apart)}
+
+
+def main() -> None:
+    """Run a case."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("engine", choices=["ray", "spark"])
+    parser.add_argument("case", choices=["agree", "kill-worker", "kill-driver"])
+    parser.add_argument("--methods", default="dawid-skene")
+    parser.add_argument("--shardings", type=int, default=1)
+    parser.add_argument("--folder", type=Path)
+    given = parser.parse_args()
+    every = [name for name in TRUTH_METHODS if fits_over_engines(name)]
+    methods = every if given.methods == "all" else given.methods.split(",")
+    warnings.simplefilter("ignore")
+    if given.case == "agree":
+        found = agree(given.engine, methods, given.shardings)
+    elif given.case == "kill-worker":
+        found = kill_worker(given.engine, methods)
+    else:
+        found = kill_driver(given.engine, given.folder)
+    sys.stdout.write("\n" + json.dumps(found) + "\n")
+
+
+if __name__ == "__main__":
+    main()

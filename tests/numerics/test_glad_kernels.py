@@ -19,9 +19,9 @@ def bound_curvature(x: float) -> float:
     return (expit(x) - 0.5) / (2 * x)
 
 
-@pytest.mark.parametrize(("weighted", "fixed"), [(False, False), (True, True)])
-def test_a_pass_is_the_e_step_then_the_best_ease_and_the_sums_for_abilities(weighted: bool, fixed: bool) -> None:
-    rng, labels = np.random.default_rng(5), random_table(5, weighted=weighted, fixed=fixed)
+@pytest.mark.parametrize("kind", [set(), {"weighted", "fixed"}, {"repeated"}, {"weighted", "fixed", "repeated"}])
+def test_a_pass_is_the_e_step_then_the_best_ease_and_the_sums_for_abilities(kind: set[str]) -> None:
+    rng, labels = np.random.default_rng(5), random_table(5, **dict.fromkeys(kind, True))
     ability, start = rng.normal(1.0, 0.5, ANNOTATORS), rng.normal(0.0, 0.3, UNITS)
     ease, q = start.copy(), np.empty((UNITS, CLASSES))
     pull, curvature = np.zeros(ANNOTATORS), np.zeros(ANNOTATORS)
@@ -40,7 +40,7 @@ def test_a_pass_is_the_e_step_then_the_best_ease_and_the_sums_for_abilities(weig
         if len(labels.fixed) and labels.fixed[i] >= 0:
             log_q = np.where(np.arange(CLASSES) == labels.fixed[i], log_q, -np.inf)
         log_sum = np.logaddexp.reduce(log_q)
-        expected_evidence += log_sum if labels.rows(i) else 0.0
+        expected_evidence += labels.often[i] * log_sum if labels.rows(i) else 0.0
         np.testing.assert_allclose(q[i], np.exp(log_q - log_sum), rtol=1e-10)
         lift = sum(weight * (q[i, n] - 0.5) * ability[j] for j, n, weight in labels.rows(i))
         curve = sum(
@@ -53,8 +53,8 @@ def test_a_pass_is_the_e_step_then_the_best_ease_and_the_sums_for_abilities(weig
         np.testing.assert_allclose(ease[i], best.x, atol=1e-6)
         for j, n, weight in labels.rows(i):
             beta = np.exp(ease[i])
-            expected_pull[j] += weight * (q[i, n] - 0.5) * beta
-            expected_curvature[j] += 2.0 * weight * bound_curvature(ability[j] * beta) * beta**2
+            expected_pull[j] += labels.often[i] * weight * (q[i, n] - 0.5) * beta
+            expected_curvature[j] += 2.0 * labels.often[i] * weight * bound_curvature(ability[j] * beta) * beta**2
     np.testing.assert_allclose(evidence, expected_evidence, rtol=1e-10)
     np.testing.assert_allclose(pull, expected_pull, rtol=1e-10)
     np.testing.assert_allclose(curvature, expected_curvature, rtol=1e-10)

@@ -126,3 +126,14 @@ def test_a_wide_table_has_no_columns_to_name(tmp_path: Path) -> None:
     found = look(tmp_path, "item,ann,bob\n1,x,x\n2,y,x\n", wide=True)
 
     assert (found.columns, found.unused) == ({}, ())
+
+
+def test_columns_of_unknown_names_are_guessed_by_what_they_hold(tmp_path: Path) -> None:
+    rows = [f"V{i},W{j},{'ja' if i % 2 or j == 2 else 'nein'}" for i in range(12) for j in range(3)]
+    found = look(tmp_path, "\n".join(["Vorgang,Wer,Urteil", *rows, ""]), name="tickets.csv")
+
+    assert found.problem is not None
+    assert found.first[0] == (
+        f"By what the columns hold, this may be it: crowdlogic doctor {tmp_path}/tickets.csv --column item=Vorgang "
+        f"--column annotator=Wer --column label=Urteil"
+    )

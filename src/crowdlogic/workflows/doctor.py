@@ -21,12 +21,15 @@ from crowdlogic.data.reading import read_answers, read_corpus
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import DataError, OptionError
 from crowdlogic.workflows.capabilities import Capabilities, find_capabilities
+from crowdlogic.workflows.column_guess import guess_columns
 from crowdlogic.workflows.inputs import InputOptions
 from crowdlogic.workflows.label_facts import LabelFacts, count_labels
 from crowdlogic.workflows.tables import ResultTable
 
 Contents = TypeVar("Contents")
 
+GUESSED = ("item", "annotator", "label", "text")
+"""The roles of columns that may be guessed."""
 MOST_WIDE_CLASSES = 50
 """A table with more different cells than this is hardly one of a label per annotator and item."""
 
@@ -197,8 +200,9 @@ def _given_words(options: DoctorOptions) -> str:
 
 def _describe_trouble(options: DoctorOptions, format: FileFormat, problem: str) -> Diagnosis:
     """The diagnosis of a file that cannot be read as labels: what would help, or what else it is."""
+    guessed = tuple(_guessed_columns(options, format))
     found = _describe_with_other_options(options, format) or _describe_other_contents(options, format)
-    if found is not None:
+    if found is not None and not guessed:
         return replace(found, problem=problem)
     is_empty = not Path(options.file).is_dir() and not InputFile(options.file).head().strip()
     contents = "empty" if is_empty else "cannot be read as it is"
@@ -208,8 +212,20 @@ def _describe_trouble(options: DoctorOptions, format: FileFormat, problem: str) 
         title=format.title,
         contents=contents,
         problem=problem,
-        first=("Correct what is named above, then run crowdlogic doctor again.",),
+        first=(*guessed, "Correct what is named above, then run crowdlogic doctor again."),
     )
+
+
+def _guessed_columns(options: DoctorOptions, format: FileFormat) -> Iterator[str]:
+    """The command that names the columns of a table of labels, where their contents leave one choice."""
+    table = _attempt(lambda: format.read_table(InputFile(options.file))[0]) if isinstance(format, TableFormat) else None
+    if table is None or options.input.wide:
+        return
+    known = find_roles(table.columns, options.input.columns)
+    guessed = guess_columns(table, {role: name for role, name in known.items() if role in GUESSED})
+    words = " ".join(f"--column {shlex.quote(f'{role}={name}')}" for role, name in guessed.items())
+    if guessed:
+        yield f"By what the columns hold, this may be it: crowdlogic doctor {shlex.quote(options.file)} {words}"
 
 
 def _describe_with_other_options(options: DoctorOptions, format: FileFormat) -> Diagnosis | None:

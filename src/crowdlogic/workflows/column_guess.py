@@ -1,0 +1,63 @@
+"""Which columns of a table may be the item, the annotator, the label and the text, by what they hold.
+
+In a table of labels an item stands in several rows, each annotator once for each item, and annotators often agree.
+Where exactly one choice of columns is like that, it is worth asking about; nothing is read by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import permutations
+
+import polars as pl
+
+MOST_COLUMNS = 8
+"""Tables with more columns than this that could be something are left alone."""
+MOST_CLASSES = 50
+"""More different values than this are hardly classes."""
+TEXT_LENGTH = 25
+"""A column whose cells have more characters than this on average holds texts."""
+NEEDED = ("item", "annotator", "label")
+
+
+def guess_columns(table: pl.DataFrame, known: Mapping[str, str]) -> dict[str, str]:
+    """Role -> column as far as the contents decide it, those that are known among them; empty where they do not.
+
+    Args:
+        table: The table.
+        known: Role -> column, for those that are known already.
+    """
+    cells = table.select(pl.all().cast(pl.String, strict=False))
+    free = [name for name in cells.columns if name not in known.values()]
+    texts = [name for name in free if _mean_length(cells[name]) > TEXT_LENGTH]
+    counts = {name: cells[name].n_unique() for name in cells.columns}
+    likely = [name for name in free if name not in texts and 1 < counts[name] < len(cells)]
+    missing = [role for role in NEEDED if role not in known]
+    if not missing or not len(missing) <= len(likely) <= MOST_COLUMNS:
+        return {}
+    choices = (dict(zip(missing, chosen, strict=True)) for chosen in permutations(likely, len(missing)))
+    found = [{**known, **one} for one in choices if _is_like_labels(cells, {**known, **one}, counts)]
+    if len(found) != 1:
+        return {}
+    return {**found[0], **_text_column(cells, found[0], texts)}
+
+
+def _mean_length(column: pl.Series) -> float:
+    mean = column.str.len_chars().mean()
+    return float(mean) if isinstance(mean, int | float) else 0.0
+
+
+def _is_like_labels(cells: pl.DataFrame, roles: Mapping[str, str], counts: Mapping[str, int]) -> bool:
+    """Whether each annotator labels an item once, items have several labels, and annotators agree on some."""
+    item, annotator, label = (roles[role] for role in NEEDED)
+    if counts[label] > MOST_CLASSES or counts[annotator] >= counts[item]:
+        return False
+    given_once = cells.select(item, annotator).n_unique() == len(cells)
+    return given_once and cells.select(item, label).n_unique() < len(cells)
+
+
+def _text_column(cells: pl.DataFrame, roles: Mapping[str, str], texts: list[str]) -> dict[str, str]:
+    """The one column of texts that belong to the items, if there is exactly one."""
+    n_items = cells[roles["item"]].n_unique()
+    fitting = [name for name in texts if cells.select(roles["item"], name).n_unique() == n_items]
+    return {"text": fitting[0]} if "text" not in roles and len(fitting) == 1 else {}

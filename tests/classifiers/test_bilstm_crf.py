@@ -55,6 +55,24 @@ def test_a_sentence_is_tagged_alike_whatever_else_is_in_the_corpus() -> None:
     np.testing.assert_allclose(alone, whole[: len(alone)], rtol=0, atol=1e-6)
 
 
+def test_both_directions_are_those_of_torch_s_lstm() -> None:
+    """Over one sequence alone; gradients reach all of its positions and none behind its end."""
+    corpus = sentences([0], [["a", "b"]])
+    network = BiLSTMCRF(vector_size=4, hidden_size=3, dropout=0.0).build(corpus, ("O", "X"), seed=0).network
+    lengths = torch.tensor([7, 2, 0, 5])
+    noise = torch.Generator().manual_seed(0)
+    inputs = torch.randn(4, 7, network.lstm.input_size, generator=noise, requires_grad=True)
+
+    hidden = network.recurrent(inputs, lengths)
+
+    for s, length in [(0, 7), (1, 2), (3, 5)]:
+        expected = network.lstm(inputs[s : s + 1, :length])[0][0]
+        torch.testing.assert_close(hidden[s, :length], expected, atol=1e-6, rtol=0)
+    mask = torch.arange(7) < lengths[:, None]
+    (hidden * mask[:, :, None]).sum().backward()
+    np.testing.assert_array_equal(inputs.grad.abs().sum(dim=2).numpy() > 0, mask.numpy())
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -194,10 +194,36 @@ class BiLSTMNetwork(Network):
         return inputs * mask
 
     def recurrent(self, inputs: Tensor, lengths: Tensor) -> Tensor:
-        """hidden[s, t, d] of both directions."""
-        lengths = lengths.clamp(min=1).cpu()  # torch needs every sequence to have one position
-        packed = nn.utils.rnn.pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
-        hidden, _ = nn.utils.rnn.pad_packed_sequence(
-            self.lstm(packed)[0], batch_first=True, total_length=inputs.shape[1]
-        )
+        """hidden[s, t, d] of both directions.
+
+        Each direction is a pass over padded sequences, the backward one over reversed sequences: what comes behind the
+        end of a sequence changes nothing before it. With packed sequences torch's gradient takes time that grows with
+        the square of the length.
+        """
+        ahead = self._read(inputs, "")
+        back = self._read(reverse_sequences(inputs, lengths), "_reverse")
+        return torch.cat([ahead, reverse_sequences(back, lengths)], dim=2)
+
+    def _read(self, inputs: Tensor, direction: str) -> Tensor:
+        """hidden[s, t, d] of one direction of the LSTM, from its first position on."""
+        names = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
+        state = inputs.new_zeros(1, len(inputs), self.lstm.hidden_size)
+        hidden: Tensor = torch.lstm(
+            inputs,
+            (state, state),
+            [getattr(self.lstm, name + direction) for name in names],
+            has_biases=True,
+            num_layers=1,
+            dropout=0.0,
+            train=self.training,
+            bidirectional=False,
+            batch_first=True,
+        )[0]
         return hidden
+
+
+def reverse_sequences(values: Tensor, lengths: Tensor) -> Tensor:
+    """values[s, t, d] with the first lengths[s] positions of each sequence in reverse order."""
+    position = torch.arange(values.shape[1], device=values.device)
+    at = torch.where(position < lengths[:, None], lengths[:, None] - 1 - position, position)
+    return values.take_along_dim(at[:, :, None], dim=1)

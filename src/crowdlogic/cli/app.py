@@ -26,6 +26,7 @@ COMMANDS = {
     "predict": "Answer new items with a trained classifier, and its rules.",
     "export": "Write a trained run as an ONNX model, or as a folder that Hugging Face's transformers load.",
     "explain": "Say what the classifier, each annotator and each rule contributed to an answer.",
+    "next": "Say which items are worth one more label, by whom, what that should bring, and when to stop.",
     "report": "Write one page: whom to trust, which labels to check, which rules to keep.",
     "review": "Decide the doubtful items in the browser; the rest is fitted again with what you decided.",
     "reproduce": "Run the paper's methods over several seeds; write its tables and figures with ours beside them.",

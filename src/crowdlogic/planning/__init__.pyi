@@ -1,6 +1,14 @@
+from crowdlogic.planning.committee import Committee as Committee
+from crowdlogic.planning.committee import make_committee as make_committee
 from crowdlogic.planning.decisions import Decisions as Decisions
+from crowdlogic.planning.forecast import Forecast as Forecast
+from crowdlogic.planning.forecast import make_forecast as make_forecast
+from crowdlogic.planning.next_labels import NextLabels as NextLabels
+from crowdlogic.planning.next_labels import choose_next as choose_next
 from crowdlogic.planning.review_order import expected_mistakes_removed as expected_mistakes_removed
 from crowdlogic.planning.review_queue import ReviewQueue as ReviewQueue
 from crowdlogic.planning.review_queue import make_queue as make_queue
 from crowdlogic.planning.review_queue import random_sample as random_sample
+from crowdlogic.planning.skills import Skills as Skills
+from crowdlogic.planning.skills import annotator_skills as annotator_skills
 from crowdlogic.planning.warm_refit import refit as refit

@@ -1,5 +1,8 @@
 """The order of review: how many mistakes the decision of a unit is expected to remove.
 
+A decision removes the mistake of its own unit for certain, if there is one. How probable that is, is what a committee
+of methods says of the present answer (`committee`).
+
 Axes: i unit, k class.
 """
 
@@ -11,6 +14,7 @@ from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.engines.shard import UNKNOWN
 from crowdlogic.numerics.arrays import Floats
+from crowdlogic.planning.committee import Committee, make_committee
 from crowdlogic.planning.decisions import NO_DECISIONS, Decisions
 from crowdlogic.truth.dependence import state_confidence
 
@@ -20,7 +24,7 @@ def expected_mistakes_removed(
     estimate: Estimate,
     *,
     decisions: Decisions = NO_DECISIONS,
-    before: Estimate | None = None,  # noqa: ARG001
+    before: Estimate | Committee | None = None,
 ) -> Floats:
     """removed[i], the expected number of wrong answers that deciding unit i puts right; 0 where it was decided.
 
@@ -28,8 +32,15 @@ def expected_mistakes_removed(
         labels: The labels.
         estimate: The present estimate.
         decisions: What was decided so far.
-        before: The estimate before the first decision, which says where answers turned out wrong.
+        before: The committee of the labels (`make_committee`), which is best made once for many calls; or the estimate
+            before the first decision, to make one now; None takes the present estimate for it.
     """
     stated = state_confidence(labels, estimate, anchors=decisions.truth)
-    confidence = stated.beliefs.max(axis=1) if labels.n_classes else np.ones(labels.n_units)
-    return np.where(decisions.classes(labels) == UNKNOWN, 1.0 - confidence, 0.0)
+    if not labels.n_classes:
+        return np.zeros(labels.n_units)
+    committee = before if isinstance(before, Committee) else make_committee(labels, before or estimate)
+    decided = decisions.classes(labels)
+    pooled = committee.pool(stated, decisions)
+    answer = np.maximum(stated.answer, 0)
+    wrong = 1.0 - np.take_along_axis(pooled, answer[:, None], axis=1)[:, 0]
+    return np.where(decided == UNKNOWN, wrong, 0.0)

@@ -19,6 +19,7 @@ from tests.workflows.review.small_reviews import (
 )
 
 from crowdlogic.errors import DataError
+from crowdlogic.planning.review_order import expected_mistakes_removed
 from crowdlogic.store.decisions import Cause, Choice, DecisionKind
 from crowdlogic.workflows.review.queue import ItemState, QueueFilter
 from crowdlogic.workflows.review.requests import OutdatedError, UnknownItemError
@@ -30,7 +31,7 @@ def test_the_most_doubtful_item_comes_first_and_none_is_served_twice(tmp_path: P
         first = session.serve("ann", most=5)
         more = session.serve("ann", most=5, holding=[view.item for view in first])
 
-    doubt = 1 - material.fit.estimate.confidence
+    doubt = expected_mistakes_removed(material.labels, material.fit.estimate)
     assert [view.item for view in (*first, *more)] == np.argsort(-doubt, kind="stable")[:10].tolist()
     assert {view.chosen for view in first} == {Choice.queue}
 

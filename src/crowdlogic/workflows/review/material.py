@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -29,6 +30,7 @@ from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.refit import known_truths, refit
 from crowdlogic.learning.saved_run import load_run
 from crowdlogic.numerics.arrays import Ints
+from crowdlogic.planning.committee import Committee, make_committee
 from crowdlogic.planning.decisions import Decisions
 from crowdlogic.planning.warm_refit import refit as refit_method
 from crowdlogic.registry import TRUTH_METHODS
@@ -118,6 +120,11 @@ class ReviewMaterial:
     rules: ReviewRules | None = None
     tool: str | None = None
     notices: tuple[str, ...] = ()
+
+    @cached_property
+    def committee(self) -> Committee:
+        """Other methods on the same labels, which say where answers may be wrong."""
+        return make_committee(self.labels, self.fit.estimate)
 
     @property
     def has_classifier(self) -> bool:

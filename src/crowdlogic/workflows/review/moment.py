@@ -85,7 +85,7 @@ def make_moment(
 ) -> ReviewMoment:
     """Everything that follows from a fit with some decisions."""
     labels, estimate = material.labels, fit.estimate
-    removed = expected_mistakes_removed(labels, estimate, decisions=decisions, before=material.fit.estimate)
+    removed = expected_mistakes_removed(labels, estimate, decisions=decisions, before=material.committee)
     standings = annotator_standings(labels, estimate)
     viewer = ItemViewer(
         form=AnswerForm(labels),

@@ -1,0 +1,61 @@
+"""`crowdlogic next`: which items are worth one more label, and by whom."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from crowdlogic.cli.console import say, show_result
+from crowdlogic.cli.options import JsonOption, OutFile, SeedOption, ToOption, reads_labels
+from crowdlogic.planning.skills import LOAD
+from crowdlogic.workflows.inputs import InputOptions, parse_names
+from crowdlogic.workflows.next import COUNT, NextOptions, plan_next
+
+LabelsOrRun = Annotated[
+    str, typer.Argument(metavar="LABELS|RUN", help="A file of labels, or a run that `crowdlogic train` wrote.")
+]
+AvailableOption = Annotated[
+    str | None, typer.Option("--annotators", metavar="NAMES", help="Who is available, separated by commas; else all.")
+]
+
+
+@reads_labels
+def command(
+    labels: LabelsOrRun,
+    *,
+    out: OutFile,
+    count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many labels to buy.")] = COUNT,
+    annotators: AvailableOption = None,
+    load: Annotated[
+        float, typer.Option("--load", min=0.0, help="Largest share for one annotator, in terms of their share so far.")
+    ] = LOAD,
+    items: Annotated[str | None, typer.Option("--items", metavar="FILE", help="The items, with their texts.")] = None,
+    method: Annotated[str | None, typer.Option("--method", "-m", help="The truth method; else what suits.")] = None,
+    dependence: Annotated[
+        str, typer.Option("--dependence", help="How far labels of one item depend on each other: public or none.")
+    ] = "public",
+    seed: SeedOption = 0,
+    to: ToOption = None,
+    input: InputOptions,
+    json: JsonOption = False,
+) -> None:
+    """Say which items are worth one more label, by whom, what that should bring, and when to stop."""
+    planned = plan_next(
+        NextOptions(
+            labels=labels,
+            out=out,
+            count=count,
+            annotators=parse_names(annotators),
+            load=load,
+            items=items,
+            method=method,
+            dependence=dependence,
+            seed=seed,
+            format=to,
+            input=input,
+        )
+    )
+    if json:
+        show_result(planned, as_json=True)
+    say(*planned.notices, *planned.messages)

@@ -1,0 +1,110 @@
+"""How far more labels bring the expected accuracy, when they stop paying, and whether votes or gold are the better buy.
+
+Axes: i unit, s item, d number of further labels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.sums import sum_by
+from crowdlogic.planning.next_labels import NextLabels, item_gains
+from crowdlogic.planning.skills import Skills
+
+WORTHWHILE = 0.05
+"""Labels are worth buying while each is expected to remove so much of a mistake: one mistake for twenty labels."""
+NEXT = 1000
+"""How many labels after the batch the forecast speaks of."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Forecast:
+    """What more labels are expected to bring.
+
+    Attributes:
+        units: How many answers there are.
+        accuracy: The expected accuracy now.
+        votes: votes[p], by how many wrong answers the p-th further label lowers their expected number, best first.
+        decisions: decisions[p], the same of the p-th item that somebody decides who knows the truth.
+        batch: The labels chosen.
+    """
+
+    units: int
+    accuracy: float
+    votes: Floats
+    decisions: Floats
+    batch: NextLabels
+
+    @property
+    def accuracy_after_batch(self) -> float:
+        """The expected accuracy with the labels chosen."""
+        return self.accuracy + self.batch.total / max(self.units, 1)
+
+    def gain_of_votes(self, count: int, *, after: int = 0) -> float:
+        """By how much so many further labels, after others, raise the expected accuracy."""
+        return float(self.votes[after : after + count].sum()) / max(self.units, 1)
+
+    @property
+    def worth_buying(self) -> int:
+        """How many labels are worth buying: while each removes `WORTHWHILE` of a mistake."""
+        return int(np.count_nonzero(self.votes >= WORTHWHILE))
+
+    @property
+    def votes_per_decision(self) -> float:
+        """How many votes gain as much as one decision, over as many decisions as the batch has labels."""
+        count = len(self.batch.item)
+        votes, known = self.batch.total, float(self.decisions[:count].sum())
+        return known / votes if votes > 0 else float("inf")
+
+    def sentences(self) -> tuple[str, ...]:
+        """What to know, in words."""
+        return (self._describe_batch(), self._describe_end(), self._describe_gold())
+
+    def _describe_batch(self) -> str:
+        count, after = len(self.batch.item), self.gain_of_votes(NEXT, after=len(self.batch.item))
+        bring = "label brings" if count == 1 else "labels bring"
+        return (
+            f"{count:,} more {bring} expected accuracy from {100 * self.accuracy:.1f} to "
+            f"{100 * self.accuracy_after_batch:.1f} %; after that, {NEXT:,} buy {100 * after:.1f} points."
+        )
+
+    def _describe_end(self) -> str:
+        rate = f"it takes more than {1 / WORTHWHILE:.0f} labels to remove one mistake"
+        if not self.worth_buying:
+            return f"Stop buying labels: {rate}."
+        return f"Stop after about {approximate_count(self.worth_buying)}: from then on {rate}."
+
+    def _describe_gold(self) -> str:
+        count = len(self.batch.item)
+        known, votes = float(self.decisions[:count].sum()), self.batch.total
+        rate = self.votes_per_decision
+        said = f"{min(count, len(self.decisions)):,} decisions by somebody who knows remove about {known:,.0f} mistakes"
+        better = f"gold is the better buy if a decision costs less than {rate:,.1f} votes"
+        return f"{said}, {count:,} votes about {votes:,.0f}: {better if np.isfinite(rate) else 'buy gold'}."
+
+
+def approximate_count(count: int) -> str:
+    """A count to two figures."""
+    digits = max(len(str(count)) - 2, 0)
+    return f"{round(count, -digits):,}"
+
+
+def make_forecast(labels: CrowdLabels, estimate: Estimate, skills: Skills, batch: NextLabels) -> Forecast:
+    """What a batch of labels, and those after it, are expected to bring."""
+    gains = np.sort(item_gains(labels, estimate, skills).ravel())[::-1]
+    confidence = estimate.beliefs.max(axis=1, initial=0.0)
+    wrong = 1.0 - confidence
+    if labels.offsets is not None:
+        wrong = sum_by(labels.item_of_unit, len(labels.items), wrong)
+    return Forecast(
+        units=len(confidence),
+        accuracy=float(confidence.mean()) if len(confidence) else 1.0,
+        votes=gains,
+        decisions=np.sort(wrong)[::-1],
+        batch=batch,
+    )

@@ -1,0 +1,201 @@
+"""Labels, or a run, to a plan: which items to label next and by whom, what that should bring, and when to stop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from crowdlogic.data.corpus import Corpus, align
+from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.files import STANDARD_STREAM, write_bytes
+from crowdlogic.data.labels import CrowdLabels, find_codes
+from crowdlogic.data.names import as_text
+from crowdlogic.data.wording import pluralise
+from crowdlogic.data.writing import write_table
+from crowdlogic.errors import OptionError
+from crowdlogic.numerics.arrays import Bools
+from crowdlogic.planning.forecast import Forecast, make_forecast
+from crowdlogic.planning.next_labels import NextLabels, choose_next
+from crowdlogic.planning.skills import LOAD, annotator_skills
+from crowdlogic.store.layout import is_run
+from crowdlogic.store.runs import read_run
+from crowdlogic.truth.calibrated import infer_calibrated
+from crowdlogic.workflows.inputs import InputOptions
+from crowdlogic.workflows.next_tasks import TASK_WRITERS
+from crowdlogic.workflows.outputs import answer_format, check_distinct, check_writable
+from crowdlogic.workflows.tables import ResultTable
+from crowdlogic.workflows.truth_methods import (
+    collect_convergence_warnings,
+    configured_method,
+    parse_dependence,
+    suggest_method,
+)
+
+COUNT = 300
+"""Default number of labels."""
+FORECAST_AT = (100, 300, 1000, 3000, 10_000)
+"""Numbers of labels of which the forecast is shown."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NextOptions:
+    """The options of `plan_next`.
+
+    Attributes:
+        labels: A file of labels, or the folder of a run.
+        out: The file for the plan: a table, or tasks for Label Studio or Prodigy in the order of the plan.
+        count: How many labels to buy.
+        annotators: The names of those who are available; None for everybody.
+        load: The largest share of the labels for one annotator, in terms of their share so far.
+        items: For labels: a file of the items, whose texts go into the plan.
+        method: For labels: the truth method; None for the one that suits them.
+        dependence: For labels: a name in `truth_methods.DEPENDENCES`.
+        seed: Random seed.
+        format: The format of the plan; None to take it from the suffix.
+        input: How the labels are read.
+    """
+
+    labels: str
+    out: str
+    count: int = COUNT
+    annotators: Sequence[str] | None = None
+    load: float = LOAD
+    items: str | None = None
+    method: str | None = None
+    dependence: str = "public"
+    seed: int = 0
+    format: str | None = None
+    input: InputOptions = field(default_factory=InputOptions)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Planned:
+    """What `plan_next` found.
+
+    Attributes:
+        method: The truth method, or that of the run.
+        batch: The labels to buy.
+        forecast: What they, and those after them, should bring.
+        out: Where the plan is.
+        notices: What a person should know of the labels and the fit.
+    """
+
+    method: str
+    batch: NextLabels
+    forecast: Forecast
+    out: str
+    notices: tuple[str, ...]
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """The outcome: where the plan is, what it brings, when to stop, whether votes or gold."""
+        items, people = len(np.unique(self.batch.item)), len(np.unique(self.batch.annotator))
+        labels = pluralise(len(self.batch.item), "label")
+        said = f"{labels} of {pluralise(items, 'item')} by {pluralise(people, 'annotator')}"
+        return (f"{self.method}: {said} -> {self.out}", *self.forecast.sentences())
+
+    def table(self) -> ResultTable:
+        """The expected accuracy after further labels."""
+        rows = [(0, f"{100 * self.forecast.accuracy:.1f} %"), *self._rows()]
+        return ResultTable(title="expected accuracy", columns=["further labels", "expected accuracy"], rows=rows)
+
+    def _rows(self) -> list[tuple[int, str]]:
+        least = len(self.forecast.votes)
+        after = ((n, self.forecast.accuracy + self.forecast.gain_of_votes(n)) for n in FORECAST_AT if n <= least)
+        return [(n, f"{100 * accuracy:.1f} %") for n, accuracy in after]
+
+    def figures(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return {
+            "method": self.method,
+            "labels": len(self.batch.item),
+            "expected_accuracy": self.forecast.accuracy,
+            "expected_accuracy_after": self.forecast.accuracy_after_batch,
+            "worth_buying": self.forecast.worth_buying,
+            "votes_per_decision": self.forecast.votes_per_decision,
+            "out": self.out,
+        }
+
+
+def plan_next(options: NextOptions) -> Planned:
+    """Plan the next labels and write the plan."""
+    written_as = _output_format(options)
+    check_distinct(read=(options.labels, options.items), written=(options.out,))
+    labels, estimate, corpus, notices = _read(options)
+    available = _available(labels, options.annotators)
+    skills = annotator_skills(labels, estimate, available=available, load=options.load)
+    batch = choose_next(labels, estimate, skills, count=options.count)
+    forecast = make_forecast(labels, estimate, skills, batch)
+    _write(options.out, written_as, plan_table(labels, estimate, batch, corpus), labels=labels, corpus=corpus)
+    return Planned(method=estimate.method, batch=batch, forecast=forecast, out=options.out, notices=notices)
+
+
+def _output_format(options: NextOptions) -> str | None:
+    """The format of the plan, checked before the work."""
+    if is_run(Path(options.labels)):
+        written_as = options.format
+    else:
+        own = answer_format(options.labels, options.out, read_as=options.input.format, named=options.format)
+        written_as = own if own in TASK_WRITERS else options.format
+    check_writable(options.out, written_as)
+    return written_as
+
+
+def _read(options: NextOptions) -> tuple[CrowdLabels, Estimate, Corpus | None, tuple[str, ...]]:
+    """The labels, what is believed of them, and the items where they are known."""
+    if is_run(Path(options.labels)):
+        if options.items is not None or options.method is not None:
+            raise OptionError(f"{options.labels}: a run has its items and its method. Leave --items and -m out.")
+        record = read_run(options.labels)
+        return record.labels, record.estimate, record.corpus, ()
+    by_file = options.input.by_file(options.labels, options.items)
+    crowd = by_file[options.labels].read_crowd(options.labels)
+    corpus = crowd.corpus
+    if options.items is not None:
+        labels, corpus = align(crowd.labels, by_file[options.items].read_corpus(options.items))
+    else:
+        labels = crowd.labels
+    dependence = parse_dependence(options.dependence)
+    name = options.method or suggest_method(labels)[0]
+    method = configured_method(name, seed=options.seed, dependence=dependence)
+    with collect_convergence_warnings() as warned:
+        estimate = infer_calibrated(method, labels, corpus, dependence=dependence)
+    return labels, estimate, corpus, (*labels.intake.messages(), *warned)
+
+
+def _available(labels: CrowdLabels, names: Sequence[str] | None) -> Bools | None:
+    """available[j] from the names of those who can be asked; None for everybody."""
+    if names is None:
+        return None
+    able = np.zeros(len(labels.annotators), dtype=bool)
+    able[find_codes(names, as_text(labels.annotators), "annotator")] = True
+    return able
+
+
+def plan_table(labels: CrowdLabels, estimate: Estimate, batch: NextLabels, corpus: Corpus | None) -> pl.DataFrame:
+    """One row for each label to buy: item, annotator, gain; for documents also text, label, confidence and labels."""
+    columns: dict[str, Any] = {
+        "item": labels.items.gather(batch.item),
+        "annotator": labels.annotators.gather(batch.annotator),
+        "gain": np.round(batch.gain, 6),
+    }
+    if labels.offsets is None:
+        names = [None if name is None else str(name) for name in estimate.answer_names()]
+        columns["label"] = pl.Series([names[item] for item in batch.item.tolist()], dtype=pl.String)
+        columns["confidence"] = np.round(estimate.confidence[batch.item], 6)
+        columns["labels"] = labels.labels_per_unit()[batch.item]
+        if corpus is not None and corpus.texts is not None:
+            columns["text"] = pl.Series([corpus.texts[item] for item in batch.item.tolist()], dtype=pl.String)
+    return pl.DataFrame(columns)
+
+
+def _write(out: str, format: str | None, plan: pl.DataFrame, *, labels: CrowdLabels, corpus: Corpus | None) -> None:
+    if format in TASK_WRITERS and out != STANDARD_STREAM:
+        write_bytes(out, TASK_WRITERS[format](plan, labels, corpus, out))
+    else:
+        write_table(out, plan, format=format)

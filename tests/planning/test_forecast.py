@@ -1,0 +1,62 @@
+"""The forecast in figures and words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from crowdlogic.data.simulate.crowds import simulate_crowd
+from crowdlogic.numerics.arrays import Floats
+from crowdlogic.planning.forecast import Forecast, approximate_count, make_forecast
+from crowdlogic.planning.next_labels import NextLabels, choose_next
+from crowdlogic.planning.skills import annotator_skills
+from crowdlogic.truth.calibrated import infer_calibrated
+from crowdlogic.truth.dawid_skene import DawidSkene
+
+
+def forecast(votes: Floats, gain: Floats) -> Forecast:
+    batch = NextLabels(item=np.arange(len(gain)), annotator=np.zeros(len(gain), dtype=np.int64), gain=gain)
+    return Forecast(units=1000, accuracy=0.931, votes=votes, decisions=np.full(1000, 0.4), batch=batch)
+
+
+def test_the_sentences_say_what_to_buy_and_when_to_stop() -> None:
+    found = forecast(np.concatenate([np.full(300, 0.03), np.full(2000, 0.002)]), np.full(300, 0.03))
+
+    assert found.sentences() == (
+        "300 more labels bring expected accuracy from 93.1 to 94.0 %; after that, 1,000 buy 0.2 points.",
+        "Stop buying labels: it takes more than 20 labels to remove one mistake.",
+        "300 decisions by somebody who knows remove about 120 mistakes, 300 votes about 9: gold is the better buy if a "
+        "decision costs less than 13.3 votes.",
+    )
+
+
+def test_labels_are_worth_buying_while_twenty_remove_a_mistake() -> None:
+    found = forecast(np.concatenate([np.full(1234, 0.1), np.full(500, 0.01)]), np.full(10, 0.1))
+
+    assert found.worth_buying == 1234
+    assert found.sentences()[1] == (
+        "Stop after about 1,200: from then on it takes more than 20 labels to remove one mistake."
+    )
+
+
+def test_votes_that_gain_nothing_leave_gold() -> None:
+    assert forecast(np.zeros(10), np.zeros(5)).sentences()[2].endswith("5 votes about 0: buy gold.")
+
+
+def test_counts_are_rounded_to_two_figures() -> None:
+    assert [approximate_count(n) for n in (7, 45, 451, 12_345)] == ["7", "45", "450", "12,000"]
+
+
+def test_the_forecast_of_labels_agrees_with_the_batch() -> None:
+    """The batch goes to whom the labels say most of, so it gains as much as typical annotators, or more."""
+    labels = simulate_crowd(np.random.default_rng(0), units=800, annotators=20, classes=3, labels_per_unit=4).labels
+    estimate = infer_calibrated(DawidSkene(), labels)
+    skills = annotator_skills(labels, estimate)
+    batch = choose_next(labels, estimate, skills, count=200)
+
+    found = make_forecast(labels, estimate, skills, batch)
+
+    assert found.accuracy == pytest.approx(estimate.confidence.mean())
+    assert 0.8 * found.gain_of_votes(200) < batch.total / 800 < 2 * found.gain_of_votes(200)
+    assert (np.diff(found.votes) <= 0).all()
+    assert found.decisions[0] == pytest.approx(1 - estimate.confidence.min())

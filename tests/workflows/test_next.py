@@ -1,0 +1,89 @@
+"""The plan of the next labels, called from Python."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from crowdlogic.data.simulate.crowds import simulate_crowd
+from crowdlogic.data.writing import write_labels
+from crowdlogic.errors import OptionError
+from crowdlogic.workflows.next import NextOptions, plan_next
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> str:
+    made = simulate_crowd(np.random.default_rng(0), units=120, annotators=12, classes=("no", "yes"), labels_per_unit=3)
+    write_labels(tmp_path / "labels.csv", made.labels)
+    items = pl.DataFrame({"item": made.labels.items, "text": [f"text {n}" for n in range(120)]})
+    items.write_csv(tmp_path / "items.csv")
+    return str(tmp_path / "labels.csv")
+
+
+def test_the_plan_is_a_row_for_each_label_to_buy(labels: str, tmp_path: Path) -> None:
+    out = str(tmp_path / "next.csv")
+
+    planned = plan_next(NextOptions(labels=labels, out=out, count=40, items=str(tmp_path / "items.csv")))
+
+    table = pl.read_csv(out)
+    assert table.columns == ["item", "annotator", "gain", "label", "confidence", "labels", "text"]
+    assert len(table) == 40
+    assert table["text"][0].startswith("text ")
+    assert table["gain"].sum() == pytest.approx(planned.batch.total, abs=1e-4)
+    assert planned.messages[0].startswith("ensemble: 40 labels of ")
+    assert planned.messages[0].endswith(f"annotators -> {out}")
+    assert planned.messages[1].startswith("40 more labels bring expected accuracy from ")
+
+
+def test_only_those_who_are_named_are_asked(labels: str, tmp_path: Path) -> None:
+    out = str(tmp_path / "next.jsonl")
+
+    plan_next(NextOptions(labels=labels, out=out, count=20, annotators=("w03", "w07"), load=50))
+
+    assert set(pl.read_ndjson(out)["annotator"]) <= {"w03", "w07"}
+
+
+def test_tasks_for_label_studio_and_prodigy_are_in_the_order_of_the_plan(labels: str, tmp_path: Path) -> None:
+    items = str(tmp_path / "items.csv")
+    plan_next(NextOptions(labels=labels, out=str(tmp_path / "plan.csv"), count=30, items=items))
+    plan_next(NextOptions(labels=labels, out=str(tmp_path / "t.json"), count=30, items=items, format="label-studio"))
+    plan_next(NextOptions(labels=labels, out=str(tmp_path / "t.jsonl"), count=30, items=items, format="prodigy"))
+
+    order = list(dict.fromkeys(pl.read_csv(tmp_path / "plan.csv")["item"].to_list()))
+    tasks = json.loads((tmp_path / "t.json").read_text())
+    lines = [json.loads(line) for line in (tmp_path / "t.jsonl").read_text().splitlines()]
+    assert [task["id"] for task in tasks] == order
+    assert [line["meta"]["item"] for line in lines] == order
+    assert "predictions" not in tasks[0]
+    assert "accept" not in lines[0]
+
+
+def test_the_forecast_is_a_table_and_plain_data(labels: str, tmp_path: Path) -> None:
+    planned = plan_next(NextOptions(labels=labels, out=str(tmp_path / "next.csv"), count=10))
+
+    assert planned.table().columns == ["further labels", "expected accuracy"]
+    assert [row[0] for row in planned.table().rows] == [0, 100, 300, 1000]
+    figures = planned.figures()
+    assert figures["expected_accuracy"] < figures["expected_accuracy_after"] < 1
+
+
+def test_an_unknown_annotator_is_refused(labels: str, tmp_path: Path) -> None:
+    with pytest.raises(Exception, match=r"No annotator is called 'w99'\."):
+        plan_next(NextOptions(labels=labels, out=str(tmp_path / "next.csv"), annotators=("w99",)))
+
+    assert not (tmp_path / "next.csv").exists()
+
+
+def test_tasks_need_texts(labels: str, tmp_path: Path) -> None:
+    out = str(tmp_path / "t.json")
+
+    with pytest.raises(OptionError) as caught:
+        plan_next(NextOptions(labels=labels, out=out, format="label-studio"))
+
+    assert str(caught.value) == (
+        f"{out}: Label Studio needs the texts, and they are not known. Write .csv or .jsonl instead."
+    )

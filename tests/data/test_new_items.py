@@ -68,3 +68,9 @@ def test_what_is_no_items_is_refused_in_one_sentence(items: Any, message: str) -
         to_corpus(items, sequential=False)
 
     assert str(caught.value) == message
+
+
+def test_a_frame_of_texts_alone_is_numbered() -> None:
+    made = to_corpus(pl.DataFrame({"text": ["one", "two"]}), sequential=False)
+
+    assert (made.items.to_list(), made.texts) == ([0, 1], ("one", "two"))

@@ -149,3 +149,11 @@ def test_facts_about_unknown_items_are_said_by_a_fit() -> None:
         "the rules:1:6: the table of Similar: 1 of 3 facts are about items that are not here, such as 'j1', and were left "
         "out (here are i0, i1, i2, ...)."
     ]
+
+
+def test_items_that_stand_in_every_row_of_their_labels_are_taken_once() -> None:
+    frame, limits = label_rows(), TrainingLimits(epochs=2)
+
+    learned = LogicLNCL(limits=limits).fit(frame.select("item", "text"), frame.drop("text"))
+
+    assert learned.estimate.items.to_list() == [f"i{k}" for k in range(40)]

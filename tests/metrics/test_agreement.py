@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats import inter_rater
 
-from crowdlogic.data.frames import from_arrays, from_matrix, from_sequences
+from crowdlogic.data.frames import from_arrays, from_frame, from_matrix, from_sequences
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
 from crowdlogic.metrics.agreement import Agreement, agreement
@@ -323,3 +323,11 @@ def test_options_that_make_no_sense_are_refused() -> None:
         agreement(crowd(0), replicates=-1)
     with pytest.raises(OptionError, match=r"^level: 95 is no level of an interval\. Give one between 0 and 1, such"):
         agreement(crowd(0), level=95)
+
+
+def test_a_frame_goes_straight_in() -> None:
+    frame = pl.DataFrame({"item": ["u", "u", "v", "v"], "annotator": list("abab"), "label": list("xxyx")})
+
+    found = agreement(frame, replicates=0)  # type: ignore[arg-type]
+
+    assert [one.value for one in found][:1] == [one.value for one in agreement(from_frame(frame), replicates=0)][:1]

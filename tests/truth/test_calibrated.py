@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 
+from crowdlogic.data.frames import from_frame
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate.crowds import simulate_crowd
 from crowdlogic.metrics.calibration import calibration_error, log_loss
@@ -17,6 +19,7 @@ from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.dependence import PUBLIC_CROWDS, state_confidence
 from crowdlogic.truth.ensemble import Ensemble
 from crowdlogic.truth.fitting import Fitting
+from crowdlogic.truth.majority import MajorityVote
 
 
 def copying_crowd(seed: int, share: float) -> tuple[CrowdLabels, Ints]:
@@ -113,3 +116,11 @@ def test_without_anchors_it_is_the_statement_of_public_sets() -> None:
     found = infer_calibrated(DawidSkene(), labels)
 
     np.testing.assert_array_equal(found.beliefs, state_confidence(labels, DawidSkene().infer(labels)).beliefs)
+
+
+def test_a_name_and_a_frame_go_straight_in() -> None:
+    frame = pl.DataFrame({"item": ["u", "u", "v", "v"], "annotator": list("abab"), "label": list("xxyx")})
+
+    found = infer_calibrated("majority", frame)  # type: ignore[arg-type]
+
+    np.testing.assert_array_equal(found.beliefs, infer_calibrated(MajorityVote(), from_frame(frame)).beliefs)

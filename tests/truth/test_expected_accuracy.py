@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.stats import t
 
 from crowdlogic.data.estimate import Calibration, Estimate
+from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.simulate.crowds import simulate_crowd
+from crowdlogic.truth.calibrated import infer_calibrated
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.ensemble import Ensemble
 from crowdlogic.truth.expected_accuracy import accuracy_interval, describe_mistakes, describe_source, expected_accuracy
+from crowdlogic.truth.majority import MajorityVote
 
 CALIBRATION = Calibration(source="eleven public crowd sets", correlation=0.5, doubt=0.02, spread=0.04, sets=11)
 
@@ -75,3 +79,14 @@ def test_the_sentence_says_how_many_and_by_what() -> None:
         "0 to 7 of 30 tags are likely wrong, as on eleven public crowd sets."
     )
     assert describe_source(replace(CALIBRATION, anchors=40)) == "by 40 known items of this data"
+
+
+def test_it_shows_itself_on_one_line_and_takes_the_outcome_of_a_training() -> None:
+    labels = from_arrays(["u", "u", "v", "v"], list("abab"), list("xxyx"))
+    estimate = infer_calibrated(MajorityVote(), labels)
+
+    found = expected_accuracy(SimpleNamespace(estimate=estimate))  # type: ignore[arg-type]
+
+    assert found == expected_accuracy(estimate)
+    assert repr(found).startswith("ExpectedAccuracy(0.")
+    assert len(repr(found)) < 90

@@ -44,10 +44,17 @@ def corpus_from_table(table: pl.DataFrame, source: TableSource, columns: Mapping
 
 
 def texts_beside_labels(frame: Any) -> Corpus | None:
-    """The texts of the items in a frame with a row per label; None where it is none, or has no text for its items."""
+    """The texts of the items in a frame with a row per label; None where it is none, or has no text for its items.
+
+    What is left of such a frame without its labels, the item and its text in each row, is one, too.
+    """
     table = to_polars(frame, FRAME)
     roles = find_roles(table.columns)
-    return texts_of_labels(table, FRAME) if {"item", "annotator", "label"} <= set(roles) else None
+    if {"item", "annotator", "label"} <= set(roles):
+        return texts_of_labels(table, FRAME)
+    if set(roles) != {"item", "text"} or not table[roles["item"]].is_duplicated().any():
+        return None
+    return _one_text_each(table, roles)
 
 
 def number_items(table: pl.DataFrame, columns: Mapping[str, str] | None = None) -> pl.DataFrame | None:
@@ -73,6 +80,11 @@ def texts_of_labels(
     roles = find_roles(table.columns, columns, where=source.name)
     if not {"item", "label", "text"} <= set(roles) or "tokens" in roles or "tags" in roles:
         return None
+    return _one_text_each(table, roles)
+
+
+def _one_text_each(table: pl.DataFrame, roles: Mapping[str, str]) -> Corpus | None:
+    """The text of every item, where all its rows have the same; None otherwise."""
     rows = table.select(pl.col(roles["item"]).alias("item"), pl.col(roles["text"]).cast(pl.String).alias("text"))
     rows = rows.filter(rows["item"].is_not_null() & (rows["item"].cast(pl.String).str.strip_chars() != ""))
     several = pl.col("text").drop_nulls().unique(maintain_order=True)

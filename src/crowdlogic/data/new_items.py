@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from crowdlogic.data.corpus import Corpus, documents, sentences
-from crowdlogic.data.item_tables import corpus_from_frame
+from crowdlogic.data.frames import FRAME
+from crowdlogic.data.intake.dataframes import to_polars
+from crowdlogic.data.item_tables import corpus_from_table, number_items
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.tokenization import tokenize_corpus
 from crowdlogic.errors import CorpusError
@@ -38,7 +40,9 @@ def _name_items(items: Any) -> Corpus:
     if isinstance(items, CrowdLabels):
         raise CorpusError(f"These are labels where items are expected. {ACCEPTED}")
     if hasattr(items, "columns") or isinstance(items, dict):
-        return corpus_from_frame(items)
+        table = to_polars(items, FRAME)
+        numbered = number_items(table)  # where the items have no names
+        return corpus_from_table(table if numbered is None else numbered, FRAME)
     try:
         listed = list(items)
     except TypeError:

@@ -100,6 +100,10 @@ class Run:
         """What each rule does, alone."""
         return tuple(decode_record(RuleAudit, row, RULES) for row in self.record.audit)
 
+    def to_frame(self) -> pl.DataFrame:
+        """The clean labels: item, label, confidence and a column p_<class> per class."""
+        return self.learned.to_frame()
+
     def predict(self, items: Any, *, student: bool = False, calibrated: bool = True) -> Beliefs:
         """Beliefs on new items (a Corpus, a frame, texts or token lists): the teacher's, or the student's alone.
 

@@ -31,6 +31,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from crowdlogic.data.frames import as_labels
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.errors import OptionError
 from crowdlogic.metrics.pairwise import MIN_SHARED, mean_kappa_influence, pair_counts, pair_table
@@ -99,13 +100,14 @@ def agreement(
     """Every coefficient of agreement, with its interval.
 
     Args:
-        labels: Who gave which label to what.
+        labels: Who gave which label to what, or the frame that says so.
         replicates: How many resamples of the items the intervals come from; 0 for no interval (cohen needs none).
         level: The level of the intervals.
         seed: The seed of the resamples.
         min_shared: How many units two annotators must share to have a part in cohen.
     """
     _check_options(replicates, level)
+    labels = as_labels(labels, "agreement")
     require_whole_labels(labels, "Agreement")
     blocks = resampling_blocks(labels)
     sums = split_sums(blocks.frequency @ blocks.rows[None])

@@ -20,6 +20,7 @@ import numpy as np
 
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate
+from crowdlogic.data.frames import as_labels
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.engines.shard import UNKNOWN
 from crowdlogic.engines.shards import anchor_classes
@@ -29,7 +30,7 @@ from crowdlogic.numerics.arrays import Ints
 from crowdlogic.numerics.tempering import temper
 from crowdlogic.truth.dependence import PUBLIC_CROWDS, Dependence, keep_known, state_confidence
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
-from crowdlogic.truth.methods import TruthMethod, infer_truth
+from crowdlogic.truth.methods import TruthMethod, as_truth_method, infer_truth
 
 ENOUGH_ANCHORS = 30
 """With fewer known items their own scale is not fitted."""
@@ -52,12 +53,13 @@ def infer_calibrated(
     """Fit a method, and state its beliefs on a calibrated scale.
 
     Args:
-        method: The truth method.
-        labels: The labels.
+        method: The truth method, or its name.
+        labels: The labels, or the frame that holds them.
         corpus: The items, for methods that read them.
         fitting: Options of the fit; its anchors, if there are enough, also fit the scale.
         dependence: How far labels of one item depend on each other; None keeps the method's own posterior.
     """
+    method, labels = as_truth_method(method), as_labels(labels, "infer_calibrated")
     found = infer_truth(method, labels, corpus, fitting=fitting)
     if dependence is None:
         return found

@@ -42,6 +42,10 @@ class ExpectedAccuracy:
     n: int
     calibration: Calibration
 
+    def __repr__(self) -> str:
+        rests_on = self.calibration.source
+        return f"ExpectedAccuracy({self.mean:.3f}, from {self.low:.3f} to {self.high:.3f}, of {self.n:,}; {rests_on})"
+
     @property
     def mistakes(self) -> tuple[int, int]:
         """The fewest and the most wrong answers that are likely."""
@@ -53,7 +57,12 @@ class ExpectedAccuracy:
 
 
 def expected_accuracy(estimate: Estimate) -> ExpectedAccuracy | None:
-    """The expected share of right answers; None without a calibration, or without an answer that is in doubt."""
+    """The expected share of right answers; None without a calibration, or without an answer that is in doubt.
+
+    Args:
+        estimate: What a method believes; of the outcome of a training, its estimate.
+    """
+    estimate = getattr(estimate, "estimate", estimate)
     confidence = _uncertain(estimate)
     if estimate.calibration is None or not len(confidence):
         return None

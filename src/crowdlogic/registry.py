@@ -291,6 +291,7 @@ PRESETS = Registry(
         "sentiment-paper": "crowdlogic.learning.presets:sentiment_paper_preset",
         "sentiment-encoder": "crowdlogic.learning.presets:sentiment_encoder_preset",
         "ner": "crowdlogic.learning.presets:ner_preset",
+        "ner-released": "crowdlogic.learning.presets:ner_released_preset",
         "ner-paper": "crowdlogic.learning.presets:ner_paper_preset",
     },
 )

@@ -18,6 +18,7 @@ def test_a_grid_is_ordered_seed_by_seed():
     jobs = build_jobs("ner", ("a", "b"), 2)
 
     assert jobs == [Job("ner", "a", 0), Job("ner", "b", 0), Job("ner", "a", 1), Job("ner", "b", 1)]
+    assert build_jobs("ner", ("a",), 2, first=7) == [Job("ner", "a", 7), Job("ner", "a", 8)]
 
 
 def test_only_unfinished_jobs_are_run(tmp_path):

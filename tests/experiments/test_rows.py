@@ -89,3 +89,16 @@ def test_an_unknown_row_is_refused_with_the_names_of_all():
 def test_an_option_that_is_not_there_is_refused(task, row, option):
     with pytest.raises(OptionError, match=f"no option '{option}'"):
         set_up(Job(task, row, 0))
+
+
+def test_rows_beyond_the_paper_have_the_tagger_of_the_preset_and_options_of_their_own():
+    row = "logic-lncl-bilstm-crf, start majority, warm-up 2, annotators confusion, no rules"
+    setup, plain = (set_up(Job("quick-ner", name, 0)) for name in (row, "logic-lncl-bilstm-crf"))
+    theirs = set_up(Job("quick-ner", "aggnet-bilstm-crf", 0)).task.method
+
+    method = setup.task.method
+    assert (method.start.name, method.warm_up, method.annotators.name) == ("majority", 2, "confusion")
+    assert (setup.task.rules, plain.task.method.start.name) == (None, "bsc-seq")
+    assert plain.task.rules is not None
+    assert {method.classifier.name, plain.task.method.classifier.name, theirs.classifier.name} == {"bilstm-crf"}
+    assert (theirs.start.name, theirs.annotators.name) == ("majority", "confusion")

@@ -69,9 +69,9 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> list[Recorded]:
     seen: list[Recorded] = []
     record = TrainingPass.record
 
-    def note(self: TrainingPass, epoch: Epoch) -> None:
+    def note(self: TrainingPass, epoch: Epoch, **options: Any) -> None:
         seen.append(Recorded(len(self.history) + 1, self.task, deepcopy(self.classifier), self.q_f, epoch))
-        record(self, epoch)
+        record(self, epoch, **options)
 
     monkeypatch.setattr(TrainingPass, "record", note)
     return seen

@@ -52,7 +52,7 @@ def test_a_preset_is_the_papers_configuration_with_its_rules() -> None:
 
     expected = presets.sentiment()
     assert (sentiment, str(but)) == (expected.method, str(expected.rules))
-    assert encode_options(ner) == encode_options(presets.ner(TAGS).method)
+    assert encode_options(ner) == encode_options(presets.bilstm_crf().method)
 
 
 @needs_torch
@@ -67,8 +67,8 @@ def test_a_preset_may_be_the_papers_text_to_the_letter() -> None:
 
 @needs_torch
 def test_a_preset_serves_other_methods_with_what_they_share() -> None:
-    gold, rules = configure_method(MethodChoice(method="gold", preset="ner"), TAGS)
-    aggnet, none = configure_method(MethodChoice(method="aggnet", preset="ner"), TAGS)
+    gold, rules = configure_method(MethodChoice(method="gold", preset="ner-released"), TAGS)
+    aggnet, none = configure_method(MethodChoice(method="aggnet", preset="ner-released"), TAGS)
     raykar, _ = configure_method(MethodChoice(method="raykar", preset="sentiment"), CLASSES)
 
     expected: Any = presets.ner(TAGS).method
@@ -77,7 +77,7 @@ def test_a_preset_serves_other_methods_with_what_they_share() -> None:
     assert rules == presets.ner(TAGS).rules
     assert encode_options(gold.projector) == encode_options(expected.projector)
     assert aggnet == AggNet(expected.classifier, start=expected.start)
-    layer, nothing = configure_method(MethodChoice(method="crowd-layer", preset="ner"), TAGS)
+    layer, nothing = configure_method(MethodChoice(method="crowd-layer", preset="ner-released"), TAGS)
     assert layer == CrowdLayer(expected.classifier, start=expected.start)
     assert (none, nothing) == (None, None)
     assert isinstance(raykar, Raykar)

@@ -10,7 +10,15 @@ pytest.importorskip("torch")
 
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.imitation import ConstantImitation, GrowingImitation
-from crowdlogic.learning.presets import CONLL_TIES, READINGS, PresetConfiguration, ner, sentiment, sentiment_encoder
+from crowdlogic.learning.presets import (
+    CONLL_TIES,
+    READINGS,
+    PresetConfiguration,
+    bilstm_crf,
+    ner,
+    sentiment,
+    sentiment_encoder,
+)
 from crowdlogic.registry import PRESETS
 from crowdlogic.store.options.encode import encode_options
 
@@ -90,7 +98,8 @@ def test_an_encoder_of_reviews_is_bounded_and_needs_no_gold() -> None:
         ("sentiment", sentiment()),
         ("sentiment-paper", sentiment(reading="paper")),
         ("sentiment-encoder", sentiment_encoder()),
-        ("ner", ner(TAGS)),
+        ("ner", bilstm_crf()),
+        ("ner-released", ner(TAGS)),
         ("ner-paper", ner(TAGS, reading="paper")),
     ],
 )

@@ -41,7 +41,10 @@ MethodsOption = Annotated[
         "--methods", help=f"{', '.join(study_rows(PaperTask.sentiment))}, or a method such as aggnet. May repeat."
     ),
 ]
-SeedsOption = Annotated[int | None, typer.Option("--seeds", min=1, help="Seeds 0 to N - 1; 5 if not given.")]
+SeedsOption = Annotated[int | None, typer.Option("--seeds", min=1, help="How many seeds; 5 if not given.")]
+SeedOption = Annotated[
+    int, typer.Option("--seed", min=0, help="The first seed: one that nobody tuned to can be run, too.")
+]
 JobsOption = Annotated[int, typer.Option("--jobs", min=1, help="Number of processes, each with one thread.")]
 QuickOption = Annotated[bool, typer.Option("--quick", help="Minutes, on simulated data: does it all run?")]
 
@@ -52,6 +55,7 @@ def command(
     *,
     methods: MethodsOption = None,
     seeds: SeedsOption = None,
+    seed: SeedOption = 0,
     jobs: JobsOption = 2,
     quick: QuickOption = False,
 ) -> None:
@@ -65,7 +69,7 @@ def command(
         say(REHEARSAL)
     _check_torch()
     load_task(name)  # missing data is an error before anything is written
-    wanted = build_jobs(name, rows, seeds or (2 if quick else 5))
+    wanted = build_jobs(name, rows, seeds or (2 if quick else 5), first=seed)
     todo = len(unfinished_jobs(wanted, folder))
     say(f"{len(wanted):,} runs: {len(wanted) - todo:,} are done, {todo:,} to do.")
     run_jobs(wanted, run_job, folder, processes=jobs, progress=_job_progress())

@@ -45,9 +45,16 @@ JobProgress: TypeAlias = Callable[[Job, int, int], None]
 """Callback, called after each job with the job, the number of jobs done and the number of all jobs to do."""
 
 
-def build_jobs(task: str, rows: Sequence[str], seeds: int) -> list[Job]:
-    """Every row with every seed, seed by seed: a grid that is stopped early has all rows of the first seeds."""
-    return [Job(task, row, seed) for seed in range(seeds) for row in rows]
+def build_jobs(task: str, rows: Sequence[str], seeds: int, *, first: int = 0) -> list[Job]:
+    """Every row with every seed, seed by seed: a grid that is stopped early has all rows of the first seeds.
+
+    Args:
+        task: The task.
+        rows: The rows.
+        seeds: How many seeds.
+        first: The first of them.
+    """
+    return [Job(task, row, seed) for seed in range(first, first + seeds) for row in rows]
 
 
 def unfinished_jobs(jobs: Sequence[Job], folder: Path) -> list[Job]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from crowdlogic.annotators.abstaining import Abstaining
 from crowdlogic.classifiers.protocol import Architecture
@@ -23,9 +23,10 @@ from crowdlogic.learning.baselines.raykar import Raykar
 from crowdlogic.learning.baselines.two_stage import Gold, TwoStage
 from crowdlogic.learning.imitation import Imitation
 from crowdlogic.learning.method import LearningMethod
-from crowdlogic.learning.presets import CONLL_TIES, PresetConfiguration
+from crowdlogic.learning.presets import CONLL_TIES, PresetConfiguration, bilstm_crf
 from crowdlogic.learning.stopping.held_out import HeldOut
 from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.registry import ANNOTATOR_MODELS
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.projection.presets import Start, find_preset
 from crowdlogic.rules.syntax import RuleSet
@@ -88,6 +89,22 @@ def projecting_predictions(method: TaskMethod) -> TaskMethod:
     """The rules start from the classifier's predictions instead of q_a."""
     preset = find_preset(method.projector.preset)
     return replace(method, projector=replace(method.projector, preset=replace(preset, start=Start.classifier)))
+
+
+def with_start(method: TaskMethod, name: str) -> TaskMethod:
+    """The first targets of another truth method; the vote's are the winners, ties in the paper's order."""
+    vote = MajorityVote(ties=Ties.order, order=CONLL_TIES)
+    return replace(method, start=vote if name == vote.name else truth_method(name))
+
+
+def with_annotators(method: TaskMethod, name: str) -> TaskMethod:
+    """Another annotator model."""
+    return replace(method, annotators=ANNOTATOR_MODELS.create(name))
+
+
+def with_warm_up(method: TaskMethod, epochs: int) -> TaskMethod:
+    """Another number of epochs that learn the first targets."""
+    return replace(method, warm_up=epochs)
 
 
 def without_patience(method: TaskMethod) -> TaskMethod:
@@ -198,6 +215,27 @@ def aggnet_with_silence(task: PresetConfiguration, seed: int) -> Built:
     return AggNet(
         classifier=method.classifier, start=method.start, annotators=Abstaining(), limits=TrainingLimits(seed=seed)
     ), None
+
+
+def replace_tagger(task: PresetConfiguration) -> PresetConfiguration:
+    """The configuration of `--preset ner`, with the word vectors and limits of a task; small where its network is."""
+    given: Any = task.method.classifier
+    found = bilstm_crf(given.vectors)
+    network: Any = found.method.classifier
+    if given.vectors is None:  # a simulated task
+        shared = ("hidden_size", "vector_size", "training")
+        network = replace(network, **{name: getattr(given, name) for name in shared if hasattr(given, name)})
+    return replace(
+        found,
+        method=with_classifier(
+            found.method, network, epochs=min(task.method.limits.epochs, found.method.limits.epochs)
+        ),
+    )
+
+
+def replace_classifier(task: PresetConfiguration) -> PresetConfiguration:
+    """The same configuration with the tagger of `--preset ner` alone: its vote, annotators and rules stay."""
+    return replace(task, method=replace(task.method, classifier=replace_tagger(task).method.classifier))
 
 
 def raykar(task: PresetConfiguration, seed: int) -> Built:

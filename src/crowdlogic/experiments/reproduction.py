@@ -15,7 +15,16 @@ from crowdlogic.data.files import write_bytes
 from crowdlogic.data.writing import write_table
 from crowdlogic.errors import OptionError, did_you_mean, name_list
 from crowdlogic.experiments.figures import build_figures
-from crowdlogic.experiments.paper import NER, QUICK, SENTIMENT, is_simulated, sample_rows, sensitivity_rows, table_rows
+from crowdlogic.experiments.paper import (
+    NER,
+    QUICK,
+    SENTIMENT,
+    beyond_rows,
+    is_simulated,
+    sample_rows,
+    sensitivity_rows,
+    table_rows,
+)
 from crowdlogic.experiments.results import FinishedRuns, read_runs
 from crowdlogic.experiments.studies import (
     reliability_table,
@@ -35,6 +44,7 @@ def study_rows(task: str) -> dict[str, tuple[str, ...]]:
         "annotators": ("annotators",),
         "samples": sample_rows(task),
         "sensitivity": sensitivity_rows(),
+        "beyond": beyond_rows(task),
     }
 
 

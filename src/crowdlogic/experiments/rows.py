@@ -2,8 +2,10 @@
 
 A row is the name of a method, or a name and options, `name, option, option`: how the rules of tags are read
 (`logic-lncl, paper`), what the rules start from (`from the classifier`), their strength (`C 2`), the imitation
-(`k 0.5`, `k 1 - 0.98^t`), no patience (`all epochs`) or fewer training items (`3300 samples`). Rows that begin with
-`truth` infer the truth and learn nothing.
+(`k 0.5`, `k 1 - 0.98^t`), no patience (`all epochs`) or fewer training items (`3300 samples`); also other first targets
+(`start majority`), another number of epochs that learn them (`warm-up 1`), another annotator model (`annotators
+confusion`) or `no rules`. Rows that begin with `truth` infer the truth and learn nothing. Rows that end with
+`bilstm-crf` have today's tagger, and are beyond the paper.
 """
 
 from __future__ import annotations
@@ -44,9 +46,13 @@ ROWS: dict[str, methods.Builder] = {
     "dl-wdn": methods.doctor_nets(weighted=True),
     "without rules": methods.without_rules,
     "logic-lncl": methods.logic_lncl,
+    "logic-lncl-bilstm-crf": methods.logic_lncl,
+    "aggnet-bilstm-crf": methods.aggnet,
+    "gold-bilstm-crf": methods.gold,
     "gold-free items": methods.without_gold("items"),
     "gold-free without a mean": methods.without_gold("items", average=1),
     "gold-free annotations": methods.without_gold("annotations"),
+    "gold-free logic-lncl-bilstm-crf": methods.without_gold("items"),
 }
 """The rows that are one fit."""
 
@@ -65,6 +71,9 @@ TRUTH_ROWS: dict[str, Callable[[int], TruthMethod]] = {
     "truth hmm-crowd": lambda _: truth_method("hmm-crowd"),
 }
 """The rows that only infer, from a random seed. All but the first are the same whatever the seed."""
+
+BILSTM_CRF = "bilstm-crf"
+"""How the names of the rows end that have the tagger of `--preset ner` in place of the paper's."""
 
 GOLD_FREE = "gold-free"
 """How the names of the rows begin that are not given the dev gold."""
@@ -115,6 +124,8 @@ def set_up(job: Job) -> RowSetup:
         )
     has_variant = bool(options) and options[0] in (*READINGS, *WEAK_MODELS)
     data, task = load_task(job.task, options[0] if has_variant else "")
+    if name.endswith(BILSTM_CRF):
+        task = methods.replace_classifier(task) if name.startswith("aggnet") else methods.replace_tagger(task)
     for option in options[1:] if has_variant else options:
         data, task = apply_option(data, task, option, seed=job.seed)
     return RowSetup(name=name, data=data, task=task, options=tuple(options))
@@ -124,23 +135,38 @@ def apply_option(
     data: Benchmark, task: PresetConfiguration, option: str, *, seed: int
 ) -> tuple[Benchmark, PresetConfiguration]:
     """A task with one option of a row applied."""
-    method = task.method
     match option.split():
-        case ["C", strength]:
-            method = methods.with_strength(method, float(strength))
-        case ["k", imitation]:
-            method = methods.with_imitation(method, ConstantImitation(float(imitation)))
-        case ["k", "1", "-", power] if power.endswith("^t"):
-            method = methods.with_imitation(method, GrowingImitation(float(power.removesuffix("^t"))))
-        case ["from", "the", "classifier"]:
-            method = methods.projecting_predictions(method)
-        case _ if option == ALL_EPOCHS:
-            method = methods.without_patience(method)
         case [size, "samples"]:
             return sample_items(data, int(size), seed=seed), task
-        case _:
-            raise OptionError(
-                f"row: there is no option {option!r}. There are 'C 2', 'k 0.5', 'k 1 - 0.98^t', 'from the classifier', "
-                f"{ALL_EPOCHS!r} and '3300 samples', each with a number of your own."
-            )
-    return data, replace(task, method=method)
+        case ["no", "rules"]:
+            return data, PresetConfiguration(task.method, None)
+        case ["start" | "warm-up" | "annotators" as what, value]:
+            return data, replace(task, method=_change_part(task.method, what, value))
+    return data, replace(task, method=_change_reading(task.method, option))
+
+
+def _change_part(method: methods.TaskMethod, what: str, value: str) -> methods.TaskMethod:
+    """Other first targets, another number of epochs that learn them, or another annotator model."""
+    if what == "start":
+        return methods.with_start(method, value)
+    return methods.with_warm_up(method, int(value)) if what == "warm-up" else methods.with_annotators(method, value)
+
+
+def _change_reading(method: methods.TaskMethod, option: str) -> methods.TaskMethod:
+    """Another strength, imitation or start of the rules, or no patience."""
+    match option.split():
+        case ["C", strength]:
+            return methods.with_strength(method, float(strength))
+        case ["k", imitation]:
+            return methods.with_imitation(method, ConstantImitation(float(imitation)))
+        case ["k", "1", "-", power] if power.endswith("^t"):
+            return methods.with_imitation(method, GrowingImitation(float(power.removesuffix("^t"))))
+        case ["from", "the", "classifier"]:
+            return methods.projecting_predictions(method)
+        case _ if option == ALL_EPOCHS:
+            return methods.without_patience(method)
+    raise OptionError(
+        f"row: there is no option {option!r}. There are 'C 2', 'k 0.5', 'k 1 - 0.98^t', 'from the classifier', 'start "
+        f"majority', 'warm-up 1', 'annotators confusion', 'no rules', {ALL_EPOCHS!r} and '3300 samples', each with a "
+        f"number or name of your own."
+    )

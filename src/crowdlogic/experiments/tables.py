@@ -15,6 +15,7 @@ import numpy as np
 
 from crowdlogic.experiments.markdown import format_table
 from crowdlogic.experiments.paper import (
+    BEYOND_TABLES,
     NER,
     SENTIMENT,
     T_VALUES,
@@ -77,8 +78,14 @@ def methods_table(runs: FinishedRuns, task: str) -> str:
     columns += [f"{part}: {metric}" for part in ("prediction", "inference") for metric in metrics]
     columns += ["average"] + (["inference: strict F1"] if len(metrics) > 1 else [])
     columns += ["oracle inference", "seconds"]
-    table = format_table(columns, [_method_cells(runs, task, line) for line in TABLES[paper_task(task)]])
+    table = format_table(columns, [_method_cells(runs, task, line) for line in _lines(runs, task)])
     return drop_intervals(table) if is_simulated(task) else table
+
+
+def _lines(runs: FinishedRuns, task: str) -> tuple[MethodLine, ...]:
+    """The lines of the paper's table, and those beyond it that were run."""
+    beyond = BEYOND_TABLES[paper_task(task)]
+    return (*TABLES[paper_task(task)], *(line for line in beyond if runs.row_runs(task, line.row)))
 
 
 def drop_intervals(table: str) -> str:

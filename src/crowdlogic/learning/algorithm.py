@@ -69,6 +69,7 @@ class Parts:
         posterior: Makes the posterior of q_a for a table of labels; None for that of eq. 13.
         corrects_targets: Whether the rules correct the targets; else they correct predictions only.
         learn_weights: Whether the rules' weights are learnt.
+        warm_up: Number of epochs that learn the first targets.
         seed: Random seed.
     """
 
@@ -81,6 +82,7 @@ class Parts:
     posterior: Callable[[CrowdLabels], Posterior] | None = None
     corrects_targets: bool = True
     learn_weights: bool = False
+    warm_up: int = 1
     seed: int = 0
 
 
@@ -109,7 +111,8 @@ def run_algorithm(training: TrainingPass, parts: Parts) -> None:
         q_f = task.clamp_targets(mix(q_a, q_b, k))  # eq. 9; certain, where the truth is known
         views = make_views(p=p, q_a=q_a, q_b=q_b, q_f=q_f)
         epoch = Epoch(loss=loss, k=k, annotators=annotators, objective=objective, **views)
-        training.record(replace(epoch, factors=_next_factors(training, teacher, epoch, t)))
+        epoch = replace(epoch, factors=_next_factors(training, teacher, epoch, t))
+        training.record(epoch, targets=targets if t < parts.warm_up else None)
     training.finish(lambda epoch: reevaluate(training, parts, crowd, posterior, epoch))
 
 
@@ -217,6 +220,8 @@ class LogicLNCL(FitMixin):
             shares of the votes.
         doubt: Votes added to every class in the first targets when they are shares; None chooses by labels per unit.
         learn_weights: Whether the rules' weights are learnt, too, by the log-likelihood of held-out labels.
+        warm_up: Number of epochs that learn the first targets; before a network knows something, what it makes of the
+            labels can be worse than these.
         limits: How long a fit goes on, what stops it, and its random seed.
     """
 
@@ -228,6 +233,7 @@ class LogicLNCL(FitMixin):
     start: TruthMethod = MajorityVote(ties=Ties.soft)
     doubt: float | None = None
     learn_weights: bool = False
+    warm_up: int = 1
     limits: TrainingLimits = TrainingLimits()
 
     name = "logic-lncl"
@@ -237,6 +243,10 @@ class LogicLNCL(FitMixin):
             check_amounts(self, not_negative=("doubt",))
         if self.learn_weights and self.limits.held_out is None:
             raise OptionError("learn_weights needs held-out labels: give limits.held_out, or leave the weights.")
+        if self.warm_up < 1:
+            raise OptionError(
+                f"warm_up: {self.warm_up} is no number of epochs. The first one learns the first targets."
+            )
         if self.loss not in list(Loss):
             raise OptionError(f"loss: {self.loss!r} is none of {', '.join(Loss)}.")
 
@@ -261,6 +271,7 @@ class LogicLNCL(FitMixin):
             weights=loss_weights(self.loss),
             targets=lambda task: first_targets(task.training_labels, self.start, doubt=self.doubt, corpus=task.corpus),
             learn_weights=self.learn_weights,
+            warm_up=self.warm_up,
             seed=self.limits.seed,
         )
         return fit_parts(self.name, task, self.limits, parts, checkpoint=checkpoint, callback=callback)

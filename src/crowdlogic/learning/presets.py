@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from crowdlogic.annotators.sequential import Sequential
 from crowdlogic.classifiers.training import Training
 from crowdlogic.data.names import Classes
 from crowdlogic.data.vectors import WordVectors
@@ -21,6 +22,7 @@ from crowdlogic.rules.projection.presets import Preset, Result, Start
 from crowdlogic.rules.projection.projector import ESTIMATED, Projector
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import TransitionTable, conll_transitions
+from crowdlogic.truth.bsc_seq import BSCSeq
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.ties import Ties
 
@@ -135,6 +137,26 @@ def ner(
     return PresetConfiguration(method, parse_rules("1.0: include bio", source="the preset ner") if by_rules else None)
 
 
+def bilstm_crf(vectors: WordVectors | None = None, *, seed: int = 0) -> PresetConfiguration:
+    """BiLSTM-CRF, sequential annotators and the grammar of BIO tags, from what BSC-seq believes; eq. 8.
+
+    Args:
+        vectors: Word vectors.
+        seed: Random seed.
+    """
+    method = LogicLNCL(
+        classifier=CLASSIFIERS.load("bilstm-crf")(vectors=vectors),
+        annotators=Sequential(),
+        projector=Projector(strength=5.0, preset="paper"),
+        imitation=ConstantImitation(0.5),
+        loss=Loss.plain,
+        start=BSCSeq(),
+        warm_up=5,
+        limits=TrainingLimits(epochs=15, patience=4, seed=seed),
+    )
+    return PresetConfiguration(method, parse_rules("1.0: include bio", source="the preset ner"))
+
+
 def _transitions(reading: str, classes: Classes) -> TransitionTable | str | None:
     if reading.startswith("paper"):
         return None
@@ -167,8 +189,13 @@ def sentiment_encoder_preset(classes: Classes) -> PresetConfiguration:  # noqa: 
     return sentiment_encoder()
 
 
-def ner_preset(classes: Classes) -> PresetConfiguration:
-    """`--preset ner`: docs/decisions/0005 has the reasons."""
+def ner_preset(classes: Classes) -> PresetConfiguration:  # noqa: ARG001 (it holds for any BIO tags)
+    """`--preset ner`: docs/decisions/0030 has the reasons."""
+    return bilstm_crf()
+
+
+def ner_released_preset(classes: Classes) -> PresetConfiguration:
+    """`--preset ner-released`: the paper's networks, as its program reads the rules; see docs/decisions/0005."""
     return ner(classes)
 
 

@@ -45,6 +45,9 @@ CLASSIFIER, ANNOTATORS, MEAN = "classifier.", "annotators.", "mean."
 PAIR = "pair"
 """The beliefs of neighbours beside q_f in a checkpoint."""
 
+TARGETS = "targets"
+"""The targets of the next epoch in a checkpoint, where they are not the q_f of the last one."""
+
 Reevaluate: TypeAlias = Callable[[Epoch], Epoch]
 """The M- and E-step after an epoch, with the classifier as it is now."""
 
@@ -94,6 +97,7 @@ class TrainingPass:
         self._best_arrays: Arrays = {}
         self._mean: Arrays = {}
         self._started = 0.0
+        self._warms_up = False
 
     def begin(
         self,
@@ -140,8 +144,13 @@ class TrainingPass:
     def _is_stale(self) -> bool:
         return self.best is not None and len(self.history) - self.best_epoch >= self.stopping.patience
 
-    def record(self, epoch: Epoch) -> None:
-        """Score an epoch, keep it if it is the best, write the checkpoint, call the callback."""
+    def record(self, epoch: Epoch, *, targets: Beliefs | None = None) -> None:
+        """Score an epoch, keep it if it is the best, write the checkpoint, call the callback.
+
+        Args:
+            epoch: The epoch.
+            targets: The targets of the next one, beliefs of units; q_f when not given.
+        """
         _require_numbers(epoch, len(self.history) + 1)
         scores = self._scores(epoch)
         stopping, is_kept = self.stopping.judge(epoch, scores)
@@ -157,7 +166,8 @@ class TrainingPass:
             kept=is_kept,
             refit=self.first is not None,
         )
-        self.targets, self.factors = epoch.targets, epoch.factors
+        self.targets, self.factors = epoch.targets if targets is None else targets, epoch.factors
+        self._warms_up = targets is not None
         if is_kept:
             self.best, self.best_epoch, self._best_arrays = epoch, row.epoch, self.classifier.arrays()
         self.history.append(row)
@@ -203,6 +213,8 @@ class TrainingPass:
     def _last_state(self) -> Arrays:
         targets = {"q_f": self.q_f} | ({} if self.factors is None else {"factors": self.factors})
         targets |= {PAIR: self.targets.pair} if isinstance(self.targets, ChainBeliefs) else {}
+        # under a name of its own: where the last epoch is the best one, its q_f is not written twice
+        targets |= {TARGETS: self.q_f} if self._warms_up else {}
         return _add_prefix(self.classifier.arrays(), CLASSIFIER) | targets
 
     def _best_state(self) -> Arrays:
@@ -229,8 +241,8 @@ class TrainingPass:
         if too_far or note.get("averaged_from") != self.averaged_from:
             return
         self.classifier.restore(_strip_prefix(last, CLASSIFIER))
-        q_f, self.factors = np.asarray(last["q_f"]), last.get("factors")
-        self.targets = ChainBeliefs(q_f, np.asarray(last[PAIR])) if PAIR in last else q_f
+        q_f, self.factors = np.asarray(last.get(TARGETS, last["q_f"])), last.get("factors")
+        self.targets = ChainBeliefs(q_f, np.asarray(last[PAIR])) if PAIR in last and TARGETS not in last else q_f
         self.history = [HistoryRow(**row) for row in note["history"]]
         self.best_epoch, self._best_arrays = note["best_epoch"], _strip_prefix(best, CLASSIFIER)
         self.best = self._restored_epoch(best, note["best"])

@@ -20,7 +20,7 @@ from crowdlogic.errors import CrowdLogicWarning
 from crowdlogic.learning.epoch import NUMBERS, VIEWS, EpochCallback
 from crowdlogic.learning.method import LearningMethod, TrainingData, with_named_classifier
 from crowdlogic.learning.saved_run import Run, check_annotator_arrays, read_history, to_record
-from crowdlogic.learning.training import ANNOTATORS, PAIR
+from crowdlogic.learning.training import ANNOTATORS, PAIR, TARGETS
 from crowdlogic.registry import CLASSIFIERS, PREDICATES
 from crowdlogic.rules.packing import check_packing, pack_rules, used_functions
 from crowdlogic.store.checkpoints import RunCheckpoint
@@ -125,12 +125,7 @@ def check_checkpoint(
         raise InvalidValueError(f"the best epoch is {best_epoch}, and the history has {len(history)}")
     require_numbers(require_entry(note, "best"), "the best epoch", entries=NUMBERS)
     beliefs = (data.corpus.n_units, data.labels.n_classes)
-    for name in VIEWS:
-        require_distributions(_require_array(best, name), beliefs, name)
-    require_distributions(_require_array(last, "q_f"), beliefs, "q_f")
-    for state in (last, best):
-        if PAIR in state:
-            require_floats(state[PAIR], (*beliefs, beliefs[1]), PAIR)
+    _check_beliefs(last, best, beliefs)
     arrays = {name.removeprefix(ANNOTATORS): best[name] for name in best if name.startswith(ANNOTATORS)}
     check_annotator_arrays(arrays, model, data.labels, where="the checkpoint")
     for name, array in best.items():
@@ -141,6 +136,18 @@ def check_checkpoint(
     for state in (last, best):
         if "factors" in state:
             require_floats(state["factors"], (-1,), "factors")
+
+
+def _check_beliefs(last: Arrays, best: Arrays, shape: tuple[int, int]) -> None:
+    """Raise unless beliefs and targets are distributions of all units, and those of neighbours have their shape."""
+    for name in VIEWS:
+        require_distributions(_require_array(best, name), shape, name)
+    require_distributions(_require_array(last, "q_f"), shape, "q_f")
+    if TARGETS in last:
+        require_distributions(last[TARGETS], shape, TARGETS)
+    for state in (last, best):
+        if PAIR in state:
+            require_floats(state[PAIR], (*shape, shape[1]), PAIR)
 
 
 def annotator_model(method: LearningMethod) -> AnnotatorModel:

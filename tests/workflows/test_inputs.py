@@ -96,3 +96,11 @@ def test_facts_become_predicates(tmp_path: Path) -> None:
     assert list(vocabulary.tables) == ["near"]  # names of predicates are matched whatever their case
     with pytest.raises(OptionError, match=r"--table 'Near': write Name=file, such as Similar=similar\.csv\."):
         read_vocabulary(["Near"])
+
+
+def test_several_columns_may_be_named_at_once() -> None:
+    assert parse_columns(["item=task,annotator=who", "label=yes, or no"]) == {
+        "item": "task",
+        "annotator": "who",
+        "label": "yes, or no",
+    }

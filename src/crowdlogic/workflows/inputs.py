@@ -12,7 +12,7 @@ from crowdlogic.data.files import STANDARD_STREAM
 from crowdlogic.data.formats.detection import find_format, formats_by_suffix
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.formats.tables import TableFormat
-from crowdlogic.data.intake.columns import refuse_reversed
+from crowdlogic.data.intake.columns import ALIASES, refuse_reversed
 from crowdlogic.data.reading import read_answers, read_corpus, read_crowd, read_table
 from crowdlogic.errors import OptionError, did_you_mean, name_list
 
@@ -56,13 +56,20 @@ class InputOptions(ReadOptions):
 
 
 def parse_columns(texts: Iterable[str] | None) -> dict[str, str]:
-    """Role -> column from texts such as item=task_number."""
-    pairs = [_split_pair(text, "--column", "role=name, such as item=task_number") for text in texts or ()]
+    """Role -> column from texts such as item=task_number, or several in one: item=task_number,label=answer."""
+    given = [part for text in texts or () for part in _split_list(text)]
+    pairs = [_split_pair(text, "--column", "role=name, such as item=task_number") for text in given]
     chosen: dict[str, str] = {}
     for role, name in pairs:
         if chosen.setdefault(role, name) != name:
             raise OptionError(f"--column {role}: {chosen[role]} and {name} cannot both be it. Name one column.")
     return chosen
+
+
+def _split_list(text: str) -> list[str]:
+    """The parts between commas, where each of them names a role; a column's name may hold commas, too."""
+    parts = text.split(",")
+    return parts if all(part.partition("=")[0].strip() in ALIASES and "=" in part for part in parts) else [text]
 
 
 def parse_names(text: str | None) -> tuple[str, ...] | None:

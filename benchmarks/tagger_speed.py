@@ -1,7 +1,7 @@
 """Processor seconds of an epoch of bilstm-crf: ours on soft targets, the same network with pytorch-crf on hard ones.
 
-    pip install --no-deps --target .peer-crf pytorch-crf==0.7.2
-    python -m benchmarks.tagger_speed --peer .peer-crf       # on the paper's data, from CROWDLOGIC_DATA; else simulated
+    pip install --no-deps --target .venv-crf pytorch-crf==0.7.2
+    python -m benchmarks.tagger_speed --peer .venv-crf       # on the paper's data, from CROWDLOGIC_DATA; else simulated
 
 An epoch is a pass of training over the corpus; both have the same network, the same batches and one thread. The other
 layer learns one tagging (the vote); ours the expected log-likelihood under beliefs of tokens and of neighbours. The

@@ -106,7 +106,7 @@ def fit_epoch(classifier: Classifier, corpus: Corpus, targets: AnyBeliefs, weigh
 def predict(classifier: Classifier, corpus: Corpus) -> AnyBeliefs:
     """What a classifier believes of the units, or of chains where it is a classifier of chains."""
     if isinstance(classifier, ChainClassifier):
-        return classifier.chain_scores(corpus).beliefs()
+        return classifier.chain_scores(corpus).beliefs(pairs=False)
     return classifier.predict_proba(corpus)
 
 

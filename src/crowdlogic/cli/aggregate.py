@@ -9,6 +9,7 @@ import typer
 from crowdlogic.cli.console import say, show_result
 from crowdlogic.cli.options import JsonOption, LabelsFile, SeedOption, ToOption, reads_labels
 from crowdlogic.data.files import STANDARD_STREAM
+from crowdlogic.data.limits import parse_size
 from crowdlogic.errors import OptionError
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.ties import Ties
@@ -62,6 +63,11 @@ DependenceOption = Annotated[
 ThreadsOption = Annotated[
     int | None, typer.Option("--threads", min=1, help="How many threads work at once; two from a million labels on.")
 ]
+MemoryOption = Annotated[
+    str | None,
+    typer.Option("--memory", metavar="SIZE", help="Memory to use, such as 3GiB; labels that need more go by the disk."),
+]
+IterationsOption = Annotated[int | None, typer.Option("--iterations", min=1, help="Maximum number of iterations.")]
 CheckpointOption = Annotated[
     str | None, typer.Option("--checkpoint", metavar="FILE", help="Save the fit's state here; go on from it if there.")
 ]
@@ -84,6 +90,8 @@ def command(
     order: Annotated[str | None, typer.Option("--order", help="With --ties order: the classes, best first.")] = None,
     seed: SeedOption = 0,
     threads: ThreadsOption = None,
+    memory: MemoryOption = None,
+    iterations: IterationsOption = None,
     dependence: DependenceOption = "public",
     checkpoint: CheckpointOption = None,
     to: ToOption = None,
@@ -93,6 +101,7 @@ def command(
     """Estimate the true label of every item."""
     fit: dict[str, Any] = {"labels": labels, "anchors": anchors, "gold": gold, "seed": seed, "threads": threads}
     fit |= {"items": items, "checkpoint": checkpoint, "dependence": dependence, "input": input}
+    fit |= {"iterations": iterations}
     if out is None and methods is None:
         raise OptionError("Say where to write with -o FILE, or compare methods with --methods all.")
     if out is not None and methods is not None:
@@ -121,6 +130,7 @@ def command(
             ties=ties,
             order=parse_names(order),
             format=to,
+            memory=None if memory is None else parse_size(memory, "--memory"),
             **fit,
         )
     )

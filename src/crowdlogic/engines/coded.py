@@ -23,7 +23,6 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.files import write_bytes
-from crowdlogic.data.formats.rust_panics import hold_back_panics
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.data.names import Classes, ClassName, Names
 from crowdlogic.engines.shard import Shard, narrow_codes
@@ -223,7 +222,7 @@ def _write_parquet(path: Path, table: pl.DataFrame) -> None:
 
 def _read_parquet(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
     try:
-        with path.open("rb") as file, hold_back_panics():
+        with path.open("rb") as file:
             return pl.read_parquet(file, columns=columns, glob=False)
     except FileNotFoundError:
         raise FormatError(f"{path}: is missing. {REMEDY}") from None

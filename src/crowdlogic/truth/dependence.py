@@ -65,9 +65,13 @@ class Dependence:
 
     def calibration(self, votes: Floats, times: Floats | None = None) -> Calibration:
         """What it makes of labels with votes[i, k], where unit i stands for times[i] with the same; None for itself."""
+        return self.with_alpha(nominal_alpha(votes, times))
+
+    def with_alpha(self, alpha: float) -> Calibration:
+        """What it makes of labels with that alpha of Krippendorff's."""
         return Calibration(
             source=self.source,
-            correlation=self.strength * float(np.sqrt(max(nominal_alpha(votes, times), 0.0))),
+            correlation=self.strength * float(np.sqrt(max(alpha, 0.0))),
             doubt=self.doubt,
             spread=self.spread,
             sets=self.sets,
@@ -148,9 +152,13 @@ def nominal_alpha(votes: Floats, times: Floats | None = None) -> float:
     votes, n = votes[pairable], n[pairable]
     each = (n**2 - np.einsum("ik,ik->i", votes, votes)) / (n - 1)
     total = votes.sum(axis=0) if times is None else times[pairable] @ votes
-    observed = each.sum() if times is None else times[pairable] @ each
-    expected = total.sum() ** 2 - (total**2).sum()
-    return float(1.0 - (total.sum() - 1) * observed / expected) if expected > 0 else 0.0
+    return alpha_of_sums(total, each.sum() if times is None else times[pairable] @ each)
+
+
+def alpha_of_sums(totals: Floats, observed: Floats) -> float:
+    """Krippendorff's alpha from totals[k], the labels of units with two or more, and their observed disagreement."""
+    expected = totals.sum() ** 2 - (totals**2).sum()
+    return float(1.0 - (totals.sum() - 1) * observed / expected) if expected > 0 else 0.0
 
 
 def gives_shares(method: str) -> bool:

@@ -22,15 +22,20 @@ from crowdlogic.annotators.protocol import MOST_CELLS
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Calibration, Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
+from crowdlogic.engines.engine import Engine
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.checks import check_amounts
 from crowdlogic.numerics.convergence import Convergence
+from crowdlogic.numerics.sums import sum_by
 from crowdlogic.numerics.tempering import temper
 from crowdlogic.truth.accepting import takes_frames
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.dependence import PUBLIC_CROWDS, Dependence, keep_known, label_sharpness
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate
 from crowdlogic.truth.mace import MACE
+from crowdlogic.truth.majority import VoteStep
+from crowdlogic.truth.over_engines import BeliefPass, EngineFit
+from crowdlogic.truth.stated import StatedMember, state_members, sum_votes
 from crowdlogic.truth.vote_posterior import posterior_of_votes
 
 BESIDE_CONFUSION = 0.3
@@ -118,12 +123,44 @@ class Ensemble:
 
     def confusion_weight(self, labels: CrowdLabels, times: Floats | None = None) -> float:
         """The weight of Dawid-Skene, by the labels per annotator and class."""
-        size = int(np.count_nonzero(labels.labels_per_annotator())) * labels.n_classes
-        if len(labels.annotators) * labels.n_classes**2 > MOST_CELLS:
+        often = None if times is None else times[labels.unit]
+        return self._weight(sum_by(labels.annotator, len(labels.annotators), often), labels.n_classes)
+
+    def _weight(self, given: Floats, n_classes: int) -> float:
+        """The weight of Dawid-Skene where each annotator gave given[j] labels."""
+        if len(given) * n_classes**2 > MOST_CELLS:
             return 0.0
-        n_labels = labels.n_labels if times is None else float(times @ labels.labels_per_unit())
-        each = n_labels / max(size, 1)
+        each = float(given.sum()) / max(int(np.count_nonzero(given)) * n_classes, 1)
         return each**2 / (each**2 + self.half**2)
+
+    def fit_over(
+        self, engine: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
+    ) -> EngineFit:
+        """Fit the members over an engine, and pool what they state."""
+        votes = sum_votes(engine)
+        weight = self._weight(votes["given"].sum(axis=1), engine.n_classes)
+        fits: list[EngineFit] = []
+        if weight > 0:
+            method = DawidSkene(convergence=self.convergence)
+            fits.append(method.fit_over(engine, labels=labels, fitting=own_checkpoint(fitting, "dawid-skene")))
+        known = MACE(convergence=self.convergence).fit_over(
+            engine, labels=labels, fitting=own_checkpoint(fitting, "mace")
+        )
+        members = [StatedMember(beliefs=fit.beliefs, weight=weight) for fit in fits]
+        members.append(StatedMember(beliefs=known.beliefs, weight=1.0 - BESIDE_CONFUSION * weight))
+        if weight < 1:
+            counted = BeliefPass(step=VoteStep(engine.n_classes), parameters={})
+            members.append(StatedMember(beliefs=counted, weight=1.0 - weight, shares=True))
+        beliefs, calibration = state_members(members, engine, votes, self.dependence)
+        first = [*fits, known][0]
+        return replace(
+            first,
+            method=self.name,
+            beliefs=beliefs,
+            summary=replace(first.summary, reliability=known.summary.reliability, parameters={}),
+            converged=all(fit.converged for fit in (*fits, known)),
+            calibration=calibration,
+        )
 
 
 Infer = Callable[[DawidSkene | MACE], Estimate]

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate
+from crowdlogic.data.estimate import Beliefs, Calibration, Estimate, make_estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.engines.engine import Arrays, Engine, States, Step
 from crowdlogic.engines.patterns import pattern_shards, paying_patterns
@@ -80,6 +80,7 @@ class EngineFit:
         converged: Whether the fit converged.
         beliefs: How beliefs follow.
         summary: What the parameters say.
+        calibration: How the confidence was put on a scale that one can act on; None for the method's own posterior.
     """
 
     method: str
@@ -89,6 +90,7 @@ class EngineFit:
     converged: bool
     beliefs: BeliefPass
     summary: FitSummary
+    calibration: Calibration | None = None
 
     def stream(self) -> Iterator[tuple[slice, Beliefs]]:
         """q[i, k] of the units of each shard, in their order."""

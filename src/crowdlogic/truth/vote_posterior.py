@@ -48,6 +48,13 @@ def common_accuracy(votes: Floats, times: Floats | None = None) -> float:
     votes, n = votes[pairable], n[pairable]
     agree = (np.einsum("ik,ik->i", votes, votes) - n) / (n * (n - 1))
     agreement = float(agree.mean() if times is None else np.average(agree, weights=times[pairable]))
+    return accuracy_of_agreement(agreement, n_classes)
+
+
+def accuracy_of_agreement(agreement: float | None, n_classes: int) -> float:
+    """How often an annotator is right, from the share of pairs of labels that agree; None where there is no pair."""
+    if n_classes < 2 or agreement is None:
+        return UNKNOWN_ACCURACY
     # The larger root of p² + (1 - p)² / (K - 1) = A, with A at least 1 / K
     chance, room = 1.0 / n_classes, 1.0 - 1.0 / n_classes
     skill = max(np.sqrt(max(agreement - chance, 0.0) / room), LEAST_SKILL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from crowdlogic.truth.methods import TruthMethod
 from crowdlogic.truth.ties import Ties
 from crowdlogic.truth.warning_signs import warning_signs
 from crowdlogic.workflows.inputs import InputOptions
+from crowdlogic.workflows.memory import may_be_large
 from crowdlogic.workflows.outputs import answer_format, check_distinct, check_writable, relabel_path
 from crowdlogic.workflows.relabelling import write_relabel_list
 from crowdlogic.workflows.tables import ResultTable, percent
@@ -40,10 +41,14 @@ from crowdlogic.workflows.truth_methods import (
     anchors_of,
     collect_convergence_warnings,
     configured_method,
+    limit_iterations,
     methods_to_compare,
     parse_dependence,
     suggest_method,
 )
+
+if TYPE_CHECKING:
+    from crowdlogic.workflows.out_of_core import AggregatedShards
 
 FEW_ANSWERS = 20
 """With fewer answers than this, nothing is said of how many are wrong."""
@@ -62,6 +67,7 @@ class FitOptions:
         threads: How many threads may work at once; None for two from a million labels on, else one.
         checkpoint: A file for the state of the fit; a fit goes on from it if it is there.
         dependence: How far labels of one item depend on each other: a name in `truth_methods.DEPENDENCES`.
+        iterations: Maximum number of iterations; None for the method's own.
         input: How the labels are read.
     """
 
@@ -73,6 +79,7 @@ class FitOptions:
     threads: int | None = None
     checkpoint: str | None = None
     dependence: str = "public"
+    iterations: int | None = None
     input: InputOptions = field(default_factory=InputOptions)
 
 
@@ -89,6 +96,7 @@ class AggregateOptions(FitOptions):
         ties: How majority vote decides a tie.
         order: With `Ties.order`: the classes, best first.
         format: The format of the answers; None to take it from the suffix.
+        memory: Bytes of memory that may be used; None for most of what is free.
     """
 
     out: str
@@ -99,6 +107,7 @@ class AggregateOptions(FitOptions):
     ties: Ties | None = None
     order: Sequence[str] | None = None
     format: str | None = None
+    memory: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -153,8 +162,14 @@ class Aggregated:
         return figures
 
 
-def aggregate(options: AggregateOptions) -> Aggregated:
-    """Estimate the truth of every item and write it."""
+def aggregate(options: AggregateOptions) -> Aggregated | AggregatedShards:
+    """Estimate the truth of every item and write it; labels that do not fit into memory are read in shards."""
+    if may_be_large(options.labels, options.memory):
+        from crowdlogic.workflows.out_of_core import aggregate_large, find_large_labels
+
+        large = find_large_labels(options)
+        if large is not None:
+            return aggregate_large(options, large)
     written_as = answer_format(options.labels, options.out, read_as=options.input.format, named=options.format)
     options = replace(options, format=written_as)
     _check_aggregate(options)
@@ -227,7 +242,9 @@ def _choose_method(options: AggregateOptions, labels: CrowdLabels) -> tuple[Trut
         name, reason = suggest_method(labels, anchored=options.anchors is not None)
     if name == "majority":
         return MajorityVote(ties=options.ties or Ties.random, order=options.order, seed=options.seed), reason
-    method = configured_method(name, seed=options.seed, dependence=parse_dependence(options.dependence))
+    method = limit_iterations(
+        configured_method(name, seed=options.seed, dependence=parse_dependence(options.dependence)), options.iterations
+    )
     if options.ties is not None or options.order is not None:
         raise OptionError(f"--ties and --order are for majority; {name} weighs the labels and has hardly any ties.")
     return method, reason

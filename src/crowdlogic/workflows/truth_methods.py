@@ -14,6 +14,7 @@ from crowdlogic.data.answers import Answers
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import find
 from crowdlogic.errors import ConvergenceWarning, DataError, OptionError, name_list
+from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.dependence import PUBLIC_CROWDS, Dependence
 from crowdlogic.truth.methods import TruthMethod, applicable_methods, choose_method, truth_method, uses_anchors
@@ -34,6 +35,14 @@ def configured_method(name: str, *, seed: int = 0, dependence: Dependence | None
     changed = {option: value for option, value in given.items() if option in own}
     chosen: TruthMethod = replace(method, **changed) if changed else method
     return chosen
+
+
+def limit_iterations(method: Any, iterations: int | None) -> Any:
+    """The method with that maximum number of iterations, if it makes any."""
+    limits = getattr(method, "convergence", None)
+    if iterations is None or not isinstance(limits, Convergence):
+        return method
+    return replace(method, convergence=replace(limits, max_iterations=iterations))
 
 
 def parse_dependence(name: str) -> Dependence | None:

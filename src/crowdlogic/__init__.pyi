@@ -15,6 +15,7 @@ from crowdlogic.annotators.confusion import VariationalConfusion as VariationalC
 from crowdlogic.annotators.one_coin import Coin as Coin
 from crowdlogic.annotators.sequential import Sequential as Sequential
 from crowdlogic.annotators.summary import annotator_table as annotator_table
+from crowdlogic.classifiers.bilstm_crf import BiLSTMCRF as BiLSTMCRF
 from crowdlogic.classifiers.class_prior import ClassPrior as ClassPrior
 from crowdlogic.classifiers.cnn_gru import CNNGRU as CNNGRU
 from crowdlogic.classifiers.crf import CRF as CRF

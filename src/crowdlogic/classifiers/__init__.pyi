@@ -1,3 +1,4 @@
+from crowdlogic.classifiers.bilstm_crf import BiLSTMCRF as BiLSTMCRF
 from crowdlogic.classifiers.class_prior import ClassPrior as ClassPrior
 from crowdlogic.classifiers.cnn_gru import CNNGRU as CNNGRU
 from crowdlogic.classifiers.crf import CRF as CRF

@@ -126,3 +126,15 @@ def test_what_cannot_be_exported_says_so(tmp_path: Path) -> None:
         f"A transformer goes to Hugging Face's format: --to hf."
     )
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_chains_of_tags_are_refused(tmp_path: Path) -> None:
+    train_tags(tmp_path / "run", CNNGRU(filters=4, hidden_size=4, vector_size=4, chain=True))
+
+    with pytest.raises(OptionError) as refused:
+        export_run(tmp_path / "run", tmp_path / "out", to="onnx")
+
+    assert str(refused.value) == (
+        f"{tmp_path / 'run'}: the tags of its cnn-gru form chains (chain = true), which an ONNX model here does not know. "
+        f"Train without it, or predict with crowdlogic."
+    )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from crowdlogic.classifiers.features import COLUMNS, WIDTH
-from crowdlogic.classifiers.protocol import MODEL, Arrays, decode_json
+from crowdlogic.classifiers.protocol import MODEL, Arrays, ChainClassifier, decode_json
 from crowdlogic.compat.production.manifest import make_manifest, rule_decoding
 from crowdlogic.compat.production.onnx_graph import (
     hashed_graph,
@@ -37,6 +37,11 @@ def write_onnx(run: Run, folder: Path) -> list[str]:
         raise OptionError(
             f"{run.folder}: a {name} classifier cannot be an ONNX model here; {', '.join(PARTS)} can. "
             f"A transformer goes to Hugging Face's format: --to hf."
+        )
+    if isinstance(run.classifier, ChainClassifier):
+        raise OptionError(
+            f"{run.folder}: the tags of its {name} form chains (chain = true), which an ONNX model here does not know. "
+            f"Train without it, or predict with crowdlogic."
         )
     graph, preprocessing, decoding, words = PARTS[name](run, run.classifier.arrays())
     decoding = {**decoding, "rules": rule_decoding(run)}

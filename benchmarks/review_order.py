@@ -26,6 +26,7 @@ from crowdlogic.data.benchmarks import load_benchmark
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.planning.committee import Committee, make_committee
 from crowdlogic.planning.decisions import NO_DECISIONS, Decisions
 from crowdlogic.planning.review_order import expected_mistakes_removed
@@ -39,7 +40,13 @@ from crowdlogic.truth.methods import TruthMethod
 RESULTS = Path("benchmarks/results")
 FOLDER = Path("docs/images")
 RUNS, DECISIONS, BATCH, SHARE = 20, 100, 10, 0.8
-METHODS: dict[str, TruthMethod] = {"dawid-skene": DawidSkene(), "ensemble": Ensemble()}
+CONVERGENCE = Convergence(tolerance=1e-6)
+METHODS: dict[str, TruthMethod] = {
+    "dawid-skene": DawidSkene(convergence=CONVERGENCE),
+    "ensemble": Ensemble(convergence=CONVERGENCE),
+}
+FIXED = ("random", "lowest agreement")
+"""Orders that do not depend on what is believed: fitted again after every fifty decisions only, for their curve."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -107,7 +114,7 @@ def begin(name: str, method: str, seed: int) -> tuple[CrowdLabels, Ints, Estimat
 
 
 def review(name: str, order: str, method: str, seed: int) -> Figures:
-    """The number of wrong answers after 0, 10, 20, ... decisions."""
+    """The number of wrong answers after 0, 10, 20, ... decisions; of orders that need no re-fit, 0, 50, 100."""
     labels, truth, estimate, committee = begin(name, method, seed)
     known = truth >= 0
     rng = np.random.default_rng(seed)
@@ -120,7 +127,7 @@ def review(name: str, order: str, method: str, seed: int) -> Figures:
         )
         worth = np.where(known, ORDERS[order](moment) + tie_break, -np.inf)
         worth[done] = -np.inf
-        done = np.concatenate([done, np.argsort(-worth)[:BATCH]])
+        done = np.concatenate([done, np.argsort(-worth)[: 5 * BATCH if order in FIXED else BATCH]])
         estimate = refit(METHODS[method], labels, estimate, decide(labels, truth, done), recalibrate=False)
         wrong.append(_mistakes(estimate, truth))
     return {"wrong": wrong}
@@ -153,7 +160,7 @@ def print_table(found: dict[str, dict[str, Floats]]) -> None:
         base = removed["lowest confidence"]
         ratios.append([value / base for value in removed.values()])
         cells = " | ".join(f"{value:.1f}" for value in removed.values())
-        decisions = BATCH * (next(iter(curves.values())).shape[1] - 1)
+        decisions = BATCH * (curves["lowest confidence"].shape[1] - 1)
         print(f"| {name.removeprefix('truth/')} | {decisions} | {cells} | {ratios[-1][-1]:.2f} |")
     mean = np.mean(ratios, axis=0)
     print(f"| **mean of ratios** | | {' | '.join(f'{value:.2f}' for value in mean)} | **{mean[-1]:.3f}** |")
@@ -164,16 +171,22 @@ def print_table(found: dict[str, dict[str, Floats]]) -> None:
 
 def draw_curves(found: dict[str, dict[str, Floats]], method: str) -> None:
     """docs/images/review-order-*.svg: the share of all mistakes removed after so many decisions, mean over the sets."""
-    length = min(next(iter(curves.values())).shape[1] for curves in found.values())
     curves = []
     for order in ORDERS:
-        shares = [1.0 - one[order][:, :length].mean(axis=0) / one[order][:, 0].mean() for one in found.values()]
+        step = 5 * BATCH if order in FIXED else BATCH
+        length = DECISIONS // step + 1
+        shares = [1.0 - _padded(one[order].mean(axis=0) / one[order][:, 0].mean(), length) for one in found.values()]
         mean = np.mean(shares, axis=0)
-        curves.append(Curve(order, [(float(BATCH * at), float(value)) for at, value in enumerate(mean)]))
+        curves.append(Curve(order, [(float(step * at), float(value)) for at, value in enumerate(mean)]))
     plot = line_chart(
         f"review-order-{method}", f"Mistakes removed, {method}", curves, x="decisions", y="share of all mistakes"
     )
     write_plots([plot], FOLDER, png=False)
+
+
+def _padded(curve: Floats, length: int) -> Floats:
+    """A curve whose last value goes on where a set had fewer decisions."""
+    return np.concatenate([curve, np.full(length - len(curve), curve[-1])])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -255,6 +255,7 @@ PAGES = Registry(
         "overview": "crowdlogic.report.pages.overview:PAGE",
         "labels": "crowdlogic.report.pages.labels:PAGE",
         "annotators": "crowdlogic.report.pages.annotators:PAGE",
+        "plan": "crowdlogic.report.pages.plan:PAGE",
         "rules": "crowdlogic.report.pages.rules:PAGE",
         "training": "crowdlogic.report.pages.training:PAGE",
         "comparison": "crowdlogic.report.pages.comparison:PAGE",

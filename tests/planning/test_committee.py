@@ -28,16 +28,16 @@ def test_before_any_decision_the_weights_are_the_prior() -> None:
     np.testing.assert_allclose(weights, np.array([1, *[OTHERS_WEIGHT] * 3]) / (1 + 3 * OTHERS_WEIGHT))
 
 
-def test_weights_are_the_prior_times_the_probability_of_the_decisions() -> None:
+def test_weights_are_the_prior_times_the_probability_of_what_came_out() -> None:
     labels = crowd().labels
-    good, bad = np.tile([0.8, 0.1, 0.1], (200, 1)), np.tile([0.4, 0.3, 0.3], (200, 1))
-    committee = Committee(labels=labels, beliefs={"a": bad, "b": good})
+    sure, unsure = np.tile([0.8, 0.1, 0.1], (200, 1)), np.tile([0.4, 0.3, 0.3], (200, 1))
+    committee = Committee(labels=labels, answer=np.zeros(200, dtype=np.int32), beliefs={"a": unsure, "b": sure})
     decided = np.full(200, -1)
-    decided[[4, 9]] = 0
+    decided[[4, 9, 11]] = [0, 0, 2]  # two answers were right, one was wrong
 
     weights = committee.weights(decided)
 
-    score = np.array([1.0 * 0.4**2, OTHERS_WEIGHT * 0.8**2])
+    score = np.array([1.0 * 0.4**2 * 0.6, OTHERS_WEIGHT * 0.8**2 * 0.2])
     np.testing.assert_allclose(weights, score / score.sum())
 
 
@@ -80,7 +80,7 @@ def test_a_member_that_knows_better_takes_over() -> None:
     estimate = refit(DawidSkene(), labels, None, NO_DECISIONS)
     members = dict(make_committee(labels, estimate).beliefs)
     members["glad"] = 0.94 * np.eye(3)[drawn.truth] + 0.02
-    committee = Committee(labels=labels, beliefs=members)
-    decisions = Decisions(truth={labels.items[i]: labels.classes[int(drawn.truth[i])] for i in range(40)})
+    committee = Committee(labels=labels, answer=estimate.answer, beliefs=members)
+    decisions = Decisions(truth={labels.items[i]: labels.classes[int(drawn.truth[i])] for i in range(120)})
 
     assert committee.weights(decisions.classes(labels))[-1] > 0.9

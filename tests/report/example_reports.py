@@ -36,6 +36,7 @@ from crowdlogic.report.pages.overview.findings import (
     Score,
     Setting,
 )
+from crowdlogic.report.pages.plan.findings import ForecastPoint, NextItem, PlanFindings
 from crowdlogic.report.pages.rules.findings import Flip, RuleFindings, RuleRow
 from crowdlogic.report.pages.training.findings import EpochRow, StudentTeacher, TrainingFindings, ViewScore
 from crowdlogic.report.report import Report
@@ -467,6 +468,30 @@ def comparison() -> ComparisonFindings:
     )
 
 
+def plan() -> PlanFindings:
+    items = tuple(
+        NextItem(
+            item=f"review_{place} {hostile(place)}",
+            answer="neg",
+            confidence=0.5,
+            n_labels=4,
+            annotators=("w1", hostile(place)),
+            gain=0.1,
+        )
+        for place in range(12)
+    )
+    forecast = tuple(
+        ForecastPoint(count=100 * at, votes=0.9 + 0.005 * at, decisions=0.9 + 0.02 * at) for at in range(5)
+    )
+    return PlanFindings(
+        n_labels=300,
+        n_items=250,
+        items=items,
+        forecast=forecast,
+        findings=(finding("300 more labels bring more.", "plan", Urgency.know),),
+    )
+
+
 def summary(last_page: str = "rules") -> Summary:
     return Summary(
         (
@@ -499,6 +524,7 @@ def documents(*, items: int = 1000, shown: int = 60, people: int = 40, texts: tu
             "overview": overview(items, people, TaskKind.documents, CLASSES, True),
             "labels": labels(doubts, items, doubts[:3]),
             "annotators": annotators(people, CLASSES, False),
+            "plan": plan(),
             "rules": rules(),
             "training": training(),
             "comparison": comparison(),

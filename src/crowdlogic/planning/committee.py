@@ -2,8 +2,9 @@
 
 Which answers are wrong is often better seen by another method than by the one that gave them: a method is sure of its
 own mistakes. Members are the ensemble, MACE, the vote and GLAD. Their weights are those of Bayesian model averaging
-[HOETING99]: a prior, times the probability that the member, as it was before the first decision, gave to every
-decision. So the first items follow the ensemble, and later ones whichever member knows these data best.
+[HOETING99]: a prior, times the probability that the member, before the first decision, gave to every outcome of a
+decision: that the answer was wrong, or that it was right. So the first items follow the ensemble, and later ones
+whichever member knows best where these answers are wrong.
 
 [HOETING99] Hoeting, Madigan, Raftery and Volinsky, "Bayesian model averaging: a tutorial", 1999.
 Axes: i unit, k class, e member.
@@ -40,6 +41,9 @@ from crowdlogic.truth.vote_posterior import posterior_of_votes
 OTHERS_WEIGHT = 0.3
 """Prior weight of every other member, beside 1 for the ensemble."""
 
+LEAST = 0.01
+"""No member is taken to be surer than this of an answer being right or wrong, so that none is ruled out by one item."""
+
 FEW_STEPS = Convergence(max_iterations=8)
 """Fits that go on from the present beliefs stop after so many iterations."""
 OPINION = Convergence(max_iterations=100, tolerance=1e-5)
@@ -52,17 +56,26 @@ class Committee:
 
     Attributes:
         labels: The labels.
+        answer: answer[i], the answers before the first decision.
         beliefs: Member -> q[i, k]; the first is the ensemble, or the only one.
     """
 
     labels: CrowdLabels
+    answer: Ints
     beliefs: Mapping[str, Beliefs]
 
     def weights(self, decided: Ints) -> Floats:
-        """weight[e] of each member: the prior times the probability it gave to decided[i], where that is known."""
-        units = np.flatnonzero(decided != UNKNOWN)
+        """weight[e]: the prior, times the probability that the member gave to the answers being right or wrong.
+
+        Args:
+            decided: decided[i], the class that unit i was decided to be of, UNKNOWN for the others.
+        """
+        units = np.flatnonzero((decided != UNKNOWN) & (self.answer >= 0))
+        answer = self.answer[units]
+        is_right = decided[units] == answer
         prior = np.array([1.0, *[OTHERS_WEIGHT] * (len(self.beliefs) - 1)])
-        log_score = [float(safe_log(q[units, decided[units]]).sum()) for q in self.beliefs.values()]
+        right = [np.clip(q[units, answer], LEAST, 1.0 - LEAST) for q in self.beliefs.values()]
+        log_score = [float(np.log(np.where(is_right, p, 1.0 - p)).sum()) for p in right]
         return normalise(safe_log(prior) + np.array(log_score))[0]
 
     def pool(self, present: Estimate, decisions: Decisions) -> Beliefs:
@@ -91,10 +104,10 @@ def make_committee(labels: CrowdLabels, before: Estimate) -> Committee:
     own = state_confidence(labels, before)
     alone = labels.is_sequential or labels.negated is not None or own.method not in TRUTH_METHODS
     if alone or not labels.n_labels:
-        return Committee(labels=labels, beliefs={own.method: own.beliefs})
+        return Committee(labels=labels, answer=own.answer, beliefs={own.method: own.beliefs})
     found = opinions(labels, own, Decisions())
     found["glad"] = state_confidence(labels, _infer(GLAD(convergence=OPINION), labels, Fitting())).beliefs
-    return Committee(labels=labels, beliefs=found)
+    return Committee(labels=labels, answer=own.answer, beliefs=found)
 
 
 def opinions(labels: CrowdLabels, present: Estimate, decisions: Decisions) -> dict[str, Beliefs]:

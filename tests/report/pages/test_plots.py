@@ -12,6 +12,7 @@ from crowdlogic.report.pages.annotators.plots import draw_annotators, highlight_
 from crowdlogic.report.pages.comparison.plots import draw_comparison
 from crowdlogic.report.pages.labels.plots import draw_labels, highlight_labels
 from crowdlogic.report.pages.overview.plots import draw_overview
+from crowdlogic.report.pages.plan.plots import draw_plan
 from crowdlogic.report.pages.rules.plots import draw_rules
 from crowdlogic.report.pages.training.plots import draw_training
 from crowdlogic.report.plots.elements import Plot
@@ -27,6 +28,7 @@ def test_every_page_has_its_plots() -> None:
     assert names(draw_overview(found["overview"], task)) == ["classes", "agreement", "labels-per-item", "calibration"]
     assert names(draw_labels(found["labels"], task)) == ["confidence", "checking"]
     assert names(draw_annotators(found["annotators"], task)) == ["reliability", "pairs", "drift"]
+    assert names(draw_plan(found["plan"], task)) == ["plan"]
     assert names(draw_rules(found["rules"], task)) == ["rules"]
     assert names(draw_training(found["training"], task)) == [
         "scores",

@@ -1,0 +1,97 @@
+"""The plan of the next labels, for documents: `crowdlogic next` writes the same as a file. Axes: s item."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crowdlogic.annotators.protocol import MOST_CELLS
+from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.planning.forecast import Forecast, make_forecast
+from crowdlogic.planning.next_labels import NextLabels, choose_next
+from crowdlogic.planning.skills import annotator_skills
+from crowdlogic.report.context import Context
+from crowdlogic.report.findings import ReportFinding, TaskKind, Urgency, sort_by_importance
+from crowdlogic.report.inputs import ReportInputs
+from crowdlogic.report.pages.plan.findings import ForecastPoint, NextItem, PlanFindings
+
+COUNT = 300
+"""How many labels are planned."""
+MOST_ITEMS = 50
+"""How many items are shown."""
+POINTS = 25
+"""Points of the curve of the forecast."""
+
+
+def compute_plan(context: Context) -> PlanFindings | None:
+    """The findings of the page; None for tags, and where nothing can be planned."""
+    inputs = context.inputs
+    if not _can_plan(inputs):
+        return None
+    labels, estimate = inputs.labels, inputs.estimate
+    skills = annotator_skills(labels, estimate)
+    batch = choose_next(labels, estimate, skills, count=COUNT)
+    forecast = make_forecast(labels, estimate, skills, batch)
+    if not len(batch.item):
+        return None
+    return PlanFindings(
+        n_labels=len(batch.item),
+        n_items=len(np.unique(batch.item)),
+        items=_items(labels, estimate, batch),
+        forecast=_points(forecast),
+        findings=_findings(forecast),
+    )
+
+
+def _can_plan(inputs: ReportInputs) -> bool:
+    """Whether confidence is stated on a calibrated scale, of documents with a choice of classes."""
+    labels, estimate = inputs.labels, inputs.estimate
+    size = len(labels.annotators) * labels.n_classes**2
+    is_stated = estimate.calibration is not None and bool(estimate.answered.any())
+    return inputs.task is TaskKind.documents and is_stated and labels.n_classes > 1 and size <= MOST_CELLS
+
+
+def _items(labels: CrowdLabels, estimate: Estimate, batch: NextLabels) -> tuple[NextItem, ...]:
+    """The items of a plan, the most valuable first, with all who should label them."""
+    _, first = np.unique(batch.item, return_index=True)
+    given, names = labels.labels_per_unit(), estimate.answer_names()
+    found = []
+    for item in batch.item[np.sort(first)][:MOST_ITEMS].tolist():
+        at = np.flatnonzero(batch.item == item)
+        found.append(
+            NextItem(
+                item=str(labels.items[item]),
+                answer="" if names[item] is None else str(names[item]),
+                confidence=round(float(estimate.beliefs[item].max()), 6),
+                n_labels=int(given[item]),
+                annotators=tuple(str(labels.annotators[j]) for j in batch.annotator[at].tolist()),
+                gain=round(float(batch.gain[at].sum()), 6),
+            )
+        )
+    return tuple(found)
+
+
+def _points(forecast: Forecast) -> tuple[ForecastPoint, ...]:
+    """The curve of the forecast, up to twice as many labels as are worth buying."""
+    last = max(2 * forecast.worth_buying, len(forecast.batch.item))
+    counts = np.unique(np.linspace(0, min(last, len(forecast.votes)), POINTS).astype(np.int64))
+    units = max(forecast.units, 1)
+    return tuple(
+        ForecastPoint(
+            count=count,
+            votes=round(forecast.accuracy + forecast.gain_of_votes(count), 6),
+            decisions=round(forecast.accuracy + float(forecast.decisions[:count].sum()) / units, 6),
+        )
+        for count in counts.tolist()
+    )
+
+
+def _findings(forecast: Forecast) -> tuple[ReportFinding, ...]:
+    batch, end, gold = forecast.sentences()
+    return sort_by_importance(
+        [
+            ReportFinding(batch, Urgency.know, importance=30),
+            ReportFinding(end, Urgency.know, importance=28),
+            ReportFinding(gold, Urgency.know, importance=26),
+        ]
+    )

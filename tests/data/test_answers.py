@@ -6,7 +6,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from crowdlogic.data.answers import Answers, align_answers, answers_from_crowd, estimate_from_gold
+from crowdlogic.data.answers import (
+    Answers,
+    KnownTruths,
+    align_answers,
+    answers_from_crowd,
+    drawn_at_random,
+    estimate_from_gold,
+)
 from crowdlogic.data.corpus import documents, sentences
 from crowdlogic.data.frames import from_frame, from_sequences
 from crowdlogic.data.reading import read_answers
@@ -157,3 +164,12 @@ def test_a_sequence_is_unanswered_when_none_of_its_units_is() -> None:
 
     assert pair.unanswered.tolist() == [False, False, True, True, False]
     assert pair.without(pair.unanswered).gold.tolist() == [0, 0, -1, -1, -1]
+
+
+def test_known_truths_of_items_drawn_at_random_may_calibrate() -> None:
+    truths = KnownTruths({"a": "x", "b": "y", "c": "x"}, at_random=["c", "a"])
+
+    assert dict(truths) == {"a": "x", "b": "y", "c": "x"}
+    assert drawn_at_random(truths) == {"a": "x", "c": "x"}
+    assert drawn_at_random({"a": "x"}) == {"a": "x"}
+    assert drawn_at_random(None) == {}

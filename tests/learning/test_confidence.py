@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from crowdlogic.data.answers import KnownTruths
 from crowdlogic.data.corpus import Corpus, align, documents
 from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
@@ -179,3 +180,19 @@ def test_the_spans_of_a_run_have_a_scale_of_their_own() -> None:
     assert calibration is not None
     assert (calibration.span_shift, calibration.span_slope) == (SPAN_SHIFT, SPAN_SLOPE)
     assert (calibration.span_shift, calibration.span_slope) != (PUBLIC_CROWDS.span_shift, PUBLIC_CROWDS.span_slope)
+
+
+def test_only_known_truths_drawn_at_random_move_the_scale() -> None:
+    made = simulate_sentiment(3, items=200, annotators=10, labels_per_item=3)
+    names = made.corpus.items.to_list()
+    truths = {name: made.corpus.classes[k] for name, k in zip(names[:120], made.corpus.gold[:120], strict=True)}
+    method = LogicLNCL(limits=TrainingLimits(epochs=1))
+
+    anchors = [
+        method.fit(made.corpus, made.labels, anchors=KnownTruths(truths, at_random=names[:n])).estimate.calibration
+        for n in (10, 50)
+    ]
+
+    assert [one.anchors for one in anchors if one is not None] == [0, 50]
+    assert anchors[0] is not None
+    assert anchors[0].sharpness == 1.0

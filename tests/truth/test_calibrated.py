@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from crowdlogic.data.answers import KnownTruths
 from crowdlogic.data.frames import from_frame
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate.crowds import simulate_crowd
@@ -124,3 +125,24 @@ def test_a_name_and_a_frame_go_straight_in() -> None:
     found = infer_calibrated("majority", frame)  # type: ignore[arg-type]
 
     np.testing.assert_array_equal(found.beliefs, infer_calibrated(MajorityVote(), from_frame(frame)).beliefs)
+
+
+def test_only_anchors_drawn_at_random_calibrate() -> None:
+    made = simulate_crowd(np.random.default_rng(5), units=400, annotators=20, classes=3, labels_per_unit=4)
+    names, classes = made.labels.items.to_list(), made.labels.classes
+    truths = {names[i]: classes[int(made.truth[i])] for i in range(120)}
+    few, many = (KnownTruths(truths, at_random=names[:n]) for n in (ENOUGH_ANCHORS - 1, 60))
+
+    chosen, sampled = (infer_calibrated(DawidSkene(), made.labels, fitting=Fitting(anchors=one)) for one in (few, many))
+
+    assert chosen.calibration is not None
+    assert sampled.calibration is not None
+    assert (chosen.calibration.sharpness, chosen.calibration.anchors) == (1.0, 0)
+    assert sampled.calibration.anchors == 60
+    predicted = predict_anchors(
+        DawidSkene(), made.labels, None, fitting=Fitting(anchors=truths), dependence=PUBLIC_CROWDS
+    )
+    gold = np.where(np.arange(400) < 60, made.truth, -1)
+    by_hand = fit_sharpness(predicted, gold, spread=PUBLIC_CROWDS.sharpness_spread)
+    assert sampled.calibration.sharpness == pytest.approx(by_hand)
+    assert (sampled.answer[:120] == made.truth[:120]).all()

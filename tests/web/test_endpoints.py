@@ -34,7 +34,7 @@ def test_a_review_from_queue_to_export(served: Served) -> None:
     file = client.get("/api/exports/anchors.csv")
     assert file.text.startswith("item,label,chosen")
     assert file.headers["content-disposition"] == 'attachment; filename="anchors.csv"'
-    assert client.get("/api/exports/decisions.sqlite").status_code == 422
+    assert client.get("/api/exports/decisions.sqlite").status_code == 404
 
 
 def test_a_request_that_is_repeated_counts_once(served: Served) -> None:

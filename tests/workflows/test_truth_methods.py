@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from crowdlogic.data.answers import drawn_at_random
 from crowdlogic.data.frames import from_dict, from_sequences
 from crowdlogic.data.reading import read_answers
 from crowdlogic.errors import ConvergenceWarning, DataError, OptionError
@@ -82,3 +83,13 @@ def test_warnings_of_fits_are_collected_once_each() -> None:
         assert messages == []
 
     assert messages == ["first", "second"]
+
+
+def test_anchors_of_a_review_know_which_were_drawn_at_random(tmp_path: Path) -> None:
+    (tmp_path / "anchors.csv").write_text("item,label,chosen\nu,x,random\nv,y,queue\n")
+    labels = from_dict({"u": {"a": "x"}, "v": {"a": "y"}})
+
+    anchors = anchors_of(read_answers(tmp_path / "anchors.csv"), labels)
+
+    assert anchors == {"u": "x", "v": "y"}
+    assert drawn_at_random(anchors) == {"u": "x"}

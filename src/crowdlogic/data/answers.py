@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -27,6 +28,7 @@ class Answers:
         beliefs: q[i, k], when the file has it.
         offsets: Where each sequence begins; None for documents.
         tokens: tokens[i], when the file has them.
+        at_random: at_random[s], whether item s was drawn at random, when the file says how items were chosen.
         source: Where it was read, for messages.
     """
 
@@ -37,7 +39,26 @@ class Answers:
     beliefs: Beliefs | None = None
     offsets: Ints | None = None
     tokens: tuple[str, ...] | None = None
+    at_random: Bools | None = None
     source: str = "the answers"
+
+
+class KnownTruths(dict[Any, Any]):
+    """item -> true class (or the tags of a sequence), with the items that were drawn at random.
+
+    Items that somebody chose for being doubtful are known like all others, and say nothing of how sure to be elsewhere.
+    """
+
+    def __init__(self, truths: Mapping[Any, Any], at_random: Collection[Any]) -> None:
+        super().__init__(truths)
+        self.at_random = frozenset(at_random)
+
+
+def drawn_at_random(truths: Mapping[Any, Any] | None) -> dict[Any, Any]:
+    """The known truths that may calibrate: those of items drawn at random; all, where nobody said how they were."""
+    if not isinstance(truths, KnownTruths):
+        return dict(truths or {})
+    return {item: truth for item, truth in truths.items() if item in truths.at_random}
 
 
 def answers_from_gold(corpus: Corpus, source: str) -> Answers:

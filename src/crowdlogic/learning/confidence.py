@@ -179,26 +179,28 @@ def answer_sharpness(labels: CrowdLabels, calibration: Calibration, scales: Pred
 
 
 def _fit_answers(task: Task) -> Calibration:
-    """As on public crowd sets; from enough known truths on, with the sharpness that Dawid-Skene shows on them.
+    """As on public crowd sets; from enough random known truths on, with the sharpness that Dawid-Skene shows on them.
 
     The classifier has learnt the known truths by heart, so it cannot be asked how well it would have done without them.
     """
     public = PUBLIC_CROWDS.calibration(task.labels.votes())
-    calibration, anchors = replace(public, span_shift=SPAN_SHIFT, span_slope=SPAN_SLOPE), _known_truths(task)
-    if len(anchors) < ENOUGH_ANCHORS:
+    calibration = replace(public, span_shift=SPAN_SHIFT, span_slope=SPAN_SLOPE)
+    sampled = task.known if task.sampled is None else task.sampled
+    drawn = len(_known_truths(task, sampled))
+    if drawn < ENOUGH_ANCHORS:
         return calibration
-    fitting = Fitting(anchors=anchors)
+    fitting = Fitting(anchors=_known_truths(task, task.known))
     predicted = predict_anchors(DawidSkene(), task.labels, None, fitting=fitting, dependence=PUBLIC_CROWDS)
-    sharpness = fit_sharpness(predicted, task.known, spread=PUBLIC_CROWDS.sharpness_spread)
-    return replace(calibration, sharpness=sharpness, anchors=len(anchors))
+    sharpness = fit_sharpness(predicted, sampled, spread=PUBLIC_CROWDS.sharpness_spread)
+    return replace(calibration, sharpness=sharpness, anchors=drawn)
 
 
-def _known_truths(task: Task) -> dict[Any, Any]:
-    """Item -> true class, or the tags of a sequence."""
-    if not len(task.known):
+def _known_truths(task: Task, known: Ints) -> dict[Any, Any]:
+    """Item -> true class, or the tags of a sequence, from known[i]."""
+    if not len(known):
         return {}
     names = [*task.labels.classes, None]  # code -1, not known, is the last one
-    truths = [names[code] for code in task.known]
+    truths = [names[code] for code in known]
     items, offsets = task.labels.items.to_list(), task.labels.offsets
     if offsets is None:
         return {item: truth for item, truth in zip(items, truths, strict=True) if truth is not None}

@@ -10,6 +10,7 @@ import numpy as np
 
 from crowdlogic.annotators.protocol import AnnotatorModel, Annotators
 from crowdlogic.classifiers.protocol import derive_seed
+from crowdlogic.data.answers import KnownTruths, drawn_at_random
 from crowdlogic.data.chain_beliefs import AnyBeliefs, ChainBeliefs, independent_pairs
 from crowdlogic.data.corpus import UNKNOWN, Corpus, align
 from crowdlogic.data.estimate import Beliefs
@@ -40,6 +41,7 @@ class Task:
         watched: Items that are only scored, by name.
         held_out: How labels were held out; None when none were.
         known: known[i], the class of a unit whose truth is known, UNKNOWN elsewhere; empty where none is.
+        sampled: The same of the items drawn at random alone, which may calibrate; None where all were.
     """
 
     corpus: Corpus
@@ -50,6 +52,7 @@ class Task:
     watched: Mapping[str, Corpus] = field(default_factory=dict)
     held_out: HeldOut | None = None
     known: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    sampled: Ints | None = None
 
     def clamp(self, beliefs: Beliefs) -> Beliefs:
         """The beliefs, certain where the truth is known."""
@@ -166,6 +169,7 @@ def prepare_task(
         watched={name: _check_gold(other, corpus, name) for name, other in (watched or {}).items()},
         held_out=None if held is None else how,
         known=anchor_classes(labels, anchors),
+        sampled=anchor_classes(labels, drawn_at_random(anchors)) if isinstance(anchors, KnownTruths) else None,
     )
 
 

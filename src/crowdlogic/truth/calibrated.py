@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from crowdlogic.data.answers import drawn_at_random
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.frames import as_labels
@@ -56,7 +57,7 @@ def infer_calibrated(
         method: The truth method, or its name.
         labels: The labels, or the frame that holds them.
         corpus: The items, for methods that read them.
-        fitting: Options of the fit; its anchors, if there are enough, also fit the scale.
+        fitting: Options of the fit; its anchors, if enough were drawn at random, also fit the scale.
         dependence: How far labels of one item depend on each other; None keeps the method's own posterior.
     """
     method, labels = as_truth_method(method), as_labels(labels, "infer_calibrated")
@@ -64,12 +65,13 @@ def infer_calibrated(
     if dependence is None:
         return found
     estimate = state_confidence(labels, found, dependence=dependence, anchors=fitting.anchors)
-    if not fitting.anchors or len(fitting.anchors) < ENOUGH_ANCHORS or estimate.calibration is None:
+    sampled = drawn_at_random(fitting.anchors)
+    if not fitting.anchors or len(sampled) < ENOUGH_ANCHORS or estimate.calibration is None:
         return estimate
     predicted = predict_anchors(method, labels, corpus, fitting=fitting, dependence=dependence)
-    known = anchor_classes(labels, fitting.anchors)
+    known = anchor_classes(labels, sampled)
     sharpness = fit_sharpness(predicted, known, spread=dependence.sharpness_spread)
-    return sharpen(estimate, labels, fitting.anchors, sharpness)
+    return sharpen(estimate, labels, fitting.anchors, sharpness, checked=len(sampled))
 
 
 def predict_anchors(

@@ -31,6 +31,7 @@ STATUS: dict[type[CrowdLogicError], int] = {UnknownItemError: 404, OutdatedError
 REFUSALS: dict[int | str, dict[str, Any]] = {
     code: {"model": Problem, "description": why}
     for code, why in {
+        400: "The request is no JSON.",
         401: "The token is missing or wrong.",
         403: "Another site's request, or another name for this server.",
         404: "There is no such thing.",
@@ -119,7 +120,11 @@ def _answer_invalid(_: Request, problem: Exception) -> Response:
 def _answer_http(_: Request, problem: Exception) -> Response:
     status = problem.status_code if isinstance(problem, HTTPException) else 500
     headers = problem.headers if isinstance(problem, HTTPException) else None
-    detail = {404: "There is nothing at this address.", 405: "This address does not take such requests."}
+    detail = {
+        400: "The request is no JSON.",
+        404: "There is nothing at this address.",
+        405: "This address does not take such requests.",
+    }
     return JSONResponse({"detail": detail.get(status, "The request was refused.")}, status, headers)
 
 

@@ -35,7 +35,7 @@ RequestName = Annotated[
     AfterValidator(whole_characters),
 ]
 ClassName = Annotated[str, Field(max_length=1000), AfterValidator(whole_characters)]
-Number = Annotated[int, Field(ge=0, le=LARGEST_NUMBER)]
+Number = Annotated[int, Field(strict=True, ge=0, le=LARGEST_NUMBER)]
 
 
 class StrictModel(BaseModel):
@@ -63,8 +63,8 @@ class DecisionRequest(StrictModel):
     spans: Annotated[list[SpanRequest], Field(max_length=MOST_TOKENS)] | None = None
     revision: Annotated[Number, Field(description="The item's revision that you saw.")] = 0
     chosen: Choice = Choice.filter
-    settles: Annotated[bool, Field(description="Ends a conflict: your answer counts alone.")] = False
-    seconds: Annotated[float, Field(ge=0, le=1e7, allow_inf_nan=False)] | None = None
+    settles: Annotated[bool, Field(strict=True, description="Ends a conflict: your answer counts alone.")] = False
+    seconds: Annotated[float, Field(strict=True, ge=0, le=1e7, allow_inf_nan=False)] | None = None
     cause: Cause | None = None
     note: Annotated[str, Field(max_length=2000), AfterValidator(whole_characters)] = ""
 
@@ -79,7 +79,7 @@ class UndoRequest(StrictModel):
 class RefitRequest(StrictModel):
     """Has everything fitted again now; a run's classifier learns for so many epochs."""
 
-    epochs: Annotated[int, Field(ge=0, le=50)] = 0
+    epochs: Annotated[int, Field(strict=True, ge=0, le=50)] = 0
 
 
 @dataclass(frozen=True, kw_only=True)

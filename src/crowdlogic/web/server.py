@@ -129,6 +129,7 @@ def serve(
     check_server(options)
     bound = bind(options.host, options.port)
     with closing(bound):
+        bound.listen(128)  # who follows the address at once waits, and is not turned away
         access = make_access(options, bound.getsockname()[1])
         hosts = access.hosts | ({socket.gethostname().lower()} if options.host in ANY_ADDRESS else set())
         runner = RefitRunner(session, every=every, report=say)

@@ -9,8 +9,9 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 
-from crowdlogic.data.answers import Answers
+from crowdlogic.data.answers import Answers, KnownTruths
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import find
 from crowdlogic.errors import ConvergenceWarning, DataError, OptionError, name_list
@@ -76,6 +77,13 @@ def methods_to_compare(names: Sequence[str], labels: CrowdLabels, *, option: str
 
 def anchors_of(known: Answers, labels: CrowdLabels) -> dict[Any, Any]:
     """Item -> true class (or the tags of a sequence) from answers that are known to be true."""
+    truths = _name_truths(known, labels)
+    if known.at_random is None:
+        return truths
+    return KnownTruths(truths, at_random=known.items.filter(pl.Series(known.at_random)).to_list())
+
+
+def _name_truths(known: Answers, labels: CrowdLabels) -> dict[Any, Any]:
     lost = np.flatnonzero(find(known.items, labels.items) < 0)
     if len(lost):
         name = known.items[int(lost[0])]

@@ -154,3 +154,13 @@ def test_probabilities_may_be_off_by_a_thousandth(tmp_path: Path, total: float, 
     else:
         with pytest.raises(DataError, match="are not probabilities that add up to 1"):
             read_answers(tmp_path / "p.csv")
+
+
+def test_a_file_may_say_how_its_items_were_chosen(tmp_path: Path) -> None:
+    documents = write(tmp_path, "a.csv", "item,label,chosen\nu,x,random\nv,y,queue\nw,x,\n")
+    tags = write(tmp_path, "t.csv", "item,tags,chosen\ns,O O,queue\nt,B-X,random\n")
+    other = write(tmp_path, "o.csv", "item,label\nu,x\n")
+
+    assert read_answers(documents).at_random.tolist() == [True, False, False]
+    assert read_answers(tags).at_random.tolist() == [False, True]
+    assert read_answers(other).at_random is None

@@ -76,6 +76,11 @@ def test_spans_that_do_not_fit_are_refused(spans: list[tuple[int, int, str]], me
     assert str(caught.value) == message
 
 
+def test_documents_have_no_spans() -> None:
+    with pytest.raises(DataError, match="Answer a document with its class"):
+        CLASSES.tags_of_spans(0, [])
+
+
 def test_a_token_without_a_tag_is_refused() -> None:
     with pytest.raises(DataError, match=r"^Token 2 has no tag"):
         PARTS.tags_of_spans(0, [{"start": 0, "end": 1, "type": "NOUN"}])

@@ -10,10 +10,10 @@ import pytest
 from tests.workflows.review.small_reviews import decision, opened, review, simulated, small_material, tagged
 
 from crowdlogic.data.reading import read_answers
-from crowdlogic.errors import OptionError
 from crowdlogic.store.decisions import Cause, Choice, DecisionKind
 from crowdlogic.workflows.review.exports import export_path, write_exports
 from crowdlogic.workflows.review.material import ReviewOptions, load_material
+from crowdlogic.workflows.review.requests import UnknownItemError
 
 
 def test_decisions_stand_in_the_labels(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_only_what_a_review_writes_can_be_asked_for(tmp_path: Path) -> None:
 
     assert export_path(tmp_path / "r", "anchors.csv").is_file()
     for name in ("decisions.sqlite", "../x", "labels.", "nothing", ""):
-        with pytest.raises(OptionError):
+        with pytest.raises(UnknownItemError):
             export_path(tmp_path / "r", name)
 
 

@@ -72,3 +72,32 @@ def test_a_refit_that_fails_is_said_to_have_and_the_next_one_works(
         assert runner.wait()
         assert runner.problem == ""
         runner.close()
+
+
+def test_decisions_that_come_in_while_a_refit_runs_are_fitted_once_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    material, made = simulated()
+    with opened(material, tmp_path / "r") as session:
+        begun, go, real = Event(), Event(), session.refit
+
+        def slow(*, epochs: int = 0) -> object:
+            changes = real(epochs=epochs)
+            begun.set()
+            assert go.wait(30)
+            return changes
+
+        monkeypatch.setattr(session, "refit", slow)
+        runner = RefitRunner(session, every=5)
+        for _ in range(5):
+            review(session, made, 1)
+            runner.notice()
+        assert begun.wait(30)
+        for _ in range(12):
+            review(session, made, 1)
+            runner.notice()
+        go.set()
+        assert runner.wait()
+        runner.close()
+
+        assert [one.decisions for one in session.changes] == [5, 12]

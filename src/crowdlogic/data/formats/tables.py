@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -24,12 +25,16 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import as_text
 from crowdlogic.data.tagging import NOT_SEEN
 from crowdlogic.errors import DataError, FormatError, OptionError, name_list
+from crowdlogic.numerics.arrays import Bools
 
 UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError)
 """What polars raises on a file that is not what it claims to be."""
 
 ROUNDING = 1e-3
 """How far probabilities in a file may be from adding up to one."""
+
+CHOSEN, AT_RANDOM = "chosen", "random"
+"""The column of a review's anchors that says how each item was chosen, and what it says of a random one."""
 
 ONE_ROW = "Answers have one row per item. A file of labels must be aggregated first."
 
@@ -68,9 +73,9 @@ class TableFormat(FileFormat):
         table, source = self.read_table(file)
         roles = find_roles(table.columns, columns, where=source.name, gold=True)
         if "tags" in roles and "label" not in roles:
-            return _answers_from_tags(table, roles, source)
+            return replace(_answers_from_tags(table, roles, source), at_random=_read_choices(table))
         require_columns(roles, ("item", "label"), table.columns, source=source, purpose="A file of answers")
-        return _answers_from_labels(table, roles, source)
+        return replace(_answers_from_labels(table, roles, source), at_random=_read_choices(table))
 
     def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> Encoded:  # noqa: ARG002
         """Labels as a long table; for sequences one row per tagged sentence."""
@@ -92,6 +97,13 @@ class TableFormat(FileFormat):
         if self.only_text:
             raise OptionError(f"{target}: tagged sentences are written as .conll, .jsonl or .parquet.")
         return self.encode_table(sentence_answers_table(estimate, corpus), target)
+
+
+def _read_choices(table: pl.DataFrame) -> Bools | None:
+    """at_random[s], from the column that says how items were chosen; None without one."""
+    if CHOSEN not in table.columns or table[CHOSEN].dtype != pl.String:
+        return None
+    return np.asarray((table[CHOSEN] == AT_RANDOM).fill_null(value=False).to_numpy())
 
 
 def require_rows(table: pl.DataFrame, name: str) -> pl.DataFrame:

@@ -96,6 +96,8 @@ class AnswerForm:
 
     def tags_of_spans(self, item: int, spans: Sequence[Mapping[str, Any]]) -> list[str]:
         """One tag per token from spans, which must fit the sentence and not overlap."""
+        if self.labels.offsets is None:
+            raise DataError("Spans are of sentences. Answer a document with its class.")
         size, ordered = self.length(item), sorted(spans, key=lambda span: int(span["start"]))
         reached = 0
         for span in ordered:

@@ -17,12 +17,12 @@ from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import written_together
 from crowdlogic.data.formats.detection import find_format
 from crowdlogic.data.writing import write_estimate, write_table
-from crowdlogic.errors import OptionError
 from crowdlogic.report.inputs import inputs_from_estimate
 from crowdlogic.report.report import make_report
 from crowdlogic.store.decisions import Choice
 from crowdlogic.workflows.report import timestamp, write_page
 from crowdlogic.workflows.review.answers import item_units
+from crowdlogic.workflows.review.requests import UnknownItemError
 from crowdlogic.workflows.review.session import ReviewSession
 
 ANCHORS, DECISIONS, REPORT = "anchors.csv", "decisions.csv", "report.html"
@@ -119,7 +119,7 @@ def export_path(folder: Path, name: str) -> Path:
     """The file of that name among those that a review writes; any other name is refused."""
     known = [path for path in folder.iterdir() if path.is_file() and path.name == name and _is_export(name)]
     if not known:
-        raise OptionError("There is no such file. Export first.")
+        raise UnknownItemError("There is no such file. Export first.")
     return known[0]
 
 

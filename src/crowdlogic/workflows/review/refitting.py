@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from threading import Condition, Thread
 
-from crowdlogic.errors import CrowdLogicError
 from crowdlogic.workflows.review.session import ReviewSession
 
 FAILED = "The last re-fit failed; the decisions are safe."
@@ -36,9 +35,13 @@ class RefitRunner:
             self._changed.notify_all()
 
     def notice(self) -> None:
-        """Have a re-fit if enough decisions came in since the last one."""
-        if self.every and self.session.waiting >= self.every:
+        """Have a re-fit if enough decisions came in since the last one; one that runs looks again when it ends."""
+        if self._is_due and not self.is_busy:
             self.ask()
+
+    @property
+    def _is_due(self) -> bool:
+        return bool(self.every) and self.session.waiting >= self.every
 
     def wait(self, seconds: float = 60.0) -> bool:
         """Wait until nothing is running or due; whether it came to that."""
@@ -57,17 +60,19 @@ class RefitRunner:
             try:
                 self._report(self.session.refit(epochs=epochs).sentence)
                 self.problem = ""
-            except (CrowdLogicError, ArithmeticError, MemoryError, OSError) as problem:
+            except Exception as problem:  # whatever it is, reviewers go on, and the next re-fit is tried
                 self.problem = FAILED
                 self._report(f"The re-fit failed: {problem}")
             with self._changed:
                 self._is_running = False
+                if self._asked is None and self._is_due and not self.problem:
+                    self._asked = 0
                 self._changed.notify_all()
 
     def _next(self) -> int | None:
         """Wait for the next request; None when it is time to end."""
         with self._changed:
             self._changed.wait_for(lambda: self._is_closed or self._asked is not None)
-            asked, self._asked = self._asked, None
-            self._is_running = asked is not None
+            asked = None if self._is_closed else self._asked
+            self._asked, self._is_running = None, asked is not None
             return asked

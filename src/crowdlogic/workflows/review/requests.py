@@ -10,7 +10,7 @@ from crowdlogic.workflows.review.accuracy import CheckedAccuracy
 
 
 class UnknownItemError(DataError):
-    """There is no such item, or nothing to undo."""
+    """There is no such item or file, or nothing to undo."""
 
 
 class OutdatedError(DataError):

@@ -1,0 +1,145 @@
+"""How quickly a review of many items answers, how long its re-fits take, and how much memory it needs.
+
+    python -m benchmarks.review_speed                     # 100,000 items, 500,000 labels, Dawid-Skene, simulated
+
+A server is started as a user starts it, and one client decides item after item over HTTP: the next item is asked for
+with its evidence, then decided. Every tenth decision starts a re-fit in the background, while the client goes on.
+Milliseconds are wall-clock time, as a reviewer waits; seconds of the re-fit are the server's own, beside what the
+method's warm fit takes alone, in processor time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.machine import describe_machine
+from crowdlogic.data.simulate import simulate_crowd
+from crowdlogic.planning import Decisions, refit
+from crowdlogic.truth.dawid_skene import DawidSkene
+from crowdlogic.truth.dependence import state_confidence
+
+WORDS = ("the", "plot", "is", "slow", "but", "grand", "and", "nobody", "would", "leave", "before", "its", "end")
+TEXT_LENGTH = 40
+
+
+def write_crowd(folder: Path, *, items: int, labels: int, annotators: int) -> None:
+    """A simulated crowd with texts."""
+    rng = np.random.default_rng(0)
+    crowd = simulate_crowd(rng, units=items, annotators=annotators, classes=3, labels_per_unit=labels / items)
+    crowd.labels.to_frame().write_csv(folder / "labels.csv")
+    words = rng.integers(0, len(WORDS), (items, TEXT_LENGTH)).tolist()
+    with (folder / "items.csv").open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["item", "text"])
+        for name, line in zip(crowd.labels.items.to_list(), words, strict=True):
+            rows.writerow([name, " ".join(WORDS[w] for w in line)])
+
+
+class Client:
+    """One reviewer's script."""
+
+    def __init__(self, address: str, token: str) -> None:
+        self.address, self.headers = address, {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+
+    def ask(self, path: str, body: Any = None) -> Any:
+        """The answer of an endpoint."""
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.address}api/{path}", data, self.headers)
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            return json.loads(answer.read())
+
+
+def start_server(folder: Path) -> tuple[subprocess.Popen[str], Client, float]:
+    """The server, a client, and the seconds until it listened."""
+    files = [str(folder / "labels.csv"), "--items", str(folder / "items.csv"), "-o", str(folder / "review")]
+    command = [sys.executable, "-m", "crowdlogic", "review", *files, "-m", "dawid-skene", "--no-browser", "--port", "0"]
+    began = time.monotonic()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    for line in process.stdout or ():
+        found = re.search(r"(http://[^/]+/)#token=(\S+)", line)
+        if found:
+            return process, Client(found[1], found[2]), time.monotonic() - began
+    raise SystemExit("The server did not start.")
+
+
+def decide_many(client: Client, count: int) -> dict[str, list[float]]:
+    """Milliseconds of every request, by kind."""
+    found: dict[str, list[float]] = {"next item": [], "evidence": [], "decision": []}
+
+    def timed(kind: str, path: str, body: Any = None) -> Any:
+        began = time.perf_counter()
+        answer = client.ask(path, body)
+        found[kind].append(1000 * (time.perf_counter() - began))
+        return answer
+
+    for n in range(count):
+        (item,) = timed("next item", "queue?reviewer=bench&most=1")["items"]
+        timed("evidence", f"items/{item['item']}/evidence")
+        body = {"request": f"r{n}", "item": item["item"], "reviewer": "bench", "answer": item["shares"][0]["name"]}
+        timed("decision", "decisions", {**body, "revision": item["revision"], "chosen": item["chosen"]})
+    return found
+
+
+def peak_memory(pid: int) -> float:
+    """The most memory that a process ever held, in GiB."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    found = re.search(r"VmHWM:\s+(\d+) kB", status)
+    return int(found[1]) / 2**20 if found else float("nan")
+
+
+def warm_refit_seconds(items: int, labels: int, annotators: int, repeats: int) -> float:
+    """Processor seconds of a warm fit of Dawid-Skene with 100 decisions, the best of some."""
+    rng = np.random.default_rng(0)
+    crowd = simulate_crowd(rng, units=items, annotators=annotators, classes=3, labels_per_unit=labels / items)
+    first = state_confidence(crowd.labels, DawidSkene().infer(crowd.labels))
+    names, classes = crowd.labels.items, crowd.labels.classes
+    decisions = Decisions(truth={names[s]: classes[int(crowd.truth[s])] for s in range(100)})
+    seconds = []
+    for _ in range(repeats):
+        began = time.process_time()
+        refit(DawidSkene(), crowd.labels, first, decisions, recalibrate=False)
+        seconds.append(time.process_time() - began)
+    return min(seconds)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--items", type=int, default=100_000)
+    parser.add_argument("--labels", type=int, default=500_000)
+    parser.add_argument("--annotators", type=int, default=500)
+    parser.add_argument("--decisions", type=int, default=300)
+    given = parser.parse_args()
+    size = {"items": given.items, "labels": given.labels, "annotators": given.annotators}
+    with tempfile.TemporaryDirectory(prefix="crowdlogic-review-") as home:
+        write_crowd(Path(home), **size)
+        process, client, started = start_server(Path(home))
+        times = decide_many(client, given.decisions)
+        while client.ask("progress")["is_fitting"]:
+            time.sleep(0.2)
+        last, memory = client.ask("progress")["last"], peak_memory(process.pid)
+        process.terminate()
+        process.wait()
+    print(f"{given.items:,} items, {given.labels:,} labels, {given.annotators} annotators; {describe_machine()}")
+    print(f"served after {started:.1f} s; peak memory {memory:.2f} GiB; {last['number']} re-fits in the background")
+    for kind, milliseconds in times.items():
+        middle, most = np.percentile(milliseconds, [50, 95])
+        print(f"{kind}: median {middle:.1f} ms, 95th percentile {most:.1f} ms, slowest {max(milliseconds):.1f} ms")
+    print(f"a re-fit with queue, annotators and all: {last['seconds']:.2f} s beside the client's requests")
+    print(f"a warm fit of Dawid-Skene alone: {warm_refit_seconds(**size, repeats=3):.2f} s of processor time")
+
+
+if __name__ == "__main__":
+    main()

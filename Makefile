@@ -104,6 +104,7 @@ bench: install $(PEERS)/.installed $(SNORKEL)/.installed $(PSL)/.installed
 	$(BIN)/python -m benchmarks.epoch_speed
 	$(BIN)/python -m benchmarks.raykar_peer
 	$(BIN)/python -m benchmarks.report_speed
+	$(BIN)/python -m benchmarks.review_speed
 	$(BIN)/python -m benchmarks.rules_speed --psl $(PSL)/bin/python
 
 clean:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -136,6 +137,14 @@ def test_hidden_names_are_in_no_answer(sentences: Served) -> None:
         assert '"ann"' not in text
         assert "bob" not in text
     assert "annotator 1" in sentences.client.get("/api/items/0").text
+
+
+def test_the_guide_names_every_endpoint(served: Served) -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "review.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(GET|POST) (/api/[\w/{}]+)`", guide)) | {("GET", "/api/items/{item}/evidence")}
+    described = served.client.get("/api/openapi.json").json()["paths"]
+
+    assert named == {(method.upper(), path) for path, methods in described.items() for method in methods}
 
 
 def test_the_description_names_every_endpoint(served: Served) -> None:

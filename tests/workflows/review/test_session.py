@@ -7,6 +7,7 @@ from threading import Thread
 
 import numpy as np
 import pytest
+from tests.workflows.conftest import Trained
 from tests.workflows.review.small_reviews import (
     decision,
     gold_of,
@@ -21,6 +22,7 @@ from tests.workflows.review.small_reviews import (
 from crowdlogic.errors import DataError
 from crowdlogic.planning.review_order import expected_mistakes_removed
 from crowdlogic.store.decisions import Cause, Choice, DecisionKind
+from crowdlogic.workflows.review.material import ReviewOptions, load_material
 from crowdlogic.workflows.review.queue import ItemState, QueueFilter
 from crowdlogic.workflows.review.requests import OutdatedError, UnknownItemError
 
@@ -254,3 +256,23 @@ def test_an_item_is_found_by_its_name(tmp_path: Path) -> None:
         assert session.find("u3") == 2
         with pytest.raises(UnknownItemError):
             session.find("u9")
+
+
+def test_a_run_is_reviewed_with_its_classifier_and_its_rules(trained: Trained, tmp_path: Path) -> None:
+    material = load_material(ReviewOptions(source=trained.file("run")))
+    assert material.rules is not None
+    with opened(material, tmp_path / "r") as session:
+        said = {item: session.evidence(item).rules for item in material.rules.units[0].tolist()}
+        speaking = [item for item, words in said.items() if words][:6]
+        for item in speaking:  # against what the rule says, every time
+            other = next(name for name in session.form.class_names if name != said[item][0].favours)
+            session.record(decision(item, other))
+        changes, trained_on = session.refit(), session.refit(epochs=1)
+        view = session.view(speaking[0])
+
+    assert (changes.with_classifier, trained_on.with_classifier) == (False, True)
+    assert len(speaking) == 6
+    assert [(one.against, one.decisions) for one in changes.rules] == [(6, 6)]
+    assert "the rule about 'but' contradicts 6 of 6 decisions" in changes.sentence
+    assert len(view.classifier) == 2
+    assert not np.array_equal(session.moment.fit.learned.epoch.p, material.fit.learned.epoch.p)  # type: ignore[union-attr]

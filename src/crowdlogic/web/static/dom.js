@@ -25,6 +25,7 @@ export function tell(element, sentence) {
   element.hidden = !sentence;
 }
 
-export const percent = (share) => `${(100 * share).toFixed(share > 0.995 && share < 1 ? 1 : 0)}%`;
+/** A share in percent; what is not quite all is never shown as 100%. */
+export const percent = (share) => (share > 0.99 && share < 1 ? `${Math.min(100 * share, 99.9).toFixed(1)}%` : `${(100 * share).toFixed(0)}%`);
 
 export const count = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;

@@ -27,7 +27,8 @@ function drawUnit(unit, tokens) {
 export function drawEvidence(found, item, picked) {
   const doubtful = [...found.units].sort((a, b) => (a.bits ?? 99) - (b.bits ?? 99))[0];
   const unit = found.units.find((one) => one.token === picked) ?? doubtful;
-  const rules = found.rules.map((word) => make("p", { class: "rule" },
+  const isCounted = found.units.some((one) => one.terms.some((term) => term.source === "rule"));  // among the bars already
+  const rules = (isCounted ? [] : found.rules).map((word) => make("p", { class: "rule" },
     `${word.token === null ? "" : `“${item.tokens[word.token]}”: `}${word.favours}, +${word.bits.toFixed(1)} bits: ${word.rule}`));
   const parts = unit ? drawUnit(unit, item.tokens) : [make("p", { class: "aside" }, "Nothing to explain here.")];
   return [...parts, ...(rules.length ? [make("p", { class: "aside" }, "What the rules say"), ...rules] : [])].filter(Boolean);

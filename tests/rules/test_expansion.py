@@ -12,27 +12,9 @@ from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.projection.projector import Projector
 
-BIO = ("B-PER", "I-PER", "B-LOC", "O")
-
-
-BIOES = ("B-X", "I-X", "E-X", "S-X", "O")
-
 
 def printed(text: str, classes: tuple[str, ...] | None = None) -> list[str]:
     return str(expand(parse_rules(text), classes)).splitlines()
-
-
-REFUSED = [
-    ("include bio", None, 9, "bio needs the entity types: write bio('PER', 'ORG'), or give the labels."),
-    ("include bio", ("neg", "pos"), 9, "bio needs span tags such as B-PER and O; the classes are neg, pos."),
-    (
-        "include bi",
-        None,
-        9,
-        "there is no ready-made rule set 'bi'. Did you mean 'bio'? Known: bio, bioes, contrast.",
-    ),
-    ("include contrast", None, 9, "contrast needs one word, such as contrast('but')."),
-]
 
 
 def test_a_group_in_a_head_is_one_of_these() -> None:

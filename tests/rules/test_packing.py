@@ -8,62 +8,31 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from tests.rules.written_rules import project_rules, write_rules
 
-from crowdlogic.data.corpus import documents
 from crowdlogic.errors import FormatError, OptionError, RuleError
 from crowdlogic.rules.packing import check_packing, pack_rules, unpack_rules
 from crowdlogic.rules.parser import parse_rules, read_rules
 from crowdlogic.rules.predicates import Vocabulary
-from crowdlogic.rules.projection.projector import Projector
-from crowdlogic.rules.syntax import LogicalRule, RuleSet
+from crowdlogic.rules.syntax import LogicalRule
 from crowdlogic.store.packed_rules import PackedRules
-
-CLASSES = ("neg", "pos")
-TEXTS = documents(["a", "b", "c"], ["awful thing", "fine it's", "plain"])
-RULES = """
-$BAD = {'awful', 'poor'}
-include 'sub/more.rules'
-0.5: InList(S, 'words.txt') -> Label(S, 'pos')
-2: Near(A, B) & Label(A, C) -> Label(B, C)
-1: Contains(S, $BAD) -> Label(S, 'neg') ^2
-include contrast('it\\'s')
-Label(S, 'pos') + Label(S, 'neg') = 1 .
-"""
-MORE = "0.7: InList(S, 'words.txt') & !InList(S, '../words.txt') -> Label(S, 'neg')\n"
-
-
-def written(folder: Path) -> tuple[RuleSet, Vocabulary]:
-    (folder / "sub").mkdir(parents=True)
-    (folder / "my.rules").write_text(RULES)
-    (folder / "sub" / "more.rules").write_text(MORE)
-    (folder / "words.txt").write_text("fine\n")
-    (folder / "sub" / "words.txt").write_text("plain\n")
-    near = pl.DataFrame({"x": ["a", "b"], "y": ["b", "c"], "truth": [0.5, 1.0]})
-    return read_rules(folder / "my.rules"), Vocabulary().table("Near", near)
-
-
-def beliefs(rules: RuleSet, vocabulary: Vocabulary) -> np.ndarray:
-    q_a = np.array([[0.4, 0.6], [0.7, 0.3], [0.5, 0.5]])
-    projector = Projector(rules=rules, vocabulary=vocabulary, strength=1.0)
-    ground = projector.ground(TEXTS, CLASSES)
-    return projector.project(q_a, ground, predict=lambda texts: np.tile([0.2, 0.8], (len(texts), 1))).q_b
 
 
 def test_unpacked_rules_mean_the_same_without_their_files(tmp_path: Path) -> None:
-    rules, vocabulary = written(tmp_path / "given")
-    before = beliefs(rules, vocabulary)
+    rules, vocabulary = write_rules(tmp_path / "given")
+    before = project_rules(rules, vocabulary)
 
     packed = pack_rules(rules, vocabulary)
     shutil.rmtree(tmp_path / "given")
 
-    np.testing.assert_array_equal(beliefs(*unpack_rules(packed)), before)
+    np.testing.assert_array_equal(project_rules(*unpack_rules(packed)), before)
     assert packed.word_lists == {"words.txt": b"plain\n", "words-2.txt": b"fine\n"}
     assert packed.source == "my.rules"
     assert packed.tables["Near"].to_dict(as_series=False) == {"1": ["a", "b"], "2": ["b", "c"], "truth": [0.5, 1.0]}
 
 
 def test_packing_what_was_unpacked_changes_nothing(tmp_path: Path) -> None:
-    packed = pack_rules(*written(tmp_path / "given"))
+    packed = pack_rules(*write_rules(tmp_path / "given"))
 
     again = pack_rules(*unpack_rules(packed))
 
@@ -84,18 +53,18 @@ def test_a_group_of_word_lists_stays_a_group_of_words_elsewhere(tmp_path: Path) 
     for name, word in {"fine": "awful", "plain": "it's", "sub/fine": "plain"}.items():
         (given / name).write_text(f"{word}\n")
     rules = read_rules(given / "my.rules")
-    before = beliefs(rules, Vocabulary())
+    before = project_rules(rules, Vocabulary())
 
     packed = pack_rules(rules)
     shutil.rmtree(given)
 
-    np.testing.assert_array_equal(beliefs(*unpack_rules(packed)), before)
+    np.testing.assert_array_equal(project_rules(*unpack_rules(packed)), before)
     assert len({tuple(row) for row in before.round(6).tolist()}) == 3  # each text is touched by other lists and words
     assert sorted(packed.word_lists.values()) == [b"awful\n", b"it's\n", b"plain\n"]
 
 
 def test_a_table_that_is_brought_along_takes_the_place_of_the_packed_one(tmp_path: Path) -> None:
-    packed = pack_rules(*written(tmp_path / "given"))
+    packed = pack_rules(*write_rules(tmp_path / "given"))
     other = Vocabulary().table("Near", pl.DataFrame({"x": ["c"], "y": ["a"]}))
 
     _, words = unpack_rules(packed, other)

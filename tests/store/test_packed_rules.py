@@ -10,62 +10,28 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.rules.written_rules import project_rules, write_rules
 
-from crowdlogic.data.corpus import documents
 from crowdlogic.errors import FormatError
-from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.packing import pack_rules, unpack_rules
-from crowdlogic.rules.parser import read_rules
-from crowdlogic.rules.predicates import Vocabulary
-from crowdlogic.rules.projection.projector import Projector
-from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.store.damage import InvalidValueError
 from crowdlogic.store.packed_rules import PackedRules, get_rules, put_rules
-
-CLASSES = ("neg", "pos")
-TEXTS = documents(["a", "b", "c"], ["awful thing", "fine it's", "plain"])
-RULES = """
-$BAD = {'awful', 'poor'}
-include 'sub/more.rules'
-0.5: InList(S, 'words.txt') -> Label(S, 'pos')
-2: Near(A, B) & Label(A, C) -> Label(B, C)
-1: Contains(S, $BAD) -> Label(S, 'neg') ^2
-include contrast('it\\'s')
-Label(S, 'pos') + Label(S, 'neg') = 1 .
-"""
-MORE = "0.7: InList(S, 'words.txt') & !InList(S, '../words.txt') -> Label(S, 'neg')\n"
-
-
-def written(folder: Path) -> tuple[RuleSet, Vocabulary]:
-    (folder / "sub").mkdir(parents=True)
-    (folder / "my.rules").write_text(RULES)
-    (folder / "sub" / "more.rules").write_text(MORE)
-    (folder / "words.txt").write_text("fine\n")
-    (folder / "sub" / "words.txt").write_text("plain\n")
-    near = pl.DataFrame({"x": ["a", "b"], "y": ["b", "c"], "truth": [0.5, 1.0]})
-    return read_rules(folder / "my.rules"), Vocabulary().table("Near", near)
 
 
 def files_in(folder: Path) -> list[str]:
     return [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
 
 
-def beliefs(rules: RuleSet, vocabulary: Vocabulary) -> np.ndarray:
-    q_a = np.array([[0.4, 0.6], [0.7, 0.3], [0.5, 0.5]])
-    ground = ground_rules(rules, TEXTS, CLASSES, vocabulary=vocabulary)
-    return Projector(strength=1.0).project(q_a, ground, predict=lambda texts: np.tile([0.2, 0.8], (len(texts), 1))).q_b
-
-
 def test_rules_mean_the_same_in_a_run_that_was_moved(tmp_path: Path) -> None:
-    rules, vocabulary = written(tmp_path / "given")
-    before = beliefs(rules, vocabulary)
+    rules, vocabulary = write_rules(tmp_path / "given")
+    before = project_rules(rules, vocabulary)
     (tmp_path / "run").mkdir()
 
     noted = json.loads(json.dumps(put_rules(tmp_path / "run", pack_rules(rules, vocabulary))[0]))
     shutil.rmtree(tmp_path / "given")
     (tmp_path / "run").rename(tmp_path / "elsewhere")
 
-    after = beliefs(*unpack_rules(get_rules(tmp_path / "elsewhere", noted, files_in(tmp_path / "elsewhere"))))
+    after = project_rules(*unpack_rules(get_rules(tmp_path / "elsewhere", noted, files_in(tmp_path / "elsewhere"))))
     np.testing.assert_array_equal(after, before)
     assert sorted(f.name for f in (tmp_path / "elsewhere" / "words").iterdir()) == ["words-2.txt", "words.txt"]
 

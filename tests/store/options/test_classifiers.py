@@ -24,6 +24,7 @@ from crowdlogic.store.options.encode import encode_options, find_python_object
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
+from crowdlogic.classifiers.bilstm_crf import BiLSTMCRF  # noqa: E402
 from crowdlogic.classifiers.cnn_gru import CNNGRU  # noqa: E402
 from crowdlogic.classifiers.crf import CRF  # noqa: E402
 from crowdlogic.classifiers.kim_cnn import KimCNN  # noqa: E402
@@ -43,6 +44,7 @@ VARIED = [
         training=Training("adam", learning_rate=0.01, clip_norm=2.5),
     ),
     KimCNN(vectors=random_vectors(OTHERS, 3), filters=7),
+    BiLSTMCRF(),
     CNNGRU(),
     CNNGRU(
         vectors=random_vectors(OTHERS, 3),

@@ -28,6 +28,12 @@ SENTIMENT = ("gold", "aggnet", "logic-lncl", "logic-lncl, k 0.2")
 STOPPING = ("gold-free items{}", "gold-free without a mean{}", "gold-free annotations{}", "logic-lncl{}, all epochs")
 """Stopping criteria; the option of the preset goes into the braces."""
 WEAK = ("gold", "majority", "dawid-skene", "aggnet", "aggnet with silence")
+TAGGER = "logic-lncl-bilstm-crf"
+BEYOND = (
+    TAGGER, "aggnet-bilstm-crf", "gold-bilstm-crf", f"gold-free {TAGGER}",
+    *(f"{TAGGER}, {change}" for change in ("warm-up 1", "start majority", "annotators confusion", "no rules")),
+)  # fmt: skip
+"""The tagger of `--preset ner`, and what each of its parts is worth; run when asked for by --rows."""
 GRID = {
     "ner": (*NER, *(row.format("") for row in STOPPING)),
     "sentiment": ("majority", "dawid-skene", "glad", *SENTIMENT, *(row.format(", k 0.2") for row in STOPPING)),
@@ -47,7 +53,7 @@ def select_jobs(only: str | None, rows: str | None, seeds: int | None) -> list[J
         Job(task, row, seed)
         for task in chosen
         for seed in range(seeds or SEEDS[task])
-        for row in GRID[task]
+        for row in (*GRID[task], *(BEYOND if task == "ner" and wanted is not None else ()))
         if wanted is None or row in wanted
     ]
     return sorted(found, key=lambda job: job.seed)

@@ -55,8 +55,15 @@ class TableStep:
     def _kernel(self, shard: Shard, parameters: Arrays, log_prior: Floats, q: Floats) -> Arrays:
         from crowdlogic.numerics.label_kernels import table_pass, unrolled_states
 
-        shard, table = shard.narrow(), parameters["table"]
+        table = parameters["table"]
         counts, totals = np.zeros_like(table), np.zeros(table.shape[1])
+        if shard.is_plain and len(log_prior) == 1 and unrolled_states(table.shape[1]):
+            from crowdlogic.numerics.plain_kernels import plain_pass
+
+            zeros, cells, factors = (0.0,) * table.shape[1], shard.narrow_cells(self.n_codes), parameters["factors"]
+            evidence = plain_pass(zeros, shard.starts, cells, table, factors, log_prior[0], counts, totals, q)
+            return {COUNTS: counts, TOTALS: totals, EVIDENCE: np.array(evidence)}
+        shard = shard.narrow()
         evidence = table_pass(
             unrolled_states(table.shape[1]),
             shard.starts,

@@ -89,3 +89,6 @@ def test_the_evidence_of_a_run_is_what_explain_gives(trained: Trained) -> None:
     best, rival = np.sort(learned.estimate.beliefs[3])[::-1][:2]
     assert found.bits == pytest.approx(np.log2(best / rival), abs=1e-5)
     assert {term.source for term in found.terms} >= {"classifier", "annotator"}
+    for item in learned.task.corpus.items[:20]:
+        for unit in run_evidence(learned, item):
+            assert sum(term.bits or 0.0 for term in unit.terms) == pytest.approx(unit.bits, abs=NEGLIGIBLE)

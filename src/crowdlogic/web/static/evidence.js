@@ -2,7 +2,7 @@
 
 import { make } from "./dom.js";
 
-const NAMES = { prior: "how common the classes are", classifier: "the classifier", transitions: "neighbouring tags", rest: "pooling and doubt" };
+const NAMES = { prior: "how common the classes are", classifier: "the classifier", transitions: "neighbouring tags", rest: "mixing and doubt" };
 const MOST = 8;
 
 function bar(name, bits, extra = "") {

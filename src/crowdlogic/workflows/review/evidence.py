@@ -134,11 +134,9 @@ def _unit(
         for who, label, bit in zip(people, said, bits[1:], strict=True)
     ]
     stated = None if is_known else _finite(float(np.log2(beliefs[answer]) - np.log2(max(beliefs[rival], 1e-300))))
-    if stated is not None and None not in bits:
-        rest = round(stated - sum(bit for bit in bits if bit is not None), 6)
-        found += [ReviewTerm(source="rest", bits=rest)] if abs(rest) > NEGLIGIBLE else []
     place = None if labels.offsets is None else token
-    return UnitEvidence(token=place, answer=names[answer], rival=names[rival], terms=tuple(found), bits=stated)
+    terms_shown = add_rest(tuple(found), stated)
+    return UnitEvidence(token=place, answer=names[answer], rival=names[rival], terms=terms_shown, bits=stated)
 
 
 def _finite(bits: float) -> float | None:
@@ -157,12 +155,21 @@ def run_evidence(learned: Learned, item: Any) -> list[UnitEvidence]:
             token=one.token,
             answer=one.answer,
             rival=one.rival,
-            terms=tuple(_terms(one.crowd, one.rules)),
+            terms=add_rest(tuple(_terms(one.crowd, one.rules)), one.bits),
             bits=one.bits,
         )
         for one in units
         if one is not None
     ]
+
+
+def add_rest(terms: tuple[ReviewTerm, ...], stated: float | None) -> tuple[ReviewTerm, ...]:
+    """The terms, and what mixing, pooling and doubt add to them, so that they add up to what is stated."""
+    bits = [term.bits for term in terms]
+    if stated is None or None in bits:
+        return terms
+    rest = round(stated - sum(bit for bit in bits if bit is not None), 6)
+    return (*terms, ReviewTerm(source="rest", bits=rest)) if abs(rest) > NEGLIGIBLE else terms
 
 
 def _terms(*groups: Sequence[Any]) -> Iterator[ReviewTerm]:

@@ -17,7 +17,6 @@ from threading import RLock
 
 import numpy as np
 
-from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.errors import DataError
 from crowdlogic.numerics.arrays import Bools, Ints
 from crowdlogic.planning.decisions import NO_DECISIONS, Decisions
@@ -25,14 +24,15 @@ from crowdlogic.planning.review_queue import random_sample, sample_order
 from crowdlogic.store.decisions import Choice, Decision, DecisionKind, DecisionLog
 from crowdlogic.workflows.review.accuracy import CheckedAccuracy, CheckedItem, checked_accuracy
 from crowdlogic.workflows.review.answers import AnswerForm, item_units
-from crowdlogic.workflows.review.changes import ContradictedRule, RefitChanges, contradicted_rules, new_flags
+from crowdlogic.workflows.review.changes import RefitChanges
+from crowdlogic.workflows.review.comparison import compare_moments
 from crowdlogic.workflows.review.evidence import ItemEvidence, hide_names
 from crowdlogic.workflows.review.material import ReviewMaterial
 from crowdlogic.workflows.review.moment import ItemSearch, ReviewMoment, ServingOptions, make_moment
 from crowdlogic.workflows.review.progress import ItemProgress, ReviewProgress
 from crowdlogic.workflows.review.queue import ItemState, QueueFilter, ServedItem
 from crowdlogic.workflows.review.requests import NewDecision, OutdatedError, ReviewCounts, UnknownItemError
-from crowdlogic.workflows.review.rule_views import RuleWord, count_contradictions, rule_words
+from crowdlogic.workflows.review.rule_views import RuleWord, rule_words
 from crowdlogic.workflows.review.standing import AnnotatorStanding
 from crowdlogic.workflows.review.views import ItemView
 
@@ -307,9 +307,8 @@ class ReviewSession:
             last.fit, decisions, recalibrate=self._is_sample_grown(decisions), epochs=epochs
         )
         following = make_moment(self.material, fit, decisions, number=last.number + 1, options=self._serving)
-        changes = self._compare(last, following, decisions)
         changes = replace(
-            changes,
+            compare_moments(self.material, last, following, decisions),
             decisions=waiting,
             seconds=round(time.monotonic() - began, 3),
             with_classifier=epochs > 0 and self.material.has_classifier,
@@ -325,29 +324,6 @@ class ReviewSession:
             return False
         self._calibrated_with = len(decisions.at_random)
         return True
-
-    def _compare(self, last: ReviewMoment, following: ReviewMoment, decisions: Decisions) -> RefitChanges:
-        known = decisions.classes(self.form.labels)
-        changed = (last.fit.estimate.answer != following.fit.estimate.answer) & (known == UNKNOWN)
-        left = ~decisions.items(self.form.labels)
-        return RefitChanges(
-            decisions=0,
-            changed=int(changed.sum()),
-            mistakes_before=float(last.mistakes[left].sum()),
-            mistakes_after=float(following.mistakes[left].sum()),
-            flags=() if self.names_hidden else new_flags(last.standings, following.standings),
-            rules=self._contradicted(known, following),
-        )
-
-    def _contradicted(self, known: Ints, moment: ReviewMoment) -> tuple[ContradictedRule, ...]:
-        rules = self.material.rules
-        items = np.unique(self.form.labels.item_of_unit[known != UNKNOWN])
-        if rules is None or not len(items):
-            return ()
-        bits = rules.say(items, moment.fit.estimate.beliefs, moment.fit.learned)
-        return contradicted_rules(
-            rules.texts, count_contradictions(bits, known[item_units(self.form.labels.offsets, items)])
-        )
 
     def _append(self, line: Decision) -> Decision:
         """Record a line, and take it in; what was recorded before is not taken in again."""

@@ -60,7 +60,7 @@ def test_answers_are_joined_back_to_rows_with_missing_labels_too() -> None:
         'CREATE TABLE answers AS SELECT "judge ""a""", b, min(item) AS first FROM verdicts GROUP BY 1, 2'
     )
 
-    sql = join_sql("verdicts", "answers", annotators=['judge "a"', "b"], kept=["item"], added=["first"])
+    sql = join_sql("verdicts", "answers", annotators=['judge "a"', "b"], kept={"item": "item"}, added=["first"])
 
     assert sorted(connection.execute(sql).fetchall()) == [(1, 1), (2, 1), (3, 3), (4, 4), (5, 3)]
 

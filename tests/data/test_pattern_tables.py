@@ -50,16 +50,18 @@ def test_numbers_and_booleans_keep_their_types(tmp_path: Path, grouping: str) ->
     assert found.schema["b"] == pl.Boolean
 
 
-def test_answers_go_back_to_their_rows(tmp_path: Path, grouping: str) -> None:
+@pytest.mark.parametrize("item", ["item", None])
+def test_answers_go_back_to_their_rows(tmp_path: Path, grouping: str, item: str | None) -> None:
     table = wide_table(1)
     table.write_parquet(tmp_path / "wide.parquet")
     patterns = group_rows(tmp_path / "wide.parquet", ANNOTATORS)
     number = {row[:3]: at for at, row in enumerate(patterns.rows())}
     answers = patterns.select(ANNOTATORS).with_columns(pl.Series("label", range(len(patterns))))
 
-    join_rows(tmp_path / "wide.parquet", answers, ANNOTATORS, out=tmp_path / "out.parquet")
+    join_rows(tmp_path / "wide.parquet", answers, ANNOTATORS, item=item, out=tmp_path / "out.parquet")
 
     joined = pl.read_parquet(tmp_path / "out.parquet").sort("item")
+    assert joined.columns == ["item", "label"]
     assert joined["item"].to_list() == table["item"].to_list()
     assert joined["label"].to_list() == [number[row] for row in table.select(ANNOTATORS).rows()]
 

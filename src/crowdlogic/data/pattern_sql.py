@@ -6,7 +6,7 @@ of patterns: a column per annotator, and n_items. Names are quoted, so that any 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from crowdlogic.errors import OptionError
@@ -88,7 +88,13 @@ def group_long_sql(table: str, columns: LongColumns, annotators: Sequence[str], 
 
 
 def join_sql(
-    table: str, answers: str, *, annotators: Sequence[str], kept: Sequence[str], added: Sequence[str], mark: str = '"'
+    table: str,
+    answers: str,
+    *,
+    annotators: Sequence[str],
+    kept: Mapping[str, str],
+    added: Sequence[str],
+    mark: str = '"',
 ) -> str:
     """The answers of patterns joined back to a wide table, in which a missing label equals a missing label.
 
@@ -96,11 +102,12 @@ def join_sql(
         table: The wide table, as SQL has it.
         answers: The table of the patterns' answers, as SQL has it.
         annotators: The columns that both have.
-        kept: The columns of the wide table to keep.
+        kept: The columns of the wide table to keep, and what to call them.
         added: The columns of the answers to add.
         mark: The quotation mark of names.
     """
-    columns = [f"t.{quote_name(name, mark)}" for name in kept] + [f"a.{quote_name(name, mark)}" for name in added]
+    columns = [f"t.{quote_name(name, mark)} AS {quote_name(new, mark)}" for name, new in kept.items()]
+    columns += [f"a.{quote_name(name, mark)}" for name in added]
     pairs = ((f"t.{quote_name(name, mark)}", f"a.{quote_name(name, mark)}") for name in annotators)
     same = "\n  AND ".join(f"{left} IS NOT DISTINCT FROM {right}" for left, right in pairs)
     return f"SELECT {', '.join(columns)}\nFROM {table} AS t\nLEFT JOIN {answers} AS a ON {same}"

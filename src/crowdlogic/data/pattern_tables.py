@@ -22,6 +22,9 @@ from crowdlogic.data.pattern_sql import COUNT, group_wide_sql, join_sql, quote_t
 from crowdlogic.errors import FormatError, LabelError, ResourceError
 from crowdlogic.numerics.arrays import Floats
 
+ROW_NUMBER = "file_row_number"
+"""The column in which the rows of a file are numbered."""
+
 GLOB = set("*?[]{}")
 """Characters that DuckDB would take for a pattern of file names."""
 
@@ -51,33 +54,39 @@ def group_rows(path: str | Path, annotators: Sequence[str], *, threads: int = 2)
 
 
 def join_rows(
-    path: str | Path, answers: pl.DataFrame, annotators: Sequence[str], *, out: Path, threads: int = 2
+    path: str | Path,
+    answers: pl.DataFrame,
+    annotators: Sequence[str],
+    *,
+    item: str | None,
+    out: Path,
+    threads: int = 2,
 ) -> None:
-    """Write a Parquet file of the other columns of a wide one and, beside them, the answer of each row's pattern.
+    """Write a Parquet file with a row for each of a wide one: its item, and the answer of its pattern.
 
     Args:
         path: The wide file.
         answers: The columns of the annotators, and what is to be written of each pattern.
         annotators: The columns of the annotators.
+        item: The column of the items; None to number the rows from 0.
         out: The file to write. It should be a new one: a failure leaves it half-written.
         threads: How many threads may work at once.
     """
-    place = require_file(path)
-    kept = [name for name in pl.read_parquet_schema(place) if name not in annotators]
-    added = [name for name in answers.columns if name not in annotators]
+    place, added = require_file(path), [name for name in answers.columns if name not in annotators]
     if has_duckdb(place):
         with tempfile.TemporaryDirectory(prefix="crowdlogic-") as folder:
             beside = Path(folder) / "answers.parquet"
             answers.write_parquet(beside)
-            joined = join_sql(_scan(place), _scan(beside), annotators=annotators, kept=kept, added=added)
+            named = {item or ROW_NUMBER: "item"}
+            joined = join_sql(
+                _scan(place, numbered=item is None), _scan(beside), annotators=annotators, kept=named, added=added
+            )
             _copy(joined, out, path, threads=threads)
         return
-    rows = pl.scan_parquet(place, glob=False)
+    rows = pl.scan_parquet(place, glob=False, row_index_name=ROW_NUMBER if item is None else None)
+    found = rows.join(answers.lazy(), on=list(annotators), how="left", nulls_equal=True, maintain_order="left")
     try:
-        joined_rows = rows.join(
-            answers.lazy(), on=list(annotators), how="left", nulls_equal=True, maintain_order="left"
-        )
-        joined_rows.select(*kept, *added).sink_parquet(out)
+        found.select(pl.col(item or ROW_NUMBER).alias("item"), *added).sink_parquet(out)
     except UNGROUPED as problem:
         raise _unreadable(path, problem) from problem
 
@@ -103,8 +112,8 @@ def is_pattern_table(columns: Sequence[str]) -> bool:
     return COUNT in columns
 
 
-def _scan(place: Path) -> str:
-    return f"read_parquet({quote_text(str(place))})"
+def _scan(place: Path, *, numbered: bool = False) -> str:
+    return f"read_parquet({quote_text(str(place))}{', file_row_number=true' if numbered else ''})"
 
 
 def _copy(query: str, out: Path, path: str | Path, *, threads: int) -> None:

@@ -48,6 +48,7 @@ from crowdlogic.workflows.truth_methods import (
 )
 
 if TYPE_CHECKING:
+    from crowdlogic.workflows.aggregate_patterns import AggregatedPatterns
     from crowdlogic.workflows.out_of_core import AggregatedShards
 
 FEW_ANSWERS = 20
@@ -162,8 +163,15 @@ class Aggregated:
         return figures
 
 
-def aggregate(options: AggregateOptions) -> Aggregated | AggregatedShards:
+def aggregate(options: AggregateOptions) -> Aggregated | AggregatedPatterns | AggregatedShards:
     """Estimate the truth of every item and write it; labels that do not fit into memory are read in shards."""
+    if options.input.wide:
+        from crowdlogic.workflows.aggregate_patterns import aggregate_patterns, find_pattern_source
+
+        source = find_pattern_source(options)
+        if source is not None:
+            _check_aggregate(options)
+            return aggregate_patterns(options, source, _choose_method)
     if may_be_large(options.labels, options.memory):
         from crowdlogic.workflows.out_of_core import aggregate_large, find_large_labels
 

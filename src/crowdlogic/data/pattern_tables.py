@@ -123,6 +123,7 @@ def _copy(query: str, out: Path, path: str | Path, *, threads: int) -> None:
     config: dict[str, Any] = {"threads": threads}
     config |= {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
     with duckdb.connect(config=config) as connection:
+        connection.execute("SET enable_progress_bar = false")
         try:
             connection.execute(f"COPY ({query}) TO {quote_text(str(out))} (FORMAT parquet, COMPRESSION zstd)")
         except duckdb.BinderException as problem:

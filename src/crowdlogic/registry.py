@@ -128,6 +128,16 @@ def registry_serving(kind: Any) -> Registry | None:
     return next((registry for registry in _REGISTRIES if kind in registry._types), None)
 
 
+ENGINES = Registry(
+    "engine",
+    "crowdlogic.engines",
+    {
+        "local": "crowdlogic.engines.coded:open_local",
+        "ray": "crowdlogic.engines.ray:open_ray",
+        "spark": "crowdlogic.engines.spark:open_spark",
+    },
+)
+
 TRUTH_METHODS = Registry(
     "truth method",
     "crowdlogic.methods",

@@ -124,6 +124,32 @@ def agree(engine_name: str, methods: list[str], shardings: int) -> dict[str, Any
     return found
 
 
+def frame(methods: list[str]) -> dict[str, Any]:
+    """The largest difference between the answers for a Spark DataFrame and those for a table in memory."""
+    from crowdlogic.engines.spark import start_spark
+    from crowdlogic.errors import LabelError
+    from crowdlogic.truth.calibrated import infer_calibrated
+    from crowdlogic.workflows.spark_frames import aggregate_spark
+
+    labels, found = example(), dict[str, Any]()
+    rows = [(f"i{item}", f"w{who}", said) for item, who, said in labels.to_frame().rows()]
+    session, _ = start_spark(2)
+    given = session.createDataFrame([*rows, rows[0], ("i0", "w9", None)], "item string, worker string, label string")
+    for name in methods:
+        whole = infer_calibrated(limited(name), labels)
+        answers = {row["item"]: row for row in aggregate_spark(given, method=limited(name)).collect()}
+        q = [[answers[f"i{item}"][f"p_{k}"] for k in labels.classes] for item in range(60)]
+        found[name] = float(np.abs(np.array(q) - whole.beliefs).max())
+        found["answers"] = len(answers)
+    other = "x" if rows[0][2] != "x" else "y"
+    try:
+        aggregate_spark(given.union(session.createDataFrame([(*rows[0][:2], other)], given.schema)), method="majority")
+    except LabelError as problem:
+        found["refused"] = str(problem)
+    session.stop()
+    return found
+
+
 def kill_worker(engine_name: str, methods: list[str]) -> dict[str, Any]:
     """The difference where a worker is killed in the middle of the fit."""
     labels, found = example(), dict[str, Any](killed=0)
@@ -187,7 +213,7 @@ def main() -> None:
     """Run a case."""
     parser = argparse.ArgumentParser()
     parser.add_argument("engine", choices=["ray", "spark"])
-    parser.add_argument("case", choices=["agree", "kill-worker", "kill-driver"])
+    parser.add_argument("case", choices=["agree", "kill-worker", "kill-driver", "frame"])
     parser.add_argument("--methods", default="dawid-skene")
     parser.add_argument("--shardings", type=int, default=1)
     parser.add_argument("--folder", type=Path)
@@ -197,6 +223,8 @@ def main() -> None:
     warnings.simplefilter("ignore")
     if given.case == "agree":
         found = agree(given.engine, methods, given.shardings)
+    elif given.case == "frame":
+        found = frame(methods)
     elif given.case == "kill-worker":
         found = kill_worker(given.engine, methods)
     else:

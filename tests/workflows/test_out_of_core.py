@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from tests.truth.planted import planted
 
 from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.truth.ties import Ties
@@ -255,3 +256,39 @@ def test_other_inputs_stay_in_memory(tmp_path: Path) -> None:
 
     wide = AggregateOptions(labels=str(place), out="-", memory=TINY, input=InputOptions(wide=True))
     assert find_large_labels(wide) is None
+
+
+@pytest.mark.parametrize("labels", ["-", "labels.jsonl"])
+def test_an_engine_takes_long_tables(tmp_path: Path, labels: str) -> None:
+    place = labels if labels == "-" else str(tmp_path / labels)
+    if place != "-":
+        Path(place).write_text('{"item": 1, "annotator": "a", "label": "x"}\n')
+
+    with pytest.raises(OptionError, match=r"--engine local takes long tables \(.*\), and no --wide\."):
+        aggregate(AggregateOptions(labels=place, out=str(tmp_path / "o.csv"), engine="local"))
+
+
+def test_an_engine_by_name_gives_the_answers_of_a_table_in_memory(tmp_path: Path) -> None:
+    table = planted(3, units=80).labels.to_frame()
+    table.write_csv(tmp_path / "labels.csv")
+    kept = {"labels": str(tmp_path / "labels.csv"), "method": "dawid-skene"}
+
+    aggregate(AggregateOptions(**kept, out=str(tmp_path / "whole.parquet")))
+    done = aggregate(AggregateOptions(**kept, out=str(tmp_path / "shards.parquet"), engine="local"))
+
+    assert done.notices[0] == "read in shards for the engine local."
+    whole, found = (pl.read_parquet(tmp_path / f"{name}.parquet").sort("item") for name in ("whole", "shards"))
+    assert found["label"].equals(whole["label"])
+    np.testing.assert_allclose(found["confidence"], whole["confidence"], rtol=0, atol=1e-8)
+
+
+def test_an_address_is_for_clusters(tmp_path: Path) -> None:
+    planted(3, units=20).labels.to_frame().write_csv(tmp_path / "labels.csv")
+    options = AggregateOptions(
+        labels=str(tmp_path / "labels.csv"), out=str(tmp_path / "o.csv"), engine="local", address="auto"
+    )
+
+    with pytest.raises(OptionError, match=r"--address auto: is for ray and spark\. Leave it out"):
+        aggregate(options)
+
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["labels.csv"]

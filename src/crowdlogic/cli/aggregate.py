@@ -11,7 +11,7 @@ from crowdlogic.cli.options import JsonOption, LabelsFile, SeedOption, ToOption,
 from crowdlogic.data.files import STANDARD_STREAM
 from crowdlogic.data.limits import parse_size
 from crowdlogic.errors import OptionError
-from crowdlogic.registry import TRUTH_METHODS
+from crowdlogic.registry import ENGINES, TRUTH_METHODS
 from crowdlogic.truth.ties import Ties
 from crowdlogic.workflows.aggregate import AggregateOptions, CompareOptions, aggregate, compare_truth_methods
 from crowdlogic.workflows.inputs import InputOptions, parse_names
@@ -67,6 +67,13 @@ MemoryOption = Annotated[
     str | None,
     typer.Option("--memory", metavar="SIZE", help="Memory to use, such as 3GiB; labels that need more go by the disk."),
 ]
+EngineOption = Annotated[
+    str | None,
+    typer.Option("--engine", help=f"Where labels are worked on: {', '.join(ENGINES)}; --threads is its workers."),
+]
+AddressOption = Annotated[
+    str | None, typer.Option("--address", help="The address of a cluster of Ray or Spark; else this machine alone.")
+]
 IterationsOption = Annotated[int | None, typer.Option("--iterations", min=1, help="Maximum number of iterations.")]
 CheckpointOption = Annotated[
     str | None, typer.Option("--checkpoint", metavar="FILE", help="Save the fit's state here; go on from it if there.")
@@ -92,6 +99,8 @@ def command(
     threads: ThreadsOption = None,
     memory: MemoryOption = None,
     iterations: IterationsOption = None,
+    engine: EngineOption = None,
+    address: AddressOption = None,
     dependence: DependenceOption = "public",
     checkpoint: CheckpointOption = None,
     to: ToOption = None,
@@ -130,6 +139,8 @@ def command(
             ties=ties,
             order=parse_names(order),
             format=to,
+            engine=None if engine is None else ENGINES.check(engine),
+            address=address,
             memory=None if memory is None else parse_size(memory, "--memory"),
             **fit,
         )

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, overload
@@ -178,6 +179,15 @@ def open_coded(folder: str | Path, *, threads: int | None = None) -> Shards:
         threads=threads or 2,
         fingerprint=digest(asdict(manifest)),
     )
+
+
+def open_local(
+    folder: Path, *, workers: int | None = None, address: str | None = None
+) -> AbstractContextManager[Shards]:
+    """The engine of this machine over a folder: so many threads; there is no address."""
+    if address is not None:
+        raise OptionError(f"--address {address}: is for ray and spark. Leave it out, or name one with --engine.")
+    return nullcontext(open_coded(folder, threads=workers))
 
 
 @dataclass(frozen=True)

@@ -136,7 +136,7 @@ class SparkEngine(RemoteEngine):
         counted = frame.where("counts is not null").select("counts", "with_state")
         if self.n_partitions > MANY:
             counted = counted.repartition(round(self.n_partitions**0.5)).mapInArrow(_add_tables, counted.schema)
-        return _collect(counted)
+        return collect_rows(counted)
 
     def stream(
         self, step: Step, parameters: Arrays, states: SparkStates | None = None
@@ -164,7 +164,7 @@ class SparkEngine(RemoteEngine):
 
     def gather(self, states: SparkStates) -> dict[str, NDArray[Any]]:
         """Arrays with all units as first axis from states."""
-        parts = [load(one) for one in _collect(states.rows.select("state"))["state"].to_pylist()]
+        parts = [load(one) for one in collect_rows(states.rows.select("state"))["state"].to_pylist()]
         self.traffic.add(states=sum(map(size_of, parts)))
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
@@ -265,7 +265,7 @@ def _whole(arrays: Arrays) -> dict[str, NDArray[Any]]:
     return {name: np.asarray(array, order="C") for name, array in arrays.items()}
 
 
-def _collect(frame: DataFrame) -> pa.Table:
+def collect_rows(frame: DataFrame) -> pa.Table:
     """The rows of a small DataFrame; what went wrong on the way is an error in one sentence."""
     try:
         return frame.toArrow()

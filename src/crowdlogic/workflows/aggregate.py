@@ -98,6 +98,8 @@ class AggregateOptions(FitOptions):
         order: With `Ties.order`: the classes, best first.
         format: The format of the answers; None to take it from the suffix.
         memory: Bytes of memory that may be used; None for most of what is free.
+        engine: Where labels in shards are worked on: a name in `registry.ENGINES`; None decides by their size.
+        address: The address of a cluster of that engine; None for this machine.
     """
 
     out: str
@@ -109,6 +111,8 @@ class AggregateOptions(FitOptions):
     order: Sequence[str] | None = None
     format: str | None = None
     memory: int | None = None
+    engine: str | None = None
+    address: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -172,7 +176,7 @@ def aggregate(options: AggregateOptions) -> Aggregated | AggregatedPatterns | Ag
         if source is not None:
             _check_aggregate(options)
             return aggregate_patterns(options, source, _choose_method)
-    if may_be_large(options.labels, options.memory):
+    if options.engine is not None or may_be_large(options.labels, options.memory):
         from crowdlogic.workflows.out_of_core import aggregate_large, find_large_labels
 
         large = find_large_labels(options)

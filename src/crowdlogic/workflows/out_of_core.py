@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,12 +25,12 @@ from crowdlogic.data.label_files import SUFFIXES, LabelFiles, find_label_paths, 
 from crowdlogic.data.limits import describe_size
 from crowdlogic.data.names import Names, class_column
 from crowdlogic.data.writing import write_table
-from crowdlogic.engines.coded import Manifest, open_coded, read_annotators, read_items, read_manifest
+from crowdlogic.engines.coded import Manifest, read_annotators, read_items, read_manifest
 from crowdlogic.engines.coding import CodingOptions, code_files, sources_digest
 from crowdlogic.engines.engine import Arrays, Engine
 from crowdlogic.engines.steps import Q
 from crowdlogic.errors import OptionError, name_list
-from crowdlogic.registry import TRUTH_METHODS
+from crowdlogic.registry import ENGINES, TRUTH_METHODS
 from crowdlogic.truth.expected_accuracy import ExpectedAccuracy, accuracy_interval, describe_mistakes
 from crowdlogic.truth.fitting import Fitting
 from crowdlogic.truth.majority import MajorityVote
@@ -74,16 +74,20 @@ class LargeLabels:
 
 def find_large_labels(options: AggregateOptions) -> LargeLabels | None:
     """The labels, if they are to be read in shards; None if they are read in memory."""
-    if options.labels == STANDARD_STREAM:
+    if options.labels == STANDARD_STREAM and options.engine is None:
         return None
     memory, paths = options.memory or available_memory(), find_label_paths(options.labels)
     if paths is not None:
         files = open_label_files(options.labels, paths, columns=options.input.columns, format=options.input.format)
         return LargeLabels(files=files, memory=memory, reason=f"{len(paths):,} files are read in shards")
     if not _may_go_by_disk(options):
+        if options.engine is not None:
+            raise OptionError(f"--engine {options.engine} takes long tables ({', '.join(SUFFIXES)}), and no --wide.")
         return None
     path, kind = Path(options.labels), options.input.format
     files = open_label_files(options.labels, (path,), columns=options.input.columns, format=kind)
+    if options.engine is not None:
+        return LargeLabels(files=files, memory=memory, reason=f"read in shards for the engine {options.engine}")
     rows = files.count_rows()
     if rows * BYTES_IN_MEMORY <= memory:
         return None
@@ -98,7 +102,8 @@ def _may_go_by_disk(options: AggregateOptions) -> bool:
     if kind not in SUFFIXES.values() or not path.is_file() or options.input.wide:
         return False
     in_memory = any(getattr(options, name) is not None for name in IN_MEMORY_ONLY)
-    return options.memory is not None or (path.stat().st_size >= SMALL_FILE and not in_memory)
+    asked = options.memory is not None or options.engine is not None
+    return asked or (path.stat().st_size >= SMALL_FILE and not in_memory)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -134,25 +139,34 @@ def aggregate_large(options: AggregateOptions, large: LargeLabels) -> Aggregated
     written_as = stream_format(options.out, options.format)
     with _shard_folder(options) as folder:
         manifest = _code(folder, large, options)
-        engine = open_coded(folder, threads=options.threads)
-        method, reason = _choose_method(options, engine)
-        fitting = Fitting(checkpoint=options.checkpoint, every=1, threads=options.threads)
-        with collect_convergence_warnings() as warned:
-            fit: EngineFit = method.fit_over(engine, fitting=fitting)
-        is_vote = isinstance(method, MajorityVote)
-        fit = state_fit(fit, parse_dependence(options.dependence), keep_own=is_vote)
-        with written_together():
-            total = _write_answers(options, folder, fit, method, written_as)
-            if options.annotators is not None:
-                write_table(options.annotators, _annotator_table(folder, fit))
+        with _open_engine(options, folder) as engine:
+            method, reason = _choose_method(options, engine)
+            fitting = Fitting(checkpoint=options.checkpoint, every=1, threads=options.threads)
+            with collect_convergence_warnings() as warned:
+                fit: EngineFit = method.fit_over(engine, fitting=fitting)
+            is_vote = isinstance(method, MajorityVote)
+            fit = state_fit(fit, parse_dependence(options.dependence), keep_own=is_vote)
+            with written_together():
+                total = _write_answers(options, folder, fit, method, written_as)
+                if options.annotators is not None:
+                    write_table(options.annotators, _annotator_table(folder, fit))
+            moved = [f"{options.engine}: {engine.traffic}."] if hasattr(engine, "traffic") else []
     return AggregatedShards(
         method=method.name,
         reason=reason,
         fit=fit,
         expected=_expected(fit, *total),
         written=options.out,
-        notices=(f"{large.reason}.", *manifest.notices, *warned),
+        notices=(f"{large.reason}.", *manifest.notices, *warned, *moved),
     )
+
+
+def _open_engine(options: AggregateOptions, folder: Path) -> AbstractContextManager[Any]:
+    """The engine that was asked for, over the shards of a folder."""
+    opened: AbstractContextManager[Any] = ENGINES.load(options.engine or "local")(
+        folder, workers=options.threads or 2, address=options.address
+    )
+    return opened
 
 
 def _check(options: AggregateOptions) -> None:

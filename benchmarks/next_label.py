@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -29,18 +30,20 @@ from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate.crowds import SimulatedCrowd, draw_labels, simulate_crowd, simulate_hard_crowd
 from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.planning.label_gain import marginal_gains
 from crowdlogic.planning.next_labels import batch_gains, choose_next, label_information
 from crowdlogic.planning.skills import annotator_skills
 from crowdlogic.truth.calibrated import infer_calibrated
 from crowdlogic.truth.dependence import PUBLIC_CROWDS, Dependence
 from crowdlogic.truth.ensemble import Ensemble
+from crowdlogic.workflows.truth_methods import configured_method
 
 RESULTS = Path("benchmarks/results")
-RUNS, BATCHES = 20, 25
+RUNS, BATCHES = 20, 16
 SETS = ("truth/bluebird", "truth/dog", "truth/rte", "truth/temp", "truth/weather_amt", "truth/sp_amt")
 """Sets with ten labels per item or more, so that there is a choice."""
-METHOD = Ensemble()
+METHOD = Ensemble(convergence=Convergence(tolerance=1e-5))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -184,11 +187,12 @@ def labels_needed(counts: Sequence[int], accuracy: Floats, slack: float) -> int:
     return int(counts[int(below[-1]) + 1]) if len(below) else int(counts[0])
 
 
-def print_sets(file: FiguresFile, sets: Sequence[str], orders: Sequence[str], runs: int) -> None:
+def print_sets(sets: Sequence[str], orders: Sequence[str], runs: int) -> None:
     """How many labels each order needs: to be as right as with all labels, and to be so within a quarter of a point."""
     found: dict[str, dict[str, tuple[Sequence[int], Floats]]] = {}
     for name in sets:
         found[name] = {}
+        file = FiguresFile(RESULTS / f"next_label_{name.removeprefix('truth/')}.json")
         for order in orders:
             rows = [file.get(f"{name} | {order} | {seed}", partial(buy_all, name, order, seed)) for seed in range(runs)]
             found[name][order] = rows[0]["labels"], np.mean([row["accuracy"] for row in rows], axis=0)
@@ -208,10 +212,10 @@ def print_predictions(file: FiguresFile, sets: Sequence[str]) -> None:
     """What batches were predicted to gain and what came true: simulated crowds of 10,000 items, then real sets."""
     print("\n| crowd | labels bought | predicted (mistakes removed) | came true | ratio |")
     print("|---|---|---|---|---|")
-    for name, (draw, dependence) in SIMULATED.items():
+    for (name, (draw, dependence)), method in product(SIMULATED.items(), SIMULATED_METHODS):
         for count in (1000, 5000):
-            found = file.get(f"{name} | {count}", partial(predict_simulated, draw, dependence, count))
-            _print_prediction(name, count, found)
+            work = partial(predict_simulated, draw, dependence, count=count, method=method)
+            _print_prediction(f"{name}, {method}", count, file.get(f"{name}, {method} | {count}", work))
     for name in sets:
         each = [file.get(f"predict {name} | {seed}", partial(predict_real, name, seed)) for seed in range(RUNS)]
         mean = {key: float(np.mean([one[key] for one in each])) for key in ("count", "predicted", "true")}
@@ -281,16 +285,14 @@ SIMULATED: dict[str, tuple[Callable[[], Crowd], Dependence | None]] = {
 }
 
 
-def simulated_method(dependence: Dependence | None) -> Ensemble:
-    """The ensemble with that dependence."""
-    return replace(METHOD, dependence=dependence)
+SIMULATED_METHODS = ("dawid-skene", "ensemble")
 
 
-def predict_simulated(draw: Callable[[], Crowd], dependence: Dependence | None, count: int) -> Figures:
+def predict_simulated(draw: Callable[[], Crowd], dependence: Dependence | None, *, count: int, method: str) -> Figures:
     """What a batch of a simulated crowd is predicted to remove, and what it removes."""
-    crowd = draw()
+    crowd, fitted = draw(), configured_method(method, dependence=dependence)
     labels = crowd.labels
-    estimate = infer_calibrated(simulated_method(dependence), labels, dependence=dependence)
+    estimate = infer_calibrated(fitted, labels, dependence=dependence)
     batch = choose_next(labels, estimate, annotator_skills(labels, estimate), count=count)
     more = replace(
         labels,
@@ -298,7 +300,7 @@ def predict_simulated(draw: Callable[[], Crowd], dependence: Dependence | None, 
         annotator=np.concatenate([labels.annotator, batch.annotator]),
         label=np.concatenate([labels.label, crowd.ask(batch.item, batch.annotator)]),
     )
-    after = infer_calibrated(simulated_method(dependence), more, dependence=dependence)
+    after = infer_calibrated(fitted, more, dependence=dependence)
     wrong = [int((one.answer != crowd.truth).sum()) for one in (estimate, after)]
     return {"predicted": batch.total, "true": wrong[0] - wrong[1]}
 
@@ -335,11 +337,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--predictions", action="store_true", help="print predicted beside real gains instead")
     chosen = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
-    file = FiguresFile(RESULTS / "next_label.json")
     if chosen.predictions:
-        print_predictions(file, chosen.sets)
+        print_predictions(FiguresFile(RESULTS / "next_label_predictions.json"), chosen.sets)
     else:
-        print_sets(file, chosen.sets, chosen.orders, chosen.runs)
+        print_sets(chosen.sets, chosen.orders, chosen.runs)
     print(f"\nMeasured {describe_machine()}.")
 
 

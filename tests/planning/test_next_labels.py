@@ -31,6 +31,7 @@ def test_nobody_is_asked_twice_for_an_item() -> None:
     pairs = set(zip(batch.item.tolist(), batch.annotator.tolist(), strict=True))
     before = set(zip(labels.unit.tolist(), labels.annotator.tolist(), strict=True))
     assert len(pairs) == len(batch.item) == 400
+    assert (np.diff(batch.gain) <= 0).all()
     assert not pairs & before
 
 

@@ -67,7 +67,9 @@ def choose_next(labels: CrowdLabels, estimate: Estimate, skills: Skills, *, coun
     annotator = assign_annotators(slots, said, asked, capacity)
     given = annotator >= 0
     item, annotator = slots[given], annotator[given]
-    return NextLabels(item=item, annotator=annotator, gain=batch_gains(labels, estimate, skills, item, annotator))
+    gain = batch_gains(labels, estimate, skills, item, annotator)
+    order = np.argsort(-gain, kind="stable")
+    return NextLabels(item=item[order], annotator=annotator[order], gain=gain[order])
 
 
 def item_gains(labels: CrowdLabels, estimate: Estimate, skills: Skills) -> Floats:

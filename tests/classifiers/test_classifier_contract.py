@@ -122,6 +122,13 @@ if find_spec("transformers"):
         Case(
             "transformer-mean", Transformer(FOLDER, pooling="mean", training=keen), review_task, epochs=8, bound=False
         ),
+        Case(
+            "transformer-frozen",
+            Transformer(FOLDER, frozen_layers=1, training=keen),
+            review_task,
+            epochs=8,
+            bound=False,
+        ),
     ]
 NEURAL = [case for case in CASES if case.neural]
 each = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

@@ -20,6 +20,7 @@ from tests.cli.conftest import WORDS, Result, write_simulated
 
 from crowdlogic.data.simulate import Simulation, simulate_ner, simulate_sentiment
 from crowdlogic.learning.saved_run import load_run
+from crowdlogic.registry import CLASSIFIERS
 
 Run = Callable[..., Result]
 
@@ -174,7 +175,7 @@ def test_a_rule_that_the_crowd_contradicts_is_named(run: Run, reviews: Simulatio
         ([*WORDS[1:], "--rules", "no.rules"], "no.rules: there is no such rule file."),
         (
             [*WORDS[1:], "--model", "bert"],
-            "No classifier is called 'bert'. There are linear, crf, kim-cnn, cnn-gru, mlp, scikit, transformer, prior.",
+            f"No classifier is called 'bert'. There are {', '.join(CLASSIFIERS)}.",
         ),
         ([*WORDS[1:], "--set", "epoch=3"], "epoch: there is no such option. Did you mean 'limits.epochs'?"),
         (

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -78,9 +79,12 @@ def main() -> None:
     options.add_argument("--tags", type=int, default=9)
     options.add_argument("--batch", type=int, default=32)
     options.add_argument("--repeats", type=int, default=3)
+    options.add_argument("--sentences", type=int, default=None, help="The first sentences alone; all if not given.")
     chosen = options.parse_args()
     torch.set_num_threads(1)
     setting = named_entities()
+    if chosen.sentences is not None:
+        setting = replace(setting, corpus=setting.corpus.take_items(np.arange(chosen.sentences)))
     corpus, targets = setting.corpus, random_targets(setting, chosen.tags)
     print(describe_machine())
     ours = build(setting, chosen.tags, chosen.batch)

@@ -130,12 +130,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="crowdlogic-review-") as home:
         write_crowd(Path(home), **size)
         process, client, started = start_server(Path(home))
-        times = decide_many(client, given.decisions)
-        while client.ask("progress")["is_fitting"]:
-            time.sleep(0.2)
-        last, memory = client.ask("progress")["last"], peak_memory(process.pid)
-        process.terminate()
-        process.wait()
+        try:
+            times = decide_many(client, given.decisions)
+            while client.ask("progress")["is_fitting"]:
+                time.sleep(0.2)
+            last, memory = client.ask("progress")["last"], peak_memory(process.pid)
+        finally:
+            process.terminate()
+            process.wait()
         alone, whole = refit_seconds(Path(home), **size)
     print(f"{given.items:,} items, {given.labels:,} labels, {given.annotators} annotators; {describe_machine()}")
     print(f"served after {started:.1f} s; peak memory {memory:.2f} GiB; {last['number']} re-fits in the background")

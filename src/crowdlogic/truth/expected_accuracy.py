@@ -17,6 +17,7 @@ from crowdlogic.data.estimate import Calibration, Estimate
 from crowdlogic.data.span_confidence import span_confidence
 from crowdlogic.data.wording import approximate
 from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.student import student_quantile
 
 LEVEL = 0.95
 """The level of the interval."""
@@ -113,10 +114,8 @@ def _uncertain(estimate: Estimate) -> Floats:
 
 
 def _half_width(mean: float, n: int, calibration: Calibration, *, checked: int) -> float:
-    from scipy.special import stdtrit
-
     variance = mean * (1.0 - mean)
     between = calibration.spread**2
     if checked:
         between = 1.0 / (1.0 / between + checked / variance) if variance > 0 else 0.0
-    return float(stdtrit(calibration.sets, (1.0 + LEVEL) / 2.0) * np.sqrt(between + variance / n))
+    return float(student_quantile((1.0 + LEVEL) / 2.0, calibration.sets) * np.sqrt(between + variance / n))

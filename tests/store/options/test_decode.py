@@ -113,7 +113,7 @@ def test_what_is_nested_is_changed_in_place_and_another_name_starts_anew() -> No
         ({"classifier": 3}, "classifier: 3 given where a name, or a table with a name, is expected."),
         (
             {"classifier": "liner"},
-            "No classifier is called 'liner'. Did you mean 'linear'? There are linear, crf, kim-cnn, cnn-gru, mlp, scikit, transformer, prior.",
+            f"No classifier is called 'liner'. Did you mean 'linear'? There are {', '.join(CLASSIFIERS)}.",
         ),
         ({"loss": "annotator"}, "loss: 'annotator' is none of plain, annotators. Did you mean 'annotators'?"),
         ({"learn_weights": "yes"}, "learn_weights: 'yes' given where true or false is expected."),

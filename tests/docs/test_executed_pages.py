@@ -5,14 +5,8 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
-
-from crowdlogic.data.simulate import simulate_sentiment
-from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.stopping.protocol import TrainingLimits
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = ("from-crowd-kit.md", "from-cleanlab.md", "scikit-learn.md", "production.md", "notebooks.md")
@@ -41,16 +35,3 @@ def test_the_grid_search_of_the_page_is_ten_lines_and_finds_parameters() -> None
 
     assert len(search.strip().splitlines()) <= 11
     assert {"strength", "imitation"} <= set(re.findall(r'"(\w+)":', search))
-
-
-def test_the_own_classifier_of_the_guide_learns_and_comes_back() -> None:
-    (example,) = [one for one in examples("learning.md") if "class LengthModel" in one]
-    names: dict[str, Any] = {"__name__": "guide"}
-    exec(compile(example, "docs/learning.md, own classifier", "exec"), names)  # noqa: S102 (the page is ours)
-    made = simulate_sentiment(0, items=60, annotators=6)
-
-    learned = LogicLNCL(classifier=names["Length"](), limits=TrainingLimits(epochs=2)).fit(made.corpus, made.labels)
-
-    again = names["Length"]().load(learned.classifier.arrays(), made.labels.classes)
-    np.testing.assert_array_equal(again.predict_proba(made.corpus), learned.classifier.predict_proba(made.corpus))
-    assert np.ptp(again.share) > 0

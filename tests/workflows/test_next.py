@@ -47,6 +47,22 @@ def test_only_those_who_are_named_are_asked(labels: str, tmp_path: Path) -> None
     assert set(pl.read_ndjson(out)["annotator"]) <= {"w03", "w07"}
 
 
+def test_a_plan_with_fewer_labels_than_asked_for_says_why(labels: str, tmp_path: Path) -> None:
+    options = {"labels": labels, "count": 20, "annotators": ("w03",)}
+
+    few = plan_next(NextOptions(out=str(tmp_path / "few.csv"), load=0.1, **options))
+    all_of_them = plan_next(NextOptions(out=str(tmp_path / "all.csv"), load=50, **options))
+
+    missing = 20 - len(few.batch.item)
+    assert missing > 0
+    assert few.messages[1] == (
+        f"{missing} of the 20 labels asked for are not in the plan: nobody is left who has not labelled the item and is "
+        f"below their share of the work. A higher --load lets each give more."
+    )
+    assert len(all_of_them.batch.item) == 20
+    assert not any("asked for" in message for message in all_of_them.messages)
+
+
 def test_tasks_for_label_studio_and_prodigy_are_in_the_order_of_the_plan(labels: str, tmp_path: Path) -> None:
     items = str(tmp_path / "items.csv")
     plan_next(NextOptions(labels=labels, out=str(tmp_path / "plan.csv"), count=30, items=items))

@@ -13,7 +13,7 @@ from crowdlogic.workflows.inputs import InputOptions, parse_names
 from crowdlogic.workflows.next import COUNT, NextOptions, plan_next
 
 LabelsOrRun = Annotated[
-    str, typer.Argument(metavar="LABELS|RUN", help="A file of labels, or a run that `crowdlogic train` wrote.")
+    str, typer.Argument(metavar="SOURCE", help="A file of labels, or a run that `crowdlogic train` wrote.")
 ]
 AvailableOption = Annotated[
     str | None, typer.Option("--annotators", metavar="NAMES", help="Who is available, separated by commas; else all.")

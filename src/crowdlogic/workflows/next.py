@@ -82,6 +82,7 @@ class Planned:
         batch: The labels to buy.
         forecast: What they, and those after them, should bring.
         out: Where the plan is.
+        wanted: How many labels were asked for.
         notices: What a person should know of the labels and the fit.
     """
 
@@ -89,6 +90,7 @@ class Planned:
     batch: NextLabels
     forecast: Forecast
     out: str
+    wanted: int
     notices: tuple[str, ...]
 
     @property
@@ -97,7 +99,17 @@ class Planned:
         items, people = len(np.unique(self.batch.item)), len(np.unique(self.batch.annotator))
         labels = pluralise(len(self.batch.item), "label")
         said = f"{labels} of {pluralise(items, 'item')} by {pluralise(people, 'annotator')}"
-        return (f"{self.method}: {said} -> {self.out}", *self.forecast.sentences())
+        return (f"{self.method}: {said} -> {self.out}", *self._fewer(), *self.forecast.sentences())
+
+    def _fewer(self) -> tuple[str, ...]:
+        """Why there are fewer labels than were asked for."""
+        missing = self.wanted - len(self.batch.item)
+        if missing <= 0:
+            return ()
+        return (
+            f"{missing} of the {self.wanted} labels asked for are not in the plan: nobody is left who has not labelled "
+            f"the item and is below their share of the work. A higher --load lets each give more.",
+        )
 
     def table(self) -> ResultTable:
         """The expected accuracy after further labels."""
@@ -132,7 +144,9 @@ def plan_next(options: NextOptions) -> Planned:
     batch = choose_next(labels, estimate, skills, count=options.count)
     forecast = make_forecast(labels, estimate, skills, batch)
     _write(options.out, written_as, plan_table(labels, estimate, batch, corpus), labels=labels, corpus=corpus)
-    return Planned(method=estimate.method, batch=batch, forecast=forecast, out=options.out, notices=notices)
+    return Planned(
+        method=estimate.method, batch=batch, forecast=forecast, out=options.out, wanted=options.count, notices=notices
+    )
 
 
 def _output_format(options: NextOptions) -> str | None:

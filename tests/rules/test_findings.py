@@ -18,7 +18,7 @@ def vocabulary() -> Vocabulary:
 
 ERRORS = [
     ("1: Label(S, C) & Aftr(S, 'but', B) -> Predicted(B, C)", 18, "unknown predicate 'Aftr'. Did you mean 'After'?"),
-    ("1: Label(S, C) & Qwxz(S) -> Label(S, C)", 18, "unknown predicate 'Qwxz'. To bring its facts: --table Qwxz=FILE (in Python Vocabulary().table)."),
+    ("1: Label(S, C) & Qwxz(S) -> Label(S, C)", 18, "unknown predicate 'Qwxz'. To bring its facts: --table Qwxz=FILE (in Python Vocabulary().table, or @vocabulary.predicate for a function)."),
     ("1: Label(S) -> Label(S, 'pos')", 4, "Label takes 2 terms (an item or token, a class), not 1."),
     ("1: !Label(S, 'poss')", 14, "'poss' is no class. Did you mean 'pos'? The classes are neg, pos."),
     ("1: Label(S, C) & C != 'nag' -> Predicted(S, C)", 23, "'nag' is no class. Did you mean 'neg'? The classes are neg, pos."),
@@ -26,7 +26,7 @@ ERRORS = [
     ("1: Label(S, C) & After(S, W, B) -> Predicted(B, C)", 27, "After takes a quoted word here, not a variable."),
     ("1: Label(S, C) & After(S, 'but', 'x') -> Predicted(S, C)", 34, "After gives a text here: write a variable, not a constant."),
     ("1: Label(S, C) & S == C -> Predicted(S, C)", 18, "S == C compares an item or token with a class."),
-    ("1: Contains(S, 'x') -> Label(S, C)", 33, "the class C stands in the head alone, so the rule would be violated for every class but one. Bind it in the body, for example with Label(S, C)."),
+    ("1: Contains(S, 'x') -> Label(S, C)", 33, "the class C stands in the head alone, so the rule would be violated for every class but one. Bind it in the body, for example with Label(S, C); or quote it, if it is itself a class: 'C'."),
     ("1: Label(S, 'pos')", 10, "nothing says what S is: it must stand in an atom of the body that is not negated."),
     ("1: Label(S, C) & !Similar(S, T) -> Predicted(S, C)", 30, "nothing says what T is: it must stand in an atom of the body that is not negated."),
     ("1: Label(S, C) & Predicted(B, C) -> After(S, 'but', B)", 28, "the text B is derived only under a negation; derive it in the body."),

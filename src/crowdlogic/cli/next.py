@@ -28,7 +28,7 @@ def command(
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many labels to buy.")] = COUNT,
     annotators: AvailableOption = None,
     load: Annotated[
-        float, typer.Option("--load", min=0.0, help="Largest share for one annotator, in terms of their share so far.")
+        float, typer.Option("--load", help="Largest share for one annotator, in terms of their share so far; above 0.")
     ] = LOAD,
     items: Annotated[str | None, typer.Option("--items", metavar="FILE", help="The items, with their texts.")] = None,
     method: Annotated[str | None, typer.Option("--method", "-m", help="The truth method; else what suits.")] = None,

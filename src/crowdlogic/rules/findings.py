@@ -41,7 +41,8 @@ class Finding:
 
 def own_facts(name: str) -> str:
     """How to say what a predicate of one's own means."""
-    return f" To bring its facts: --table {name}=FILE (in Python Vocabulary().table)."
+    in_python = "in Python Vocabulary().table, or @vocabulary.predicate for a function"
+    return f" To bring its facts: --table {name}=FILE ({in_python})."
 
 
 def error(place: Place, what: str) -> Finding:
@@ -163,7 +164,8 @@ def _check_bound(rule: Rule, vocabulary: Vocabulary, kinds: dict[str, Kind]) -> 
                 yield error(
                     variable.place,
                     f"the class {variable.name} stands in the head alone, so the rule would be violated for every "
-                    f"class but one. Bind it in the body, for example with Label(S, {variable.name}).",
+                    f"class but one. Bind it in the body, for example with Label(S, {variable.name}); or quote it, if "
+                    f"it is itself a class: '{variable.name}'.",
                 )
             else:
                 yield error(

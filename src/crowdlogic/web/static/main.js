@@ -217,13 +217,19 @@ class Review {
     const clicks = {
       undo: () => this.undo(), skip: () => this.decide({ kind: "skip" }), "cannot-say": () => this.decide({ kind: "cannot-say" }),
       export: () => this.export(), "help-button": () => byId("help").showModal(),
-      refit: () => this.api.post("refits").then(drawProgress), retrain: () => this.api.post("refits", { epochs: 3 }).then(drawProgress),
+      refit: () => this.refit(), retrain: () => this.refit({ epochs: 3 }),
       clear: () => { byId("filters").reset(); this.filter(); },
     };
     for (const [id, act] of Object.entries(clicks)) byId(id).addEventListener("click", act);
     let pending;
     byId("filters").addEventListener("input", () => { clearTimeout(pending); pending = setTimeout(() => this.filter(), 200); });
     byId("filters").addEventListener("submit", (event) => event.preventDefault());
+  }
+
+  /** Fit again with every decision made so far: those on their way arrive first. */
+  async refit(body) {
+    await this.outbox.last;
+    drawProgress(await this.api.post("refits", body));
   }
 
   async begin() {

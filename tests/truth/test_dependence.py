@@ -86,6 +86,17 @@ def test_shares_of_votes_become_a_posterior_first() -> None:
     assert stated.beliefs[shares.beliefs.max(axis=1) == 1.0].max() < 1.0  # unanimous is not certain
 
 
+def test_a_known_truth_is_the_answer_of_a_method_that_does_not_heed_it() -> None:
+    labels = crowd()
+    found = DawidSkene().infer(labels)
+    other = (int(found.answer[3]) + 1) % labels.n_classes
+
+    stated = state_confidence(labels, found, anchors={labels.items[3]: labels.classes[other]})
+
+    assert stated.answer[3] == other == stated.beliefs[3].argmax()
+    np.testing.assert_array_equal(np.delete(stated.answer, 3), np.delete(found.answer, 3))
+
+
 def test_a_known_truth_stays_certain() -> None:
     labels = crowd(3)
     anchors = {labels.items[0]: labels.classes[2]}

@@ -27,7 +27,7 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.engines.shard import UNKNOWN
 from crowdlogic.engines.shards import anchor_classes
 from crowdlogic.errors import OptionError
-from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.sums import row_sums
 from crowdlogic.numerics.tempering import temper
 from crowdlogic.registry import TRUTH_METHODS
@@ -105,7 +105,7 @@ def state_confidence(
     """The estimate with a confidence that one can act on, for the same answers.
 
     Shares of votes are first turned into the posterior of annotators who are all equally good. An item whose truth is
-    known stays certain.
+    known is certain, and has that answer even from a method that does not heed known truths.
 
     Args:
         labels: The labels that the estimate was made from.
@@ -121,7 +121,8 @@ def state_confidence(
     shares = gives_shares(estimate.method)
     classical = posterior_of_votes(estimate.beliefs, votes, times) if shares else estimate.beliefs
     stated = temper(classical, label_sharpness(votes, calibration.correlation), calibration.doubt)
-    return replace(estimate, beliefs=keep_known(stated, labels, anchors), calibration=calibration)
+    answer = known_answers(estimate.answer, labels, anchors)
+    return replace(estimate, beliefs=keep_known(stated, labels, anchors), answer=answer, calibration=calibration)
 
 
 def label_sharpness(votes: Floats, correlation: float) -> Floats:
@@ -137,6 +138,12 @@ def keep_known(beliefs: Floats, labels: CrowdLabels, anchors: Mapping[Any, Any] 
         known = np.flatnonzero(fixed != UNKNOWN)
         beliefs[known] = np.eye(beliefs.shape[1])[fixed[known]]
     return beliefs
+
+
+def known_answers(answer: Ints, labels: CrowdLabels, anchors: Mapping[Any, Any] | None) -> Ints:
+    """The answers, with the truth where it is known."""
+    fixed = anchor_classes(labels, anchors)
+    return np.where(fixed != UNKNOWN, fixed, answer).astype(answer.dtype) if len(fixed) else answer
 
 
 def nominal_alpha(votes: Floats, times: Floats | None = None) -> float:

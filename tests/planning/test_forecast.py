@@ -25,8 +25,8 @@ def test_the_sentences_say_what_to_buy_and_when_to_stop() -> None:
     assert found.sentences() == (
         "300 more labels bring expected accuracy from 93.1 to 94.0 %; after that, 1,000 buy 0.2 points.",
         "Stop buying labels: it takes more than 20 labels to remove one mistake.",
-        "300 decisions by somebody who knows remove about 120 mistakes, 300 votes about 9: gold is the better buy if a "
-        "decision costs less than 13.3 votes.",
+        "An expert who decides the 300 most doubtful items would correct about 120 answers, these 300 labels about 9: "
+        "ask an expert if one decision costs less than 13 labels.",
     )
 
 
@@ -35,12 +35,29 @@ def test_labels_are_worth_buying_while_twenty_remove_a_mistake() -> None:
 
     assert found.worth_buying == 1234
     assert found.sentences()[1] == (
-        "Stop after about 1,200: from then on it takes more than 20 labels to remove one mistake."
+        "Stop after about 1,200, planning anew after each batch: from then on it takes more than 20 labels to remove one "
+        "mistake."
+    )
+
+
+def test_the_end_agrees_with_how_many_labels_are_planned() -> None:
+    votes = np.concatenate([np.full(5, 0.1), np.full(500, 0.01)])
+    rest = "from then on it takes more than 20 labels to remove one mistake."
+
+    assert forecast(votes, np.full(5, 0.1)).sentences()[1] == f"Stop there: {rest}"
+    assert forecast(votes, votes[:240]).sentences()[1] == f"Only the first 5 of them are worth it: {rest}"
+
+
+def test_a_plan_without_labels_says_what_an_expert_would_correct() -> None:
+    assert forecast(np.full(1500, 0.01), np.zeros(0)).sentences() == (
+        "Expected accuracy is 93.1 %; 1,000 more labels buy 1.0 points.",
+        "Stop buying labels: it takes more than 20 labels to remove one mistake.",
+        "An expert who decides the 100 most doubtful items would correct about 40 answers.",
     )
 
 
 def test_votes_that_gain_nothing_leave_gold() -> None:
-    assert forecast(np.zeros(10), np.zeros(5)).sentences()[2].endswith("5 votes about 0: buy gold.")
+    assert forecast(np.zeros(10), np.zeros(5)).sentences()[2].endswith("these 5 labels about 0: ask an expert.")
 
 
 def test_counts_are_rounded_to_two_figures() -> None:

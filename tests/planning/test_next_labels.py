@@ -11,7 +11,7 @@ import pytest
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.simulate.crowds import SimulatedCrowd, draw_labels, label_truth, simulate_crowd
 from crowdlogic.errors import OptionError
-from crowdlogic.planning.next_labels import choose_next, item_gains, joint_gain, pick_items
+from crowdlogic.planning.next_labels import NOBODY, choose_next, item_gains, joint_gain, pick_items, usable_gains
 from crowdlogic.planning.skills import Skills, annotator_skills
 from crowdlogic.truth.dawid_skene import DawidSkene
 
@@ -56,10 +56,11 @@ def test_only_those_who_are_available_are_asked() -> None:
 
 def test_an_item_comes_again_only_if_it_gains_more_than_any_other() -> None:
     gains = np.array([[0.5, 0.4, 0.1], [0.3, 0.2, 0.0], [0.45, 0.05, 0.0]])
+    free = np.arange(3) < np.array([1, 3, 3])[:, None]
 
-    assert pick_items(gains, np.full(3, 3), 4).tolist() == [0, 2, 0, 1]
-    assert pick_items(gains, np.array([1, 3, 3]), 4).tolist() == [0, 2, 1, 1]
-    assert len(pick_items(gains, np.array([1, 1, 0]), 10)) == 2
+    assert pick_items(gains, 4).tolist() == [0, 2, 0, 1]
+    assert pick_items(np.where(free, gains, NOBODY), 4).tolist() == [0, 2, 1, 1]
+    assert len(pick_items(np.where(free, gains, NOBODY), 10)) == 7
 
 
 def test_a_joint_gain_is_that_of_every_outcome() -> None:
@@ -133,3 +134,15 @@ def test_nobody_available_is_refused() -> None:
         choose_next(drawn.labels, estimate, skills, count=5)
 
     assert str(caught.value) == "Nobody is available to label. Name annotators who gave labels before."
+
+
+def test_labels_that_nobody_can_give_are_in_no_plan() -> None:
+    labels = simulate_crowd(np.random.default_rng(0), units=30, annotators=4, classes=2, labels_per_unit=4).labels
+    estimate = DawidSkene().infer(labels)
+    skills = annotator_skills(labels, estimate)
+
+    gains = usable_gains(labels, estimate, skills)
+
+    free = 4 - labels.labels_per_unit()
+    assert ((gains == NOBODY) == (np.arange(gains.shape[1]) >= free[:, None])).all()
+    assert len(choose_next(labels, estimate, skills, count=500).item) <= free.sum()

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from crowdlogic.annotators.verdicts import drift, flags, scores
+from crowdlogic.planning.next_labels import MOST_PLANNED
 from crowdlogic.report.context import ReportLimits
 from crowdlogic.report.pages.annotators import computation as annotators
 from crowdlogic.report.pages.annotators import pairs
@@ -13,7 +14,6 @@ from crowdlogic.report.pages.comparison import computation as comparison
 from crowdlogic.report.pages.labels import computation as labels
 from crowdlogic.report.pages.labels import plots as labels_plots
 from crowdlogic.report.pages.overview import computation as overview
-from crowdlogic.report.pages.plan import computation as plan
 from crowdlogic.report.pages.rules import computation as rules
 from crowdlogic.report.pages.training import computation as training
 
@@ -78,7 +78,7 @@ STATED = {
         f"more than {comparison.STANDARD_ERRORS:g} standard errors",
         f"more than {percent(comparison.DISPUTED)} of the labels",
     ],
-    "Plan": [f"what {plan.COUNT} more labels should bring"],
+    "Plan": [f"what the labels worth buying, up to {MOST_PLANNED}, should bring"],
     "Size": [
         f"Tables are cut at {LIMITS.items} items, {LIMITS.annotators} annotators and {LIMITS.rules} rules",
         f"texts at {LIMITS.text} characters",

@@ -87,6 +87,14 @@ def test_the_forecast_is_a_table_and_plain_data(labels: str, tmp_path: Path) -> 
     assert figures["expected_accuracy"] < figures["expected_accuracy_after"] < 1
 
 
+def test_as_many_labels_as_are_worth_it_are_planned_unless_told(labels: str, tmp_path: Path) -> None:
+    planned = plan_next(NextOptions(labels=labels, out=str(tmp_path / "next.csv")))
+
+    assert 0 < planned.forecast.worth_buying < 300
+    assert len(pl.read_csv(tmp_path / "next.csv")) == planned.forecast.worth_buying
+    assert planned.messages[2].startswith("Stop there: ")
+
+
 def test_an_unknown_annotator_is_refused(labels: str, tmp_path: Path) -> None:
     with pytest.raises(Exception, match=r"No annotator is called 'w99'\."):
         plan_next(NextOptions(labels=labels, out=str(tmp_path / "next.csv"), annotators=("w99",)))

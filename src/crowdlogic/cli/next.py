@@ -8,9 +8,10 @@ import typer
 
 from crowdlogic.cli.console import say, show_result
 from crowdlogic.cli.options import JsonOption, OutFile, SeedOption, ToOption, reads_labels
+from crowdlogic.planning.next_labels import MOST_PLANNED
 from crowdlogic.planning.skills import LOAD
 from crowdlogic.workflows.inputs import InputOptions, parse_names
-from crowdlogic.workflows.next import COUNT, NextOptions, plan_next
+from crowdlogic.workflows.next import NextOptions, plan_next
 
 LabelsOrRun = Annotated[
     str, typer.Argument(metavar="SOURCE", help="A file of labels, or a run that `crowdlogic train` wrote.")
@@ -19,13 +20,18 @@ AvailableOption = Annotated[
     str | None, typer.Option("--annotators", metavar="NAMES", help="Who is available, separated by commas; else all.")
 ]
 
+CountOption = Annotated[
+    int | None,
+    typer.Option("--count", "-n", min=1, help=f"How many labels; else all that are worth it, up to {MOST_PLANNED}."),
+]
+
 
 @reads_labels
 def command(
     labels: LabelsOrRun,
     *,
     out: OutFile,
-    count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many labels to buy.")] = COUNT,
+    count: CountOption = None,
     annotators: AvailableOption = None,
     load: Annotated[
         float, typer.Option("--load", help="Largest share for one annotator, in terms of their share so far; above 0.")

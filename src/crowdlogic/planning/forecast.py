@@ -11,13 +11,14 @@ import numpy as np
 
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.wording import approximate
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.sums import sum_by
-from crowdlogic.planning.next_labels import NextLabels, item_gains
+from crowdlogic.planning.next_labels import NOBODY, WORTHWHILE, NextLabels, usable_gains
 from crowdlogic.planning.skills import Skills
 
-WORTHWHILE = 0.05
-"""Labels are worth buying while each is expected to remove so much of a mistake: one mistake for twenty labels."""
+GOLD = 100
+"""Of how many decisions the forecast speaks where no label is worth buying."""
 NEXT = 1000
 """How many labels after the batch the forecast speaks of."""
 
@@ -68,24 +69,41 @@ class Forecast:
     def _describe_batch(self) -> str:
         count, after = len(self.batch.item), self.gain_of_votes(NEXT, after=len(self.batch.item))
         bring = "label brings" if count == 1 else "labels bring"
+        if not count:
+            return (
+                f"Expected accuracy is {100 * self.accuracy:.1f} %; {NEXT:,} more labels buy {100 * after:.1f} points."
+            )
         return (
             f"{count:,} more {bring} expected accuracy from {100 * self.accuracy:.1f} to "
             f"{100 * self.accuracy_after_batch:.1f} %; after that, {NEXT:,} buy {100 * after:.1f} points."
         )
 
     def _describe_end(self) -> str:
+        count, worth = len(self.batch.item), self.worth_buying
         rate = f"it takes more than {1 / WORTHWHILE:.0f} labels to remove one mistake"
-        if not self.worth_buying:
+        if not worth:
             return f"Stop buying labels: {rate}."
-        return f"Stop after about {approximate_count(self.worth_buying)}: from then on {rate}."
+        if worth < count:
+            first = "first of them is" if worth == 1 else f"first {approximate_count(worth)} of them are"
+            return f"Only the {first} worth it: from then on {rate}."
+        if worth == count:
+            return f"Stop there: from then on {rate}."
+        return f"Stop after about {approximate_count(worth)}, planning anew after each batch: from then on {rate}."
 
     def _describe_gold(self) -> str:
-        count = len(self.batch.item)
-        known, votes = float(self.decisions[:count].sum()), self.batch.total
-        rate = self.votes_per_decision
-        said = f"{min(count, len(self.decisions)):,} decisions by somebody who knows remove about {known:,.0f} mistakes"
-        better = f"gold is the better buy if a decision costs less than {rate:,.1f} votes"
-        return f"{said}, {count:,} votes about {votes:,.0f}: {better if np.isfinite(rate) else 'buy gold'}."
+        """What an expert's decisions would bring for the same number of items."""
+        count = min(len(self.batch.item) or GOLD, len(self.decisions))
+        known, votes, rate = float(self.decisions[:count].sum()), self.batch.total, self.votes_per_decision
+        items = f"{count:,} most doubtful items" if count > 1 else "most doubtful item"
+        said = f"An expert who decides the {items} would correct {approximate(known)} answers"
+        if not len(self.batch.item):
+            return f"{said}."
+        bought = len(self.batch.item)
+        labels = f"{f'these {bought:,} labels' if bought > 1 else 'this label'} {approximate(votes)}"
+        if not np.isfinite(rate):
+            return f"{said}, {labels}: ask an expert."
+        price = f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}"
+        return f"{said}, {labels}: ask an expert if one decision costs less than {price} labels."
 
 
 def approximate_count(count: int) -> str:
@@ -96,7 +114,8 @@ def approximate_count(count: int) -> str:
 
 def make_forecast(labels: CrowdLabels, estimate: Estimate, skills: Skills, batch: NextLabels) -> Forecast:
     """What a batch of labels, and those after it, are expected to bring."""
-    gains = np.sort(item_gains(labels, estimate, skills).ravel())[::-1]
+    gains = usable_gains(labels, estimate, skills)
+    gains = np.sort(gains[gains > NOBODY])[::-1]
     confidence = estimate.beliefs.max(axis=1, initial=0.0)
     wrong = 1.0 - confidence
     if labels.offsets is not None:

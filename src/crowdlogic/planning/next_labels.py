@@ -24,6 +24,13 @@ from crowdlogic.numerics.tempering import temper
 from crowdlogic.planning.label_gain import marginal_gains
 from crowdlogic.planning.skills import Skills, added_sharpness
 
+WORTHWHILE = 0.05
+"""Labels are worth buying while each is expected to remove so much of a mistake: one mistake for twenty labels."""
+MOST_PLANNED = 300
+"""So many labels are planned at most, unless told otherwise: what they say should decide on those after them."""
+NOBODY = -1.0
+"""In place of a gain, where nobody is left to give the label."""
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class NextLabels:
@@ -45,31 +52,38 @@ class NextLabels:
         return float(self.gain.sum())
 
 
-def choose_next(labels: CrowdLabels, estimate: Estimate, skills: Skills, *, count: int) -> NextLabels:
+def choose_next(labels: CrowdLabels, estimate: Estimate, skills: Skills, *, count: int | None = None) -> NextLabels:
     """Choose labels to buy.
 
     Args:
         labels: The labels so far.
         estimate: What is believed of the items, stated on a calibrated scale.
         skills: How annotators answer, who is available and how much each can take.
-        count: How many labels.
+        count: How many labels; None for all that are worth it, up to `MOST_PLANNED`.
     """
-    if count < 1:
+    if count is not None and count < 1:
         raise OptionError(f"The number of labels must be 1 or more, not {count}.")
     able = skills.share > 0
     if not able.any():
         raise OptionError("Nobody is available to label. Name annotators who gave labels before.")
-    asked = _asked(labels)
-    free = np.full(len(labels.items), int(able.sum())) - asked[:, able].sum(axis=1)
-    slots = pick_items(item_gains(labels, estimate, skills), free, count)
+    gains = usable_gains(labels, estimate, skills)
+    count = min(int((gains >= WORTHWHILE).sum()), MOST_PLANNED) if count is None else count
+    slots = pick_items(gains, count)
     capacity = np.where(able, np.ceil(skills.share * len(slots)) + 1, 0).astype(np.int64)
     said = label_information(labels, estimate, skills, np.unique(slots))
-    annotator = assign_annotators(slots, said, asked, capacity)
+    annotator = assign_annotators(slots, said, _asked(labels), capacity)
     given = annotator >= 0
     item, annotator = slots[given], annotator[given]
     gain = batch_gains(labels, estimate, skills, item, annotator)
     order = np.argsort(-gain, kind="stable")
     return NextLabels(item=item[order], annotator=annotator[order], gain=gain[order])
+
+
+def usable_gains(labels: CrowdLabels, estimate: Estimate, skills: Skills) -> Floats:
+    """gain[s, d] of `item_gains`; `NOBODY` where all who are available have labelled the item already."""
+    gains, able = item_gains(labels, estimate, skills), skills.share > 0
+    free = int(able.sum()) - _asked(labels)[:, able].sum(axis=1)
+    return np.where(np.arange(gains.shape[1]) < free[:, None], gains, NOBODY)
 
 
 def item_gains(labels: CrowdLabels, estimate: Estimate, skills: Skills) -> Floats:
@@ -81,12 +95,10 @@ def item_gains(labels: CrowdLabels, estimate: Estimate, skills: Skills) -> Float
     return np.stack([sum_by(items, len(labels.items), gains[:, d]) for d in range(gains.shape[1])], axis=1)
 
 
-def pick_items(gains: Floats, free: Ints, count: int) -> Ints:
-    """item[p], the items of the largest gains: each as often as it has some among them, and annotators who are free."""
-    depth = gains.shape[1]
-    usable = np.where(np.arange(depth) < free[:, None], gains, -1.0).ravel()
-    best = np.argsort(-usable, kind="stable")[:count]
-    return np.asarray(best[usable[best] >= 0.0] // depth)
+def pick_items(gains: Floats, count: int) -> Ints:
+    """item[p], the items of the largest gains: each as often as it has some among them."""
+    best = np.argsort(-gains.ravel(), kind="stable")[:count]
+    return np.asarray(best[gains.ravel()[best] >= 0.0] // gains.shape[1])
 
 
 def label_information(labels: CrowdLabels, estimate: Estimate, skills: Skills, items: Ints) -> dict[int, Floats]:

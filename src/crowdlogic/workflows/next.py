@@ -36,8 +36,6 @@ from crowdlogic.workflows.truth_methods import (
     suggest_method,
 )
 
-COUNT = 300
-"""Default number of labels."""
 FORECAST_AT = (100, 300, 1000, 3000, 10_000)
 """Numbers of labels of which the forecast is shown."""
 
@@ -49,7 +47,7 @@ class NextOptions:
     Attributes:
         labels: A file of labels, or the folder of a run.
         out: The file for the plan: a table, or tasks for Label Studio or Prodigy in the order of the plan.
-        count: How many labels to buy.
+        count: How many labels to buy; None for all that are worth it, up to `MOST_PLANNED`.
         annotators: The names of those who are available; None for everybody.
         load: The largest share of the labels for one annotator, in terms of their share so far.
         items: For labels: a file of the items, whose texts go into the plan.
@@ -62,7 +60,7 @@ class NextOptions:
 
     labels: str
     out: str
-    count: int = COUNT
+    count: int | None = None
     annotators: Sequence[str] | None = None
     load: float = LOAD
     items: str | None = None
@@ -82,7 +80,7 @@ class Planned:
         batch: The labels to buy.
         forecast: What they, and those after them, should bring.
         out: Where the plan is.
-        wanted: How many labels were asked for.
+        wanted: How many labels were asked for; None for what is worth it.
         notices: What a person should know of the labels and the fit.
     """
 
@@ -90,7 +88,7 @@ class Planned:
     batch: NextLabels
     forecast: Forecast
     out: str
-    wanted: int
+    wanted: int | None
     notices: tuple[str, ...]
 
     @property
@@ -103,7 +101,7 @@ class Planned:
 
     def _fewer(self) -> tuple[str, ...]:
         """Why there are fewer labels than were asked for."""
-        missing = self.wanted - len(self.batch.item)
+        missing = (self.wanted or 0) - len(self.batch.item)
         if missing <= 0:
             return ()
         return (

@@ -29,8 +29,8 @@ def test_the_sentence_says_it_all() -> None:
     )
 
     assert changes.sentence == (
-        "12 decisions changed 87 other answers; expected mistakes 410 → 330; ann is now 'careless'; the rule about "
-        "'but' contradicts 3 of 4 decisions."
+        "12 decisions changed 87 other answers; expected mistakes among the answers left 410 → 330; ann is now 'careless'; "
+        "the rule about 'but' contradicts 3 of 4 decisions."
     )
 
 
@@ -40,9 +40,24 @@ def test_a_sentence_names_a_few_and_counts_the_rest() -> None:
     sentence = RefitChanges(decisions=1, changed=1, mistakes_before=2, mistakes_after=1, flags=flags).sentence
 
     assert sentence == (
-        "1 decision changed 1 other answer; expected mistakes 2 → 1; w0 is no longer 'spammer'; w1 is no longer "
-        "'spammer'; w2 is no longer 'spammer'; 2 more annotators stand otherwise."
+        "1 decision changed 1 other answer; expected mistakes among the answers left 2 → 1; w0 is no longer 'spammer'; "
+        "w1 is no longer 'spammer'; w2 is no longer 'spammer'; 2 more annotators stand otherwise."
     )
+
+
+def test_a_rise_of_the_expected_mistakes_is_explained() -> None:
+    sentence = RefitChanges(decisions=10, changed=0, mistakes_before=30.1, mistakes_after=31.2).sentence
+
+    assert sentence == (
+        "10 decisions changed 0 other answers; expected mistakes among the answers left 30 → 31 (more, since "
+        "your decisions make the annotators look less reliable: other answers are now less sure)."
+    )
+
+
+def test_a_rise_that_is_not_shown_is_not_explained() -> None:
+    sentence = RefitChanges(decisions=10, changed=0, mistakes_before=30.1, mistakes_after=30.4).sentence
+
+    assert sentence.endswith("expected mistakes among the answers left 30 → 30.")
 
 
 def test_annotators_who_stand_otherwise_are_found() -> None:

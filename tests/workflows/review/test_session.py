@@ -173,7 +173,9 @@ def test_a_refit_obeys_the_decisions_and_says_what_they_changed_elsewhere(tmp_pa
     assert changes.decisions == 80
     assert changes.changed == (answer[rest] != first[rest]).sum() > 0
     assert changes.mistakes_before == pytest.approx(before, abs=0.01)
-    assert changes.sentence.startswith(f"80 decisions changed {changes.changed} other answers; expected mistakes ")
+    assert changes.sentence.startswith(
+        f"80 decisions changed {changes.changed} other answers; expected mistakes among "
+    )
     assert session.waiting == 0
 
 

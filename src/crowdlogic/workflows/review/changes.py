@@ -65,10 +65,17 @@ class RefitChanges:
         """All of it in one sentence."""
         return "; ".join(self._parts()) + "."
 
+    def _rise(self) -> str:
+        """Why there may be more expected mistakes than before, where there are."""
+        if round(self.mistakes_after) <= round(self.mistakes_before):
+            return ""
+        return " (more, since your decisions make the annotators look less reliable: other answers are now less sure)"
+
     def _parts(self) -> Iterator[str]:
         answers = pluralise(self.changed, "other answer")
         yield f"{pluralise(self.decisions, 'decision')} changed {answers}"
-        yield f"expected mistakes {self.mistakes_before:,.0f} → {self.mistakes_after:,.0f}"
+        before, after = f"{self.mistakes_before:,.0f}", f"{self.mistakes_after:,.0f}"
+        yield f"expected mistakes among the answers left {before} → {after}{self._rise()}"
         for one in self.flags[:MOST_NAMED]:
             yield _describe_flag(one)
         if len(self.flags) > MOST_NAMED:

@@ -12,7 +12,7 @@ from crowdlogic.planning.next_labels import choose_next
 from crowdlogic.planning.skills import annotator_skills
 from crowdlogic.report.context import Context
 from crowdlogic.report.inputs import ReportInputs
-from crowdlogic.report.pages.plan.computation import COUNT, MOST_ITEMS, compute_plan
+from crowdlogic.report.pages.plan.computation import MOST_ITEMS, compute_plan
 from crowdlogic.truth.calibrated import infer_calibrated
 from crowdlogic.truth.ensemble import Ensemble
 
@@ -25,12 +25,12 @@ def inputs(units: int = 400) -> ReportInputs:
 def test_the_page_shows_the_plan_of_the_command() -> None:
     given = inputs()
     skills = annotator_skills(given.labels, given.estimate)
-    batch = choose_next(given.labels, given.estimate, skills, count=COUNT)
+    batch = choose_next(given.labels, given.estimate, skills)
 
     found = compute_plan(Context(inputs=given))
 
     assert found is not None
-    assert found.n_labels == COUNT
+    assert found.n_labels == len(batch.item) > 0
     assert found.n_items == len(np.unique(batch.item))
     assert len(found.items) == min(MOST_ITEMS, found.n_items)
     first = found.items[0]
@@ -50,6 +50,17 @@ def test_the_curve_rises_and_decisions_gain_more_than_votes() -> None:
     assert (np.diff(votes) > 0).all()
     assert (decisions[1:] > votes[1:]).all()
     assert decisions.max() <= 1.0
+
+
+def test_where_no_label_is_worth_it_the_page_says_so() -> None:
+    labels = simulate_crowd(np.random.default_rng(0), units=40, annotators=30, classes=2, labels_per_unit=25).labels
+    given = ReportInputs(labels=labels, estimate=infer_calibrated(Ensemble(), labels))
+
+    found = compute_plan(Context(inputs=given))
+
+    assert found is not None
+    assert (found.n_labels, found.items) == (0, ())
+    assert any(one.text.startswith("Stop buying labels: ") for one in found.findings)
 
 
 def test_there_is_no_plan_without_a_stated_confidence_nor_for_tags() -> None:

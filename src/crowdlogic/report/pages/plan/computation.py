@@ -15,12 +15,12 @@ from crowdlogic.report.findings import ReportFinding, TaskKind, Urgency, sort_by
 from crowdlogic.report.inputs import ReportInputs
 from crowdlogic.report.pages.plan.findings import ForecastPoint, NextItem, PlanFindings
 
-COUNT = 300
-"""How many labels are planned."""
 MOST_ITEMS = 50
 """How many items are shown."""
 POINTS = 25
 """Points of the curve of the forecast."""
+SHORTEST = 100
+"""Labels that the curve goes to, if fewer are worth buying."""
 
 
 def compute_plan(context: Context) -> PlanFindings | None:
@@ -30,10 +30,10 @@ def compute_plan(context: Context) -> PlanFindings | None:
         return None
     labels, estimate = inputs.labels, inputs.estimate
     skills = annotator_skills(labels, estimate)
-    batch = choose_next(labels, estimate, skills, count=COUNT)
+    batch = choose_next(labels, estimate, skills)
     forecast = make_forecast(labels, estimate, skills, batch)
-    if not len(batch.item):
-        return None
+    if not len(forecast.votes):
+        return None  # everybody has labelled everything
     return PlanFindings(
         n_labels=len(batch.item),
         n_items=len(np.unique(batch.item)),
@@ -73,7 +73,7 @@ def _items(labels: CrowdLabels, estimate: Estimate, batch: NextLabels) -> tuple[
 
 def _points(forecast: Forecast) -> tuple[ForecastPoint, ...]:
     """The curve of the forecast, up to twice as many labels as are worth buying."""
-    last = max(2 * forecast.worth_buying, len(forecast.batch.item))
+    last = max(2 * forecast.worth_buying, len(forecast.batch.item), SHORTEST)
     counts = np.unique(np.linspace(0, min(last, len(forecast.votes)), POINTS).astype(np.int64))
     units = max(forecast.units, 1)
     return tuple(

@@ -335,7 +335,6 @@ def annotators(n: int, classes: tuple[str, ...], spans: bool) -> AnnotatorFindin
         classes=classes,
         level=0.95,
         reliability=Histogram(tuple(b / 10 for b in range(11)), (0, 0, 1, 0, 0, 2, 5, 9, 12, 4)),
-        chance=0.4,
         pairs=PairAgreement(names=names, shared=shared, agreement=square, kappa=square, n_annotators=n),
         against_gold=True,
         has_times=True,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.workflows.conftest import Trained
 
@@ -47,3 +48,18 @@ def test_what_makes_no_report_is_refused(
         write_report(ReportOptions(folder=trained.file("run"), **options))  # type: ignore[arg-type]
 
     assert not list(tmp_path.iterdir())
+
+
+def test_the_message_names_careless_and_biased_annotators_alike(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    truth = rng.integers(3, size=150)
+    lines = ["item,annotator,label"]
+    for who, right in {**{f"good{n}": 0.85 for n in range(6)}, "carla": 0.5, "bert": 0.9}.items():
+        given = np.where(rng.random(150) < right, truth, (truth + rng.integers(1, 3, size=150)) % 3)
+        given = np.where((truth == 0) & (rng.random(150) < 0.75), 1, given) if who == "bert" else given
+        lines += [f"i{i},{who},{'abc'[k]}" for i, k in enumerate(given.tolist())]
+    (tmp_path / "labels.csv").write_text("\n".join(lines))
+
+    written = write_report(ReportOptions(folder=str(tmp_path / "labels.csv"), out=str(tmp_path / "r.html")))
+
+    assert " Flagged: carla (careless), bert (biased). -> " in written.message

@@ -8,9 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from crowdlogic.annotators.verdicts.flags import FlagKind
 from crowdlogic.data.answers import Answers
 from crowdlogic.data.files import STANDARD_STREAM, InputFile, write_bytes, written_together
 from crowdlogic.data.formats.detection import detect_format, formats_by_suffix
+from crowdlogic.data.wording import list_names, shorten_name
 from crowdlogic.errors import FormatError, MissingDataError, OptionError
 from crowdlogic.learning.saved_run import check_record, load_run
 from crowdlogic.report.context import ReportLimits
@@ -79,8 +81,9 @@ class WrittenReport:
 
     @property
     def message(self) -> str:
-        """The outcome in one sentence."""
-        return f"{self.report.summary.findings[0].text} -> {describe_page(self.page)}"
+        """The most important finding, who is flagged, and where the page is."""
+        first = self.report.summary.findings[0].text
+        return f"{first}{describe_flagged(self.report)} -> {describe_page(self.page)}"
 
 
 def write_report(options: ReportOptions) -> WrittenReport:
@@ -215,6 +218,14 @@ def write_page(out: str | Path, report: Report) -> None:
     with written_together():
         write_bytes(page.with_suffix(".json"), to_json(report).encode("utf-8", "backslashreplace"))
         write_bytes(page, to_html(report).encode("utf-8", "backslashreplace"))
+
+
+def describe_flagged(report: Report) -> str:
+    """Every annotator with a flag but for too few labels, each with what is wrong; empty without any."""
+    rows = report.pages["annotators"].rows if "annotators" in report.pages else ()
+    kinds = [(row.name, [flag.kind for flag in row.flags if flag.kind != FlagKind.few]) for row in rows]
+    named = [f"{shorten_name(name)} ({', '.join(found)})" for name, found in kinds if found]
+    return f" Flagged: {list_names(named)}." if named else ""
 
 
 def describe_page(page: Path) -> str:

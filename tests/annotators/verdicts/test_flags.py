@@ -224,12 +224,27 @@ def test_a_bias_is_looked_for_from_ten_labels_on() -> None:
     assert [crowd_with(mistaking(1.0, n)) for n in (9.9, 10.1)] == [FlagKind.careless, FlagKind.biased]
 
 
-def test_a_careless_annotator_certainly_has_less_than_half_the_median_skill() -> None:
-    # The others have 0.8: the upper end of the interval must be below 0.4.
-    above, below = symmetric(1e6, 0.6996e6), symmetric(1e6, 0.6986e6)
+def test_a_careless_annotator_has_less_than_half_the_median_skill() -> None:
+    # The others have 0.8: the skill must be below 0.4.
+    above, below = symmetric(1e6, 0.701e6), symmetric(1e6, 0.699e6)
 
-    assert skill_of(below)[2] < 0.4 < skill_of(above)[2]
+    assert skill_of(below)[0] < 0.4 < skill_of(above)[0]
     assert [crowd_with(above), crowd_with(below)] == [None, FlagKind.careless]
+
+
+def test_a_careless_annotator_certainly_has_less_than_four_fifths_of_the_median_skill() -> None:
+    # A skill of 0.35, below half of 0.8; the interval ends above 0.64 with 30 labels and below with 40.
+    unsure, sure = symmetric(30, 30 * 0.675), symmetric(40, 40 * 0.675)
+
+    assert skill_of(sure)[2] < 0.64 < skill_of(unsure)[2]
+    assert [crowd_with(unsure), crowd_with(sure)] == [None, FlagKind.careless]
+
+
+def test_42_percent_right_where_guessing_gives_33_is_careless_after_a_hundred_labels() -> None:
+    good = [[28.0, 3, 3], [3, 28, 3], [3, 3, 27]]
+    careless = [[14.0, 10, 10], [9, 14, 10], [10, 9, 14]]
+
+    assert flag_of(*[good] * 6, careless) == [None] * 6 + [FlagKind.careless]
 
 
 @pytest.mark.parametrize(

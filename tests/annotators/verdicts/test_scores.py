@@ -9,6 +9,7 @@ from tests.report.small_crowds import context_of, estimate_with, inputs_by, smal
 from crowdlogic.annotators.verdicts.scores import SHARES_OF_VOTES, leave_one_out
 from crowdlogic.data.simulate import simulate_crowd
 from crowdlogic.report.pages.annotators.computation import compute_annotators
+from crowdlogic.truth.dependence import state_confidence
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import truth_method
 
@@ -39,7 +40,38 @@ def test_each_label_is_set_against_the_votes_of_the_others() -> None:
 def test_a_method_that_models_annotators_is_left_alone() -> None:
     labels = small_crowd()
 
-    assert leave_one_out(labels, estimate_with(labels)) is None
+    assert leave_one_out(labels, truth_method("dawid-skene").infer(labels)) is None
+    assert leave_one_out(labels, estimate_with(labels, reliability=np.full(3, 0.7))) is None
+
+
+def test_a_method_of_ones_own_that_says_nothing_of_annotators_is_judged_by_the_others() -> None:
+    labels = small_crowd()
+    shares = truth_method("majority").infer(labels).beliefs
+
+    by_name, own = (
+        leave_one_out(labels, one) for one in (truth_method("majority").infer(labels), estimate_with(labels, shares))
+    )
+
+    assert by_name is not None
+    assert own is not None
+    assert (own[1].beliefs == by_name[1].beliefs).all()
+
+
+def test_a_truth_that_is_known_of_every_item_is_judged_by_as_it_is() -> None:
+    labels = small_crowd()
+
+    assert leave_one_out(labels, estimate_with(labels, [[1, 0], [0, 1], [0, 1], [1, 0]])) is None
+
+
+def test_known_items_are_judged_by_their_truth_and_the_others_by_votes() -> None:
+    labels = small_crowd()
+    stated = state_confidence(labels, truth_method("majority").infer(labels), anchors={"u1": "y"})
+
+    found = leave_one_out(labels, stated)
+
+    # All three said x of u1, where the truth is y.
+    assert found is not None
+    assert found[1].beliefs[:3].tolist() == [[0, 1]] * 3
 
 
 def test_the_method_whose_beliefs_are_shares_of_votes_is_majority_vote() -> None:

@@ -7,8 +7,8 @@ An annotator has at most one flag of character, the first that fits; `drift` com
 - one class: nearly always the same label, where the truth varies;
 - spammer: no better than chance, and certainly not good;
 - biased: mistakes one class for another about as often as not, and certainly more often than the others do;
-- careless: certainly less than half the skill of the median annotator; for span tags, a span F1 that is certainly far
-  from that of the best quarter of annotators.
+- careless: less than half the skill of the median annotator, and certainly far less; for span tags, a span F1 that is
+  certainly far from that of the best quarter of annotators.
 
 "Certainly" is by the end of an interval (see statistics.py). The thresholds are published in docs/report.md.
 
@@ -60,8 +60,9 @@ BIASED_SHARE, BIASED_LOWER_END = 0.45, 0.35
 """A biased annotator mistakes a class for another with this share, whose interval does not reach below the second."""
 BIASED_LABELS = 10
 """Expected number of labels on a class from which on a bias is looked for."""
-CARELESS_FRACTION = 0.5
-"""The upper end of a careless annotator's skill is below this fraction of the median skill."""
+CARELESS_FRACTION, CARELESS_UPPER_END = 0.5, 0.8
+"""A careless annotator's skill is below the first fraction of the median skill, its upper end below the second: by the
+upper end alone, a hundred labels of somebody with a quarter of the skill would not be enough to say so."""
 CARELESS_SPANS = 0.8
 """For span tags: its upper end is below this fraction of the F1 that the best quarter of annotators reach."""
 BEST_QUARTER = 75
@@ -123,7 +124,7 @@ def flag_annotators(
     judged = ~few & np.isfinite(skill)
     median = float(np.median(skill[judged])) if judged.any() else float("nan")
     confusion, is_biased = find_bias(statistics)
-    is_careless, best_f1 = _is_careless(judged, high, median, span_f1)
+    is_careless, best_f1 = _is_careless(statistics, judged, median, span_f1)
     with np.errstate(invalid="ignore"):
         tests: dict[FlagKind, Bools] = {
             FlagKind.few: few & (statistics.n_labels > 0),
@@ -140,12 +141,14 @@ def flag_annotators(
 
 
 def _is_careless(
-    judged: Bools, high: Floats, median: float, span_f1: tuple[Floats, Floats] | None
+    statistics: ConfusionStatistics, judged: Bools, median: float, span_f1: tuple[Floats, Floats] | None
 ) -> tuple[Bools, float]:
     """Whether annotator j is careless, and the F1 of spans that it was judged by."""
     with np.errstate(invalid="ignore"):
         if span_f1 is None:
-            return judged & (high < CARELESS_FRACTION * median), float("nan")
+            skill, _, high = statistics.skill
+            is_far = (skill < CARELESS_FRACTION * median) & (high < CARELESS_UPPER_END * median)
+            return judged & is_far, float("nan")
         f1, upper = span_f1
         counted = f1[judged & np.isfinite(f1)]
         best = float(np.percentile(counted, BEST_QUARTER)) if len(counted) else float("nan")

@@ -1,8 +1,9 @@
 """How reliable each annotator is, by the beliefs.
 
-Where beliefs are plain shares of votes, every annotator's own vote is among them, which flatters those who guess. There
-each label is compared with the votes of the others on the same unit (leave-one-out), and a label without any other vote
-beside it is left out. Methods that model the annotators weigh votes themselves and need no such correction.
+Where a method has no model of its annotators (the vote, or a method of one's own that says nothing of them), every
+annotator's own label is among what they are judged by, which flatters those who guess. There each label is compared
+with the votes of the others on the same unit (leave-one-out), and a label without any other vote beside it is left out.
+Methods that model the annotators weigh votes themselves and need no such correction.
 
 Axes: i unit, j annotator, k class, n label.
 """
@@ -63,7 +64,7 @@ class AnnotatorScores:
 
 
 def score_annotators(labels: CrowdLabels, estimate: Estimate) -> AnnotatorScores:
-    """Compare every annotator's labels with the beliefs; where these are shares of votes, with the others' votes."""
+    """Compare every annotator's labels with the beliefs; without a model of annotators, with the others' votes."""
     by_others = leave_one_out(labels, estimate)
     compared, beliefs = (labels, estimate) if by_others is None else by_others
     return AnnotatorScores(
@@ -75,15 +76,27 @@ def score_annotators(labels: CrowdLabels, estimate: Estimate) -> AnnotatorScores
     )
 
 
+def judges_by_others(labels: CrowdLabels, estimate: Estimate) -> bool:
+    """Whether the method has no model of its annotators; beliefs that are certain throughout are a known truth."""
+    if estimate.confusion is not None or estimate.reliability is not None or labels.negated is not None:
+        return False
+    is_truth = estimate.method != SHARES_OF_VOTES and bool((estimate.confidence[estimate.answered] >= 1.0).all())
+    return not is_truth and 0 < labels.n_labels * labels.n_classes <= MOST_CELLS
+
+
 def leave_one_out(labels: CrowdLabels, estimate: Estimate) -> tuple[CrowdLabels, Estimate] | None:
-    """Each label as a unit of its own, believed as the others voted; None unless beliefs are shares of votes."""
-    if estimate.method != SHARES_OF_VOTES or labels.negated is not None:
-        return None
-    if not 0 < labels.n_labels * labels.n_classes <= MOST_CELLS:
+    """Each label as a unit of its own, believed as the others voted; None where the method models annotators.
+
+    On a stated scale only known truths are certain, and these judge better than votes.
+    """
+    if not judges_by_others(labels, estimate):
         return None
     # others[n, k]: votes for class k on the unit of label n, without label n itself.
     others = labels.votes()[labels.unit]
     others[np.arange(labels.n_labels), labels.label] -= labels.weights
+    if estimate.calibration is not None:
+        known = estimate.beliefs.max(axis=1)[labels.unit] >= 1.0
+        others[known] = estimate.beliefs[labels.unit[known]]
     rows = np.flatnonzero(others.sum(axis=1) > 0)
     offsets = None
     if labels.is_sequential:  # each annotator's pass over a sentence becomes a sentence of its own

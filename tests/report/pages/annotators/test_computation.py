@@ -12,13 +12,16 @@ from tests.report.small_crowds import context_of, estimate_with, inputs_by, smal
 from crowdlogic.annotators.summary import annotator_table
 from crowdlogic.annotators.verdicts.flags import FlagKind
 from crowdlogic.annotators.verdicts.statistics import ConfusionStatistics
-from crowdlogic.data.frames import from_sequences
+from crowdlogic.data.frames import from_frame, from_sequences
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate import simulate_crowd, simulate_labels, simulate_ner
 from crowdlogic.metrics.span_errors import count_span_errors
+from crowdlogic.report.findings import TaskKind
 from crowdlogic.report.inputs import inputs_from_estimate
 from crowdlogic.report.pages.annotators.computation import compute_annotators, most_confused
 from crowdlogic.report.pages.annotators.findings import AnnotatorFindings, AnnotatorRow
+from crowdlogic.report.pages.annotators.plots import draw_annotators
+from crowdlogic.report.plots.scales import format_percent
 from crowdlogic.truth.methods import truth_method
 
 
@@ -204,11 +207,45 @@ def test_the_pages_sentences_name_the_distrusted_together_and_one_by_one() -> No
 
     found = found_in(made.labels)
 
-    (together,) = [one for one in found.findings if one.is_collective]
+    (together,) = [one for one in found.findings if one.is_collective and one.severity == "act"]
     single = {one.about for one in found.findings if one.about is not None and one.severity == "act"}
     grave = {row.name for row in found.rows if row.flags and row.flags[0].kind in ("adversary", "spammer", "one class")}
     assert single == grave
     assert together.text.startswith(f"{len(grave)} annotators of 20 should not be trusted, with ")
+
+
+def crowd_with_careless_and_biased() -> CrowdLabels:
+    """Six good annotators, a careless one who is right in half of the cases and a biased one, all on 150 items."""
+    rng = np.random.default_rng(3)
+    truth = rng.integers(3, size=150)
+    rows = []
+    for who, right in {**{f"good{n}": 0.85 for n in range(6)}, "carla": 0.5, "bert": 0.9}.items():
+        given = np.where(rng.random(150) < right, truth, (truth + rng.integers(1, 3, size=150)) % 3)
+        given = np.where((truth == 0) & (rng.random(150) < 0.75), 1, given) if who == "bert" else given
+        rows += [(f"i{i}", who, "abc"[k]) for i, k in enumerate(given.tolist())]
+    return from_frame(pl.DataFrame(rows, schema=["item", "annotator", "label"], orient="row"))
+
+
+@pytest.mark.parametrize("method", ["ensemble", "majority"])
+def test_a_careless_and_a_biased_annotator_of_a_small_crowd_are_named_in_one_sentence(method: str) -> None:
+    found = found_in(crowd_with_careless_and_biased(), method=method)
+
+    assert "2 annotators of 8 deserve a closer look: carla (careless), bert (biased)." in [
+        one.text for one in found.findings
+    ]
+
+
+def test_the_plot_shows_the_skill_that_flags_are_decided_by_and_guessing_is_its_zero() -> None:
+    found = found_in(crowd_with_careless_and_biased())
+
+    (plot, *_) = draw_annotators(found, TaskKind.documents)["main"]
+
+    carla = by_name(found)["carla"]
+    assert plot.title == "Whom to trust: skill against volume"
+    assert carla.skill.value is not None
+    assert carla.reliability.value is not None
+    assert f"carla: {format_percent(carla.skill.value)} (" in str(plot.svg)
+    assert f"{format_percent(carla.reliability.value)} right; careless" in str(plot.svg)
 
 
 def statistics_of(counts: list[list[float]]) -> ConfusionStatistics:

@@ -97,7 +97,6 @@ def compute_annotators(context: Context) -> AnnotatorFindings:
         classes=inputs.class_names if has_matrices else (),
         level=LEVEL,
         reliability=share_histogram(verdicts.scores.reliability[n_labels > 0], BINS),
-        chance=_chance(inputs),
         pairs=pair_agreement(inputs.labels),
         against_gold=bool(inputs.known.any()),
         has_times=verdicts.drift is not None,
@@ -111,14 +110,6 @@ def _count_flags(verdicts: AnnotatorVerdicts) -> dict[str, int]:
     numbers = {kind: int(verdicts.flags.has(kind).sum()) for kind in CHARACTER_FLAGS}
     numbers[FlagKind.drift] = 0 if verdicts.drift is None else int(verdicts.drift.falls.sum())
     return {str(kind): numbers[kind] for kind in FLAG_RANK}
-
-
-def _chance(inputs: ReportInputs) -> float | None:
-    """The share of the most common class among what was labelled."""
-    has_labels = inputs.labels.labels_per_unit() > 0
-    if not has_labels.any() or not inputs.labels.n_classes:
-        return None
-    return round_figure(inputs.estimate.beliefs[has_labels].mean(axis=0).max())
 
 
 def _row(inputs: ReportInputs, verdicts: AnnotatorVerdicts, by_gold: GoldCounts, j: int) -> AnnotatorRow:
@@ -234,6 +225,7 @@ def _findings(verdicts: AnnotatorVerdicts, order: list[int]) -> Iterator[ReportF
     elif not flags.has(FlagKind.few).all() and n_labels.any():
         text = "No annotator answers at random, always the same, or worse than chance, as far as can be judged."
         yield ReportFinding(text, Urgency.know, importance=50)
+    yield from _closer_look_finding(verdicts, [j for j in order if j not in distrusted])
     if verdicts.mistakes is not None:
         yield from _overlooked_findings(verdicts.confusion.names, verdicts.mistakes)
     yield from _single_findings(verdicts, order)
@@ -252,6 +244,15 @@ def _distrust_finding(confusion: ConfusionStatistics, distrusted: list[int]) -> 
         f"the labels: {names} {'answers' if len(distrusted) == 1 else 'answer'} without looking, or worse than chance."
     )
     return ReportFinding(text, Urgency.act, importance=90, is_collective=True)
+
+
+def _closer_look_finding(verdicts: AnnotatorVerdicts, others: list[int]) -> Iterator[ReportFinding]:
+    """Who is careless, biased or getting worse, in one sentence; a single one has a sentence of their own already."""
+    kinds = [(j, [kind for kind in verdicts.flag_kinds(j) if kind is not FlagKind.few]) for j in others]
+    named = [f"{shorten_name(verdicts.confusion.names[j])} ({', '.join(found)})" for j, found in kinds if found]
+    if len(named) > 1:
+        text = f"{len(named):,} annotators of {len(verdicts.confusion.names):,} deserve a closer look: "
+        yield ReportFinding(f"{text}{list_names(named)}.", Urgency.look, importance=60, is_collective=True)
 
 
 def _overlooked_findings(names: tuple[str, ...], found: SpanErrors) -> Iterator[ReportFinding]:

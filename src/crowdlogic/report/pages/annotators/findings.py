@@ -150,11 +150,10 @@ class AnnotatorFindings:
         classes: The names along both axes of the matrices; empty with too many classes.
         level: The level of the intervals.
         reliability: A histogram over [0, 1] of all annotators with labels.
-        chance: How often somebody would be right by answering the most common class, or at random, whichever is more.
         pairs: Agreement between the busiest; None with fewer than two annotators.
         against_gold: Whether span mistakes are counted against gold; else against the consensus.
         has_times: Whether labels have times.
-        by_others: Whether everybody is judged by the votes of the others, since beliefs are shares of votes.
+        by_others: Whether everybody is judged by the votes of the others, since the method has no model of annotators.
         findings: The sentences of this page.
     """
 
@@ -164,7 +163,6 @@ class AnnotatorFindings:
     classes: tuple[str, ...]
     level: float
     reliability: Histogram
-    chance: float | None
     pairs: PairAgreement | None
     against_gold: bool
     has_times: bool

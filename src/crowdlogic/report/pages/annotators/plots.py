@@ -48,28 +48,30 @@ def highlight_annotators(found: AnnotatorFindings, task: TaskKind) -> Highlights
 def _reliability(name: str, found: AnnotatorFindings, task: TaskKind) -> Iterator[Plot]:
     """How good annotators are against how much they labelled; flagged ones are marked, too few labels are pale.
 
-    For span tags that is the F1 of spans; for other tags the skill beyond chance, since some tags are most of the text.
+    For span tags that is the F1 of spans. Otherwise it is the skill that flags are decided by: its 0 is guessing for
+    each annotator, while the share of right labels that guessing gives differs with the labels they are fond of.
     """
-    if not found.rows:
+    by_spans = task is TaskKind.spans
+    points = [point for row in found.rows[:MOST_POINTS] for point in _point(row, by_spans=by_spans)]
+    if not points:
         return
-    by_skill, by_spans = task is TaskKind.tags, task is TaskKind.spans
-    what = "skill beyond chance" if by_skill else "span F1" if by_spans else "reliability"
     yield scatter_chart(
         name,
-        f"Whom to trust: {what} against volume",
-        [point for row in found.rows[:MOST_POINTS] for point in _point(row, by_skill=by_skill)],
+        f"Whom to trust: {'span F1' if by_spans else 'skill'} against volume",
+        points,
         x="labels given (log scale)",
-        y=f"{'skill' if by_skill else 'span F1' if by_spans else 'right'}, with {format_percent(found.level)} interval",
+        y=f"{'span F1' if by_spans else 'skill beyond guessing'}, with {format_percent(found.level)} interval",
         marked="flagged",
         unmarked="not flagged",
         pale="too few labels to tell",
-        chance=0.0 if by_skill else None if by_spans else found.chance,
+        chance=None if by_spans else 0.0,
     )
 
 
-def _point(row: AnnotatorRow, *, by_skill: bool) -> Iterator[Point]:
-    figure = row.skill if by_skill else row.reliability
+def _point(row: AnnotatorRow, *, by_spans: bool) -> Iterator[Point]:
+    figure = row.reliability if by_spans else row.skill
     if figure.value is not None and row.n_labels:
+        right = "" if by_spans or row.reliability.value is None else f"{format_percent(row.reliability.value)} right"
         yield Point(
             name=row.name,
             x=row.n_labels,
@@ -77,7 +79,7 @@ def _point(row: AnnotatorRow, *, by_skill: bool) -> Iterator[Point]:
             low=figure.value if figure.low is None else figure.low,
             high=figure.value if figure.high is None else figure.high,
             marked=any(flag.kind != FlagKind.few for flag in row.flags),
-            note="; ".join(flag.kind for flag in row.flags),
+            note="; ".join(filter(None, (right, *(flag.kind for flag in row.flags)))),
             pale=any(flag.kind == FlagKind.few for flag in row.flags),
         )
 

@@ -31,7 +31,10 @@ WEAK = ("gold", "majority", "dawid-skene", "aggnet", "aggnet with silence")
 TAGGER = "logic-lncl-bilstm-crf"
 BEYOND = (
     TAGGER, "aggnet-bilstm-crf", "gold-bilstm-crf", f"gold-free {TAGGER}",
-    *(f"{TAGGER}, {change}" for change in ("warm-up 1", "start majority", "annotators confusion", "no rules")),
+    *(f"{TAGGER}, {change}" for change in (
+        "correlation 0", "correlation 0.65", "halving 0", "warm-up 1", "start majority", "start majority, warm-up 1",
+        "annotators confusion", "annotators variational", "no rules",
+    )),
 )  # fmt: skip
 """The tagger of `--preset ner`, and what each of its parts is worth; run when asked for by --rows."""
 GRID = {

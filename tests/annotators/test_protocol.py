@@ -7,10 +7,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from crowdlogic.annotators.protocol import MOST_CELLS, AnnotatorModel, check_size, expected_counts, weigh_terms
+from crowdlogic.annotators.confusion import ConfusionMatrices
+from crowdlogic.annotators.protocol import (
+    MOST_CELLS,
+    AnnotatorModel,
+    check_size,
+    design_effect,
+    expected_counts,
+    weigh_terms,
+)
+from crowdlogic.annotators.sequential import Sequential
 from crowdlogic.data.frames import from_arrays
 from crowdlogic.engines.shards import make_shards
 from crowdlogic.errors import OptionError
+from crowdlogic.numerics.sums import sum_by
 from crowdlogic.registry import ANNOTATOR_MODELS, registry_serving
 
 LABELS = from_arrays(["a", "a", "b"], ["x", "y", "x"], [0, 1, 1])
@@ -46,6 +56,36 @@ def test_matrices_beyond_memory_are_refused() -> None:
         "confusion keeps a 1,000 x 1,000 confusion matrix for each of 50,000 annotators, 400.0 GB. Use one-coin or "
         "mace, which keep little per annotator, or merge classes."
     )
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_labels_that_depend_on_each_other_say_less(threads: int) -> None:
+    labels = from_arrays(list("aaabbc"), list("xyzxyx"), [0, 1, 1, 1, 1, 0], classes=(0, 1))
+    q = np.array([[0.2, 0.8], [0.6, 0.4], [0.5, 0.5]])
+    free, tied = ConfusionMatrices(), ConfusionMatrices(correlation=0.5)
+    shards = free.observe(labels, threads=threads)
+
+    whole, less = (model.m_step(shards, q) for model in (free, tied))
+
+    np.testing.assert_array_equal(less.table, whole.table)  # the M-step counts every label
+    divisor = np.array([1 + 0.5 * 2, 1 + 0.5, 1.0])[:, None]  # three labels, two, one
+    np.testing.assert_allclose(less.evidence(shards), whole.evidence(shards) / divisor, rtol=1e-12)
+    terms = less.terms(shards)
+    added = np.stack([sum_by(labels.unit, 3, terms[:, k]) for k in range(2)], axis=1)
+    np.testing.assert_allclose(added, less.evidence(shards), rtol=1e-12)
+
+
+def test_labels_that_depend_wholly_count_as_one() -> None:
+    np.testing.assert_allclose(design_effect(np.arange(6), 1.0), [1, 1, 2, 3, 4, 5])
+    np.testing.assert_allclose(design_effect(np.arange(6), 0.0), np.ones(6))
+
+
+@pytest.mark.parametrize("correlation", [-0.1, 1.1, float("nan")])
+def test_a_correlation_that_is_none_is_refused(correlation: float) -> None:
+    with pytest.raises(OptionError) as refused:
+        Sequential(correlation=correlation)
+
+    assert str(refused.value) == f"sequential: correlation must lie from 0 to 1, not at {correlation}."
 
 
 @pytest.mark.parametrize("name", ANNOTATOR_MODELS)

@@ -1,5 +1,7 @@
 """Every row can be built, each kind of row runs, and options change what they say they change."""
 
+from dataclasses import replace
+
 import pytest
 
 from crowdlogic.errors import OptionError
@@ -92,13 +94,16 @@ def test_an_option_that_is_not_there_is_refused(task, row, option):
 
 
 def test_rows_beyond_the_paper_have_the_tagger_of_the_preset_and_options_of_their_own():
-    row = "logic-lncl-bilstm-crf, start majority, warm-up 2, annotators confusion, no rules"
+    row = "logic-lncl-bilstm-crf, start majority, warm-up 2, annotators confusion, no rules, halving 0"
     setup, plain = (set_up(Job("quick-ner", name, 0)) for name in (row, "logic-lncl-bilstm-crf"))
     theirs = set_up(Job("quick-ner", "aggnet-bilstm-crf", 0)).task.method
 
     method = setup.task.method
     assert (method.start.name, method.warm_up, method.annotators.name) == ("majority", 2, "confusion")
+    assert (method.annotators.correlation, method.classifier.training.halve_every) == (1.0, 0)
     assert (setup.task.rules, plain.task.method.start.name) == (None, "bsc-seq")
     assert plain.task.rules is not None
     assert {method.classifier.name, plain.task.method.classifier.name, theirs.classifier.name} == {"bilstm-crf"}
+    independent = set_up(Job("quick-ner", "logic-lncl-bilstm-crf, correlation 0", 0)).task.method
+    assert independent.annotators == replace(plain.task.method.annotators, correlation=0.0)
     assert (theirs.start.name, theirs.annotators.name) == ("majority", "confusion")

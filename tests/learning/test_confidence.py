@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from crowdlogic.annotators.confusion import ConfusionMatrices
 from crowdlogic.data.answers import KnownTruths
 from crowdlogic.data.corpus import Corpus, align, documents
 from crowdlogic.data.frames import from_arrays
@@ -131,6 +132,26 @@ def test_an_item_without_labels_is_as_sure_as_a_prediction() -> None:
     scales = PredictionScales(teacher=PredictionScale(sharpness=0.7))
 
     np.testing.assert_allclose(answer_sharpness(labels, calibration, scales), [0.5, 2 / 3, 0.7])
+
+
+def test_labels_that_the_fit_has_discounted_are_not_discounted_twice() -> None:
+    labels, _ = align(from_arrays(["a", "a", "b"], ["u", "v", "u"], ["x", "y", "y"]), documents(["a", "b"]))
+    calibration = replace(PUBLIC_CROWDS.calibration(labels.votes()), correlation=0.5, counted=1.0)
+
+    # a: three witnesses (two labels, one classifier) are worth 3 / 2, and were taken for 1 + 1; b: 2 / 1.5 and 1 + 1
+    np.testing.assert_allclose(answer_sharpness(labels, calibration, PredictionScales()), [1.5 / 2, (2 / 1.5) / 2])
+
+
+def test_a_run_says_what_its_annotators_counted_with() -> None:
+    learned = LogicLNCL(limits=SHORT, annotators=ConfusionMatrices(correlation=0.8)).fit(MADE.corpus, MADE.labels)
+
+    calibration = learned.estimate.calibration
+    assert calibration is not None
+    assert calibration.counted == 0.8
+    sharpness = answer_sharpness(learned.task.labels, calibration, learned.scales)
+    np.testing.assert_allclose(
+        learned.estimate.beliefs, temper(learned.epoch.q_f, sharpness, calibration.doubt), rtol=1e-12
+    )
 
 
 def test_known_truths_stay_certain_and_enough_of_them_move_the_scale_of_the_others() -> None:

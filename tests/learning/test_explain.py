@@ -276,6 +276,16 @@ def test_terms_add_up_with_every_annotator_model(name: str) -> None:
     assert is_explicable(learned)
 
 
+@pytest.mark.parametrize("name", ["confusion", "variational", "sequential"])
+def test_terms_of_labels_that_count_for_less_add_up(name: str) -> None:
+    learned = fitted(SENTENCES, "1: include bio", annotators=ANNOTATOR_MODELS.load(name)(correlation=0.7))
+
+    check_all(learned)
+    check_stated(learned)
+
+    assert is_explicable(learned)
+
+
 @pytest.mark.parametrize("epochs", [1, 12])
 def test_a_truth_that_was_given_stays_as_it_is(epochs: int) -> None:
     names = [str(REVIEWS.corpus.classes[k]) for k in np.asarray(REVIEWS.corpus.gold)]
@@ -358,13 +368,14 @@ def test_what_can_be_explained_is_known_beforehand() -> None:
 
 
 @pytest.mark.parametrize("rules", [None, "1.0: include bio"])
-def test_bits_of_chains_add_up_and_neighbours_say_what_messages_say(rules: str | None) -> None:
+@pytest.mark.parametrize("correlation", [0.0, 1.0])
+def test_bits_of_chains_add_up_and_neighbours_say_what_messages_say(rules: str | None, correlation: float) -> None:
     pytest.importorskip("torch")
     from crowdlogic.classifiers.bilstm_crf import BiLSTMCRF
     from crowdlogic.classifiers.training import Training
 
     quick = BiLSTMCRF(vector_size=8, hidden_size=6, training=Training(learning_rate=1e-2, batch_size=4))
-    learned = fitted(opening(4), rules, classifier=quick, annotators=Sequential())
+    learned = fitted(opening(4), rules, classifier=quick, annotators=Sequential(correlation=correlation))
 
     assert is_explicable(learned)
     everything = check_all(learned)

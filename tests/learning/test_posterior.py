@@ -73,11 +73,12 @@ def penalty(tags: tuple[str, ...], words: list[str]) -> float:
     return total + sum(0.7 for tag, word in zip(tags, words, strict=True) if word == "may" and tag != "O")
 
 
-def test_the_posterior_of_chains_is_that_of_all_taggings() -> None:
+@pytest.mark.parametrize("correlation", [0.0, 0.6])
+def test_the_posterior_of_chains_is_that_of_all_taggings(correlation: float) -> None:
     """Classifier, two sequential annotators, rules and a table of transitions at once."""
     words = ["this", "Will", "may", "win"]
     corpus, labels = sentences(["s"], [words]), from_sequences([("s", who, tags) for who, tags in SAID.items()])
-    model, chain = Sequential(), scores_of_classifier()
+    model, chain = Sequential(correlation=correlation), scores_of_classifier()
     crowd = model.observe(labels)
     annotators = model.m_step(crowd, np.random.default_rng(3).dirichlet(np.ones(3), 4))
     table = transition_table(FOLLOWS, TAGS, start={"O": 0.9, "B-X": 0.1}, strength=0.3)
@@ -90,7 +91,8 @@ def test_the_posterior_of_chains_is_that_of_all_taggings() -> None:
         score += sum(chain.transitions[a, b] for a, b in pairwise(path))
         for j, tags in enumerate(SAID.values()):
             codes = [2, *(TAGS.index(tag) for tag in tags)]  # before the first token: O
-            score += sum(expected_log[3 * j + codes[t], codes[t + 1], k] for t, k in enumerate(path))
+            said = sum(expected_log[3 * j + codes[t], codes[t + 1], k] for t, k in enumerate(path))
+            score += said / (1 + correlation)  # the design effect of two labels
         log_a[path] = score
         named = tuple(TAGS[k] for k in path)
         weight = -2.0 * penalty(named, words) + 0.3 * np.log({"O": 0.9, "B-X": 0.1}.get(named[0], 1e-10))

@@ -200,6 +200,7 @@ def test_what_the_confidence_rests_on_comes_back(tmp_path: Path) -> None:
         ("anchors", -1),
         ("sets", 0),
         ("span_slope", -1.0),
+        ("counted", 2.0),
         ("surprise", 1),
     ],
 )

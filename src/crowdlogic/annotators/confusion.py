@@ -24,6 +24,7 @@ from crowdlogic.annotators.protocol import (
     Anchors,
     Arrays,
     TableAnnotators,
+    check_correlation,
     check_size,
     expected_counts,
 )
@@ -50,15 +51,18 @@ class ConfusionMatrices:
     Attributes:
         smoothing: Labels added to every cell; 0 is maximum likelihood.
         trust: Labels added to each diagonal cell beyond that.
+        correlation: How far the errors of annotators at one unit go together; 0 takes them to be independent.
     """
 
     smoothing: float = SMOOTHING
     trust: float = TRUST
+    correlation: float = 0.0
 
     name = "confusion"
 
     def __post_init__(self) -> None:
         check_amounts(self, not_negative=("smoothing", "trust"))
+        check_correlation(self)
 
     def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int | None = None) -> Shards:
         """Arrange labels: one matrix per annotator."""
@@ -71,7 +75,7 @@ class ConfusionMatrices:
 
     def from_counts(self, shards: Engine, counts: Floats) -> Confusion:  # noqa: ARG002 (counts say it all)
         """Matrices from counts[j, n, m]."""
-        return Confusion(confusion_table(counts, smoothing=self.smoothing, trust=self.trust))
+        return Confusion(confusion_table(counts, smoothing=self.smoothing, trust=self.trust), self.correlation)
 
     def log_prior(self, shards: Engine, arrays: Mapping[str, Floats]) -> float:  # noqa: ARG002
         """The log density of the Dirichlet priors, up to a constant."""
@@ -84,7 +88,7 @@ class ConfusionMatrices:
 
     def load(self, arrays: Mapping[str, Floats]) -> Confusion:
         """Matrices from their array."""
-        return Confusion(arrays["table"])
+        return Confusion(arrays["table"], self.correlation)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +96,7 @@ class Confusion(TableAnnotators):
     """table[j, n, m], the probability that annotator j says n where the truth is m."""
 
     table: Floats
+    correlation: float = 0.0
 
     @property
     def log_table(self) -> Floats:
@@ -115,15 +120,18 @@ class VariationalConfusion:
     Attributes:
         diagonal: Prior count of right labels, in each class, of every annotator.
         off_diagonal: Prior count of each wrong label.
+        correlation: How far the errors of annotators at one unit go together; 0 takes them to be independent.
     """
 
     diagonal: float = 2.0
     off_diagonal: float = 0.5
+    correlation: float = 0.0
 
     name = "variational"
 
     def __post_init__(self) -> None:
         check_amounts(self, positive=("diagonal", "off_diagonal"))
+        check_correlation(self)
 
     def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int | None = None) -> Shards:
         """Arrange labels: one matrix per annotator."""
@@ -136,7 +144,7 @@ class VariationalConfusion:
 
     def from_counts(self, shards: Engine, counts: Floats) -> Concentrations:  # noqa: ARG002
         """Posteriors from counts[j, n, m]."""
-        return Concentrations(counts + self.prior(counts.shape[1]))
+        return Concentrations(counts + self.prior(counts.shape[1]), self.correlation)
 
     def log_prior(self, shards: Engine, arrays: Mapping[str, Floats]) -> float:  # noqa: ARG002
         """Minus the divergence of the posteriors from their prior."""
@@ -145,7 +153,7 @@ class VariationalConfusion:
 
     def load(self, arrays: Mapping[str, Floats]) -> Concentrations:
         """Posteriors from their array."""
-        return Concentrations(arrays["table"])
+        return Concentrations(arrays["table"], self.correlation)
 
     def prior(self, n_classes: int) -> Floats:
         """Prior counts [n, m] of an annotator's labels."""
@@ -157,6 +165,7 @@ class Concentrations(TableAnnotators):
     """table[j, n, m], the Dirichlet posterior of what annotator j says where the truth is m."""
 
     table: Floats
+    correlation: float = 0.0
 
     @property
     def log_table(self) -> Floats:

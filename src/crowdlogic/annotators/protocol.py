@@ -8,7 +8,10 @@
 Truth methods whose statistics are sums over labels take the M-step from expected counts (`CountModel`), which one sweep
 over the labels gives together with the E-step.
 
-[LNCL] "Learning from Noisy Crowd Labels with Logics".
+Annotators who stumble over the same units are less than independent witnesses. Models with a `correlation` above 0
+divide the evidence of a unit by the design effect of its labels; counts of the M-step stay whole.
+
+[LNCL] "Learning from Noisy Crowd Labels with Logics". [KISH65] Kish, "Survey Sampling", 1965, section 5.4.
 Axes: i unit, j annotator, k class, m true class, n given label.
 """
 
@@ -27,7 +30,7 @@ from crowdlogic.engines.shard import Shard
 from crowdlogic.engines.shards import Shards
 from crowdlogic.engines.sweeps import sum_evidence, tally
 from crowdlogic.errors import OptionError
-from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.registry import ANNOTATOR_MODELS
 
 Arrays: TypeAlias = dict[str, Floats]
@@ -80,7 +83,13 @@ class AnnotatorModel(Protocol):
 
 
 class TableAnnotators:
-    """Parameters that give each annotator a table of log probabilities."""
+    """Parameters that give each annotator a table of log probabilities.
+
+    Attributes:
+        correlation: How far the errors of annotators at one unit go together; 0 takes them to be independent.
+    """
+
+    correlation: float = 0.0
 
     @property
     def log_table(self) -> Floats:
@@ -93,13 +102,21 @@ class TableAnnotators:
         raise NotImplementedError
 
     def evidence(self, shards: Shards) -> Floats:
-        """evidence[i, m], the sum of log_table[j, n, m] over the labels of unit i."""
-        return sum_evidence(shards, self.log_table)
+        """evidence[i, m], the sum of log_table[j, n, m] over the labels of unit i, divided by their design effect."""
+        found = sum_evidence(shards, self.log_table)
+        if self.correlation:
+            for part in shards.parts:
+                found[part.units] /= design_effect(np.diff(part.starts), self.correlation)[:, None]
+        return found
 
     def terms(self, shards: Shards) -> Floats:
-        """terms[row, m], log_table[j, n, m] of each label times its weight."""
+        """terms[row, m], log_table[j, n, m] of each label times its weight, divided by the unit's design effect."""
         log_table = add_complements(self.log_table) if shards.partial else self.log_table
-        return np.concatenate([weigh_terms(part, log_table[part.annotator, part.label]) for part in shards.parts])
+        found = np.concatenate([weigh_terms(part, log_table[part.annotator, part.label]) for part in shards.parts])
+        if self.correlation:
+            counts = np.concatenate([np.repeat(n, n) for n in (np.diff(part.starts) for part in shards.parts)])
+            found /= design_effect(counts, self.correlation)[:, None]
+        return found
 
     def arrays(self) -> Arrays:
         """The parameters by name."""
@@ -124,6 +141,17 @@ class CountModel(Protocol):
 
     def load(self, arrays: Mapping[str, Floats]) -> TableAnnotators:
         """Parameters from their arrays."""
+
+
+def design_effect(n: Ints | Floats, correlation: float) -> Floats:
+    """1 + correlation (n - 1): n labels that err together say as much as n / that many independent ones ([KISH65])."""
+    return np.asarray(1.0 + correlation * np.maximum(np.asarray(n, dtype=np.float64) - 1.0, 0.0))
+
+
+def check_correlation(model: Any) -> None:
+    """Refuse a model whose correlation is none."""
+    if not 0 <= model.correlation <= 1:
+        raise OptionError(f"{model.name}: correlation must lie from 0 to 1, not at {model.correlation}.")
 
 
 def weigh_terms(shard: Shard, terms: Floats) -> Floats:

@@ -22,6 +22,7 @@ from crowdlogic.annotators.protocol import (
     Anchors,
     Arrays,
     TableAnnotators,
+    check_correlation,
     check_size,
     expected_counts,
 )
@@ -47,15 +48,18 @@ class Sequential:
     Attributes:
         diagonal: Prior count of right tags beyond `spread`, for each truth and previous tag.
         spread: Prior count of all wrong tags together.
+        correlation: How far the errors of annotators at one token go together; 0 takes them to be independent.
     """
 
     diagonal: float = 10.0
     spread: float = 10.0
+    correlation: float = 0.0
 
     name = "sequential"
 
     def __post_init__(self) -> None:
         check_amounts(self, positive=("diagonal", "spread"))
+        check_correlation(self)
 
     def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int | None = None) -> Shards:
         """Arrange labels: each annotator once for every previous tag."""
@@ -73,7 +77,7 @@ class Sequential:
 
     def from_counts(self, shards: Engine, counts: Floats) -> PreviousTagTables:
         """Posteriors from counts[j * K + p, n, m]."""
-        return PreviousTagTables(counts + self._tiled_prior(shards))
+        return PreviousTagTables(counts + self._tiled_prior(shards), self.correlation)
 
     def log_prior(self, shards: Engine, arrays: Mapping[str, Floats]) -> float:
         """Minus the divergence of the posteriors from their prior."""
@@ -81,7 +85,7 @@ class Sequential:
 
     def load(self, arrays: Mapping[str, Floats]) -> PreviousTagTables:
         """Posteriors from their array."""
-        return PreviousTagTables(arrays["table"])
+        return PreviousTagTables(arrays["table"], self.correlation)
 
     def _tiled_prior(self, shards: Engine) -> Floats:
         return np.tile(self.prior(shards.classes), (shards.n_annotators // shards.n_classes, 1, 1))
@@ -99,6 +103,7 @@ class PreviousTagTables(TableAnnotators):
     """table[j * K + p, n, m], the Dirichlet posterior of what annotator j says after tag p where the truth is m."""
 
     table: Floats
+    correlation: float = 0.0
 
     @property
     def log_table(self) -> Floats:

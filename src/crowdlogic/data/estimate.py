@@ -44,6 +44,7 @@ class Calibration:
     Attributes:
         source: What the scale was learnt from, in words.
         correlation: How far the labels of one item depend on each other, from 0 to 1.
+        counted: The correlation that the method itself has counted with; 0 where it took labels to be independent.
         doubt: The share of uniform doubt in every belief.
         sharpness: What known truths of these very items say of the scale: above 1, answers are right more often than
             the scale says; 1 without any.
@@ -63,6 +64,7 @@ class Calibration:
     sets: int
     span_shift: float = 0.0
     span_slope: float = 1.0
+    counted: float = 0.0
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -98,8 +98,23 @@ def with_start(method: TaskMethod, name: str) -> TaskMethod:
 
 
 def with_annotators(method: TaskMethod, name: str) -> TaskMethod:
-    """Another annotator model."""
-    return replace(method, annotators=ANNOTATOR_MODELS.create(name))
+    """Another annotator model, with the correlation of the present one."""
+    correlation = getattr(method.annotators, "correlation", 0.0)
+    changed = replace(method, annotators=ANNOTATOR_MODELS.create(name))
+    return with_correlation(changed, correlation) if correlation else changed
+
+
+def with_correlation(method: TaskMethod, correlation: float) -> TaskMethod:
+    """Labels of one unit that depend on each other to another degree."""
+    annotators: Any = method.annotators
+    return replace(method, annotators=replace(annotators, correlation=correlation))
+
+
+def with_halving(method: TaskMethod, epochs: int) -> TaskMethod:
+    """The learning rate halved after another number of epochs; 0 keeps it constant."""
+    classifier: Any = method.classifier
+    training = replace(classifier.training, halve_every=epochs)
+    return replace(method, classifier=replace(classifier, training=training))
 
 
 def with_warm_up(method: TaskMethod, epochs: int) -> TaskMethod:

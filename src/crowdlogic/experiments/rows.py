@@ -4,8 +4,9 @@ A row is the name of a method, or a name and options, `name, option, option`: ho
 (`logic-lncl, paper`), what the rules start from (`from the classifier`), their strength (`C 2`), the imitation
 (`k 0.5`, `k 1 - 0.98^t`), no patience (`all epochs`) or fewer training items (`3300 samples`); also other first targets
 (`start majority`), another number of epochs that learn them (`warm-up 1`), another annotator model (`annotators
-confusion`) or `no rules`. Rows that begin with `truth` infer the truth and learn nothing. Rows that end with
-`bilstm-crf` have today's tagger, and are beyond the paper.
+confusion`), another correlation of labels (`correlation 0`), another learning rate (`halving 0`) or `no rules`. Rows
+that begin with `truth` infer the truth and learn nothing. Rows that end with `bilstm-crf` have today's tagger, and are
+beyond the paper.
 """
 
 from __future__ import annotations
@@ -140,16 +141,23 @@ def apply_option(
             return sample_items(data, int(size), seed=seed), task
         case ["no", "rules"]:
             return data, PresetConfiguration(task.method, None)
-        case ["start" | "warm-up" | "annotators" as what, value]:
+        case ["start" | "warm-up" | "annotators" | "correlation" | "halving" as what, value]:
             return data, replace(task, method=_change_part(task.method, what, value))
     return data, replace(task, method=_change_reading(task.method, option))
 
 
 def _change_part(method: methods.TaskMethod, what: str, value: str) -> methods.TaskMethod:
-    """Other first targets, another number of epochs that learn them, or another annotator model."""
-    if what == "start":
-        return methods.with_start(method, value)
-    return methods.with_warm_up(method, int(value)) if what == "warm-up" else methods.with_annotators(method, value)
+    """Another part of the tagger of `--preset ner`."""
+    match what:
+        case "start":
+            return methods.with_start(method, value)
+        case "warm-up":
+            return methods.with_warm_up(method, int(value))
+        case "correlation":
+            return methods.with_correlation(method, float(value))
+        case "halving":
+            return methods.with_halving(method, int(value))
+    return methods.with_annotators(method, value)
 
 
 def _change_reading(method: methods.TaskMethod, option: str) -> methods.TaskMethod:
@@ -167,6 +175,6 @@ def _change_reading(method: methods.TaskMethod, option: str) -> methods.TaskMeth
             return methods.without_patience(method)
     raise OptionError(
         f"row: there is no option {option!r}. There are 'C 2', 'k 0.5', 'k 1 - 0.98^t', 'from the classifier', 'start "
-        f"majority', 'warm-up 1', 'annotators confusion', 'no rules', {ALL_EPOCHS!r} and '3300 samples', each with a "
-        f"number or name of your own."
+        f"majority', 'warm-up 1', 'annotators confusion', 'correlation 0', 'halving 0', 'no rules', {ALL_EPOCHS!r} "
+        f"and '3300 samples', each with a number or name of your own."
     )

@@ -4,6 +4,7 @@ Training stays as its method has it; what is stated afterwards is put on another
 
 - Training items: the evidence of q_f is divided by 1 + correlation n_i. That is the design effect of n_i + 1 labels
   (`truth.dependence`): the n_i labels of a unit, and the classifier, which learnt from the same crowd, as one more.
+  Where the annotator model has discounted the labels itself, only what is missing of that.
 - New items: the student's and the teacher's beliefs are raised to a power each, their sharpness ([GUO17]), under which
   the gold of the dev items is most probable, or, without any, the labels of held-out items.
 
@@ -19,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from crowdlogic.annotators.protocol import design_effect
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import Beliefs, Calibration, Estimate
 from crowdlogic.data.labels import CrowdLabels
@@ -158,15 +160,16 @@ def fit_to_labels(beliefs: Beliefs, held: CrowdLabels, evidence: Floats) -> Pred
     return PredictionScale(sharpness=float(np.exp(found)), source=ScaleSource.held_out, n=len(units))
 
 
-def state_answers(estimate: Estimate, task: Task, scales: PredictionScales) -> Estimate:
+def state_answers(estimate: Estimate, task: Task, scales: PredictionScales, *, counted: float = 0.0) -> Estimate:
     """The answers for the training items with a confidence that one can act on; known truths stay certain.
 
     Args:
         estimate: The answers, as the method believes them (q_f).
         task: What was learnt from.
         scales: The scales of predictions, for units without labels.
+        counted: The correlation of labels that q_f has counted with already.
     """
-    calibration = _fit_answers(task)
+    calibration = replace(_fit_answers(task), counted=counted)
     sharpness = answer_sharpness(task.labels, calibration, scales)
     stated = task.clamp(temper(estimate.beliefs, sharpness, calibration.doubt))
     return replace(estimate, beliefs=stated, calibration=calibration)
@@ -175,7 +178,9 @@ def state_answers(estimate: Estimate, task: Task, scales: PredictionScales) -> E
 def answer_sharpness(labels: CrowdLabels, calibration: Calibration, scales: PredictionScales) -> Floats:
     """sharpness[i] of the beliefs in a training item's answer: that of a prediction where nobody labelled it."""
     n = row_sums(labels.votes())
-    return np.where(n > 0, calibration.sharpness / (1.0 + calibration.correlation * n), scales.teacher.sharpness)
+    worth = (n + 1.0) / design_effect(n + 1.0, calibration.correlation)
+    taken = 1.0 + n / design_effect(n, calibration.counted)  # n + 1 where labels were taken to be independent
+    return np.where(n > 0, calibration.sharpness * worth / taken, scales.teacher.sharpness)
 
 
 def _fit_answers(task: Task) -> Calibration:

@@ -149,7 +149,7 @@ def make_learned(
     )
     scales = fit_scales(training)
     return Learned(
-        estimate=state_answers(estimate, training.task, scales) if is_posterior else estimate,
+        estimate=_stated(estimate, training, scales) if is_posterior else estimate,
         epoch=believed,
         chosen=chose.best_epoch,
         history=tuple(chose.history),
@@ -161,3 +161,9 @@ def make_learned(
         averaged_from=training.averaged_from,
         scales=scales,
     )
+
+
+def _stated(estimate: Estimate, training: TrainingPass, scales: PredictionScales) -> Estimate:
+    """The answers with a confidence that one can act on; models without a correlation take labels as independent."""
+    counted = getattr(training.model, "correlation", 0.0)
+    return state_answers(estimate, training.task, scales, counted=counted)

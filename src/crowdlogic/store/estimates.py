@@ -119,7 +119,7 @@ def read_calibration(saved: Any) -> Calibration | None:
     if saved is None:
         return None
     found = decode_record(Calibration, saved, "calibration")
-    shares = (found.correlation, found.doubt, found.spread)
+    shares = (found.correlation, found.doubt, found.spread, found.counted)
     positive = (found.sharpness, found.span_slope, found.sets)
     fits = all(0 <= one <= 1 for one in shares) and all(0 < one < math.inf for one in positive)
     if not fits or found.sharpness > SHARPEST or found.anchors < 0 or not math.isfinite(found.span_shift):

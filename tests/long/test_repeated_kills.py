@@ -7,20 +7,19 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from crowdlogic.data.simulate import simulate_sentiment
+from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.data.writing import write_corpus, write_labels
 
 pytestmark = pytest.mark.long
 
 TRAIN = (sys.executable, "-m", "crowdlogic", "train")
 SLOW = ("--set", "classifier.steps=150", "--set", "classifier.ridge=1e-9")
-FILES = ("--labels", "labels.csv", "--items", "items.csv", "--rules", "but.rules")
-OPTIONS = (*FILES, "--epochs", "12", "--seed", "3", *SLOW)
 MOST_KILLS = 12
 
 
@@ -40,17 +39,35 @@ def wait_for_an_epoch(run: Path, process: subprocess.Popen[bytes]) -> bool:
     return True
 
 
-def test_a_training_killed_at_random_moments_ends_the_same(tmp_path: Path) -> None:
+def write_reviews(folder: Path) -> tuple[str, ...]:
+    """Simulated reviews, and the options of a training that is long enough to be killed."""
     made = simulate_sentiment(2, items=1500, annotators=12, labels_per_item=3)
-    write_labels(tmp_path / "labels.csv", made.labels)
-    write_corpus(tmp_path / "items.csv", made.corpus)
-    (tmp_path / "but.rules").write_text("1.0: include contrast('but')\n")
-    subprocess.run([*TRAIN, *OPTIONS, "-o", "whole"], cwd=tmp_path, check=True, capture_output=True)
+    write_labels(folder / "labels.csv", made.labels)
+    write_corpus(folder / "items.csv", made.corpus)
+    (folder / "but.rules").write_text("1.0: include contrast('but')\n")
+    return ("--labels", "labels.csv", "--items", "items.csv", "--rules", "but.rules", "--epochs", "12", *SLOW)
+
+
+def write_sentences(folder: Path) -> tuple[str, ...]:
+    """Simulated sentences, and the tagger of the preset, which goes through its warm-up."""
+    pytest.importorskip("torch")
+    made = simulate_ner(2, items=400, annotators=12)
+    write_labels(folder / "labels.jsonl", made.labels)
+    write_corpus(folder / "items.jsonl", made.corpus)
+    return ("--labels", "labels.jsonl", "--items", "items.jsonl", "--preset", "ner", "--epochs", "8")
+
+
+@pytest.mark.parametrize("write", [write_reviews, write_sentences])
+def test_a_training_killed_at_random_moments_ends_the_same(
+    tmp_path: Path, write: Callable[[Path], tuple[str, ...]]
+) -> None:
+    options = (*write(tmp_path), "--seed", "3")
+    subprocess.run([*TRAIN, *options, "-o", "whole"], cwd=tmp_path, check=True, capture_output=True)
 
     draw, kills = random.Random(0), 0
     while True:
         resumable = (tmp_path / "killed" / "config.json").is_file()
-        words = ["--resume"] if resumable else list(OPTIONS)
+        words = ["--resume"] if resumable else list(options)
         process = subprocess.Popen([*TRAIN, *words, "-o", "killed"], cwd=tmp_path, stderr=subprocess.PIPE)
         if kills < MOST_KILLS and wait_for_an_epoch(tmp_path / "killed", process):
             time.sleep(0.3 * draw.random())

@@ -15,7 +15,7 @@ from crowdlogic.planning.label_gain import (
     look_ahead,
     marginal_gains,
 )
-from crowdlogic.planning.skills import Skills
+from crowdlogic.planning.skills import SHARED, Skills
 
 
 def skills_of(table: Floats, correlation: float = 0.0) -> Skills:
@@ -52,7 +52,7 @@ def test_the_expected_accuracy_is_that_of_every_sequence_of_labels(d: int) -> No
 
 def test_dependent_labels_are_tempered_by_all_labels_of_the_unit() -> None:
     q = np.array([[0.5, 0.3, 0.2]])
-    flat = TABLE ** (1 / (1 + 0.5 * 5))
+    flat = TABLE ** ((1 + 0.5 * 5) ** -SHARED)
     flat /= flat.sum(axis=1, keepdims=True)
 
     found = expected_accuracy_after(q, np.array([4]), skills_of(TABLE, 0.5))

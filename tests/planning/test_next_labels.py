@@ -11,7 +11,15 @@ import pytest
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.simulate.crowds import SimulatedCrowd, draw_labels, label_truth, simulate_crowd
 from crowdlogic.errors import OptionError
-from crowdlogic.planning.next_labels import NOBODY, choose_next, item_gains, joint_gain, pick_items, usable_gains
+from crowdlogic.planning.next_labels import (
+    NOBODY,
+    choose_next,
+    item_gains,
+    joint_gain,
+    pick_items,
+    spread,
+    usable_gains,
+)
 from crowdlogic.planning.skills import Skills, annotator_skills
 from crowdlogic.truth.dawid_skene import DawidSkene
 
@@ -146,3 +154,10 @@ def test_labels_that_nobody_can_give_are_in_no_plan() -> None:
     free = 4 - labels.labels_per_unit()
     assert ((gains == NOBODY) == (np.arange(gains.shape[1]) >= free[:, None])).all()
     assert len(choose_next(labels, estimate, skills, count=500).item) <= free.sum()
+
+
+def test_a_batch_is_spread_over_items_before_it_comes_back_to_one() -> None:
+    gains = np.array([[0.5, 0.5, 0.5], [0.3, 0.1, 0.0], [0.2, 0.1, NOBODY]])
+
+    assert spread(gains).tolist() == [[0.5, 0.25, 0.125], [0.3, 0.05, 0.0], [0.2, 0.05, 0.25 * NOBODY]]
+    assert pick_items(spread(gains), 4).tolist() == [0, 1, 0, 2]

@@ -10,6 +10,7 @@ import pytest
 from crowdlogic.data.simulate.crowds import SimulatedCrowd, simulate_crowd
 from crowdlogic.errors import OptionError
 from crowdlogic.planning.skills import (
+    SHARED,
     Skills,
     added_sharpness,
     annotator_skills,
@@ -100,8 +101,8 @@ def test_information_is_that_of_the_definition() -> None:
 def test_a_label_among_dependent_ones_counts_for_less() -> None:
     assert added_sharpness(7, 0.0).item() == 1.0
     assert added_sharpness(0, 0.5).item() == 1.0
-    assert added_sharpness(4, 0.5).item() == pytest.approx(1 / 3)
-    assert added_sharpness(4, 0.5, 3).item() == pytest.approx(1 / 4)
+    assert added_sharpness(4, 0.5).item() == pytest.approx(3**-SHARED)
+    assert added_sharpness(4, 0.5, 3).item() == pytest.approx(4**-SHARED)
 
 
 def test_without_a_calibration_labels_are_independent() -> None:

@@ -1,9 +1,9 @@
 """Which labels to buy next: which items, by which annotators, and what they are expected to gain.
 
-Items are taken by the gain of their next label by a typical annotator (`label_gain`), an item again only if its second
-label still gains more than the first of any other, so a batch is spread over what is in doubt. Then each label is
-given to whoever says most about the item as it stands (the mutual information of their label and the truth), nobody
-twice to one item nor beyond a fair load. What the batch gains is computed with the annotators chosen.
+Items are taken by the gain of their next label by a typical annotator (`label_gain`), an item again only if half of
+what its second label gains is still more than the first of any other, so a batch is spread over what is in doubt. Each
+label is given to whoever says most about the item as it stands (the mutual information of their label and the truth),
+nobody twice to one item nor beyond a fair load. What the batch gains is computed with the annotators chosen.
 
 Axes: i unit, j annotator, k class, p label to buy, s item.
 """
@@ -28,6 +28,9 @@ WORTHWHILE = 0.05
 """Labels are worth buying while each is expected to remove so much of a mistake: one mistake for twenty labels."""
 MOST_PLANNED = 300
 """So many labels are planned at most, unless told otherwise: what they say should decide on those after them."""
+AGAIN = 0.5
+"""What a further label of an item counts for within one batch. Bought later, it would be bought only if those before it
+leave a doubt; in the same batch nobody knows that yet, and other items gain for certain."""
 NOBODY = -1.0
 """In place of a gain, where nobody is left to give the label."""
 
@@ -67,8 +70,9 @@ def choose_next(labels: CrowdLabels, estimate: Estimate, skills: Skills, *, coun
     if not able.any():
         raise OptionError("Nobody is available to label. Name annotators who gave labels before.")
     gains = usable_gains(labels, estimate, skills)
-    count = min(int((gains >= WORTHWHILE).sum()), MOST_PLANNED) if count is None else count
-    slots = pick_items(gains, count)
+    if count is None:
+        gains, count = np.where(gains >= WORTHWHILE, gains, NOBODY), MOST_PLANNED
+    slots = pick_items(spread(gains), count)
     capacity = np.where(able, np.ceil(skills.share * len(slots)) + 1, 0).astype(np.int64)
     said = label_information(labels, estimate, skills, np.unique(slots))
     annotator = assign_annotators(slots, said, _asked(labels), capacity)
@@ -93,6 +97,11 @@ def item_gains(labels: CrowdLabels, estimate: Estimate, skills: Skills) -> Float
         return gains
     items = labels.item_of_unit
     return np.stack([sum_by(items, len(labels.items), gains[:, d]) for d in range(gains.shape[1])], axis=1)
+
+
+def spread(gains: Floats) -> Floats:
+    """gain[s, d] with each further label of an item counted by half (`AGAIN`): it cannot yet heed those before it."""
+    return np.asarray(gains * AGAIN ** np.arange(gains.shape[1]))
 
 
 def pick_items(gains: Floats, count: int) -> Ints:

@@ -2,7 +2,7 @@
 
 An annotator with few labels is taken to be like the crowd: `PRIOR_LABELS` labels per class of a typical annotator are
 added to their own. Where labels of one item depend on each other, a further one says less: its evidence is divided by
-the design effect of all labels that the item then has, as that of the others is where confidence is stated.
+the design effect of all labels that the item then has, to the power of `SHARED`.
 
 Axes: i unit, j annotator, m true class, n given label.
 """
@@ -28,6 +28,10 @@ PRIOR_LABELS = 4.0
 
 LOAD = 3.0
 """Default of the largest share of a batch for one annotator, in terms of their share of the labels so far."""
+
+SHARED = 0.75
+"""How far further labels share the doubt that is stated: 1 fully, 0 if they were independent. Part of the doubt is
+about items that all get wrong, which costs the labels of other items nothing (docs/decisions/0037)."""
 
 FLOOR = 1e-3
 """Least probability of a label: nobody is known to be infallible."""
@@ -129,4 +133,5 @@ def typical_annotator(confusion: Floats, prior: Floats, activity: Floats) -> Flo
 
 def added_sharpness(n: Floats | float, correlation: float, added: int = 1) -> Floats:
     """How far a label counts among n labels and `added` more: 1 where labels are independent."""
-    return np.asarray(1.0 / (1.0 + correlation * np.maximum(np.asarray(n, dtype=np.float64) + added - 1.0, 0.0)))
+    effect = 1.0 + correlation * np.maximum(np.asarray(n, dtype=np.float64) + added - 1.0, 0.0)
+    return np.asarray(effect**-SHARED)

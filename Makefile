@@ -95,6 +95,7 @@ format: install
 bench: install $(PEERS)/.installed $(SNORKEL)/.installed $(PSL)/.installed
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.reading
+	$(BIN)/python -m benchmarks.csv_to_answers
 	$(BIN)/python -m benchmarks.label_studio
 	$(BIN)/python -m benchmarks.truth_speed
 	$(BIN)/python -m benchmarks.kernel_speed

@@ -56,8 +56,10 @@ def test_an_entry_point_cannot_take_the_place_of_ours(monkeypatch: pytest.Monkey
 
 def test_one_can_be_added_for_this_process_and_only_once() -> None:
     things = Registry("thing", "crowdlogic.things", {"median": "statistics:median"})
+    assert not things.has_more
     things.add("mean", "statistics:mean")
 
+    assert things.has_more
     assert things.load("mean")([1, 3]) == 2
     with pytest.raises(OptionError, match="There is a thing called 'mean' already"):
         things.add("mean", "statistics:fmean")

@@ -76,6 +76,11 @@ class Registry:
         """All names, in the order of the list."""
         return tuple(self._places)
 
+    @property
+    def has_more(self) -> bool:
+        """Whether others added to our list."""
+        return len(self._places) > len(self._entries)
+
     def __contains__(self, name: object) -> bool:
         return name in self._places
 

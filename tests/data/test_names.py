@@ -18,15 +18,29 @@ def test_codes_stand_for_names_in_order_of_first_appearance(values: list[str | N
     assert found.to_list() == list(dict.fromkeys(value for value in values if value is not None))
 
 
-@given(st.lists(st.text(max_size=3), min_size=1, max_size=60))
-def test_the_compiled_way_codes_alike(values: list[str]) -> None:
+@given(st.lists(st.text(max_size=3), min_size=1, max_size=60), st.sampled_from(["few", "many", "large"]))
+def test_quicker_ways_code_alike(values: list[str], way: str) -> None:
     series = pl.Series(values, dtype=pl.String)
+    quick = names._encode_few if way == "few" else names._encode_many
 
-    quick_codes, quick_names = names._encode_large(series)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(names, "LARGE", 0 if way == "large" else 10**6)
+        quick_codes, quick_names = quick(series)
+
     codes, found = encode(series)
-
     np.testing.assert_array_equal(quick_codes, codes)
+    assert quick_codes.dtype == codes.dtype
     assert quick_names.to_list() == found.to_list()
+
+
+@pytest.mark.parametrize("distinct", [3, 40_000])
+def test_many_texts_are_coded_in_order_of_first_appearance(distinct: int) -> None:
+    values = [f"name {row * 7919 % distinct}" for row in range(2 * names.MANY)]
+
+    codes, found = encode(pl.Series(values))
+
+    assert found.to_list() == list(dict.fromkeys(values))
+    assert found.gather(codes).to_list() == values
 
 
 def test_texts_that_share_a_hash_are_still_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,7 +49,7 @@ def test_texts_that_share_a_hash_are_still_told_apart(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(pl.Series, "hash", clash)
 
-    codes, found = names._encode_large(pl.Series(["a", "b", "a"]))
+    codes, found = names._encode_many(pl.Series(["a", "b", "a"]))
 
     assert codes.tolist() == [0, 1, 0]
     assert found.to_list() == ["a", "b"]

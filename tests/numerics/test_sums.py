@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowdlogic.numerics.sums import row_sums, sum_by
+from crowdlogic.numerics.sums import row_maxima, row_sums, sum_by
 
 
 def test_values_are_summed_by_group_and_empty_groups_are_zero() -> None:
@@ -24,3 +24,11 @@ def test_row_sums_are_the_sums_of_the_rows() -> None:
     np.testing.assert_allclose(row_sums(table), table.sum(axis=1), rtol=1e-12)
     assert row_sums(np.empty((0, 3))).shape == (0,)
     assert row_sums(np.empty((2, 0))).tolist() == [0.0, 0.0]
+
+
+def test_row_maxima_are_the_largest_of_few_or_many_columns() -> None:
+    for columns in (1, 5, 40):
+        table = np.random.default_rng(0).normal(size=(7, columns))
+
+        assert row_maxima(table).tolist() == table.max(axis=1).tolist()
+    assert row_maxima(np.empty((2, 0))).tolist() == [-np.inf, -np.inf]

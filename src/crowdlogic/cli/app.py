@@ -14,6 +14,7 @@ from crowdlogic import __version__
 from crowdlogic.cli.console import complain, point
 from crowdlogic.cli.help import describe_usage_problem, name_values
 from crowdlogic.cli.memory_limit import check_memory_limit
+from crowdlogic.cli.plain_values import keep_plain_values
 from crowdlogic.errors import CrowdLogicError, Interrupted, OptionError, RuleError, did_you_mean
 
 COMMANDS = {
@@ -48,6 +49,10 @@ INTERRUPTED = 130
 class LazyGroup(TyperGroup):
     """A group that imports a command's module when the command is called, and lists commands without importing any."""
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        keep_plain_values(self)
+
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 (every context has the same commands)
         """The names, in the order of the list."""
         return list(COMMANDS)
@@ -75,7 +80,7 @@ def load_command(name: str) -> Any:
         group.command(name)(module.command)
     command = typer.main.get_command(group)
     command.name = name
-    return name_values(command)
+    return keep_plain_values(name_values(command))
 
 
 app = typer.Typer(

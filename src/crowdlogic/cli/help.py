@@ -37,7 +37,7 @@ BY_TYPE = {"int": "N", "integer": "N", "float": "X"}
 def name_values(command: Any) -> Any:
     """The command with a readable name for the value of every option, in those of its commands, too."""
     for parameter in getattr(command, "params", ()):
-        kind = _value_type(parameter)
+        kind = value_type(parameter)
         if parameter.param_type_name == "option" and parameter.metavar is None and kind is not None:
             parameter.metavar = METAVARS.get(parameter.name, BY_TYPE.get(kind, "TEXT"))
     for one in getattr(command, "commands", {}).values():
@@ -45,7 +45,7 @@ def name_values(command: Any) -> Any:
     return command
 
 
-def _value_type(parameter: Any) -> str | None:
+def value_type(parameter: Any) -> str | None:
     """The name of the type of an option's value; None for a flag, and for a choice, which shows what there is."""
     described = getattr(parameter, "type_descriptor", None)  # typer's own options; click's have a type
     kind = getattr(parameter, "type", None) if described is None else described.annotation

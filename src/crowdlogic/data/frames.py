@@ -66,11 +66,13 @@ def from_frame(
     picked, filled = _fill_empty(picked, empty_label)
     labels = build_labels(picked, source, classes=classes, duplicates=duplicates)
     labels = _without_notice(labels, about=empty_label)  # its class was named on purpose
-    return _with_notices(labels, *filled, *unused_confidence(table.columns, roles.values(), source))
+    return labels.with_notices(*filled, *unused_confidence(table.columns, roles.values(), source))
 
 
 def _without_notice(labels: CrowdLabels, *, about: str | None) -> CrowdLabels:
     """The same labels without the question whether a class means that there is no label."""
+    if about is None:
+        return labels
     kept = tuple(one for one in labels.intake.notices if not one.startswith(f"The label {about!r} is taken as a class"))
     return replace(labels, intake=replace(labels.intake, notices=kept))
 
@@ -84,11 +86,6 @@ def _fill_empty(table: pl.DataFrame, name: str | None) -> tuple[pl.DataFrame, tu
     count = int(empty.sum())
     table = table.with_columns(label.set(empty, name).alias("label"))
     return table, (f"{pluralise(count, 'empty answer')} of {len(table):,} taken as the class {name!r}.",)
-
-
-def _with_notices(labels: CrowdLabels, *notices: str) -> CrowdLabels:
-    """The same labels, with more to say of how they were read."""
-    return replace(labels, intake=replace(labels.intake, notices=(*labels.intake.notices, *notices)))
 
 
 def from_arrays(

@@ -228,6 +228,12 @@ class CrowdLabels:
         codes = np.array([position.get(str(name), -1) for name in self.classes], dtype=np.int32)
         return replace(self, label=codes[self.label], classes=tuple(classes))
 
+    def with_notices(self, *notices: str) -> CrowdLabels:
+        """The same labels, with more to say of how they were read."""
+        if not notices:
+            return self
+        return replace(self, intake=replace(self.intake, notices=(*self.intake.notices, *notices)))
+
     def to_frame(self) -> pl.DataFrame:
         """One row per label: item, annotator, label; negated, weight, time (in seconds) and kind where they have them.
 

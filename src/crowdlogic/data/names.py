@@ -18,32 +18,53 @@ Names: TypeAlias = pl.Series
 ClassName: TypeAlias = str | int | bool
 Classes: TypeAlias = tuple[ClassName, ...]
 
-LARGE = 1_000_000
-"""From this many rows on, the compiled kernel is quicker than polars even when it must be compiled first."""
+MANY = 20_000
+"""From this many texts on, hashes are compared instead of texts."""
+
+LARGE = 5_000_000
+"""From this many rows on, the compiled kernel is quicker than polars even with the time that numba takes to load."""
 
 
 def encode(values: Names) -> tuple[Ints, Names]:
     """Codes in order of first appearance, and the names behind them. A missing value has the code -1."""
-    if values.null_count() == 0 and len(values) >= LARGE and values.dtype == pl.String:
-        return _encode_large(values)
+    if values.null_count() == 0 and len(values) >= MANY and values.dtype == pl.String:
+        return _encode_few(values) if _repeats_much(values) else _encode_many(values)
     names = values.drop_nulls().unique(maintain_order=True)
     return find(values, names), names
 
 
-def _encode_large(values: Names) -> tuple[Ints, Names]:
-    """`encode` for millions of texts: code their 64-bit hashes, then check every text against its name.
+def _repeats_much(values: Names) -> bool:
+    """Whether the first rows suggest that there are few names, such as those of classes and annotators."""
+    return values.head(MANY).n_unique() < MANY // 8
+
+
+def _encode_few(values: Names) -> tuple[Ints, Names]:
+    """`encode` for few names in many rows, none of which is missing."""
+    names = values.unique(maintain_order=True)
+    return values.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int32), names
+
+
+def _encode_many(values: Names) -> tuple[Ints, Names]:
+    """`encode` for many texts: code their 64-bit hashes, then check every text against its name.
 
     Two texts that share a hash are next to impossible (1 in 10 million at 2 million names), but then `encode`
     must still be right, so the check falls back to comparing texts.
     """
-    from crowdlogic.numerics.kernels import first_appearance_codes
-
-    codes, rows = first_appearance_codes(values.hash(seed=0).to_numpy())
+    codes, rows = _number_hashes(values.hash(seed=0))
     second_hash = values.hash(seed=1).to_numpy()
     if (second_hash[rows][codes] != second_hash).any():
-        names = values.unique(maintain_order=True)
-        return find(values, names), names
+        return _encode_few(values)
     return codes, values.gather(rows)
+
+
+def _number_hashes(hashes: pl.Series) -> tuple[Ints, Ints]:
+    """codes[n] of every hash in order of first appearance, and rows[c], the row in which code c appears first."""
+    if len(hashes) >= LARGE:
+        from crowdlogic.numerics.kernels import first_appearance_codes
+
+        return first_appearance_codes(hashes.to_numpy())
+    codes = find(hashes, hashes.unique(maintain_order=True))
+    return codes, np.flatnonzero(np.diff(np.maximum.accumulate(codes), prepend=-1))
 
 
 def find(values: Names, names: Names) -> Ints:

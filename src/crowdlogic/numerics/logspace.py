@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.sums import row_maxima
 
 LOG_ZERO = -np.inf
 """log 0: minus infinity, so that an impossible class stays impossible in sums. `normalise` and `log_sum_exp` handle it
@@ -25,12 +26,14 @@ def normalise(log_weight: Floats) -> tuple[Floats, Floats]:
 
     A row of LOG_ZERO only has no distribution: it becomes uniform, and its log sum is LOG_ZERO.
     """
-    peak = log_weight.max(axis=-1, keepdims=True)
+    peak = row_maxima(log_weight) if log_weight.ndim == 2 else log_weight.max(axis=-1)
     impossible = ~np.isfinite(peak)
-    weight = np.exp(np.where(impossible, 0.0, log_weight - np.where(impossible, 0.0, peak)))
-    total = weight.sum(axis=-1, keepdims=True)
-    log_sum = np.where(impossible, LOG_ZERO, peak + np.log(total))
-    return weight / total, log_sum[..., 0]
+    weight = log_weight - np.where(impossible, 0.0, peak)[..., None]
+    weight[impossible] = 0.0
+    np.exp(weight, out=weight)
+    total = np.einsum("...k->...", weight)
+    weight /= total[..., None]
+    return weight, np.where(impossible, LOG_ZERO, peak + np.log(total))
 
 
 def log_sum_exp(log_weight: Floats, axis: int) -> Floats:

@@ -17,14 +17,13 @@ from numpy.typing import NDArray
 from crowdlogic.data.names import Classes
 from crowdlogic.errors import OptionError, name_list
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.numerics.sums import row_maxima
 
 Hashes: TypeAlias = NDArray[np.uint64]
 
 LONG_NAME, BASE = 64, 0x100000001B3
 """From this many bytes on a name stands for its digest; and what the bytes of a name are digits to."""
 
-FEW_CLASSES = 16
-"""Up to so many classes, maxima are taken column by column."""
 TOLERANCE = 1e-9
 """Scores that differ by less are tied: they are sums of weights in some order."""
 
@@ -53,16 +52,6 @@ class Ties(StrEnum):
 def best_classes(scores: Floats) -> Bools:
     """best[i, k], whether no class scores higher than k for unit i."""
     return np.asarray(scores >= row_maxima(scores)[:, None] - TOLERANCE)
-
-
-def row_maxima(scores: Floats) -> Floats:
-    """The largest score of each unit; column by column where there are few, which is several times as fast."""
-    if not 0 < scores.shape[1] <= FEW_CLASSES:
-        return np.asarray(scores.max(axis=1, initial=-np.inf))
-    peak = scores[:, 0].copy()
-    for k in range(1, scores.shape[1]):
-        np.maximum(peak, scores[:, k], out=peak)
-    return peak
 
 
 def count_best(best: Bools) -> Ints:

@@ -39,11 +39,13 @@ def warning_signs(labels: CrowdLabels, estimate: Estimate) -> Iterator[str]:
 
 def _collapse(labels: CrowdLabels, estimate: Estimate) -> Iterator[str]:
     """All answers of one class, where the votes have others."""
-    chosen = np.unique(estimate.answer[estimate.answered])
+    chosen = np.flatnonzero(np.bincount(estimate.answer[estimate.answered]))
+    if len(chosen) > 1:
+        return
     won = best_classes(labels.votes())[estimate.answered]
     # shares[k], how many units a vote would give to each class, ties in parts
     shares = (won / won.sum(axis=1, keepdims=True)).mean(axis=0) if len(won) else np.zeros(labels.n_classes)
-    if len(chosen) == 1 and np.delete(shares, chosen).max(initial=0.0) >= NOTABLE:
+    if np.delete(shares, chosen).max(initial=0.0) >= NOTABLE:
         other = int(np.argmax(np.where(np.arange(len(shares)) == chosen[0], -1.0, shares)))
         yield (
             f"{estimate.method} has collapsed: it answers {str(labels.classes[int(chosen[0])])!r} everywhere, while "

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crowdlogic.annotators.summary import annotator_table
 from crowdlogic.data.answers import Answers
 from crowdlogic.data.corpus import align
 from crowdlogic.data.estimate import Estimate
@@ -22,10 +21,7 @@ from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.data.writing import write_estimate, write_table
 from crowdlogic.errors import DataError, OptionError, name_list
 from crowdlogic.numerics.arrays import Floats
-from crowdlogic.store.estimates import save_estimate
 from crowdlogic.truth.calibrated import infer_calibrated
-from crowdlogic.truth.comparison import MethodResult, compare_methods, pairwise_agreement, score_estimate
-from crowdlogic.truth.confidence import split_by_confidence, take_items
 from crowdlogic.truth.expected_accuracy import ExpectedAccuracy, describe_mistakes, describe_spans, expected_accuracy
 from crowdlogic.truth.fitting import Fitting
 from crowdlogic.truth.majority import MajorityVote
@@ -35,7 +31,6 @@ from crowdlogic.truth.warning_signs import warning_signs
 from crowdlogic.workflows.inputs import InputOptions
 from crowdlogic.workflows.memory import may_be_large
 from crowdlogic.workflows.outputs import answer_format, check_distinct, check_writable, relabel_path
-from crowdlogic.workflows.relabelling import write_relabel_list
 from crowdlogic.workflows.tables import ResultTable, percent
 from crowdlogic.workflows.truth_methods import (
     anchors_of,
@@ -48,6 +43,7 @@ from crowdlogic.workflows.truth_methods import (
 )
 
 if TYPE_CHECKING:
+    from crowdlogic.truth.comparison import MethodResult
     from crowdlogic.workflows.aggregate_patterns import AggregatedPatterns
     from crowdlogic.workflows.out_of_core import AggregatedShards
 
@@ -192,16 +188,13 @@ def aggregate(options: AggregateOptions) -> Aggregated | AggregatedPatterns | Ag
         estimate = infer_calibrated(method, crowd.labels, crowd.corpus, fitting=fitting, dependence=dependence)
     with written_together():
         written = _write_answers(options, estimate, crowd)
-        if options.annotators is not None:
-            write_table(options.annotators, annotator_table(crowd.labels, estimate))
-        if options.save is not None:
-            save_estimate(options.save, estimate)
+        _write_more(options, estimate, crowd.labels)
     return Aggregated(
         method=method.name,
         reason=reason,
         estimate=estimate,
         expected=expected_accuracy(estimate),
-        scores={} if gold is None else score_estimate(estimate, gold),
+        scores={} if gold is None else _score(estimate, gold),
         written=written,
         notices=(
             *crowd.labels.intake.messages(),
@@ -210,6 +203,24 @@ def aggregate(options: AggregateOptions) -> Aggregated | AggregatedPatterns | Ag
             *warning_signs(crowd.labels, estimate),
         ),
     )
+
+
+def _write_more(options: AggregateOptions, estimate: Estimate, labels: CrowdLabels) -> None:
+    """Write the table of annotators and the whole estimate, where they were asked for."""
+    if options.annotators is not None:
+        from crowdlogic.annotators.summary import annotator_table
+
+        write_table(options.annotators, annotator_table(labels, estimate))
+    if options.save is not None:
+        from crowdlogic.store.estimates import save_estimate
+
+        save_estimate(options.save, estimate)
+
+
+def _score(estimate: Estimate, gold: Answers) -> Mapping[str, float]:
+    from crowdlogic.truth.comparison import score_estimate
+
+    return score_estimate(estimate, gold)
 
 
 def _check_aggregate(options: AggregateOptions) -> None:
@@ -268,6 +279,9 @@ def _write_answers(options: AggregateOptions, estimate: Estimate, crowd: Crowd) 
     if least is None:
         write_estimate(options.out, estimate, corpus=corpus, format=options.format)
         return options.out
+    from crowdlogic.truth.confidence import split_by_confidence, take_items
+    from crowdlogic.workflows.relabelling import write_relabel_list
+
     sure, unsure = split_by_confidence(estimate, least)
     relabelled = relabel_path(options.out)
     parts = [None if corpus is None else corpus.take_items(items) for items in (unsure, sure)]
@@ -343,6 +357,8 @@ class MethodComparison:
 
 def compare_truth_methods(options: CompareOptions) -> MethodComparison:
     """Run several truth methods on the same labels; nothing is written."""
+    from crowdlogic.truth.comparison import compare_methods, pairwise_agreement
+
     crowd, gold, fitting = _read(options)
     names = methods_to_compare(options.methods, crowd.labels, option="--methods", anchored=options.anchors is not None)
     dependence = parse_dependence(options.dependence)

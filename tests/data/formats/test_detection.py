@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.detection import all_suffixes, detect_format, find_format, formats_by_suffix
+from crowdlogic.data.formats.detection import BY_SUFFIX, all_suffixes, detect_format, find_format, formats_by_suffix
 from crowdlogic.data.reading import read_crowd, read_labels
 from crowdlogic.errors import OptionError
 from crowdlogic.registry import FORMATS
@@ -80,3 +80,10 @@ def test_a_format_of_another_package_is_found_by_content_where_a_suffix_is_share
 def test_the_first_format_of_a_shared_suffix_writes(with_votes: object) -> None:
     assert find_format("l.jsonl").name == "jsonl"
     assert find_format("l.votes").name == "votes"
+
+
+@pytest.mark.parametrize("suffix", BY_SUFFIX)
+def test_usual_suffixes_are_listed_with_all_their_formats(suffix: str) -> None:
+    having = tuple(name for name in FORMATS if suffix in FORMATS.load(name).suffixes)
+
+    assert BY_SUFFIX[suffix] == having

@@ -23,7 +23,7 @@ from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, require_rows
 from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import DataError, FormatError
 
-LARGE_FILE = 30_000_000
+LARGE_FILE = 200_000_000
 """From this many bytes on, a table has so many rows that the compiled kernels will be wanted."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"

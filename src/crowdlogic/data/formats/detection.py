@@ -14,6 +14,10 @@ STANDARD_FORMAT = "csv"
 """The format of standard input and output when none is named."""
 
 
+BY_SUFFIX = {".csv": ("csv", "label-studio"), ".parquet": ("parquet",)}
+"""Which of our formats have the most usual suffixes, so that the others need not be loaded to know it."""
+
+
 def find_format(path: str | Path, name: str | None = None) -> FileFormat:
     """The format to write a file in: the one that was named, or the first one that has the file's suffix."""
     if name is not None or str(path) == STANDARD_STREAM:
@@ -72,7 +76,8 @@ def load_format(name: str) -> FileFormat:
 def formats_by_suffix(path: str | Path) -> list[FileFormat]:
     """The formats that have the file's suffix (a final .gz aside), in the order of the registry."""
     suffix = _suffix(path)
-    return [one for one in map(load_format, FORMATS) if suffix in one.suffixes]
+    names = FORMATS if FORMATS.has_more else BY_SUFFIX.get(suffix, FORMATS)
+    return [one for one in map(load_format, names) if suffix in one.suffixes]
 
 
 def all_suffixes() -> tuple[str, ...]:

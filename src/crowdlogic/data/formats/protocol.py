@@ -20,7 +20,7 @@ annotation tool, overrides `read_crowd`:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 import polars as pl
@@ -207,6 +207,5 @@ def assemble_crowd(
         empty_label=options.empty_label,
         source=source,
     )
-    intake = replace(labels.intake, notices=(*labels.intake.notices, *notices))
-    labels = replace(labels, intake=intake)
+    labels = labels.with_notices(*notices)
     return Crowd(labels) if corpus is None else Crowd(*align(labels, corpus))

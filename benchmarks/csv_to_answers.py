@@ -1,0 +1,93 @@
+"""Processor time of `crowdlogic aggregate` from a csv of labels to the file of answers, beside pandas and crowd-kit.
+
+    python -m benchmarks.csv_to_answers [--labels 1e6] [--repeats 5] [--peers PYTHON] [--sorted]
+
+5 classes, 5 labels an item, 1,000 annotators who are right 4 to 9 times in 10, names of text; rows in the order in
+which answers come in (random), or item by item. Whole processes are timed, start-up included: user and system time with
+that of their threads and children, ours and the peer's in turns, the best of the repeats. Dawid-Skene makes 20
+iterations in both. Ours also writes the probability of every class and says how sure the answers are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from benchmarks.machine import PEERS, describe_machine
+from crowdlogic.experiments.markdown import format_table
+
+ITERATIONS = 20
+BARS = {"dawid-skene": 0.1, "majority": 0.2}
+"""At most this share of the peer's time."""
+PEER = f"""
+import sys
+import pandas as pd
+from crowdkit.aggregation import DawidSkene, MajorityVote
+method, source, target = sys.argv[1:]
+table = pd.read_csv(source).rename(columns={{"item": "task", "annotator": "worker"}})
+model = MajorityVote() if method == "majority" else DawidSkene(n_iter={ITERATIONS}, tol=-1e9)
+model.fit_predict(table).to_csv(target)
+"""
+
+
+def write_labels(path: Path, count: int, *, in_order: bool) -> None:
+    """A csv of distinct (item, annotator) pairs."""
+    rng = np.random.default_rng(0)
+    unit, annotator = np.repeat(np.arange(count // 5), 5), rng.integers(1000, size=count // 5 * 5)
+    truth = rng.integers(5, size=count // 5)[unit]
+    right = rng.random(len(unit)) < rng.uniform(0.4, 0.9, size=1000)[annotator]
+    label = np.where(right, truth, rng.integers(5, size=len(unit)))
+    table = pl.DataFrame({"item": unit, "annotator": annotator, "label": label})
+    table = table.unique(["item", "annotator"], maintain_order=True)
+    table = table if in_order else table.sample(fraction=1, shuffle=True, seed=0)
+    table.select(pl.format(f"{name}_{{}}", pl.col(name)).alias(name) for name in table.columns).write_csv(path)
+
+
+def processor_seconds(words: list[str]) -> float:
+    """User and system time of one process; Python may keep its bytecode, as where it is installed."""
+    own = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(words, capture_output=True, check=True, env=own)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+def compare(method: str, folder: Path, peer: str, repeats: int) -> tuple[float, float]:
+    """The best times of ours and of the peer, which take turns."""
+    source, target = str(folder / "labels.csv"), str(folder / "answers.csv")
+    ours = [sys.executable, "-m", "crowdlogic", "aggregate", source, "-o", target, "-m", method]
+    ours += [] if method == "majority" else ["--iterations", str(ITERATIONS)]
+    theirs = [peer, "-c", PEER, method, source, target]
+    runs = [(processor_seconds(ours), processor_seconds(ours), processor_seconds(theirs)) for _ in range(repeats)]
+    return min(min(run[:2]) for run in runs), min(run[2] for run in runs)
+
+
+def main() -> None:
+    """Measure and print."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--labels", type=float, default=1e6)
+    options.add_argument("--repeats", type=int, default=5)
+    options.add_argument("--peers", default=str(PEERS), help="A python with pandas and crowd-kit.")
+    options.add_argument("--sorted", action="store_true", help="Rows item by item.")
+    options.add_argument("--methods", default=",".join(BARS))
+    chosen = options.parse_args()
+    rows = []
+    with tempfile.TemporaryDirectory() as name:
+        write_labels(Path(name) / "labels.csv", int(chosen.labels), in_order=chosen.sorted)
+        for method in chosen.methods.split(","):
+            mine, theirs = compare(method, Path(name), chosen.peers, chosen.repeats)
+            rows.append((method, f"{mine:.2f}", f"{theirs:.2f}", f"{mine / theirs:.3f}", f"{BARS[method]:g}"))
+    print(format_table(["", "crowdlogic, s", "pandas + crowd-kit, s", "ratio", "bar"], rows))
+    print(f"\n{chosen.labels:,.0f} labels; best of {chosen.repeats}; {describe_machine()}")
+
+
+if __name__ == "__main__":
+    main()

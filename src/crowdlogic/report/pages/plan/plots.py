@@ -14,7 +14,7 @@ def draw_plan(found: PlanFindings, task: TaskKind) -> Mapping[str, Sequence[Plot
     """The plots of the page of the plan."""
     curves = [
         Curve("further labels", [(float(one.count), one.votes) for one in found.forecast]),
-        Curve("decisions", [(float(one.count), one.decisions) for one in found.forecast]),
+        Curve("an expert's decisions", [(float(one.count), one.decisions) for one in found.forecast]),
     ]
-    heading = "What more labels, or decisions, should bring"
-    return {"main": [line_chart("plan", heading, curves, x="how many", y="expected accuracy")]}
+    heading = "What more labels, or an expert's decisions, should bring"
+    return {"main": [line_chart("plan", heading, curves, x="labels, or items decided", y="expected accuracy")]}

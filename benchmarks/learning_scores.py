@@ -12,7 +12,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks.learning_tables import render_page
+from benchmarks.learning_tables import render_page, render_tagger
 from crowdlogic.experiments.jobs import Job, run_jobs
 from crowdlogic.experiments.results import read_runs
 from crowdlogic.experiments.runs import run_job
@@ -78,7 +78,9 @@ def main() -> None:
     chosen = options.parse_args()
     if chosen.what == "tables":
         page = PAGE.read_text(encoding="utf-8")
-        PAGE.write_text(render_page(page, read_runs(RESULTS), GRID, SEEDS), encoding="utf-8")
+        runs = read_runs(RESULTS)
+        page = render_tagger(render_page(page, runs, GRID, SEEDS), runs, BEYOND, SEEDS["ner"])
+        PAGE.write_text(page, encoding="utf-8")
         sys.exit()
     jobs = select_jobs(chosen.only, chosen.rows, chosen.seeds)
     run_jobs(jobs, run_job, RESULTS, processes=chosen.jobs, progress=print_progress)

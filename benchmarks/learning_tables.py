@@ -100,6 +100,33 @@ def difference_table(runs: FinishedRuns, task: str, seeds: int) -> str:
     return format_table(["", "against", "seeds", "difference", "t", "p (one-sided)"], lines)
 
 
+def tagger_table(runs: FinishedRuns, rows: Sequence[str], seeds: int) -> str:
+    """The tagger of `--preset ner`, and what each of its parts is worth."""
+    found = [(row, runs.row_runs("ner", row, seeds=seeds)) for row in rows]
+    columns = ["method", "seeds", "dev teacher", "student", "teacher", "inference", "epoch"]
+    lines = []
+    for row, own in found:
+        if own:
+            parts = ("dev teacher", "student", "teacher", "inference")
+            cells = [format_mean(percentages(own, part, "f1")) for part in parts]
+            lines.append((row, len(own), *cells, f"{mean_interval([run['chosen'] for run in own]).mean:.1f}"))
+    return format_table(columns, lines)
+
+
+def part_table(runs: FinishedRuns, rows: Sequence[str], seeds: int) -> str:
+    """Paired differences of the tagger, the first row, to each other one, seed by seed."""
+    whole, lines = runs.row_runs("ner", rows[0], seeds=seeds), []
+    for row in rows[1:]:
+        own, other = pair_by_seed(whole, runs.row_runs("ner", row, seeds=seeds))
+        if len(own) < 2:
+            continue
+        for part in ("teacher",) if row.startswith("gold-bilstm") else ("teacher", "inference"):
+            found = paired_difference(percentages(own, part, "f1"), percentages(other, part, "f1"))
+            difference = f"{found.mean:+.2f} ± {found.half_width:.2f}"
+            lines.append((part, row, found.count, difference, f"{found.t:.1f}", f"{found.p:.4f}"))
+    return format_table([f"{rows[0]}", "against", "seeds", "difference", "t", "p (one-sided)"], lines)
+
+
 def stopping_table(runs: FinishedRuns, task: str, seeds: int) -> str:
     """The teacher's test score with each stopping criterion: what it costs to stop without gold."""
     preset = PRESET.get(task, "")
@@ -144,6 +171,12 @@ def weak_table(runs: FinishedRuns, task: str, rows: Sequence[str], seeds: int) -
             ]
             lines.append((row, len(own), *cells))
     return format_table(["method", "seeds", "accuracy", "F1", "inference accuracy", "inference F1"], lines)
+
+
+def render_tagger(page: str, runs: FinishedRuns, rows: Sequence[str], seeds: int) -> str:
+    """The page with the tables of the tagger in their section."""
+    tables = (tagger_table(runs, rows, seeds), part_table(runs, rows, seeds))
+    return fill_section(page, "tagger", "\n\n".join(tables))
 
 
 def render_page(page: str, runs: FinishedRuns, grid: Mapping[str, Sequence[str]], seeds: Mapping[str, int]) -> str:

@@ -17,7 +17,10 @@ from crowdlogic.data.benchmarks import Benchmark, load_benchmark
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.span_confidence import scale_odds, span_confidence
 from crowdlogic.data.tagging import Spans, parse_tags, tags_to_spans
+from crowdlogic.experiments.jobs import Job
 from crowdlogic.experiments.markdown import format_table
+from crowdlogic.experiments.rows import set_up
+from crowdlogic.experiments.runs import fit_row
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.stopping.protocol import TrainingLimits
 from crowdlogic.metrics.calibration import binned_gap
@@ -88,11 +91,20 @@ def trained(data: Benchmark) -> Figures:
     return measure_spans(own, learned.estimate, data)
 
 
+def tagged(data: Benchmark) -> Figures:
+    """Spans of the tagger of `--preset ner`, its epoch chosen by dev gold."""
+    job = Job("ner", "logic-lncl-bilstm-crf", 0)
+    learned = fit_row(set_up(job), job.seed)
+    own = replace(learned.estimate, beliefs=learned.epoch.q_f, calibration=None)
+    return measure_spans(own, learned.estimate, data)
+
+
 def spans_table(file: FiguresFile) -> str:
-    """A row for aggregate, and one for train."""
+    """A row for aggregate, and two for train."""
     data = load_benchmark("ner_conll_mturk")
     rows = []
-    for name, measure in (("aggregate (bsc-seq)", aggregated), ("train (crf, four epochs)", trained)):
+    measures = {"aggregate (bsc-seq)": aggregated, "train (crf, four epochs)": trained, "train (preset ner)": tagged}
+    for name, measure in measures.items():
         row = file.get(f"spans {name}", partial(measure, data))
         own, halves = row["error of the method's own posterior"], row["error, halves"]
         rows.append(

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from benchmarks.learning_scores import GRID, PAGE, RESULTS, SEEDS
-from benchmarks.learning_tables import chosen_epoch, comparisons, render_page
+from benchmarks.learning_scores import BEYOND, GRID, PAGE, RESULTS, SEEDS
+from benchmarks.learning_tables import chosen_epoch, comparisons, render_page, render_tagger
 
 from crowdlogic.experiments.results import read_runs
 
@@ -14,7 +14,9 @@ ROOT = Path(__file__).parents[2]
 def test_every_table_is_what_the_committed_runs_give():
     page = (ROOT / PAGE).read_text(encoding="utf-8")
 
-    assert render_page(page, read_runs(ROOT / RESULTS), GRID, SEEDS) == page
+    runs = read_runs(ROOT / RESULTS)
+    assert render_page(page, runs, GRID, SEEDS) == page
+    assert render_tagger(page, runs, BEYOND, SEEDS["ner"]) == page
 
 
 @pytest.mark.parametrize(

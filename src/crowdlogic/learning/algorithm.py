@@ -27,6 +27,7 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.engines.shards import Shards
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.checkpoint import FitCheckpoint
+from crowdlogic.learning.cross_fitting import build_classifier
 from crowdlogic.learning.epoch import Epoch, EpochCallback, make_views
 from crowdlogic.learning.imitation import GrowingImitation, Imitation, imitation_at
 from crowdlogic.learning.learned import Learned, make_learned
@@ -70,6 +71,7 @@ class Parts:
         corrects_targets: Whether the rules correct the targets; else they correct predictions only.
         learn_weights: Whether the rules' weights are learnt.
         warm_up: Number of epochs that learn the first targets.
+        folds: Into how many folds items are divided for cross-fitting; 1 for none.
         seed: Random seed.
     """
 
@@ -83,13 +85,16 @@ class Parts:
     corrects_targets: bool = True
     learn_weights: bool = False
     warm_up: int = 1
+    folds: int = 1
     seed: int = 0
 
 
 def run_algorithm(training: TrainingPass, parts: Parts) -> None:
     """Algorithm 1 over one pass: epochs until the stopping rule ends it."""
     task, model = training.task, parts.annotators
-    classifier = parts.classifier.build(task.corpus, task.labels.classes, seed=parts.seed)
+    classifier = build_classifier(
+        parts.classifier, task.corpus, task.labels.classes, seed=parts.seed, folds=parts.folds
+    )
     crowd, weights, posterior = (
         model.observe(task.training_labels),
         parts.weights(task),
@@ -222,6 +227,8 @@ class LogicLNCL(FitMixin):
         learn_weights: Whether the rules' weights are learnt, too, by the log-likelihood of held-out labels.
         warm_up: Number of epochs that learn the first targets; before a network knows something, what it makes of the
             labels can be worse than these.
+        folds: From 2 on, the classifier's view of a training item comes from one that did not learn that item
+            (cross-fitting): the training takes so many times as long. 1 is the paper's.
         limits: How long a fit goes on, what stops it, and its random seed.
     """
 
@@ -234,6 +241,7 @@ class LogicLNCL(FitMixin):
     doubt: float | None = None
     learn_weights: bool = False
     warm_up: int = 1
+    folds: int = 1
     limits: TrainingLimits = TrainingLimits()
 
     name = "logic-lncl"
@@ -247,6 +255,8 @@ class LogicLNCL(FitMixin):
             raise OptionError(
                 f"warm_up: {self.warm_up} is no number of epochs. The first one learns the first targets."
             )
+        if self.folds < 1:
+            raise OptionError(f"folds: {self.folds} is no number of folds. 1 is without cross-fitting.")
         if self.loss not in list(Loss):
             raise OptionError(f"loss: {self.loss!r} is none of {', '.join(Loss)}.")
 
@@ -272,6 +282,7 @@ class LogicLNCL(FitMixin):
             targets=lambda task: first_targets(task.training_labels, self.start, doubt=self.doubt, corpus=task.corpus),
             learn_weights=self.learn_weights,
             warm_up=self.warm_up,
+            folds=self.folds,
             seed=self.limits.seed,
         )
         return fit_parts(self.name, task, self.limits, parts, checkpoint=checkpoint, callback=callback)

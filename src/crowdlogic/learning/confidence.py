@@ -44,6 +44,8 @@ model and a network on two public sets and simulated reviews."""
 
 SPAN_SHIFT, SPAN_SLOPE = 0.53, 0.83
 """The scale of the spans of a run, fitted by `python -m benchmarks.calibration` on one public set of named entities."""
+CHAIN_SPAN_SHIFT, CHAIN_SPAN_SLOPE = -0.28, 0.76
+"""The same where the tags of the classifier form chains, as with the tagger of `--preset ner`."""
 
 
 class ScaleSource(StrEnum):
@@ -160,7 +162,9 @@ def fit_to_labels(beliefs: Beliefs, held: CrowdLabels, evidence: Floats) -> Pred
     return PredictionScale(sharpness=float(np.exp(found)), source=ScaleSource.held_out, n=len(units))
 
 
-def state_answers(estimate: Estimate, task: Task, scales: PredictionScales, *, counted: float = 0.0) -> Estimate:
+def state_answers(
+    estimate: Estimate, task: Task, scales: PredictionScales, *, counted: float = 0.0, is_chain: bool = False
+) -> Estimate:
     """The answers for the training items with a confidence that one can act on; known truths stay certain.
 
     Args:
@@ -168,8 +172,11 @@ def state_answers(estimate: Estimate, task: Task, scales: PredictionScales, *, c
         task: What was learnt from.
         scales: The scales of predictions, for units without labels.
         counted: The correlation of labels that q_f has counted with already.
+        is_chain: Whether the tags of the classifier form chains, whose spans have a scale of their own.
     """
     calibration = replace(_fit_answers(task), counted=counted)
+    if is_chain:
+        calibration = replace(calibration, span_shift=CHAIN_SPAN_SHIFT, span_slope=CHAIN_SPAN_SLOPE)
     sharpness = answer_sharpness(task.labels, calibration, scales)
     stated = task.clamp(temper(estimate.beliefs, sharpness, calibration.doubt))
     return replace(estimate, beliefs=stated, calibration=calibration)

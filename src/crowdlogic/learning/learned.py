@@ -17,6 +17,7 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate
 from crowdlogic.data.new_items import to_corpus
 from crowdlogic.learning.confidence import PredictionScales, fit_scales, state_answers
+from crowdlogic.learning.cross_fitting import answering
 from crowdlogic.learning.epoch import Epoch, HistoryRow
 from crowdlogic.learning.task import Task
 from crowdlogic.learning.teacher import Teacher
@@ -153,7 +154,7 @@ def make_learned(
         epoch=believed,
         chosen=chose.best_epoch,
         history=tuple(chose.history),
-        classifier=training.classifier,
+        classifier=answering(training.classifier),
         teacher=training.teacher.reweight(believed.factors),
         model=training.model,
         task=training.task,
@@ -166,4 +167,5 @@ def make_learned(
 def _stated(estimate: Estimate, training: TrainingPass, scales: PredictionScales) -> Estimate:
     """The answers with a confidence that one can act on; models without a correlation take labels as independent."""
     counted = getattr(training.model, "correlation", 0.0)
-    return state_answers(estimate, training.task, scales, counted=counted)
+    is_chain = isinstance(training.classifier, ChainClassifier)
+    return state_answers(estimate, training.task, scales, counted=counted, is_chain=is_chain)

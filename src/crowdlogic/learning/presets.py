@@ -87,7 +87,8 @@ def sentiment(
 def sentiment_encoder(*, seed: int = 0, word: str = "but") -> PresetConfiguration:
     """A pre-trained encoder, fine-tuned in a few epochs, and "A but B"; C = 5, k = 0.2, eq. 8.
 
-    Its labels are smoothed, so that it cannot outvote the annotators: docs/decisions/0033 has the reasons.
+    Its targets are smoothed, and its view of a training item comes from a network that did not learn it, so that it
+    does not outvote the annotators with their own labels: docs/decisions/0033 has the reasons.
 
     Args:
         seed: Random seed.
@@ -97,6 +98,7 @@ def sentiment_encoder(*, seed: int = 0, word: str = "but") -> PresetConfiguratio
     method = replace(
         base.method,
         classifier=CLASSIFIERS.load("transformer")(frozen_layers=2, precision="auto", training=ENCODER_TRAINING),
+        folds=2,
         limits=replace(base.method.limits, epochs=3, held_out=None),
     )
     return replace(base, method=method)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.truth.planted import planted, tagged_sentences
+from tests.truth.test_over_engines import EVERY_METHOD, fixed_iterations
 
 from crowdlogic.engines.coded import (
     ROWS,
@@ -25,9 +26,7 @@ from crowdlogic.engines.coded import (
 )
 from crowdlogic.engines.shard import make_shard
 from crowdlogic.errors import FormatError, OptionError
-from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.truth.dawid_skene import DawidSkene, fit_shards
-from crowdlogic.truth.glad import GLAD
 
 
 @pytest.mark.parametrize(("rows", "threads"), [(20, 1), (20, 2), (10_000, 1)])
@@ -45,20 +44,24 @@ def test_a_fit_over_a_folder_is_the_fit_in_memory(tmp_path: Path, rows: int, thr
     np.testing.assert_allclose(trace, whole.trace, rtol=1e-10)
 
 
-@settings(max_examples=15, deadline=None)
+@pytest.mark.filterwarnings("ignore::crowdlogic.errors.ConvergenceWarning")
+@EVERY_METHOD
+@settings(max_examples=5, deadline=None)
 @given(rows=st.integers(1, 150), seed=st.integers(0, 5), weighted=st.booleans(), threads=st.integers(1, 3))
 def test_every_cut_of_the_files_gives_the_answers_of_memory(
-    tmp_path_factory: pytest.TempPathFactory, rows: int, seed: int, weighted: bool, threads: int
+    tmp_path_factory: pytest.TempPathFactory, name: str, rows: int, seed: int, weighted: bool, threads: int
 ) -> None:
     labels = planted(seed, units=50, given=0.5).labels
     if weighted:
         labels = replace(labels, weight=np.random.default_rng(seed).choice([0.5, 1.0, 2.0], size=labels.n_labels))
-    folder = tmp_path_factory.mktemp("coded")
+    folder, method = tmp_path_factory.mktemp("coded"), fixed_iterations(name)
     write_coded(folder, labels, rows=rows)
 
-    for method in (DawidSkene(convergence=Convergence(tolerance=1e-4)), GLAD(convergence=Convergence(tolerance=1e-4))):
-        fit = method.fit_over(open_coded(folder, threads=threads))
-        np.testing.assert_allclose(fit.gather(), method.infer(labels).beliefs, rtol=0, atol=1e-8)
+    fit = method.fit_over(open_coded(folder, threads=threads))
+
+    streamed = np.concatenate([q for _, q in fit.stream()])
+    np.testing.assert_allclose(streamed, method.infer(labels).beliefs, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(fit.gather(), streamed, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,8 @@ import polars as pl
 import pytest
 from tests.truth.planted import planted
 
+from crowdlogic.engines.coded import open_coded
+from crowdlogic.engines.shards import Shards
 from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.truth.ties import Ties
 from crowdlogic.workflows import out_of_core
@@ -292,3 +295,23 @@ def test_an_address_is_for_clusters(tmp_path: Path) -> None:
         aggregate(options)
 
     assert sorted(one.name for one in tmp_path.iterdir()) == ["labels.csv"]
+
+
+class Counted(Shards):
+    """The local engine, which claims to have moved something, as those of other processes do."""
+
+    traffic = "3 steps moved 2 kB"
+
+
+def test_a_limit_of_memory_with_workers_says_what_it_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def open_counted(_: AggregateOptions, folder: Path) -> AbstractContextManager[Counted]:
+        return nullcontext(Counted(**vars(open_coded(folder))))
+
+    monkeypatch.setattr(out_of_core, "_open_engine", open_counted)
+
+    limited = aggregate(options(tmp_path, engine="ray", memory=1 << 30, method="majority"))
+    free = aggregate(options(tmp_path, engine="ray", method="majority"))
+
+    said = "--memory is kept while labels are coded; the workers of ray hold their shards beside it, 6 bytes a label."
+    assert limited.notices[-2:] == ("ray: 3 steps moved 2 kB.", said)
+    assert free.notices[-1] == "ray: 3 steps moved 2 kB."

@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.files import require_file
+from crowdlogic.data.formats.parquet_footer import check_footer
 from crowdlogic.data.intake.contract import TableSource, row_error
 from crowdlogic.data.pattern_sql import COUNT, group_wide_sql, join_sql, quote_text
 from crowdlogic.errors import FormatError, LabelError, ResourceError
@@ -41,6 +42,7 @@ def group_rows(path: str | Path, annotators: Sequence[str], *, threads: int = 2)
         threads: How many threads may work at once.
     """
     place = require_file(path)
+    check_footer(place)
     if has_duckdb(place):
         with tempfile.TemporaryDirectory(prefix="crowdlogic-") as folder:
             found = Path(folder) / "patterns.parquet"

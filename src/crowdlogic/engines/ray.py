@@ -10,6 +10,7 @@ Axes: i unit.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -29,6 +30,9 @@ RayStates = tuple[Any, ...]
 
 LOOPBACK = "127.0.0.1"
 """The address that a Ray started here listens at: this machine alone."""
+
+PATIENCE = 30.0
+"""Seconds to wait for a free processor core."""
 
 
 class ShardWorker:
@@ -160,10 +164,15 @@ def start_ray(workers: int, address: str | None = None) -> None:
 
 
 def _free_cores() -> int:
-    """How many processor cores nobody uses; a worker that waits for one would wait for ever."""
-    free = int(ray.available_resources().get("CPU", 0))
-    if not free:
-        raise ResourceError("Ray has no free processor core: all are in use. Wait, or give it another --address.")
+    """How many processor cores nobody uses; a worker that waits for one would wait for ever.
+
+    Those of workers that have just ended are free a moment later, so it is asked again for a while.
+    """
+    deadline = time.monotonic() + PATIENCE
+    while not (free := int(ray.available_resources().get("CPU", 0))):
+        if time.monotonic() > deadline:
+            raise ResourceError("Ray has no free processor core: all are in use. Wait, or give it another --address.")
+        time.sleep(0.1)
     return free
 
 

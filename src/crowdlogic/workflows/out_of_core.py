@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 BYTES_IN_MEMORY = 200
 """Memory that a label takes at the peak of reading, fitting and writing a table in memory."""
 
+UNBOUNDED = "--memory is kept while labels are coded; the workers of {} hold their shards beside it, 6 bytes a label."
+
 FEW_ANSWERS = 20
 IN_MEMORY_ONLY = ("anchors", "gold", "items", "save", "min_confidence")
 """Options that need all labels in memory."""
@@ -151,6 +153,7 @@ def aggregate_large(options: AggregateOptions, large: LargeLabels) -> Aggregated
                 if options.annotators is not None:
                     write_table(options.annotators, _annotator_table(folder, fit))
             moved = [f"{options.engine}: {engine.traffic}."] if hasattr(engine, "traffic") else []
+            moved += [UNBOUNDED.format(options.engine)] if options.memory is not None and moved else []
     return AggregatedShards(
         method=method.name,
         reason=reason,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from crowdlogic.data.formats.parquet import read_parquet
-from crowdlogic.data.formats.parquet_footer import Compact, DamagedError, check_parquet
+from crowdlogic.data.formats.parquet_footer import Compact, DamagedError, check_footer, check_parquet
 from crowdlogic.errors import CrowdLogicError, FormatError
 
 TABLE = pl.DataFrame(
@@ -160,3 +161,21 @@ def test_an_aborting_file_ends_in_one_line(tmp_path: Any) -> None:
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
     assert "is not a parquet file that can be read" in done.stderr or "unpacks to more than" in done.stderr
+
+
+@pytest.mark.parametrize(("write", "options"), WRITERS)
+def test_the_footer_alone_is_checked_for_files_that_are_streamed(
+    tmp_path: Path, write: Any, options: dict[str, Any]
+) -> None:
+    content, place = write(TABLE, **options), tmp_path / "table.parquet"
+    place.write_bytes(content)
+    check_footer(place)
+
+    length = int.from_bytes(content[-8:-4], "little")
+    place.write_bytes(content[:4] + content[-8 - length :])  # the columns are gone, the footer is sound
+    with pytest.raises(FormatError, match=r"table\.parquet: .* \(a column lies outside of the file\)\."):
+        check_footer(place)
+
+    place.write_bytes(content[:-20])
+    with pytest.raises(FormatError, match=r"\(it does not begin and end with PAR1\)\."):
+        check_footer(place)

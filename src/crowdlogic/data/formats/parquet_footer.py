@@ -14,6 +14,7 @@ from __future__ import annotations
 import mmap
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from crowdlogic.data.limits import require_unpackable, unpacked_limit
@@ -149,6 +150,23 @@ def check_parquet(content: bytes | mmap.mmap, name: str) -> None:
         raise FormatError(f"{name}: is not a parquet file that can be read ({problem}).") from None
 
 
+def check_footer(path: Path) -> None:
+    """Refuse a Parquet file whose footer is damaged or names columns outside of it; pages are not looked at.
+
+    For files that are read in a stream, where the size of the table does not matter and walking over all its pages
+    would take as long as reading them.
+    """
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            footer, length = _footer(content), int.from_bytes(content[-8:-4], "little")
+            _table_size(footer)
+            for group in _list(footer, GROUPS):
+                for column in _list(group, COLUMNS):
+                    _column_bounds(column.get(CHUNK), len(content) - length)
+    except (DamagedError, AttributeError, TypeError, KeyError, ValueError) as problem:
+        raise FormatError(f"{path}: is not a parquet file that can be read ({problem}).") from None
+
+
 def _footer(content: bytes | mmap.mmap) -> dict[int, Any]:
     if len(content) < 12 or content[:4] != MAGIC or content[-4:] != MAGIC:
         raise DamagedError("it does not begin and end with PAR1")
@@ -201,18 +219,25 @@ def _width(chunk: dict[int, Any], leaf: dict[int, Any]) -> int:
     return WIDTHS[kind]
 
 
-def _check_column(content: bytes | mmap.mmap, chunk: dict[int, Any]) -> None:
-    """Walk over the pages of a column: each lies in the file, and together they hold what the footer says."""
+def _column_bounds(chunk: dict[int, Any], size: int) -> tuple[int, int]:
+    """Where the pages of a column begin and end, in a file of that size (or its part before the footer)."""
     begin = _int(chunk, DATA_PAGE)
     if DICTIONARY_PAGE in chunk and 0 < _int(chunk, DICTIONARY_PAGE) < begin:
         begin = _int(chunk, DICTIONARY_PAGE)
-    packed, unpacked, values = _int(chunk, PACKED), _int(chunk, UNPACKED), _int(chunk, VALUES)
+    end = begin + _int(chunk, PACKED)
+    if _int(chunk, VALUES) and (begin < 4 or end > size - 8):
+        raise DamagedError("a column lies outside of the file")
+    return begin, end
+
+
+def _check_column(content: bytes | mmap.mmap, chunk: dict[int, Any]) -> None:
+    """Walk over the pages of a column: each lies in the file, and together they hold what the footer says."""
+    unpacked, values = _int(chunk, UNPACKED), _int(chunk, VALUES)
+    begin, end = _column_bounds(chunk, len(content))
     if not values:
         return
-    if begin < 4 or begin + packed > len(content) - 8:
-        raise DamagedError("a column lies outside of the file")
     held = size = 0
-    for page, header_length in _pages(content, begin, begin + packed):
+    for page, header_length in _pages(content, begin, end):
         size += _int(page, PAGE_UNPACKED, most=1 << 31) + header_length
         data = page.get(DATA_V1) or page.get(DATA_V2)
         held += 0 if data is None else _int(data, 1, most=1 << 31)

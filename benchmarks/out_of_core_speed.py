@@ -25,6 +25,7 @@ import polars as pl
 
 from benchmarks.machine import describe_machine
 from crowdlogic.experiments.markdown import format_table
+from crowdlogic.numerics.arrays import Floats
 
 CLASSES, EACH, ANNOTATORS, ITERATIONS = 5, 5, 10_000, 10
 ROWS = 5_000_000
@@ -59,7 +60,7 @@ def generate(folder: Path, labels: int, seed: int) -> Path:
     return folder
 
 
-def _labels(rng: np.random.Generator, first: int, units: int, skill: np.ndarray) -> pl.DataFrame:  # type: ignore[type-arg]
+def _labels(rng: np.random.Generator, first: int, units: int, skill: Floats) -> pl.DataFrame:
     """Labels of a run of items, each by different annotators."""
     unit = np.repeat(np.arange(units), EACH)
     start, step = rng.integers(ANNOTATORS, size=units), rng.integers(1, ANNOTATORS // EACH, size=units)

@@ -92,9 +92,12 @@ def test_without_a_method_the_ensemble_is_chosen_and_the_reason_is_said(run: Run
 
     first, second = done.err.splitlines()
     assert first == (
-        "ensemble (chosen because it is not clearly worse than counting votes anywhere): 40 items, 4 annotators -> o.csv"
+        "ensemble (chosen because it does as well as counting votes or better, with few labels and with many): 40 items, 4 annotators -> o.csv"
     )
-    assert re.fullmatch(r"\d+ to \d+ of 40 labels are likely wrong, as on eleven public crowd sets\.", second)
+    assert re.fullmatch(
+        r"\d+ to \d+ of 40 labels are likely wrong, if annotators share their mistakes as in eleven public data sets \(fewer if they err independently\)\. To know better, .*",
+        second,
+    )
 
 
 def test_checking_some_items_at_random_is_advised_with_what_it_would_bring(run: Run) -> None:
@@ -103,8 +106,9 @@ def test_checking_some_items_at_random_is_advised_with_what_it_would_bring(run: 
     done = run("aggregate", "l.csv", "-o", "o.csv")
 
     assert re.fullmatch(
-        r"\d+ to \d+ of 400 labels are likely wrong, as on eleven public crowd sets; 50 more checked at random would "
-        r"narrow this to about ±\d+\.",
+        r"\d+ to \d+ of 400 labels are likely wrong, if annotators share their mistakes as in eleven public data sets "
+        r"\(fewer if they err independently\)\. To know better, check 30 items at random and give them with --anchors: "
+        r"that narrows it to about ±\d+\.",
         done.err.splitlines()[-1],
     )
 
@@ -129,7 +133,7 @@ def test_a_saved_estimate_keeps_what_its_confidence_rests_on(run: Run) -> None:
 
     calibration = load_estimate("kept").calibration
     assert calibration is not None
-    assert (calibration.source, calibration.anchors) == ("eleven public crowd sets", 0)
+    assert (calibration.source, calibration.anchors) == ("eleven public data sets", 0)
     assert 0 < calibration.correlation < 1
 
 
@@ -140,7 +144,7 @@ def test_enough_anchors_fit_the_scale_of_this_data(run: Run) -> None:
 
     done = run("aggregate", "l.csv", "-o", "o.csv", "--anchors", "g.csv")
 
-    assert "of 160 labels are likely wrong, by 40 known items of this data; 50 more checked" in done.err
+    assert "of 160 labels are likely wrong, judging by 40 items checked at random; 30 more would" in done.err
     answers = pl.read_csv("o.csv").filter(pl.col("item").is_in([f"i{i}" for i in range(40)]))
     assert answers["confidence"].to_list() == [1.0] * 40
 
@@ -418,7 +422,9 @@ def test_with_anchors_a_method_is_chosen_that_can_use_them(run: Run) -> None:
     done = run("aggregate", "l.csv", "-o", "o.csv", "--anchors", "g.csv")
 
     assert done.code == 0
-    assert done.err.startswith("ensemble (chosen because it is not clearly worse than counting votes anywhere): ")
+    assert done.err.startswith(
+        "ensemble (chosen because it does as well as counting votes or better, with few labels and with many): "
+    )
 
 
 @pytest.mark.parametrize(
@@ -468,7 +474,7 @@ def test_aggregate_writes_the_stable_table_and_says_one_line(run: Run) -> None:
 
     done = run("aggregate", "l.csv", "-m", "majority", "--ties", "first", "-o", "o.csv")
 
-    assert (done.code, done.out, done.err) == (0, "", "majority: 2 items, 3 annotators, 1 ties -> o.csv\n")
+    assert (done.code, done.out, done.err) == (0, "", "majority: 2 items, 3 annotators, 1 tie -> o.csv\n")
     header, first, second = Path("o.csv").read_text().splitlines()
     assert header == "item,label,confidence,p_x,p_y"
     assert first.startswith("u,x,0.5")  # two votes of three, in a file whose labels agree no more than chance

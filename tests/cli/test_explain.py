@@ -58,7 +58,8 @@ def test_the_bits_of_a_review_add_up_to_its_stated_confidence(run: Run) -> None:
     assert (unit["answer"], unit["confidence"]) == (kept["answer"], kept["confidence"])
     assert unit["sharpness"] < 1
     assert told.err.splitlines()[1:] == [
-        f"All bits are times {unit['sharpness']:.2f}: labels of one item depend on each other. As learnt: --raw."
+        f"Everything counts for {100 * unit['sharpness']:.0f}% of its face value, because annotators often make the same "
+        f"mistake on an item; --raw shows the full value."
     ]
     assert len(raw.err.splitlines()) == 1
     names = [line.split("│")[1].strip() for line in told.out.splitlines() if line.startswith("│")]

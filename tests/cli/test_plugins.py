@@ -61,6 +61,6 @@ def test_a_learning_method_a_classifier_and_a_predicate_are_listed_and_work(inst
     assert "crf-ma, toy-learner." in unwrap(shown.stdout)
     assert "prior, toy-model." in unwrap(shown.stdout)
     assert done.returncode == 0, done.stderr
-    assert "my.rules: 1 rules." in done.stderr
+    assert "my.rules: 1 rule." in done.stderr
     method = json.loads((tmp_path / "out/config.json").read_text())["method"]
     assert (method["name"], method["classifier"]["name"]) == ("toy-learner", "toy-model")

@@ -14,6 +14,7 @@ from tests.cli.conftest import WORDS, Result, write_simulated
 
 from crowdlogic.data.simulate import Simulation, simulate_sentiment
 from crowdlogic.learning.saved_run import load_run
+from crowdlogic.workflows.predict import PREDICTORS
 
 Run = Callable[..., Result]
 
@@ -28,7 +29,7 @@ def test_predictions_are_the_runs_own(run: Run, trained: Simulation, who: str) -
     assert table.columns == ["item", "label", "confidence", "p_negative", "p_positive"]
     assert table["item"].to_list() == trained.test.items.to_list()
     np.testing.assert_allclose(table.select("p_negative", "p_positive").to_numpy(), expected, rtol=0, atol=1e-12)
-    assert done.err == f"logic-lncl, {who}: 40 items, accuracy {right:.2f} % by its gold -> p.csv\n"
+    assert done.err == f"logic-lncl, {PREDICTORS[who]}: 40 items, accuracy {right:.2f} % by its gold -> p.csv\n"
 
 
 def test_the_confidence_is_calibrated_unless_it_is_wanted_as_learnt(run: Run, trained: Simulation) -> None:
@@ -104,7 +105,7 @@ def test_gold_of_other_classes_is_not_scored_and_the_items_are_answered(run: Run
     assert done.code == 0
     assert done.err.splitlines() == [
         "odd.csv: its gold has the class 'odd', which the run does not know, so nothing is scored.",
-        "logic-lncl, teacher: 40 items -> p.csv",
+        "logic-lncl, the classifier with the rules (teacher): 40 items -> p.csv",
     ]
     assert Path("p.csv").read_bytes() == Path("same.csv").read_bytes()
 
@@ -118,7 +119,7 @@ def test_gold_of_other_classes_is_not_scored_and_the_items_are_answered(run: Run
         ),
         (
             ["predict", "model", "no.csv", "-o", "p.csv"],
-            "no.csv: no such file. Beside it are: bio.rules, but.rules, gold.csv, items.csv, labels.csv, test.csv.",
+            "no.csv: no such file. Beside it are: gold.csv, items.csv, labels.csv, test.csv.",
         ),
         (["predict", "model", "test.csv", "-o", "/proc/p.csv"], "/proc/p.csv: "),
         (["predict", "model", "test.csv", "-o", "p.xyz"], "p.xyz: the suffix '.xyz' says no format."),

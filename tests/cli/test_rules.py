@@ -23,7 +23,7 @@ def test_good_rules_pass_the_check(run: Run) -> None:
 
     done = run("rules", "check", "r.rules", "--labels", "l.csv", "--items", "i.csv")
 
-    assert (done.code, done.out, done.err) == (0, "", "r.rules: 1 rules, 0 findings\n")
+    assert (done.code, done.out, done.err) == (0, "", "r.rules: 1 rule, 0 findings\n")
 
 
 def test_rules_about_texts_pass_the_check_against_labels_alone(run: Run) -> None:
@@ -34,7 +34,7 @@ def test_rules_about_texts_pass_the_check_against_labels_alone(run: Run) -> None
     good = run("rules", "check", "r.rules", "--labels", "l.csv")
     wrong = run("rules", "check", "w.rules", "--labels", "l.csv")
 
-    assert (good.code, good.out, good.err) == (0, "", "r.rules: 1 rules, 0 findings\n")
+    assert (good.code, good.out, good.err) == (0, "", "r.rules: 1 rule, 0 findings\n")
     assert (wrong.code, wrong.out.splitlines()[0]) == (
         1,
         "w.rules:1:37: 'spm' is no class. Did you mean 'spam'? The classes are ham, spam.",

@@ -59,14 +59,15 @@ def test_a_run_is_trained_and_told_of(run: Run, reviews: Simulation) -> None:
     assert lines[:3] == [
         f"labels.csv: {reviews.labels.n_labels} labels of 150 items by 12 annotators; classes negative, positive.",
         "No dev items: the labels of 10% of the items are held out for early stopping; the model is then refit with all labels.",
-        "but.rules: 1 rules.",
+        "but.rules: 1 rule.",
     ]
     assert [line.split(":")[0] for line in lines[3:6]] == [f"epoch {t} of at most 3" for t in (1, 2, 3)]
     assert "held-out log likelihood -0." in lines[3]
     assert lines[-1].startswith("logic-lncl: 150 items, 12 annotators, epoch ")
     assert re.fullmatch(
-        r"\d+ to \d+ of 150 labels are likely wrong, as on eleven public crowd sets; 50 more checked at random would "
-        r"narrow this to about ±\d+\. On new items it is calibrated by the labels of 15 held-out ones\.",
+        r"\d+ to \d+ of 150 labels are likely wrong, if annotators share their mistakes as in eleven public data sets "
+        r"\(fewer if they err independently\)\. To know better, check 30 items at random and give them with --anchors: "
+        r"that narrows it to about ±\d+\. On new items it is calibrated by the labels of 15 held-out ones\.",
         lines[-2],
     )
     again = [line for line in lines if line.startswith("refit with all labels, epoch ")]
@@ -405,7 +406,7 @@ def test_weak_labels_of_unlabelled_items_are_told_of(run: Run, reviews: Simulati
 
     done = run(*WORDS, "-o", "out", "--epochs", 1)
 
-    assert "1 items have no labels: they get answers, but are not learnt from." in done.err.splitlines()
+    assert "1 item has no labels: answered, but not learnt from." in done.err.splitlines()
     assert len(answers("out")) == 150
     assert np.isfinite(answers("out")["p_positive"].to_numpy()).all()
 

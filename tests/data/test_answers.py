@@ -116,8 +116,8 @@ def test_what_was_not_compared_is_remarked() -> None:
     gold = Answers(pl.Series(["u", "w", "z"]), ("1",), np.array([0, 0, -1]), source="g.csv")
 
     assert align_answers(predicted, gold).remarks == (
-        "1 items of p.csv are not in g.csv and are not scored.",
-        "1 units have no gold and are not scored.",
+        "1 item of p.csv: not in g.csv, so not scored.",
+        "1 answer without gold: not scored.",
         "The files share no class: 1.0 here, 1 there.",
     )
 
@@ -128,7 +128,7 @@ def test_tokens_that_differ_are_remarked(tmp_path: Path) -> None:
 
     pair = align_answers(read_answers(tmp_path / "p.conll"), read_answers(tmp_path / "g.conll"))
 
-    assert pair.remarks == ("1 tokens differ between the files; are they about the same sentences?",)
+    assert pair.remarks == ("1 token differs between the files; are they about the same sentences?",)
 
 
 def test_the_only_annotator_of_a_file_gives_answers_and_several_do_not() -> None:

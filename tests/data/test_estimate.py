@@ -111,7 +111,7 @@ def test_a_notebook_shows_the_first_answers_escaped() -> None:
     assert "&lt;u&gt;" in html
     assert "x &amp; y" in html
     assert "<u>" not in html
-    assert "majority: 1 units, 1 classes, converged" in html
+    assert "majority: 1 unit, 1 class, converged" in html
 
 
 def test_beliefs_that_are_no_probabilities_are_refused() -> None:

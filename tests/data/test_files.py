@@ -19,6 +19,7 @@ from crowdlogic.data.files import (
     make_folder,
     open_regular,
     read_member,
+    require_file,
     write_bytes,
     write_folder,
     written_together,
@@ -73,7 +74,7 @@ def test_an_absent_file_names_its_neighbours(tmp_path: Path) -> None:
     with pytest.raises(MissingDataError) as caught:
         read_labels(tmp_path / "lables.csv")
 
-    assert str(caught.value) == f"{tmp_path / 'lables.csv'}: no such file. Beside it are: labels.csv."
+    assert str(caught.value) == f"{tmp_path / 'lables.csv'}: no such file. Did you mean 'labels.csv'?"
 
 
 def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
@@ -258,3 +259,13 @@ def test_drafts_are_known_by_their_names() -> None:
     assert draft_target(".config.json.ab_d1234.part") == "config.json"
     assert draft_target(".x.part") is None
     assert draft_target("config.json.abcd1234.part") is None
+
+
+def test_a_missing_file_is_told_with_those_of_its_kind(tmp_path: Path) -> None:
+    for name in ("a.rules", "labels.csv", "z.jsonl"):
+        (tmp_path / name).touch()
+
+    with pytest.raises(MissingDataError, match=r"no such file\. Beside it are: labels\.csv\.$"):
+        require_file(tmp_path / "q.csv")
+    with pytest.raises(MissingDataError, match=r"no such file\. Beside it are: a\.rules, labels\.csv, z\.jsonl\.$"):
+        require_file(tmp_path / "q.parquet")

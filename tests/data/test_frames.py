@@ -110,7 +110,7 @@ def test_wide_columns_of_different_types_are_refused() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: from_arrays(["u"], ["a"], ["x"], weight=[1, 2]), "2 weights for 1 labels. Give one weight per label."),
+        (lambda: from_arrays(["u"], ["a"], ["x"], weight=[1, 2]), "2 weights for 1 label. Give one weight per label."),
         (
             lambda: from_arrays(["u"], ["a"], ["x"], weight=["q"]),
             "the lists, row 0: the weight 'q' is not a finite number of 0 or more. Correct the weight, or drop the column to count every label once.",

@@ -41,7 +41,7 @@ def test_a_pair_in_two_tables_is_refused_by_default() -> None:
         concatenate([from_dict({"u": {"a": "x"}}), from_dict({"u": {"a": "y"}})])
 
     assert str(caught.value) == (
-        "Annotator 'a' labels item 'u' in two tables, with another label in the second. Of 1 labels that repeat "
+        "Annotator 'a' labels item 'u' in two tables, with another label in the second. Of 1 label that repeat "
         "another table's, 1 differ from it. Say whether the first, the last or each counts: "
         'duplicates="first", "last" or "keep".'
     )

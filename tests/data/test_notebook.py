@@ -42,7 +42,7 @@ def test_missing_cells_are_empty_and_numbers_short() -> None:
 def test_labels_show_their_size_and_first_rows() -> None:
     html = from_arrays(["<u>"] * 30, [f"w{n}" for n in range(30)], ["x"] * 30)._repr_html_()
 
-    assert "30 labels, 1 items, 30 annotators, 1 classes" in html
+    assert "30 labels, 1 item, 30 annotators, 1 class" in html
     assert "&lt;u&gt;" in html
     assert "... 22 more rows" in html
 
@@ -52,9 +52,9 @@ def test_documents_and_sentences_show_themselves() -> None:
     tokens = sentences(["s"], [["New", "York"]])._repr_html_()
 
     assert "a &lt;i&gt;text&lt;/i&gt;" in texts
-    assert "1 items, gold for 1" in texts
+    assert "1 item, gold for 1" in texts
     assert "<td>York</td>" in tokens
-    assert "1 sequences, 2 tokens" in tokens
+    assert "1 sequence, 2 tokens" in tokens
 
 
 def test_labels_of_sequences_have_a_row_per_token() -> None:

@@ -15,10 +15,10 @@ from crowdlogic.data.simulate.crowds import simulate_crowd
 from crowdlogic.truth.calibrated import infer_calibrated
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.ensemble import Ensemble
-from crowdlogic.truth.expected_accuracy import accuracy_interval, describe_mistakes, describe_source, expected_accuracy
+from crowdlogic.truth.expected_accuracy import accuracy_interval, describe_mistakes, expected_accuracy
 from crowdlogic.truth.majority import MajorityVote
 
-CALIBRATION = Calibration(source="eleven public crowd sets", correlation=0.5, doubt=0.02, spread=0.04, sets=11)
+CALIBRATION = Calibration(source="eleven public data sets", correlation=0.5, doubt=0.02, spread=0.04, sets=11)
 
 
 def estimate(seed: int = 0) -> Estimate:
@@ -72,13 +72,18 @@ def test_the_sentence_says_how_many_and_by_what() -> None:
     found = accuracy_interval(0.83, n=1000, calibration=CALIBRATION)
 
     assert describe_mistakes(found) == (
-        "78 to 262 of 1,000 labels are likely wrong, as on eleven public crowd sets; 50 more checked at random would "
-        "narrow this to about ±75."
+        "78 to 262 of 1,000 labels are likely wrong, if annotators share their mistakes as in eleven public data sets "
+        "(fewer if they err independently). To know better, check 30 items at random and give them with --anchors: that "
+        "narrows it to about ±80."
     )
     assert describe_mistakes(accuracy_interval(0.9, n=30, calibration=CALIBRATION), "tag") == (
-        "0 to 7 of 30 tags are likely wrong, as on eleven public crowd sets."
+        "0 to 7 of 30 tags are likely wrong, if annotators share their mistakes as in eleven public data sets."
     )
-    assert describe_source(replace(CALIBRATION, anchors=40)) == "by 40 known items of this data"
+    checked = accuracy_interval(0.83, n=1000, calibration=replace(CALIBRATION, anchors=40))
+    assert describe_mistakes(checked) == (
+        "92 to 248 of 1,000 labels are likely wrong, judging by 40 items checked at random; 30 more would narrow this to "
+        "about ±71."
+    )
 
 
 def test_it_shows_itself_on_one_line_and_takes_the_outcome_of_a_training() -> None:

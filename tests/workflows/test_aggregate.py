@@ -32,12 +32,12 @@ def test_nothing_is_printed_and_the_result_says_it_all(capfd: pytest.CaptureFixt
     assert capfd.readouterr() == ("", "")
     assert (result.method, result.reason) == ("majority", "")
     assert (
-        result.message == "majority: 3 items, 3 annotators, 1 ties, 1 without labels and so without an answer -> o.csv"
+        result.message == "majority: 3 items, 3 annotators, 1 tie, 1 without labels and so without an answer -> o.csv"
     )
     assert result.notices[0] == "1 of 6 rows has no label and was left out."
     figures = result.figures()
     assert (figures["method"], figures["accuracy"]) == ("majority", 0.75)  # the tie counts half
-    assert figures["expected_accuracy"]["source"] == "eleven public crowd sets"
+    assert figures["expected_accuracy"]["source"] == "eleven public data sets"
     assert figures["expected_accuracy"]["low"] < figures["expected_accuracy"]["mean"]
     assert result.confidence_message == ""  # two answers are too few to speak of
     assert result.table().rows == [("accuracy", "75.00 %")]
@@ -47,7 +47,7 @@ def test_nothing_is_printed_and_the_result_says_it_all(capfd: pytest.CaptureFixt
 def test_the_reason_for_a_method_is_in_the_message() -> None:
     result = aggregate(AggregateOptions(labels="l.csv", out="o.csv"))
 
-    assert result.reason == "it is not clearly worse than counting votes anywhere"
+    assert result.reason == "it does as well as counting votes or better, with few labels and with many"
     assert result.message.startswith(f"ensemble (chosen because {result.reason}): 3 items")
 
 

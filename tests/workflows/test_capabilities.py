@@ -23,7 +23,7 @@ def test_documents_refuse_methods_of_sentences_and_say_why() -> None:
     assert "dawid-skene" in found.methods
     assert found.refused["bsc-seq"] == "it models the tags of sentences"
     assert found.suggested == "ensemble"
-    assert found.reason == "it is not clearly worse than counting votes anywhere"
+    assert found.reason == "it does as well as counting votes or better, with few labels and with many"
 
 
 def test_sentences_allow_every_method() -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from crowdlogic.data.tagging import Scheme
+from crowdlogic.workflows.aggregate import AggregateOptions, aggregate
 from crowdlogic.workflows.evaluate import EvaluateOptions, evaluate
 
 
@@ -29,3 +32,24 @@ def test_spans_have_scores_by_type_and_items_do_not(tmp_path: Path) -> None:
     assert len(items.tables()) == 1
     assert "per_type" in spans.figures()
     assert "per_type" not in items.figures()
+
+
+def test_gold_that_was_given_as_anchors_is_no_test_and_that_is_said(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=40)
+    given = [(i, j, truth[i] if rng.random() < 0.8 else 1 - truth[i]) for i in range(40) for j in range(5)]
+    (tmp_path / "l.csv").write_text("item,annotator,label\n" + "".join(f"i{i},a{j},c{k}\n" for i, j, k in given))
+    (tmp_path / "g.csv").write_text("item,label\n" + "".join(f"i{i},c{k}\n" for i, k in enumerate(truth)))
+    (tmp_path / "some.csv").write_text("item,label\n" + "".join(f"i{i},c{truth[i]}\n" for i in range(10)))
+    labels, gold, some, out = (str(tmp_path / name) for name in ("l.csv", "g.csv", "some.csv", "o.csv"))
+
+    aggregate(AggregateOptions(labels=labels, out=out, anchors=some))
+    (part,) = evaluate(EvaluateOptions(predicted=out, gold=gold)).notices
+    *_, whole = evaluate(EvaluateOptions(predicted=out, gold=some)).notices
+    aggregate(AggregateOptions(labels=labels, out=out))
+    without = evaluate(EvaluateOptions(predicted=out, gold=gold)).notices
+
+    said = "have a confidence of exactly 1 and are right, as items are whose truth was given (--anchors): then they are no test."
+    assert part.startswith(f"10 of 40 scored items {said} Of the other 30, ")
+    assert whole.startswith(f"10 of 10 scored items {said} Score other items.")
+    assert without == ()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crowdlogic.errors import OptionError
+from crowdlogic.errors import LabelError, OptionError
 from crowdlogic.workflows.inputs import InputOptions, parse_columns, parse_names, read_vocabulary
 
 
@@ -104,3 +104,17 @@ def test_several_columns_may_be_named_at_once() -> None:
         "annotator": "who",
         "label": "yes, or no",
     }
+
+
+def test_columns_that_no_list_knows_are_suggested_by_what_they_hold(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("doc,who,verdict\n1,a,x\n1,b,x\n2,a,y\n2,b,x\n3,a,y\n3,b,y\n")
+    words = "--column item=doc --column label=verdict --column annotator=who"
+
+    with pytest.raises(LabelError, match=f" By what the columns hold, this may be it: {words}$"):
+        InputOptions().read_crowd(str(path))
+    with pytest.raises(LabelError, match=r'columns=\{"annotator": "NAME"\}\)\.$'):
+        InputOptions().read_crowd_plainly(str(path))
+
+    named = InputOptions(columns={"item": "doc", "label": "verdict", "annotator": "who"})
+    assert named.read_crowd(str(path)).labels.n_labels == 6

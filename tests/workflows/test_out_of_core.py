@@ -89,7 +89,7 @@ def test_the_choice_is_said_and_so_is_what_is_stated(tmp_path: Path) -> None:
         result.notices[0].startswith("700 labels would take about 137 KiB of memory, more than ")
     )
     assert result.message.startswith(
-        "ensemble (chosen because it is not clearly worse than counting votes anywhere): 200"
+        "ensemble (chosen because it does as well as counting votes or better, with few labels and with many): 200"
     )
     assert result.confidence_message == in_memory.confidence_message
 

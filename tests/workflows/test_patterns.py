@@ -62,7 +62,7 @@ def test_items_with_several_labels_of_one_annotator_are_refused() -> None:
         read_patterns(patterns, TableSource("p.csv", first_row=2), WIDE)
 
     assert str(caught.value) == (
-        "p.csv, row 3: 1 items have several labels of one annotator. "
+        "p.csv, row 3: 1 item has several labels of one annotator. "
         "Keep one of these labels in the table, and group it again."
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from tests.workflows.conftest import Trained
 
 from crowdlogic.workflows.predict import PredictOptions, predict
+from crowdlogic.workflows.train import prepare_training
 
 
 @pytest.mark.parametrize("student", [False, True])
@@ -24,7 +26,7 @@ def test_answers_are_the_runs_and_are_scored_by_gold(trained: Trained, tmp_path:
     beliefs = table.select("p_negative", "p_positive").to_numpy()
     np.testing.assert_allclose(result.estimate.beliefs, beliefs, rtol=0, atol=1e-12)
     assert result.score == ("accuracy", pytest.approx((table["label"] == gold["label"]).mean(), abs=1e-12))
-    who = "student" if student else "teacher"
+    who = "the classifier alone (student)" if student else "the classifier with the rules (teacher)"
     assert result.message == f"logic-lncl, {who}: 40 items, accuracy {100 * result.score[1]:.2f} % by its gold -> {out}"
 
 
@@ -56,3 +58,13 @@ def test_texts_without_names_are_numbered_and_that_is_said(trained: Trained, tmp
     assert pl.read_csv(out)["item"].to_list() == [0, 1]
     np.testing.assert_array_equal(done.estimate.beliefs, expected.estimate.beliefs)
     assert not any("numbered" in one for one in expected.notices)
+
+
+def test_without_rules_nobody_is_called_a_student(trained: Trained, tmp_path: Path) -> None:
+    run, out = tmp_path / "run", str(tmp_path / "p.csv")
+    prepare_training(replace(trained.options, rules=None, test=None, epochs=1), run).train()
+
+    made = predict(PredictOptions(run=str(run), items=trained.file("test.csv"), out=out))
+
+    assert made.predictor == "classifier"
+    assert made.message.startswith("logic-lncl, the classifier: ")

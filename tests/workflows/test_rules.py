@@ -24,7 +24,7 @@ def test_classes_come_from_labels_items_or_names(trained: Trained, tmp_path: Pat
     ]
     found = [check_rules(CheckRulesOptions(rules=str(rules), **source)) for source in sources]  # type: ignore[arg-type]
 
-    assert unknown.message == f"{rules}: 1 rules, 0 findings"
+    assert unknown.message == f"{rules}: 1 rule, 0 findings"
     for checked in found:
         assert checked.figures()[0]["message"].startswith("'positve' is no class. Did you mean 'positive'?")
 

@@ -24,7 +24,7 @@ def test_everything_is_read_and_said(trained: Trained) -> None:
     assert inputs.notices == (
         f"{trained.options.labels}: {labels.n_labels:,} labels of 120 items by 10 annotators; classes negative, positive.",
         "No dev items: the labels of 10% of the items are held out for early stopping; the model is then refit with all labels.",
-        "but.rules: 1 rules.",
+        "but.rules: 1 rule.",
     )
 
 
@@ -41,7 +41,7 @@ def test_items_without_labels_are_noticed(trained: Trained, tmp_path: Path) -> N
 
     notices = read_training_inputs(replace(trained.options, labels=str(tmp_path / "l.csv"))).notices
 
-    assert "1 items have no labels: they get answers, but are not learnt from." in notices
+    assert "1 item has no labels: answered, but not learnt from." in notices
 
 
 def test_labels_without_items_and_rules_with_errors_are_refused(trained: Trained, tmp_path: Path) -> None:

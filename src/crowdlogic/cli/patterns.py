@@ -9,6 +9,7 @@ import typer
 from crowdlogic.cli.console import say, show_lines
 from crowdlogic.cli.options import ToOption, reads_labels
 from crowdlogic.data.pattern_sql import COUNT
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import OptionError
 from crowdlogic.workflows.inputs import InputOptions, parse_names
 from crowdlogic.workflows.patterns import PatternOptions, pattern_query, write_patterns
@@ -61,4 +62,5 @@ def command(
         show_lines([pattern_query(options) + ";"])
         return
     found = write_patterns(options)
-    say(f"{found[COUNT].sum():,} items have {len(found):,} patterns -> {out}")
+    items = pluralise(int(found[COUNT].sum()), "item has", "items have")
+    say(f"{items} {pluralise(len(found), 'pattern')} -> {out}")

@@ -13,6 +13,7 @@ from crowdlogic.data.corpus import UNKNOWN, Corpus
 from crowdlogic.data.estimate import NO_ANSWER, Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes, Names, find, sort_classes
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import CorpusError, DataError, name_list
 from crowdlogic.numerics.arrays import Bools, Ints
 
@@ -195,16 +196,17 @@ def _remarks(predicted: Answers, gold: Answers, units: Ints, pair: AlignedAnswer
     """What a user should know about units that were not compared as expected."""
     extra = int(np.count_nonzero(find(predicted.items, gold.items) < 0))
     if extra:
-        yield f"{extra:,} items of {predicted.source} are not in {gold.source} and are not scored."
+        yield f"{pluralise(extra, 'item')} of {predicted.source}: not in {gold.source}, so not scored."
     unknown = int(np.count_nonzero(pair.gold < 0))
     if unknown:
-        yield f"{unknown:,} units have no gold and are not scored."
+        yield f"{pluralise(unknown, 'answer')} without gold: not scored."
     if not {str(name) for name in predicted.classes} & {str(name) for name in gold.classes}:
         yield f"The files share no class: {name_list(predicted.classes)} here, {name_list(gold.classes)} there."
     if predicted.tokens is not None and gold.tokens is not None:
         differ = sum(u >= 0 and predicted.tokens[u] != token for u, token in zip(units, gold.tokens, strict=True))
         if differ:
-            yield f"{differ:,} tokens differ between the files; are they about the same sentences?"
+            tokens = pluralise(differ, "token differs", "tokens differ")
+            yield f"{tokens} between the files; are they about the same sentences?"
 
 
 def _recode(codes: Ints, names: Classes, classes: Classes) -> Ints:

@@ -16,6 +16,7 @@ from crowdlogic.data.intake.dataframes import to_pandas
 from crowdlogic.data.labels import CrowdLabels, find_codes, split_codes
 from crowdlogic.data.names import Classes, Names, class_column, find, merge_classes, sort_classes
 from crowdlogic.data.notebook import SHOWN_ROWS, html_table
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import CorpusError, name_list
 from crowdlogic.numerics.arrays import Floats, Ints, read_only
 
@@ -186,8 +187,9 @@ class Corpus:
     def _facts(self) -> str:
         known = 0 if self.gold is None else int((self.gold != UNKNOWN).sum())
         if self.is_sequential:
-            return f"{len(self.items):,} sequences, {self.n_units:,} tokens, gold for {known:,}"
-        return f"{len(self.items):,} items, gold for {known:,}"
+            size = f"{pluralise(len(self.items), 'sequence')}, {pluralise(self.n_units, 'token')}"
+            return f"{size}, gold for {known:,}"
+        return f"{pluralise(len(self.items), 'item')}, gold for {known:,}"
 
 
 def align(labels: CrowdLabels, corpus: Corpus) -> tuple[CrowdLabels, Corpus]:

@@ -17,6 +17,7 @@ from crowdlogic.data.intake.dataframes import to_pandas
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes, ClassName, Names, class_column
 from crowdlogic.data.notebook import SHOWN_ROWS, html_table
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import DataError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, read_only
 from crowdlogic.numerics.sums import row_sums
@@ -177,7 +178,8 @@ class Estimate:
         unanswered = int((~self.answered).sum())
         convergence = "converged" if self.converged else "did not converge"
         without = f", {unanswered:,} without an answer" if unanswered else ""
-        return f"{self.method}: {len(self.answer):,} units, {len(self.classes)} classes{without}, {convergence}"
+        size = f"{pluralise(len(self.answer), 'unit')}, {pluralise(len(self.classes), 'class', 'classes')}"
+        return f"{self.method}: {size}{without}, {convergence}"
 
 
 def make_estimate(

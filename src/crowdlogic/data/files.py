@@ -6,6 +6,7 @@ unpack to is limited (`data/limits.py`).
 
 from __future__ import annotations
 
+import difflib
 import gzip
 import io
 import os
@@ -260,11 +261,16 @@ def require_file(path: str | Path) -> Path:
 
 
 def _hint_beside(path: Path) -> str:
+    """The file beside it that has nearly its name; else those of its kind, or all where there are none."""
     try:
         beside = sorted(p.name for p in path.parent.iterdir() if p.is_file())
     except (OSError, ValueError):
         return ""
-    return f" Beside it are: {name_list(beside)}." if beside else ""
+    alike = [name for name in beside if Path(name).suffix == path.suffix] or beside
+    near = difflib.get_close_matches(path.stem, [Path(name).stem for name in alike], n=1)
+    if near:
+        return f" Did you mean {next(name for name in alike if Path(name).stem == near[0])!r}?"
+    return f" Beside it are: {name_list(alike)}." if alike else ""
 
 
 def _no_regular_file(path: str | Path) -> FormatError:

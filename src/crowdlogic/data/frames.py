@@ -111,7 +111,8 @@ def from_arrays(
     if weight is not None:
         table["weight"] = to_column("weight", np.asarray(weight).tolist())
         if len(table["weight"]) != len(labels):
-            raise LabelError(f"{len(table['weight']):,} weights for {len(labels):,} labels. Give one weight per label.")
+            given = pluralise(len(table["weight"]), "weight")
+            raise LabelError(f"{given} for {pluralise(len(labels), 'label')}. Give one weight per label.")
     return build_labels(pl.DataFrame(table), LISTS, classes=classes, duplicates=duplicates)
 
 

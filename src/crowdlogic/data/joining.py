@@ -10,6 +10,7 @@ import polars as pl
 from crowdlogic.data.intake.contract import Duplicates, Intake
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Names, find, sort_classes
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import LabelError, OptionError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 
@@ -79,7 +80,7 @@ def _refuse_contradictions(
         who, what = names[1][int(differs["annotator"][0])], names[0][int(differs["item"][0])]
         raise LabelError(
             f"Annotator {who!r} labels item {what!r} in two tables, with another label in the second. Of "
-            f"{len(found):,} labels that repeat another table's, {len(differs):,} differ from it. "
+            f"{pluralise(len(found), 'label')} that repeat another table's, {len(differs):,} differ from it. "
             f'Say whether the first, the last or each counts: duplicates="first", "last" or "keep".'
         )
 

@@ -17,6 +17,7 @@ from crowdlogic.data.intake.contract import Intake
 from crowdlogic.data.intake.dataframes import to_column, to_pandas
 from crowdlogic.data.names import Classes, Names, class_column, find
 from crowdlogic.data.notebook import SHOWN_ROWS, html_table
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import LabelError, OptionError, did_you_mean, name_list
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, read_only, stable_order
 
@@ -267,10 +268,10 @@ class CrowdLabels:
         return f"CrowdLabels({self._facts()})"
 
     def _facts(self) -> str:
-        units = f" of {self.n_units:,} units" if self.is_sequential else ""
+        units = f" of {pluralise(self.n_units, 'unit')}" if self.is_sequential else ""
         return (
-            f"{self.n_labels:,} labels, {len(self.items):,} items{units}, "
-            f"{len(self.annotators):,} annotators, {self.n_classes} classes"
+            f"{pluralise(self.n_labels, 'label')}, {pluralise(len(self.items), 'item')}{units}, "
+            f"{pluralise(len(self.annotators), 'annotator')}, {pluralise(self.n_classes, 'class', 'classes')}"
         )
 
 

@@ -86,7 +86,7 @@ PUBLIC_CROWDS = Dependence(
     spread=0.04,
     sharpness_spread=0.25,
     sets=11,
-    source="eleven public crowd sets",
+    source="eleven public data sets",
     span_shift=-0.77,
     span_slope=0.79,
 )

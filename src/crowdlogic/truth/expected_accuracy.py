@@ -15,14 +15,14 @@ import numpy as np
 
 from crowdlogic.data.estimate import Calibration, Estimate
 from crowdlogic.data.span_confidence import span_confidence
-from crowdlogic.data.wording import approximate
+from crowdlogic.data.wording import approximate, pluralise
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.student import student_quantile
 
 LEVEL = 0.95
 """The level of the interval."""
-CHECKED = 50
-"""How many items checked at random the advice speaks of."""
+CHECKED = 30
+"""How many items checked at random the advice speaks of: enough to fit the scale by them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,11 +81,16 @@ def describe_mistakes(expected: ExpectedAccuracy, noun: str = "label") -> str:
     """How many answers are likely wrong, what that rests on, and what checking some at random would change."""
     few, many = expected.mistakes
     share = f"{few:,} to {many:,}" if few < many else f"{many:,}"
-    said = f"{share} of {expected.n:,} {noun}s are likely wrong, {describe_source(expected.calibration)}"
+    said = f"{share} of {pluralise(expected.n, noun)} are likely wrong, {describe_source(expected.calibration)}"
     if expected.n <= CHECKED:
         return f"{said}."
     narrowed = round(expected.n * expected.half_width_after(CHECKED))
-    return f"{said}; {CHECKED} more checked at random would narrow this to about ±{narrowed:,}."
+    if expected.calibration.anchors:
+        return f"{said}; {CHECKED} more would narrow this to about ±{narrowed:,}."
+    return (
+        f"{said} (fewer if they err independently). To know better, check {CHECKED} items at random and give them with "
+        f"--anchors: that narrows it to about ±{narrowed:,}."
+    )
 
 
 def describe_spans(estimate: Estimate) -> str:
@@ -95,16 +100,16 @@ def describe_spans(estimate: Estimate) -> str:
         return ""
     wrong = float((1.0 - confidence).sum())
     return (
-        f"{approximate(wrong).capitalize()} of {len(spans):,} spans are likely wrong (boundaries or type), as on a "
-        f"public set of named entities; check some at random to be sure."
+        f"{approximate(wrong).capitalize()} of {len(spans):,} spans are likely wrong (boundaries or type), if "
+        f"annotators share their mistakes as in a public data set of named entities; check some at random to be sure."
     )
 
 
 def describe_source(calibration: Calibration) -> str:
     """What a confidence rests on, in words."""
     if calibration.anchors:
-        return f"by {calibration.anchors:,} known items of this data"
-    return f"as on {calibration.source}"
+        return f"judging by {pluralise(calibration.anchors, 'item')} checked at random"
+    return f"if annotators share their mistakes as in {calibration.source}"
 
 
 def _uncertain(estimate: Estimate) -> Floats:

@@ -120,6 +120,10 @@ FEW = 2
 """Minimum number of labels per annotator and class for estimating anything about annotators of tags."""
 
 
+WHY_ENSEMBLE = "it does as well as counting votes or better, with few labels and with many"
+"""Why the ensemble is the default, in words."""
+
+
 def choose_method(labels: CrowdLabels) -> tuple[str, str]:
     """The name of the method that suits the labels, and the reason.
 
@@ -136,7 +140,7 @@ def choose_method(labels: CrowdLabels) -> tuple[str, str]:
     if each >= FEW and find_labelling_functions(labels).any():
         return "mace", "most labels are of annotators who only ever give one class"
     if not (labels.is_sequential and is_span_tag_set(labels.classes)):
-        return "ensemble", "it is not clearly worse than counting votes anywhere"
+        return "ensemble", WHY_ENSEMBLE
     why = f"it suits {each:.1f} labels per annotator and class"
     if each < FEW:
         return "majority", why

@@ -18,6 +18,7 @@ from crowdlogic.data.intake.odd_labels import single_class
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import find
 from crowdlogic.data.tagging import is_span_tag_set
+from crowdlogic.data.wording import pluralise
 from crowdlogic.data.writing import write_estimate, write_table
 from crowdlogic.errors import DataError, OptionError, name_list
 from crowdlogic.numerics.arrays import Floats
@@ -287,7 +288,8 @@ def _write_answers(options: AggregateOptions, estimate: Estimate, crowd: Crowd) 
     parts = [None if corpus is None else corpus.take_items(items) for items in (unsure, sure)]
     write_relabel_list(relabelled, take_items(estimate, unsure), crowd.labels, parts[0], format=options.format)
     write_estimate(options.out, take_items(estimate, sure), corpus=parts[1], format=options.format)
-    return f"{options.out} ({len(sure):,} items), {relabelled} ({len(unsure):,} items to label again, below {least:g})"
+    again = f"{relabelled} ({pluralise(len(unsure), 'item')} to label again, below {least:g})"
+    return f"{options.out} ({pluralise(len(sure), 'item')}), {again}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -399,12 +401,12 @@ def unit_noun(estimate: Estimate) -> str:
 def describe_estimate(estimate: Estimate) -> str:
     """What was answered, in one clause."""
     kind = (
-        f"{len(estimate.items):,} sentences, {len(estimate.answer):,} tokens"
+        f"{pluralise(len(estimate.items), 'sentence')}, {pluralise(len(estimate.answer), 'token')}"
         if estimate.offsets is not None
-        else f"{len(estimate.items):,} items"
+        else pluralise(len(estimate.items), "item")
     )
     open_units = int(np.count_nonzero(~estimate.answered))
-    parts = [kind, f"{len(estimate.annotators):,} annotators"]
-    parts += [f"{estimate.tied:,} ties"] if estimate.tied else []
+    parts = [kind, pluralise(len(estimate.annotators), "annotator")]
+    parts += [pluralise(estimate.tied, "tie")] if estimate.tied else []
     parts += [f"{open_units:,} without labels and so without an answer"] if open_units else []
     return ", ".join(parts)

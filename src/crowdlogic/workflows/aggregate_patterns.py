@@ -20,6 +20,7 @@ from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.pattern_tables import group_rows, is_pattern_table, join_rows
 from crowdlogic.data.reading import read_table
+from crowdlogic.data.wording import pluralise
 from crowdlogic.data.writing import write_table
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats
@@ -103,8 +104,9 @@ class AggregatedPatterns:
         """The outcome in one sentence."""
         why = f" (chosen because {self.reason})" if self.reason else ""
         return (
-            f"{self.method}{why}: {int(self.times.sum()):,} items in {len(self.times):,} patterns, "
-            f"{len(self.estimate.annotators):,} annotators -> {self.written}"
+            f"{self.method}{why}: {pluralise(int(self.times.sum()), 'item')} in "
+            f"{pluralise(len(self.times), 'pattern')}, {pluralise(len(self.estimate.annotators), 'annotator')} -> "
+            f"{self.written}"
         )
 
     @property

@@ -6,10 +6,16 @@ Where exactly one choice of columns is like that, it is worth asking about; noth
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from itertools import permutations
 
 import polars as pl
+
+from crowdlogic.data.files import InputFile
+from crowdlogic.data.formats.detection import detect_format
+from crowdlogic.data.formats.tables import TableFormat
+from crowdlogic.data.intake.columns import find_roles
 
 MOST_COLUMNS = 8
 """Tables with more columns than this that could be something are left alone."""
@@ -18,6 +24,8 @@ MOST_CLASSES = 50
 TEXT_LENGTH = 25
 """A column whose cells have more characters than this on average holds texts."""
 NEEDED = ("item", "annotator", "label")
+GUESSED = (*NEEDED, "text")
+"""The roles of columns that are guessed by what they hold."""
 
 
 def guess_columns(table: pl.DataFrame, known: Mapping[str, str]) -> dict[str, str]:
@@ -40,6 +48,26 @@ def guess_columns(table: pl.DataFrame, known: Mapping[str, str]) -> dict[str, st
     if len(found) != 1:
         return {}
     return {**found[0], **_text_column(cells, found[0], texts)}
+
+
+def suggest_columns(path: str, format: str | None, chosen: Mapping[str, str] | None) -> str:
+    """The options --column that name the columns of a table of labels, if their contents leave one choice; else empty.
+
+    Args:
+        path: The file.
+        format: The name of its format; None to detect it.
+        chosen: Role -> column, as given.
+    """
+    file = InputFile(path)
+    found = detect_format(file, format)
+    if not isinstance(found, TableFormat):
+        return ""
+    table = found.read_table(file)[0]
+    if not {*(chosen or {}).values()} <= {*table.columns}:
+        return ""
+    known = find_roles(table.columns, chosen)
+    guessed = guess_columns(table, {role: name for role, name in known.items() if role in GUESSED})
+    return " ".join(f"--column {shlex.quote(f'{role}={name}')}" for role, name in guessed.items())
 
 
 def _mean_length(column: pl.Series) -> float:

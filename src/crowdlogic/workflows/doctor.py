@@ -21,15 +21,13 @@ from crowdlogic.data.reading import read_answers, read_corpus
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import DataError, OptionError
 from crowdlogic.workflows.capabilities import Capabilities, find_capabilities
-from crowdlogic.workflows.column_guess import guess_columns
+from crowdlogic.workflows.column_guess import suggest_columns
 from crowdlogic.workflows.inputs import InputOptions
 from crowdlogic.workflows.label_facts import LabelFacts, count_labels
 from crowdlogic.workflows.tables import ResultTable
 
 Contents = TypeVar("Contents")
 
-GUESSED = ("item", "annotator", "label", "text")
-"""The roles of columns that may be guessed."""
 MOST_WIDE_CLASSES = 50
 """A table with more different cells than this is hardly one of a label per annotator and item."""
 
@@ -119,7 +117,7 @@ def diagnose(options: DoctorOptions) -> Diagnosis:
         raise OptionError("doctor may read a file more than once, so it needs a file, not standard input.")
     found = detect_format(InputFile(options.file), options.input.format)
     try:
-        return _describe_crowd(options, found, options.input.read_crowd(options.file))
+        return _describe_crowd(options, found, options.input.read_crowd_plainly(options.file))
     except DataError as problem:
         return _describe_trouble(options, found, str(problem))
 
@@ -200,7 +198,7 @@ def _given_words(options: DoctorOptions) -> str:
 
 def _describe_trouble(options: DoctorOptions, format: FileFormat, problem: str) -> Diagnosis:
     """The diagnosis of a file that cannot be read as labels: what would help, or what else it is."""
-    guessed = tuple(_guessed_columns(options, format))
+    guessed = tuple(_guessed_columns(options))
     found = _describe_with_other_options(options, format) or _describe_other_contents(options, format)
     if found is not None and not guessed:
         return replace(found, problem=problem)
@@ -216,22 +214,18 @@ def _describe_trouble(options: DoctorOptions, format: FileFormat, problem: str) 
     )
 
 
-def _guessed_columns(options: DoctorOptions, format: FileFormat) -> Iterator[str]:
+def _guessed_columns(options: DoctorOptions) -> Iterator[str]:
     """The command that names the columns of a table of labels, where their contents leave one choice."""
-    table = _attempt(lambda: format.read_table(InputFile(options.file))[0]) if isinstance(format, TableFormat) else None
-    if table is None or options.input.wide:
-        return
-    known = find_roles(table.columns, options.input.columns)
-    guessed = guess_columns(table, {role: name for role, name in known.items() if role in GUESSED})
-    words = " ".join(f"--column {shlex.quote(f'{role}={name}')}" for role, name in guessed.items())
-    if guessed:
+    given = options.input
+    words = None if given.wide else _attempt(lambda: suggest_columns(options.file, given.format, given.columns))
+    if words:
         yield f"By what the columns hold, this may be it: crowdlogic doctor {shlex.quote(options.file)} {words}"
 
 
 def _describe_with_other_options(options: DoctorOptions, format: FileFormat) -> Diagnosis | None:
     """The diagnosis with the first options that make the file readable."""
     for words, other in _other_options(options.input, format):
-        crowd = _attempt(bind(other.read_crowd, options.file))
+        crowd = _attempt(bind(other.read_crowd_plainly, options.file))
         if crowd is not None and (not other.wide or _is_plausible(crowd)):
             found = _describe_crowd(options, format, crowd, words=words)
             return replace(found, contents=f"{found.contents}, if read with{words}")

@@ -16,6 +16,7 @@ import numpy as np
 
 from crowdlogic.data.answers import AlignedAnswers, Answers, align_answers, answers_from_estimate, answers_from_gold
 from crowdlogic.data.corpus import UNKNOWN
+from crowdlogic.data.estimate import NO_ANSWER
 from crowdlogic.data.reading import read_answers
 from crowdlogic.data.tagging import Scheme, is_span_tag_set
 from crowdlogic.data.wording import pluralise
@@ -105,12 +106,35 @@ def evaluate(options: EvaluateOptions) -> Evaluation:
     if options.unanswered is Unanswered.skip:
         pair = pair.without(pair.unanswered)
     scores, by_type = _score(pair, options)
+    is_tags = pair.offsets is not None
     return Evaluation(
         title=f"{predicted.source} against {gold.source}",
         scores={"coverage": 1 - missing / max(n, 1), **scores},
         by_type=by_type,
-        notices=(*pair.remarks, *_describe_missing(missing, n, options.unanswered, is_tags=pair.offsets is not None)),
+        notices=(
+            *pair.remarks,
+            *_describe_missing(missing, n, options.unanswered, is_tags=is_tags),
+            *_describe_known(pair, "token" if is_tags else "item"),
+        ),
     )
+
+
+def _describe_known(pair: AlignedAnswers, noun: str) -> Iterator[str]:
+    """How many answers are certain and right: what is known of these items was given, and their score is no test."""
+    if pair.beliefs is None:
+        return
+    scored = (pair.gold != UNKNOWN) & (pair.predicted != NO_ANSWER)
+    rows = np.flatnonzero(scored)
+    certain = pair.beliefs[rows, pair.predicted[rows]] >= 1.0
+    if certain.any() and (pair.predicted[rows] == pair.gold[rows])[certain].all():
+        others = int((~certain).sum())
+        right = int((pair.predicted[rows] == pair.gold[rows])[~certain].sum())
+        rest = f"Of the other {others:,}, {right:,} are right." if others else "Score other items."
+        known = f"{int(certain.sum()):,} of {pluralise(len(rows), f'scored {noun}')}"
+        yield (
+            f"{known} have a confidence of exactly 1 and are right, as "
+            f"{noun}s are whose truth was given (--anchors): then they are no test. {rest}"
+        )
 
 
 def _describe_missing(missing: int, n: int, policy: Unanswered, *, is_tags: bool) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.explain import BIT, Evidence, RuleEvidence
 from crowdlogic.learning.saved_run import load_run
@@ -51,7 +52,10 @@ class Explanation:
         sharpness = float(self.evidence.sharpness[self.units[0]])
         if sharpness == 1.0:
             return ()
-        return (f"All bits are times {sharpness:.2f}: labels of one item depend on each other. As learnt: --raw.",)
+        return (
+            f"Everything counts for {100 * sharpness:.0f}% of its face value, because annotators often make the same "
+            f"mistake on an item; --raw shows the full value.",
+        )
 
     def _interaction_notice(self) -> tuple[str, ...]:
         """That the bits of rules do not add up by themselves, if they do not."""
@@ -102,7 +106,7 @@ def explain(run: str, item: str, *, token: int | None = None, calibrated: bool =
     if token is not None and loaded.estimate.offsets is None:
         raise OptionError(f"--token {token}: {item} is a text with one answer, and no sentence. Leave --token out.")
     if token is not None and token > n_units:
-        raise OptionError(f"--token {token}: the sentence {item} has {n_units} tokens, counted from 1.")
+        raise OptionError(f"--token {token}: the sentence {item} has {pluralise(n_units, 'token')}, counted from 1.")
     return Explanation(evidence=evidence, units=range(n_units) if token is None else range(token - 1, token))
 
 

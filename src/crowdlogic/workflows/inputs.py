@@ -14,7 +14,8 @@ from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.formats.tables import TableFormat
 from crowdlogic.data.intake.columns import ALIASES, refuse_reversed
 from crowdlogic.data.reading import read_answers, read_corpus, read_crowd, read_table
-from crowdlogic.errors import OptionError, did_you_mean, name_list
+from crowdlogic.errors import LabelError, OptionError, did_you_mean, name_list
+from crowdlogic.workflows.column_guess import suggest_columns
 
 if TYPE_CHECKING:
     from crowdlogic.rules.predicates import Vocabulary
@@ -31,7 +32,17 @@ class InputOptions(ReadOptions):
     format: str | None = None
 
     def read_crowd(self, path: str) -> Crowd:
-        """The labels of a file, and the items where the file holds them."""
+        """The labels of a file, and the items where the file holds them; unknown columns are suggested by contents."""
+        try:
+            return self.read_crowd_plainly(path)
+        except LabelError as problem:
+            words = "" if self.wide or path == STANDARD_STREAM else suggest_columns(path, self.format, self.columns)
+            if not words:
+                raise
+            raise LabelError(f"{problem} By what the columns hold, this may be it: {words}") from problem
+
+    def read_crowd_plainly(self, path: str) -> Crowd:
+        """The same without suggestions."""
         return read_crowd(path, **{one.name: getattr(self, one.name) for one in fields(self)})
 
     def read_corpus(self, path: str) -> Corpus:

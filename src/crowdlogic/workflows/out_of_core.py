@@ -24,6 +24,7 @@ from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.data.label_files import SUFFIXES, LabelFiles, find_label_paths, open_label_files
 from crowdlogic.data.limits import describe_size
 from crowdlogic.data.names import Names, class_column
+from crowdlogic.data.wording import pluralise
 from crowdlogic.data.writing import write_table
 from crowdlogic.engines.coded import Manifest, read_annotators, read_items, read_manifest
 from crowdlogic.engines.coding import CodingOptions, code_files, sources_digest
@@ -34,6 +35,7 @@ from crowdlogic.registry import ENGINES, TRUTH_METHODS
 from crowdlogic.truth.expected_accuracy import ExpectedAccuracy, accuracy_interval, describe_mistakes
 from crowdlogic.truth.fitting import Fitting
 from crowdlogic.truth.majority import MajorityVote
+from crowdlogic.truth.methods import WHY_ENSEMBLE
 from crowdlogic.truth.over_engines import EngineFit, fits_over_engines
 from crowdlogic.truth.stated import state_fit, sum_votes
 from crowdlogic.truth.ties import Ties, best_classes, winners
@@ -125,7 +127,8 @@ class AggregatedShards:
         """The outcome in one sentence."""
         why = f" (chosen because {self.reason})" if self.reason else ""
         engine = self.fit.engine
-        return f"{self.method}{why}: {engine.n_units:,} items, {engine.n_annotators:,} annotators -> {self.written}"
+        size = f"{pluralise(engine.n_units, 'item')}, {pluralise(engine.n_annotators, 'annotator')}"
+        return f"{self.method}{why}: {size} -> {self.written}"
 
     @property
     def confidence_message(self) -> str:
@@ -214,7 +217,7 @@ def _choose_method(options: AggregateOptions, engine: Engine) -> tuple[Any, str]
     """The named method, or the one that suits the labels and why."""
     name, reason = options.method or "majority", ""
     if options.method is None and options.ties is None:
-        name, reason = "ensemble", "it is not clearly worse than counting votes anywhere"
+        name, reason = "ensemble", WHY_ENSEMBLE
         if find_one_sided(sum_votes(engine)["given"]).any():
             name, reason = "mace", "most labels are of annotators who only ever give one class"
     TRUTH_METHODS.check(name)

@@ -26,6 +26,7 @@ from crowdlogic.data.pattern_sql import (
 )
 from crowdlogic.data.pattern_tables import group_rows, parse_counts
 from crowdlogic.data.reading import read_table
+from crowdlogic.data.wording import pluralise
 from crowdlogic.data.writing import write_table
 from crowdlogic.engines.patterns import find_patterns
 from crowdlogic.errors import LabelError, OptionError
@@ -157,7 +158,10 @@ def read_patterns(table: pl.DataFrame, source: TableSource, options: InputOption
     if CONFLICTS in table.columns:
         wrong = (table[CONFLICTS].cast(pl.Float64, strict=False).fill_null(1) != 0).arg_true().to_numpy()
         if len(wrong):
-            what = f"{table[CONFLICTS][int(wrong[0])]} items have several labels of one annotator"
+            what = (
+                pluralise(int(table[CONFLICTS][int(wrong[0])]), "item has", "items have")
+                + " several labels of one annotator"
+            )
             raise row_error(source, wrong, what, "Keep one of these labels in the table, and group it again.")
     annotators = [name for name in table.columns if name not in (COUNT, CONFLICTS)]
     labels = from_wide(

@@ -15,6 +15,7 @@ from crowdlogic.data.item_tables import corpus_from_table, number_items
 from crowdlogic.data.names import Classes
 from crowdlogic.data.new_items import to_corpus
 from crowdlogic.data.reading import read_table
+from crowdlogic.data.wording import pluralise
 from crowdlogic.data.writing import write_estimate
 from crowdlogic.errors import CorpusError
 from crowdlogic.learning.confidence import ScaleSource
@@ -23,6 +24,13 @@ from crowdlogic.learning.scoring import is_scorable, score_answers, score_name
 from crowdlogic.numerics.arrays import Ints
 from crowdlogic.workflows.inputs import InputOptions, read_vocabulary
 from crowdlogic.workflows.tables import percent
+
+PREDICTORS = {
+    "classifier": "the classifier",
+    "student": "the classifier alone (student)",
+    "teacher": "the classifier with the rules (teacher)",
+}
+"""Who answered, in words."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +64,8 @@ class Predicted:
 
     Attributes:
         estimate: The answers.
-        predictor: Who answered: student (the classifier) or teacher (the classifier and the rules).
+        predictor: Who answered: teacher (the classifier and the rules), student (the classifier alone) or classifier
+            (where there are no rules).
         score: The name of the score by the items' gold, and its value; None where nothing is scored.
         out: The file of the answers.
         notices: What a person should know.
@@ -73,7 +82,8 @@ class Predicted:
         """The outcome in one sentence."""
         scored = "" if self.score is None else f", {self.score[0]} {percent(self.score[1])} by its gold"
         method = self.estimate.method.removesuffix(f" {self.predictor}")
-        return f"{method}, {self.predictor}: {len(self.estimate.items):,} items{scored} -> {self.out}"
+        count = pluralise(len(self.estimate.items), "item")
+        return f"{method}, {PREDICTORS[self.predictor]}: {count}{scored} -> {self.out}"
 
 
 def predict(options: PredictOptions) -> Predicted:
@@ -83,7 +93,7 @@ def predict(options: PredictOptions) -> Predicted:
     beliefs = run.predict(corpus, student=options.student, calibrated=options.calibrated)
     answer = run.learned.answer(corpus, student=options.student)
     classes = run.estimate.classes
-    predictor = "student" if options.student or run.teacher.is_idle else "teacher"
+    predictor = "classifier" if run.teacher.is_idle else "student" if options.student else "teacher"
     estimate = _to_estimate(f"{run.estimate.method} {predictor}", corpus, beliefs, classes, answer=answer)
     unknown = [name for name in corpus.classes if str(name) not in {str(own) for own in classes}]
     notices = split + [

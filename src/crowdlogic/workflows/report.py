@@ -12,7 +12,7 @@ from crowdlogic.annotators.verdicts.flags import FlagKind
 from crowdlogic.data.answers import Answers
 from crowdlogic.data.files import STANDARD_STREAM, InputFile, write_bytes, written_together
 from crowdlogic.data.formats.detection import detect_format, formats_by_suffix
-from crowdlogic.data.wording import list_names, shorten_name
+from crowdlogic.data.wording import list_names, pluralise, shorten_name
 from crowdlogic.errors import FormatError, MissingDataError, OptionError
 from crowdlogic.learning.saved_run import check_record, load_run
 from crowdlogic.report.context import ReportLimits
@@ -237,7 +237,7 @@ def _write_plots(report: Report, folder: str) -> str:
     """Write every plot; where they are, in words, and why there is no PNG where there is none."""
     written = write_figures(report, folder)
     without = "" if written.missing is None else f"; no PNG: {written.missing}"
-    return f"{len(written.svg)} plots -> {folder}{without}"
+    return f"{pluralise(len(written.svg), 'plot')} -> {folder}{without}"
 
 
 def timestamp() -> str:

@@ -11,7 +11,7 @@ from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes
-from crowdlogic.data.wording import shorten_name
+from crowdlogic.data.wording import pluralise, shorten_name
 from crowdlogic.errors import OptionError, name_list
 from crowdlogic.rules.audit import RuleAudit, audit
 from crowdlogic.rules.checking import check
@@ -66,7 +66,7 @@ class CheckedRules:
     @property
     def message(self) -> str:
         """The outcome in one sentence."""
-        return f"{self.source}: {len(self.rules)} rules, {len(self.findings)} findings"
+        return f"{self.source}: {pluralise(len(self.rules), 'rule')}, {pluralise(len(self.findings), 'finding')}"
 
     def figures(self) -> list[dict[str, Any]]:
         """The findings as plain data."""

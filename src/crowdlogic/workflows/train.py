@@ -196,10 +196,11 @@ class TrainingOutcome:
         )
         if learned.averaged_from is not None:
             refit += f", weights averaged from epoch {learned.averaged_from}"
+        estimate = learned.estimate
+        size = f"{pluralise(len(estimate.items), 'item')}, {pluralise(len(estimate.annotators), 'annotator')}"
         return (
-            f"{learned.estimate.method}: {len(learned.estimate.items):,} items, {len(learned.estimate.annotators):,} "
-            f"annotators, epoch {learned.chosen} of {len(learned.history)} chosen{refit} -> {self.run.folder} "
-            f"(clean labels: {self.clean})"
+            f"{estimate.method}: {size}, epoch {learned.chosen} of {len(learned.history)} chosen{refit} -> "
+            f"{self.run.folder} (clean labels: {self.clean})"
         )
 
     @property
@@ -210,7 +211,7 @@ class TrainingOutcome:
         if expected is None:
             answers = "The confidence of the answers is not calibrated."
         elif expected.n < FEW_ANSWERS:
-            answers = f"The confidence of the answers is {describe_source(expected.calibration)}."
+            answers = f"The confidence of the answers is right {describe_source(expected.calibration)}."
         else:
             answers = describe_mistakes(expected, unit_noun(estimate))
         return f"{answers} {describe_scales(self.learned.scales)}"

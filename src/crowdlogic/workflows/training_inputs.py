@@ -152,15 +152,17 @@ def _read_vectors(paths: Sequence[str]) -> WordVectors | None:
 
 def _label_notices(options: TrainOptions, labels: CrowdLabels, corpus: Corpus) -> Iterator[str]:
     yield (
-        f"{options.labels}: {labels.n_labels:,} labels of {len(corpus.items):,} "
-        f"{'sentences' if corpus.is_sequential else 'items'} by {len(labels.annotators):,} annotators; classes "
+        f"{options.labels}: {pluralise(labels.n_labels, 'label')} of "
+        f"{pluralise(len(corpus.items), 'sentence' if corpus.is_sequential else 'item')} by "
+        f"{pluralise(len(labels.annotators), 'annotator')}; classes "
         f"{name_list(labels.classes)}."
     )
     yield from labels.intake.messages()
     has_labels = np.zeros(len(labels.items), dtype=bool)
     has_labels[labels.item_of_unit[labels.unit]] = True
     if not has_labels.all():
-        yield f"{np.count_nonzero(~has_labels):,} items have no labels: they get answers, but are not learnt from."
+        bare = pluralise(int(np.count_nonzero(~has_labels)), "item has", "items have")
+        yield f"{bare} no labels: answered, but not learnt from."
 
 
 def _anchor_notices(options: TrainOptions, data: TrainingData) -> Iterator[str]:
@@ -202,7 +204,7 @@ def _rule_notices(data: TrainingData) -> Iterator[str]:
     for finding in found:
         if finding.severity is Severity.error:
             raise RuleError(str(finding))
-    yield f"{rules.source}: {len(expand(rules, classes)):,} rules."
+    yield f"{rules.source}: {pluralise(len(expand(rules, classes)), 'rule')}."
     yield from (finding.line for finding in found)
 
 

@@ -12,6 +12,7 @@ from enum import StrEnum
 
 import polars as pl
 
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import CorpusError, DataError, LabelError, OptionError
 from crowdlogic.numerics.arrays import Ints
 
@@ -122,7 +123,7 @@ class Intake:
         found = []
         if self.missing:
             what = "has no label and was" if self.missing == 1 else "have no label and were"
-            found.append(f"{self.missing:,} of {self.rows:,} rows {what} left out.")
+            found.append(f"{self.missing:,} of {pluralise(self.rows, 'row')} {what} left out.")
         if self.duplicates:
             found.append(self._describe_duplicates())
         return [*found, *map(str, self.left_out), *self.notices]

@@ -104,12 +104,14 @@ def test_more_than_five_percent_of_expected_mistakes_call_for_action(wrong: floa
 
 def test_calibrated_mistakes_have_an_interval_and_say_what_they_rest_on() -> None:
     labels = from_dict({f"u{i}": {"a": "x"} for i in range(100)}, classes=("x", "y"))
-    calibration = Calibration(source="eleven public crowd sets", correlation=0.5, doubt=0.02, spread=0.04, sets=11)
+    calibration = Calibration(source="eleven public data sets", correlation=0.5, doubt=0.02, spread=0.04, sets=11)
     estimate = replace(estimate_with(labels, np.tile([0.9, 0.1], (100, 1))), calibration=calibration)
 
     found = compute_labels(context_of(inputs_from_estimate(estimate, labels, None)))
 
-    assert found.findings[0].text.startswith("0 to 21 of 100 labels are likely wrong, as on eleven public crowd sets")
+    assert found.findings[0].text.startswith(
+        "0 to 21 of 100 labels are likely wrong, if annotators share their mistakes as in eleven public data sets"
+    )
 
 
 @pytest.mark.parametrize(("n_tied", "severity"), [(5, Urgency.know), (6, Urgency.look)])

@@ -98,11 +98,14 @@ def test_the_share_that_is_right_has_its_interval() -> None:
 
 def test_what_the_confidence_rests_on_is_said_where_it_is_calibrated() -> None:
     made = small_inputs()
-    calibration = Calibration(source="eleven public crowd sets", correlation=0.5, doubt=0.02, spread=0.04, sets=11)
+    calibration = Calibration(source="eleven public data sets", correlation=0.5, doubt=0.02, spread=0.04, sets=11)
     stated = replace(made, estimate=replace(made.estimate, calibration=calibration))
 
     assert compute_overview(context_of(made)).confidence_source is None
-    assert compute_overview(context_of(stated)).confidence_source == "as on eleven public crowd sets"
+    assert (
+        compute_overview(context_of(stated)).confidence_source
+        == "if annotators share their mistakes as in eleven public data sets"
+    )
 
 
 def test_spans_are_scored_as_spans() -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.truth.planted import WORDS, tagged_sentences
 
 from crowdlogic.annotators.class_accuracy import ClassAccuracy
@@ -16,8 +20,9 @@ from crowdlogic.annotators.word_model import code_words
 from crowdlogic.data.corpus import Corpus, sentences
 from crowdlogic.data.frames import from_matrix, from_sequences
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.errors import LabelError, OptionError
+from crowdlogic.errors import ConvergenceWarning, LabelError, OptionError
 from crowdlogic.numerics import dirichlet
+from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.truth.bsc_seq import BSCSeq
 from crowdlogic.truth.fitting import Fitting, Progress
 from crowdlogic.truth.hmm_crowd import HMMCrowd
@@ -154,3 +159,20 @@ def test_an_anchor_that_breaks_the_grammar_is_refused() -> None:
 
     with pytest.raises(LabelError, match="The anchor of 1 is not a valid sequence of tags"):
         HMMCrowd().infer(labels, fitting=Fitting(anchors={1: ["O", "I-X", "O"]}))
+
+
+@METHODS
+@settings(max_examples=8, deadline=None)
+@given(seed=st.integers(0, 20), shards=st.integers(2, 7))
+def test_every_cut_between_sentences_gives_the_same_fit(method: Any, seed: int, shards: int) -> None:
+    labels = noisy_tags(seed)
+    method = replace(method, convergence=Convergence(max_iterations=6, tolerance=0.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        whole = method.infer(labels, fitting=Fitting(threads=1))
+
+        cut = method.infer(labels, fitting=Fitting(threads=shards))
+
+    np.testing.assert_allclose(cut.beliefs, whole.beliefs, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(cut.trace, whole.trace, rtol=1e-9)
+    assert (cut.answer == whole.answer).all()

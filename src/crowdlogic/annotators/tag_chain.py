@@ -68,12 +68,12 @@ class TagChain:
             "start": np.where(self.grammar.may_start, self.count, 0.0),
         }
 
-    def posterior(self, transitions: Floats, q: Floats) -> Arrays:
-        """Concentrations from expected transitions and beliefs."""
+    def posterior(self, transitions: Floats, start: Floats) -> Arrays:
+        """Concentrations from expected transitions and starts."""
         prior = self.prior()
         return {
             "transitions": np.where(self.grammar.allowed, transitions + prior["transitions"], 0.0),
-            "start": np.where(self.grammar.may_start, q[self.first].sum(axis=0) + prior["start"], 0.0),
+            "start": np.where(self.grammar.may_start, start + prior["start"], 0.0),
         }
 
     def from_beliefs(self, q: Floats) -> Arrays:
@@ -81,7 +81,7 @@ class TagChain:
         inner = np.ones(len(q), dtype=bool)
         inner[self.first] = False
         now = np.flatnonzero(inner)
-        return self.posterior(q[now - 1].T @ q[now], q)
+        return self.posterior(q[now - 1].T @ q[now], q[self.first].sum(axis=0))
 
     def marginals(self, unary: Floats, state: Arrays, items: Names) -> ChainMarginals:
         """Forward-backward under the expected log transitions."""

@@ -12,10 +12,10 @@ import numpy as np
 from crowdlogic.annotators.protocol import Arrays
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.engines.chain_step import FEATURE, count_feature
 from crowdlogic.errors import CorpusError
 from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.arrays import Floats, Ints
-from crowdlogic.numerics.sums import sum_by
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,27 +30,25 @@ class Words:
     codes: tuple[Ints, ...]
     sizes: tuple[int, ...]
 
+    def features(self) -> dict[str, Ints]:
+        """codes[i] of each feature by name."""
+        return {f"{FEATURE}{at}": codes for at, codes in enumerate(self.codes)}
+
     def concentrations(self, q: Floats, count: float) -> Arrays:
         """Concentrations[v, k] of each feature from beliefs, `count` being the prior of each entry."""
-        n_tags = q.shape[1]
-        state = {}
-        for at, (codes, size) in enumerate(zip(self.codes, self.sizes, strict=True)):
-            columns = [sum_by(codes, size, q[:, k]) for k in range(n_tags)]
-            state[f"feature{at}"] = np.stack(columns, axis=1) + count
-        return state
+        sizes = zip(self.features().items(), self.sizes, strict=True)
+        return {name: count_feature(codes, size, q) + count for (name, codes), size in sizes}
 
     def log_likelihood(self, state: Arrays) -> Floats:
         """E[log p(word | tag)] of each unit and tag, up to a constant."""
         total: Floats | float = 0.0
-        for at, codes in enumerate(self.codes):
-            concentration = state[f"feature{at}"]
-            total = total + dirichlet.expected_log(concentration, axis=0)[codes]
+        for name, codes in self.features().items():
+            total = total + dirichlet.expected_log(state[name], axis=0)[codes]
         return np.asarray(total)
 
     def divergence(self, state: Arrays, count: float) -> float:
         """How far the word model is from its prior."""
-        found = (state[f"feature{at}"] for at in range(len(self.codes)))
-        return sum(dirichlet.divergence(each, np.array(count), axis=0) for each in found)
+        return sum(dirichlet.divergence(state[name], np.array(count), axis=0) for name in self.features())
 
 
 NO_WORDS = Words((), ())

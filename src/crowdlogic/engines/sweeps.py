@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from crowdlogic.engines.chain_step import ChainStep
 from crowdlogic.engines.complements import add_complements, share_by_counts, split_complements
 from crowdlogic.engines.engine import Arrays, Engine, States, Step
 from crowdlogic.engines.steps import (
@@ -178,3 +179,29 @@ def _flat_table(engine: Engine, log_table: Floats) -> Floats:
     """table[j * n_codes + n, z], the rows of the complements among them where labels are partial."""
     whole = add_complements(log_table) if engine.partial else log_table
     return np.ascontiguousarray(whole.reshape(-1, log_table.shape[2]))
+
+
+def chain_sweep(
+    engine: Engine, log_table: Floats, chain: Arrays, *, features: Arrays | None = None, keep: bool = False
+) -> tuple[Arrays, Floats | None]:
+    """The sums of forward-backward over all sequences, with counts[j, n, k]; and q[i, k], with `keep`.
+
+    Args:
+        engine: The labels, in shards that hold whole sequences.
+        log_table: log_table[j, n, k], log p(annotator j says n | the tag is k).
+        chain: The other parameters of `ChainStep`.
+        features: The value of each feature at each unit, by name.
+        keep: Whether to keep the beliefs.
+    """
+    step = ChainStep(
+        n_annotators=engine.n_annotators,
+        n_classes=engine.n_classes,
+        n_codes=engine.n_codes,
+        compiled=is_compiled(engine, log_table.shape[2]),
+        keep=keep,
+    )
+    states = engine.scatter(features) if features else None
+    sums, kept = engine.sum(step, {"table": _flat_table(engine, log_table), **chain}, states)
+    counts = sums[COUNTS].reshape(engine.n_annotators, engine.n_codes, -1)
+    whole = split_complements(counts, log_table) if engine.partial else counts
+    return {**sums, COUNTS: whole}, engine.gather(kept)[Q] if keep else None

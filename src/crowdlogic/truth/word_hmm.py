@@ -3,6 +3,7 @@
     q, pairs = forward_backward(annotators.evidence + words.log_likelihood, transitions)      # E-step
     annotators, transitions, words <- expected counts under q and pairs                       # M-step
 
+Both are one pass over shards that hold whole sequences (`engines/chain_step.py`), in as many threads as there are.
 HMM-Crowd is this with one accuracy per annotator and tag, BSC-seq with sequential annotators. A tag that may not follow
 another (I-PER after O) has no transition, so no answer contains one.
 
@@ -15,6 +16,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from crowdlogic.annotators.protocol import CountModel, expected_counts
 from crowdlogic.annotators.tag_chain import TagChain, tag_grammar
 from crowdlogic.annotators.word_model import Words, code_words
@@ -22,7 +25,10 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Names
+from crowdlogic.engines.engine import Arrays
 from crowdlogic.engines.shards import Shards
+from crowdlogic.engines.steps import COUNTS, EVIDENCE
+from crowdlogic.engines.sweeps import chain_sweep
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.arrays import Floats, Ints
@@ -53,15 +59,27 @@ class WordHMM:
 
     def first_state(self, q: Beliefs) -> State:
         """Parameters from beliefs, as if neighbours were independent."""
-        return self._parameters(q, self.chain.from_beliefs(q))
+        annotators = self.model.from_counts(self.shards, expected_counts(self.shards, q))
+        return annotators.arrays() | self.chain.from_beliefs(q) | self.words.concentrations(q, self.word_count)
 
     def step(self, state: State) -> tuple[State, float]:
         """An E- and an M-step: the next parameters, and the bound of those given."""
-        found = self.chain.marginals(self.unary(state), state, self.items)
-        bound = float(found.log_partition.sum()) + self.model.log_prior(self.shards, state)
+        found, _ = self._sweep(state)
+        bound = float(found[EVIDENCE]) + self.model.log_prior(self.shards, state)
         bound -= self.chain.divergence(state) + self.words.divergence(state, self.word_count)
-        log_table = self.model.load(state).log_table if self.shards.partial else None
-        return self._parameters(found.q, self.chain.posterior(found.transitions, found.q), log_table), bound
+        following = self.model.from_counts(self.shards, found[COUNTS]).arrays()
+        following |= self.chain.posterior(found["transitions"], found["start"])
+        return following | {name: found[name] + self.word_count for name in self.words.features()}, bound
+
+    def _sweep(self, state: State, *, keep: bool = False) -> tuple[Arrays, Beliefs | None]:
+        """One pass of forward-backward over all shards."""
+        chain = {name: dirichlet.expected_log(state[name], axis=-1) for name in ("transitions", "start")}
+        chain |= {name: dirichlet.expected_log(state[name], axis=0) for name in self.words.features()}
+        log_table = self.model.load(state).log_table
+        found, q = chain_sweep(self.shards, log_table, chain, features=self.words.features(), keep=keep)
+        if not np.isfinite(found[EVIDENCE]):
+            self.chain.marginals(self.unary(state), state, self.items)  # says which sequence is impossible
+        return found, q
 
     def unary(self, state: State) -> Floats:
         """unary[i, k], the log evidence of annotators and words for each tag of each unit."""
@@ -69,15 +87,11 @@ class WordHMM:
 
     def beliefs(self, state: State) -> Beliefs:
         """q[i, k]."""
-        return self.chain.marginals(self.unary(state), state, self.items).q
+        return np.asarray(self._sweep(state, keep=True)[1])
 
     def best_path(self, state: State) -> Ints:
         """The most probable valid tags of every sequence."""
         return self.chain.decode(self.unary(state), state)
-
-    def _parameters(self, q: Beliefs, transitions: State, log_table: Floats | None = None) -> State:
-        annotators = self.model.from_counts(self.shards, expected_counts(self.shards, q, log_table))
-        return annotators.arrays() | transitions | self.words.concentrations(q, self.word_count)
 
 
 def fit_word_hmm(

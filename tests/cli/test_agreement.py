@@ -27,4 +27,4 @@ def test_agreement_that_is_undefined_says_why(run: Run) -> None:
     done = run("agreement", "l.csv")
 
     assert done.code == 0
-    assert "Krippendorff's alpha is undefined: no unit has two labels." in done.err
+    assert "Krippendorff's alpha is undefined: no item has two labels." in done.err

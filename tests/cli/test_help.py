@@ -28,3 +28,10 @@ def test_the_usual_options_are_named_for_what_they_take() -> None:
     assert values["column"] == "ROLE=NAME"
     assert values["epochs"] == "N"
     assert values["duplicates"] is None  # a choice, which shows what there is
+
+
+def test_a_number_of_items_is_no_file() -> None:
+    assert [{one.name: one.metavar for one in load_command(name).params}["items"] for name in ("demo", "simulate")] == [
+        "N",
+        "N",
+    ]

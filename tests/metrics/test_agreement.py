@@ -261,8 +261,8 @@ def test_without_replicates_there_is_no_interval_but_cohens() -> None:
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [
-        ([], dict.fromkeys(("observed", "alpha", "fleiss", "ac1", "cohen"), "no unit has two labels")),
-        ([("u", "a", "x"), ("v", "b", "y")], dict.fromkeys(("observed", "alpha", "ac1"), "no unit has two labels")),
+        ([], dict.fromkeys(("observed", "alpha", "fleiss", "ac1", "cohen"), "no item has two labels")),
+        ([("u", "a", "x"), ("v", "b", "y")], dict.fromkeys(("observed", "alpha", "ac1"), "no item has two labels")),
         (
             [("u", "a", "x"), ("u", "b", "x"), ("v", "a", "x"), ("v", "b", "x")],
             {
@@ -270,7 +270,7 @@ def test_without_replicates_there_is_no_interval_but_cohens() -> None:
                 "alpha": "all labels are of one class, so chance alone would agree",
                 "fleiss": "all labels are of one class, so chance alone would agree",
                 "ac1": "there is only one class to choose",
-                "cohen": "no two annotators share 10 units or more on which they used more than one class",
+                "cohen": "no two annotators share 10 answers or more in which they used more than one class",
             },
         ),
         (

@@ -7,7 +7,7 @@ import json
 import pytest
 from tests.report.example_reports import HOSTILE
 
-from crowdlogic.report.plain_text import LONGEST, cut, embed_json, shorten, show_controls
+from crowdlogic.report.plain_text import LONGEST, cut, embed_json, shorten, show_controls, show_place
 
 
 def test_embedded_json_means_the_same() -> None:
@@ -30,3 +30,16 @@ def test_a_long_text_is_cut_with_a_note() -> None:
     assert shorten("x" * 1_000_000).endswith(f"… [cut: {1_000_000 - LONGEST:,} more characters]")
     assert cut("a long name", 7) == "a long…"
     assert cut("short", 7) == "short"
+
+
+@pytest.mark.parametrize(
+    ("place", "shown"),
+    [
+        ("my.rules:2:1", "my.rules, line 2"),
+        ("the grammar of the tags:1 (include bio):3:1", "the grammar of the tags"),
+        ("C:/a:b/my.rules:12:4", "C:/a:b/my.rules, line 12"),
+        ("anything", "anything"),
+    ],
+)
+def test_the_place_of_a_rule_is_told_in_words(place: str, shown: str) -> None:
+    assert show_place(place) == shown

@@ -30,7 +30,7 @@ def test_a_single_label_makes_true_sentences() -> None:
     report = report_on(inputs_by("majority", from_dict({"u": {"a": "x"}}, classes=("x", "y"))))
 
     assert all_sentences(report) == [
-        "1 item, 1 label by 1 annotator; agreement cannot be measured: no unit has two labels.",
+        "1 item, 1 label by 1 annotator; agreement cannot be measured: no item has two labels.",
         "1 item of 1 has a single annotator, so nobody else confirms or contradicts the label.",
         "Nobody ever gave the class y.",
         "The method doubts none of 1 label.",
@@ -69,7 +69,7 @@ def test_no_items_and_no_classes_are_no_crash() -> None:
     report = report_on(inputs_by("majority", nothing))
 
     assert report.pages["overview"].n_items == 0
-    assert "0 items, 0 labels by 0 annotators; agreement cannot be measured: no unit has two labels." in all_sentences(
+    assert "0 items, 0 labels by 0 annotators; agreement cannot be measured: no item has two labels." in all_sentences(
         report
     )
     json.loads(to_json(report))
@@ -81,10 +81,7 @@ def test_one_class_only_makes_no_spammers() -> None:
     report = report_on(inputs_by("dawid-skene", from_dict(votes)))
 
     assert set(report.pages["annotators"].n_flagged.values()) == {0}
-    assert (
-        "No annotator answers at random, always the same, or worse than chance, as far as can be judged."
-        in all_sentences(report)
-    )
+    assert not [one for one in all_sentences(report) if "annotator answers" in one]
 
 
 def test_hostile_names_survive_as_data_and_the_json_is_valid() -> None:

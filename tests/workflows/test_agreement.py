@@ -19,4 +19,4 @@ def test_coefficients_come_with_intervals_and_reasons(tmp_path: Path) -> None:
     assert found.figures()["observed"]["value"] == pytest.approx((1 / 3 + 0) / 2)
     assert found.table().columns == ["coefficient", "value", "from (90%)", "to"]
     assert [notice.split(" is undefined")[0] for notice in found.notices] == ["Cohen's kappa, mean of pairs"]
-    assert "Krippendorff's alpha is undefined: no unit has two labels." in undefined.notices
+    assert "Krippendorff's alpha is undefined: no item has two labels." in undefined.notices

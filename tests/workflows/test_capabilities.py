@@ -38,7 +38,7 @@ def test_labels_that_nobody_shares_allow_neither_agreement_nor_reliability() -> 
 
     allowed = {one.name: (one.possible, one.remark) for one in found.others}
 
-    assert allowed["agreement with intervals"] == (False, "no unit has two labels")
+    assert allowed["agreement with intervals"] == (False, "no item has two labels")
     assert allowed["reliability of annotators with intervals"] == (False, "no two annotators labelled the same unit")
 
 

@@ -26,12 +26,11 @@ METAVARS = {
     "model": "MODEL",
     "device": "DEVICE",
     "abstain": "VALUE",
-    "level": "P",
 }
 """What an option takes, by its name, where its declaration does not say."""
 
 BY_TYPE = {"int": "N", "integer": "N", "float": "X"}
-"""What it takes, by the name of its type, where its own name says nothing; else TEXT."""
+"""What it takes, by the name of its type, which goes before its own name; else TEXT."""
 
 
 def name_values(command: Any) -> Any:
@@ -39,7 +38,7 @@ def name_values(command: Any) -> Any:
     for parameter in getattr(command, "params", ()):
         kind = value_type(parameter)
         if parameter.param_type_name == "option" and parameter.metavar is None and kind is not None:
-            parameter.metavar = METAVARS.get(parameter.name, BY_TYPE.get(kind, "TEXT"))
+            parameter.metavar = BY_TYPE.get(kind) or METAVARS.get(parameter.name, "TEXT")
     for one in getattr(command, "commands", {}).values():
         name_values(one)
     return command

@@ -38,10 +38,10 @@ from crowdlogic.metrics.pairwise import MIN_SHARED, mean_kappa_influence, pair_c
 from crowdlogic.metrics.resampling import Blocks, distinct_rows, resample_sums
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 
-NO_PAIRS = "no unit has two labels"
+NO_PAIRS = "no item has two labels"
 ONE_CLASS = "all labels are of one class, so chance alone would agree"
 ONE_CHOICE = "there is only one class to choose"
-NO_KAPPA = "no two annotators share {min_shared} units or more on which they used more than one class"
+NO_KAPPA = "no two annotators share {min_shared} answers or more in which they used more than one class"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,6 +22,9 @@ GLOSSARY = {
     "dev items": "Items with known answers that only decide when to stop learning.",
     "classifier": "The part that learns from the texts themselves, and can answer new ones.",
     "converged": "The answers no longer changed from one step to the next.",
+    "loss": "How far what the model says is from what it should say: 0 is best.",
+    "confusion matrices": "Tables of which label an annotator gave where another was true.",
+    "anchors": "Items whose true label is known and given along.",
 }
 """Term -> explanation. Where one term holds another, the longer one comes first."""
 

@@ -20,7 +20,7 @@ from markupsafe import Markup
 from crowdlogic.report.findings import Quantity, TaskKind
 from crowdlogic.report.glossary import gloss
 from crowdlogic.report.page import Highlights, Page, load_pages
-from crowdlogic.report.plain_text import LONGEST, embed_json, shorten
+from crowdlogic.report.plain_text import LONGEST, embed_json, shorten, show_place
 from crowdlogic.report.plots.colours import DARK, LIGHT, PLOT_CSS, css_variables
 from crowdlogic.report.plots.elements import tag
 from crowdlogic.report.plots.scales import format_number, format_percent
@@ -121,6 +121,7 @@ def _environment(packages: tuple[tuple[str, str], ...]) -> Environment:
         "words": show_text,
         "glossed": gloss_text,
         "brief": show_name,
+        "place": show_place,
         "short": format_number,
     }
     environment.globals |= {"markers": MARKERS, "ruler": draw_ruler, "longest": LONGEST, "template_name": TEMPLATE}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from markupsafe import Markup
@@ -51,3 +52,12 @@ def embed_json(value: Any) -> Markup:
     for character, escape in INERT.items():
         text = text.replace(character, escape)
     return Markup(text)  # noqa: S704 (its angle brackets and ampersands are escapes)
+
+
+def show_place(place: str) -> str:
+    """Where a rule stands: my.rules, line 2; rules that a file includes are named by the file alone."""
+    included = re.fullmatch(r"(.*):\d+ \(include .*\).*", place)
+    if included:
+        return included.group(1)
+    found = re.fullmatch(r"(.*):(\d+):\d+", place)
+    return f"{found.group(1)}, line {found.group(2)}" if found else place

@@ -52,7 +52,7 @@ def test_the_stopping_score_has_a_plot_of_its_own_where_it_is_a_log_likelihood()
 
     plots = draw_training(found, TaskKind.documents)["main"]
 
-    assert [plot.title for plot in plots[:2]] == ["Scores by epoch", "Stopping score: held-out"]
+    assert [plot.title for plot in plots[:2]] == ["Scores by epoch", "What decides when to stop: held-out"]
 
 
 def test_a_single_rule_needs_no_plot() -> None:

@@ -120,7 +120,7 @@ def flag_annotators(
         span_f1: For span tags: the F1 of every annotator's spans, and the upper end of its interval.
     """
     skill, low, high = statistics.skill
-    few = statistics.n_items < least
+    few = (statistics.n_items if statistics.n_compared is None else statistics.n_compared) < least
     judged = ~few & np.isfinite(skill)
     median = float(np.median(skill[judged])) if judged.any() else float("nan")
     confusion, is_biased = find_bias(statistics)
@@ -205,7 +205,7 @@ def explain_flag(statistics: ConfusionStatistics, flags: CharacterFlags, j: int)
     by_chance = f"{right} of {labels} right where guessing would be {percent(statistics.chance[j])}"
     match kind:
         case FlagKind.few:
-            return f"{who} gave {labels}: too few to judge."
+            return f"{who} {_describe_few(statistics, j, labels)}: too few to judge."
         case FlagKind.adversary:
             m, n = _worst_confusion(statistics.counts[j])
             return f"{who} is worse than chance: {by_chance}; {_describe_confusion(statistics, j, m, n)}."
@@ -223,6 +223,13 @@ def explain_flag(statistics: ConfusionStatistics, flags: CharacterFlags, j: int)
     skill = percent(max(float(statistics.skill[0][j]), 0.0))
     median = percent(flags.median_skill)
     return f"{who} is often wrong: {right} of {labels} right, a skill of {skill}; the median annotator has {median}."
+
+
+def _describe_few(statistics: ConfusionStatistics, j: int, labels: str) -> str:
+    n_items = int(statistics.n_items[j])
+    if statistics.n_compared is None or n_items < FEW_ITEMS:
+        return f"gave {labels}"
+    return f"shares {int(statistics.n_compared[j]):,} of {n_items:,} items with others"
 
 
 def _worst_confusion(counts: Floats) -> tuple[int, int]:

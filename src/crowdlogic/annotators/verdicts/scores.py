@@ -20,6 +20,8 @@ from crowdlogic.annotators.figures import annotator_figures
 from crowdlogic.data.estimate import Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.sums import sum_by
+from crowdlogic.registry import LEARNING_METHODS
 
 LEVEL = 0.95
 """The level of credible intervals."""
@@ -39,6 +41,7 @@ class AnnotatorScores:
         is_leave_one_out: Whether each label is compared with the votes of the others.
         n_labels: n_labels[j], labels given.
         n_items: n_items[j], items labelled.
+        n_compared: n_compared[j], those of them that something else speaks of, too.
     """
 
     labels: CrowdLabels
@@ -46,6 +49,7 @@ class AnnotatorScores:
     is_leave_one_out: bool
     n_labels: Ints
     n_items: Ints
+    n_compared: Ints
 
     @cached_property
     def table(self) -> pl.DataFrame:
@@ -73,7 +77,28 @@ def score_annotators(labels: CrowdLabels, estimate: Estimate) -> AnnotatorScores
         is_leave_one_out=by_others is not None,
         n_labels=labels.labels_per_annotator(),
         n_items=np.bincount(labels.annotations()[1], minlength=len(labels.annotators)),
+        n_compared=count_compared(labels, estimate, by_votes=by_others is not None),
     )
+
+
+def count_compared(labels: CrowdLabels, estimate: Estimate, *, by_votes: bool) -> Ints:
+    """n[j], the items of annotator j that another annotator labelled, too, or whose truth is known.
+
+    What a classifier has learnt speaks of every item.
+
+    Args:
+        labels: The labels.
+        estimate: What is believed.
+        by_votes: Whether annotators are judged by the votes of the others.
+    """
+    item, annotator, _ = labels.annotations()
+    compared = np.bincount(item, minlength=len(labels.items)) > 1
+    if estimate.method in LEARNING_METHODS:
+        compared[:] = True
+    elif estimate.calibration is not None or not by_votes:
+        doubted = estimate.beliefs.max(axis=1, initial=0.0) < 1.0
+        compared |= sum_by(labels.item_of_unit, len(labels.items), doubted.astype(np.float64)) == 0
+    return np.bincount(annotator[compared[item]], minlength=len(labels.annotators))
 
 
 def judges_by_others(labels: CrowdLabels, estimate: Estimate) -> bool:

@@ -39,6 +39,8 @@ class ConfusionStatistics:
             not fit into memory.
         n_labels: n_labels[j], labels given.
         n_items: n_items[j], items labelled.
+        n_compared: n_compared[j], those of them that something else speaks of, too, such as another annotator's label;
+            None for all.
         level: The level of the intervals.
     """
 
@@ -47,6 +49,7 @@ class ConfusionStatistics:
     counts: Floats
     n_labels: Ints
     n_items: Ints
+    n_compared: Ints | None = None
     level: float = LEVEL
 
     @cached_property
@@ -105,4 +108,5 @@ def confusion_statistics(scores: AnnotatorScores) -> ConfusionStatistics:
         counts=counts,
         n_labels=scores.n_labels,
         n_items=scores.n_items,
+        n_compared=scores.n_compared,
     )

@@ -248,6 +248,31 @@ def test_the_plot_shows_the_skill_that_flags_are_decided_by_and_guessing_is_its_
     assert f"{format_percent(carla.reliability.value)} right; careless" in str(plot.svg)
 
 
+def test_whom_nobody_else_confirms_cannot_be_judged() -> None:
+    rows = [(f"i{i}", f"a{i % 3}", "xy"[i % 2]) for i in range(60)]
+    alone = from_frame(pl.DataFrame(rows, schema=["item", "annotator", "label"], orient="row"))
+    together = from_frame(
+        pl.DataFrame([(i, f"{who}{n}", k) for i, who, k in rows for n in range(2)], schema=["item", "annotator", "label"], orient="row")
+    )  # fmt: skip
+
+    found = found_in(alone, method="ensemble")
+
+    (said,) = [one.text for one in found.findings]
+    assert said == "3 annotators of 3 gave too few labels that others labelled, too, to be judged: 60 labels in all."
+    assert [row.flags[0].reason for row in found.rows] == [
+        f"a{j} shares 0 of 20 items with others: too few to judge." for j in range(3)
+    ]
+    assert all(not row.flags for row in found_in(together, method="ensemble").rows)
+
+
+def test_labels_of_one_class_judge_nobody() -> None:
+    rows = [(f"i{i}", f"a{j}", "x") for i in range(30) for j in range(3)]
+
+    found = found_in(from_frame(pl.DataFrame(rows, schema=["item", "annotator", "label"], orient="row")))
+
+    assert found.findings == ()
+
+
 def statistics_of(counts: list[list[float]]) -> ConfusionStatistics:
     table = np.array([counts])
     n = table.sum(axis=(1, 2)).round().astype(np.int64)

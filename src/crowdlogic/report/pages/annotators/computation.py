@@ -12,7 +12,7 @@ import numpy as np
 
 from crowdlogic.annotators.verdicts.drift import BINS as TIME_BINS
 from crowdlogic.annotators.verdicts.drift import DriftStatistics
-from crowdlogic.annotators.verdicts.flags import CHARACTER_FLAGS, FlagKind
+from crowdlogic.annotators.verdicts.flags import CHARACTER_FLAGS, FEW_ITEMS, FlagKind
 from crowdlogic.annotators.verdicts.judging import FLAG_RANK, AnnotatorVerdicts
 from crowdlogic.annotators.verdicts.scores import LEVEL
 from crowdlogic.annotators.verdicts.statistics import ConfusionStatistics
@@ -222,7 +222,7 @@ def _findings(verdicts: AnnotatorVerdicts, order: list[int]) -> Iterator[ReportF
     distrusted = [j for j in order if any(kind in DISTRUSTED for kind in verdicts.flag_kinds(j))]
     if distrusted:
         yield _distrust_finding(verdicts.confusion, distrusted)
-    elif not flags.has(FlagKind.few).all() and n_labels.any():
+    elif (np.isfinite(verdicts.confusion.skill[0]) & ~flags.has(FlagKind.few)).any():
         text = "No annotator answers at random, always the same, or worse than chance, as far as can be judged."
         yield ReportFinding(text, Urgency.know, importance=50)
     yield from _closer_look_finding(verdicts, [j for j in order if j not in distrusted])
@@ -231,7 +231,8 @@ def _findings(verdicts: AnnotatorVerdicts, order: list[int]) -> Iterator[ReportF
     yield from _single_findings(verdicts, order)
     few = np.flatnonzero(flags.has(FlagKind.few))
     if len(few):
-        who = f"{pluralise(len(few), 'annotator')} of {len(order):,} gave too few labels to be judged"
+        shared = " that others labelled, too," if (verdicts.scores.n_items[few] >= FEW_ITEMS).any() else ""
+        who = f"{pluralise(len(few), 'annotator')} of {len(order):,} gave too few labels{shared} to be judged"
         text = f"{who}: {pluralise(int(n_labels[few].sum()), 'label')} in all."
         yield ReportFinding(text, Urgency.look if 2 * len(few) > len(order) else Urgency.know, importance=25)
 

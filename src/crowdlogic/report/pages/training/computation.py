@@ -24,7 +24,7 @@ VIEW_TITLES = {
     "q_f": "the answers",
 }
 DEV_SCORE = "dev student"
-HELD_OUT = "the log-likelihood of the held-out labels"
+HELD_OUT = "how well held-out labels are predicted"
 DEV = "the score of the classifier on the dev items"
 LATE = 0.9
 """A best epoch after this share of the maximum number of epochs is perhaps not the best there is."""

@@ -11,11 +11,15 @@ from crowdlogic.report.plots.elements import Plot
 from crowdlogic.report.plots.rows import DotRow, Mark, dot_plot
 from crowdlogic.report.plots.scales import format_percent
 
+BY_LABEL = "log-likelihood per label, more is better"
+FAR = "How far the classifier is from what it should say (loss)"
+"""The heading of the loss."""
+
 
 def draw_training(found: TrainingFindings, task: TaskKind) -> Mapping[str, Sequence[Plot]]:  # noqa: ARG001
     """The plots of the page of training."""
     stopping = _points(found, lambda epoch: epoch.stopping)
-    heading = f"Stopping score: {found.stopping_name}"
+    heading = f"What decides when to stop: {found.stopping_name}"
     loss = [Curve("loss", _points(found, lambda epoch: epoch.loss))]
     converging = [Curve("answers that changed", _points(found, lambda epoch: epoch.change))]
     if found.has_rules:
@@ -23,9 +27,9 @@ def draw_training(found: TrainingFindings, task: TaskKind) -> Mapping[str, Seque
     log_likelihood = [] if found.stops_by_score else [Curve(found.stopping_name, stopping)]
     main = [
         *_by_epoch(found, "scores", "Scores by epoch", _scores(found, stopping), y=found.score_name),
-        *_by_epoch(found, "stopping", heading, log_likelihood, y="per label", show=_three_digits),
-        *_by_epoch(found, "loss", "The classifier's loss by epoch", loss, y="mean loss", show=_three_digits),
-        *_by_epoch(found, "convergence", "How the answers converge", converging, y="share"),
+        *_by_epoch(found, "stopping", heading, log_likelihood, y=BY_LABEL, show=_three_digits),
+        *_by_epoch(found, "loss", FAR, loss, y="mean loss, less is better", show=_three_digits),
+        *_by_epoch(found, "convergence", "How the answers come to rest", converging, y="share"),
         *_views(found),
         *_student_and_teacher(found),
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 
 INTERRUPTED = 130
@@ -18,8 +17,6 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("crowdlogic: interrupted\n")
         sys.exit(INTERRUPTED)
-    finally:
-        gc.freeze()  # else Python looks through all that was loaded for cycles when it ends: a twentieth of a second
 
 
 if __name__ == "__main__":

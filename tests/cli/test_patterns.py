@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -41,3 +43,20 @@ def test_a_query_and_a_file_are_two_things(run: Run) -> None:
     assert both.err == "crowdlogic: --sql prints a query, -o p.csv writes patterns. Leave one of them out.\n"
     assert neither.err.endswith("say what the query of --sql looks like. Add --sql.\n")
     assert not Path("p.csv").exists()
+
+
+def test_nothing_but_the_outcome_is_said(tmp_path: Path) -> None:
+    """In a process of its own: libraries have their say when Python ends."""
+    pl.DataFrame({"item": [1, 2, 3], "ann": ["x", "y", "x"], "bob": ["x", "x", "x"]}).write_parquet(
+        tmp_path / "w.parquet"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-m", "crowdlogic", "patterns", "w.parquet", "--wide", "-o", "p.csv"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert (done.stdout + done.stderr).splitlines() == ["3 items have 2 patterns -> p.csv"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,7 +83,7 @@ def find_large_labels(options: AggregateOptions) -> LargeLabels | None:
     memory, paths = options.memory or available_memory(), find_label_paths(options.labels)
     if paths is not None:
         files = open_label_files(options.labels, paths, columns=options.input.columns, format=options.input.format)
-        return LargeLabels(files=files, memory=memory, reason=f"{len(paths):,} files are read in shards")
+        return LargeLabels(files=files, memory=memory, reason=f"{_count_files(paths)} read in shards")
     if not _may_go_by_disk(options):
         if options.engine is not None:
             raise OptionError(f"--engine {options.engine} takes long tables ({', '.join(SUFFIXES)}), and no --wide.")
@@ -97,6 +97,10 @@ def find_large_labels(options: AggregateOptions) -> LargeLabels | None:
         return None
     need = f"{rows:,} labels would take about {describe_size(rows * BYTES_IN_MEMORY)} of memory"
     return LargeLabels(files=files, memory=memory, reason=f"{need}, more than {describe_size(memory)}: read in shards")
+
+
+def _count_files(paths: Sequence[Path]) -> str:
+    return "1 file is" if len(paths) == 1 else f"{len(paths):,} files are"
 
 
 def _may_go_by_disk(options: AggregateOptions) -> bool:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 from tests.cli.conftest import Result
 
 Run = Callable[..., Result]

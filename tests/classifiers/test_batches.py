@@ -23,6 +23,27 @@ def test_shuffled_batches_hold_every_sequence_once(lengths: list[int], size: int
     assert all(0 < len(batch) <= size for batch in batches)
 
 
+@given(lengths_lists, st.integers(1, 20), st.integers(1, 100))
+def test_long_sequences_make_small_batches(lengths: list[int], size: int, most: int) -> None:
+    batches = shuffled_batches(np.array(lengths, dtype=np.int64), size, np.random.default_rng(0), max_positions=most)
+
+    held = np.concatenate([np.zeros(0, dtype=np.int64), *batches])
+    np.testing.assert_array_equal(np.sort(held), np.arange(len(lengths)))
+    for batch in batches:
+        assert 0 < len(batch) <= size
+        assert len(batch) == 1 or len(batch) * max(lengths[s] for s in batch) <= most
+
+
+def test_batches_of_short_sequences_stay_as_they_are() -> None:
+    lengths = np.random.default_rng(1).integers(1, 61, size=500)
+
+    plain, bounded = (
+        shuffled_batches(lengths, 32, np.random.default_rng(2), max_positions=most) for most in (0, 32 * 60)
+    )
+
+    assert [batch.tolist() for batch in plain] == [batch.tolist() for batch in bounded]
+
+
 @given(lengths_lists, st.integers(1, 100))
 def test_sorted_batches_hold_every_sequence_once_and_no_more_places_than_allowed(
     lengths: list[int], cells: int

@@ -20,15 +20,32 @@ NO_UNIT = -1
 """The unit of a position that has none: a special token, or a word piece after the first of its word."""
 
 
-def shuffled_batches(lengths: Ints, size: int, rng: np.random.Generator, *, among: Ints | None = None) -> list[Ints]:
-    """Every sequence (or every one of `among`) once, in batches of `size` sequences of similar length."""
+def shuffled_batches(
+    lengths: Ints, size: int, rng: np.random.Generator, *, among: Ints | None = None, max_positions: int = 0
+) -> list[Ints]:
+    """Every sequence (or every one of `among`) once, in batches of `size` sequences of similar length.
+
+    Args:
+        lengths: lengths[s] of each sequence.
+        size: Number of sequences in a batch.
+        rng: What shuffles.
+        among: The sequences to take; all if not given.
+        max_positions: Maximum size of a batch with padding, so that long sequences make small batches; 0 for any.
+    """
     order = rng.permutation(np.arange(len(lengths)) if among is None else among)
     batches: list[Ints] = []
     for begin in range(0, len(order), size * POOL):
         pool = order[begin : begin + size * POOL]
         pool = pool[np.argsort(lengths[pool], kind="stable")]
-        batches += [pool[first : first + size] for first in range(0, len(pool), size)]
+        whole = [pool[first : first + size] for first in range(0, len(pool), size)]
+        batches += [part for batch in whole for part in _cut(batch, int(lengths[batch[-1]]), max_positions)]
     return [batches[b] for b in rng.permutation(len(batches))]
+
+
+def _cut(batch: Ints, longest: int, max_positions: int) -> list[Ints]:
+    """A batch in parts of at most `max_positions` with padding (or of one sequence); whole if that is 0."""
+    most = max(max_positions // max(longest, 1), 1) if max_positions else len(batch)
+    return [batch[first : first + most] for first in range(0, len(batch), most)]
 
 
 def sorted_batches(lengths: Ints, max_positions: int) -> Iterator[Ints]:

@@ -77,7 +77,8 @@ class NeuralClassifier:
         total, counted = 0.0, 0
         with torch_seed(derive_seed(self.seed, f"dropout {self.epoch}"), self.device):
             self.network.train()
-            batches = shuffled_batches(inputs.lengths, self.training.batch_size, rng, among=among)
+            size, most = self.training.batch_size, self.training.batch_tokens
+            batches = shuffled_batches(inputs.lengths, size, rng, among=among, max_positions=most)
             mean_units = np.count_nonzero(selected) / max(len(batches), 1)
             for sequences in batches:
                 mean, count = self._step(inputs, sequences, loss, mean_units)

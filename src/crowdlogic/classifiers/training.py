@@ -19,6 +19,8 @@ class Training:
         learning_rate: The learning rate of the first epoch.
         halve_every: Number of epochs after which the learning rate is halved, repeatedly; 0 keeps it constant.
         batch_size: Number of sequences (or documents, or rows of features) in a mini-batch.
+        batch_tokens: Maximum number of tokens in a mini-batch, padding included: long sequences make smaller batches,
+            and so more steps of an epoch. 0 for any number.
         clip_norm: Maximum norm of the gradient; 0 does not clip.
         weight_decay: Weight decay.
         label_smoothing: Share of every target that is spread evenly over all classes, from 0 to below 1. It bounds how
@@ -30,6 +32,7 @@ class Training:
     learning_rate: float = 1e-3
     halve_every: int = 0
     batch_size: int = 50
+    batch_tokens: int = 0
     clip_norm: float = 0.0
     weight_decay: float = 0.0
     label_smoothing: float = 0.0
@@ -43,7 +46,7 @@ class Training:
                 f"batch_size must be 1 or more and learning_rate more than 0, not {self.batch_size} and "
                 f"{self.learning_rate}."
             )
-        for name in ("halve_every", "clip_norm", "weight_decay"):
+        for name in ("halve_every", "batch_tokens", "clip_norm", "weight_decay"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise OptionError(f"{name} must be 0 or more, not {getattr(self, name)}.")
 

@@ -41,8 +41,11 @@ ENCODER_TRAINING = Training(
 )
 """How the encoder of reviews is fine-tuned."""
 
-TAGGER_TRAINING = Training(optimiser="adam", learning_rate=2e-3, halve_every=4, batch_size=32, clip_norm=5.0)
-"""How the tagger of entities is trained."""
+TAGGER_TRAINING = Training(
+    optimiser="adam", learning_rate=2e-3, halve_every=4, batch_size=32, batch_tokens=2048, clip_norm=5.0
+)
+"""How the tagger of entities is trained; of long documents fewer are in a batch, or an epoch would have too few steps
+for the network to know anything by the end of its warm-up."""
 
 
 @dataclass(frozen=True)

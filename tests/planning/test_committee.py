@@ -31,7 +31,8 @@ def test_before_any_decision_the_weights_are_the_prior() -> None:
 def test_weights_are_the_prior_times_the_probability_of_what_came_out() -> None:
     labels = crowd().labels
     sure, unsure = np.tile([0.8, 0.1, 0.1], (200, 1)), np.tile([0.4, 0.3, 0.3], (200, 1))
-    committee = Committee(labels=labels, answer=np.zeros(200, dtype=np.int32), beliefs={"a": unsure, "b": sure})
+    beliefs = {"a": unsure, "b": sure}
+    committee = Committee(labels=labels, answer=np.zeros(200, dtype=np.int32), own=sure, beliefs=beliefs)
     decided = np.full(200, -1)
     decided[[4, 9, 11]] = [0, 0, 2]  # two answers were right, one was wrong
 
@@ -80,7 +81,7 @@ def test_a_member_that_knows_better_takes_over() -> None:
     estimate = refit(DawidSkene(), labels, None, NO_DECISIONS)
     members = dict(make_committee(labels, estimate).beliefs)
     members["glad"] = 0.94 * np.eye(3)[drawn.truth] + 0.02
-    committee = Committee(labels=labels, answer=estimate.answer, beliefs=members)
+    committee = Committee(labels=labels, answer=estimate.answer, own=estimate.beliefs, beliefs=members)
     decisions = Decisions(truth={labels.items[i]: labels.classes[int(drawn.truth[i])] for i in range(120)})
 
     assert committee.weights(decisions.classes(labels))[-1] > 0.9

@@ -57,11 +57,13 @@ class Committee:
     Attributes:
         labels: The labels.
         answer: answer[i], the answers before the first decision.
+        own: q[i, k], what the method that gave these answers stated of them.
         beliefs: Member -> q[i, k]; the first is the ensemble, or the only one.
     """
 
     labels: CrowdLabels
     answer: Ints
+    own: Beliefs
     beliefs: Mapping[str, Beliefs]
 
     def weights(self, decided: Ints) -> Floats:
@@ -88,8 +90,15 @@ class Committee:
         now = dict(self.beliefs) | (
             {present.method: present.beliefs} if len(self.beliefs) == 1 else opinions(self.labels, present, decisions)
         )
+        return self._mix(now, decisions)
+
+    def pool_first(self, decisions: Decisions) -> Beliefs:
+        """q[i, k], the mean of what the members stated before the first decision, weighted as they are now."""
+        return self._mix(self.beliefs, decisions)
+
+    def _mix(self, beliefs: Mapping[str, Beliefs], decisions: Decisions) -> Beliefs:
         weights = self.weights(decisions.classes(self.labels))
-        return np.asarray(sum(weight * now[name] for name, weight in zip(self.beliefs, weights, strict=True)))
+        return np.asarray(sum(weight * beliefs[name] for name, weight in zip(self.beliefs, weights, strict=True)))
 
 
 def make_committee(labels: CrowdLabels, before: Estimate) -> Committee:
@@ -104,10 +113,10 @@ def make_committee(labels: CrowdLabels, before: Estimate) -> Committee:
     own = state_confidence(labels, before)
     alone = labels.is_sequential or labels.negated is not None or own.method not in TRUTH_METHODS
     if alone or not labels.n_labels:
-        return Committee(labels=labels, answer=own.answer, beliefs={own.method: own.beliefs})
+        return Committee(labels=labels, answer=own.answer, own=own.beliefs, beliefs={own.method: own.beliefs})
     found = opinions(labels, own, Decisions())
     found["glad"] = state_confidence(labels, _infer(GLAD(convergence=OPINION), labels, Fitting())).beliefs
-    return Committee(labels=labels, answer=own.answer, beliefs=found)
+    return Committee(labels=labels, answer=own.answer, own=own.beliefs, beliefs=found)
 
 
 def opinions(labels: CrowdLabels, present: Estimate, decisions: Decisions) -> dict[str, Beliefs]:

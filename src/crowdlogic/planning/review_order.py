@@ -1,7 +1,8 @@
 """The order of review: how many mistakes the decision of a unit is expected to remove.
 
 A decision removes the mistake of its own unit for certain, if there is one. How probable that is, is what a committee
-of methods says of the present answer (`committee`).
+of methods says of the present answer (`committee`), a quarter of what the method itself says of it, which has learnt
+most from the decisions, and what these have said of answers of its class (`class_effects`).
 
 Axes: i unit, k class.
 """
@@ -13,10 +14,14 @@ import numpy as np
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.engines.shard import UNKNOWN
-from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.planning.class_effects import add_effects, class_effects, log_odds
 from crowdlogic.planning.committee import Committee, make_committee
 from crowdlogic.planning.decisions import NO_DECISIONS, Decisions
 from crowdlogic.truth.dependence import state_confidence
+
+OWN_SHARE = 0.25
+"""The share of the method's own log odds beside those of the committee."""
 
 
 def expected_mistakes_removed(
@@ -40,7 +45,16 @@ def expected_mistakes_removed(
         return np.zeros(labels.n_units)
     committee = before if isinstance(before, Committee) else make_committee(labels, before or estimate)
     decided = decisions.classes(labels)
-    pooled = committee.pool(stated, decisions)
     answer = np.maximum(stated.answer, 0)
-    wrong = 1.0 - np.take_along_axis(pooled, answer[:, None], axis=1)[:, 0]
-    return np.where(decided == UNKNOWN, wrong, 0.0)
+    right = _right(committee.pool(stated, decisions), stated.beliefs, answer)
+    if decisions.truth and not labels.is_sequential:
+        first = _right(committee.pool_first(decisions), committee.own, np.maximum(committee.answer, 0))
+        right = add_effects(right, answer, class_effects(first, committee.answer, decided, labels.n_classes))
+    return np.where(decided == UNKNOWN, 1.0 - right, 0.0)
+
+
+def _right(pooled: Floats, own: Floats, answer: Ints) -> Floats:
+    """right[i], how probable the answers are: by the log odds of the committee, and a part of the method's own."""
+    units = np.arange(len(answer))
+    z = (1.0 - OWN_SHARE) * log_odds(pooled[units, answer]) + OWN_SHARE * log_odds(own[units, answer])
+    return np.asarray(1.0 / (1.0 + np.exp(-z)))

@@ -49,3 +49,11 @@ def test_several_choices_or_none_are_no_guess() -> None:
     assert guess_columns(table.with_columns(pl.col("Urteil").alias("again")), {}) == {}
     assert guess_columns(table.select("Vorgang", "Wer"), {}) == {}
     assert guess_columns(pl.concat([table, table]), {}) == {}
+
+
+def test_what_is_the_same_in_all_rows_of_an_item_is_not_its_label() -> None:
+    table = tickets(annotators=4, classes=3).with_columns(Datum=pl.col("Vorgang").str.slice(1).cast(pl.Int64) % 9)
+
+    assert guess_columns(table, {}) == {
+        "item": "Vorgang", "annotator": "Wer", "label": "Urteil", "text": "Beschreibung",
+    }  # fmt: skip

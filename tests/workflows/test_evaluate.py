@@ -53,3 +53,15 @@ def test_gold_that_was_given_as_anchors_is_no_test_and_that_is_said(tmp_path: Pa
     assert part.startswith(f"10 of 40 scored items {said} Of the other 30, ")
     assert whole.startswith(f"10 of 10 scored items {said} Score other items.")
     assert without == ()
+
+
+def test_a_column_of_ones_own_is_named_for_the_file_that_has_it(tmp_path: Path) -> None:
+    gold, answers = tmp_path / "g.csv", tmp_path / "p.csv"
+    gold.write_text("Vorgang;Urteil\nu;x\nv;y\n")
+    answers.write_text("item,label\nu,x\nv,x\n")
+
+    found = evaluate(
+        EvaluateOptions(predicted=str(answers), gold=str(gold), columns={"item": "Vorgang", "label": "Urteil"})
+    )
+
+    assert found.scores["accuracy"] == 0.5

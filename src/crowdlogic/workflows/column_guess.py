@@ -45,6 +45,8 @@ def guess_columns(table: pl.DataFrame, known: Mapping[str, str]) -> dict[str, st
         return {}
     choices = (dict(zip(missing, chosen, strict=True)) for chosen in permutations(likely, len(missing)))
     found = [{**known, **one} for one in choices if _is_like_labels(cells, {**known, **one}, counts)]
+    if len(found) > 1:  # a date or a shop is the same in all rows of an item; annotators of labels do not always agree
+        found = [one for one in found if _has_disagreement(cells, one, counts)]
     if len(found) != 1:
         return {}
     return {**found[0], **_text_column(cells, found[0], texts)}
@@ -82,6 +84,11 @@ def _is_like_labels(cells: pl.DataFrame, roles: Mapping[str, str], counts: Mappi
         return False
     given_once = cells.select(item, annotator).n_unique() == len(cells)
     return given_once and cells.select(item, label).n_unique() < len(cells)
+
+
+def _has_disagreement(cells: pl.DataFrame, roles: Mapping[str, str], counts: Mapping[str, int]) -> bool:
+    """Whether some item has two different labels."""
+    return cells.select(roles["item"], roles["label"]).n_unique() > counts[roles["item"]]
 
 
 def _text_column(cells: pl.DataFrame, roles: Mapping[str, str], texts: list[str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ confidence is not as bad as if the others were wrong.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ import numpy as np
 from crowdlogic.data.answers import AlignedAnswers, Answers, align_answers, answers_from_estimate, answers_from_gold
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import NO_ANSWER
-from crowdlogic.data.reading import read_answers
 from crowdlogic.data.tagging import Scheme, is_span_tag_set
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import MissingDataError, OptionError
@@ -26,6 +25,7 @@ from crowdlogic.metrics.spans import span_scores
 from crowdlogic.store.estimates import NAMES, load_estimate
 from crowdlogic.store.layout import is_run
 from crowdlogic.store.runs import read_run
+from crowdlogic.workflows.inputs import InputOptions
 from crowdlogic.workflows.tables import ResultTable, percent
 
 SHARES = frozenset({"coverage", "accuracy", "macro_f1", "precision", "recall", "f1", "calibration_error"})
@@ -149,9 +149,18 @@ def _describe_missing(missing: int, n: int, policy: Unanswered, *, is_tags: bool
     yield f"{found}: the scores are of the other {n - missing:,}. --unanswered wrong counts them as wrong."
 
 
+def _inputs_by_file(options: EvaluateOptions) -> dict[str, InputOptions]:
+    """How each file is read: a column goes to the files that have it, the format to both."""
+    files = [path for path in (options.predicted, options.gold) if path is not None and not Path(path).is_dir()]
+    given = InputOptions(format=options.format, columns=options.columns)
+    found = given.by_file(*files) if files else {}
+    return {path: replace(one, format=options.format) for path, one in found.items()}
+
+
 def _read(options: EvaluateOptions) -> tuple[Answers, Answers]:
     """The answers, of a file, a run or a saved estimate; and the gold, of a file or of the run itself."""
     home, kept = Path(options.predicted), None
+    by_file = _inputs_by_file(options)
     if is_run(home):
         record = read_run(home)
         predicted = answers_from_estimate(record.estimate, options.predicted)
@@ -165,9 +174,9 @@ def _read(options: EvaluateOptions) -> tuple[Answers, Answers]:
             f"`train` or `aggregate --save` wrote."
         )
     else:
-        predicted = read_answers(options.predicted, format=options.format, columns=options.columns)
+        predicted = by_file[options.predicted].read_answers(options.predicted)
     if options.gold is not None:
-        return predicted, read_answers(options.gold, format=options.format, columns=options.columns)
+        return predicted, by_file[options.gold].read_answers(options.gold)
     if kept is None:
         raise OptionError(
             f"{options.predicted} is compared with the truth, which it does not hold itself. Name a file of it: "

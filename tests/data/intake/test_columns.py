@@ -9,7 +9,14 @@ from crowdlogic.errors import LabelError, OptionError
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("WorkerId", "worker"), ("worker_id", "worker"), (" Rater-Name ", "rater"), ("text_id", "text_id"), ("ID", "id")],
+    [
+        ("WorkerId", "worker"),
+        ("worker_id", "worker"),
+        (" Rater-Name ", "rater"),
+        ("text_id", "text_id"),
+        ("reviewId", "review_id"),
+        ("ID", "id"),
+    ],
 )
 def test_column_names_are_compared_without_their_dress(name: str, expected: str) -> None:
     assert normalise_name(name) == expected

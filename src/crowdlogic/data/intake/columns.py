@@ -7,9 +7,12 @@ from collections.abc import Mapping, Sequence
 from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import LabelError, OptionError, did_you_mean, name_list
 
+TEXT_IDS = ("text_id", "content_id", "review_id", "comment_id", "body_id", "message_id")
+"""The name of a text, and not the text itself."""
+
 ALIASES: dict[str, tuple[str, ...]] = {
     "item": (
-        "item", "task", "question", "example", "instance", "object", "document", "doc", "unit", "text_id", "id",
+        "item", "task", "question", "example", "instance", "object", "document", "doc", "unit", *TEXT_IDS, "id",
         "sentence", "sent", "row", "ticket", "case", "record",
     ),
     "annotator": (
@@ -40,7 +43,7 @@ def normalise_name(name: str) -> str:
     split = "".join(f"_{c}" if c.isupper() and i and name[i - 1].islower() else c for i, c in enumerate(name.strip()))
     joined = "_".join(split.lower().replace("-", " ").replace("_", " ").split())
     for tail in ("_id", "_name"):
-        if joined.endswith(tail) and joined not in {"text_id"}:
+        if joined.endswith(tail) and joined not in TEXT_IDS:
             joined = joined.removesuffix(tail)
     return joined
 

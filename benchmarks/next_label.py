@@ -223,7 +223,7 @@ def print_predictions(file: FiguresFile, sets: Sequence[str]) -> None:
     print("\n| crowd | labels bought | predicted (mistakes removed) | came true | ratio |")
     print("|---|---|---|---|---|")
     for (name, (draw, dependence)), method in product(SIMULATED.items(), SIMULATED_METHODS):
-        for count in (1000, 5000):
+        for count in (300, 1000, 5000):
             work = partial(predict_simulated, draw, dependence, count=count, method=method)
             _print_prediction(f"{name}, {method}", count, file.get(f"{name}, {method} | {count}", work))
     for name in sets:

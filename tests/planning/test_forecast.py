@@ -60,6 +60,15 @@ def test_votes_that_gain_nothing_leave_gold() -> None:
     assert forecast(np.zeros(10), np.zeros(5)).sentences()[2].endswith("these 5 labels about 0: ask an expert.")
 
 
+def test_the_curve_goes_through_the_batch_and_on_with_typical_labels() -> None:
+    found = forecast(np.array([0.4, 0.3, 0.2, 0.1]), np.array([0.5, 0.4]))
+
+    after = [found.accuracy_after(count) for count in range(5)]
+
+    assert after == pytest.approx([0.931, 0.9315, 0.9319, 0.9321, 0.9322])
+    assert after[2] == pytest.approx(found.accuracy_after_batch)
+
+
 def test_counts_are_rounded_to_two_figures() -> None:
     assert [approximate_count(n) for n in (7, 45, 451, 12_345)] == ["7", "45", "450", "12,000"]
 

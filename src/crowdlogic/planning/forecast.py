@@ -46,6 +46,12 @@ class Forecast:
         """The expected accuracy with the labels chosen."""
         return self.accuracy + self.batch.total / max(self.units, 1)
 
+    def accuracy_after(self, count: int) -> float:
+        """The expected accuracy with so many further labels: those of the batch, then others by typical annotators."""
+        ahead = len(self.batch.item)
+        chosen = float(self.batch.gain[:count].sum()) / max(self.units, 1)
+        return self.accuracy + chosen + self.gain_of_votes(max(count - ahead, 0), after=ahead)
+
     def gain_of_votes(self, count: int, *, after: int = 0) -> float:
         """By how much so many further labels, after others, raise the expected accuracy."""
         return float(self.votes[after : after + count].sum()) / max(self.units, 1)

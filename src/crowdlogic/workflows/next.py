@@ -116,7 +116,7 @@ class Planned:
 
     def _rows(self) -> list[tuple[int, str]]:
         least = len(self.forecast.votes)
-        after = ((n, self.forecast.accuracy + self.forecast.gain_of_votes(n)) for n in FORECAST_AT if n <= least)
+        after = ((n, self.forecast.accuracy_after(n)) for n in FORECAST_AT if n <= least)
         return [(n, f"{100 * accuracy:.1f} %") for n, accuracy in after]
 
     def figures(self) -> dict[str, Any]:

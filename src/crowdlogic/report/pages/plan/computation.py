@@ -79,7 +79,7 @@ def _points(forecast: Forecast) -> tuple[ForecastPoint, ...]:
     return tuple(
         ForecastPoint(
             count=count,
-            votes=round(forecast.accuracy + forecast.gain_of_votes(count), 6),
+            votes=round(forecast.accuracy_after(count), 6),
             decisions=round(forecast.accuracy + float(forecast.decisions[:count].sum()) / units, 6),
         )
         for count in counts.tolist()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crowdlogic.data.formats.collector import Collector, parse_time, require_question, split_question
+from crowdlogic.data.formats.collector import Collector
 from crowdlogic.data.formats.protocol import ReadOptions
 from crowdlogic.errors import FormatError
 
@@ -91,28 +91,3 @@ def test_later_labels_win_by_time_and_else_by_order() -> None:
     assert labels.intake.messages() == [
         "2 annotations replaced by a later one of the same annotator (first: record 2)."
     ]
-
-
-def test_questions_are_chosen_by_name() -> None:
-    assert split_question(None) == (None, None)
-    assert split_question("topic") == ("topic", None)
-    assert split_question("topic=sports") == ("topic", "sports")
-    assert require_question({"a": "choices"}, None, "e") == "a"
-    assert require_question({"a": "choices", "b": "rating"}, "b", "e") == "b"
-    with pytest.raises(FormatError, match=r"e: several questions: a \(choices\), b \(rating\)"):
-        require_question({"a": "choices", "b": "rating"}, None, "e")
-    with pytest.raises(FormatError, match="e: no question that can be read"):
-        require_question({}, None, "e")
-
-
-@pytest.mark.parametrize(
-    ("value", "seconds"),
-    [("1970-01-01T00:01:00Z", 60.0), ("1970-01-01 00:01", 60.0), ("1970-01-01T01:00:00+01:00", 0.0), (5, 5.0), ("soon", None), (None, None), (True, None), (float("inf"), None)],
-)  # fmt: skip
-def test_times_in_seconds(value: object, seconds: float | None) -> None:
-    assert parse_time(value) == seconds
-
-
-@pytest.mark.parametrize("value", [10**30, float("nan"), float("inf"), -(10**400), True, "yesterday", None])
-def test_what_is_no_time_is_none(value: object) -> None:
-    assert parse_time(value) is None

@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.collector import Collector, require_question
+from crowdlogic.data.formats.collector import Collector
 from crowdlogic.data.formats.json_outline import outline_json
 from crowdlogic.data.formats.json_records import iterate_records, require_object
 from crowdlogic.data.formats.label_studio_tasks import LANGUAGE_MODELS
 from crowdlogic.data.formats.marked_spans import MarkedSpan
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
+from crowdlogic.data.formats.questions import require_question
 from crowdlogic.data.formats.tool_export import ToolExport
 
 CHOICES, SPANS = "choices", "spans"

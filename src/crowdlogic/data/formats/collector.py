@@ -16,9 +16,8 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -26,8 +25,10 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.corpus import UNKNOWN, Corpus, Question, align
+from crowdlogic.data.formats.collected import CollectedRows, label_column, rows_that_count, shared_texts
 from crowdlogic.data.formats.marked_spans import Annotations, MarkedSpan, TaggedTexts, tag_texts
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
+from crowdlogic.data.formats.questions import split_question
 from crowdlogic.data.intake.building import build_labels
 from crowdlogic.data.intake.cells import LARGEST_NUMBER, code_labels
 from crowdlogic.data.intake.contract import Duplicates, Intake, LeftOut, TableSource
@@ -41,32 +42,7 @@ from crowdlogic.numerics.arrays import Bools, Ints, stable_order
 YES, NO = "yes", "no"
 """The labels when one answer of several at once is asked for (`--question topic=sports`)."""
 
-PIECE = 1 << 16
-"""How many tokens become Python's text at a time."""
-
 Place = int | str
-
-
-@dataclass
-class _Rows:
-    """Columns that grow: what one annotator said of one item, a row each. Arrays take a third of the room of lists."""
-
-    item: array[int] = field(default_factory=lambda: array("q"))
-    annotator: array[int] = field(default_factory=lambda: array("i"))
-    record: array[int] = field(default_factory=lambda: array("q"))
-    time: array[float] = field(default_factory=lambda: array("d"))
-    weight: array[float] = field(default_factory=lambda: array("d"))
-
-    def add(self, item: int, annotator: int, *, record: int, time: float | None, weight: float | None) -> None:
-        """Add a row."""
-        self.item.append(item)
-        self.annotator.append(annotator)
-        self.record.append(record)
-        self.time.append(np.nan if time is None else time)
-        self.weight.append(1.0 if weight is None else weight)
-
-    def __len__(self) -> int:
-        return len(self.item)
 
 
 class Collector:
@@ -84,7 +60,7 @@ class Collector:
         self._kinds: list[str] = []
         self._labels: list[Any] = []
         self._negated: list[bool] = []
-        self._label_rows, self._span_rows = _Rows(), _Rows()
+        self._label_rows, self._span_rows = CollectedRows(), CollectedRows()
         self._spans: list[Sequence[MarkedSpan]] = []
         self._gold_labels: dict[int, Any] = {}
         self._gold_spans: dict[int, Sequence[MarkedSpan]] = {}
@@ -269,7 +245,7 @@ class Collector:
             {
                 "item": names.gather(item),
                 "annotator": people.gather(annotator),
-                "label": _label_column(self._labels, self._label_types()).gather(rows),
+                "label": label_column(self._labels, self._label_types()).gather(rows),
                 **self._extra_columns(self._label_rows, rows),
             }
         )
@@ -294,7 +270,7 @@ class Collector:
         """gold[i] and its classes."""
         if not self._gold_labels:
             return None, ()
-        column = _label_column([self._gold_labels.get(item) for item in range(len(self._items))], self._label_types())
+        column = label_column([self._gold_labels.get(item) for item in range(len(self._items))], self._label_types())
         codes, classes = code_labels(column, TableSource(f"{self.name}: gold"), self.options.classes)
         return np.where(codes < 0, UNKNOWN, codes).astype(np.int32), classes
 
@@ -302,7 +278,7 @@ class Collector:
         rows = self._last_rows(self._span_rows)
         texts = [text or "" for text in self._texts]
         tokenized = self._tokenized(texts)
-        tokens = _shared_texts(tokenized.tokens)
+        tokens = shared_texts(tokenized.tokens)
         tokenized = replace(tokenized, tokens=tokenized.tokens.clear())  # the tags need places, and room
         gold_items = sorted(self._gold_spans)
         annotations = Annotations(
@@ -383,29 +359,20 @@ class Collector:
         policy = Duplicates.parse(self.options.duplicates)
         return Duplicates.last if policy is Duplicates.error else policy
 
-    def _last_rows(self, rows: _Rows, several: Bools | None = None) -> Ints:
+    def _last_rows(self, rows: CollectedRows, several: Bools | None = None) -> Ints:
         """The rows that count, in the order in which they came: the last, or the first, of each (item, annotator).
 
         Args:
             rows: The rows.
             several: several[r], rows of which an annotator may give more than one to an item, such as partial labels.
         """
-        if self._policy is Duplicates.keep or not len(rows):
-            return np.arange(len(rows))
-        item, annotator = np.array(rows.item, dtype=np.int64), np.array(rows.annotator, dtype=np.int64)
-        key = item * max(len(self._annotators), 1) + annotator
-        if several is not None and several.any():
-            key[several] = key.max() + 1 + np.arange(np.count_nonzero(several))  # a key of its own for each
-        time = np.nan_to_num(np.array(rows.time), nan=-np.inf)
-        order = np.lexsort((np.arange(len(key)), time, key))
-        edge = np.flatnonzero(np.diff(key[order])) if self._policy is Duplicates.last else None
-        kept = order[np.append(edge, len(key) - 1)] if edge is not None else order[np.diff(key[order], prepend=-1) != 0]
+        kept = rows_that_count(rows, self._policy, several)
         taken = "later" if self._policy is Duplicates.last else "earlier"
-        for row in sorted(set(range(len(key))) - set(kept.tolist())) if len(kept) < len(key) else ():
+        for row in sorted(set(range(len(rows))) - set(kept.tolist())) if len(kept) < len(rows) else ():
             self.leave_out("annotation", f"replaced by a {taken} one of the same annotator", rows.record[row])
-        return np.sort(kept)
+        return kept
 
-    def _extra_columns(self, rows: _Rows, kept: Ints) -> dict[str, Any]:
+    def _extra_columns(self, rows: CollectedRows, kept: Ints) -> dict[str, Any]:
         """Weight, time and kind of the labels, where they are known."""
         columns: dict[str, Any] = {}
         weight, time = np.array(rows.weight)[kept], np.array(rows.time)[kept]
@@ -442,63 +409,3 @@ class Collector:
 
     def _with_intake(self, labels: CrowdLabels) -> CrowdLabels:
         return replace(labels, intake=replace(labels.intake, left_out=self._left_out_summary()))
-
-
-def split_question(question: str | None) -> tuple[str | None, str | None]:
-    """The question and, for `topic=sports`, the one answer that is asked for."""
-    if question is None:
-        return None, None
-    name, equals, answer = question.partition("=")
-    return (name, answer) if equals and answer else (question, None)
-
-
-def require_question(found: Mapping[str, str], chosen: str | None, name: str) -> str:
-    """The question to read: the one that was chosen, or the only one there is.
-
-    Args:
-        found: Question -> what kind of question it is, for all that can be read.
-        chosen: The user's choice.
-        name: What messages call the file.
-    """
-    listed = name_list(f"{question} ({kind})" for question, kind in found.items())
-    if chosen is not None:
-        if chosen not in found:
-            raise FormatError(f"{name}: no question is called {chosen!r}. There are {listed or 'none'}.")
-        return chosen
-    if not found:
-        raise FormatError(f"{name}: no question that can be read: choices, marked spans, ratings or comparisons.")
-    if len(found) > 1:
-        raise FormatError(f"{name}: several questions: {listed}. Choose one with --question.")
-    return next(iter(found))
-
-
-def parse_time(value: Any) -> float | None:
-    """Seconds since 1970 from a time written as ISO 8601 or as a number; None for anything else."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value) if -LARGEST_NUMBER < value < LARGEST_NUMBER else None  # NaN is neither
-    if not isinstance(value, str):
-        return None
-    try:
-        moment = datetime.fromisoformat(value)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
-        return None
-
-
-def _shared_texts(tokens: Names) -> tuple[str, ...]:
-    """The tokens as Python's text, each distinct one held once."""
-    known: dict[str, str] = {}
-    found: list[str] = []
-    for start in range(0, len(tokens), PIECE):
-        found += [known.setdefault(token, token) for token in tokens.slice(start, PIECE).to_list()]
-    return tuple(found)
-
-
-def _label_column(labels: Sequence[Any], kinds: set[type]) -> Names:
-    """Labels as they are where all are of one type (`kinds`), else as text."""
-    if kinds <= {int} or kinds <= {bool} or kinds <= {int, float}:
-        try:
-            return pl.Series("label", labels, dtype=pl.Boolean if kinds == {bool} else None, strict=False)
-        except (OverflowError, TypeError, pl.exceptions.PolarsError):
-            pass
-    return pl.Series("label", [None if label is None else str(label) for label in labels], dtype=pl.String)

@@ -20,11 +20,12 @@ from typing import Any
 
 from crowdlogic.data.files import InputFile, MemberFile, member_file
 from crowdlogic.data.folders import Folder
-from crowdlogic.data.formats.collector import Collector, require_question
+from crowdlogic.data.formats.collector import Collector
 from crowdlogic.data.formats.json_outline import Outline, outline_json
 from crowdlogic.data.formats.json_records import iterate_records, require_object
 from crowdlogic.data.formats.marked_spans import MarkedSpan
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
+from crowdlogic.data.formats.questions import require_question
 from crowdlogic.data.formats.tool_export import ToolExport
 from crowdlogic.errors import FormatError
 

@@ -15,12 +15,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.collector import Collector, parse_time, require_question
+from crowdlogic.data.formats.collector import Collector
 from crowdlogic.data.formats.delimited import CSV
 from crowdlogic.data.formats.json_outline import outline_json
 from crowdlogic.data.formats.json_records import iterate_records, require_object
 from crowdlogic.data.formats.label_studio_results import SPANS, VALUE_FIELDS, parse_answers, parse_spans
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
+from crowdlogic.data.formats.questions import require_question
+from crowdlogic.data.formats.times import parse_time
 from crowdlogic.errors import FormatError, name_list
 
 ABOUT_ANNOTATION = {

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.collector import Collector, parse_time, require_question
+from crowdlogic.data.formats.collector import Collector
 from crowdlogic.data.formats.json_records import iterate_records, require_object
 from crowdlogic.data.formats.label_studio_results import (
     QUESTION_KINDS,
@@ -25,6 +25,8 @@ from crowdlogic.data.formats.label_studio_results import (
     parse_spans,
 )
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
+from crowdlogic.data.formats.questions import require_question
+from crowdlogic.data.formats.times import parse_time
 
 LANGUAGE_MODELS = re.compile(
     r"gpt|chatgpt|\bo[134]\b|claude|gemini|gemma|llama|mi[sx]tral|qwen|deepseek|command-r|grok|\bphi-?\d|\bllm\b",

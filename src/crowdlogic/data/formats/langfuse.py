@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.collector import parse_time
 from crowdlogic.data.formats.grades import Grades
 from crowdlogic.data.formats.json_outline import outline_json
 from crowdlogic.data.formats.json_records import iterate_array, iterate_records, require_object
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
+from crowdlogic.data.formats.times import parse_time
 from crowdlogic.data.formats.tool_export import ToolExport
 
 KINDS_BY_SOURCE = {"ANNOTATION": "human", "EVAL": "llm", "API": "code"}

@@ -15,10 +15,10 @@ from typing import Any
 
 from crowdlogic.data.files import InputFile
 from crowdlogic.data.folders import Folder
-from crowdlogic.data.formats.collector import parse_time
 from crowdlogic.data.formats.grades import Grades
 from crowdlogic.data.formats.json_records import require_object
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
+from crowdlogic.data.formats.times import parse_time
 from crowdlogic.data.formats.tool_export import ToolExport
 from crowdlogic.errors import FormatError
 

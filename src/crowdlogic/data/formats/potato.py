@@ -20,12 +20,13 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import InputFile, MemberFile, member_file
 from crowdlogic.data.folders import Folder
-from crowdlogic.data.formats.collector import Collector, require_question
+from crowdlogic.data.formats.collector import Collector
 from crowdlogic.data.formats.item_files import find_texts
 from crowdlogic.data.formats.json_outline import outline_json
 from crowdlogic.data.formats.marked_spans import MarkedSpan
 from crowdlogic.data.formats.potato_writing import encode_annotations, encode_consensus
 from crowdlogic.data.formats.protocol import Crowd, Encoded, ReadOptions
+from crowdlogic.data.formats.questions import require_question
 from crowdlogic.data.formats.tool_export import ToolExport
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import FormatError

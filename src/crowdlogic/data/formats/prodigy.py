@@ -24,12 +24,14 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import InputFile, MemberFile, member_file
 from crowdlogic.data.folders import Folder
-from crowdlogic.data.formats.collector import Collector, parse_time, require_question
+from crowdlogic.data.formats.collector import Collector
 from crowdlogic.data.formats.json_outline import outline_json
 from crowdlogic.data.formats.json_records import iterate_records, require_object
 from crowdlogic.data.formats.marked_spans import MarkedSpan
 from crowdlogic.data.formats.prodigy_writing import encode_annotations, encode_consensus
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
+from crowdlogic.data.formats.questions import require_question
+from crowdlogic.data.formats.times import parse_time
 from crowdlogic.data.formats.tool_export import ToolExport
 from crowdlogic.data.labels import CrowdLabels
 

@@ -562,3 +562,25 @@ def test_saving_says_that_a_predicate_is_code_and_loading_takes_it_again(tmp_pat
         f"of the group crowdlogic.predicates)."
     ]
     np.testing.assert_allclose(again.predict(given.corpus), run.predict(given.corpus), rtol=0, atol=1e-9)
+
+
+def test_what_is_said_of_code_and_of_a_classifier_is_one_call(tmp_path: Path) -> None:
+    """Whoever follows either warning can load the run."""
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    words = Vocabulary()
+    words.predicate("Shouting")(lambda texts: [float(text.isupper()) for text in texts])
+    pipeline = make_pipeline(CountVectorizer(), LogisticRegression())
+    method = LogicLNCL(classifier=pipeline, limits=TrainingLimits(epochs=2))
+    rules = "1: Shouting(S) -> Label(S, 'negative')"
+
+    with pytest.warns(CrowdLogicWarning) as said:
+        learned = method.fit(REVIEWS.corpus, REVIEWS.labels, rules=rules, vocabulary=words, save=tmp_path / "run")
+    again = load_run(tmp_path / "run", vocabulary=words, classifier=pipeline)
+
+    np.testing.assert_allclose(again.predict(REVIEWS.test), learned.predict(REVIEWS.test), rtol=0, atol=1e-9)
+    call = f"load_run('{tmp_path / 'run'}', vocabulary=vocabulary, classifier=classifier)"
+    assert len(said) == 2
+    assert all(call in str(one.message) for one in said)

@@ -88,18 +88,20 @@ def train_run(
 def describe_unsaved(home: Path, method: LearningMethod, data: TrainingData) -> Iterator[str]:
     """What a run cannot hold because it is Python's, and what to do when it is loaded, in words."""
     functions = () if data.rules is None or data.vocabulary is None else used_functions(data.rules, data.vocabulary)
+    foreign = find_python_object(encode_options(method.classifier))
+    is_foreign = foreign is not None or method.classifier.name not in CLASSIFIERS
+    given = ["vocabulary=vocabulary"] * bool(functions) + ["classifier=classifier"] * is_foreign
+    call = f"load_run({', '.join([repr(str(home)), *given])})"
     if functions:
         yield (
             f"{home}: {' and '.join(functions)} {'is' if len(functions) == 1 else 'are'} Python code, which a run does "
-            f"not hold. Load it with the same predicates: load_run({str(home)!r}, vocabulary=vocabulary). Commands "
+            f"not hold. Load it with the same predicates: {call}. Commands "
             f"know those of installed packages (entry points of the group {PREDICATES.group})."
         )
-    foreign = find_python_object(encode_options(method.classifier))
-    if foreign is not None or method.classifier.name not in CLASSIFIERS:
+    if is_foreign:
         yield (
             f"{home}: the classifier {'holds' if foreign else 'is'} a {foreign or type(method.classifier).__name__} "
-            f"that was made in Python, which a run does not hold. Load it with the same one: load_run({str(home)!r}, "
-            f"classifier=classifier)."
+            f"that was made in Python, which a run does not hold. Load it with the same one: {call}."
         )
 
 

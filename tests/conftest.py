@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -13,6 +14,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 settings.register_profile("patient", deadline=None)  # a busy machine is no failure
 settings.load_profile("patient")
+
+
+def pytest_unconfigure() -> None:
+    """Commands freeze what is loaded, for a process of their own; in this one it must be freed before bindings look."""
+    gc.unfreeze()
 
 
 @pytest.fixture

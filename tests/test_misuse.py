@@ -66,7 +66,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.MajorityVote().infer(ITEMS),
-        'the table: no column for the annotator and the label among item, text. A label table needs: item, annotator, label. Rename the columns (annotator, worker, rater, user, ...; label, answer, response, class, ...) or name them: columns={"annotator": "NAME", "label": "NAME"}.',
+        'the table: no column for the annotator and the label among item, text. A label table needs: item, annotator, label. Rename the columns (annotator, worker, rater, user, ...; label, answer, response, class, ...) or name them: from_frame(table, columns={"annotator": "NAME", "label": "NAME"}).',
     ),
     (
         lambda: cl.HMMCrowd().infer(LABELS),
@@ -87,7 +87,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.from_frame(pl.DataFrame({"item": ["u"], "gpt": ["x"], "ann": ["y"]})),
-        'the table: no column for the annotator and the label among item, gpt, ann. A label table needs: item, annotator, label. Rename the columns (annotator, worker, rater, user, ...; label, answer, response, class, ...) or name them: columns={"annotator": "NAME", "label": "NAME"}. A table with a column per annotator is read with from_wide.',
+        'the table: no column for the annotator and the label among item, gpt, ann. A label table needs: item, annotator, label. Rename the columns (annotator, worker, rater, user, ...; label, answer, response, class, ...) or name them: from_frame(table, columns={"annotator": "NAME", "label": "NAME"}). A table with a column per annotator is read with from_wide.',
     ),
     (
         lambda: cl.from_frame(FRAME.rename(columns={"item": "ticket"}), columns={"ticket": "item"}),
@@ -186,7 +186,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     (lambda: cl.read_labels("no-such-folder/labels.csv"), "no-such-folder/labels.csv: no such file."),
     (
         lambda: cl.from_frame(FRAME.drop(columns="annotator")),
-        'the table: no column for the annotator among item, label. A label table needs: item, annotator, label. Rename the column (annotator, worker, rater, user, ...) or name it: columns={"annotator": "NAME"}.',
+        'the table: no column for the annotator among item, label. A label table needs: item, annotator, label. Rename the column (annotator, worker, rater, user, ...) or name it: from_frame(table, columns={"annotator": "NAME"}).',
     ),
     (
         lambda: cl.from_frame(FRAME, columns={"itme": "item"}),

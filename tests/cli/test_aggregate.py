@@ -579,6 +579,24 @@ def test_items_to_label_again_come_with_their_text_and_votes(run: Run) -> None:
     assert pl.read_csv("t.csv")["item"].to_list() == ["u"]
 
 
+def test_a_corrected_list_of_doubtful_items_is_no_random_sample(run: Run) -> None:
+    """Known truths of the least sure items must not tell how good all answers are."""
+    wrong = {"a": 7, "b": 5, "c": 3}  # every seventh, fifth, third label
+    rows = [f"i{n},{who},{'xy'[(n + (n % step == 0)) % 2]}" for n in range(160) for who, step in wrong.items()]
+    Path("l.csv").write_text("item,annotator,label\n" + "\n".join(rows) + "\n")
+    run("aggregate", "l.csv", "-o", "t.csv", "--min-confidence", 1)
+    doubtful = pl.read_csv("t.relabel.csv").head(40)
+    doubtful.write_csv("doubtful.csv")
+    doubtful.drop("chosen").write_csv("sample.csv")
+
+    listed = run("aggregate", "l.csv", "-o", "again.csv", "--anchors", "doubtful.csv")
+    sampled = run("aggregate", "l.csv", "-o", "other.csv", "--anchors", "sample.csv")
+
+    assert (listed.code, sampled.code) == (0, 0)
+    assert "judging by 40 items checked at random" in sampled.err
+    assert "judging by" not in listed.err
+
+
 def test_columns_named_for_the_labels_hold_for_the_gold_that_has_them(run: Run) -> None:
     Path("l.csv").write_text(CSV.replace("item,", "ticket,"))
     Path("g.csv").write_text("ticket,label\nu,x\nv,y\n")

@@ -23,7 +23,7 @@ def test_items_have_their_text_and_votes_and_the_least_sure_come_first() -> None
 
     table = relabel_table(MajorityVote().infer(LABELS), LABELS, corpus)
 
-    assert table.columns == ["item", "text", "label", "confidence", "votes", "p_x", "p_y"]
+    assert table.columns == ["item", "text", "label", "confidence", "votes", "chosen", "p_x", "p_y"]
     assert table.select("item", "text", "votes").rows() == [
         ("w", "three", ""),
         ("v", "two", "ann: x; bob: y; cat: y"),

@@ -9,10 +9,13 @@ import polars as pl
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.formats.detection import find_format
-from crowdlogic.data.formats.tables import TableFormat
+from crowdlogic.data.formats.tables import CHOSEN, TableFormat
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import as_text, find
 from crowdlogic.data.writing import write_estimate, write_table
+
+LEAST_SURE = "least sure"
+"""How the items of the list were chosen."""
 
 
 def write_relabel_list(
@@ -34,11 +37,17 @@ def write_relabel_list(
 
 
 def relabel_table(estimate: Estimate, labels: CrowdLabels, corpus: Corpus | None) -> pl.DataFrame:
-    """One row per item, the least sure first: item, text, label, confidence, votes, p_<class>."""
+    """One row per item, the least sure first: item, text, label, confidence, votes, chosen, p_<class>.
+
+    `chosen` says that these items were not drawn at random: corrected and given as known truths, they must not be taken
+    for a sample of all items.
+    """
     table = estimate.to_frame()
     table = table.with_columns(as_text(table["label"]).alias("label"))
     votes = _describe_votes(labels).gather(find(estimate.items, labels.items)).alias("votes")
     table.insert_column(table.columns.index("confidence") + 1, votes)
+    chosen = pl.Series(CHOSEN, [LEAST_SURE] * len(table), dtype=pl.String)
+    table.insert_column(table.columns.index("votes") + 1, chosen)
     if corpus is not None and corpus.texts is not None:
         table.insert_column(1, pl.Series("text", corpus.texts, dtype=pl.String))
     return table.sort("confidence", nulls_last=False, maintain_order=True)

@@ -110,7 +110,7 @@ def test_numbers_with_a_hole_are_still_whole() -> None:
         ),
         (
             {"item": ["u"], "label": ["x"]},
-            'the table: no column for the annotator among item, label. A label table needs: item, annotator, label. Rename the column (annotator, worker, rater, user, ...) or name it: columns={"annotator": "NAME"}.',
+            'the table: no column for the annotator among item, label. A label table needs: item, annotator, label. Rename the column (annotator, worker, rater, user, ...) or name it: from_frame(table, columns={"annotator": "NAME"}).',
         ),
     ],
 )

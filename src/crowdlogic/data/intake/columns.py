@@ -98,6 +98,9 @@ def require_columns(
     what = " and the ".join([", the ".join(missing[:-1]), missing[-1]] if len(missing) > 1 else missing)
     options = " ".join(f"--column {role}=NAME" for role in missing)
     pairs = ", ".join(f'"{role}": "NAME"' for role in missing)
+    argument = f"columns={{{pairs}}}"
+    if source.in_memory and "annotator" in needed:  # of the calls that take a frame of labels, one takes its columns
+        argument = f"from_frame(table, {argument})"
     rename, name = ("column", "it") if len(missing) == 1 else ("columns", "them")
     wide = ""
     others = len(header) - len(set(roles.values()))
@@ -106,6 +109,6 @@ def require_columns(
     known = "; ".join(f"{', '.join(ALIASES[role][:4])}, ..." for role in missing)
     raise LabelError(
         f"{source.name}: no column for the {what} among {name_list(header)}. {purpose} needs: {', '.join(needed)}. "
-        f"Rename the {rename} ({known}) or name {name}: {source.advise(options, f'columns={{{pairs}}}')}."
+        f"Rename the {rename} ({known}) or name {name}: {source.advise(options, argument)}."
         f"{wide}"
     )

@@ -207,3 +207,27 @@ def test_a_workbook_with_its_own_column_names_becomes_a_report_and_a_list_of_ite
     relabel = read_table("truth.relabel.xlsx")[0]
     assert relabel.columns[:5] == ["item", "text", "label", "confidence", "votes"]
     assert relabel["confidence"].cast(pl.Float64).is_sorted()
+
+
+def test_known_truths_fit_the_report_of_labels(run: Run) -> None:
+    """What the page advises, the command takes."""
+    run("simulate", "sentiment", "-o", "made", "--items", 120, "--seed", 1)
+    pl.read_csv("made/gold.csv").select("item", "label")[:40].write_csv("known.csv")
+
+    done = run("report", "made/labels.csv", "--anchors", "known.csv", "-o", "r.html")
+    plain = run("report", "made/labels.csv", "-o", "plain.html")
+
+    assert (done.code, plain.code) == (0, 0)
+    sources = [json.loads(Path(page).read_text())["overview"]["confidence_source"] for page in ("r.json", "plain.json")]
+    assert sources[0] == "judging by 40 items checked at random"
+    assert "judging by" not in sources[1]
+
+
+def test_known_truths_come_too_late_for_answers_that_are_made(run: Run, estimate: Path) -> None:
+    done = run("report", estimate, "--labels", "made/labels.csv", "--anchors", "made/gold.csv", "-o", "r.html")
+
+    assert (done.code, done.err) == (
+        2,
+        "crowdlogic: kept: its answers are made already. Give --anchors to `aggregate` or `train` instead.\n",
+    )
+    assert not Path("r.html").exists()

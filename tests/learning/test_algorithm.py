@@ -28,6 +28,7 @@ from crowdlogic.errors import OptionError
 from crowdlogic.learning.algorithm import LogicLNCL, Parts, mix, run_algorithm
 from crowdlogic.learning.baselines.aggnet import AggNet
 from crowdlogic.learning.epoch import Epoch
+from crowdlogic.learning.explain import is_explicable
 from crowdlogic.learning.imitation import ConstantImitation, GrowingImitation
 from crowdlogic.learning.scoring import score
 from crowdlogic.learning.stopping.held_out import HeldOut
@@ -37,6 +38,7 @@ from crowdlogic.learning.task import Task, prepare_task
 from crowdlogic.learning.teacher import Teacher
 from crowdlogic.learning.training import TrainingPass, passes
 from crowdlogic.numerics.convergence import Convergence
+from crowdlogic.numerics.logspace import normalise
 from crowdlogic.registry import ANNOTATOR_MODELS
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.projection.projector import Projector
@@ -481,3 +483,21 @@ def test_gold_with_another_class_widens_tie_order_and_transitions() -> None:
     transitions = learned.teacher.projector.transitions
     assert isinstance(transitions, TransitionTable)
     assert transitions.probability[learned.task.labels.classes.index("B-NEW")].sum() == 0
+
+
+@pytest.mark.parametrize("held_out", [None, HeldOut()])
+def test_beliefs_settle_with_the_classifier_as_it_is(held_out: HeldOut | None) -> None:
+    made = simulate_sentiment(4, items=200, annotators=8)
+    limits = TrainingLimits(epochs=2, held_out=held_out)
+
+    plain, settled = (LogicLNCL(settle=settle, limits=limits).fit(made.corpus, made.labels) for settle in (False, True))
+
+    np.testing.assert_array_equal(settled.epoch.p, plain.epoch.p)
+    np.testing.assert_array_equal(settled.predict(made.test), plain.predict(made.test))
+    assert np.abs(settled.epoch.q_f - plain.epoch.q_f).max() > 0.01
+    # a fixed point: the annotators of these answers give these answers
+    crowd = settled.model.observe(settled.task.labels)
+    annotators = settled.model.m_step(crowd, settled.epoch.q_f)
+    again, _ = normalise(np.log(settled.epoch.p) + annotators.evidence(crowd))
+    np.testing.assert_allclose(again, settled.epoch.q_f, rtol=0, atol=0.01)
+    assert is_explicable(settled)

@@ -86,7 +86,7 @@ def test_an_encoder_of_reviews_is_bounded_and_needs_no_gold() -> None:
 
     training = found.method.classifier.training
     assert 1 - training.label_smoothing / 2 == pytest.approx(0.85)
-    assert found.method.folds == 2
+    assert (found.method.folds, found.method.settle) == (2, True)
     assert (found.method.limits.epochs, found.method.limits.held_out, found.method.limits.seed) == (3, None, 3)
     assert found.method.projector == plain.method.projector
     assert found.method.imitation == plain.method.imitation

@@ -27,6 +27,12 @@ ItemsOption = Annotated[
 GoldOption = Annotated[
     str | None, typer.Option("--gold", metavar="FILE", help="The truth of some items, to score everything by.")
 ]
+AnchorsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--anchors", metavar="FILE", help="For labels: items whose truth is known, such as some checked at random."
+    ),
+]
 CompareOption = Annotated[
     str | None, typer.Option("--compare", metavar="METHODS", help="Also run: all, or names separated by commas.")
 ]
@@ -47,6 +53,7 @@ def command(
     labels: LabelsOption = None,
     items: ItemsOption = None,
     gold: GoldOption = None,
+    anchors: AnchorsOption = None,
     methods: CompareOption = None,
     figures: FiguresOption = None,
     evidence: EvidenceOption = True,
@@ -63,6 +70,7 @@ def command(
         labels=labels,
         items=items,
         gold=gold,
+        anchors=anchors,
         methods=parse_names(methods),
         figures=figures,
         evidence=evidence,

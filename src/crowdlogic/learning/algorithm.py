@@ -46,6 +46,9 @@ from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod
 from crowdlogic.truth.ties import Ties
 
+MOST_STEPS, SETTLED = 10, 0.01
+"""Steps after the last epoch, where beliefs are to settle: how many at most, and the change that ends them."""
+
 
 class Loss(StrEnum):
     """How much a unit counts in the classifier's loss."""
@@ -72,6 +75,7 @@ class Parts:
         learn_weights: Whether the rules' weights are learnt.
         warm_up: Number of epochs that learn the first targets.
         folds: Into how many folds items are divided for cross-fitting; 1 for none.
+        settle: Whether M- and E-steps go on after the last epoch until beliefs settle.
         seed: Random seed.
     """
 
@@ -86,6 +90,7 @@ class Parts:
     learn_weights: bool = False
     warm_up: int = 1
     folds: int = 1
+    settle: bool = False
     seed: int = 0
 
 
@@ -130,11 +135,18 @@ def mix(q_a: AnyBeliefs, q_b: AnyBeliefs, k: float) -> AnyBeliefs:
     return (1.0 - k) * unit_beliefs(q_a) + k * unit_beliefs(q_b)
 
 
-def reevaluate(training: TrainingPass, parts: Parts, crowd: Shards, posterior: Posterior, epoch: Epoch) -> Epoch:
-    """The M- and E-step after an epoch, with the classifier as it is now and with these labels."""
+def reevaluate(
+    training: TrainingPass,
+    parts: Parts,
+    crowd: Shards,
+    posterior: Posterior,
+    epoch: Epoch,
+    p: AnyBeliefs | None = None,
+) -> Epoch:
+    """The M- and E-step after an epoch, with the classifier as it is now (or its p) and with these labels."""
     corpus, classifier = training.task.corpus, training.classifier
     annotators = parts.annotators.m_step(crowd, epoch.q_f)
-    p = predict(classifier, corpus)
+    p = predict(classifier, corpus) if p is None else p
     q_a, objective = posterior(p, annotators, crowd)
     teacher = training.teacher.reweight(epoch.factors)
     q_b = teacher.project(corpus, q_a, p, classifier) if parts.corrects_targets else q_a
@@ -145,11 +157,25 @@ def reevaluate(training: TrainingPass, parts: Parts, crowd: Shards, posterior: P
 
 def finish_with_all_labels(training: TrainingPass, parts: Parts) -> Epoch:
     """The best epoch; where labels are still held out, with these back in, for the answers that users get."""
-    if training.task.held_labels is None:
+    if training.task.held_labels is None and not parts.settle:
         return training.outcome
     labels = training.task.labels
     crowd, posterior = parts.annotators.observe(labels), training.task.clamp_posterior(make_posterior(parts, labels))
-    return reevaluate(training, parts, crowd, posterior, training.outcome)
+    if training.task.held_labels is None:
+        return settle_beliefs(training, parts, crowd, posterior, training.outcome)
+    epoch = reevaluate(training, parts, crowd, posterior, training.outcome)
+    return settle_beliefs(training, parts, crowd, posterior, epoch) if parts.settle else epoch
+
+
+def settle_beliefs(training: TrainingPass, parts: Parts, crowd: Shards, posterior: Posterior, epoch: Epoch) -> Epoch:
+    """M- and E-steps with the classifier as it is, until no belief changes by more than SETTLED."""
+    chain = isinstance(training.classifier, ChainClassifier)
+    p = predict(training.classifier, training.task.corpus) if chain else epoch.p
+    for _ in range(MOST_STEPS):
+        before, epoch = epoch.q_f, reevaluate(training, parts, crowd, posterior, epoch, p)
+        if np.abs(epoch.q_f - before).max(initial=0.0) <= SETTLED:
+            break
+    return epoch
 
 
 def fit_parts(
@@ -229,6 +255,8 @@ class LogicLNCL(FitMixin):
             labels can be worse than these.
         folds: From 2 on, the classifier's view of a training item comes from one that did not learn that item
             (cross-fitting): the training takes so many times as long. 1 is the paper's.
+        settle: Whether M- and E-steps go on after the last epoch, with the classifier as it is, until beliefs settle:
+            for a network of few epochs, in which annotators and answers had few steps, too.
         limits: How long a fit goes on, what stops it, and its random seed.
     """
 
@@ -242,6 +270,7 @@ class LogicLNCL(FitMixin):
     learn_weights: bool = False
     warm_up: int = 1
     folds: int = 1
+    settle: bool = False
     limits: TrainingLimits = TrainingLimits()
 
     name = "logic-lncl"
@@ -283,6 +312,7 @@ class LogicLNCL(FitMixin):
             learn_weights=self.learn_weights,
             warm_up=self.warm_up,
             folds=self.folds,
+            settle=self.settle,
             seed=self.limits.seed,
         )
         return fit_parts(self.name, task, self.limits, parts, checkpoint=checkpoint, callback=callback)

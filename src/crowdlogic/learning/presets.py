@@ -91,7 +91,8 @@ def sentiment_encoder(*, seed: int = 0, word: str = "but") -> PresetConfiguratio
     """A pre-trained encoder, fine-tuned in a few epochs, and "A but B"; C = 5, k = 0.2, eq. 8.
 
     Its targets are smoothed, and its view of a training item comes from a network that did not learn it, so that it
-    does not outvote the annotators with their own labels: docs/decisions/0033 has the reasons.
+    does not outvote the annotators with their own labels; and since three epochs are few steps for the annotators,
+    these go on afterwards. docs/decisions/0033 has the reasons.
 
     Args:
         seed: Random seed.
@@ -102,6 +103,7 @@ def sentiment_encoder(*, seed: int = 0, word: str = "but") -> PresetConfiguratio
         base.method,
         classifier=CLASSIFIERS.load("transformer")(frozen_layers=2, precision="auto", training=ENCODER_TRAINING),
         folds=2,
+        settle=True,
         limits=replace(base.method.limits, epochs=3, held_out=None),
     )
     return replace(base, method=method)

@@ -42,6 +42,7 @@ class ReportOptions:
         labels: For an estimate: the file of the labels it was made from.
         items: For an estimate or labels: the file of the items.
         gold: A file with the truth of some items.
+        anchors: For labels: a file of items whose truth is known, as `aggregate` takes it.
         methods: Truth methods to compare with; None for no comparison.
         figures: A folder for every plot; None for none.
         evidence: For a run: whether doubtful items are explained.
@@ -55,6 +56,7 @@ class ReportOptions:
     labels: str | None = None
     items: str | None = None
     gold: str | None = None
+    anchors: str | None = None
     methods: Sequence[str] | None = None
     figures: str | None = None
     evidence: bool = True
@@ -146,7 +148,15 @@ def _aggregate_inputs(options: ReportOptions) -> tuple[ReportInputs, Explain, tu
         saved = f"{folder}/estimate"
         out = f"{folder}/truth.jsonl"  # holds documents and sentences alike
         made = aggregate(
-            AggregateOptions(labels=options.folder, out=out, format="jsonl", save=saved, seed=options.seed, input=own)
+            AggregateOptions(
+                labels=options.folder,
+                out=out,
+                format="jsonl",
+                save=saved,
+                anchors=options.anchors,
+                seed=options.seed,
+                input=own,
+            )
         )
         estimate = load_estimate(saved)
     crowd = own.read_crowd(options.folder)
@@ -158,6 +168,8 @@ def _aggregate_inputs(options: ReportOptions) -> tuple[ReportInputs, Explain, tu
 
 def _read_inputs(home: Path, options: ReportOptions) -> tuple[ReportInputs, Explain]:
     """What the report is about, and how its items are explained."""
+    if options.anchors is not None:
+        raise OptionError(f"{home}: its answers are made already. Give --anchors to `aggregate` or `train` instead.")
     if is_run(home):
         gold = None if options.gold is None else options.input.read_answers(options.gold)
         return _run_inputs(home, gold, options)

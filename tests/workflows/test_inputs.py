@@ -118,3 +118,16 @@ def test_columns_that_no_list_knows_are_suggested_by_what_they_hold(tmp_path: Pa
 
     named = InputOptions(columns={"item": "doc", "label": "verdict", "annotator": "who"})
     assert named.read_crowd(str(path)).labels.n_labels == 6
+
+
+def test_a_mistyped_role_in_a_list_of_columns_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("ticket,who,answer,comment\n1,a,x,good\n")
+
+    columns = parse_columns(["item=ticket,annotator=who,label=answer,txt=comment"])
+    with pytest.raises(OptionError, match="txt") as refused:
+        InputOptions(columns=columns).read_crowd(str(path))
+
+    assert columns == {"item": "ticket", "annotator": "who", "label": "answer", "txt": "comment"}
+    assert "text" in str(refused.value)
+    assert parse_columns(["label=yes, or no=maybe"]) == {"label": "yes, or no=maybe"}

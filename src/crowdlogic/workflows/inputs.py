@@ -78,9 +78,13 @@ def parse_columns(texts: Iterable[str] | None) -> dict[str, str]:
 
 
 def _split_list(text: str) -> list[str]:
-    """The parts between commas, where each of them names a role; a column's name may hold commas, too."""
+    """The parts between commas, where two of them name a role and all are pairs; a column's name may hold commas, too.
+
+    So a role that is mistyped in a list is said to be one, and not read as part of the name before it.
+    """
     parts = text.split(",")
-    return parts if all(part.partition("=")[0].strip() in ALIASES and "=" in part for part in parts) else [text]
+    named = sum(part.partition("=")[0].strip() in ALIASES for part in parts)
+    return parts if named > 1 and all("=" in part for part in parts) else [text]
 
 
 def parse_names(text: str | None) -> tuple[str, ...] | None:

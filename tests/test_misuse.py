@@ -247,3 +247,17 @@ def test_a_wrong_turn_is_one_whole_sentence(wrong: Callable[[], Any], message: s
 
 def test_there_are_thirty_of_them() -> None:
     assert len(WRONG) >= 30
+
+
+def test_a_predicate_written_for_one_text_says_how_it_is_called() -> None:
+    words = cl.Vocabulary()
+    words.predicate("Shouting")(lambda text: text.isupper())
+    rules = cl.parse_rules("1: Shouting(S) -> Label(S, 'x')")
+
+    with pytest.raises(cl.CrowdLogicError) as refused:
+        cl.LogicLNCL(limits=ONE).fit(CORPUS, LABELS, rules=rules, vocabulary=words)
+
+    assert str(refused.value) == (
+        "the rules:1:4: Shouting: its function failed (AttributeError: 'list' object has no attribute 'isupper'). It is called once "
+        "with the list of all texts, and answers each with a truth from 0 to 1.\n    1: Shouting(S) -> Label(S, 'x')\n       ^"
+    )

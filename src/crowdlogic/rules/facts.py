@@ -144,7 +144,7 @@ class World:
     def _answer(self, predicate: Predicate, texts: pl.Series, constants: tuple[str, ...], atom: Atom) -> pl.Series:
         """What the function of a predicate says of texts; a word list is handed over as its words."""
         if predicate.role is Role.function:
-            return _check_answer(self._call(predicate, texts.to_list(), *constants), texts, predicate)
+            return _check_answer(self._ask(predicate, texts.to_list(), constants), texts, predicate)
         kinds = [kind for kind in predicate.kinds if kind in FIXED]
         given = [
             self._words(value, atom.place) if kind is Kind.file else value
@@ -163,6 +163,17 @@ class World:
                 "the vocabulary (word_list)."
             )
         return self.vocabulary.word_lists[name]
+
+    def _ask(self, predicate: Predicate, texts: list[str], constants: tuple[str, ...]) -> Any:
+        """What a user's own function says; of one that fails, which it is and how it is called."""
+        try:
+            return self._call(predicate, texts, *constants)
+        except Exception as problem:
+            raise RuleError(
+                f"{predicate.name}: its function failed ({type(problem).__name__}: {problem}). It is called once with "
+                f"the list of all texts{', and then the constants' if constants else ''}, and answers each with a "
+                f"truth from 0 to 1."
+            ) from problem
 
     def _call(self, predicate: Predicate, *arguments: Any) -> Any:
         if predicate.function is None:

@@ -12,7 +12,6 @@ from crowdlogic.annotators.protocol import (
     MOST_CELLS,
     AnnotatorModel,
     check_size,
-    design_effect,
     expected_counts,
     weigh_terms,
 )
@@ -73,11 +72,6 @@ def test_labels_that_depend_on_each_other_say_less(threads: int) -> None:
     terms = less.terms(shards)
     added = np.stack([sum_by(labels.unit, 3, terms[:, k]) for k in range(2)], axis=1)
     np.testing.assert_allclose(added, less.evidence(shards), rtol=1e-12)
-
-
-def test_labels_that_depend_wholly_count_as_one() -> None:
-    np.testing.assert_allclose(design_effect(np.arange(6), 1.0), [1, 1, 2, 3, 4, 5])
-    np.testing.assert_allclose(design_effect(np.arange(6), 0.0), np.ones(6))
 
 
 @pytest.mark.parametrize("correlation", [-0.1, 1.1, float("nan")])

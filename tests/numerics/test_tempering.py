@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdlogic.numerics.tempering import temper
+from crowdlogic.numerics.tempering import design_effect, temper
 
 
 def test_a_row_is_raised_to_its_power_and_mixed_with_uniform_doubt() -> None:
@@ -51,3 +51,8 @@ def test_the_argument_is_not_changed() -> None:
 def test_no_classes_and_no_units_are_no_problem() -> None:
     assert temper(np.empty((0, 3)), np.empty(0), 0.1).shape == (0, 3)
     assert temper(np.empty((2, 0)), np.ones(2), 0.1).shape == (2, 0)
+
+
+def test_labels_that_depend_wholly_count_as_one() -> None:
+    np.testing.assert_allclose(design_effect(np.arange(6), 1.0), [1, 1, 2, 3, 4, 5])
+    np.testing.assert_allclose(design_effect(np.arange(6), 0.0), np.ones(6))

@@ -30,7 +30,8 @@ from crowdlogic.engines.shard import Shard
 from crowdlogic.engines.shards import Shards
 from crowdlogic.engines.sweeps import sum_evidence, tally
 from crowdlogic.errors import OptionError
-from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.tempering import design_effect
 from crowdlogic.registry import ANNOTATOR_MODELS
 
 Arrays: TypeAlias = dict[str, Floats]
@@ -141,11 +142,6 @@ class CountModel(Protocol):
 
     def load(self, arrays: Mapping[str, Floats]) -> TableAnnotators:
         """Parameters from their arrays."""
-
-
-def design_effect(n: Ints | Floats, correlation: float) -> Floats:
-    """1 + correlation (n - 1): n labels that err together say as much as n / that many independent ones ([KISH65])."""
-    return np.asarray(1.0 + correlation * np.maximum(np.asarray(n, dtype=np.float64) - 1.0, 0.0))
 
 
 def check_correlation(model: Any) -> None:

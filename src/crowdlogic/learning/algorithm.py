@@ -171,9 +171,16 @@ def settle_beliefs(training: TrainingPass, parts: Parts, crowd: Shards, posterio
     """M- and E-steps with the classifier as it is, until no belief changes by more than SETTLED."""
     chain = isinstance(training.classifier, ChainClassifier)
     p = predict(training.classifier, training.task.corpus) if chain else epoch.p
-    for _ in range(MOST_STEPS):
-        before, epoch = epoch.q_f, reevaluate(training, parts, crowd, posterior, epoch, p)
-        if np.abs(epoch.q_f - before).max(initial=0.0) <= SETTLED:
+    return repeat_until_settled(
+        lambda last: reevaluate(training, parts, crowd, posterior, last, p), epoch, most=MOST_STEPS, change=SETTLED
+    )
+
+
+def repeat_until_settled(step: Callable[[Epoch], Epoch], epoch: Epoch, *, most: int, change: float) -> Epoch:
+    """A step again and again, until no belief changes by more than that, or as often as is allowed."""
+    for _ in range(most):
+        before, epoch = epoch.q_f, step(epoch)
+        if np.abs(epoch.q_f - before).max(initial=0.0) <= change:
             break
     return epoch
 

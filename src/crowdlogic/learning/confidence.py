@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from crowdlogic.annotators.protocol import design_effect
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import Beliefs, Calibration, Estimate
 from crowdlogic.data.labels import CrowdLabels
@@ -31,7 +30,7 @@ from crowdlogic.metrics.calibration import calibration_error
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import normalise, safe_log
 from crowdlogic.numerics.sums import row_sums
-from crowdlogic.numerics.tempering import temper
+from crowdlogic.numerics.tempering import design_effect, temper
 from crowdlogic.truth.calibrated import ENOUGH_ANCHORS, WIDEST, fit_sharpness, predict_anchors
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.dependence import PUBLIC_CROWDS, label_sharpness

@@ -23,7 +23,7 @@ from crowdlogic.data.chain_beliefs import AnyBeliefs, ChainBeliefs, answers, uni
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import Estimate, make_estimate
 from crowdlogic.engines.shards import Shards
-from crowdlogic.learning.algorithm import mix
+from crowdlogic.learning.algorithm import mix, repeat_until_settled
 from crowdlogic.learning.confidence import answer_sharpness
 from crowdlogic.learning.epoch import Epoch, make_views
 from crowdlogic.learning.explain import is_explicable
@@ -80,11 +80,9 @@ def _iterate(learned: Learned, task: Task, epoch: Epoch, *, epochs: int) -> Epoc
         fit_epoch(learned.classifier, task.corpus, epoch.targets, task.unit_weights)
         p = predict(learned.classifier, task.corpus)
         epoch = _step(learned, task, epoch, p, crowd)
-    for _ in range(MOST_STEPS):
-        before, epoch = epoch.q_f, _step(learned, task, epoch, p, crowd)
-        if np.abs(epoch.q_f - before).max(initial=0.0) <= SETTLED:
-            break
-    return epoch
+    return repeat_until_settled(
+        lambda last: _step(learned, task, last, p, crowd), epoch, most=MOST_STEPS, change=SETTLED
+    )
 
 
 def _step(learned: Learned, task: Task, epoch: Epoch, p: AnyBeliefs, crowd: Shards) -> Epoch:

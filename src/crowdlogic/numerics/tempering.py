@@ -1,13 +1,13 @@
-"""Distributions made flatter or sharper, and mixed with uniform doubt.
+"""Distributions made flatter or sharper, and mixed with uniform doubt; and how far labels that depend count.
 
-Axes: i unit, k class.
+[KISH65] Kish, "Survey Sampling", 1965, section 5.4. Axes: i unit, k class.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.sums import row_sums
 
 
@@ -29,3 +29,8 @@ def temper(q: Floats, sharpness: Floats | float, doubt: float = 0.0) -> Floats:
     weight *= ((1.0 - doubt) / (row_sums(weight)))[:, None] if q.shape[1] else 1.0
     weight += doubt / n_classes
     return weight
+
+
+def design_effect(n: Ints | Floats | float, correlation: float) -> Floats:
+    """1 + correlation (n - 1): n labels that err together say as much as n / that many independent ones ([KISH65])."""
+    return np.asarray(1.0 + correlation * np.maximum(np.asarray(n, dtype=np.float64) - 1.0, 0.0))

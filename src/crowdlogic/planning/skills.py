@@ -21,7 +21,7 @@ from crowdlogic.engines.sweeps import tally
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Bools, Floats
 from crowdlogic.numerics.logspace import safe_log
-from crowdlogic.numerics.tempering import temper
+from crowdlogic.numerics.tempering import design_effect, temper
 
 PRIOR_LABELS = 4.0
 """Labels of a typical annotator that are added, in each class, to those of every annotator."""
@@ -133,5 +133,4 @@ def typical_annotator(confusion: Floats, prior: Floats, activity: Floats) -> Flo
 
 def added_sharpness(n: Floats | float, correlation: float, added: int = 1) -> Floats:
     """How far a label counts among n labels and `added` more: 1 where labels are independent."""
-    effect = 1.0 + correlation * np.maximum(np.asarray(n, dtype=np.float64) + added - 1.0, 0.0)
-    return np.asarray(effect**-SHARED)
+    return np.asarray(design_effect(np.asarray(n, dtype=np.float64) + added, correlation) ** -SHARED)

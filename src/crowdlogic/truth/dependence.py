@@ -29,7 +29,7 @@ from crowdlogic.engines.shards import anchor_classes
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.sums import row_sums
-from crowdlogic.numerics.tempering import temper
+from crowdlogic.numerics.tempering import design_effect, temper
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.vote_posterior import posterior_of_votes
 
@@ -128,7 +128,7 @@ def state_confidence(
 def label_sharpness(votes: Floats, correlation: float) -> Floats:
     """sharpness[i] = 1 / (1 + correlation (n_i - 1)), one over the design effect of the n_i labels of a unit."""
     n = row_sums(votes)
-    return np.asarray(1.0 / (1.0 + correlation * np.maximum(n - 1.0, 0.0)))
+    return np.asarray(1.0 / design_effect(n, correlation))
 
 
 def keep_known(beliefs: Floats, labels: CrowdLabels, anchors: Mapping[Any, Any] | None) -> Floats:

@@ -26,6 +26,7 @@ from crowdlogic.learning.learned import Learned
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.intervals import HALF
 from crowdlogic.numerics.logspace import safe_log
+from crowdlogic.numerics.tempering import design_effect
 from crowdlogic.workflows.report_evidence import unit_evidence
 from crowdlogic.workflows.review.answers import item_units
 from crowdlogic.workflows.review.rule_views import RuleWord
@@ -110,7 +111,7 @@ def vote_terms(labels: CrowdLabels, estimate: Estimate, confusion: Floats, rows:
     """terms[n, k] in bits: of the prior first, then of each vote of a unit; scaled as the confidence is."""
     weight = labels.weights[rows]
     calibration = estimate.calibration
-    effect = 1.0 if calibration is None else 1.0 + calibration.correlation * max(float(weight.sum()) - 1.0, 0.0)
+    effect = 1.0 if calibration is None else float(design_effect(weight.sum(), calibration.correlation))
     sharpness = (1.0 if calibration is None else calibration.sharpness) / effect
     votes = safe_log(confusion[labels.annotator[rows], :, labels.label[rows]]) * weight[:, None]
     prior = np.zeros(labels.n_classes) if estimate.prior is None else safe_log(estimate.prior)

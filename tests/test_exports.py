@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -50,5 +51,45 @@ def test_a_module_is_imported_when_a_name_of_it_is_first_used(package: str) -> N
 def test_a_name_that_the_stub_does_not_have_is_no_attribute(package: str) -> None:
     found = import_module(package)
 
-    with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'third'"):
-        _ = found.third
+    with pytest.raises(AttributeError) as refused:
+        _ = found.zzz
+
+    assert str(refused.value) == f"module '{package}' has no attribute 'zzz'. dir({package}) lists what is there."
+    with pytest.raises(AttributeError, match=r"has no attribute '_zzz'$"):
+        _ = found._zzz  # asked for by tools
+
+
+def test_a_name_that_sounds_like_one_is_answered_with_it_and_the_way_to_it(package: str, tmp_path: Path) -> None:
+    below = tmp_path / package / "below"
+    below.mkdir()
+    (below / "__init__.pyi").write_text(f"from {package}.below.deep import Report as Report\n")
+    found = import_module(package)
+
+    said = {}
+    for name in ("firsts", "SECOND", "Report", "report", "rep"):
+        with pytest.raises(AttributeError) as refused:
+            getattr(found, name)
+        said[name] = str(refused.value).partition(". ")[2]
+
+    assert said == {
+        "firsts": f"Did you mean {package}.first?",
+        "SECOND": f"Did you mean {package}.second?",
+        "Report": f"It is {package}.below.Report.",
+        "report": f"Did you mean {package}.below.Report?",
+        "rep": f"Did you mean {package}.below.Report?",
+    }
+
+
+def test_what_people_try_is_answered_with_what_is_there() -> None:
+    import crowdlogic
+
+    guesses = ("audit", "Report", "explain", "aggregate", "train", "predict", "read_csv", "from_pandas", "load")
+    for name in guesses:
+        with pytest.raises(AttributeError) as refused:
+            getattr(crowdlogic, name)
+        message = str(refused.value)
+        named = re.findall(r"crowdlogic\.(\w+)", message)
+        assert message.startswith(f"module 'crowdlogic' has no attribute '{name}'. Write ")
+        assert named
+        assert all(hasattr(crowdlogic, one) for one in named)
+        assert len(message.splitlines()) == 1

@@ -7,4 +7,34 @@ from crowdlogic.exports import lazy_exports
 
 __version__ = "0.1.0"
 
-__all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)
+_INFER = "crowdlogic.Ensemble().infer(labels), or another method such as crowdlogic.DawidSkene()"
+_FIT = "crowdlogic.LogicLNCL('linear').fit(items, labels), with save='run' to keep it"
+_RULES = "learned.rule_table(), of what fit or crowdlogic.load_run('run') gave: a verdict on each rule"
+_REPORT = "crowdlogic.report_to_html('labels.csv'), or of a run: crowdlogic.report_to_html('run')"
+_LABELS = "crowdlogic.read_labels('labels.csv'), or of a frame: crowdlogic.from_frame(frame)"
+
+__all__, __getattr__, __dir__ = lazy_exports(
+    __name__,
+    __file__,
+    guessed={
+        "aggregate": _INFER,
+        "aggregate_labels": _INFER,
+        "audit": _RULES,
+        "audit_rules": _RULES,
+        "explain": "learned.explain(item), of what fit or crowdlogic.load_run('run') gave; print it",
+        "fit": _FIT,
+        "from_pandas": _LABELS,
+        "from_polars": _LABELS,
+        "infer": _INFER,
+        "load": "crowdlogic.load_run('run'), or crowdlogic.load_estimate(folder)",
+        "make_report": _REPORT,
+        "predict": "learned.predict(texts), of what fit or crowdlogic.load_run('run') gave",
+        "read_csv": _LABELS,
+        "read_frame": _LABELS,
+        "report": _REPORT,
+        "rule_table": _RULES,
+        "train": _FIT,
+        "verdicts": "crowdlogic.annotator_table(labels, estimate); of rules learned.rule_table()",
+        "write_report": _REPORT,
+    },
+)

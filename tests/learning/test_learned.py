@@ -95,3 +95,19 @@ def test_the_student_predicts_alone_and_the_teacher_with_the_rules(learned: Lear
     np.testing.assert_array_equal(student, learned.classifier.predict_proba(MADE.test))
     np.testing.assert_array_equal(teacher, learned.teacher.predict(MADE.test, learned.classifier))
     assert np.abs(teacher - student).max() > 0.01
+
+
+def test_the_verdicts_on_rules_and_annotators_are_tables(learned: Learned) -> None:
+    rules, annotators = learned.rule_table(), learned.annotator_table()
+
+    assert rules["rule"].to_list() == [one.rule for one in learned.audit]
+    assert rules["verdict"].to_list() == [str(one.verdict) for one in learned.audit]
+    assert annotators["annotator"].to_list() == MADE.labels.annotators.to_list()
+    assert learned.audit is learned.audit  # it is audited once
+
+
+def test_without_rules_there_is_no_verdict_on_any() -> None:
+    learned = LogicLNCL(limits=TrainingLimits(epochs=1)).fit(MADE.corpus, MADE.labels)
+
+    assert learned.audit == ()
+    assert learned.rule_table().height == 0

@@ -125,7 +125,6 @@ DAMAGES = [
     (CONFIG, put(70, "outcome", "averaged_from")),
     (CONFIG, put("x", "outcome", "averaged_from")),
     (CONFIG, put("much", "projector", "strength")),
-    (CONFIG, put({"name": "no such"}, "method", "classifier")),
     (CONFIG, put({"name": "no such"}, "annotators")),
     (CONFIG, put("much", "annotators", "trust")),
     (CONFIG, put("1: Label(S", "rules", "text")),

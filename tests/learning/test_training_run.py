@@ -499,17 +499,20 @@ def test_a_classifier_that_python_made_must_be_brought_along(tmp_path: Path) -> 
     with pytest.warns(CrowdLogicWarning) as said:
         run = train_run(tmp_path / "run", LogicLNCL(classifier=scikit, limits=TrainingLimits(epochs=2)), given)
 
+    bare = load_run(tmp_path / "run")
     with pytest.raises(OptionError) as refused:
-        load_run(tmp_path / "run")
+        bare.predict(given.corpus)
     again = load_run(tmp_path / "run", classifier=scikit)
 
     assert str(refused.value) == (
         f"{tmp_path / 'run'}: its classifier holds a Pipeline that was made in Python and is not in the run. Load it "
-        f"from Python with the same one: load_run(folder, classifier=classifier)."
+        f"from Python with the same one: crowdlogic.load_run('{tmp_path / 'run'}', classifier=classifier)."
     )
+    np.testing.assert_array_equal(bare.to_frame()["label"], run.to_frame()["label"])
+    np.testing.assert_array_equal(bare.explain("d7").crowd.term, run.explain("d7").crowd.term)
     assert [str(one.message) for one in said] == [
         f"{tmp_path / 'run'}: the classifier holds a Pipeline that was made in Python, which a run does not hold. Load it "
-        f"with the same one: load_run('{tmp_path / 'run'}', classifier=classifier)."
+        f"with the same one: crowdlogic.load_run('{tmp_path / 'run'}', classifier=classifier)."
     ]
     np.testing.assert_allclose(again.predict(given.corpus), run.predict(given.corpus), rtol=0, atol=1e-9)
 
@@ -558,7 +561,7 @@ def test_saving_says_that_a_predicate_is_code_and_loading_takes_it_again(tmp_pat
 
     assert [str(one.message) for one in said] == [
         f"{tmp_path / 'run'}: Shouting is Python code, which a run does not hold. Load it with the same predicates: "
-        f"load_run('{tmp_path / 'run'}', vocabulary=vocabulary). Commands know those of installed packages (entry points "
+        f"crowdlogic.load_run('{tmp_path / 'run'}', vocabulary=vocabulary). Commands know those of installed packages (entry points "
         f"of the group crowdlogic.predicates)."
     ]
     np.testing.assert_allclose(again.predict(given.corpus), run.predict(given.corpus), rtol=0, atol=1e-9)

@@ -85,7 +85,7 @@ def test_functions_of_python_must_be_brought_along() -> None:
     assert packed.functions == ("Shouting",)
     assert str(refused.value) == (
         "runs/1: its rules speak of Shouting, which was registered from Python and is not in the run. Load it from Python "
-        "with a vocabulary that has it: load_run(folder, vocabulary=vocabulary). Commands know the predicates of "
+        "with a vocabulary that has it: crowdlogic.load_run('runs/1', vocabulary=vocabulary). Commands know the predicates of "
         "installed packages: name it in an entry point of the group crowdlogic.predicates."
     )
     assert words.find("Shouting") is not None

@@ -101,3 +101,4 @@ def audit_command(
     result = audit_rules(options)
     say(*result.notices)
     show_result(result, as_json=json)
+    say(*(() if json else result.reasons))

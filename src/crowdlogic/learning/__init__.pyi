@@ -8,7 +8,7 @@ from crowdlogic.learning.baselines.fixed_truth import FixedTruth as FixedTruth
 from crowdlogic.learning.baselines.raykar import Raykar as Raykar
 from crowdlogic.learning.baselines.two_stage import Gold as Gold
 from crowdlogic.learning.baselines.two_stage import TwoStage as TwoStage
-from crowdlogic.learning.explain import Evidence as Evidence
+from crowdlogic.learning.evidence import Evidence as Evidence
 from crowdlogic.learning.imitation import ConstantImitation as ConstantImitation
 from crowdlogic.learning.imitation import GrowingImitation as GrowingImitation
 from crowdlogic.learning.imitation import Imitation as Imitation

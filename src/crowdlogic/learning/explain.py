@@ -22,35 +22,36 @@ q_a and q_b is a term, too, so that the bits of a unit add up to its stated beli
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from crowdlogic.classifiers.absent import is_absent
 from crowdlogic.classifiers.protocol import ChainClassifier, predict, predict_texts
 from crowdlogic.data.chain_beliefs import ChainBeliefs
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import find_codes
-from crowdlogic.data.names import Classes
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.confidence import answer_sharpness
+from crowdlogic.learning.evidence import BIT, CrowdEvidence, Evidence, RuleEvidence, difference, left_over
 from crowdlogic.learning.learned import Learned
+from crowdlogic.learning.stated_evidence import UnitScale, state
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.logspace import log_sum_exp, normalise, safe_log
-from crowdlogic.numerics.tempering import temper
 from crowdlogic.rules.contributions import Contributions, rule_contributions
 from crowdlogic.rules.grounding import GroundRules
 from crowdlogic.rules.reach import stay_within_items
 
-BIT = float(np.log(2.0))
-
 CLOSE = 1e-6
 """Tolerance: if q_a differs by more from the sum of its terms, they do not explain it."""
 
-
 CLOSE_CHAIN = 1e-3
 """The same for chains, whose scores a network computes again in batches of other sentences."""
+
+TOGETHER = "all rules together (one by one: with the classifier)"
+"""The name of what rules say where no single one can be told, because the run's classifier is not there."""
 
 _NOT_ADDED_UP = (
     "{}: its answers are not the classifier's and the annotators' terms added up, so they cannot be explained that "
@@ -64,132 +65,6 @@ class ExplainedChain:
 
     p: ChainBeliefs
     q_a: ChainBeliefs
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CrowdEvidence:
-    """The evidence of an item's labels: a row for each label.
-
-    Attributes:
-        unit: unit[n], which unit of the item the label is of.
-        annotator: annotator[n], by name.
-        label: label[n], the class that was given.
-        term: term[n, k], the evidence of the label for each class: log2 pi_j[k, label] with confusion matrices.
-    """
-
-    unit: Ints
-    annotator: tuple[Any, ...]
-    label: Ints
-    term: Floats
-
-    def total(self, n_units: int) -> Floats:
-        """total[i, k], the evidence of all labels of each unit."""
-        total = np.zeros((n_units, self.term.shape[1]))
-        np.add.at(total, self.unit, self.term)
-        return total
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class RuleEvidence:
-    """What the rules made of the beliefs that they started from.
-
-    Attributes:
-        base: base[i, k], log2 of the beliefs that the projection starts from.
-        from_classifier: Whether these are the classifier's p; else they are q_a.
-        rules: The rules that touch the item, as text.
-        share: share[l, i, k] of each.
-        transitions: transitions[i, k], the share of the table of transitions; None without one.
-        residual: residual[i, k], what the shares do not account for.
-        normaliser: normaliser[i].
-        is_exact: Whether the shares add up by themselves; else each is what is lost without its rule.
-    """
-
-    base: Floats
-    from_classifier: bool
-    rules: tuple[str, ...]
-    share: Floats
-    transitions: Floats | None
-    residual: Floats
-    normaliser: Floats
-    is_exact: bool
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Evidence:
-    """Why the units of an item got their answers, in bits.
-
-    With a sharpness other than 1, bits and beliefs are those of the scale on which the confidence is stated.
-
-    Attributes:
-        item: Its name.
-        words: Its tokens, or its text alone.
-        classes: The classes.
-        classifier: classifier[i, k], log2 p.
-        crowd: The evidence of the labels.
-        normaliser: normaliser[i] of q_a.
-        neighbours: neighbours[i, k], what the labels of other tokens add through the transitions of a chain; None where
-            units are independent.
-        rules: What the rules made of it; None without any.
-        k: The imitation.
-        q_a: q_a[i, k].
-        q_b: q_b[i, k].
-        mixture: mixture[i, k], what mixing q_b with q_a adds to log2 q_b.
-        sharpness: sharpness[i], what all bits were multiplied by.
-        doubt: doubt[i, k], what uniform doubt adds.
-        q_f: q_f[i, k], the answer.
-        known: known[i], whether the truth was given with an anchor; the terms then do not add up to q_a.
-        path: path[i], the answers where tags form chains: the most probable tagging, and not tag by tag.
-    """
-
-    item: Any
-    words: tuple[str, ...]
-    classes: Classes
-    classifier: Floats
-    crowd: CrowdEvidence
-    normaliser: Floats
-    neighbours: Floats | None = None
-    rules: RuleEvidence | None
-    k: float
-    q_a: Beliefs
-    q_b: Beliefs
-    mixture: Floats
-    sharpness: Floats
-    doubt: Floats
-    q_f: Beliefs
-    known: Bools
-    path: Ints | None = None
-
-    @property
-    def answer(self) -> Ints:
-        """answer[i]."""
-        return np.asarray(self.q_f.argmax(axis=1)) if self.path is None else self.path
-
-    def added_up(self) -> Floats:
-        """log2 q_f[i, k] as the sum of all terms; NaN for a class that is impossible without doubt."""
-        rules = self.rules
-        if rules is None:
-            total = self.classifier + self.crowd.total(len(self.q_f)) - self.normaliser[:, None]
-            total = total if self.neighbours is None else total + self.neighbours
-        else:
-            total = rules.base + rules.share.sum(axis=0) + rules.residual - rules.normaliser[:, None]
-            total = total if rules.transitions is None else total + rules.transitions
-        with np.errstate(invalid="ignore"):
-            return np.asarray(total + self.mixture + self.doubt)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class UnitScale:
-    """The scale on which the confidence of the units of an item is stated.
-
-    Attributes:
-        sharpness: sharpness[i], what bits are multiplied by.
-        doubt: The share of uniform doubt.
-        stated: stated[i, k], the stated beliefs.
-    """
-
-    sharpness: Floats
-    doubt: float
-    stated: Beliefs
 
 
 def explain(learned: Learned, item: Any, *, calibrated: bool = True) -> Evidence:
@@ -291,65 +166,13 @@ def _explain_item(
         k=epoch.k,
         q_a=q_a,
         q_b=q_b,
-        mixture=_difference(q_f, q_a if rules is None else q_b),
+        mixture=difference(q_f, q_a if rules is None else q_b),
         sharpness=np.ones(len(units)),
         doubt=np.zeros_like(q_f),
         q_f=q_f,
         known=known,
         path=None if neighbours is None else np.asarray(learned.estimate.answer[units]),
     )
-
-
-def state(found: Evidence, scale: UnitScale) -> Evidence:
-    """The evidence on the scale of the stated confidence: bits times the sharpness of their unit, and doubt.
-
-    A unit whose truth was given stays as it is.
-    """
-    known = found.known | (scale.stated.max(axis=1, initial=0.0) == 1.0)  # with doubt, nothing else is certain
-    sharpness = np.where(known, 1.0, scale.sharpness)
-    q_a, q_b, q_f = (temper(beliefs, sharpness) for beliefs in (found.q_a, found.q_b, found.q_f))
-    stated = np.where(known[:, None], found.q_f, temper(found.q_f, sharpness, scale.doubt))
-    if np.abs(stated - scale.stated).max(initial=0.0) > CLOSE:
-        raise OptionError(
-            f"{found.item}: the stated confidence is not that of its evidence. Explain it as it was learnt."
-        )
-    bits = sharpness[:, None]
-    crowd = replace(found.crowd, term=found.crowd.term * sharpness[found.crowd.unit, None])
-    classifier = found.classifier * bits
-    neighbours = None if found.neighbours is None else found.neighbours * bits
-    together = classifier + crowd.total(len(q_f)) + (0.0 if neighbours is None else neighbours)
-    return replace(
-        found,
-        classifier=classifier,
-        crowd=crowd,
-        normaliser=log_sum_exp(together * BIT, axis=1) / BIT,
-        neighbours=neighbours,
-        rules=None if found.rules is None else _state_rules(found.rules, bits, q_a=q_a, q_b=q_b),
-        q_a=q_a,
-        q_b=q_b,
-        mixture=_difference(q_f, q_a if found.rules is None else q_b),
-        sharpness=sharpness,
-        doubt=_difference(stated, q_f),
-        q_f=stated,
-        known=known,
-    )
-
-
-def _state_rules(rules: RuleEvidence, bits: Floats, *, q_a: Beliefs, q_b: Beliefs) -> RuleEvidence:
-    """What the rules made of it, with bits[i, 1] times their bits, so that they lead from this q_a to this q_b."""
-    base = rules.base * bits if rules.from_classifier else safe_log(q_a) / BIT
-    share = rules.share * bits
-    transitions = None if rules.transitions is None else rules.transitions * bits
-    explained = base + share.sum(axis=0) + (0.0 if transitions is None else transitions)
-    residual, normaliser = left_over(explained, safe_log(q_b) / BIT)
-    return replace(rules, base=base, share=share, transitions=transitions, residual=residual, normaliser=normaliser)
-
-
-def _difference(after: Beliefs, before: Beliefs) -> Floats:
-    """log2 after - log2 before, 0 where both are the same."""
-    with np.errstate(invalid="ignore"):
-        found = (safe_log(after) - safe_log(before)) / BIT
-    return np.where(after == before, 0.0, found)
 
 
 def crowd_evidence(learned: Learned, items: Ints, units: Sequence[Ints]) -> list[CrowdEvidence]:
@@ -407,6 +230,8 @@ def rule_evidence(
     ends = np.cumsum([len(mine) for mine in units])
     places = [np.arange(end - len(mine), end) for mine, end in zip(units, ends, strict=True)] if alone else units
     ground = teacher.ground(corpus)
+    if ground.texts and is_absent(learned.classifier):
+        return [rules_together(learned, mine) for mine in units]
     found = rule_contributions(
         teacher.projector,
         epoch.q_a[seen] if chain is None else chain.q_a,
@@ -415,6 +240,23 @@ def rule_evidence(
         classifier=epoch.p[seen] if chain is None else chain.p,
     )
     return [_item_evidence(found, ground, place, epoch.q_b[mine]) for place, mine in zip(places, units, strict=True)]
+
+
+def rules_together(learned: Learned, mine: Ints) -> RuleEvidence:
+    """What all rules added to the units of an item, where each alone cannot be told: the classifier is not there."""
+    epoch, starts = learned.epoch, learned.teacher.projector.starts_from_classifier
+    base, q_b = (epoch.p if starts else epoch.q_a)[mine], epoch.q_b[mine]
+    _, normaliser = left_over(safe_log(base) / BIT, safe_log(q_b) / BIT)
+    return RuleEvidence(
+        base=safe_log(base) / BIT,
+        from_classifier=starts,
+        rules=(TOGETHER,),
+        share=(difference(q_b, base) + normaliser[:, None])[None],
+        transitions=None,
+        residual=np.zeros_like(q_b),
+        normaliser=normaliser,
+        is_exact=True,
+    )
 
 
 def _item_evidence(found: Contributions, ground: GroundRules, mine: Ints, q_b: Beliefs) -> RuleEvidence:
@@ -436,14 +278,3 @@ def _item_evidence(found: Contributions, ground: GroundRules, mine: Ints, q_b: B
         normaliser=normaliser,
         is_exact=found.is_exact,
     )
-
-
-def left_over(explained: Floats, log_q_b: Floats) -> tuple[Floats, Floats]:
-    """The residual[i, k] and the normaliser[i] that make what is explained add up to log2 q_b.
-
-    Classes that either side takes to be impossible have no residual: their sum is minus infinity as it is.
-    """
-    possible: Bools = np.isfinite(explained) & np.isfinite(log_q_b)
-    gap = np.where(possible, log_q_b, 0.0) - np.where(possible, explained, 0.0)
-    mean = gap.sum(axis=1) / np.maximum(possible.sum(axis=1), 1)
-    return np.where(possible, gap - mean[:, None], 0.0), -mean

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from itertools import pairwise
 from typing import Any
@@ -11,7 +12,8 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.annotators.protocol import AnnotatorModel
-from crowdlogic.classifiers.protocol import ChainClassifier, Classifier, predict
+from crowdlogic.annotators.summary import annotator_table
+from crowdlogic.classifiers.protocol import ChainClassifier, Classifier, predict, predict_texts
 from crowdlogic.data.chain_beliefs import answers
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate
@@ -19,10 +21,13 @@ from crowdlogic.data.new_items import to_corpus
 from crowdlogic.learning.confidence import PredictionScales, fit_scales, state_answers
 from crowdlogic.learning.cross_fitting import answering
 from crowdlogic.learning.epoch import Epoch, HistoryRow
+from crowdlogic.learning.evidence import Evidence
 from crowdlogic.learning.task import Task
 from crowdlogic.learning.teacher import Teacher
 from crowdlogic.learning.training import TrainingPass
 from crowdlogic.numerics.arrays import Ints
+from crowdlogic.rules.audit import RuleAudit, audit
+from crowdlogic.rules.audit_reasons import rule_table
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -97,6 +102,35 @@ class Learned:
         if corpus.offsets is None:
             return chosen
         return [chosen[begin:end] for begin, end in pairwise(corpus.offsets)]
+
+    def explain(self, item: Any, *, calibrated: bool = True) -> Evidence:
+        """Why a training item got its answer, in bits: printed, a table; `calibrated=False`: as it was learnt."""
+        from crowdlogic.learning.explain import explain  # which needs this module
+
+        return explain(self, item, calibrated=calibrated)
+
+    @cached_property
+    def audit(self) -> tuple[RuleAudit, ...]:
+        """What each rule does to the crowd's beliefs, alone, as plain figures; `rule_table` says it in words."""
+        teacher, epoch = self.teacher, self.epoch
+        if teacher.projector.rules is None:
+            return ()
+        return audit(
+            teacher.projector,
+            epoch.q_a,
+            teacher.ground(self.task.corpus),
+            predict=lambda texts: predict_texts(self.classifier, texts),
+            classifier=epoch.p,
+            gold=self.task.corpus.gold,
+        )
+
+    def rule_table(self) -> pl.DataFrame:
+        """A verdict on each rule (helps, neutral, contradicts the crowd), why, and its figures."""
+        return rule_table(self.audit)
+
+    def annotator_table(self) -> pl.DataFrame:
+        """A verdict on each annotator (ok, spammer, biased, ...), its figures, and why."""
+        return annotator_table(self.task.labels, self.estimate)
 
     def to_frame(self) -> pl.DataFrame:
         """The answers for the training items as a table; see `Estimate.to_frame`."""

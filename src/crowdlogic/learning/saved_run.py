@@ -17,19 +17,21 @@ from numpy.typing import NDArray
 
 from crowdlogic.annotators.protocol import AnnotatorModel, Annotators
 from crowdlogic.annotators.summary import annotator_table
-from crowdlogic.classifiers.protocol import PROGRESS, Architecture, Classifier, predict_texts
+from crowdlogic.classifiers.absent import AbsentClassifier
+from crowdlogic.classifiers.protocol import PROGRESS, Architecture, Classifier
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.errors import FormatError, OptionError
+from crowdlogic.errors import FormatError
 from crowdlogic.learning.confidence import PredictionScale, PredictionScales
 from crowdlogic.learning.epoch import NUMBERS, VIEWS, Epoch, HistoryRow
-from crowdlogic.learning.explain import Evidence, explain
+from crowdlogic.learning.evidence import Evidence
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.method import as_architecture
 from crowdlogic.learning.task import Task
 from crowdlogic.learning.teacher import Teacher
 from crowdlogic.registry import ANNOTATOR_MODELS, CLASSIFIERS
-from crowdlogic.rules.audit import RuleAudit, audit
+from crowdlogic.rules.audit import RuleAudit
+from crowdlogic.rules.audit_reasons import rule_table
 from crowdlogic.rules.packing import pack_rules, unpack_rules
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.projection.projector import Projector
@@ -97,8 +99,16 @@ class Run:
 
     @property
     def audit(self) -> tuple[RuleAudit, ...]:
-        """What each rule does, alone."""
+        """What each rule does, alone, as plain figures; `rule_table` says it in words."""
         return tuple(decode_record(RuleAudit, row, RULES) for row in self.record.audit)
+
+    def rule_table(self) -> pl.DataFrame:
+        """A verdict on each rule (helps, neutral, contradicts the crowd), why, and its figures."""
+        return rule_table(self.audit)
+
+    def annotator_table(self) -> pl.DataFrame:
+        """A verdict on each annotator (ok, spammer, biased, ...), its figures, and why."""
+        return self.learned.annotator_table()
 
     def to_frame(self) -> pl.DataFrame:
         """The clean labels: item, label, confidence and a column p_<class> per class."""
@@ -125,8 +135,8 @@ class Run:
         return make_pipeline(self.classifier, self.estimate.classes, sequential=self.learned.task.labels.is_sequential)
 
     def explain(self, item: Any, *, calibrated: bool = True) -> Evidence:
-        """Why a training item got its answer: the evidence of the stated confidence, or as it was learnt."""
-        return explain(self.learned, item, calibrated=calibrated)
+        """Why a training item got its answer, in bits: printed, a table; `calibrated=False`: as it was learnt."""
+        return self.learned.explain(item, calibrated=calibrated)
 
 
 def to_record(learned: Learned, config: Mapping[str, Any]) -> RunRecord:
@@ -160,7 +170,7 @@ def to_record(learned: Learned, config: Mapping[str, Any]) -> RunRecord:
         annotator_arrays={CONFUSION: epoch.annotators.confusion, **_add_prefix(epoch.annotators.arrays())},
         annotators=_annotators(task.labels, learned.estimate),
         history=tuple(asdict(row) for row in learned.history),
-        audit=tuple(asdict(one) for one in audit_rules(learned)),
+        audit=tuple(asdict(one) for one in learned.audit),
         refit_history=tuple(asdict(row) for row in learned.refit_history),
         rules=None if projector.rules is None else pack_rules(projector.rules, projector.vocabulary),
     )
@@ -192,23 +202,11 @@ def _projector_options(projector: Projector) -> dict[str, Any]:
     return {name: encode_options(getattr(projector, name)) for name in names}
 
 
-def audit_rules(learned: Learned) -> tuple[RuleAudit, ...]:
-    """What each rule does to the crowd's beliefs, alone."""
-    teacher, epoch = learned.teacher, learned.epoch
-    if teacher.projector.rules is None:
-        return ()
-    return audit(
-        teacher.projector,
-        epoch.q_a,
-        teacher.ground(learned.task.corpus),
-        predict=lambda texts: predict_texts(learned.classifier, texts),
-        classifier=epoch.p,
-        gold=learned.task.corpus.gold,
-    )
-
-
 def load_run(folder: str | Path, *, vocabulary: Vocabulary | None = None, classifier: Any = None) -> Run:
     """Read a run, ready to predict and to explain.
+
+    A classifier that Python made is not in the run. Without it, answers, verdicts and explanations are there all the
+    same; who asks it for a prediction is told to bring it.
 
     Args:
         folder: The run.
@@ -248,25 +246,24 @@ def check_record(home: Path, record: RunRecord) -> None:
             decode_record(RuleAudit, row, RULES)
 
 
-def _load_classifier(home: Path, architecture: Architecture, record: RunRecord) -> Classifier:
+def _load_classifier(home: Path, architecture: Architecture | AbsentClassifier, record: RunRecord) -> Classifier:
     """The classifier with the run's arrays, which it refuses if they are not its own."""
+    if isinstance(architecture, AbsentClassifier):
+        return architecture
     try:
         return architecture.load(record.model, record.labels.classes)
     except FormatError as problem:
         raise damage_error(home, str(problem).rstrip(".")) from problem
 
 
-def _read_architecture(home: Path, record: RunRecord) -> Architecture:
-    """The classifier's options, as config.json has them."""
+def _read_architecture(home: Path, record: RunRecord) -> Architecture | AbsentClassifier:
+    """The classifier's options, as config.json has them; a stand-in for one that Python made."""
     options = require_entry(require_entry(record.config, "method", Mapping), "classifier", Mapping)
     require_bounded(options, "classifier")
     foreign, name = find_python_object(options), require_entry(options, "name", str)
     if foreign is not None or name not in CLASSIFIERS:
         what = f"holds a {foreign}" if foreign is not None else f"is {name!r}, one"
-        raise OptionError(
-            f"{home}: its classifier {what} that was made in Python and is not in the run. Load it from Python with "
-            f"the same one: load_run(folder, classifier=classifier)."
-        )
+        return AbsentClassifier(str(home), what)
     made: Architecture = decode_options(CLASSIFIERS.create(name), options)
     return made
 

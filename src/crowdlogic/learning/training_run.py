@@ -91,7 +91,7 @@ def describe_unsaved(home: Path, method: LearningMethod, data: TrainingData) -> 
     foreign = find_python_object(encode_options(method.classifier))
     is_foreign = foreign is not None or method.classifier.name not in CLASSIFIERS
     given = ["vocabulary=vocabulary"] * bool(functions) + ["classifier=classifier"] * is_foreign
-    call = f"load_run({', '.join([repr(str(home)), *given])})"
+    call = f"crowdlogic.load_run({', '.join([repr(str(home)), *given])})"
     if functions:
         yield (
             f"{home}: {' and '.join(functions)} {'is' if len(functions) == 1 else 'are'} Python code, which a run does "

@@ -66,6 +66,12 @@ def used_functions(rules: RuleSet, vocabulary: Vocabulary) -> tuple[str, ...]:
     return tuple(name for name in vocabulary.function_names() if name.casefold() in used)
 
 
+def missing_functions(packed: PackedRules, vocabulary: Vocabulary | None = None) -> list[str]:
+    """The predicates that packed rules need and that were registered from Python, as far as they are not there."""
+    words = Vocabulary() if vocabulary is None else vocabulary
+    return [name for name in packed.functions if words.find(name) is None]
+
+
 def check_packing(rules: RuleSet, vocabulary: Vocabulary | None = None) -> None:
     """Raise unless packed rules, unpacked, are the same: a run whose rules cannot be read again is lost."""
     packed = pack_rules(rules, vocabulary)
@@ -92,12 +98,13 @@ def unpack_rules(
     for name, frame in packed.tables.items():
         if words.find(name) is None:
             words.table(name, frame, source=TableSource(packed.table_sources.get(name, f"the table of {name}")))
-    missing = [name for name in packed.functions if words.find(name) is None]
+    missing = missing_functions(packed, words)
     if missing:
         raise OptionError(
             f"{where}: its rules speak of {missing[0]}, which was registered from Python and is not in the run. Load "
-            f"it from Python with a vocabulary that has it: load_run(folder, vocabulary=vocabulary). Commands know the "
-            f"predicates of installed packages: name it in an entry point of the group {PREDICATES.group}."
+            f"it from Python with a vocabulary that has it: crowdlogic.load_run({where!r}, vocabulary=vocabulary). "
+            f"Commands know the predicates of installed packages: name it in an entry point of the group "
+            f"{PREDICATES.group}."
         )
     try:
         rules = parse_rules(packed.text, source=packed.source)  # from no folder, so that no file can be included

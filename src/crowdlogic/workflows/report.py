@@ -14,13 +14,14 @@ from crowdlogic.data.files import STANDARD_STREAM, InputFile, write_bytes, writt
 from crowdlogic.data.formats.detection import detect_format, formats_by_suffix
 from crowdlogic.data.wording import list_names, pluralise, shorten_name
 from crowdlogic.errors import FormatError, MissingDataError, OptionError
-from crowdlogic.learning.saved_run import check_record, load_run
+from crowdlogic.learning.saved_run import Run, check_record, load_run
 from crowdlogic.report.context import ReportLimits
 from crowdlogic.report.evidence import Explain, explain_nothing
 from crowdlogic.report.figures import write_figures
 from crowdlogic.report.html import to_html
 from crowdlogic.report.inputs import ReportInputs, inputs_from_estimate, inputs_from_run
 from crowdlogic.report.report import Report, make_report, to_json
+from crowdlogic.rules.packing import missing_functions
 from crowdlogic.store.estimates import NAMES, load_estimate
 from crowdlogic.store.layout import is_run
 from crowdlogic.store.runs import read_run
@@ -28,7 +29,7 @@ from crowdlogic.truth.comparison import MethodResult, compare_methods, score_est
 from crowdlogic.workflows.aggregate import AggregateOptions, aggregate
 from crowdlogic.workflows.inputs import InputOptions
 from crowdlogic.workflows.outputs import require_folder
-from crowdlogic.workflows.report_evidence import report_explainer
+from crowdlogic.workflows.report_evidence import absent_notice, report_explainer
 from crowdlogic.workflows.truth_methods import configured_method, methods_to_compare
 
 
@@ -37,7 +38,8 @@ class ReportOptions:
     """The options of `write_report`.
 
     Attributes:
-        folder: The folder of a run or of an estimate; or a file of labels, which are then aggregated first.
+        folder: The folder of a run or of an estimate, or a run that was loaded with parts that Python made; or a file
+            of labels, which are then aggregated first.
         out: The file of the page.
         labels: For an estimate: the file of the labels it was made from.
         items: For an estimate or labels: the file of the items.
@@ -51,7 +53,7 @@ class ReportOptions:
         input: How the labels are read.
     """
 
-    folder: str
+    folder: str | Run
     out: str = "report.html"
     labels: str | None = None
     items: str | None = None
@@ -91,12 +93,12 @@ class WrittenReport:
 def write_report(options: ReportOptions) -> WrittenReport:
     """Make a report and write it."""
     _check_page(options.out)
-    home = Path(options.folder)
-    notices: tuple[str, ...] = ()
-    if is_labels(options.folder):
-        inputs, explain, notices = _aggregate_inputs(options)
+    source = options.folder
+    home = source.folder if isinstance(source, Run) else Path(source)
+    if isinstance(source, str) and is_labels(source):
+        inputs, explain, notices = _aggregate_inputs(source, options)
     else:
-        inputs, explain = _read_inputs(home, options)
+        inputs, explain, notices = _read_inputs(home, options)
     report = make_report(
         inputs,
         title=home.resolve().name,
@@ -109,6 +111,16 @@ def write_report(options: ReportOptions) -> WrittenReport:
     write_page(options.out, report)
     plots = () if options.figures is None else (_write_plots(report, options.figures),)
     return WrittenReport(report=report, page=Path(options.out), plots=plots, notices=notices)
+
+
+def report_to_html(source: str | Path | Run, out: str | Path = "report.html") -> WrittenReport:
+    """Write one page on whom to trust, which labels to check and which rules to keep.
+
+    Args:
+        source: A run, its folder, or a file of labels, which are then aggregated first.
+        out: The file of the page; its figures go beside it, as JSON.
+    """
+    return write_report(ReportOptions(folder=source if isinstance(source, Run) else str(source), out=str(out)))
 
 
 def _check_page(out: str) -> None:
@@ -135,21 +147,21 @@ def _is_export(folder: str) -> bool:
     return True
 
 
-def _aggregate_inputs(options: ReportOptions) -> tuple[ReportInputs, Explain, tuple[str, ...]]:
+def _aggregate_inputs(source: str, options: ReportOptions) -> tuple[ReportInputs, Explain, tuple[str, ...]]:
     """Labels, aggregated as `aggregate` does by default, and what it said of them."""
     if options.labels is not None:
-        raise OptionError(f"{options.folder}: is a file of labels itself. Leave --labels out, or name an estimate.")
-    if options.folder == STANDARD_STREAM:
+        raise OptionError(f"{source}: is a file of labels itself. Leave --labels out, or name an estimate.")
+    if source == STANDARD_STREAM:
         raise OptionError("A report reads its labels twice: name a file, and not standard input.")
-    by_file = options.input.by_file(options.folder, options.items, options.gold)
-    own = by_file[options.folder]
+    by_file = options.input.by_file(source, options.items, options.gold)
+    own = by_file[source]
     gold = None if options.gold is None else by_file[options.gold].read_answers(options.gold)
     with TemporaryDirectory(prefix="crowdlogic-") as folder:
         saved = f"{folder}/estimate"
         out = f"{folder}/truth.jsonl"  # holds documents and sentences alike
         made = aggregate(
             AggregateOptions(
-                labels=options.folder,
+                labels=source,
                 out=out,
                 format="jsonl",
                 save=saved,
@@ -159,18 +171,18 @@ def _aggregate_inputs(options: ReportOptions) -> tuple[ReportInputs, Explain, tu
             )
         )
         estimate = load_estimate(saved)
-    crowd = own.read_crowd(options.folder)
+    crowd = own.read_crowd(source)
     corpus = crowd.corpus if options.items is None else by_file[options.items].read_corpus(options.items)
     why = f", chosen because {made.reason}" if made.reason else ""
-    notices = (*made.notices, f"{options.folder}: aggregated by {made.method}{why}.")
+    notices = (*made.notices, f"{source}: aggregated by {made.method}{why}.")
     return inputs_from_estimate(estimate, crowd.labels, corpus, gold), explain_nothing, notices
 
 
-def _read_inputs(home: Path, options: ReportOptions) -> tuple[ReportInputs, Explain]:
+def _read_inputs(home: Path, options: ReportOptions) -> tuple[ReportInputs, Explain, tuple[str, ...]]:
     """What the report is about, and how its items are explained."""
     if options.anchors is not None:
         raise OptionError(f"{home}: its answers are made already. Give --anchors to `aggregate` or `train` instead.")
-    if is_run(home):
+    if isinstance(options.folder, Run) or is_run(home):
         gold = None if options.gold is None else options.input.read_answers(options.gold)
         return _run_inputs(home, gold, options)
     if not (home / NAMES).is_file():
@@ -184,18 +196,35 @@ def _read_inputs(home: Path, options: ReportOptions) -> tuple[ReportInputs, Expl
     gold = None if options.gold is None else by_file[options.gold].read_answers(options.gold)
     crowd = by_file[options.labels].read_crowd(options.labels)
     corpus = crowd.corpus if options.items is None else by_file[options.items].read_corpus(options.items)
-    return inputs_from_estimate(load_estimate(home), crowd.labels, corpus, gold), explain_nothing
+    return inputs_from_estimate(load_estimate(home), crowd.labels, corpus, gold), explain_nothing, ()
 
 
-def _run_inputs(home: Path, gold: Answers | None, options: ReportOptions) -> tuple[ReportInputs, Explain]:
+def _run_inputs(
+    home: Path, gold: Answers | None, options: ReportOptions
+) -> tuple[ReportInputs, Explain, tuple[str, ...]]:
     if options.labels is not None or options.items is not None:
         raise OptionError(f"{home}: a run has its labels and items in it. Leave --labels and --items out.")
-    if not options.evidence:
-        record = read_run(home)
+    record = options.folder.record if isinstance(options.folder, Run) else read_run(home)
+    absent = () if isinstance(options.folder, Run) or record.rules is None else missing_functions(record.rules)
+    if absent or not options.evidence:
         check_record(home, record)
-        return inputs_from_run(record, gold), explain_nothing
-    run = load_run(home)
-    return inputs_from_run(run.record, gold), report_explainer(run.learned)
+        return (
+            inputs_from_run(record, gold),
+            explain_nothing,
+            _unexplained_notice(home, absent) if options.evidence else (),
+        )
+    run = options.folder if isinstance(options.folder, Run) else load_run(home)
+    return inputs_from_run(run.record, gold), report_explainer(run.learned), absent_notice(run.learned)
+
+
+def _unexplained_notice(home: Path, absent: Sequence[str]) -> tuple[str, ...]:
+    """That answers are not explained, because the run's predicates are not there, and how they would be."""
+    loaded = f"crowdlogic.load_run({str(home)!r}, vocabulary=vocabulary)"
+    return (
+        f"{home}: {' and '.join(absent)} {'is' if len(absent) == 1 else 'are'} Python code that the run does not hold, "
+        f"so the page does not say why doubtful items got their answers. In Python, with the same predicates, it does: "
+        f"crowdlogic.report_to_html({loaded}).",
+    )
 
 
 def _compare(inputs: ReportInputs, methods: Sequence[str], seed: int) -> list[MethodResult]:

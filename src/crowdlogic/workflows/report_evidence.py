@@ -10,8 +10,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from crowdlogic.learning.explain import BIT, RuleEvidence, explain_all, is_explicable
-from crowdlogic.learning.explain import Evidence as Learnt
+from crowdlogic.classifiers.absent import AbsentClassifier
+from crowdlogic.learning.evidence import BIT, RuleEvidence
+from crowdlogic.learning.evidence import Evidence as Learnt
+from crowdlogic.learning.explain import explain_all, is_explicable
 from crowdlogic.learning.learned import Learned
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import safe_log
@@ -36,6 +38,14 @@ def report_explainer(learned: Learned) -> Explain:
         return [unit_evidence(found[n], i, is_token=corpus.is_sequential) for n, i in zip(at, places, strict=True)]
 
     return explain
+
+
+def absent_notice(learned: Learned) -> tuple[str, ...]:
+    """That rules are not told apart, where they ask a classifier that the run does not hold."""
+    classifier = learned.classifier
+    if not isinstance(classifier, AbsentClassifier) or learned.teacher.is_idle:
+        return ()
+    return (classifier.notice,) if learned.teacher.ground(learned.task.corpus).texts else ()
 
 
 def unit_evidence(found: Learnt, i: int, *, is_token: bool) -> AnswerEvidence | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from crowdlogic.classifiers.absent import AbsentClassifier
 from crowdlogic.classifiers.protocol import predict_texts
 from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.estimate import Beliefs
@@ -14,6 +15,7 @@ from crowdlogic.data.names import Classes
 from crowdlogic.data.wording import pluralise, shorten_name
 from crowdlogic.errors import OptionError, name_list
 from crowdlogic.rules.audit import RuleAudit, audit
+from crowdlogic.rules.audit_reasons import explain_verdict
 from crowdlogic.rules.checking import check
 from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.findings import Finding
@@ -149,9 +151,14 @@ class AuditedRules:
         names = ["rule", "groundings", "coverage", "holds", "95 %", "nats", "flips", "right", "wrong", "verdict"]
         return ResultTable(title=self.title, columns=names, rows=[_audit_row(one) for one in self.audits])
 
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """The verdict on each rule in a sentence."""
+        return tuple(f"{shorten_name(one.rule)}: {explain_verdict(one)}" for one in self.audits)
+
     def figures(self) -> list[dict[str, Any]]:
         """The same as plain data."""
-        return [asdict(one) for one in self.audits]
+        return [asdict(one) | {"reason": explain_verdict(one)} for one in self.audits]
 
 
 def _audit_row(one: RuleAudit) -> tuple[Any, ...]:
@@ -172,7 +179,7 @@ def _audit_row(one: RuleAudit) -> tuple[Any, ...]:
 def audit_rules(options: AuditRulesOptions) -> AuditedRules:
     """Audit each rule: what it touches, how far the crowd agrees, what it flips, and whether it helps."""
     labels, corpus = _read_labelled(options.labels, options.items, options.input)
-    answers = ClassifierAnswers() if options.run is None else _ask_run(options.run, labels, corpus)
+    answers = ClassifierAnswers() if options.run is None else ask_run(options.run, labels, corpus)
     labels = labels.with_classes(answers.classes or labels.classes)
     corpus = corpus.with_classes(labels.classes)
     projector = Projector(
@@ -181,7 +188,7 @@ def audit_rules(options: AuditRulesOptions) -> AuditedRules:
         strength=options.strength,
     )
     ground = projector.ground(corpus, labels.classes)
-    ground, left_out = (ground, []) if options.run is not None else _without_classifier(ground)
+    ground, left_out = leave_out_unanswered(ground, answers)
     with collect_convergence_warnings() as warned:
         beliefs = infer_calibrated(truth_method(options.method), labels, corpus).beliefs
         audits = audit(projector, beliefs, ground, predict=answers.predict, classifier=answers.units, gold=corpus.gold)
@@ -192,40 +199,55 @@ def audit_rules(options: AuditRulesOptions) -> AuditedRules:
     )
 
 
-def _without_classifier(ground: GroundRules) -> tuple[GroundRules, list[str]]:
-    """The rules that need no classifier, and a notice for each of the others."""
-    kept = [place for place, rule in enumerate(ground.rules) if rule.is_static]
-    left_out = [
-        f"{rule.rule.place}: the rule {shorten_name(rule.rule)} asks a classifier (Predicted) and is left out. Give "
-        f"one with --run RUN."
-        for rule in ground.rules
-        if not rule.is_static
-    ]
-    return ground.only(kept), left_out
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ClassifierAnswers:
-    """What a run's classifier says.
+    """What a run's classifier says, as far as it can be asked.
 
     Attributes:
-        predict: Of derived texts.
-        units: Of the items.
+        predict: Of derived texts; None where it cannot be asked.
+        units: Of the items; None where it cannot be asked.
         classes: Its classes.
+        why: What to do where it cannot be asked.
     """
 
     predict: Predict | None = None
     units: Beliefs | None = None
     classes: Classes = ()
+    why: str = "Give one with --run RUN."
 
 
-def _ask_run(folder: str, labels: CrowdLabels, corpus: Corpus) -> ClassifierAnswers:
+def leave_out_unanswered(ground: GroundRules, answers: ClassifierAnswers) -> tuple[GroundRules, list[str]]:
+    """The rules whose questions the classifier answers, and a notice for each of the others."""
+    kept, left_out = [], []
+    for place, rule in enumerate(ground.rules):
+        alone = ground.only([place])
+        asked = answers.predict if alone.texts else answers.units
+        if rule.is_static or asked is not None:
+            kept.append(place)
+            continue
+        text = shorten_name(rule.rule)
+        left_out.append(
+            f"{rule.rule.place}: the rule {text} asks a classifier (Predicted) and is left out. {answers.why}"
+        )
+    return ground.only(kept), left_out
+
+
+def ask_run(folder: str, labels: CrowdLabels, corpus: Corpus) -> ClassifierAnswers:
+    """The classifier of a run; what it said of the training items, where the run does not hold it."""
     from crowdlogic.learning.saved_run import load_run
 
     run = load_run(folder)
     unknown = [name for name in labels.classes if str(name) not in {str(own) for own in run.estimate.classes}]
     if unknown:
         raise OptionError(f"{folder} knows no class {unknown[0]!r}: its classes are {name_list(run.estimate.classes)}.")
+    if isinstance(run.classifier, AbsentClassifier):
+        of_training = run.learned.task.corpus
+        same = of_training.items.equals(corpus.items) and of_training.n_units == corpus.n_units
+        return ClassifierAnswers(
+            units=run.learned.epoch.p if same else None,
+            classes=run.estimate.classes,
+            why=f"{run.classifier.message} What it did in training: crowdlogic.load_run({folder!r}).rule_table().",
+        )
     return ClassifierAnswers(
         predict=lambda texts: predict_texts(run.classifier, texts),
         units=run.classifier.predict_proba(corpus),

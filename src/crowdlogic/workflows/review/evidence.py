@@ -21,7 +21,8 @@ from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.engines.shards import make_shards
 from crowdlogic.engines.sweeps import tally
-from crowdlogic.learning.explain import BIT, explain, is_explicable
+from crowdlogic.learning.evidence import BIT
+from crowdlogic.learning.explain import explain, is_explicable
 from crowdlogic.learning.learned import Learned
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.intervals import HALF

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from crowdlogic.classifiers.absent import AbsentClassifier
 from crowdlogic.data.corpus import UNKNOWN, Corpus, align
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import InputFile
@@ -253,6 +254,8 @@ def _from_run(home: Path, options: ReviewOptions) -> ReviewMaterial:
         if value is not None:
             raise OptionError(f"{home}: a run has its labels, items, rules and method in it. Leave {flag} out.")
     learned = load_run(home).learned
+    if isinstance(learned.classifier, AbsentClassifier):
+        raise OptionError(f"{learned.classifier.message} Or review its labels instead: crowdlogic review LABELS.")
     require_whole_labels(learned.task.labels, "A review")
     return ReviewMaterial(
         title=home.resolve().name,

@@ -19,7 +19,7 @@ from crowdlogic.data.corpus import UNKNOWN, Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.names import Classes
 from crowdlogic.data.wording import shorten_name
-from crowdlogic.learning.explain import BIT
+from crowdlogic.learning.evidence import BIT
 from crowdlogic.learning.learned import Learned
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.rules.contributions import rule_contributions

@@ -5,13 +5,12 @@ Axes: i unit, k class, l rule.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from crowdlogic.data.corpus import UNKNOWN
-from crowdlogic.data.wording import percent, pluralise, shorten_name
+from crowdlogic.data.wording import pluralise, shorten_name
 from crowdlogic.numerics.arrays import Ints
 from crowdlogic.report.context import Context
 from crowdlogic.report.evidence import AnswerEvidence, EvidenceSource
@@ -19,6 +18,7 @@ from crowdlogic.report.findings import Quantity, ReportFinding, Urgency, round_f
 from crowdlogic.report.inputs import ReportInputs
 from crowdlogic.report.pages.rules.findings import Flip, RuleFindings, RuleRow
 from crowdlogic.rules.audit import RuleAudit, Verdict, kl
+from crowdlogic.rules.audit_reasons import AGAINST, GoldCounts, explain_verdict, gold_counts, gold_verdict
 from crowdlogic.store.layout import RULES
 from crowdlogic.store.records import decode_record
 
@@ -28,14 +28,7 @@ MOST_FLIPS = 60
 """Changed answers that are shown."""
 MOST_EXAMPLES = 5
 """Changed answers that are shown with a rule."""
-STANDARD_ERRORS = 2.0
-"""Gold is against a rule whose wrong changes outnumber the right ones by more than this many standard errors."""
-AGAINST, RATHER_AGAINST = "against", "rather against"
-CAUTION = "Look at what it changes before you"
 VERDICT_ORDER = (Verdict.contradicts, Verdict.helps, Verdict.neutral)
-
-GoldCounts = tuple[int | None, int | None]
-"""How many changes are right by gold, and how many wrong; None without gold."""
 
 
 def compute_rules(context: Context) -> RuleFindings | None:
@@ -167,69 +160,11 @@ def _row(one: RuleAudit, pushed: list[Flip], *, has_gold: bool) -> RuleRow:
         pushed=len(pushed),
         pushed_right=right,
         pushed_wrong=wrong,
-        gold_says=gold_verdict(_gold_counts(one, (right, wrong))),
+        gold_says=gold_verdict(gold_counts(one, (right, wrong))),
         verdict=str(one.verdict),
         reason=explain_verdict(one, (right, wrong)),
         examples=tuple(pushed[:MOST_EXAMPLES]),
     )
-
-
-def _gold_counts(one: RuleAudit, pushed: GoldCounts) -> GoldCounts:
-    """By the audit of the rule alone where that knew gold, else by what it pushed most among all rules' changes."""
-    return pushed if one.flipped_right is None else (one.flipped_right, one.flipped_wrong)
-
-
-def gold_verdict(counts: GoldCounts) -> str | None:
-    """Against, where significantly more changes are wrong than right; rather against, where more are; else None."""
-    right, wrong = counts
-    if right is None or wrong is None or wrong <= right:
-        return None
-    return AGAINST if wrong - right > STANDARD_ERRORS * math.sqrt(wrong + right) else RATHER_AGAINST
-
-
-def explain_verdict(one: RuleAudit, pushed: GoldCounts = (None, None)) -> str:
-    """Whether to keep the rule, and why.
-
-    Args:
-        one: The audit.
-        pushed: Of the changes by all rules together that it pushed most, how many are right by gold, and wrong.
-    """
-    if not one.groundings:
-        return "It says nothing here: no item meets its conditions. Check its words, or leave it out."
-    if np.isnan(one.satisfaction):
-        return "It never applies here: the crowd nowhere believes its conditions. Nothing speaks for or against it."
-    chance = "" if np.isnan(one.chance) else f" ({percent(one.chance)} by chance)"
-    holds = f"it holds in {percent(one.satisfaction)} of the cases where it applies{chance}"
-    advice, caution = _advice(one, gold_verdict(_gold_counts(one, pushed)))
-    return f"{advice}: {holds}, and {_describe_changes(one, pushed)}.{caution}"
-
-
-def _advice(one: RuleAudit, gold: str | None) -> tuple[str, str]:
-    """What to do about a rule, and what to look at first."""
-    helps = one.verdict is Verdict.helps
-    if one.verdict is Verdict.contradicts:
-        return "Drop it, or correct it", ""
-    if gold == AGAINST or (gold and helps):
-        who = "Gold speaks" if gold == AGAINST else "Gold rather speaks"
-        return f"{who} against it{', though the crowd agrees' if helps else ''}", f" {CAUTION} keep it."
-    if helps:
-        return "Keep it", ""
-    if not one.flipped:
-        return "It makes no difference here", ""
-    return "Neither supported nor contradicted", f" {CAUTION} rely on it."
-
-
-def _describe_changes(one: RuleAudit, pushed: GoldCounts) -> str:
-    if not one.flipped:
-        return "on its own it would change no answer"
-    text = f"on its own it would change {pluralise(one.flipped, 'answer')}"
-    right, wrong = _gold_counts(one, pushed)
-    if right is None or wrong is None or not right + wrong:
-        return text
-    if one.flipped_right is None:
-        text = f"{text}. Among the answers that changed, those that it pushed most"
-        return f"{text} are right by gold in {pluralise(right, 'case')} and were right before in {wrong:,}"
-    return f"{text}: by gold {right:,} from wrong to right and {wrong:,} from right to wrong"
 
 
 def _findings(

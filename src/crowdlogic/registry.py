@@ -13,10 +13,9 @@ Other packages add to a list through an entry point of its group, read when the 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
-from functools import cached_property
-from importlib import import_module
-from importlib.metadata import entry_points
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, cached_property
+from importlib import import_module, metadata
 from typing import Any, TypeVar
 
 from crowdlogic.errors import CrowdLogicWarning, MissingExtraError, OptionError, did_you_mean, name_list
@@ -37,6 +36,18 @@ EXTRAS = {
 
 
 LayerKind = TypeVar("LayerKind")
+
+
+@cache
+def _installed() -> Any:
+    """The entry points of all installed packages, looked through once."""
+    return metadata.entry_points()
+
+
+def entry_points(group: str) -> Iterable[metadata.EntryPoint]:
+    """Those of one group."""
+    return tuple(_installed().select(group=group))
+
 
 _REGISTRIES: list[Registry] = []
 """Every registry, so that the one that serves a type can be found."""

@@ -17,7 +17,7 @@ def test_a_read_only_view_refuses_writes_and_leaves_the_array_writeable() -> Non
     assert view[0] == 5  # no copy
 
 
-@pytest.mark.parametrize("largest", [1, 7, 2**40, 2**61])
+@pytest.mark.parametrize("largest", [1, 7, 2**17, 2**32 - 1, 2**40, 2**61])
 def test_equal_keys_keep_their_order(largest: int) -> None:
     key = np.random.default_rng(0).integers(largest + 1, size=50) if largest > 1 else np.ones(50, dtype=np.int64)
     before = key.copy()

@@ -43,6 +43,9 @@ COMMANDS = {
 UsageProblem: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 """What typer raises on a wrong command line: click's class, of its own copy of click where it carries one."""
 
+LEARNING = {"demo", "train", "predict", "export", "review", "reproduce"}
+"""The commands that may multiply large matrices."""
+
 INTERRUPTED = 130
 """The exit code after Ctrl-C, as shells have it."""
 
@@ -74,6 +77,9 @@ class LazyGroup(TyperGroup):
 def load_command(name: str) -> Any:
     """The command of that name, as click runs it."""
     check_memory_limit()
+    if name not in LEARNING:
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads that only wait for work cost 0.1 s of a processor
+        os.environ.setdefault("_RJEM_MALLOC_CONF", "thp:always")  # polars' memory in large pages: 0.05 s a million rows
     module = import_module(f"crowdlogic.cli.{name}")
     gc.freeze()  # what is loaded stays, so Python need not look through it for cycles when it ends: 0.06 s
     group = getattr(module, "app", None)

@@ -24,10 +24,14 @@ def read_only(array: AnyArray) -> AnyArray:
 def stable_order(key: Ints) -> Ints:
     """The permutation that sorts non-negative integers; equal ones keep their order.
 
-    Key and position are packed into one integer where they fit: sorting integers is several times as fast as `argsort`.
+    Numbers below 2^32 are sorted by their lower and then their upper 16 bits, which numpy does by counting. Larger
+    ones are packed with their position into one integer, where both fit: that is quicker to sort than `argsort` is.
     """
     bits = max(len(key) - 1, 1).bit_length()
-    if len(key) == 0 or int(key.max()) >= 1 << (62 - bits):
+    largest = int(key.max(initial=0))
+    if largest < 1 << 32:
+        return _order_by_halves(key.astype(np.uint32))
+    if largest >= 1 << (62 - bits):
         return np.argsort(key, kind="stable")
     packed = key.astype(np.int64)  # a copy, changed in place: at ten million rows every further copy takes 80 MB
     packed <<= bits
@@ -35,3 +39,9 @@ def stable_order(key: Ints) -> Ints:
     packed.sort()
     packed &= (1 << bits) - 1
     return packed
+
+
+def _order_by_halves(key: NDArray[np.uint32]) -> Ints:
+    by_lower = np.argsort(key.astype(np.uint16), kind="stable")  # the lower half: the rest is cut off
+    upper = (key >> 16).astype(np.uint16)
+    return np.asarray(by_lower[np.argsort(upper[by_lower], kind="stable")])

@@ -72,8 +72,8 @@ def _parse(file: InputFile, separator: str) -> pl.DataFrame:
             return pl.read_csv(io.BytesIO(file.content), infer_schema=False, separator=separator)
         if file.location.stat().st_size > LARGE_FILE:
             Thread(target=_warm_up, daemon=True).start()
-        with file.open() as opened:  # a path would be taken for a pattern where it has brackets
-            return pl.read_csv(opened, infer_schema=False, separator=separator, glob=False)
+        # By its path, which polars maps into memory; an open file is copied. Without `glob`, brackets mean themselves
+        return pl.read_csv(file.location.absolute(), infer_schema=False, separator=separator, glob=False)
     except pl.exceptions.NoDataError:
         raise FormatError(f"{file.name}: the file is empty. A table needs a header and at least one row.") from None
     except UNREADABLE as problem:

@@ -2,7 +2,7 @@
 
 A decision removes the mistake of its own unit for certain, if there is one. How probable that is, is what a committee
 of methods says of the present answer (`committee`), a quarter of what the method itself says of it, which has learnt
-most from the decisions, and what these have said of answers of its class (`class_effects`).
+most from the decisions, and what these have said of answers of its class and of its annotators (`answer_effects`).
 
 Axes: i unit, k class.
 """
@@ -15,7 +15,7 @@ from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.engines.shard import UNKNOWN
 from crowdlogic.numerics.arrays import Floats, Ints
-from crowdlogic.planning.class_effects import add_effects, class_effects, log_odds
+from crowdlogic.planning.answer_effects import answer_effects, log_odds
 from crowdlogic.planning.committee import Committee, make_committee
 from crowdlogic.planning.decisions import NO_DECISIONS, Decisions
 from crowdlogic.truth.dependence import state_confidence
@@ -49,7 +49,7 @@ def expected_mistakes_removed(
     right = _right(committee.pool(stated, decisions), stated.beliefs, answer)
     if decisions.truth and not labels.is_sequential:
         first = _right(committee.pool_first(decisions), committee.own, np.maximum(committee.answer, 0))
-        right = add_effects(right, answer, class_effects(first, committee.answer, decided, labels.n_classes))
+        right = answer_effects(labels, first, committee.answer, decided).add_to(right, labels, answer)
     return np.where(decided == UNKNOWN, 1.0 - right, 0.0)
 
 

@@ -189,3 +189,39 @@ def test_another_level_changes_intervals_and_no_verdict() -> None:
 
     assert narrow["verdict"].equals(usual["verdict"])
     assert (narrow["reliability_high"] < usual["reliability_high"]).all()
+
+
+def test_the_table_and_the_report_name_the_bias_that_the_reason_names() -> None:
+    # "tilted" turns half of the few b into a, and a twentieth of the many c into d: these are more, but no bias.
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1, 2, 3], [200, 60, 2000, 200])
+    unit, annotator, label = [], [], []
+    for j in range(6):
+        said = truth.copy()
+        if j == 5:
+            said[(truth == 1) & (rng.random(len(truth)) < 0.55)] = 0
+            said[(truth == 2) & (rng.random(len(truth)) < 0.05)] = 3
+        unit.append(np.arange(len(truth)))
+        annotator.append(np.full(len(truth), j))
+        label.append(said)
+    names = ["w0", "w1", "w2", "w3", "w4", "tilted"]
+    frame = pl.DataFrame(
+        {
+            "item": [f"i{i}" for i in np.concatenate(unit)],
+            "annotator": [names[j] for j in np.concatenate(annotator)],
+            "label": ["abcd"[k] for k in np.concatenate(label)],
+        }
+    )
+    labels = from_frame(frame)
+    estimate = DawidSkene().infer(labels)
+
+    row = annotator_table(labels, estimate).filter(pl.col("annotator") == "tilted").row(0, named=True)
+    report = compute_annotators(context_of(inputs_from_estimate(estimate, labels, None)))
+
+    (shown,) = [one for one in report.rows if one.name == "tilted"]
+    assert row["verdict"] == "biased"
+    assert (row["confused_truth"], row["confused_label"]) == ("b", "a")
+    assert row["reason"].startswith("tilted favours a: takes b for a in ")
+    assert (shown.confusions[0].truth, shown.confusions[0].label) == ("b", "a")
+    assert (shown.confusions[1].truth, shown.confusions[1].label) == ("c", "d")
+    assert shown.flags[0].reason == row["reason"]

@@ -19,7 +19,7 @@ def test_next_writes_a_plan_and_says_what_it_should_bring(run: Run) -> None:
     assert done.code == 0
     assert Path("plan.csv").read_text().startswith("item,annotator,gain,label,confidence,labels\n")
     assert "ensemble: 1 label of 1 item by 1 annotator -> plan.csv\n" in done.err
-    assert "1 more label brings expected accuracy from " in done.err
+    assert "1 more label brings the right answers from about " in done.err
 
 
 def test_figures_are_one_object(run: Run) -> None:

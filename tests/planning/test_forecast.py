@@ -23,10 +23,10 @@ def test_the_sentences_say_what_to_buy_and_when_to_stop() -> None:
     found = forecast(np.concatenate([np.full(300, 0.03), np.full(2000, 0.002)]), np.full(300, 0.03))
 
     assert found.sentences() == (
-        "300 more labels bring expected accuracy from 93.1 to 94.0 %; after that, 1,000 buy 0.2 points.",
+        "300 more labels bring the right answers from about 93.1 to 94.0 %; the 1,000 after that would add 0.2 points.",
         "Stop buying labels: it takes more than 20 labels to remove one mistake.",
-        "An expert who decides the 300 most doubtful items would correct about 120 answers, these 300 labels about 9: "
-        "ask an expert if one decision costs less than 13 labels.",
+        "An expert who decides the 300 most doubtful items would correct about 120 answers, these 300 labels about 9. So "
+        "one decision of an expert is worth about 13 labels.",
     )
 
 
@@ -50,7 +50,7 @@ def test_the_end_agrees_with_how_many_labels_are_planned() -> None:
 
 def test_a_plan_without_labels_says_what_an_expert_would_correct() -> None:
     assert forecast(np.full(1500, 0.01), np.zeros(0)).sentences() == (
-        "Expected accuracy is 93.1 %; 1,000 more labels buy 1.0 points.",
+        "About 93.1 % of the answers should be right; 1,000 more labels would add 1.0 points.",
         "Stop buying labels: it takes more than 20 labels to remove one mistake.",
         "An expert who decides the 100 most doubtful items would correct about 40 answers.",
     )

@@ -245,6 +245,7 @@ def labels(shown: tuple[ShownItem, ...], items: int, mistakes: tuple[ShownItem, 
         expected_wrong=items * 0.06,
         expected_wrong_share=0.06,
         confidence=Histogram(edges, counts),
+        check_below=None,
         thresholds=steps,
         doubts=shown,
         n_doubts=items // 2,
@@ -503,7 +504,7 @@ def summary(last_page: str = "rules") -> Summary:
             finding(f"Hostile words do nothing: {' '.join(HOSTILE)}", "labels", Urgency.look, "review_3"),
             finding("The rule helps: keep it.", last_page, Urgency.know),
         ),
-        4,
+        (("labels", 1), ("annotators", 3)),
     )
 
 

@@ -173,7 +173,7 @@ def test_a_report_of_nothing_is_still_a_page() -> None:
     report = dataclasses.replace(
         full,
         classes=(),
-        summary=Summary((), 0),
+        summary=Summary((), ()),
         pages={
             "overview": dataclasses.replace(found["overview"], classes=(), agreement=()),
             "labels": dataclasses.replace(found["labels"], thresholds=(), n_doubts=0, gold_mistakes=(), findings=()),
@@ -182,3 +182,22 @@ def test_a_report_of_nothing_is_still_a_page() -> None:
     )
 
     assert "</html>" in to_html(report)
+
+
+def test_the_list_of_items_opens_with_those_below_the_threshold_of_the_sentence() -> None:
+    made = documents()
+    below = dataclasses.replace(
+        made, pages={**made.pages, "labels": dataclasses.replace(made.pages["labels"], check_below=0.95)}
+    )
+
+    assert 'id="confidence" min="0" max="100" step="1" value="95" data-check="95"' in to_html(below)
+    assert 'id="confidence" min="0" max="100" step="1" value="100" data-check="100"' in to_html(made)
+
+
+def test_what_the_summary_leaves_out_is_named_page_by_page_with_links() -> None:
+    page = to_html(documents())
+
+    assert (
+        'More to act on or to look at: <a href="#labels" data-go="labels">1 on Labels</a>, <a href="#annotators"'
+        in page
+    )

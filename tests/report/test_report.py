@@ -140,7 +140,7 @@ def test_the_summary_holds_the_most_important_and_counts_the_rest() -> None:
     found = summarise(findings)
 
     assert [one.text for one in found.findings] == ["w9", "w8", "o9", "o8", "o7", "o6", "o5", "o4"]
-    assert found.n_others == 8
+    assert found.others == (("annotators", 8),)
 
 
 def test_the_summary_says_first_what_to_act_on_and_last_what_to_know() -> None:
@@ -163,7 +163,7 @@ def test_the_summary_names_nobody_twice() -> None:
     found = summarise(findings)
 
     assert [one.text for one in found.findings] == ["all", "b1", "loud"]
-    assert found.n_others == 3
+    assert found.others == ()  # of w0 to w2 all is said
 
 
 def test_a_method_whose_time_is_unknown_is_shown_with_a_dash() -> None:

@@ -12,10 +12,9 @@ from crowdlogic.report.pages.annotators import computation as annotators
 from crowdlogic.report.pages.annotators import pairs
 from crowdlogic.report.pages.comparison import computation as comparison
 from crowdlogic.report.pages.labels import computation as labels
-from crowdlogic.report.pages.labels import plots as labels_plots
 from crowdlogic.report.pages.overview import computation as overview
-from crowdlogic.report.pages.rules import computation as rules
 from crowdlogic.report.pages.training import computation as training
+from crowdlogic.rules import audit_reasons
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "report.md"
 
@@ -46,7 +45,6 @@ STATED = {
         f"more than {percent(labels.MANY)} ties one to look at",
         f"for each confidence ({', '.join(map(str, labels.THRESHOLDS))})",
         f"at least {percent(labels.WORTH_CHECKING)} of the mistakes",
-        f"answers below {percent(labels_plots.TO_CHECK)}",
         f"contradicts with {percent(labels.SURE)} confidence or more",
         f"more than {labels.OVERCONFIDENT:g} times as often",
     ],
@@ -70,7 +68,7 @@ STATED = {
         f"the {pairs.BUSIEST} busiest",
         f"more than {percent(annotators.OVERLOOKED_SHARE)} of the spans, having met at least {annotators.OVERLOOKED_SPANS}",
     ],
-    "Rules": [f"by more than {rules.STANDARD_ERRORS:g} standard errors"],
+    "Rules": [f"by more than {audit_reasons.STANDARD_ERRORS:g} standard errors"],
     "Training": [
         f"after {percent(training.LATE)} of the maximum number of epochs",
         f"lower by more than {training.WORSE:g} points",

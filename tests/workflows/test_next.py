@@ -9,10 +9,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from crowdlogic.data.reading import read_labels
 from crowdlogic.data.simulate.crowds import simulate_crowd
 from crowdlogic.data.writing import write_labels
 from crowdlogic.errors import OptionError
-from crowdlogic.workflows.next import NextOptions, plan_next
+from crowdlogic.truth.ensemble import Ensemble
+from crowdlogic.workflows.next import NextOptions, plan_next, whom_to_ask
 
 
 @pytest.fixture
@@ -36,7 +38,7 @@ def test_the_plan_is_a_row_for_each_label_to_buy(labels: str, tmp_path: Path) ->
     assert table["gain"].sum() == pytest.approx(planned.batch.total, abs=1e-4)
     assert planned.messages[0].startswith("ensemble: 40 labels of ")
     assert planned.messages[0].endswith(f"annotators -> {out}")
-    assert planned.messages[1].startswith("40 more labels bring expected accuracy from ")
+    assert planned.messages[1].startswith("40 more labels bring the right answers from about ")
 
 
 def test_only_those_who_are_named_are_asked(labels: str, tmp_path: Path) -> None:
@@ -82,7 +84,7 @@ def test_the_forecast_is_a_table_and_plain_data(labels: str, tmp_path: Path) -> 
     planned = plan_next(NextOptions(labels=labels, out=str(tmp_path / "next.csv"), count=10))
 
     assert planned.table().columns == ["further labels", "expected accuracy"]
-    assert [row[0] for row in planned.table().rows] == [0, 100, 300, 1000]
+    assert [row[0] for row in planned.table().rows] == [0, 100, 300]
     figures = planned.figures()
     assert figures["expected_accuracy"] < figures["expected_accuracy_after"] < 1
 
@@ -111,3 +113,39 @@ def test_tasks_need_texts(labels: str, tmp_path: Path) -> None:
     assert str(caught.value) == (
         f"{out}: Label Studio needs the texts, and they are not known. Write .csv or .jsonl instead."
     )
+
+
+@pytest.fixture
+def with_spammer(tmp_path: Path) -> str:
+    """Six who are mostly right, and "noise", who answers at random."""
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 2, 200)
+    rows = []
+    for j in range(7):
+        said = np.where(rng.random(200) < (0.5 if j == 6 else 0.85), truth, 1 - truth)
+        name = "noise" if j == 6 else f"w{j}"
+        rows += [(f"i{i}", name, str(said[i])) for i in range(200) if (i + j) % 7 < 4 or name == "noise"]
+    pl.DataFrame(rows, schema=["item", "annotator", "label"], orient="row").write_csv(tmp_path / "spam.csv")
+    return str(tmp_path / "spam.csv")
+
+
+def test_a_flagged_annotator_is_not_asked_and_that_is_said(with_spammer: str, tmp_path: Path) -> None:
+    out = str(tmp_path / "next.csv")
+
+    planned = plan_next(NextOptions(labels=with_spammer, out=out, count=40))
+
+    assert "noise" not in set(pl.read_csv(out)["annotator"])
+    assert planned.notices[-1] == (
+        "noise is not asked: flagged as answering without looking, always the same, or worse than chance. To ask them "
+        "nevertheless, name all who are available: --annotators NAMES."
+    )
+
+
+def test_whoever_is_named_is_asked_flagged_or_not(with_spammer: str) -> None:
+    labels = read_labels(with_spammer)
+
+    available, said = whom_to_ask(labels, Ensemble().infer(labels), ["noise", "w1"])
+
+    assert available is not None
+    assert set(labels.annotators.filter(pl.Series(available))) == {"noise", "w1"}
+    assert said == ()

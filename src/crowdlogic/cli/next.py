@@ -17,7 +17,12 @@ LabelsOrRun = Annotated[
     str, typer.Argument(metavar="SOURCE", help="A file of labels, or a run that `crowdlogic train` wrote.")
 ]
 AvailableOption = Annotated[
-    str | None, typer.Option("--annotators", metavar="NAMES", help="Who is available, separated by commas; else all.")
+    str | None,
+    typer.Option(
+        "--annotators",
+        metavar="NAMES",
+        help="Who is available, separated by commas; else all but those who are flagged.",
+    ),
 ]
 
 CountOption = Annotated[

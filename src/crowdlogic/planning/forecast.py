@@ -77,11 +77,12 @@ class Forecast:
         bring = "label brings" if count == 1 else "labels bring"
         if not count:
             return (
-                f"Expected accuracy is {100 * self.accuracy:.1f} %; {NEXT:,} more labels buy {100 * after:.1f} points."
+                f"About {100 * self.accuracy:.1f} % of the answers should be right; {NEXT:,} more labels would add "
+                f"{100 * after:.1f} points."
             )
         return (
-            f"{count:,} more {bring} expected accuracy from {100 * self.accuracy:.1f} to "
-            f"{100 * self.accuracy_after_batch:.1f} %; after that, {NEXT:,} buy {100 * after:.1f} points."
+            f"{count:,} more {bring} the right answers from about {100 * self.accuracy:.1f} to "
+            f"{100 * self.accuracy_after_batch:.1f} %; the {NEXT:,} after that would add {100 * after:.1f} points."
         )
 
     def _describe_end(self) -> str:
@@ -109,7 +110,7 @@ class Forecast:
         if not np.isfinite(rate):
             return f"{said}, {labels}: ask an expert."
         price = f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}"
-        return f"{said}, {labels}: ask an expert if one decision costs less than {price} labels."
+        return f"{said}, {labels}. So one decision of an expert is worth about {price} labels."
 
 
 def approximate_count(count: int) -> str:

@@ -73,11 +73,11 @@ class Summary:
 
     Attributes:
         findings: The most important ones, those to act on first; every other one is on its page.
-        n_others: How many further findings ask to act or to look.
+        others: How many further findings ask to act or to look, page by page.
     """
 
     findings: tuple[ReportFinding, ...]
-    n_others: int
+    others: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -118,9 +119,10 @@ def summarise(findings: Sequence[ReportFinding]) -> Summary:
         alike = sum(one.page == finding.page and one.about is not None for one in chosen)
         if len(chosen) < SUMMARY_LENGTH and (finding.about is None or alike < MOST_ABOUT_ONE):
             chosen.append(finding)
-    others = sum(one.severity is not Urgency.know for one in ordered if one not in chosen)
+    rest = [one for one in ordered if one not in chosen and not _is_covered(one, chosen)]
+    others = Counter(one.page for one in rest if one.severity is not Urgency.know)
     urgency = list(Urgency)
-    return Summary(tuple(sorted(chosen, key=lambda one: urgency.index(one.severity))), others)
+    return Summary(tuple(sorted(chosen, key=lambda one: urgency.index(one.severity))), tuple(others.items()))
 
 
 def _is_covered(finding: ReportFinding, chosen: Sequence[ReportFinding]) -> bool:

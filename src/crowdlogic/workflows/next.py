@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from crowdlogic.annotators.verdicts.judging import askable, judge_annotators
 from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import STANDARD_STREAM, write_bytes
 from crowdlogic.data.labels import CrowdLabels, find_codes
 from crowdlogic.data.names import as_text
-from crowdlogic.data.wording import pluralise
+from crowdlogic.data.wording import list_names, pluralise
 from crowdlogic.data.writing import write_table
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Bools
@@ -137,13 +138,18 @@ def plan_next(options: NextOptions) -> Planned:
     written_as = _output_format(options)
     check_distinct(read=(options.labels, options.items), written=(options.out,))
     labels, estimate, corpus, notices = _read(options)
-    available = _available(labels, options.annotators)
+    available, left_out = whom_to_ask(labels, estimate, options.annotators)
     skills = annotator_skills(labels, estimate, available=available, load=options.load)
     batch = choose_next(labels, estimate, skills, count=options.count)
     forecast = make_forecast(labels, estimate, skills, batch)
     _write(options.out, written_as, plan_table(labels, estimate, batch, corpus), labels=labels, corpus=corpus)
     return Planned(
-        method=estimate.method, batch=batch, forecast=forecast, out=options.out, wanted=options.count, notices=notices
+        method=estimate.method,
+        batch=batch,
+        forecast=forecast,
+        out=options.out,
+        wanted=options.count,
+        notices=(*notices, *left_out),
     )
 
 
@@ -180,13 +186,25 @@ def _read(options: NextOptions) -> tuple[CrowdLabels, Estimate, Corpus | None, t
     return labels, estimate, corpus, (*labels.intake.messages(), *warned)
 
 
-def _available(labels: CrowdLabels, names: Sequence[str] | None) -> Bools | None:
-    """available[j] from the names of those who can be asked; None for everybody."""
-    if names is None:
-        return None
-    able = np.zeros(len(labels.annotators), dtype=bool)
-    able[find_codes(names, as_text(labels.annotators), "annotator")] = True
-    return able
+def whom_to_ask(
+    labels: CrowdLabels, estimate: Estimate, names: Sequence[str] | None
+) -> tuple[Bools | None, tuple[str, ...]]:
+    """available[j], whether annotator j can be asked, and who is left out in words.
+
+    Those who are named, whatever is known of them; else all whose labels can be trusted, if there are any.
+    """
+    if names is not None:
+        able = np.zeros(len(labels.annotators), dtype=bool)
+        able[find_codes(names, as_text(labels.annotators), "annotator")] = True
+        return able, ()
+    asked, flagged = askable(labels, judge_annotators(labels, estimate))
+    if not flagged:
+        return asked, ()
+    who = f"{list_names(flagged)} {'is' if len(flagged) == 1 else 'are'}"
+    return asked, (
+        f"{who} not asked: flagged as answering without looking, always the same, or worse than chance. To ask them "
+        f"nevertheless, name all who are available: --annotators NAMES.",
+    )
 
 
 def plan_table(labels: CrowdLabels, estimate: Estimate, batch: NextLabels, corpus: Corpus | None) -> pl.DataFrame:

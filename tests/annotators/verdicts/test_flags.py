@@ -81,7 +81,7 @@ def test_reasons_say_the_figures() -> None:
         "w1 answers as if without looking: 50% of 200 labels right where guessing would be 50%.",
         "w2 is worse than chance: 10% of 200 labels right where guessing would be 50%; takes A for B in 90% of about "
         "100 labels where the truth is A.",
-        "w3 takes B for A in 60% of about 100 labels where the truth is B.",
+        "w3 favours A: takes B for A in 60% of about 100 labels where the truth is B.",
         "w4 gave 1 label: too few to judge.",
         "w5 is often wrong: 60% of 200 labels right, a skill of 20%; the median annotator has 80%.",
     ]

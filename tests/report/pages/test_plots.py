@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from dataclasses import replace
 
 from tests.report.example_reports import documents, tagged
 
@@ -61,12 +62,15 @@ def test_a_single_rule_needs_no_plot() -> None:
     assert names(draw_rules(dataclasses.replace(found, rows=found.rows[:1]), TaskKind.documents)) == []
 
 
-def test_answers_below_80_percent_are_drawn_as_those_to_check() -> None:
-    plot = draw_labels(documents().pages["labels"], TaskKind.documents)["main"][0]
+def test_answers_below_the_threshold_are_drawn_as_those_to_check() -> None:
+    found = replace(documents().pages["labels"], check_below=0.8)
+
+    plot = draw_labels(found, TaskKind.documents)["main"][0]
 
     marks = re.findall(r'<rect class="mark (c\d)"[^>]*><title>(\d+)% to (\d+)%', str(plot.svg))
     assert {high for kind, _, high in marks if kind == "c6"} >= {"75", "80"}
     assert {low for kind, low, _ in marks if kind == "c1"} == {"80", "85", "90", "95"}
+    assert [text for _, text in plot.legend] == ["below 80%: to check", "80% or more"]
 
 
 def test_the_overview_is_told_how_many_annotators_are_flagged_and_mistakes_expected() -> None:

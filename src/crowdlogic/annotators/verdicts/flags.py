@@ -219,7 +219,9 @@ def explain_flag(statistics: ConfusionStatistics, flags: CharacterFlags, j: int)
                 f"{who} answers {shorten_name(statistics.classes[favourite])} whatever the truth: {every} of {labels}."
             )
         case FlagKind.biased:
-            return f"{who} {_describe_confusion(statistics, j, *flags.confusion[j].tolist())}."
+            m, n = flags.confusion[j].tolist()
+            favours = "" if _is_overlooked(statistics, n) else f"favours {shorten_name(statistics.classes[n])}: "
+            return f"{who} {favours}{_describe_confusion(statistics, j, m, n)}."
     skill = percent(max(float(statistics.skill[0][j]), 0.0))
     median = percent(flags.median_skill)
     return f"{who} is often wrong: {right} of {labels} right, a skill of {skill}; the median annotator has {median}."
@@ -241,9 +243,14 @@ def _describe_confusion(statistics: ConfusionStatistics, j: int, m: int, n: int)
     true_class, given = shorten_name(statistics.classes[m]), shorten_name(statistics.classes[n])
     truth = float(statistics.counts[j, m].sum())
     share = percent(_share(statistics.counts[j, m, n], truth))
-    if statistics.classes[n] == OUTSIDE and is_span_tag_set(statistics.classes):
+    if _is_overlooked(statistics, n):
         return f"overlooks {true_class}: leaves {share} of {approximate(truth)} such tokens unmarked"
     return f"takes {true_class} for {given} in {share} of {approximate(truth)} labels where the truth is {true_class}"
+
+
+def _is_overlooked(statistics: ConfusionStatistics, n: int) -> bool:
+    """Whether the label n means that a span was not marked."""
+    return bool(statistics.classes[n] == OUTSIDE and is_span_tag_set(statistics.classes))
 
 
 def _share(part: float, whole: float) -> float:

@@ -27,13 +27,15 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.data.wording import percent, pluralise, shorten_name
 from crowdlogic.metrics.span_errors import SpanErrors, count_span_errors
-from crowdlogic.numerics.arrays import Ints
+from crowdlogic.numerics.arrays import Bools, Ints
 
 FLAG_RANK = {
     FlagKind.adversary: 5, FlagKind.spammer: 4, FlagKind.one_class: 4, FlagKind.drift: 3, FlagKind.biased: 2,
     FlagKind.careless: 2, FlagKind.few: 1,
 }  # fmt: skip
 """How serious each flag is."""
+DISTRUSTED = (FlagKind.adversary, FlagKind.spammer, FlagKind.one_class)
+"""Flags of annotators whose labels say nothing, or the contrary: nobody should ask them for more."""
 NO_FLAG = "ok"
 """The verdict on an annotator without any flag."""
 
@@ -67,6 +69,15 @@ class AnnotatorVerdicts:
         character = np.array([*(FLAG_RANK[kind] for kind in CHARACTER_FLAGS), 0])[self.flags.kind]
         drift = 0 if self.drift is None else np.where(self.drift.falls, FLAG_RANK[FlagKind.drift], 0)
         return np.asarray(np.maximum(character, drift))
+
+    def bias(self, j: int) -> tuple[int, int] | None:
+        """(m, n): the true class that a biased annotator j mistakes, and the favoured one; None without the flag."""
+        m, n = (int(k) for k in self.flags.confusion[j])
+        return (m, n) if self.flags.has(FlagKind.biased)[j] else None
+
+    def distrusted(self) -> Bools:
+        """distrusted[j], whether annotator j should be asked no more."""
+        return np.asarray(np.any([self.flags.has(kind) for kind in DISTRUSTED], axis=0))
 
     def reason(self, kind: FlagKind, j: int) -> str:
         """Why annotator j has a flag: a sentence with its figures."""
@@ -116,6 +127,18 @@ def judge_annotators(labels: CrowdLabels, estimate: Estimate, *, gold: Ints | No
         drift=measure_drift(labels, estimate.beliefs, LEVEL),
         mistakes=count_span_errors(labels, estimate.answer if gold is None else gold) if has_spans else None,
     )
+
+
+def askable(labels: CrowdLabels, judged: AnnotatorVerdicts) -> tuple[Bools | None, list[str]]:
+    """available[j], whether annotator j should be asked for further labels, and the names of those who should not.
+
+    None, for everybody, where nobody is flagged, or everybody is.
+    """
+    should_not = judged.distrusted()
+    available = (labels.labels_per_annotator() > 0) & ~should_not
+    if not should_not.any() or not available.any():
+        return None, []
+    return available, [judged.confusion.names[int(j)] for j in np.flatnonzero(should_not)]
 
 
 def _explain_drift(drift: DriftStatistics, name: str, j: int) -> str:

@@ -82,7 +82,12 @@ def histogram_chart(
         ends = (across(low - shift), across(high - shift))
         marks += _column(ends, up, count, note=note, hatch=f"hatch-{name}" if weak else None)
     legend = (
-        (("c1", "sure enough"), ("c6 hatched", f"below {format_percent(weak_below)}")) if weak_below is not None else ()
+        (
+            ("c6 hatched", f"below {format_percent(weak_below)}: to check"),
+            ("c1", f"{format_percent(weak_below)} or more"),
+        )
+        if weak_below is not None
+        else ()
     )
     return finish_plot(name, heading, description, marks, legend=legend)
 

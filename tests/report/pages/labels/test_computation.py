@@ -18,6 +18,7 @@ from crowdlogic.report.inputs import ReportInputs, inputs_from_estimate
 from crowdlogic.report.pages.labels.computation import compute_labels, price_thresholds
 from crowdlogic.report.pages.labels.findings import Belief, Vote
 from crowdlogic.report.verdicts import annotator_verdicts
+from crowdlogic.truth.expected_accuracy import describe_mistakes, expected_accuracy
 from crowdlogic.truth.methods import truth_method
 
 
@@ -110,8 +111,45 @@ def test_calibrated_mistakes_have_an_interval_and_say_what_they_rest_on() -> Non
     found = compute_labels(context_of(inputs_from_estimate(estimate, labels, None)))
 
     assert found.findings[0].text.startswith(
-        "0 to 21 of 100 labels are likely wrong, if annotators share their mistakes as in eleven public data sets"
+        "0 to 21 of 100 labels are likely wrong, if your annotators made the same mistakes as often as those of eleven "
+        "public data sets"
     )
+
+
+def test_likely_mistakes_are_counted_among_the_labels_whose_truth_is_not_known_as_aggregate_counts_them() -> None:
+    labels = from_dict({f"u{i}": {"a": "x"} for i in range(100)}, classes=("x", "y"))
+    beliefs = np.array([[1.0, 0.0]] * 30 + [[0.9, 0.1]] * 70)
+    calibration = Calibration(source="30 known", correlation=0.5, doubt=0.02, spread=0.04, sets=11, anchors=30)
+    estimate = replace(estimate_with(labels, beliefs), calibration=calibration)
+    expected = expected_accuracy(estimate)
+    assert expected is not None
+
+    found = compute_labels(context_of(inputs_from_estimate(estimate, labels, None)))
+
+    few, many = expected.mistakes
+    assert describe_mistakes(expected).startswith(f"{few} to {many} of 70 labels are likely wrong, judging by 30 items")
+    assert found.findings[0].text.startswith(
+        f"{few} to {many} of 70 labels whose truth is not known (that of 30 is) are likely wrong, judging by 30 items "
+        f"checked at random"
+    )
+
+
+@pytest.mark.parametrize(("n_unsure", "below"), [(10, 0.6), (9, 0.99)])
+def test_the_sentence_the_chart_and_the_list_have_one_threshold(n_unsure: int, below: float) -> None:
+    found = compute_labels(context_of(inputs_with([0.55] * n_unsure + [0.97] * 150 + [1.0] * 9)))
+
+    edges, counts = np.array(found.confidence.edges), np.array(found.confidence.counts)
+    n_below = n_unsure + 150 * (below == 0.99)
+    assert found.check_below == below
+    assert f"Check the {n_below} below {100 * below:.0f}% confidence" in found.findings[0].text
+    assert counts[edges[1:] <= below + 1e-9].sum() == n_below
+    assert counts.sum() == n_unsure + 159
+
+
+def test_where_everything_or_nothing_is_to_be_checked_there_is_no_threshold() -> None:
+    unsure, certain = (compute_labels(context_of(inputs_with([one] * 10))) for one in (0.55, 1.0))
+
+    assert (unsure.check_below, certain.check_below) == (None, None)
 
 
 @pytest.mark.parametrize(("n_tied", "severity"), [(5, Urgency.know), (6, Urgency.look)])

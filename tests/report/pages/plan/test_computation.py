@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from crowdlogic.annotators.verdicts.judging import askable, judge_annotators
 from crowdlogic.data.simulate.crowds import label_truth, simulate_crowd
+from crowdlogic.data.wording import list_names
 from crowdlogic.planning.next_labels import choose_next
 from crowdlogic.planning.skills import annotator_skills
 from crowdlogic.report.context import Context
@@ -24,7 +26,8 @@ def inputs(units: int = 400) -> ReportInputs:
 
 def test_the_page_shows_the_plan_of_the_command() -> None:
     given = inputs()
-    skills = annotator_skills(given.labels, given.estimate)
+    available, _ = askable(given.labels, judge_annotators(given.labels, given.estimate))
+    skills = annotator_skills(given.labels, given.estimate, available=available)
     batch = choose_next(given.labels, given.estimate, skills)
 
     found = compute_plan(Context(inputs=given))
@@ -73,3 +76,19 @@ def test_there_is_no_plan_without_a_stated_confidence_nor_for_tags() -> None:
 
     assert compute_plan(Context(inputs=own)) is None
     assert compute_plan(Context(inputs=tagged)) is None
+
+
+def test_who_is_flagged_is_not_asked_and_the_page_says_so() -> None:
+    given = inputs()
+    verdicts = judge_annotators(given.labels, given.estimate)
+    flagged = [str(given.labels.annotators[int(j)]) for j in np.flatnonzero(verdicts.distrusted())]
+
+    found = compute_plan(Context(inputs=given))
+
+    assert found is not None
+    assert flagged
+    assert not {name for one in found.items for name in one.annotators} & set(flagged)
+    assert [one.text for one in found.findings if "not asked" in one.text] == [
+        f"{list_names(flagged)} {'is' if len(flagged) == 1 else 'are'} not asked for more labels: see why on the page of "
+        f"annotators."
+    ]

@@ -13,7 +13,7 @@ import numpy as np
 from crowdlogic.annotators.verdicts.drift import BINS as TIME_BINS
 from crowdlogic.annotators.verdicts.drift import DriftStatistics
 from crowdlogic.annotators.verdicts.flags import CHARACTER_FLAGS, FEW_ITEMS, FlagKind
-from crowdlogic.annotators.verdicts.judging import FLAG_RANK, AnnotatorVerdicts
+from crowdlogic.annotators.verdicts.judging import DISTRUSTED, FLAG_RANK, AnnotatorVerdicts
 from crowdlogic.annotators.verdicts.scores import LEVEL
 from crowdlogic.annotators.verdicts.statistics import ConfusionStatistics
 from crowdlogic.data.wording import list_names, percent, pluralise, shorten_name
@@ -54,8 +54,6 @@ MOST_CONFUSIONS = 3
 """Confusions that are shown of an annotator."""
 LEAST_CONFUSIONS = 0.5
 """Expected number of times from which on a confusion is shown."""
-DISTRUSTED = (FlagKind.adversary, FlagKind.spammer, FlagKind.one_class)
-"""Flags of annotators whose labels say nothing, or the contrary."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -130,7 +128,7 @@ def _row(inputs: ReportInputs, verdicts: AnnotatorVerdicts, by_gold: GoldCounts,
         n_gold=int(by_gold.n[j]),
         skill=Quantity(skill, low=skill_low, high=skill_high),
         informativeness=round_figure(row["informativeness"]) if has_labels else None,
-        confusions=most_confused(confusion, j),
+        confusions=most_confused(confusion, j, verdicts.bias(j)),
         matrix=_matrix(confusion.counts[j]) if has_labels else None,
         favourite=favourite,
         favourite_share=favourite_share,
@@ -184,13 +182,15 @@ def describe_drift(drift: DriftStatistics, j: int) -> Drift | None:
     return Drift(bins=bins, change=change, p_value=p_value, falls=bool(drift.falls[j]))
 
 
-def most_confused(statistics: ConfusionStatistics, j: int) -> tuple[ConfusedClasses, ...]:
-    """The classes that annotator j mistakes for others most often, by expected number."""
+def most_confused(
+    statistics: ConfusionStatistics, j: int, bias: tuple[int, int] | None = None
+) -> tuple[ConfusedClasses, ...]:
+    """The classes that annotator j mistakes for others: a bias first, then by expected number."""
     counts, names = statistics.counts[j], statistics.classes
     wrong = counts * (1 - np.eye(len(counts)))
+    often = [divmod(cell, len(counts)) for cell in np.argsort(-wrong, axis=None, kind="stable").tolist()]
     found = []
-    for cell in np.argsort(-wrong, axis=None, kind="stable")[:MOST_CONFUSIONS].tolist():
-        m, n = divmod(cell, len(counts))
+    for m, n in list(dict.fromkeys([*([] if bias is None else [bias]), *often]))[:MOST_CONFUSIONS]:
         if wrong[m, n] >= LEAST_CONFUSIONS:
             count, share = round(float(wrong[m, n]), 2), round(float(wrong[m, n] / counts[m].sum()), 6)
             found.append(ConfusedClasses(truth=names[m], label=names[n], count=count, share=share))
@@ -219,7 +219,8 @@ def _span_mistakes(found: SpanErrors | None, j: int) -> SpanMistakes | None:
 def _findings(verdicts: AnnotatorVerdicts, order: list[int]) -> Iterator[ReportFinding]:
     """Sentences about all who should not be trusted, about each annotator with a serious flag, and about the rest."""
     flags, n_labels = verdicts.flags, verdicts.confusion.n_labels
-    distrusted = [j for j in order if any(kind in DISTRUSTED for kind in verdicts.flag_kinds(j))]
+    should_not = verdicts.distrusted()
+    distrusted = [j for j in order if should_not[j]]
     if distrusted:
         yield _distrust_finding(verdicts.confusion, distrusted)
     elif (np.isfinite(verdicts.confusion.skill[0]) & ~flags.has(FlagKind.few)).any():

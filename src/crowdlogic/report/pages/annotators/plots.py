@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from crowdlogic.annotators.verdicts.flags import FlagKind
+from crowdlogic.annotators.verdicts.judging import DISTRUSTED
 from crowdlogic.report.findings import TaskKind
 from crowdlogic.report.page import Highlights, Tile
-from crowdlogic.report.pages.annotators.computation import DISTRUSTED
 from crowdlogic.report.pages.annotators.findings import (
     AnnotatorFindings,
     AnnotatorRow,

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.estimate import Calibration, Estimate
 from crowdlogic.data.wording import approximate, percent, pluralise
 from crowdlogic.metrics.calibration import TIE_TOLERANCE
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.sums import sum_by
 from crowdlogic.report.context import Context
 from crowdlogic.report.findings import (
+    Histogram,
     ReportFinding,
     TaskKind,
     Urgency,
@@ -28,7 +29,7 @@ from crowdlogic.report.findings import (
 from crowdlogic.report.inputs import ReportInputs
 from crowdlogic.report.pages.labels.findings import LabelFindings, Threshold
 from crowdlogic.report.pages.labels.items import show_items
-from crowdlogic.truth.expected_accuracy import describe_source, expected_accuracy
+from crowdlogic.truth.expected_accuracy import expected_accuracy
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 """Confidences below which checking is priced."""
@@ -38,7 +39,10 @@ ANY_DOUBT = 1e-6
 """Less than one wrong answer in a million expected is no doubt."""
 BINS = 20
 WORTH_CHECKING = 0.5
-"""The summary names the lowest threshold below which at least this share of the wrong answers is expected."""
+"""To check is what lies below the lowest threshold below which at least this share of the wrong answers is expected:
+the sentence, the chart and the list of items use the same."""
+ON_EDGE = 1e-9
+"""A threshold this near to an edge of the histogram is on it."""
 OVERCONFIDENT = 2.0
 """The method is overconfident where sure answers contradict the gold more than this many times as often as expected."""
 MANY = 0.05
@@ -82,6 +86,7 @@ def compute_labels(context: Context) -> LabelFindings:
     estimate = inputs.estimate
     confidence, n_answered = estimate.confidence[estimate.answered], int(estimate.answered.sum())
     thresholds = price_thresholds(confidence)
+    check_below = choose_threshold(thresholds, n_answered)
     total, n_tied = float(doubts.wrong.sum()), int(find_ties(estimate).sum())
     suspects = doubts.suspects
     return LabelFindings(
@@ -90,7 +95,8 @@ def compute_labels(context: Context) -> LabelFindings:
         n_tied=n_tied,
         expected_wrong=round(total, 6),
         expected_wrong_share=round_figure(total / n_answered) if n_answered else None,
-        confidence=share_histogram(confidence, BINS),
+        confidence=split_at(share_histogram(confidence, BINS), confidence, check_below),
+        check_below=check_below,
         thresholds=thresholds,
         doubts=show_items(context, doubts.units[:most], doubts.doubt[:most]),
         n_doubts=len(doubts.units),
@@ -98,7 +104,9 @@ def compute_labels(context: Context) -> LabelFindings:
         n_gold_mistakes=len(suspects),
         sure=SURE,
         text_length=context.limits.text,
-        findings=sort_by_importance(_findings(inputs, total, thresholds, n_tied=n_tied, n_suspects=len(suspects))),
+        findings=sort_by_importance(
+            _findings(inputs, total, worth_checking(thresholds, check_below), n_tied=n_tied, n_suspects=len(suspects))
+        ),
     )
 
 
@@ -115,6 +123,27 @@ def price_thresholds(confidence: Floats) -> tuple[Threshold, ...]:
             Threshold(confidence=level, n_below=int(below.sum()), expected_wrong=round(expected, 6), share_found=share)
         )
     return tuple(rows)
+
+
+def choose_threshold(thresholds: tuple[Threshold, ...], n: int) -> float | None:
+    """The lowest confidence below which half of the mistakes are expected; None where all n answers lie below it."""
+    worth = next((row for row in thresholds if (row.share_found or 0.0) >= WORTH_CHECKING), None)
+    return None if worth is None or worth.n_below >= n else worth.confidence
+
+
+def worth_checking(thresholds: tuple[Threshold, ...], confidence: float | None) -> Threshold | None:
+    """What checking below the chosen confidence would cost and find."""
+    return next((row for row in thresholds if row.confidence == confidence), None)
+
+
+def split_at(histogram: Histogram, confidence: Floats, threshold: float | None) -> Histogram:
+    """The histogram with an edge at the threshold, so that what lies below it and above it are bars of their own."""
+    edges = np.array(histogram.edges)
+    if threshold is None or len(edges) < 2 or np.abs(edges - threshold).min() < ON_EDGE:
+        return histogram
+    edges = np.sort(np.append(edges, threshold))
+    bin_of = np.clip(np.searchsorted(edges, confidence, side="right") - 1, 0, len(edges) - 2)
+    return Histogram(tuple(edges.tolist()), tuple(np.bincount(bin_of, minlength=len(edges) - 1).tolist()))
 
 
 def find_ties(estimate: Estimate) -> Bools:
@@ -151,14 +180,14 @@ def find_gold_suspects(inputs: ReportInputs) -> Ints:
 
 
 def _findings(
-    inputs: ReportInputs, total: float, thresholds: tuple[Threshold, ...], *, n_tied: int, n_suspects: int
+    inputs: ReportInputs, total: float, worth: Threshold | None, *, n_tied: int, n_suspects: int
 ) -> Iterator[ReportFinding]:
     n = int(inputs.estimate.answered.sum())
     is_document = inputs.task is TaskKind.documents
     if not n:
         yield ReportFinding("No item has an answer: there are no labels.", Urgency.act, importance=100)
         return
-    yield _expected_wrong_finding(inputs, total, thresholds)
+    yield _expected_wrong_finding(inputs, total, worth)
     if n_suspects:
         yield _gold_finding(inputs, n_suspects)
     if n_tied:
@@ -188,31 +217,43 @@ def _gold_finding(inputs: ReportInputs, n_suspects: int) -> ReportFinding:
     return ReportFinding(text, Urgency.look, importance=58)
 
 
-def _expected_wrong_finding(inputs: ReportInputs, total: float, thresholds: tuple[Threshold, ...]) -> ReportFinding:
+def _expected_wrong_finding(inputs: ReportInputs, total: float, worth: Threshold | None) -> ReportFinding:
     """How many answers are wrong, by the beliefs and by gold, and what it takes to find half of them."""
     n, label = int(inputs.estimate.answered.sum()), "label" if inputs.task is TaskKind.documents else "tag"
     of_all, by_gold = f"of {pluralise(n, label)}", _wrong_by_gold(inputs)
     if total <= ANY_DOUBT:
         text = f"The method doubts none {of_all}{by_gold}."
         return ReportFinding(text, Urgency.know, importance=80)
-    text = f"{_likely_wrong(inputs, total, of_all)}{by_gold}"
-    worth = next((row for row in thresholds if (row.share_found or 0.0) >= WORTH_CHECKING), None)
-    if worth is not None and worth.n_below < n:
+    text = f"{_likely_wrong(inputs, total, label)}{by_gold}"
+    if worth is not None:
         which = "the one" if worth.n_below == 1 else f"the {worth.n_below:,}"
         found = percent(worth.share_found)
         text += f". Check {which} below {percent(worth.confidence)} confidence: {found} of the mistakes should be there"
     return ReportFinding(f"{text}.", Urgency.act if total > MANY * n else Urgency.look, importance=80)
 
 
-def _likely_wrong(inputs: ReportInputs, total: float, of_all: str) -> str:
-    """How many answers are likely wrong: with an interval where the confidence is calibrated, and what it rests on."""
-    expected = expected_accuracy(inputs.estimate)
+def _likely_wrong(inputs: ReportInputs, total: float, label: str) -> str:
+    """How many answers are likely wrong: with an interval where the confidence is calibrated, and what it rests on.
+
+    As `aggregate` does, it counts the answers whose truth is not known.
+    """
+    n, expected = int(inputs.estimate.answered.sum()), expected_accuracy(inputs.estimate)
     if expected is None:
+        of_all = f"of {pluralise(n, label)}"
         own = "by the method's own confidence, which mostly claims too much"
         return f"{approximate(total).capitalize()} {of_all} should be wrong {own}"
     few, many = expected.mistakes
     share = f"{few:,} to {many:,}" if few < many else f"{many:,}"
-    return f"{share} {of_all} are likely wrong, {describe_source(expected.calibration)}"
+    known = n - expected.n
+    unknown = f" whose truth is not known (that of {known:,} is)" if known else ""
+    return f"{share} of {pluralise(expected.n, label)}{unknown} are likely wrong{_rests_on(expected.calibration)}"
+
+
+def _rests_on(calibration: Calibration) -> str:
+    """What the range of likely mistakes rests on, for who made the labels."""
+    if calibration.anchors:
+        return f", judging by {pluralise(calibration.anchors, 'item')} checked at random"
+    return f", if your annotators made the same mistakes as often as those of {calibration.source}"
 
 
 def _wrong_by_gold(inputs: ReportInputs) -> str:

@@ -130,6 +130,7 @@ class LabelFindings:
         expected_wrong: The expected number of wrong answers, by the beliefs.
         expected_wrong_share: Their share; None without answers.
         confidence: A histogram over [0, 1] of the answers' confidence.
+        check_below: The confidence below which answers should be checked; None where all or none should.
         thresholds: What checking below each would cost and find.
         doubts: The items most in doubt, the most doubtful first; those with nothing in doubt are left out.
         n_doubts: How many items have any doubt at all.
@@ -146,6 +147,7 @@ class LabelFindings:
     expected_wrong: float
     expected_wrong_share: float | None
     confidence: Histogram
+    check_below: float | None
     thresholds: tuple[Threshold, ...]
     doubts: tuple[ShownItem, ...]
     n_doubts: int

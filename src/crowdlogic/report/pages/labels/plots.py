@@ -11,9 +11,6 @@ from crowdlogic.report.plots.charts import Curve, histogram_chart, line_chart
 from crowdlogic.report.plots.elements import Plot
 from crowdlogic.report.plots.scales import format_percent
 
-TO_CHECK = 0.8
-"""Answers below this confidence are drawn as those to check."""
-
 
 def draw_labels(found: LabelFindings, task: TaskKind) -> Mapping[str, Sequence[Plot]]:
     """The plots of the page of labels."""
@@ -45,7 +42,7 @@ def _confidence(name: str, found: LabelFindings, task: TaskKind) -> Iterator[Plo
         Histogram(edges[first:], counts[first:]),
         x="confidence in the answer",
         y=_units(task),
-        weak_below=TO_CHECK,
+        weak_below=found.check_below,
     )
 
 

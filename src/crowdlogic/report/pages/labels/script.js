@@ -168,11 +168,11 @@ const drawItems = () => {
 const filter = () => {
   const wanted = search.value.toLowerCase().split(/\s+/).filter(Boolean);
   const most = Number(confidence.value) / 100;
-  byId("confidence-shown").textContent = `${confidence.value}%`;
+  byId("confidence-shown").textContent = most >= 1 ? "any" : `${confidence.value}%`;
   found = everything().filter((item) => wanted.every((word) => searched(item).includes(word))
     && (!byClass.value || classesOf(item).has(byClass.value))
     && (!byAnnotator.value || annotatorsOf(item).has(byAnnotator.value))
-    && (most >= 1 || (item.confidence ?? 0) <= most));
+    && (most >= 1 || (item.confidence ?? 0) < most));
   page = 0;
   drawItems();
 };
@@ -186,7 +186,10 @@ byId("before").addEventListener("click", () => turn(-1));
 byId("next").addEventListener("click", () => turn(1));
 byId("filters").addEventListener("submit", (event) => event.preventDefault());
 for (const input of [search, byClass, byAnnotator, confidence]) input.addEventListener("input", filter);
-which?.addEventListener("input", options);
+which?.addEventListener("input", () => {
+  confidence.value = which.value === "doubts" ? confidence.dataset.check : 100; // gold is doubted by sure answers
+  options();
+});
 byId("filters").hidden = false;
 for (const hidden of all(".list-bar [hidden]")) hidden.hidden = false;
 for (const button of all("[data-download]")) {

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from crowdlogic.annotators.protocol import MOST_CELLS
+from crowdlogic.annotators.verdicts.judging import askable
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.wording import list_names
 from crowdlogic.planning.forecast import Forecast, make_forecast
 from crowdlogic.planning.next_labels import NextLabels, choose_next
 from crowdlogic.planning.skills import annotator_skills
@@ -14,6 +18,7 @@ from crowdlogic.report.context import Context
 from crowdlogic.report.findings import ReportFinding, TaskKind, Urgency, sort_by_importance
 from crowdlogic.report.inputs import ReportInputs
 from crowdlogic.report.pages.plan.findings import ForecastPoint, NextItem, PlanFindings
+from crowdlogic.report.verdicts import annotator_verdicts
 
 MOST_ITEMS = 50
 """How many items are shown."""
@@ -29,7 +34,8 @@ def compute_plan(context: Context) -> PlanFindings | None:
     if not _can_plan(inputs):
         return None
     labels, estimate = inputs.labels, inputs.estimate
-    skills = annotator_skills(labels, estimate)
+    available, flagged = askable(labels, context.once(annotator_verdicts))
+    skills = annotator_skills(labels, estimate, available=available)
     batch = choose_next(labels, estimate, skills)
     forecast = make_forecast(labels, estimate, skills, batch)
     if not len(forecast.votes):
@@ -39,7 +45,7 @@ def compute_plan(context: Context) -> PlanFindings | None:
         n_items=len(np.unique(batch.item)),
         items=_items(labels, estimate, batch),
         forecast=_points(forecast),
-        findings=_findings(forecast),
+        findings=_findings(forecast, flagged),
     )
 
 
@@ -86,12 +92,15 @@ def _points(forecast: Forecast) -> tuple[ForecastPoint, ...]:
     )
 
 
-def _findings(forecast: Forecast) -> tuple[ReportFinding, ...]:
+def _findings(forecast: Forecast, flagged: Sequence[str]) -> tuple[ReportFinding, ...]:
     batch, end, gold = forecast.sentences()
-    return sort_by_importance(
-        [
-            ReportFinding(batch, Urgency.know, importance=30),
-            ReportFinding(end, Urgency.know, importance=28),
-            ReportFinding(gold, Urgency.know, importance=26),
-        ]
-    )
+    found = [
+        ReportFinding(batch, Urgency.know, importance=30),
+        ReportFinding(end, Urgency.know, importance=28),
+        ReportFinding(gold, Urgency.know, importance=26),
+    ]
+    if flagged:
+        who = f"{list_names(flagged)} {'is' if len(flagged) == 1 else 'are'}"
+        text = f"{who} not asked for more labels: see why on the page of annotators."
+        found.append(ReportFinding(text, Urgency.know, importance=24))
+    return sort_by_importance(found)

@@ -25,9 +25,10 @@ from typing import Any
 
 import numpy as np
 
-from crowdlogic import from_matrix
+from crowdlogic import from_matrix, from_sequences
+from crowdlogic.data.corpus import Corpus, sentences
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.engines.coded import Manifest, write_annotators, write_manifest, write_shard
+from crowdlogic.engines.coded import Manifest, write_annotators, write_coded, write_manifest, write_shard
 from crowdlogic.engines.shards import make_shards
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.registry import TRUTH_METHODS
@@ -124,6 +125,37 @@ def agree(engine_name: str, methods: list[str], shardings: int) -> dict[str, Any
     return found
 
 
+SENTENCE_ROWS = (1000, 60, 31, 14, 5)
+"""How many rows shards of sentences have about: one shard, two, ... up to single sentences."""
+
+
+def sentences_agree(engine_name: str, shardings: int) -> dict[str, Any]:
+    """The same for tags of sentences, whose shards hold them whole."""
+    labels, corpus = noisy_sentences()
+    found = dict[str, Any]()
+    for name in ("hmm-crowd", "bsc-seq"):
+        method = limited(name)
+        whole = method.infer(labels, corpus)
+        with tempfile.TemporaryDirectory() as home, started(engine_name):
+            for at, rows in enumerate(SENTENCE_ROWS[:shardings]):
+                folder = Path(home) / str(at)
+                write_coded(folder, method.arrange(labels), rows=rows)
+                with open_engine(engine_name, folder) as engine:
+                    fit = method.infer_over(engine, labels, corpus)
+                apart = float(np.abs(fit.beliefs - whole.beliefs).max()) + float((fit.answer != whole.answer).any())
+                found[name] = max(found.get(name, 0.0), apart)
+    return found
+
+
+def noisy_sentences() -> tuple[CrowdLabels, Corpus]:
+    """Twelve sentences of four words with random tags by three annotators."""
+    rng = np.random.default_rng(3)
+    tags = np.array(["B-X", "I-X", "O"])
+    rows = [(f"s{s}", j, tags[rng.integers(3, size=4)].tolist()) for s in range(12) for j in range(3)]
+    words = rng.choice(["Ann", "runs", "7", "far"], size=(12, 4)).tolist()
+    return from_sequences(rows, classes=tags.tolist()), sentences([f"s{s}" for s in range(12)], words)
+
+
 def frame(methods: list[str]) -> dict[str, Any]:
     """The largest difference between the answers for a Spark DataFrame and those for a table in memory."""
     from crowdlogic.engines.spark import start_spark
@@ -213,7 +245,7 @@ def main() -> None:
     """Run a case."""
     parser = argparse.ArgumentParser()
     parser.add_argument("engine", choices=["ray", "spark"])
-    parser.add_argument("case", choices=["agree", "kill-worker", "kill-driver", "frame"])
+    parser.add_argument("case", choices=["agree", "sentences", "kill-worker", "kill-driver", "frame"])
     parser.add_argument("--methods", default="dawid-skene")
     parser.add_argument("--shardings", type=int, default=1)
     parser.add_argument("--folder", type=Path)
@@ -223,6 +255,8 @@ def main() -> None:
     warnings.simplefilter("ignore")
     if given.case == "agree":
         found = agree(given.engine, methods, given.shardings)
+    elif given.case == "sentences":
+        found = sentences_agree(given.engine, given.shardings)
     elif given.case == "frame":
         found = frame(methods)
     elif given.case == "kill-worker":

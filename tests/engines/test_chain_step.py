@@ -53,7 +53,7 @@ def test_every_sharding_gives_the_sums_of_the_whole(seed: int, shards: int, sent
     np.add.at(expected, (labels.annotator, labels.label), whole.q[labels.unit])
 
     engine = make_shards(labels, threads=shards)
-    sums, q = chain_sweep(engine, log_table, chain, features={"feature0": word}, keep=True)
+    sums, q = chain_sweep(engine, log_table, chain, features=engine.scatter({"feature0": word}), keep=True)
 
     assert q is not None
     np.testing.assert_allclose(q, whole.q, rtol=0, atol=1e-10)

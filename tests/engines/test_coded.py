@@ -25,7 +25,7 @@ from crowdlogic.engines.coded import (
     write_shard,
 )
 from crowdlogic.engines.shard import make_shard
-from crowdlogic.errors import FormatError, OptionError
+from crowdlogic.errors import FormatError
 from crowdlogic.truth.dawid_skene import DawidSkene, fit_shards
 
 
@@ -131,9 +131,19 @@ def test_a_damaged_manifest_is_named(tmp_path: Path, stored: object) -> None:
         open_coded(tmp_path)
 
 
-def test_tags_of_sentences_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="tags of sentences are read in memory"):
-        write_coded(tmp_path, tagged_sentences()[0])
+def test_sentences_stay_whole_and_known_tags_go_with_them(tmp_path: Path) -> None:
+    labels, _ = tagged_sentences()
+    offsets = np.asarray(labels.offsets)
+    known = {"s1": labels.classes[-1:] * int(np.diff(offsets)[1])}
+    write_coded(tmp_path, labels, rows=1, anchors=known)
+
+    parts = open_coded(tmp_path).parts[:]
+
+    begins = [part.first + part.offsets[:-1] for part in parts]
+    np.testing.assert_array_equal(np.concatenate(begins), offsets[:-1])
+    fixed = np.concatenate([part.fixed for part in parts])
+    np.testing.assert_array_equal(fixed >= 0, labels.item_of_unit == 1)
+    assert read_items(tmp_path, 0)[0] == "s0"
 
 
 def test_a_shard_has_a_million_labels() -> None:

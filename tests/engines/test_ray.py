@@ -30,6 +30,14 @@ def test_every_method_and_five_shardings_agree(run_case: Callable[..., Any]) -> 
 
 
 @pytest.mark.long
+def test_sentences_in_five_shardings_agree(run_case: Callable[..., Any]) -> None:
+    found = run_case("ray", "sentences", "--shardings", "5")
+
+    assert set(found) == {"hmm-crowd", "bsc-seq"}
+    assert max(found.values()) < NEAR, found
+
+
+@pytest.mark.long
 def test_a_fit_goes_on_when_a_worker_is_killed(run_case: Callable[..., Any]) -> None:
     found = run_case("ray", "kill-worker", "--methods", "dawid-skene,glad")
 

@@ -20,6 +20,7 @@ from crowdlogic.annotators.word_model import code_words
 from crowdlogic.data.corpus import Corpus, sentences
 from crowdlogic.data.frames import from_matrix, from_sequences
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.engines.coded import open_coded, write_coded
 from crowdlogic.errors import ConvergenceWarning, LabelError, OptionError
 from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.convergence import Convergence
@@ -47,7 +48,7 @@ def small_hmm(labels: CrowdLabels, corpus: Corpus | None) -> WordHMM:
         chain=TagChain(tag_grammar(labels.classes), np.asarray(labels.offsets), 0.5),
         words=code_words(labels, corpus, shapes=True),
         word_count=0.3,
-        shards=model.observe(labels),
+        engine=model.observe(labels),
         items=labels.items,
     )
 
@@ -79,7 +80,7 @@ def test_a_step_is_the_sum_over_all_valid_paths() -> None:
     np.testing.assert_allclose(hmm.beliefs(state), q, rtol=0, atol=1e-9)
     allowed = tag_grammar(labels.classes).allowed
     np.testing.assert_allclose(following["transitions"], np.where(allowed, pairs + 0.5, 0.0), rtol=0, atol=1e-9)
-    added = hmm.model.log_prior(hmm.shards, state) - hmm.chain.divergence(state) - hmm.words.divergence(state, 0.3)
+    added = hmm.model.log_prior(hmm.engine, state) - hmm.chain.divergence(state) - hmm.words.divergence(state, 0.3)
     np.testing.assert_allclose(bound, log_evidence + added, rtol=1e-10)
 
 
@@ -88,7 +89,7 @@ def test_evidence_of_annotators_and_words_adds_up() -> None:
     hmm = small_hmm(labels, corpus)
     state = hmm.first_state(np.random.default_rng(1).dirichlet(np.ones(3), size=labels.n_units))
 
-    says = hmm.model.load(state).terms(hmm.shards)
+    says = hmm.model.load(state).terms(hmm.engine)
     words = sum(
         dirichlet.expected_log(state[f"feature{at}"], axis=0)[codes] for at, codes in enumerate(hmm.words.codes)
     )
@@ -176,3 +177,25 @@ def test_every_cut_between_sentences_gives_the_same_fit(method: Any, seed: int, 
     np.testing.assert_allclose(cut.beliefs, whole.beliefs, rtol=0, atol=1e-8)
     np.testing.assert_allclose(cut.trace, whole.trace, rtol=1e-9)
     assert (cut.answer == whole.answer).all()
+
+
+@pytest.mark.filterwarnings("ignore::crowdlogic.errors.ConvergenceWarning")
+@METHODS
+@settings(max_examples=12, deadline=None)
+@given(seed=st.integers(0, 50), rows=st.integers(1, 60), worded=st.booleans(), anchored=st.booleans())
+def test_every_cut_of_files_gives_the_answers_of_memory(
+    tmp_path_factory: pytest.TempPathFactory, method: Any, seed: int, rows: int, worded: bool, anchored: bool
+) -> None:
+    labels = noisy_tags(seed)
+    words = np.random.default_rng(seed).choice(["Ann", "runs", "7", "far"], size=(12, 4)).tolist()
+    corpus = sentences(labels.items.to_list(), words) if worded else None
+    fitting = Fitting(anchors={labels.items[3]: ["B-X", "I-X", "O", "O"]} if anchored else None)
+    short = replace(method, convergence=Convergence(max_iterations=4, tolerance=0.0))
+    folder = tmp_path_factory.mktemp("coded")
+    write_coded(folder, short.arrange(labels), rows=rows, anchors=fitting.anchors)
+
+    found = short.infer_over(open_coded(folder, threads=2), labels, corpus, fitting=fitting)
+
+    whole = short.infer(labels, corpus, fitting=fitting)
+    np.testing.assert_allclose(found.beliefs, whole.beliefs, rtol=0, atol=1e-8)
+    np.testing.assert_array_equal(found.answer, whole.answer)

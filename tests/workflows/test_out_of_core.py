@@ -267,7 +267,7 @@ def test_an_engine_takes_long_tables(tmp_path: Path, labels: str) -> None:
     if place != "-":
         Path(place).write_text('{"item": 1, "annotator": "a", "label": "x"}\n')
 
-    with pytest.raises(OptionError, match=r"--engine local takes long tables \(.*\), and no --wide\."):
+    with pytest.raises(OptionError, match=r"--engine local takes long tables \(.*\), and no --wide; or files of tags"):
         aggregate(AggregateOptions(labels=place, out=str(tmp_path / "o.csv"), engine="local"))
 
 

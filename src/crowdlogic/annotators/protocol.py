@@ -158,7 +158,7 @@ def weigh_terms(shard: Shard, terms: Floats) -> Floats:
     return np.where(weight > 0, terms, 0.0) * weight
 
 
-def expected_counts(shards: Shards, q: Beliefs, log_table: Floats | None = None) -> Floats:
+def expected_counts(shards: Engine, q: Beliefs, log_table: Floats | None = None) -> Floats:
     """counts[j, n, m], the expected number of labels n that j gave to units of class m.
 
     Partial labels are shared among their classes by log_table[j, n, m] if given, else as the whole ones were.

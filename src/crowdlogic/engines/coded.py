@@ -3,10 +3,11 @@
     manifest.json           what the labels are: sizes, classes, shards, where they came from; written last
     annotators.parquet      the name of each annotator
     00000.labels.parquet    annotator, label and, where labels have any, weight; sorted by unit
-    00000.items.parquet     item, the name of each unit, and count, how many labels it has
+    00000.items.parquet     item, the name of each unit, and count, how many labels it has; for tokens begins, whether
+                            one is the first of its sequence; and fixed, the class that a unit is known to be of
     00001...
 
-All labels of an item are in one shard. `read_shard` is all that a worker elsewhere needs.
+All labels of an item, and all tokens of a sequence, are in one shard; `read_shard` is all that a worker needs.
 
 Axes: i unit.
 """
@@ -14,7 +15,7 @@ Axes: i unit.
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -29,6 +30,7 @@ from crowdlogic.data.names import Classes, ClassName, Names
 from crowdlogic.engines.shard import Shard, narrow_codes
 from crowdlogic.engines.shards import Shards, make_shards
 from crowdlogic.errors import FormatError, OptionError
+from crowdlogic.numerics.arrays import Bools, Ints
 from crowdlogic.store.digests import digest
 from crowdlogic.store.files import get_json, json_bytes
 
@@ -36,6 +38,9 @@ ROWS = 1_000_000
 """Labels per shard."""
 
 MANIFEST, ANNOTATORS = "manifest.json", "annotators.parquet"
+BEGINS, FIXED = "begins", "fixed"
+"""Columns of the units that only some labels have."""
+
 REMEDY = "Remove the folder and start over."
 
 
@@ -112,17 +117,21 @@ def write_shard(folder: Path, at: int, shard: Shard, items: Names) -> ShardSize:
     labels = pl.DataFrame({"annotator": narrow_codes(shard.annotator), "label": narrow_codes(shard.label)})
     if len(shard.weight):
         labels = labels.with_columns(pl.Series("weight", shard.weight))
-    counts = np.diff(shard.starts).astype(np.uint32)
+    units: dict[str, Any] = {"item": items, "count": np.diff(shard.starts).astype(np.uint32)}
+    if len(shard.offsets):
+        units[BEGINS] = np.isin(np.arange(shard.n_units), shard.offsets)
+    if len(shard.fixed):
+        units[FIXED] = shard.fixed
     _write_parquet(_labels_file(folder, at), labels)
-    _write_parquet(_items_file(folder, at), pl.DataFrame({"item": items, "count": counts}))
+    _write_parquet(_items_file(folder, at), pl.DataFrame(units))
     return ShardSize(first=shard.first, units=shard.n_units, labels=len(shard.label))
 
 
 def read_shard(folder: str | Path, at: int, *, first: int = 0) -> Shard:
     """One shard of a folder; `first` is the position of its first unit among all."""
     labels = _read_parquet(_labels_file(Path(folder), at))
-    counts = _read_parquet(_items_file(Path(folder), at), ["count"])["count"].to_numpy()
-    starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+    units = _read_parquet(_items_file(Path(folder), at), ["count", BEGINS, FIXED])
+    starts = np.concatenate([[0], np.cumsum(units["count"].to_numpy(), dtype=np.int64)])
     if int(starts[-1]) != len(labels):
         raise FormatError(f"{_labels_file(Path(folder), at)}: has not as many labels as its items. {REMEDY}")
     return Shard(
@@ -131,7 +140,14 @@ def read_shard(folder: str | Path, at: int, *, first: int = 0) -> Shard:
         annotator=labels["annotator"].to_numpy(),
         label=labels["label"].to_numpy(),
         weight=labels["weight"].to_numpy() if "weight" in labels.columns else np.empty(0),
+        fixed=units[FIXED].to_numpy() if FIXED in units.columns else np.empty(0, dtype=np.int32),
+        offsets=_offsets(units[BEGINS].to_numpy()) if BEGINS in units.columns else np.empty(0, dtype=np.int64),
     )
+
+
+def _offsets(begins: Bools) -> Ints:
+    """offsets[s], the first unit of each sequence, and the end."""
+    return np.append(np.flatnonzero(begins), len(begins))
 
 
 def read_items(folder: Path, at: int) -> Names:
@@ -149,15 +165,16 @@ def read_annotators(folder: Path) -> Names:
     return _read_parquet(folder / ANNOTATORS)["annotator"]
 
 
-def write_coded(folder: str | Path, labels: CrowdLabels, *, rows: int = ROWS) -> Manifest:
-    """Write a table of labels as a folder of shards."""
+def write_coded(
+    folder: str | Path, labels: CrowdLabels, *, rows: int = ROWS, anchors: Mapping[Any, Any] | None = None
+) -> Manifest:
+    """Write a table of labels as a folder of shards, each of about so many rows; sequences stay whole."""
     require_whole_labels(labels, "A folder of shards")
-    if labels.offsets is not None:
-        raise OptionError("A folder of shards is for labels of single items; tags of sentences are read in memory.")
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
-    cut = make_shards(labels, threads=max(-(-labels.n_labels // rows), 1))
-    sizes = [write_shard(place, at, part, labels.items[part.units]) for at, part in enumerate(cut.parts)]
+    cut = make_shards(labels, threads=max(-(-labels.n_labels // rows), 1), anchors=anchors)
+    names = labels.items if labels.offsets is None else labels.items.gather(labels.item_of_unit)
+    sizes = [write_shard(place, at, part, names[part.units]) for at, part in enumerate(cut.parts)]
     write_annotators(place, labels.annotators)
     manifest = Manifest(n_annotators=len(labels.annotators), classes=labels.classes, shards=tuple(sizes))
     write_manifest(place, manifest)
@@ -230,10 +247,13 @@ def _write_parquet(path: Path, table: pl.DataFrame) -> None:
         file.write(buffer.getbuffer())
 
 
-def _read_parquet(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
+def _read_parquet(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
+    """A table, or those of some columns that it has."""
     try:
         with path.open("rb") as file:
-            return pl.read_parquet(file, columns=columns, glob=False)
+            known = None if columns is None else [name for name in pl.read_parquet_schema(file) if name in columns]
+            file.seek(0)
+            return pl.read_parquet(file, columns=known, glob=False)
     except FileNotFoundError:
         raise FormatError(f"{path}: is missing. {REMEDY}") from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError) as problem:

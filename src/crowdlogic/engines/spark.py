@@ -116,6 +116,8 @@ class SparkEngine(RemoteEngine):
         if states is not None:
             frame = frame.persist(StorageLevel.MEMORY_AND_DISK)
         found = self._counts(frame)
+        if states is not None and not any(found["with_state"].to_pylist()):
+            frame.unpersist()
         if states is None and any(found["with_state"].to_pylist()):  # it made states of nothing: once more, kept
             frame = frame.persist(StorageLevel.MEMORY_AND_DISK)
             found = self._counts(frame)

@@ -182,7 +182,7 @@ def _flat_table(engine: Engine, log_table: Floats) -> Floats:
 
 
 def chain_sweep(
-    engine: Engine, log_table: Floats, chain: Arrays, *, features: Arrays | None = None, keep: bool = False
+    engine: Engine, log_table: Floats, chain: Arrays, *, features: States = None, keep: bool = False
 ) -> tuple[Arrays, Floats | None]:
     """The sums of forward-backward over all sequences, with counts[j, n, k]; and q[i, k], with `keep`.
 
@@ -190,7 +190,7 @@ def chain_sweep(
         engine: The labels, in shards that hold whole sequences.
         log_table: log_table[j, n, k], log p(annotator j says n | the tag is k).
         chain: The other parameters of `ChainStep`.
-        features: The value of each feature at each unit, by name.
+        features: States that hold the value of each feature at each unit, by name.
         keep: Whether to keep the beliefs.
     """
     step = ChainStep(
@@ -200,8 +200,7 @@ def chain_sweep(
         compiled=is_compiled(engine, log_table.shape[2]),
         keep=keep,
     )
-    states = engine.scatter(features) if features else None
-    sums, kept = engine.sum(step, {"table": _flat_table(engine, log_table), **chain}, states)
+    sums, kept = engine.sum(step, {"table": _flat_table(engine, log_table), **chain}, features)
     counts = sums[COUNTS].reshape(engine.n_annotators, engine.n_codes, -1)
     whole = split_complements(counts, log_table) if engine.partial else counts
     return {**sums, COUNTS: whole}, engine.gather(kept)[Q] if keep else None

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from crowdlogic.annotators.protocol import check_size
-from crowdlogic.annotators.sequential import Sequential
+from crowdlogic.annotators.sequential import Sequential, by_previous_tag
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.engines.engine import Engine
 from crowdlogic.numerics.checks import check_amounts
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.truth.accepting import takes_frames
@@ -55,7 +56,23 @@ class BSCSeq:
     @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:
         """Iterate forward-backward and the updates until the bound converges, then take the best valid path."""
+        return self._fit(labels, corpus, fitting)
+
+    def infer_over(
+        self, engine: Engine, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT
+    ) -> Estimate:
+        """`infer` with the arranged tags in the shards of an engine."""
+        return self._fit(labels, corpus, fitting, engine)
+
+    def arrange(self, labels: CrowdLabels) -> CrowdLabels:
+        """The tags as its shards hold them: each annotator once for every previous tag."""
+        require_sequences(self.name, labels)
+        return by_previous_tag(labels)
+
+    def _fit(
+        self, labels: CrowdLabels, corpus: Corpus | None, fitting: Fitting, engine: Engine | None = None
+    ) -> Estimate:
         require_sequences(self.name, labels)
         check_size(self.name, len(labels.annotators) * labels.n_classes, labels.n_classes)
         model = Sequential(self.diagonal, self.spread)
-        return fit_word_hmm(self, labels, corpus, model=model, first=IBCC(), fitting=fitting)
+        return fit_word_hmm(self, labels, corpus, model=model, first=IBCC(), fitting=fitting, engine=engine)

@@ -16,6 +16,7 @@ from crowdlogic.annotators.confusion import SMOOTHING, TRUST
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
+from crowdlogic.engines.engine import Engine
 from crowdlogic.numerics.checks import check_amounts
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.truth.accepting import takes_frames
@@ -53,6 +54,21 @@ class HMMCrowd:
     @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:
         """Iterate forward-backward and the updates until the bound converges, then take the best valid path."""
+        return self._fit(labels, corpus, fitting)
+
+    def infer_over(
+        self, engine: Engine, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT
+    ) -> Estimate:
+        """`infer` with the arranged tags in the shards of an engine."""
+        return self._fit(labels, corpus, fitting, engine)
+
+    def arrange(self, labels: CrowdLabels) -> CrowdLabels:
+        """The tags as its shards hold them: as they are."""
+        return labels
+
+    def _fit(
+        self, labels: CrowdLabels, corpus: Corpus | None, fitting: Fitting, engine: Engine | None = None
+    ) -> Estimate:
         require_whole_labels(labels, self.name)
         model = ClassAccuracy(self.smoothing, self.trust)
-        return fit_word_hmm(self, labels, corpus, model=model, first=DawidSkene(), fitting=fitting)
+        return fit_word_hmm(self, labels, corpus, model=model, first=DawidSkene(), fitting=fitting, engine=engine)

@@ -3,7 +3,7 @@
     q, pairs = forward_backward(annotators.evidence + words.log_likelihood, transitions)      # E-step
     annotators, transitions, words <- expected counts under q and pairs                       # M-step
 
-Both are one pass over shards that hold whole sequences (`engines/chain_step.py`), in as many threads as there are.
+Both are one pass over shards that hold whole sequences (`engines/chain_step.py`), in threads or by any other engine.
 HMM-Crowd is this with one accuracy per annotator and tag, BSC-seq with sequential annotators. A tag that may not follow
 another (I-PER after O) has no transition, so no answer contains one.
 
@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -25,10 +26,9 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Names
-from crowdlogic.engines.engine import Arrays
-from crowdlogic.engines.shards import Shards
+from crowdlogic.engines.engine import Arrays, Engine, States
 from crowdlogic.engines.steps import COUNTS, EVIDENCE
-from crowdlogic.engines.sweeps import chain_sweep
+from crowdlogic.engines.sweeps import chain_sweep, sum_evidence
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.arrays import Floats, Ints
@@ -46,7 +46,7 @@ class WordHMM:
         chain: The transition model.
         words: The words, if a corpus is given.
         word_count: Prior count of each word for each tag.
-        shards: The tags as the model counts them.
+        engine: The tags as the model counts them, in shards that hold whole sequences.
         items: The name of each sequence, for messages.
     """
 
@@ -54,20 +54,26 @@ class WordHMM:
     chain: TagChain
     words: Words
     word_count: float
-    shards: Shards
+    engine: Engine
     items: Names
+
+    @cached_property
+    def features(self) -> States:
+        """The words of each shard, placed where it is."""
+        found = self.words.features()
+        return self.engine.scatter(found) if found else None
 
     def first_state(self, q: Beliefs) -> State:
         """Parameters from beliefs, as if neighbours were independent."""
-        annotators = self.model.from_counts(self.shards, expected_counts(self.shards, q))
+        annotators = self.model.from_counts(self.engine, expected_counts(self.engine, q))
         return annotators.arrays() | self.chain.from_beliefs(q) | self.words.concentrations(q, self.word_count)
 
     def step(self, state: State) -> tuple[State, float]:
         """An E- and an M-step: the next parameters, and the bound of those given."""
         found, _ = self._sweep(state)
-        bound = float(found[EVIDENCE]) + self.model.log_prior(self.shards, state)
+        bound = float(found[EVIDENCE]) + self.model.log_prior(self.engine, state)
         bound -= self.chain.divergence(state) + self.words.divergence(state, self.word_count)
-        following = self.model.from_counts(self.shards, found[COUNTS]).arrays()
+        following = self.model.from_counts(self.engine, found[COUNTS]).arrays()
         following |= self.chain.posterior(found["transitions"], found["start"])
         return following | {name: found[name] + self.word_count for name in self.words.features()}, bound
 
@@ -76,14 +82,14 @@ class WordHMM:
         chain = {name: dirichlet.expected_log(state[name], axis=-1) for name in ("transitions", "start")}
         chain |= {name: dirichlet.expected_log(state[name], axis=0) for name in self.words.features()}
         log_table = self.model.load(state).log_table
-        found, q = chain_sweep(self.shards, log_table, chain, features=self.words.features(), keep=keep)
+        found, q = chain_sweep(self.engine, log_table, chain, features=self.features, keep=keep)
         if not np.isfinite(found[EVIDENCE]):
             self.chain.marginals(self.unary(state), state, self.items)  # says which sequence is impossible
         return found, q
 
     def unary(self, state: State) -> Floats:
         """unary[i, k], the log evidence of annotators and words for each tag of each unit."""
-        return self.model.load(state).evidence(self.shards) + self.words.log_likelihood(state)
+        return sum_evidence(self.engine, self.model.load(state).log_table) + self.words.log_likelihood(state)
 
     def beliefs(self, state: State) -> Beliefs:
         """q[i, k]."""
@@ -94,8 +100,31 @@ class WordHMM:
         return self.chain.decode(self.unary(state), state)
 
 
+class SequenceMethod(Protocol):
+    """A method for tags of sentences that can be fitted wherever the shards are."""
+
+    @property
+    def name(self) -> str:
+        """The method's name."""
+
+    def arrange(self, labels: CrowdLabels) -> CrowdLabels:
+        """The tags as its shards hold them."""
+
+    def infer_over(
+        self, engine: Engine, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT
+    ) -> Estimate:
+        """`infer` with the arranged tags in the shards of an engine."""
+
+
 def fit_word_hmm(
-    method: Any, labels: CrowdLabels, corpus: Corpus | None, *, model: CountModel, first: TruthMethod, fitting: Fitting
+    method: Any,
+    labels: CrowdLabels,
+    corpus: Corpus | None,
+    *,
+    model: CountModel,
+    first: TruthMethod,
+    fitting: Fitting,
+    engine: Engine | None = None,
 ) -> Estimate:
     """Fit a sequence method and give its Estimate: marginals as beliefs, the best valid path as answers.
 
@@ -106,6 +135,7 @@ def fit_word_hmm(
         model: The annotator model.
         first: The method whose beliefs the fit starts from, unless `fitting.start` is given.
         fitting: Options of the fit.
+        engine: Where the tags are, arranged as the model counts them; None for the threads of this process.
     """
     offsets = require_sequences(method.name, labels)
     if not labels.n_labels:
@@ -115,7 +145,7 @@ def fit_word_hmm(
         chain=TagChain(tag_grammar(labels.classes), offsets, method.transition_count),
         words=code_words(labels, corpus, shapes=method.shapes),
         word_count=method.word_count,
-        shards=model.observe(labels, anchors=fitting.anchors, threads=fitting.threads),
+        engine=engine or model.observe(labels, anchors=fitting.anchors, threads=fitting.threads),
         items=labels.items,
     )
 

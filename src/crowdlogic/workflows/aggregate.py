@@ -184,6 +184,10 @@ def aggregate(options: AggregateOptions) -> Aggregated | AggregatedPatterns | Ag
     _check_aggregate(options)
     crowd, gold, fitting = _read(options)
     method, reason = _choose_method(options, crowd.labels)
+    if options.engine is not None:
+        from crowdlogic.workflows.sequence_engines import through_engine
+
+        method = through_engine(options, options.engine, method, crowd.labels)
     dependence = parse_dependence(options.dependence)
     with collect_convergence_warnings() as warned:
         estimate = infer_calibrated(method, crowd.labels, crowd.corpus, fitting=fitting, dependence=dependence)

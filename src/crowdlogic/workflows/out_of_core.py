@@ -84,10 +84,10 @@ def find_large_labels(options: AggregateOptions) -> LargeLabels | None:
     if paths is not None:
         files = open_label_files(options.labels, paths, columns=options.input.columns, format=options.input.format)
         return LargeLabels(files=files, memory=memory, reason=f"{_count_files(paths)} read in shards")
+    if options.engine is not None and (options.labels == STANDARD_STREAM or options.input.wide):
+        raise no_shards(options.engine)
     if not _may_go_by_disk(options):
-        if options.engine is not None:
-            raise OptionError(f"--engine {options.engine} takes long tables ({', '.join(SUFFIXES)}), and no --wide.")
-        return None
+        return None  # an engine may still take tags of sentences: `workflows/sequence_engines.py`
     path, kind = Path(options.labels), options.input.format
     files = open_label_files(options.labels, (path,), columns=options.input.columns, format=kind)
     if options.engine is not None:
@@ -97,6 +97,12 @@ def find_large_labels(options: AggregateOptions) -> LargeLabels | None:
         return None
     need = f"{rows:,} labels would take about {describe_size(rows * BYTES_IN_MEMORY)} of memory"
     return LargeLabels(files=files, memory=memory, reason=f"{need}, more than {describe_size(memory)}: read in shards")
+
+
+def no_shards(engine: str) -> OptionError:
+    """The error for labels that an engine cannot take."""
+    known = ", ".join(SUFFIXES)
+    return OptionError(f"--engine {engine} takes long tables ({known}), and no --wide; or files of tags of sentences.")
 
 
 def _count_files(paths: Sequence[Path]) -> str:

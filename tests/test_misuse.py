@@ -139,7 +139,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.LogicLNCL(limits=ONE).fit(CORPUS, LABELS, rules="1.0: Lable(S, 'x') -> Label(S, 'y')"),
-        "the rules:1:6: unknown predicate 'Lable'. Did you mean 'Label'?\n    1.0: Lable(S, 'x') -> Label(S, 'y')\n         ^",
+        "the rules:1:6: unknown predicate 'Lable'. Did you mean 'Label'? Or bring its facts: --table Lable=FILE.\n    1.0: Lable(S, 'x') -> Label(S, 'y')\n         ^",
     ),
     (
         lambda: cl.LogicLNCL(limits=ONE).fit(CORPUS, LABELS, rules="but.rules"),

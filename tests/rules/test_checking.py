@@ -129,7 +129,7 @@ def test_errors_of_every_rule_are_collected_in_the_order_of_the_file() -> None:
     found = said("1: Lable(S, 'pos')\n1: !Label(S, 'poss')")
 
     assert [message.splitlines()[0] for message in found] == [
-        "r:1:4: unknown predicate 'Lable'. Did you mean 'Label'?",
+        "r:1:4: unknown predicate 'Lable'. Did you mean 'Label'? Or bring its facts: --table Lable=FILE.",
         "r:2:14: 'poss' is no class. Did you mean 'pos'? The classes are neg, pos.",
     ]
 

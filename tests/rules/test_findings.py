@@ -17,7 +17,18 @@ def vocabulary() -> Vocabulary:
 
 
 ERRORS = [
-    ("1: Label(S, C) & Aftr(S, 'but', B) -> Predicted(B, C)", 18, "unknown predicate 'Aftr'. Did you mean 'After'?"),
+    (
+        "1: Label(S, C) & Aftr(S, 'but', B) -> Predicted(B, C)",
+        18,
+        "unknown predicate 'Aftr'. Did you mean 'After'? Or bring its facts: --table Aftr=FILE.",
+    ),
+    (
+        "1: Contains(S, W) -> Label(S, 'neg')",
+        16,
+        "Contains takes a quoted word here, or a variable that a table of words gives. Write one rule per word, "
+        "Contains(S, 'word'); or a table with the columns word and label, given with --table Tone=words.csv: 1.0: "
+        "Contains(S, W) & Tone(W, C) -> Label(S, C).",
+    ),
     ("1: Label(S, C) & Qwxz(S) -> Label(S, C)", 18, "unknown predicate 'Qwxz'. To bring its facts: --table Qwxz=FILE (in Python Vocabulary().table, or @vocabulary.predicate for a function)."),
     ("1: Label(S) -> Label(S, 'pos')", 4, "Label takes 2 terms (an item or token, a class), not 1."),
     ("1: !Label(S, 'poss')", 14, "'poss' is no class. Did you mean 'pos'? The classes are neg, pos."),

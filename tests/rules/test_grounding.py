@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -10,6 +11,7 @@ from crowdlogic.errors import RuleError
 from crowdlogic.rules.grounding import GroundRules, ground_rules
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.rules.projection.projector import Projector
 
 CLASSES = ("x", "y", "z")
 
@@ -79,3 +81,41 @@ def test_an_empty_corpus_grounds_to_nothing() -> None:
     found = ground_rules(parse_rules("include bio('X')"), sentences([], []), ("B-X", "I-X", "O"))
 
     assert found.count == 0
+
+
+TEXTS = ["A great and Clumsy film", "great", "greatly", "it was not great , but very clumsy", "nothing"]
+TONE = pl.DataFrame({"word": ["great", "clumsy", "absent"], "label": ["x", "y", "z"], "truth": [1.0, 0.5, 1.0]})
+
+
+def projected(rules: str, vocabulary: Vocabulary | None = None) -> np.ndarray:
+    """Uniform beliefs about the texts, after the rules."""
+    projector = Projector(rules=parse_rules(rules), vocabulary=vocabulary)
+    ground = projector.ground(documents([f"u{i}" for i in range(len(TEXTS))], TEXTS), CLASSES)
+    return projector.project(np.full((len(TEXTS), len(CLASSES)), 1 / 3), ground).q_b
+
+
+def test_a_table_of_words_is_joined_with_the_texts_that_contain_them() -> None:
+    vocabulary = Vocabulary().table("Tone", TONE.drop("truth"))
+    by_word = "1: Contains(S, 'great') -> Label(S, 'x')\n1: Contains(S, 'clumsy') -> Label(S, 'y')"
+
+    for rules in ("1: Contains(S, W) & Tone(W, C) -> Label(S, C)", "1: Tone(W, C) & Contains(S, W) -> Label(S, C)"):
+        np.testing.assert_allclose(projected(rules, vocabulary), projected(by_word), rtol=0, atol=1e-12)
+
+
+def test_a_word_of_a_table_is_looked_for_in_derived_texts_and_under_a_negation() -> None:
+    vocabulary = Vocabulary().table("Tone", TONE.drop("truth"))
+
+    derived = projected("1: After(S, 'but', B) & Contains(B, W) & Tone(W, C) -> Label(S, C)", vocabulary)
+    without = projected("1: Tone(W, C) & !Contains(S, W) & Contains(S, 'film') -> !Label(S, C)", vocabulary)
+
+    uniform = np.full(3, 1 / 3)
+    np.testing.assert_allclose(derived[[0, 1, 2, 4]], [uniform] * 4)
+    assert derived[3].argmax() == 1  # after the but stands clumsy alone
+    np.testing.assert_allclose(without[1:], [uniform] * 4)
+    assert without[0].argmin() == 2  # the only word of the table that is not in the first text
+
+
+def test_facts_that_are_partly_true_pull_in_part() -> None:
+    pulled = projected("1: Contains(S, W) & Tone(W, C) -> Label(S, C)", Vocabulary().table("Tone", TONE))
+
+    assert pulled[0, 0] > pulled[0, 1] > pulled[0, 2]

@@ -32,6 +32,7 @@ def vocabulary() -> Vocabulary:
 
     known = Vocabulary().table("Means", pl.DataFrame({"word": ["a"], "class": ["x"]}))
     known.table("Similar", pl.DataFrame({"a": ["a"], "b": ["b"]}))
+    known.table("Tone", pl.DataFrame({"word": ["a"], "label": ["x"]}))
     known.predicate("Shouting")(lambda texts: [0.0 for _ in texts])
     return known
 

@@ -17,7 +17,7 @@ from crowdlogic.rules.places import rule_error
 from crowdlogic.rules.predicates.definition import FIXED, Kind, Role
 from crowdlogic.rules.relations import NOTHING_JOINED, Relation, join, look_up, row_limit
 from crowdlogic.rules.syntax import EQUAL, Atom, Constant, LogicalRule, Rule, Term, Variable
-from crowdlogic.rules.variables import binding_atoms, find_predicate, generates, variable_kinds
+from crowdlogic.rules.variables import asked_word, binding_atoms, find_predicate, generates, variable_kinds
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -65,7 +65,7 @@ def _join_atoms(rule: Rule, listed: Sequence[int], kinds: dict[str, Kind], world
     ready: dict[int, Relation] = {}
     while pending:
         for a in pending:
-            if a not in ready and _is_ready(rule.atoms[a], kinds, rows):
+            if a not in ready and _is_ready(rule.atoms[a], kinds, rows, world):
                 ready[a] = _atom_relation(a, rule, kinds, rows=rows, world=world)
         # Next is the smallest relation that shares a variable with what is joined so far.
         chosen = min(ready, key=lambda a: (not _touches(ready[a], rows), ready[a].size))
@@ -74,10 +74,12 @@ def _join_atoms(rule: Rule, listed: Sequence[int], kinds: dict[str, Kind], world
     return rows
 
 
-def _is_ready(atom: Atom, kinds: dict[str, Kind], rows: Relation) -> bool:
-    """A function of a derived text waits until the text is there."""
-    source = atom.terms[0]
-    return not _reads_text(source, kinds) or source.name in rows.columns  # type: ignore[union-attr]
+def _is_ready(atom: Atom, kinds: dict[str, Kind], rows: Relation, world: World) -> bool:
+    """A function of a derived text, or of a word that a table gives, waits until that is there."""
+    source, word = atom.terms[0], asked_word(atom, world.vocabulary)
+    return (not _reads_text(source, kinds) or column_name(source) in rows.columns) and (
+        word is None or word.name in rows.columns
+    )
 
 
 def _reads_text(term: Term, kinds: dict[str, Kind]) -> bool:
@@ -112,7 +114,11 @@ def atom_facts(
     predicate = find_predicate(atom, world.vocabulary)
     here = [_kind_here(term, kind, kinds) for term, kind in zip(atom.terms, predicate.kinds, strict=True)]
     inputs = rows.columns[column_name(atom.terms[0])] if _reads_text(atom.terms[0], kinds) else None
-    facts = world.facts(atom, predicate, here, inputs)
+    word = asked_word(atom, world.vocabulary)
+    if word is None:
+        facts = world.facts(atom, predicate, here, inputs)
+    else:
+        facts = world.word_facts(atom, predicate, rows.columns[word.name], inputs)
     places = [(term, kind) for term, kind in zip(atom.terms, here, strict=True) if kind not in FIXED]
     return places, facts.columns, facts.truth
 

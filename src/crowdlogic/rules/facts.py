@@ -117,6 +117,27 @@ class World:
             self._cache[key] = self._facts(atom, predicate, kinds, constants)
         return self._cache[key]
 
+    def word_facts(self, atom: Atom, predicate: Predicate, words: Ints, inputs: Ints | None = None) -> Facts:
+        """The facts of a text and a word that a table gives, as in Contains(S, W): for each word, the texts with it.
+
+        Args:
+            atom: The atom.
+            predicate: Its predicate.
+            words: The codes of the names that are asked about.
+            inputs: The codes of the derived texts that are asked about; None for all units.
+        """
+        codes = np.unique(words)
+        asked = self.names.texts.gather(codes).to_list()
+        texts = None if inputs is None else np.unique(inputs)
+        found = [self._text_facts(atom, predicate, (word,), texts) for word in asked]
+        nothing = np.zeros(0, dtype=np.int64)
+        units = np.concatenate([nothing, *(one.columns[0] for one in found)])
+        of_word = np.repeat(codes, [len(one.columns[0]) for one in found]).astype(np.int64)
+        if all(one.truth is None for one in found):
+            return Facts((units, of_word))
+        truth = [np.ones(len(one.columns[0])) if one.truth is None else one.truth for one in found]
+        return Facts((units, of_word), np.concatenate(truth))
+
     def _facts(self, atom: Atom, predicate: Predicate, kinds: Sequence[Kind], constants: tuple[str, ...]) -> Facts:
         if predicate.role is Role.structure:
             facts: Facts = self._call(predicate, self.corpus, self.max_rows)

@@ -12,7 +12,14 @@ from crowdlogic.rules.places import Place
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.predicates.definition import FIXED, Kind, Role
 from crowdlogic.rules.syntax import Atom, Constant, Rule, Term, Variable
-from crowdlogic.rules.variables import binding_atoms, find_predicate, has_role, variable_kinds
+from crowdlogic.rules.variables import (
+    binding_atoms,
+    find_predicate,
+    has_role,
+    is_given,
+    takes_words,
+    variable_kinds,
+)
 
 
 class Severity(StrEnum):
@@ -43,6 +50,12 @@ def own_facts(name: str) -> str:
     """How to say what a predicate of one's own means."""
     in_python = "in Python Vocabulary().table, or @vocabulary.predicate for a function"
     return f" To bring its facts: --table {name}=FILE ({in_python})."
+
+
+def _what_to_do(name: str, vocabulary: Vocabulary) -> str:
+    """The predicate that is meant, if one is near; and how to bring facts of one's own."""
+    hint = vocabulary.hint(name)
+    return f"{hint} Or bring its facts: --table {name}=FILE." if hint else own_facts(name)
 
 
 def error(place: Place, what: str) -> Finding:
@@ -84,7 +97,7 @@ def _check_shapes(rule: Rule, vocabulary: Vocabulary) -> Iterator[Finding]:
         if predicate is None:
             yield error(
                 atom.place,
-                f"unknown predicate {atom.predicate!r}.{vocabulary.hint(atom.predicate) or own_facts(atom.predicate)}",
+                f"unknown predicate {atom.predicate!r}.{_what_to_do(atom.predicate, vocabulary)}",
             )
         elif len(atom.terms) != len(predicate.kinds):
             expected = ", ".join(predicate.kinds)
@@ -111,13 +124,29 @@ def _check_kinds(rule: Rule, vocabulary: Vocabulary, kinds: dict[str, Kind]) -> 
     for atom, term, kind in _terms_with_kinds(rule, vocabulary):
         if isinstance(term, Variable) and kind not in fits[kinds[term.name]]:
             if kind in FIXED:
-                yield error(term.place, f"{atom.predicate} takes {kind} here, not a variable.")
+                yield from _check_fixed(rule, atom, term, vocabulary)
             else:
                 other = kinds[term.name]
                 yield error(term.place, f"{term.name} is {kind} here, and {other} elsewhere in this rule.")
     for atom in rule.atoms:
         if atom.is_comparison:
             yield from _check_comparison(atom, kinds)
+
+
+def _check_fixed(rule: Rule, atom: Atom, term: Variable, vocabulary: Vocabulary) -> Iterator[Finding]:
+    """A variable in the place of a quoted constant: a word that a table gives, or a mistake."""
+    predicate = find_predicate(atom, vocabulary)
+    kind = predicate.kinds[atom.terms.index(term)]
+    if not takes_words(predicate):
+        yield error(term.place, f"{atom.predicate} takes {kind} here, not a variable.")
+    elif not is_given(term.name, rule, vocabulary):
+        other = atom.terms[0] if isinstance(atom.terms[0], Variable) else "S"
+        yield error(
+            term.place,
+            f"{atom.predicate} takes {kind} here, or a variable that a table of words gives. Write one rule per word, "
+            f"{atom.predicate}({other}, 'word'); or a table with the columns word and label, given with --table "
+            f"Tone=words.csv: 1.0: {atom.predicate}({other}, {term.name}) & Tone({term.name}, C) -> Label({other}, C).",
+        )
 
 
 def _check_comparison(atom: Atom, kinds: dict[str, Kind]) -> Iterator[Finding]:

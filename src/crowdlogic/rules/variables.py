@@ -53,6 +53,29 @@ def _most_specific(kinds: set[Kind]) -> Kind:
     return Kind.unit if Kind.readable in kinds else Kind.name
 
 
+def asked_word(atom: Atom, vocabulary: Vocabulary) -> Variable | None:
+    """The variable in the place of a quoted word, as in Contains(S, W) where a table gives W; None without one."""
+    if atom.is_comparison:
+        return None
+    places = zip(atom.terms, find_predicate(atom, vocabulary).kinds, strict=False)
+    return next((term for term, kind in places if kind is Kind.word and isinstance(term, Variable)), None)
+
+
+def takes_words(predicate: Predicate) -> bool:
+    """Whether the quoted word of a predicate may be a variable that a table gives: a truth of one text and one word."""
+    return predicate.kinds == (Kind.readable, Kind.word)
+
+
+def is_given(name: str, rule: Rule, vocabulary: Vocabulary) -> bool:
+    """Whether a table of facts in the body gives a variable."""
+    return any(
+        isinstance(term, Variable) and term.name == name
+        for atom in binding_atoms(rule)
+        if has_role(atom, Role.table, vocabulary)
+        for term in atom.terms
+    )
+
+
 def generates(atom: Atom, vocabulary: Vocabulary) -> bool:
     """Whether an atom lists what makes it true, so that it can bind variables by itself."""
     return not atom.is_comparison and find_predicate(atom, vocabulary).role not in (Role.latent, Role.predicted)

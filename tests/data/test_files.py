@@ -8,6 +8,7 @@ import stat
 import tracemalloc
 import zipfile
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from crowdlogic.data.files import (
     require_file,
     write_bytes,
     write_folder,
+    write_stream,
     written_together,
 )
 from crowdlogic.data.frames import from_arrays
@@ -269,3 +271,24 @@ def test_a_missing_file_is_told_with_those_of_its_kind(tmp_path: Path) -> None:
         require_file(tmp_path / "q.csv")
     with pytest.raises(MissingDataError, match=r"no such file\. Beside it are: a\.rules, labels\.csv, z\.jsonl\.$"):
         require_file(tmp_path / "q.parquet")
+
+
+@pytest.mark.parametrize("name", ["plain.csv", "packed.csv.gz"])
+def test_a_file_is_written_by_a_function_that_gets_it_opened(tmp_path: Path, name: str) -> None:
+    write_stream(tmp_path / name, lambda file: file.write(b"a,b\n1,2\n") and None)
+
+    content = (tmp_path / name).read_bytes()
+    assert (gzip.decompress(content) if name.endswith(".gz") else content) == b"a,b\n1,2\n"
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_system_error_that_is_only_in_words_gets_its_number_and_the_users_file(tmp_path: Path) -> None:
+    def fail(file: BinaryIO) -> None:
+        file.write(b"half")
+        raise OSError("No space left on device (os error 28)")
+
+    with pytest.raises(OSError, match=r"No space left on device: '.*whole\.csv'") as raised:
+        write_stream(tmp_path / "whole.csv", fail)
+
+    assert raised.value.errno == errno.ENOSPC
+    assert list(tmp_path.iterdir()) == []

@@ -302,6 +302,26 @@ def write_bytes(path: str | Path, content: bytes) -> None:
         draft.write_bytes(packed)
 
 
+def write_stream(path: str | Path, write: Callable[[BinaryIO], None]) -> None:
+    """Write a file whole by a function that is given the open file; what is gzipped, or a stream, by way of memory."""
+    if str(path) == STANDARD_STREAM or str(path).endswith(".gz") or _is_device(Path(path)):
+        buffer = io.BytesIO()
+        write(buffer)
+        write_bytes(path, buffer.getvalue())
+        return
+    with atomic_write(path) as draft, draft.open("wb") as file:
+        try:
+            write(file)
+        except OSError as problem:
+            raise _numbered(problem) from problem
+
+
+def _numbered(problem: OSError) -> OSError:
+    """An error of the system with its number, which polars only has in its words: "... (os error 28)"."""
+    said = re.search(r"^(.*) \(os error (\d+)\)$", str(problem))
+    return problem if problem.errno is not None or said is None else OSError(int(said[2]), said[1])
+
+
 @contextmanager
 def atomic_write(path: str | Path) -> Iterator[Path]:
     """A temporary path to write to; it becomes `path` when all went well and vanishes when not.

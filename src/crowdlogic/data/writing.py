@@ -8,7 +8,7 @@ import polars as pl
 
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
-from crowdlogic.data.files import STANDARD_STREAM, write_bytes, write_folder
+from crowdlogic.data.files import STANDARD_STREAM, write_bytes, write_folder, write_stream
 from crowdlogic.data.formats.detection import find_format
 from crowdlogic.data.formats.protocol import Encoded
 from crowdlogic.data.labels import CrowdLabels
@@ -43,6 +43,8 @@ def write_encoded(path: str | Path, encoded: Encoded) -> None:
     """Write what a format encoded: a file, or a folder."""
     if isinstance(encoded, bytes):
         write_bytes(path, encoded)
+    elif callable(encoded):
+        write_stream(path, encoded)
     elif str(path) == STANDARD_STREAM:
         raise OptionError("A folder cannot be written to standard output. Name a folder with -o FOLDER.")
     else:

@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.files import InputFile
+from crowdlogic.data.formats.protocol import Encoded
 from crowdlogic.data.formats.spreadsheet_cells import guard_cells, unguard_cells
 from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, require_rows
 from crowdlogic.data.intake.contract import TableSource
@@ -55,11 +56,10 @@ class Delimited(TableFormat):
         _check_fields(file, separator)
         return _drop_blank_lines(table, file.name)
 
-    def encode_table(self, table: pl.DataFrame, target: str) -> bytes:  # noqa: ARG002 (any table will do)
-        """The table with its header."""
-        buffer = io.BytesIO()
-        guard_cells(table).write_csv(buffer, separator=self.separator or ",")
-        return buffer.getvalue()
+    def encode_table(self, table: pl.DataFrame, target: str) -> Encoded:  # noqa: ARG002 (any table will do)
+        """The table with its header, written as it is made."""
+        guarded, separator = guard_cells(table), self.separator or ","
+        return lambda file: guarded.write_csv(file, separator=separator)
 
 
 CSV = Delimited("csv", "csv", (".csv",))

@@ -19,9 +19,9 @@ annotation tool, overrides `read_crowd`:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import Any, BinaryIO, ClassVar, Protocol, TypeAlias
 
 import polars as pl
 
@@ -38,8 +38,9 @@ from crowdlogic.data.text_tokens import Tokenizer
 from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.registry import FORMATS
 
-Encoded: TypeAlias = bytes | Mapping[str, bytes]
-"""What a format writes: the bytes of a file, or, for a format that is a folder, those of its files by name."""
+Encoded: TypeAlias = bytes | Mapping[str, bytes] | Callable[[BinaryIO], None]
+"""What a format writes: the bytes of a file, a function that writes them to an open one, or, for a format that is a
+folder, those of its files by name."""
 
 
 @dataclass(frozen=True, eq=False)

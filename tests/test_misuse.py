@@ -111,7 +111,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.LogicLNCL().fit(["one"], LABELS),
-        "fit: 1 texts for 2 labelled items. Give one text per item, in the order of labels.items, or a frame with the names of the items.",
+        "fit: 1 text for 2 labelled items. Give one text per item, in the order of labels.items, or a frame with the names of the items.",
     ),
     (
         lambda: cl.LogicLNCL().fit(7, LABELS),
@@ -225,7 +225,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
         lambda: cl.corpus_from_frame(pl.DataFrame({"item": ["u", "u"], "text": ["one", "two"]})),
         "the table, row 1: item 'u' appears again. Give each item once.",
     ),
-    (lambda: cl.documents(["u"], ["one", "two"]), "texts has 2 entries where 1 are expected."),
+    (lambda: cl.documents(["u"], ["one", "two"]), "texts has 2 entries where 1 is expected."),
     (
         lambda: cl.parse_rules("Label(S, 'x' -> Label(S, 'y')"),
         "the rules:1:14: unexpected '->'; expected ')' or ','.\n    Label(S, 'x' -> Label(S, 'y')\n                 ^",

@@ -51,7 +51,7 @@ def test_sentences_are_aligned_token_by_token() -> None:
         (
             from_sequences([("s", "a", ["O", "O"])]),
             sentences(["s"], [["Hi"]]),
-            "Sequence 's' has 2 tags and 1 tokens (1 such sequences). Give one tag per token.",
+            "Sequence 's' has 2 tags and 1 token (1 such sequence). Give one tag per token.",
         ),
         (
             from_dict({"u": {"a": "x"}}),

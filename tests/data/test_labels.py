@@ -212,7 +212,7 @@ def test_a_class_in_use_cannot_be_left_out() -> None:
             "A weight is negative or not finite. Weights are how much a label counts: 0 or more.",
         ),
         ({"classes": ("x", "x")}, "A class is named twice. Give each class once."),
-        ({"kind": ("robot",)}, "kind needs one of human, llm, code for each of the 1 annotators."),
+        ({"kind": ("robot",)}, "kind needs one of human, llm, code for each of 1 annotator."),
         (
             {"offsets": np.array([0, 1, 2])},
             "offsets must start at 0, never fall, and have one entry more than there are items.",

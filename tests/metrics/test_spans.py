@@ -146,7 +146,7 @@ def test_no_sequence_at_all_is_no_span() -> None:
 
 
 def test_tags_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(DataError, match=r"^2 gold tags and 1 answers for sequences of 2 units in all\."):
+    with pytest.raises(DataError, match=r"^2 gold tags and 1 answer for sequences of 2 units in all\."):
         span_scores(np.array([0, 0]), np.array([0]), np.array([0, 2]), ("O",))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from crowdlogic.annotators.protocol import Arrays
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.wording import pluralise
 from crowdlogic.engines.chain_step import FEATURE, count_feature
 from crowdlogic.errors import CorpusError
 from crowdlogic.numerics import dirichlet
@@ -60,7 +61,8 @@ def code_words(labels: CrowdLabels, corpus: Corpus | None, *, shapes: bool) -> W
         return NO_WORDS
     if len(corpus.tokens) != labels.n_units:
         raise CorpusError(
-            f"The corpus has {len(corpus.tokens):,} tokens where the labels have {labels.n_units:,} units. "
+            f"The corpus has {pluralise(len(corpus.tokens), 'token')} where the labels have "
+            f"{pluralise(labels.n_units, 'unit')}. "
             f"Call align(labels, corpus) first."
         )
     known: dict[str, int] = {}

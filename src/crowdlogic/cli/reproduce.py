@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from crowdlogic.cli.console import say, show_lines
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import OptionError
 from crowdlogic.experiments.jobs import Job, JobProgress, build_jobs, run_jobs, unfinished_jobs
 from crowdlogic.experiments.paper import QUICK
@@ -71,7 +72,7 @@ def command(
     load_task(name)  # missing data is an error before anything is written
     wanted = build_jobs(name, rows, seeds or (2 if quick else 5), first=seed)
     todo = len(unfinished_jobs(wanted, folder))
-    say(f"{len(wanted):,} runs: {len(wanted) - todo:,} are done, {todo:,} to do.")
+    say(f"{pluralise(len(wanted), 'run')}: {len(wanted) - todo:,} done, {todo:,} to do.")
     run_jobs(wanted, run_job, folder, processes=jobs, progress=_job_progress())
     figures = write_results(folder, name)
     show_lines([REHEARSAL, ""] if quick else [])

@@ -11,6 +11,7 @@ import typer
 from crowdlogic.cli.console import say
 from crowdlogic.cli.options import SeedOption, TablesOption, reads_labels
 from crowdlogic.data.files import read_bytes
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import MissingExtraError
 from crowdlogic.registry import EXTRAS
 from crowdlogic.workflows.inputs import InputOptions
@@ -105,7 +106,10 @@ def command(
     say(*material.notices)
     with open_review(material, folder, ServingOptions(share=random, seed=seed, hide_names=hide_names)) as session:
         server.serve(session, folder, options, every=refit_every, say=say)
-        say(f"{session.counts().decided:,} of {len(material.labels.items):,} items are decided -> {folder}")
+        say(
+            f"{session.counts().decided:,} of {pluralise(len(material.labels.items), 'item is', 'items are')} "
+            f"decided -> {folder}"
+        )
 
 
 def load_server() -> Any:

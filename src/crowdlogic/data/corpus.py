@@ -84,7 +84,10 @@ class Corpus:
             column = getattr(self, name)
             found = size if column is None else column.shape[0] if hasattr(column, "shape") else len(column)
             if found != size:
-                raise CorpusError(f"{name} has {found:,} entries where {size:,} are expected.")
+                raise CorpusError(
+                    f"{name} has {pluralise(found, 'entry', 'entries')} where {size:,} "
+                    f"{'is' if size == 1 else 'are'} expected."
+                )
         if self.gold is not None:
             gold = np.asarray(self.gold, dtype=np.int32)
             if len(gold) and (gold.min() < UNKNOWN or gold.max() >= len(self.classes)):
@@ -249,8 +252,9 @@ def _check_lengths(labels: CrowdLabels, corpus: Corpus, where: Ints) -> None:
     if len(wrong):
         s = int(wrong[0])
         raise CorpusError(
-            f"Sequence {labels.items[int(known[s])]!r} has {ours[s]} tags and {theirs[s]} tokens ({len(wrong):,} such "
-            f"sequences). Give one tag per token."
+            f"Sequence {labels.items[int(known[s])]!r} has {pluralise(int(ours[s]), 'tag')} and "
+            f"{pluralise(int(theirs[s]), 'token')} "
+            f"({pluralise(len(wrong), 'such sequence')}). Give one tag per token."
         )
 
 

@@ -100,7 +100,8 @@ def from_arrays(
     """Labels from three aligned lists of names: annotators[n] gave items[n] the label labels[n]."""
     if not len(items) == len(annotators) == len(labels):
         raise LabelError(
-            f"{len(items):,} items, {len(annotators):,} annotators and {len(labels):,} labels. "
+            f"{pluralise(len(items), 'item')}, {pluralise(len(annotators), 'annotator')} and "
+            f"{pluralise(len(labels), 'label')}. "
             f"Give lists of one length."
         )
     table = {

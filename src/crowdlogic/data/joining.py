@@ -106,7 +106,8 @@ def _common_offsets(parts: Sequence[CrowdLabels], items: Names) -> Ints:
         if clash.any():
             s = int(np.flatnonzero(clash)[0])
             raise LabelError(
-                f"Sequence {part.items[s]!r} has {lengths[where][s]} units in one table and {length[s]} in another. "
+                f"Sequence {part.items[s]!r} has {pluralise(int(lengths[where][s]), 'unit')} in one table and "
+                f"{length[s]} in another. "
                 f"Sequences of one name must be the same."
             )
         lengths[where] = length

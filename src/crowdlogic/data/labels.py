@@ -320,7 +320,9 @@ def _check_sizes(labels: CrowdLabels) -> None:
             raise LabelError("offsets must start at 0, never fall, and have one entry more than there are items.")
         object.__setattr__(labels, "offsets", read_only(offsets))
     if labels.kind is not None and (len(labels.kind) != len(labels.annotators) or set(labels.kind) - {*KINDS, ""}):
-        raise LabelError(f"kind needs one of {', '.join(KINDS)} for each of the {len(labels.annotators):,} annotators.")
+        raise LabelError(
+            f"kind needs one of {', '.join(KINDS)} for each of {pluralise(len(labels.annotators), 'annotator')}."
+        )
     if len(set(labels.classes)) != len(labels.classes):
         raise LabelError("A class is named twice. Give each class once.")
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from crowdlogic.data.files import open_regular, read_bytes, read_member
 from crowdlogic.data.folders import DAMAGED_ZIP
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import DataError, FormatError, OptionError
 from crowdlogic.numerics.arrays import Ints
 
@@ -214,7 +215,8 @@ def _read_text(path: str | Path, content: bytes, wanted: set[str] | None, *, fir
         parts = line.rsplit(b" ", size)
         if len(parts) != size + 1:
             raise FormatError(
-                f"{path}, line {at + first_line}: {len(parts) - 1} numbers where the first line has {size}."
+                f"{path}, line {at + first_line}: {pluralise(len(parts) - 1, 'number')} where the first line has "
+                f"{size}."
             )
         word = parts[0].decode("utf-8", errors="replace")
         if wanted is None or word in wanted:

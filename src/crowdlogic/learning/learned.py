@@ -18,6 +18,7 @@ from crowdlogic.data.chain_beliefs import answers
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate
 from crowdlogic.data.new_items import to_corpus
+from crowdlogic.data.wording import pluralise
 from crowdlogic.learning.confidence import PredictionScales, fit_scales, state_answers
 from crowdlogic.learning.cross_fitting import answering
 from crowdlogic.learning.epoch import Epoch, HistoryRow
@@ -150,7 +151,7 @@ class Learned:
 
     def __repr__(self) -> str:
         items, epochs = len(self.estimate.items), len(self.history)
-        return f"Learned({self.estimate.method}: {items:,} items, epoch {self.chosen} of {epochs})"
+        return f"Learned({self.estimate.method}: {pluralise(items, 'item')}, epoch {self.chosen} of {epochs})"
 
     def _repr_html_(self) -> str:
         scores = "".join(

@@ -15,6 +15,7 @@ from crowdlogic.data.frames import as_labels
 from crowdlogic.data.item_tables import texts_beside_labels
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.new_items import to_corpus
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import CorpusError, CrowdLogicWarning, OptionError, RuleError, name_list
 from crowdlogic.learning.checkpoint import FitCheckpoint
 from crowdlogic.learning.epoch import EpochCallback
@@ -168,7 +169,8 @@ def to_training_items(corpus: Any, labels: CrowdLabels) -> Corpus:
         return made
     if len(made.items) != len(labels.items):
         raise CorpusError(
-            f"fit: {len(made.items):,} texts for {len(labels.items):,} labelled items. Give one text per item, in the "
+            f"fit: {pluralise(len(made.items), 'text')} for {pluralise(len(labels.items), 'labelled item')}. Give "
+            f"one text per item, in the "
             f"order of labels.items, or a frame with the names of the items."
         )
     return replace(made, items=labels.items)

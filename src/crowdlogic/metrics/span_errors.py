@@ -28,6 +28,7 @@ from crowdlogic.data.estimate import NO_ANSWER
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Names
 from crowdlogic.data.tagging import Scheme, Spans, parse_tags, tags_to_spans
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import CorpusError
 from crowdlogic.metrics.spans import precision_recall_f1
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
@@ -140,7 +141,8 @@ def collect_annotations(labels: CrowdLabels, gold: Ints) -> AnnotatedSequences:
         raise CorpusError("Entities are marked in sequences, and these labels are of documents.")
     if len(gold) != labels.n_units:
         raise CorpusError(
-            f"{len(gold):,} gold tags for sequences of {labels.n_units:,} units in all. Give one for every unit."
+            f"{pluralise(len(gold), 'gold tag')} for sequences of {pluralise(labels.n_units, 'unit')} in all. Give "
+            f"one for every unit."
         )
     item, annotator, annotation_of_label = _number_annotations(labels)
     length = np.diff(labels.offsets)[item]

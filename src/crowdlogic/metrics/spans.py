@@ -20,6 +20,7 @@ from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import NO_ANSWER
 from crowdlogic.data.names import Classes
 from crowdlogic.data.tagging import Scheme, Spans, parse_tags, tags_to_spans
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import DataError
 from crowdlogic.metrics.scores import accuracy
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
@@ -116,7 +117,8 @@ def check_lengths(gold: Ints, answer: Ints, offsets: Ints) -> None:
     """Refuse gold, answers and sequences that do not cover the same units."""
     if not len(gold) == len(answer) == int(offsets[-1]):
         raise DataError(
-            f"{len(gold):,} gold tags and {len(answer):,} answers for sequences of {int(offsets[-1]):,} units in all. "
+            f"{pluralise(len(gold), 'gold tag')} and {pluralise(len(answer), 'answer')} for sequences of "
+            f"{pluralise(int(offsets[-1]), 'unit')} in all. "
             f"Give one of each for every unit."
         )
 

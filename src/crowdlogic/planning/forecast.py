@@ -102,7 +102,9 @@ class Forecast:
         count = min(len(self.batch.item) or GOLD, len(self.decisions))
         known, votes, rate = float(self.decisions[:count].sum()), self.batch.total, self.votes_per_decision
         items = f"{count:,} most doubtful items" if count > 1 else "most doubtful item"
-        said = f"An expert who decides the {items} would correct {approximate(known)} answers"
+        corrected = approximate(known)
+        answers = "answer" if corrected == "about 1" else "answers"
+        said = f"An expert who decides the {items} would correct {corrected} {answers}"
         if not len(self.batch.item):
             return f"{said}."
         bought = len(self.batch.item)

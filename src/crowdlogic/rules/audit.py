@@ -16,6 +16,7 @@ import numpy as np
 
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import Beliefs
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import safe_log
@@ -112,7 +113,7 @@ def audit(
         gold: gold[i], the true classes; UNKNOWN (-1) where not known.
     """
     if gold is not None and len(gold) != len(q_a):
-        raise OptionError(f"gold has {len(gold):,} entries for {len(q_a):,} units.")
+        raise OptionError(f"gold has {pluralise(len(gold), 'entry', 'entries')} for {pluralise(len(q_a), 'unit')}.")
     texts = None if predict is None or not ground.texts else predict(ground.texts)
     auditor = _Auditor(
         projector=replace(projector, preset="paper", transitions=None),

@@ -17,6 +17,7 @@ import polars as pl
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.intake.contract import row_error
 from crowdlogic.data.names import Classes, as_text, encode, find
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import RuleError, did_you_mean, name_list
 from crowdlogic.numerics.arrays import Ints
 from crowdlogic.rules.findings import Finding, warning
@@ -219,7 +220,8 @@ class World:
         name = str(as_text(table.arguments[place])[row])
         return warning(
             atom.place,
-            f"{table.source.name}: {np.count_nonzero(unknown):,} of {len(unknown):,} facts are about items that are "
+            f"{table.source.name}: {np.count_nonzero(unknown):,} of "
+            f"{pluralise(len(unknown), 'fact is', 'facts are')} about items that are "
             f"not here, such as {name!r}, and were left out (here are {name_list(self.unit_names.head(3))}, ...).",
         )
 
@@ -264,7 +266,9 @@ def _check_answer(answer: Any, texts: pl.Series, predicate: Predicate) -> pl.Ser
             f"for each of them."
         ) from None
     if len(column) != len(texts):
-        raise RuleError(f"{predicate.name} gave {len(column):,} answers for {len(texts):,} texts.")
+        raise RuleError(
+            f"{predicate.name} gave {pluralise(len(column), 'answer')} for {pluralise(len(texts), 'text')}."
+        )
     if not gives_text and len(column) and not column.is_between(0.0, 1.0).fill_null(value=False).all():
         raise RuleError(f"{predicate.name} gave a truth value outside [0, 1].")
     return column

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from crowdlogic.data.names import Classes
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import did_you_mean, name_list
 from crowdlogic.rules.places import Place
 from crowdlogic.rules.predicates import Vocabulary
@@ -103,7 +104,8 @@ def _check_shapes(rule: Rule, vocabulary: Vocabulary) -> Iterator[Finding]:
             expected = ", ".join(predicate.kinds)
             yield error(
                 atom.place,
-                f"{predicate.name} takes {len(predicate.kinds)} terms ({expected}), not {len(atom.terms)}.",
+                f"{predicate.name} takes {pluralise(len(predicate.kinds), 'term')} ({expected}), not "
+                f"{len(atom.terms)}.",
             )
 
 

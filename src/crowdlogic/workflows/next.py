@@ -106,7 +106,8 @@ class Planned:
         if missing <= 0:
             return ()
         return (
-            f"{missing} of the {self.wanted} labels asked for are not in the plan: nobody is left who has not labelled "
+            f"{missing} of the {pluralise(self.wanted or 0, 'label')} asked for {'is' if missing == 1 else 'are'} "
+            f"not in the plan: nobody is left who has not labelled "
             f"the item and is below their share of the work. A higher --load lets each give more.",
         )
 

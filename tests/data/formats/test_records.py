@@ -40,7 +40,7 @@ def test_a_crowd_record_with_too_few_tags_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CrowdLogicError) as caught:
         read_crowd(path)
 
-    assert str(caught.value) == "Sequence 'd' has 1 tags and 2 tokens (1 such sequences). Give one tag per token."
+    assert str(caught.value) == "Sequence 'd' has 1 tag and 2 tokens (1 such sequence). Give one tag per token."
 
 
 def test_a_record_with_tokens_not_seen_is_read_like_conll(tmp_path: Path) -> None:

@@ -306,7 +306,7 @@ def test_tags_of_half_a_sentence_are_refused() -> None:
         CRFMA(limits=TrainingLimits(held_out=None)).fit(corpus, labels.take(np.arange(labels.n_labels) != 0))
 
     assert str(caught.value) == (
-        "'a' gave 1 tags for the 2 tokens of 0. crf-ma needs one for each: complete them, or leave them out."
+        "'a' gave 1 tag for the 2 tokens of 0. crf-ma needs one for each: complete them, or leave them out."
     )
 
 

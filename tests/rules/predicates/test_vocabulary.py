@@ -97,7 +97,7 @@ def test_a_clause_of_a_clause() -> None:
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        ([0.5], "Odd gave 1 answers for 3 texts."),
+        ([0.5], "Odd gave 1 answer for 3 texts."),
         ([0.5, 2.0, 0.1], "Odd gave a truth value outside [0, 1]."),
         ([0.5, None, 0.1], "Odd gave a truth value outside [0, 1]."),
     ],

@@ -198,7 +198,7 @@ def test_options_that_make_no_sense_are_refused() -> None:
         ),
         (
             lambda: Projector().project(even[:1], texts, predict=lambda t: even),
-            "predict gave the shape (2, 3) for 1 texts and 3 classes.",
+            "predict gave the shape (2, 3) for 1 text and 3 classes.",
         ),
     ]
     for call, message in cases:

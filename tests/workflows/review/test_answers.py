@@ -48,7 +48,7 @@ def test_every_token_of_other_tags_is_a_span_of_its_own() -> None:
         (CLASSES, 0, ["1"], "An answer is a class, or one tag for each token of a sentence."),
         (CLASSES, 0, None, "An answer is a class, or one tag for each token of a sentence."),
         (SPANS, 0, "O", "An answer is a class, or one tag for each token of a sentence."),
-        (SPANS, 0, ["O"], "There are 1 tags for 3 tokens. Give one for each token."),
+        (SPANS, 0, ["O"], "1 tag for 3 tokens. Give one for each token."),
         (SPANS, 0, ["O", "O", "B-PRE"], "'B-PRE' is no class. Did you mean 'B-PER'? There are B-LOC, B-PER, I-LOC, I-PER, O."),
     ],
 )  # fmt: skip

@@ -231,7 +231,7 @@ def _describe_few(statistics: ConfusionStatistics, j: int, labels: str) -> str:
     n_items = int(statistics.n_items[j])
     if statistics.n_compared is None or n_items < FEW_ITEMS:
         return f"gave {labels}"
-    return f"shares {int(statistics.n_compared[j]):,} of {n_items:,} items with others"
+    return f"shares {int(statistics.n_compared[j]):,} of {pluralise(n_items, 'item')} with others"
 
 
 def _worst_confusion(counts: Floats) -> tuple[int, int]:

@@ -22,6 +22,7 @@ from crowdlogic.data.intake.columns import find_roles
 from crowdlogic.data.intake.dataframes import to_polars
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import find
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import LabelError
 from crowdlogic.numerics.arrays import Bools, Ints
 
@@ -56,7 +57,8 @@ def read_annotations(
         (row, column, value), shape, names = _cells(given)
         if shape[0] != n_items:
             raise LabelError(
-                f"Found annotations of {shape[0]:,} items and {n_items:,} items in X. Give a row for each."
+                f"Found annotations of {pluralise(shape[0], 'item')} and {pluralise(n_items, 'item')} in X. Give a "
+                f"row for each."
             )
         labels = _from_cells(
             row, column, value, names=list(range(shape[1])) if names is None else names, n_items=n_items

@@ -13,6 +13,7 @@ from crowdlogic.compat.sklearn.crowd_classifier import CrowdEstimator
 from crowdlogic.data.corpus import Corpus, sentences
 from crowdlogic.data.frames import from_frame, from_sequences
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import CorpusError, LabelError
 from crowdlogic.learning.scoring import score
 from crowdlogic.numerics.arrays import Floats
@@ -104,7 +105,7 @@ def read_tags(given: Any, n_items: int) -> CrowdLabels:
     if hasattr(given, "columns"):
         return from_frame(given)
     if len(given) != n_items:
-        raise LabelError(f"Found {n_items:,} sentences in X and annotations of {len(given):,}.")
+        raise LabelError(f"Found {pluralise(n_items, 'sentence')} in X and annotations of {len(given):,}.")
     rows = [(s, who, tags) for s, each in enumerate(given) for who, tags in _pairs(each) if tags is not None]
     return from_sequences(rows)
 

@@ -36,6 +36,7 @@ from crowdlogic.data.intake.odd_labels import odd_classes
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Names
 from crowdlogic.data.text_tokens import TokenizedTexts, tokenize_texts
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import FormatError, name_list
 from crowdlogic.numerics.arrays import Bools, Ints, stable_order
 
@@ -229,7 +230,7 @@ class Collector:
             if not 0 <= start < end <= len(text):
                 raise self.error(
                     record,
-                    f"the span {start} to {end} does not lie in the text of {len(text)} characters",
+                    f"the span {start} to {end} does not lie in the text of {pluralise(len(text), 'character')}",
                     "Export the file again; places are counted in characters from 0.",
                 )
             if not isinstance(kind, str) or not kind.strip():

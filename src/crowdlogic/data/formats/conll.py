@@ -20,6 +20,7 @@ from crowdlogic.data.intake.contract import Intake, TableSource
 from crowdlogic.data.intake.odd_labels import odd_classes
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.data.tagging import NOT_SEEN
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import FormatError, OptionError
 
 
@@ -134,7 +135,8 @@ def corpus_from_columns(columns: ConllColumns) -> Corpus:
     """Tokens and gold of a file with one column of tags."""
     if len(columns.annotators) != 1:
         raise FormatError(
-            f"{columns.name}: {len(columns.annotators)} columns of tags where one is expected (token tag). "
+            f"{columns.name}: {pluralise(len(columns.annotators), 'column')} of tags where one is expected (token "
+            f"tag). "
             f"Keep the column that is meant; a file with one column per annotator holds labels, not gold."
         )
     source = TableSource(columns.name, word="line", numbers=columns.lines)

@@ -18,6 +18,7 @@ import polars as pl
 
 from crowdlogic.data.names import Names
 from crowdlogic.data.tagging import NOT_SEEN
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import FormatError
 from crowdlogic.numerics.arrays import Bools, Ints
 
@@ -94,7 +95,8 @@ def _width(fields: pl.Series, content: Ints, name: str) -> int:
     if len(wrong):
         also = f" ({len(wrong) - 1:,} more such lines)" if len(wrong) > 1 else ""
         raise FormatError(
-            f"{name}, line {content[wrong[0]] + 1}: {widths[wrong[0]]} columns where the first line has {widths[0]}. "
+            f"{name}, line {content[wrong[0]] + 1}: {pluralise(int(widths[wrong[0]]), 'column')} where the first "
+            f"line has {widths[0]}. "
             f"Give every token the same number of tags, {NOT_SEEN} for not seen.{also}"
         )
     return int(widths[0])
@@ -131,7 +133,8 @@ def _annotator_names(lines: Names, comment: Bools, count: int, name: str) -> Nam
             given = text.removeprefix(ANNOTATORS_MARK).split(" ")
             if len(given) != count:
                 raise FormatError(
-                    f"{name}, line {line + 1}: {len(given)} annotators named for {count} columns of tags."
+                    f"{name}, line {line + 1}: {pluralise(len(given), 'annotator')} named for "
+                    f"{pluralise(count, 'column')} of tags."
                 )
             if len(set(given)) != count:
                 raise FormatError(f"{name}, line {line + 1}: an annotator is named twice. Name each column once.")

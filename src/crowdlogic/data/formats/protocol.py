@@ -35,6 +35,7 @@ from crowdlogic.data.frames import from_frame
 from crowdlogic.data.intake.contract import Duplicates, TableSource
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.text_tokens import Tokenizer
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.registry import FORMATS
 
@@ -149,7 +150,7 @@ class FileFormat(Protocol):
         if self.overrides("encode_estimate"):
             raise OptionError(
                 f"{target}: {self.title} holds one answer per item, and these are labels of "
-                f"{len(labels.annotators):,} annotators. Aggregate them first: crowdlogic aggregate."
+                f"{pluralise(len(labels.annotators), 'annotator')}. Aggregate them first: crowdlogic aggregate."
             )
         raise self._cannot_write(target, "labels", "encode_labels")
 

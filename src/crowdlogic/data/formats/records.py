@@ -16,6 +16,7 @@ from crowdlogic.data.intake.cells import code_labels
 from crowdlogic.data.intake.columns import find_roles
 from crowdlogic.data.intake.contract import TableSource, require_unique_items, row_error
 from crowdlogic.data.tagging import NOT_SEEN
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import CorpusError, FormatError, LabelError
 from crowdlogic.numerics.arrays import Ints
 
@@ -77,7 +78,7 @@ def _add_gold(corpus: Corpus, offsets: Ints, tags: list[Any], source: TableSourc
     for at, (given, length) in enumerate(zip(tags, lengths, strict=True)):
         known = [None] * int(length) if given is None else _text_list(given, "tags", source, at)
         if len(known) != length:
-            found = f"{len(known)} tags for {length} tokens"
+            found = f"{pluralise(len(known), 'tag')} for {pluralise(int(length), 'token')}"
             raise row_error(source, [at], found, "Give one tag per token.", error=CorpusError)
         flat.extend(None if tag == NOT_SEEN else tag for tag in known)
     rows = np.repeat(np.arange(len(lengths)), lengths)

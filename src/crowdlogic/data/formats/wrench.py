@@ -28,6 +28,7 @@ from crowdlogic.data.formats.tool_export import ToolExport
 from crowdlogic.data.frames import from_sequences
 from crowdlogic.data.intake.cells import code_labels
 from crowdlogic.data.intake.contract import TableSource
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import DataError, FormatError
 
 ABSTAIN = -1
@@ -133,7 +134,7 @@ class _Examples:
         if not isinstance(found, list) or not all(isinstance(token, str) for token in found):
             raise FormatError(f"{self.file.name}, record {number}: no list of tokens. {REMEDY}")
         if len(found) != len(record["weak_labels"]):
-            what = f"{len(record['weak_labels'])} rows of weak labels for {len(found)} tokens"
+            what = f"{pluralise(len(record['weak_labels']), 'row')} of weak labels for {pluralise(len(found), 'token')}"
             raise FormatError(f"{self.file.name}, record {number}: {what}. {REMEDY}")
         return found
 

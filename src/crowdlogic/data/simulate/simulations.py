@@ -27,6 +27,7 @@ from crowdlogic.data.simulate.options import check_count, check_mean
 from crowdlogic.data.simulate.reviews import SENTIMENTS, simulate_reviews
 from crowdlogic.data.simulate.sentences import simulate_sentences
 from crowdlogic.data.simulate.span_errors import simulate_entities
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats
 
@@ -185,8 +186,9 @@ def simulate_labels(
     return Simulation(
         name="labels",
         description=(
-            f"{labels.n_labels:,} simulated labels of {items:,} items in {labels.n_classes:,} classes by "
-            f"{annotators:,} simulated annotators (seed {seed})"
+            f"{pluralise(labels.n_labels, 'simulated label')} of {pluralise(items, 'item')} in "
+            f"{pluralise(labels.n_classes, 'class', 'classes')} by "
+            f"{pluralise(annotators, 'simulated annotator')} (seed {seed})"
         ),
         labels=labels,
         corpus=Corpus(labels.items, classes=labels.classes, gold=crowd.truth),

@@ -37,6 +37,7 @@ from crowdlogic.classifiers.protocol import PROGRESS, Arrays
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import FormatError, LabelError, OptionError
 from crowdlogic.learning.baselines.refusal import (
     idle_teacher,
@@ -213,7 +214,9 @@ def collect_copies(labels: CrowdLabels) -> Copies:
         c = int(wrong[0])
         who, what = labels.annotators[int(annotator[c])], labels.items[int(sequence[c])]
         raise LabelError(
-            f"{who!r} gave {sizes[c]} tags for the {np.diff(labels.offsets)[sequence[c]]} tokens of {what!r}. crf-ma "
+            f"{who!r} gave {pluralise(int(sizes[c]), 'tag')} for the "
+            f"{pluralise(int(np.diff(labels.offsets)[sequence[c]]), 'token')} "
+            f"of {what!r}. crf-ma "
             f"needs one for each: complete them, or leave them out."
         )
     return Copies(

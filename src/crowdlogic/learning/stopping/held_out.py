@@ -20,6 +20,7 @@ from crowdlogic.annotators.protocol import AnnotatorModel, Annotators
 from crowdlogic.classifiers.protocol import Arrays
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.wording import pluralise
 from crowdlogic.engines.shards import Shards
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Bools, Floats
@@ -77,7 +78,8 @@ class HeldOut:
         held = self._draw(labels, np.random.default_rng(seed))
         if not held.any() or held.all():
             raise OptionError(
-                f"{labels.n_labels:,} labels are too few to hold out {self.share:.0%}. Give a dev set with gold, "
+                f"{pluralise(labels.n_labels, 'label is', 'labels are')} too few to hold out {self.share:.0%}. Give "
+                f"a dev set with gold, "
                 f"or run all epochs (held_out = none)."
             )
         return labels.take(~held), labels.take(held)

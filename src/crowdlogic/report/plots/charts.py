@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from crowdlogic.data.wording import pluralise
 from crowdlogic.report.findings import Histogram
 from crowdlogic.report.plain_text import show_controls
 from crowdlogic.report.plots.elements import (
@@ -140,7 +141,7 @@ def scatter_chart(
     floor = min([0.8, *([] if chance is None else [chance - 0.05]), *(p.y if p.pale else p.low for p in points)])
     up = frame.up(max(math.floor(floor * 10) / 10, -1.0), 1.0)
     flagged = [point.name for point in points if point.marked]
-    description = f"{heading}: {len(points):,} points, {len(flagged)} marked" + (
+    description = f"{heading}: {pluralise(len(points), 'point')}, {len(flagged)} marked" + (
         f": {_some(flagged)}." if flagged else "."
     )
     marks = [*left_axis(frame, up, y, format_percent), *bottom_axis(frame, across, x)]
@@ -300,7 +301,9 @@ def _reliability_marks(
     one: ReliabilityBin, across: Scale, up: Scale, *, least: float, radius: float
 ) -> Iterator[Markup]:
     """The interval of a range of confidences, and its dot, larger for more answers."""
-    note = f"{one.n:,} answers: confidence {format_percent(one.confidence)}, right {format_percent(one.right)}"
+    note = (
+        f"{pluralise(one.n, 'answer')}: confidence {format_percent(one.confidence)}, right {format_percent(one.right)}"
+    )
     if one.low is not None and one.high is not None:
         note += f" ({format_percent(one.low)} to {format_percent(one.high)})"
         ends = up(max(one.low, least)), up(one.high)

@@ -8,6 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 
 from markupsafe import Markup
 
+from crowdlogic.data.wording import pluralise
 from crowdlogic.report.plain_text import show_controls
 from crowdlogic.report.plots.elements import (
     LETTER,
@@ -78,7 +79,7 @@ def heat_map(
     left = 20 + min(longest, 14) * LETTER
     turned = max([len(column) for column in columns] or [1]) * LETTER > side - 4
     top = 18 + (min(max(len(column) for column in columns), 14) * LETTER * 0.75 + 6 if turned and columns else 16)
-    spoken = description or f"{heading}: {len(rows)} rows by {len(columns)} columns."
+    spoken = description or f"{heading}: {pluralise(len(rows), 'row')} by {pluralise(len(columns), 'column')}."
     marks = [text(left + side * len(columns) / 2, 10, column_name, class_="name")] if column_name else []
     middle = top + side * len(rows) / 2
     if row_name:

@@ -22,6 +22,7 @@ from crowdlogic.data.chain_beliefs import AnyBeliefs, ChainBeliefs, ChainScores,
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.names import Classes
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import ConvergenceWarning, OptionError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.chain import IMPOSSIBLE
@@ -321,6 +322,7 @@ def make_predictions(ground: GroundRules, predict: Predict | None, classifier: B
     answers = predict(ground.texts)
     if answers.shape != (len(ground.texts), len(ground.classes)):
         raise OptionError(
-            f"predict gave the shape {answers.shape} for {len(ground.texts):,} texts and {len(ground.classes)} classes."
+            f"predict gave the shape {answers.shape} for {pluralise(len(ground.texts), 'text')} and "
+            f"{pluralise(len(ground.classes), 'class', 'classes')}."
         )
     return Predictions(units=classifier, texts=answers)

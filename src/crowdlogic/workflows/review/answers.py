@@ -17,6 +17,7 @@ import numpy as np
 
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.tagging import NOT_SEEN, Spans, TagSet, is_span_tag_set, parse_tags, spans_to_tags, tags_to_spans
+from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import DataError, did_you_mean, name_list
 from crowdlogic.numerics.arrays import Ints
 
@@ -68,7 +69,9 @@ class AnswerForm:
         if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
             raise DataError("An answer is a class, or one tag for each token of a sentence.")
         if len(tags) != self.length(item):
-            raise DataError(f"There are {len(tags):,} tags for {self.length(item):,} tokens. Give one for each token.")
+            raise DataError(
+                f"{pluralise(len(tags), 'tag')} for {pluralise(self.length(item), 'token')}. Give one for each token."
+            )
         return np.array([self._code(tag) for tag in tags], dtype=np.int32)
 
     def _code(self, name: str) -> int:
@@ -103,7 +106,9 @@ class AnswerForm:
         for span in ordered:
             start, end = int(span["start"]), int(span["end"])
             if not reached <= start < end <= size:
-                raise DataError(f"The span {start} to {end} overlaps another, or does not fit {size:,} tokens.")
+                raise DataError(
+                    f"The span {start} to {end} overlaps another, or does not fit {pluralise(size, 'token')}."
+                )
             reached = end
         return self._plain_tags(size, ordered) if self.tag_set is None else self._span_tags(size, ordered)
 

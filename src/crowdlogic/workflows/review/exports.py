@@ -16,6 +16,7 @@ import polars as pl
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import written_together
 from crowdlogic.data.formats.detection import find_format
+from crowdlogic.data.wording import pluralise
 from crowdlogic.data.writing import write_estimate, write_table
 from crowdlogic.report.inputs import inputs_from_estimate
 from crowdlogic.report.report import make_report
@@ -111,7 +112,7 @@ def _label_files(session: ReviewSession) -> Iterator[tuple[str, str | None]]:
 
 def _write_report(path: Path, session: ReviewSession, estimate: Estimate) -> None:
     inputs = inputs_from_estimate(estimate, session.form.labels, session.material.corpus)
-    title = f"{session.material.title} after {len(session.decided_items()):,} decisions"
+    title = f"{session.material.title} after {pluralise(len(session.decided_items()), 'decision')}"
     write_page(path, make_report(inputs, title=title, made_at=timestamp()))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from crowdlogic.annotators.verdicts.flags import FlagKind
 from crowdlogic.annotators.verdicts.judging import DISTRUSTED
+from crowdlogic.data.wording import pluralise
 from crowdlogic.report.findings import TaskKind
 from crowdlogic.report.page import Highlights, Tile
 from crowdlogic.report.pages.annotators.findings import (
@@ -117,7 +118,7 @@ def _mistakes(found: AnnotatorFindings) -> Iterator[Plot]:
 
 def _stack(name: str, mistakes: SpanMistakes) -> Stack:
     parts = [part / mistakes.n_true for part in (mistakes.ignored, mistakes.boundary, mistakes.wrong_type)]
-    return Stack(name, parts, f"{mistakes.n_true:,} spans met")
+    return Stack(name, parts, f"{pluralise(mistakes.n_true, 'span')} met")
 
 
 def _pairs(pairs: PairAgreement | None) -> Iterator[Plot]:

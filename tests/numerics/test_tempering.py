@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdlogic.numerics.tempering import design_effect, temper
+from crowdlogic.numerics.tempering import design_effect, temper, temper_logs
 
 
 def test_a_row_is_raised_to_its_power_and_mixed_with_uniform_doubt() -> None:
@@ -56,3 +56,14 @@ def test_no_classes_and_no_units_are_no_problem() -> None:
 def test_labels_that_depend_wholly_count_as_one() -> None:
     np.testing.assert_allclose(design_effect(np.arange(6), 1.0), [1, 1, 2, 3, 4, 5])
     np.testing.assert_allclose(design_effect(np.arange(6), 0.0), np.ones(6))
+
+
+def test_logs_are_tempered_as_their_distributions_are() -> None:
+    rng = np.random.default_rng(0)
+    log_weight, sharpness = 40.0 * rng.normal(size=(20, 3)), rng.uniform(0.2, 1.0, size=20)
+
+    found = temper_logs(log_weight, sharpness, 0.02)
+
+    whole = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
+    expected = temper(whole / whole.sum(axis=1, keepdims=True), sharpness, 0.02)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.logspace import normalise
 from crowdlogic.numerics.sums import row_sums
 
 
@@ -29,6 +30,14 @@ def temper(q: Floats, sharpness: Floats | float, doubt: float = 0.0) -> Floats:
     weight *= ((1.0 - doubt) / (row_sums(weight)))[:, None] if q.shape[1] else 1.0
     weight += doubt / n_classes
     return weight
+
+
+def temper_logs(log_weight: Floats, sharpness: Floats, doubt: float = 0.0) -> Floats:
+    """`temper` of the distributions that are proportional to exp(log_weight[i, k]), without making these first."""
+    q = normalise(log_weight * sharpness[:, None])[0]
+    q *= 1.0 - doubt
+    q += doubt / max(q.shape[1], 1)
+    return q
 
 
 def design_effect(n: Ints | Floats | float, correlation: float) -> Floats:

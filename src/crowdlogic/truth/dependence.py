@@ -29,9 +29,9 @@ from crowdlogic.engines.shards import anchor_classes
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.sums import row_sums
-from crowdlogic.numerics.tempering import design_effect, temper
+from crowdlogic.numerics.tempering import design_effect, temper, temper_logs
 from crowdlogic.registry import TRUTH_METHODS
-from crowdlogic.truth.vote_posterior import posterior_of_votes
+from crowdlogic.truth.vote_posterior import log_posterior_of_votes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,9 +118,11 @@ def state_confidence(
         return estimate
     votes = labels.votes()
     calibration = dependence.calibration(votes, times)
-    shares = gives_shares(estimate.method)
-    classical = posterior_of_votes(estimate.beliefs, votes, times) if shares else estimate.beliefs
-    stated = temper(classical, label_sharpness(votes, calibration.correlation), calibration.doubt)
+    sharpness = label_sharpness(votes, calibration.correlation)
+    if gives_shares(estimate.method):
+        stated = temper_logs(log_posterior_of_votes(estimate.beliefs, votes, times), sharpness, calibration.doubt)
+    else:
+        stated = temper(estimate.beliefs, sharpness, calibration.doubt)
     answer = known_answers(estimate.answer, labels, anchors)
     return replace(estimate, beliefs=keep_known(stated, labels, anchors), answer=answer, calibration=calibration)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import inspect
 from typing import Any, Protocol
 
-from crowdlogic.annotators.abstaining import find_labelling_functions
-from crowdlogic.annotators.protocol import MOST_CELLS
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
@@ -133,6 +131,9 @@ def choose_method(labels: CrowdLabels) -> tuple[str, str]:
     such as labelling functions: mace. Spans in sentences, by the labels per annotator and class: bsc-seq from 15 on,
     hmm-crowd from 2 on, else majority; mace where their tables would be too large.
     """
+    from crowdlogic.annotators.abstaining import find_labelling_functions
+    from crowdlogic.annotators.protocol import MOST_CELLS
+
     if labels.negated is not None:
         return ("bsc-seq" if labels.is_sequential else "dawid-skene"), "some labels only say which class it is not"
     size = len(labels.annotators) * labels.n_classes

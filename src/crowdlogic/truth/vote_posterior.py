@@ -32,11 +32,13 @@ def posterior_of_votes(shares: Floats, votes: Floats, times: Floats | None = Non
         votes: votes[i, k].
         times: times[i], how many units have these votes; None where each is one.
     """
-    if shares.shape[1] < 2:
-        return np.ones_like(shares)
-    log_odds = vote_log_odds(common_accuracy(votes, times), shares.shape[1])
-    n = row_sums(votes)
-    return normalise(shares * (n * log_odds)[:, None])[0]
+    return normalise(log_posterior_of_votes(shares, votes, times))[0]
+
+
+def log_posterior_of_votes(shares: Floats, votes: Floats, times: Floats | None = None) -> Floats:
+    """Log q[i, k] of `posterior_of_votes` up to a constant of each unit."""
+    log_odds = vote_log_odds(common_accuracy(votes, times), max(shares.shape[1], 2))
+    return np.asarray(shares * (row_sums(votes) * log_odds)[:, None])
 
 
 def common_accuracy(votes: Floats, times: Floats | None = None) -> float:

@@ -7,10 +7,8 @@ not enough.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,16 +39,6 @@ class _FieldFacts:
     differs: bool = False
     longest: int = 0
     by_task: dict[Any, Any] = field(default_factory=dict)
-
-
-def is_row_header(head: bytes, fields: Sequence[str]) -> bool:
-    """Whether the first line of a csv or tsv file has all these columns."""
-    line = head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].decode("utf-8", errors="replace").strip()
-    try:
-        columns = next(csv.reader(io.StringIO(line), delimiter="\t" if "\t" in line else ","), [])
-    except csv.Error:
-        return False
-    return set(fields) <= set(columns)
 
 
 def read_rows(file: InputFile, options: ReadOptions) -> Crowd:

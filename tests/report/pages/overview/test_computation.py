@@ -104,7 +104,7 @@ def test_what_the_confidence_rests_on_is_said_where_it_is_calibrated() -> None:
     assert compute_overview(context_of(made)).confidence_source is None
     assert (
         compute_overview(context_of(stated)).confidence_source
-        == "if annotators share their mistakes as in eleven public data sets"
+        == "if your annotators made the same mistakes as often as those of eleven public data sets"
     )
 
 

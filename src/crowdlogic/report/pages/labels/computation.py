@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdlogic.data.estimate import Calibration, Estimate
+from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.wording import approximate, percent, pluralise
 from crowdlogic.metrics.calibration import TIE_TOLERANCE
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.sums import sum_by
+from crowdlogic.report.calibration_words import describe_calibration
 from crowdlogic.report.context import Context
 from crowdlogic.report.findings import (
     Histogram,
@@ -246,14 +247,8 @@ def _likely_wrong(inputs: ReportInputs, total: float, label: str) -> str:
     share = f"{few:,} to {many:,}" if few < many else f"{many:,}"
     known = n - expected.n
     unknown = f" whose truth is not known (that of {known:,} is)" if known else ""
-    return f"{share} of {pluralise(expected.n, label)}{unknown} are likely wrong{_rests_on(expected.calibration)}"
-
-
-def _rests_on(calibration: Calibration) -> str:
-    """What the range of likely mistakes rests on, for who made the labels."""
-    if calibration.anchors:
-        return f", judging by {pluralise(calibration.anchors, 'item')} checked at random"
-    return f", if your annotators made the same mistakes as often as those of {calibration.source}"
+    rests_on = describe_calibration(expected.calibration)
+    return f"{share} of {pluralise(expected.n, label)}{unknown} are likely wrong, {rests_on}"
 
 
 def _wrong_by_gold(inputs: ReportInputs) -> str:

@@ -99,10 +99,14 @@ def test_information_is_that_of_the_definition() -> None:
 
 
 def test_a_label_among_dependent_ones_counts_for_less() -> None:
-    assert added_sharpness(7, 0.0).item() == 1.0
-    assert added_sharpness(0, 0.5).item() == 1.0
-    assert added_sharpness(4, 0.5).item() == pytest.approx(3**-SHARED)
-    assert added_sharpness(4, 0.5, 3).item() == pytest.approx(4**-SHARED)
+    drawn = crowd()
+    skills = replace(annotator_skills(drawn.labels, DawidSkene().infer(drawn.labels)), correlation=0.5)
+
+    assert added_sharpness(7, replace(skills, correlation=0.0)).item() == 1.0
+    assert added_sharpness(0, skills).item() == 1.0
+    assert added_sharpness(4, skills).item() == pytest.approx(3**-SHARED)
+    assert added_sharpness(4, skills, 3).item() == pytest.approx(4**-SHARED)
+    assert added_sharpness(4, replace(skills, shared=1.0), 3).item() == pytest.approx(1 / 4)
 
 
 def test_without_a_calibration_labels_are_independent() -> None:

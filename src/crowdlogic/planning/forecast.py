@@ -14,6 +14,7 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.wording import approximate
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.sums import sum_by
+from crowdlogic.planning.forecast_view import forecast_view
 from crowdlogic.planning.next_labels import NOBODY, WORTHWHILE, NextLabels, usable_gains
 from crowdlogic.planning.skills import Skills
 
@@ -31,6 +32,7 @@ class Forecast:
         units: How many answers there are.
         accuracy: The expected accuracy now.
         votes: votes[p], by how many wrong answers the p-th further label lowers their expected number, best first.
+        worth_buying: How many labels are worth buying: while each removes `WORTHWHILE` of a mistake.
         decisions: decisions[p], the same of the p-th item that somebody decides who knows the truth.
         batch: The labels chosen.
     """
@@ -38,6 +40,7 @@ class Forecast:
     units: int
     accuracy: float
     votes: Floats
+    worth_buying: int
     decisions: Floats
     batch: NextLabels
 
@@ -55,11 +58,6 @@ class Forecast:
     def gain_of_votes(self, count: int, *, after: int = 0) -> float:
         """By how much so many further labels, after others, raise the expected accuracy."""
         return float(self.votes[after : after + count].sum()) / max(self.units, 1)
-
-    @property
-    def worth_buying(self) -> int:
-        """How many labels are worth buying: while each removes `WORTHWHILE` of a mistake."""
-        return int(np.count_nonzero(self.votes >= WORTHWHILE))
 
     @property
     def votes_per_decision(self) -> float:
@@ -123,8 +121,8 @@ def approximate_count(count: int) -> str:
 
 def make_forecast(labels: CrowdLabels, estimate: Estimate, skills: Skills, batch: NextLabels) -> Forecast:
     """What a batch of labels, and those after it, are expected to bring."""
-    gains = usable_gains(labels, estimate, skills)
-    gains = np.sort(gains[gains > NOBODY])[::-1]
+    chosen_by = usable_gains(labels, estimate, skills)
+    gains = usable_gains(labels, *forecast_view(labels, estimate, skills))
     confidence = estimate.beliefs.max(axis=1, initial=0.0)
     wrong = 1.0 - confidence
     if labels.offsets is not None:
@@ -132,7 +130,8 @@ def make_forecast(labels: CrowdLabels, estimate: Estimate, skills: Skills, batch
     return Forecast(
         units=len(confidence),
         accuracy=float(confidence.mean()) if len(confidence) else 1.0,
-        votes=gains,
+        votes=np.sort(gains[gains > NOBODY])[::-1],
+        worth_buying=int(np.count_nonzero(chosen_by >= WORTHWHILE)),
         decisions=np.sort(wrong)[::-1],
         batch=batch,
     )

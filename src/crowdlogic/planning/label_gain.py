@@ -71,7 +71,7 @@ def _expected_maximum(q: Floats, outcome: Floats) -> Floats:
 
 def outcome_probabilities(skills: Skills, n: int, d: int) -> Floats:
     """outcome[c, k], how probable it is that d labels beyond n are c if the class is k."""
-    table = temper(skills.typical, float(added_sharpness(n, skills.correlation, d)))
+    table = temper(skills.typical, float(added_sharpness(n, skills, d)))
     counts, ways = label_counts(len(table), d)
     return np.asarray(ways[:, None] * np.exp(counts @ safe_log(table).T))
 

@@ -3,7 +3,8 @@
 Items are taken by the gain of their next label by a typical annotator (`label_gain`), an item again only if half of
 what its second label gains is still more than the first of any other, so a batch is spread over what is in doubt. Each
 label is given to whoever says most about the item as it stands (the mutual information of their label and the truth),
-nobody twice to one item nor beyond a fair load. What the batch gains is computed with the annotators chosen.
+nobody twice to one item nor beyond a fair load. What the batch gains is foretold with the annotators chosen
+(`forecast_view`).
 
 Axes: i unit, j annotator, k class, p label to buy, s item.
 """
@@ -21,6 +22,7 @@ from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.logspace import safe_log
 from crowdlogic.numerics.sums import sum_by
 from crowdlogic.numerics.tempering import temper
+from crowdlogic.planning.forecast_view import forecast_view
 from crowdlogic.planning.label_gain import marginal_gains
 from crowdlogic.planning.skills import Skills, added_sharpness
 
@@ -137,6 +139,7 @@ def assign_annotators(slots: Ints, said: dict[int, Floats], asked: Bools, capaci
 def batch_gains(labels: CrowdLabels, estimate: Estimate, skills: Skills, item: Ints, annotator: Ints) -> Floats:
     """gain[p] with the annotators chosen: what the labels of an item gain together, shared evenly among them."""
     gain, n = np.zeros(len(item)), labels.labels_per_unit()
+    estimate, skills = forecast_view(labels, estimate, skills)
     for one in np.unique(item).tolist():
         at = np.flatnonzero(item == one)
         units = range(one, one + 1) if labels.offsets is None else range(*labels.offsets[one : one + 2])
@@ -151,7 +154,7 @@ MOST_ENUMERATED = 4096
 
 def joint_gain(q: Floats, n: int, skills: Skills, annotators: Ints) -> float:
     """What labels of several annotators are expected to add to the accuracy of a unit with beliefs q[k], n labels."""
-    sharpness = float(added_sharpness(n, skills.correlation, len(annotators)))
+    sharpness = float(added_sharpness(n, skills, len(annotators)))
     joint = q[None, :]  # [outcome, k], the probability of the labels so far and of class k
     for j in annotators.tolist():
         if len(joint) * len(q) > MOST_ENUMERATED:

@@ -49,6 +49,7 @@ class Skills:
         information: information[j], how many nats a label of j says about an item of which nothing is known.
         prior: prior[m], the share of each class.
         correlation: How far labels of one item depend on each other.
+        shared: How far further labels share the doubt that is stated, from 0 to 1.
     """
 
     confusion: Floats
@@ -58,6 +59,7 @@ class Skills:
     information: Floats
     prior: Floats
     correlation: float
+    shared: float = SHARED
 
 
 def annotator_skills(
@@ -131,6 +133,6 @@ def typical_annotator(confusion: Floats, prior: Floats, activity: Floats) -> Flo
     return temper(mean, low)
 
 
-def added_sharpness(n: Floats | float, correlation: float, added: int = 1) -> Floats:
+def added_sharpness(n: Floats | float, skills: Skills, added: int = 1) -> Floats:
     """How far a label counts among n labels and `added` more: 1 where labels are independent."""
-    return np.asarray(design_effect(np.asarray(n, dtype=np.float64) + added, correlation) ** -SHARED)
+    return np.asarray(design_effect(np.asarray(n, dtype=np.float64) + added, skills.correlation) ** -skills.shared)

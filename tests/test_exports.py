@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from importlib import import_module
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import crowdlogic
 from crowdlogic.exports import read_stub
 
 INIT = (
@@ -35,6 +37,13 @@ def test_a_stub_is_read_as_names_and_their_modules(tmp_path: Path) -> None:
     stub.write_text(f"{STUB.format('p')}\n__version__: str\n")
 
     assert read_stub(stub) == {"part": "p", "first": "p.part", "second": "p.part"}
+
+
+@pytest.mark.parametrize("stub", sorted(Path(crowdlogic.__file__).parent.rglob("__init__.pyi")), ids=str)
+def test_every_stub_has_one_name_a_line_as_python_itself_reads_it(stub: Path) -> None:
+    imports = [node for node in ast.parse(stub.read_text()).body if isinstance(node, ast.ImportFrom)]
+
+    assert read_stub(stub) == {alias.name: node.module for node in imports for alias in node.names}
 
 
 def test_a_module_is_imported_when_a_name_of_it_is_first_used(package: str) -> None:

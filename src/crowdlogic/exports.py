@@ -9,8 +9,7 @@ line of the stub:
 
 from __future__ import annotations
 
-import ast
-import difflib
+import re
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -20,9 +19,8 @@ from typing import Any
 
 def read_stub(path: str | Path) -> dict[str, str]:
     """The public names of a stub and the module that each is imported from."""
-    tree = ast.parse(Path(path).read_text(encoding="utf-8"))
-    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
-    return {alias.name: str(node.module) for node in imports for alias in node.names}
+    lines = re.findall(r"^from (\S+) import (\w+)", Path(path).read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {name: module for module, name in lines}
 
 
 MOST_NAMED = 4
@@ -56,6 +54,8 @@ def _names_below(package: str, folder: Path) -> dict[str, str]:
 
 def _like(name: str, known: list[str]) -> list[str]:
     """The same name but for its case, else those that sound like it, then those that have it in them."""
+    import difflib  # here: only a name that is not there needs it
+
     bare = {one: one.replace("_", "").casefold() for one in known}
     asked = name.replace("_", "").casefold()
     same = [one for one in known if bare[one] == asked]

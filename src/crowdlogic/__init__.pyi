@@ -133,6 +133,6 @@ from crowdlogic.workflows.plots import plot_confidence as plot_confidence
 from crowdlogic.workflows.plots import plot_confusion as plot_confusion
 from crowdlogic.workflows.plots import plot_reliability as plot_reliability
 from crowdlogic.workflows.plots import plot_training as plot_training
-from crowdlogic.workflows.report import report_to_html as report_to_html
+from crowdlogic.workflows.python_report import report_to_html as report_to_html
 
 __version__: str

@@ -89,3 +89,10 @@ def test_the_forecast_of_labels_agrees_with_the_batch() -> None:
     assert (np.diff(found.votes) <= 0).all()
     assert found.worth_buying == (usable_gains(labels, estimate, skills) >= WORTHWHILE).sum() > 0
     assert found.decisions[0] == pytest.approx(1 - estimate.confidence.min())
+
+
+def test_no_more_labels_are_spoken_of_than_there_can_be() -> None:
+    some, none = forecast(np.full(25, 0.1), np.full(10, 0.1)), forecast(np.full(10, 0.1), np.full(10, 0.1))
+
+    assert some.sentences()[0].endswith("; the 15 after that would add 0.2 points.")
+    assert none.sentences()[0] == "10 more labels bring the right answers from about 93.1 to 93.2 %."

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from crowdlogic.data.tagging import Scheme
+from crowdlogic.errors import OptionError
 from crowdlogic.workflows.aggregate import AggregateOptions, aggregate
 from crowdlogic.workflows.evaluate import EvaluateOptions, evaluate
 
@@ -65,3 +67,16 @@ def test_a_column_of_ones_own_is_named_for_the_file_that_has_it(tmp_path: Path) 
     )
 
     assert found.scores["accuracy"] == 0.5
+
+
+def test_all_columns_may_be_named_at_once_though_scoring_needs_but_two(tmp_path: Path) -> None:
+    answers, gold = tmp_path / "truth.csv", tmp_path / "gold.csv"
+    answers.write_text("item,label\na,x\nb,y\n")
+    gold.write_text("Nr,Topic\na,x\nb,x\n")
+    columns = {"item": "Nr", "annotator": "Coder", "label": "Topic", "text": "Message"}
+
+    found = evaluate(EvaluateOptions(predicted=str(answers), gold=str(gold), columns=columns))
+
+    assert found.scores["accuracy"] == 0.5
+    with pytest.raises(OptionError, match="--column label=Topc: none of"):
+        evaluate(EvaluateOptions(predicted=str(answers), gold=str(gold), columns={**columns, "label": "Topc"}))

@@ -10,7 +10,7 @@ import pytest
 from tests.workflows.conftest import Trained
 
 from crowdlogic.errors import OptionError
-from crowdlogic.workflows.report import ReportOptions, report_to_html, write_report
+from crowdlogic.workflows.report import ReportOptions, write_report
 
 
 def test_a_run_is_compared_with_other_methods_and_explained(trained: Trained, tmp_path: Path) -> None:
@@ -63,13 +63,3 @@ def test_the_message_names_careless_and_biased_annotators_alike(tmp_path: Path) 
     written = write_report(ReportOptions(folder=str(tmp_path / "labels.csv"), out=str(tmp_path / "r.html")))
 
     assert " Flagged: carla (careless), bert (biased). -> " in written.message
-
-
-def test_a_page_is_one_call_of_a_run_its_folder_or_labels(trained: Trained, tmp_path: Path) -> None:
-    by_run = report_to_html(trained.outcome.run, tmp_path / "run.html")
-    by_folder = report_to_html(Path(trained.file("run")), tmp_path / "folder.html")
-    by_labels = report_to_html(trained.file("labels.csv"), tmp_path / "labels.html")
-
-    assert by_run.report.pages["labels"] == by_folder.report.pages["labels"]
-    assert by_labels.page == tmp_path / "labels.html"
-    assert by_labels.page.is_file()

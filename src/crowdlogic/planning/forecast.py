@@ -11,7 +11,7 @@ import numpy as np
 
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.wording import approximate
+from crowdlogic.data.wording import approximate, pluralise
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.sums import sum_by
 from crowdlogic.planning.forecast_view import forecast_view
@@ -71,16 +71,19 @@ class Forecast:
         return (self._describe_batch(), self._describe_end(), self._describe_gold())
 
     def _describe_batch(self) -> str:
-        count, after = len(self.batch.item), self.gain_of_votes(NEXT, after=len(self.batch.item))
-        bring = "label brings" if count == 1 else "labels bring"
+        count = len(self.batch.item)
+        more = min(NEXT, max(len(self.votes) - count, 0))
+        after = self.gain_of_votes(more, after=count)
         if not count:
             return (
-                f"About {100 * self.accuracy:.1f} % of the answers should be right; {NEXT:,} more labels would add "
-                f"{100 * after:.1f} points."
+                f"About {100 * self.accuracy:.1f} % of the answers should be right; {pluralise(more, 'more label')} "
+                f"would add {100 * after:.1f} points."
             )
+        bring = "label brings" if count == 1 else "labels bring"
+        then = f"; the {more:,} after that would add {100 * after:.1f} points" if more else ""
         return (
             f"{count:,} more {bring} the right answers from about {100 * self.accuracy:.1f} to "
-            f"{100 * self.accuracy_after_batch:.1f} %; the {NEXT:,} after that would add {100 * after:.1f} points."
+            f"{100 * self.accuracy_after_batch:.1f} %{then}."
         )
 
     def _describe_end(self) -> str:

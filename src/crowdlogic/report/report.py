@@ -26,7 +26,7 @@ MOST_ABOUT_ONE = 2
 """Of these, at most so many of a page about single annotators, rules or methods: the others are on their pages."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Report:
     """Everything that a report says.
 
@@ -49,6 +49,10 @@ class Report:
     classes: tuple[str, ...]
     summary: Summary
     pages: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        first = self.summary.findings[0].text if self.summary.findings else "nothing was found"
+        return f"Report({self.subject}; {', '.join(self.pages)}: {first})"
 
 
 def make_report(

@@ -28,6 +28,9 @@ from crowdlogic.store.runs import read_run
 from crowdlogic.workflows.inputs import InputOptions
 from crowdlogic.workflows.tables import ResultTable, percent
 
+UNNEEDED = ("annotator", "text")
+"""Roles of columns that scoring does without: whoever names all columns once, for every command, may name them here."""
+
 SHARES = frozenset({"coverage", "accuracy", "macro_f1", "precision", "recall", "f1", "calibration_error"})
 """The scores that a table shows in percent."""
 
@@ -153,7 +156,7 @@ def _inputs_by_file(options: EvaluateOptions) -> dict[str, InputOptions]:
     """How each file is read: a column goes to the files that have it, the format to both."""
     files = [path for path in (options.predicted, options.gold) if path is not None and not Path(path).is_dir()]
     given = InputOptions(format=options.format, columns=options.columns)
-    found = given.by_file(*files) if files else {}
+    found = given.by_file(*files, optional=UNNEEDED) if files else {}
     return {path: replace(one, format=options.format) for path, one in found.items()}
 
 

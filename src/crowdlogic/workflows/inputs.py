@@ -53,16 +53,17 @@ class InputOptions(ReadOptions):
         """The answers, or the gold, of a file."""
         return read_answers(path, format=self.format, columns=self.columns)
 
-    def by_file(self, labels: str, *others: str | None) -> dict[str, InputOptions]:
+    def by_file(self, labels: str, *others: str | None, optional: Sequence[str] = ()) -> dict[str, InputOptions]:
         """These options for each of several files: a column or a format goes to the files that it fits.
 
         Args:
             labels: The file that the options are about in the first place.
             others: Files that are read beside it; None for those that are not there.
+            optional: Roles of columns that need not be in any file.
         """
         formats = {path: _format_for(path, self.format) for path in others if path is not None}
         formats[labels] = self.format
-        columns = _columns_by_file(self.columns or {}, formats)
+        columns = _columns_by_file(self.columns or {}, formats, optional)
         return {path: replace(self, format=formats[path], columns=columns[path]) for path in formats}
 
 
@@ -116,13 +117,16 @@ def _format_for(path: str, given: str | None) -> str | None:
     return None if formats_by_suffix(path) else given
 
 
-def _columns_by_file(chosen: Mapping[str, str], formats: Mapping[str, str | None]) -> dict[str, Mapping[str, str]]:
+def _columns_by_file(
+    chosen: Mapping[str, str], formats: Mapping[str, str | None], optional: Sequence[str]
+) -> dict[str, Mapping[str, str]]:
     """Role -> column for each file: of those that were given, those that the file has."""
     if not chosen or len(formats) == 1:  # a single file is read with all options, and reports a missing column itself
         return dict.fromkeys(formats, chosen)
     headers = {path: _header(path, formats[path]) for path in formats}
     for role, column in chosen.items():
-        _require_column(role, column, headers)
+        if role not in optional:
+            _require_column(role, column, headers)
     return {
         path: {role: column for role, column in chosen.items() if header is None or column in header}
         for path, header in headers.items()

@@ -14,7 +14,7 @@ from crowdlogic.data.files import STANDARD_STREAM, InputFile, write_bytes, writt
 from crowdlogic.data.formats.detection import detect_format, formats_by_suffix
 from crowdlogic.data.wording import list_names, pluralise, shorten_name
 from crowdlogic.errors import FormatError, MissingDataError, OptionError
-from crowdlogic.learning.saved_run import Run, check_record, load_run
+from crowdlogic.learning.saved_run import check_record, load_run
 from crowdlogic.report.context import ReportLimits
 from crowdlogic.report.evidence import Explain, explain_nothing
 from crowdlogic.report.figures import write_figures
@@ -38,8 +38,7 @@ class ReportOptions:
     """The options of `write_report`.
 
     Attributes:
-        folder: The folder of a run or of an estimate, or a run that was loaded with parts that Python made; or a file
-            of labels, which are then aggregated first.
+        folder: The folder of a run or of an estimate; or a file of labels, which are then aggregated first.
         out: The file of the page.
         labels: For an estimate: the file of the labels it was made from.
         items: For an estimate or labels: the file of the items.
@@ -53,7 +52,7 @@ class ReportOptions:
         input: How the labels are read.
     """
 
-    folder: str | Run
+    folder: str
     out: str = "report.html"
     labels: str | None = None
     items: str | None = None
@@ -67,7 +66,7 @@ class ReportOptions:
     input: InputOptions = field(default_factory=InputOptions)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class WrittenReport:
     """What `write_report` did.
 
@@ -83,6 +82,9 @@ class WrittenReport:
     plots: tuple[str, ...]
     notices: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"WrittenReport({str(self.page)!r}: {self.report!r})"
+
     @property
     def message(self) -> str:
         """The most important finding, who is flagged, and where the page is."""
@@ -92,11 +94,10 @@ class WrittenReport:
 
 def write_report(options: ReportOptions) -> WrittenReport:
     """Make a report and write it."""
-    _check_page(options.out)
-    source = options.folder
-    home = source.folder if isinstance(source, Run) else Path(source)
-    if isinstance(source, str) and is_labels(source):
-        inputs, explain, notices = _aggregate_inputs(source, options)
+    check_page(options.out)
+    home = Path(options.folder)
+    if is_labels(options.folder):
+        inputs, explain, notices = _aggregate_inputs(options)
     else:
         inputs, explain, notices = _read_inputs(home, options)
     report = make_report(
@@ -113,17 +114,7 @@ def write_report(options: ReportOptions) -> WrittenReport:
     return WrittenReport(report=report, page=Path(options.out), plots=plots, notices=notices)
 
 
-def report_to_html(source: str | Path | Run, out: str | Path = "report.html") -> WrittenReport:
-    """Write one page on whom to trust, which labels to check and which rules to keep.
-
-    Args:
-        source: A run, its folder, or a file of labels, which are then aggregated first.
-        out: The file of the page; its figures go beside it, as JSON.
-    """
-    return write_report(ReportOptions(folder=source if isinstance(source, Run) else str(source), out=str(out)))
-
-
-def _check_page(out: str) -> None:
+def check_page(out: str) -> None:
     """Refuse a place that cannot hold the page and its figures, before the work and not after it."""
     if Path(out).suffix.lower() not in (".html", ".htm"):
         raise OptionError(f"{out}: a report is a page with its figures beside it. Name an .html file.")
@@ -147,21 +138,21 @@ def _is_export(folder: str) -> bool:
     return True
 
 
-def _aggregate_inputs(source: str, options: ReportOptions) -> tuple[ReportInputs, Explain, tuple[str, ...]]:
+def _aggregate_inputs(options: ReportOptions) -> tuple[ReportInputs, Explain, tuple[str, ...]]:
     """Labels, aggregated as `aggregate` does by default, and what it said of them."""
     if options.labels is not None:
-        raise OptionError(f"{source}: is a file of labels itself. Leave --labels out, or name an estimate.")
-    if source == STANDARD_STREAM:
+        raise OptionError(f"{options.folder}: is a file of labels itself. Leave --labels out, or name an estimate.")
+    if options.folder == STANDARD_STREAM:
         raise OptionError("A report reads its labels twice: name a file, and not standard input.")
-    by_file = options.input.by_file(source, options.items, options.gold)
-    own = by_file[source]
+    by_file = options.input.by_file(options.folder, options.items, options.gold)
+    own = by_file[options.folder]
     gold = None if options.gold is None else by_file[options.gold].read_answers(options.gold)
     with TemporaryDirectory(prefix="crowdlogic-") as folder:
         saved = f"{folder}/estimate"
         out = f"{folder}/truth.jsonl"  # holds documents and sentences alike
         made = aggregate(
             AggregateOptions(
-                labels=source,
+                labels=options.folder,
                 out=out,
                 format="jsonl",
                 save=saved,
@@ -171,10 +162,10 @@ def _aggregate_inputs(source: str, options: ReportOptions) -> tuple[ReportInputs
             )
         )
         estimate = load_estimate(saved)
-    crowd = own.read_crowd(source)
+    crowd = own.read_crowd(options.folder)
     corpus = crowd.corpus if options.items is None else by_file[options.items].read_corpus(options.items)
     why = f", chosen because {made.reason}" if made.reason else ""
-    notices = (*made.notices, f"{source}: aggregated by {made.method}{why}.")
+    notices = (*made.notices, f"{options.folder}: aggregated by {made.method}{why}.")
     return inputs_from_estimate(estimate, crowd.labels, corpus, gold), explain_nothing, notices
 
 
@@ -182,7 +173,7 @@ def _read_inputs(home: Path, options: ReportOptions) -> tuple[ReportInputs, Expl
     """What the report is about, and how its items are explained."""
     if options.anchors is not None:
         raise OptionError(f"{home}: its answers are made already. Give --anchors to `aggregate` or `train` instead.")
-    if isinstance(options.folder, Run) or is_run(home):
+    if is_run(home):
         gold = None if options.gold is None else options.input.read_answers(options.gold)
         return _run_inputs(home, gold, options)
     if not (home / NAMES).is_file():
@@ -204,8 +195,8 @@ def _run_inputs(
 ) -> tuple[ReportInputs, Explain, tuple[str, ...]]:
     if options.labels is not None or options.items is not None:
         raise OptionError(f"{home}: a run has its labels and items in it. Leave --labels and --items out.")
-    record = options.folder.record if isinstance(options.folder, Run) else read_run(home)
-    absent = () if isinstance(options.folder, Run) or record.rules is None else missing_functions(record.rules)
+    record = read_run(home)
+    absent = () if record.rules is None else missing_functions(record.rules)
     if absent or not options.evidence:
         check_record(home, record)
         return (
@@ -213,7 +204,7 @@ def _run_inputs(
             explain_nothing,
             _unexplained_notice(home, absent) if options.evidence else (),
         )
-    run = options.folder if isinstance(options.folder, Run) else load_run(home)
+    run = load_run(home)
     return inputs_from_run(run.record, gold), report_explainer(run.learned), absent_notice(run.learned)
 
 

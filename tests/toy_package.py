@@ -51,6 +51,7 @@ class KnownAccuracy:
     accuracy: float = 0.9
 
     name = "toy-annotators"
+    correlation = 0.0
 
     def observe(self, labels, *, anchors=None, threads=1):
         return make_shards(labels, anchors=anchors, threads=threads)

@@ -25,7 +25,7 @@ from crowdlogic.data.frames import from_arrays, from_sequences
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment, simulate_tags
 from crowdlogic.errors import OptionError
-from crowdlogic.learning.algorithm import LogicLNCL, Parts, mix, run_algorithm
+from crowdlogic.learning.algorithm import LogicLNCL, Parts, run_algorithm
 from crowdlogic.learning.baselines.aggnet import AggNet
 from crowdlogic.learning.epoch import Epoch
 from crowdlogic.learning.explain import is_explicable
@@ -174,13 +174,6 @@ def test_a_fit_is_the_loop_over_its_parts() -> None:
     learned = method.fit(made.corpus, made.labels, rules=BUT)
     np.testing.assert_array_equal(training.outcome.q_f, learned.epoch.q_f)
     assert [row.objective for row in training.history] == [row.objective for row in learned.history]
-
-
-def test_targets_are_mixed_by_imitation_and_are_q_a_itself_where_nothing_was_projected() -> None:
-    q_a, q_b = np.array([[0.9, 0.1]]), np.array([[0.4, 0.6]])
-
-    np.testing.assert_allclose(mix(q_a, q_b, 0.2), [[0.8, 0.2]], rtol=1e-15)
-    assert mix(q_a, q_a, 0.2) is q_a
 
 
 @pytest.mark.parametrize("options", [{"imitation": ConstantImitation(0.0)}, {"projector": Projector(strength=0.0)}])

@@ -46,6 +46,7 @@ class Abstaining:
     trust: float = TRUST
 
     name = "abstaining"
+    correlation = 0.0
 
     def __post_init__(self) -> None:
         check_amounts(self, not_negative=("smoothing", "trust"))

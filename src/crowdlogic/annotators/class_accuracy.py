@@ -43,6 +43,7 @@ class ClassAccuracy:
     trust: float = TRUST
 
     name = "class-accuracy"
+    correlation = 0.0
 
     def __post_init__(self) -> None:
         check_amounts(self, not_negative=("smoothing", "trust"))

@@ -40,6 +40,7 @@ class Coin:
     trust: float = TRUST
 
     name = "one-coin"
+    correlation = 0.0
 
     def __post_init__(self) -> None:
         check_amounts(self, not_negative=("smoothing", "trust"))

@@ -73,6 +73,10 @@ class AnnotatorModel(Protocol):
     def name(self) -> str:
         """The model's name in `registry.ANNOTATOR_MODELS`."""
 
+    @property
+    def correlation(self) -> float:
+        """How far the errors of annotators at one unit go together; 0 for a model that takes them to be independent."""
+
     def observe(self, labels: CrowdLabels, *, anchors: Anchors | None = None, threads: int | None = None) -> Shards:
         """Arrange labels for this model: once for every table of labels."""
 

@@ -13,8 +13,9 @@ from crowdlogic.data.limits import parse_size
 from crowdlogic.errors import OptionError
 from crowdlogic.registry import ENGINES, TRUTH_METHODS
 from crowdlogic.truth.ties import Ties
-from crowdlogic.workflows.aggregate import AggregateOptions, CompareOptions, aggregate, compare_truth_methods
+from crowdlogic.workflows.aggregate import AggregateOptions, aggregate
 from crowdlogic.workflows.inputs import InputOptions, parse_names
+from crowdlogic.workflows.method_comparison import CompareOptions, compare_truth_methods
 
 OutOption = Annotated[str | None, typer.Option("--out", "-o", help="Where to write; - for standard output.")]
 MethodOption = Annotated[

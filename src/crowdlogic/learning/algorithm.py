@@ -21,11 +21,12 @@ from crowdlogic.annotators.confusion import ConfusionMatrices
 from crowdlogic.annotators.protocol import AnnotatorModel
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.protocol import Architecture, ChainClassifier, Classifier, fit_epoch, predict
-from crowdlogic.data.chain_beliefs import AnyBeliefs, ChainBeliefs, unit_beliefs
+from crowdlogic.data.chain_beliefs import AnyBeliefs, unit_beliefs
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.engines.shards import Shards
 from crowdlogic.errors import OptionError
+from crowdlogic.learning.belief_step import BeliefStep, mix
 from crowdlogic.learning.checkpoint import FitCheckpoint
 from crowdlogic.learning.cross_fitting import build_classifier
 from crowdlogic.learning.epoch import Epoch, EpochCallback, make_views
@@ -126,15 +127,6 @@ def run_algorithm(training: TrainingPass, parts: Parts) -> None:
     training.finish(lambda epoch: reevaluate(training, parts, crowd, posterior, epoch))
 
 
-def mix(q_a: AnyBeliefs, q_b: AnyBeliefs, k: float) -> AnyBeliefs:
-    """q_f = (1 - k) q_a + k q_b ([LNCL] eq. 9), of units and of neighbours; q_a itself without rules."""
-    if q_b is q_a:
-        return q_a
-    if isinstance(q_a, ChainBeliefs) and isinstance(q_b, ChainBeliefs):
-        return (1.0 - k) * q_a + k * q_b
-    return (1.0 - k) * unit_beliefs(q_a) + k * unit_beliefs(q_b)
-
-
 def reevaluate(
     training: TrainingPass,
     parts: Parts,
@@ -144,15 +136,16 @@ def reevaluate(
     p: AnyBeliefs | None = None,
 ) -> Epoch:
     """The M- and E-step after an epoch, with the classifier as it is now (or its p) and with these labels."""
-    corpus, classifier = training.task.corpus, training.classifier
-    annotators = parts.annotators.m_step(crowd, epoch.q_f)
-    p = predict(classifier, corpus) if p is None else p
-    q_a, objective = posterior(p, annotators, crowd)
-    teacher = training.teacher.reweight(epoch.factors)
-    q_b = teacher.project(corpus, q_a, p, classifier) if parts.corrects_targets else q_a
-    q_f = training.task.clamp_targets(mix(q_a, q_b, epoch.k))
-    views = make_views(p=p, q_a=q_a, q_b=q_b, q_f=q_f)
-    return replace(epoch, annotators=annotators, objective=objective, **views)
+    classifier = training.classifier
+    step = BeliefStep(
+        task=training.task,
+        model=parts.annotators,
+        crowd=crowd,
+        posterior=posterior,
+        project=training.teacher.reweight(epoch.factors).project if parts.corrects_targets else None,
+        classifier=classifier,
+    )
+    return step(epoch, predict(classifier, training.task.corpus) if p is None else p)
 
 
 def finish_with_all_labels(training: TrainingPass, parts: Parts) -> Epoch:

@@ -200,7 +200,6 @@ def make_learned(
 
 
 def _stated(estimate: Estimate, training: TrainingPass, scales: PredictionScales) -> Estimate:
-    """The answers with a confidence that one can act on; models without a correlation take labels as independent."""
-    counted = getattr(training.model, "correlation", 0.0)
+    """The answers with a confidence that one can act on."""
     is_chain = isinstance(training.classifier, ChainClassifier)
-    return state_answers(estimate, training.task, scales, counted=counted, is_chain=is_chain)
+    return state_answers(estimate, training.task, scales, counted=training.model.correlation, is_chain=is_chain)

@@ -19,13 +19,13 @@ from dataclasses import replace
 import numpy as np
 
 from crowdlogic.classifiers.protocol import ChainClassifier, fit_epoch, predict
-from crowdlogic.data.chain_beliefs import AnyBeliefs, ChainBeliefs, answers, unit_beliefs
+from crowdlogic.data.chain_beliefs import ChainBeliefs, answers, unit_beliefs
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import Estimate, make_estimate
-from crowdlogic.engines.shards import Shards
-from crowdlogic.learning.algorithm import mix, repeat_until_settled
+from crowdlogic.learning.algorithm import repeat_until_settled
+from crowdlogic.learning.belief_step import BeliefStep
 from crowdlogic.learning.confidence import answer_sharpness
-from crowdlogic.learning.epoch import Epoch, make_views
+from crowdlogic.learning.epoch import Epoch
 from crowdlogic.learning.explain import is_explicable
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.posterior import crowd_posterior
@@ -73,25 +73,21 @@ def refit(learned: Learned, known: Ints, *, epochs: int = 0) -> Learned:
 
 def _iterate(learned: Learned, task: Task, epoch: Epoch, *, epochs: int) -> Epoch:
     """Steps until the beliefs settle, or so many epochs in which the classifier learns."""
-    crowd = learned.model.observe(task.labels)
+    step = BeliefStep(
+        task=task,
+        model=learned.model,
+        crowd=learned.model.observe(task.labels),
+        posterior=task.clamp_posterior(crowd_posterior),
+        project=learned.teacher.project,
+        classifier=learned.classifier,
+    )
     # a chain has more to say than the beliefs of units that an epoch keeps
     p = predict(learned.classifier, task.corpus) if isinstance(learned.classifier, ChainClassifier) else epoch.p
     for _ in range(epochs):
         fit_epoch(learned.classifier, task.corpus, epoch.targets, task.unit_weights)
         p = predict(learned.classifier, task.corpus)
-        epoch = _step(learned, task, epoch, p, crowd)
-    return repeat_until_settled(
-        lambda last: _step(learned, task, last, p, crowd), epoch, most=MOST_STEPS, change=SETTLED
-    )
-
-
-def _step(learned: Learned, task: Task, epoch: Epoch, p: AnyBeliefs, crowd: Shards) -> Epoch:
-    """One M- and E-step with the classifier's p as it is."""
-    annotators = learned.model.m_step(crowd, epoch.q_f)
-    q_a, objective = task.clamp_posterior(crowd_posterior)(p, annotators, crowd)
-    q_b = learned.teacher.project(task.corpus, q_a, p, learned.classifier)
-    q_f = task.clamp_targets(mix(q_a, q_b, epoch.k))
-    return replace(epoch, annotators=annotators, objective=objective, **make_views(p=p, q_a=q_a, q_b=q_b, q_f=q_f))
+        epoch = step(epoch, p)
+    return repeat_until_settled(lambda last: step(last, p), epoch, most=MOST_STEPS, change=SETTLED)
 
 
 def _state(learned: Learned, task: Task, epoch: Epoch) -> Estimate:

@@ -1,9 +1,6 @@
 from crowdlogic.workflows.aggregate import Aggregated as Aggregated
 from crowdlogic.workflows.aggregate import AggregateOptions as AggregateOptions
-from crowdlogic.workflows.aggregate import CompareOptions as CompareOptions
 from crowdlogic.workflows.aggregate import FitOptions as FitOptions
-from crowdlogic.workflows.aggregate import MethodComparison as MethodComparison
-from crowdlogic.workflows.aggregate import compare_truth_methods as compare_truth_methods
 from crowdlogic.workflows.agreement import AgreementOptions as AgreementOptions
 from crowdlogic.workflows.agreement import AgreementResult as AgreementResult
 from crowdlogic.workflows.agreement import measure_agreement as measure_agreement
@@ -24,6 +21,9 @@ from crowdlogic.workflows.evaluate import EvaluateOptions as EvaluateOptions
 from crowdlogic.workflows.evaluate import Evaluation as Evaluation
 from crowdlogic.workflows.explain import Explanation as Explanation
 from crowdlogic.workflows.inputs import InputOptions as InputOptions
+from crowdlogic.workflows.method_comparison import CompareOptions as CompareOptions
+from crowdlogic.workflows.method_comparison import MethodComparison as MethodComparison
+from crowdlogic.workflows.method_comparison import compare_truth_methods as compare_truth_methods
 from crowdlogic.workflows.notebook_progress import NotebookProgress as NotebookProgress
 from crowdlogic.workflows.plots import Figure as Figure
 from crowdlogic.workflows.plots import plot_agreement as plot_agreement

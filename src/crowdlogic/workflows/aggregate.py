@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,6 @@ from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.data.wording import pluralise
 from crowdlogic.data.writing import write_estimate, write_table
 from crowdlogic.errors import DataError, OptionError, name_list
-from crowdlogic.numerics.arrays import Floats
 from crowdlogic.truth.calibrated import infer_calibrated
 from crowdlogic.truth.expected_accuracy import ExpectedAccuracy, describe_mistakes, describe_spans, expected_accuracy
 from crowdlogic.truth.fitting import Fitting
@@ -38,13 +37,11 @@ from crowdlogic.workflows.truth_methods import (
     collect_convergence_warnings,
     configured_method,
     limit_iterations,
-    methods_to_compare,
     parse_dependence,
     suggest_method,
 )
 
 if TYPE_CHECKING:
-    from crowdlogic.truth.comparison import MethodResult
     from crowdlogic.workflows.aggregate_patterns import AggregatedPatterns
     from crowdlogic.workflows.out_of_core import AggregatedShards
 
@@ -182,7 +179,7 @@ def aggregate(options: AggregateOptions) -> Aggregated | AggregatedPatterns | Ag
     written_as = answer_format(options.labels, options.out, read_as=options.input.format, named=options.format)
     options = replace(options, format=written_as)
     _check_aggregate(options)
-    crowd, gold, fitting = _read(options)
+    crowd, gold, fitting = read_for_fit(options)
     method, reason = _choose_method(options, crowd.labels)
     if options.engine is not None:
         from crowdlogic.workflows.sequence_engines import through_engine
@@ -246,7 +243,7 @@ def _check_aggregate(options: AggregateOptions) -> None:
     )
 
 
-def _read(options: FitOptions) -> tuple[Crowd, Answers | None, Fitting]:
+def read_for_fit(options: FitOptions) -> tuple[Crowd, Answers | None, Fitting]:
     """The labels, the gold, and what fits are given beside them."""
     by_file = options.input.by_file(options.labels, options.anchors, options.gold, options.items)
     crowd = by_file[options.labels].read_crowd(options.labels)
@@ -294,107 +291,6 @@ def _write_answers(options: AggregateOptions, estimate: Estimate, crowd: Crowd) 
     write_estimate(options.out, take_items(estimate, sure), corpus=parts[1], format=options.format)
     again = f"{relabelled} ({pluralise(len(unsure), 'item')} to label again, below {least:g})"
     return f"{options.out} ({pluralise(len(sure), 'item')}), {again}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class CompareOptions(FitOptions):
-    """The options of `compare_truth_methods`.
-
-    Attributes:
-        methods: The names of the truth methods, or the one name `all`.
-    """
-
-    methods: Sequence[str]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class MethodComparison:
-    """Several truth methods on the same labels.
-
-    Attributes:
-        results: What each method made of them.
-        agreement: agreement[a, b], the share of units that methods a and b answer alike.
-        default: The name of the method that `aggregate` would choose.
-        notices: What a person should know of the labels and the methods.
-    """
-
-    results: Sequence[MethodResult]
-    agreement: Floats
-    default: str
-    notices: tuple[str, ...]
-
-    def table(self) -> ResultTable:
-        """One row per method."""
-        first = self.results[0]
-        columns = ["method", *first.scores, "agrees with others", f"with {first.name}", "iterations", "converged"]
-        return ResultTable(
-            title=describe_estimate(first.estimate),
-            columns=[*columns, "seconds"],
-            rows=[self._row(one, row) for one, row in zip(self.results, self.agreement, strict=True)],
-        )
-
-    def _row(self, one: MethodResult, agreement: Floats) -> tuple[Any, ...]:
-        others = max(len(self.results) - 1, 1)
-        return (
-            f"{one.name} (default)" if one.name == self.default else one.name,
-            *(percent(score) for score in one.scores.values()),
-            percent((agreement.sum() - 1) / others),
-            percent(agreement[0]),
-            len(one.estimate.trace),
-            "yes" if one.estimate.converged else "no",
-            f"{one.seconds:.2f}",
-        )
-
-    def figures(self) -> dict[str, Any]:
-        """The same as plain data, by method."""
-        names = [one.name for one in self.results]
-        return {
-            one.name: {
-                **one.scores,
-                "seconds": one.seconds,
-                "iterations": len(one.estimate.trace),
-                "converged": one.estimate.converged,
-                "default": one.name == self.default,
-                "agreement": dict(zip(names, row.tolist(), strict=True)),
-            }
-            for one, row in zip(self.results, self.agreement, strict=True)
-        }
-
-
-def compare_truth_methods(options: CompareOptions) -> MethodComparison:
-    """Run several truth methods on the same labels; nothing is written."""
-    from crowdlogic.truth.comparison import compare_methods, pairwise_agreement
-
-    crowd, gold, fitting = _read(options)
-    names = methods_to_compare(options.methods, crowd.labels, option="--methods", anchored=options.anchors is not None)
-    dependence = parse_dependence(options.dependence)
-    methods = [configured_method(name, seed=options.seed, dependence=dependence) for name in names]
-    results = compare_methods(methods, crowd.labels, crowd.corpus, gold=gold, fitting=fitting)
-    agreement = pairwise_agreement(results)
-    default = suggest_method(crowd.labels, anchored=options.anchors is not None)[0]
-    signs = (sign for one in results for sign in warning_signs(crowd.labels, one.estimate))
-    return MethodComparison(
-        results=results,
-        agreement=agreement,
-        default=default,
-        notices=(*crowd.labels.intake.messages(), *dict.fromkeys(signs), *_disagreement(results, agreement, default)),
-    )
-
-
-MUCH_DISAGREEMENT = 0.1
-"""Methods that answer more than this share of the units differently from the default are pointed out."""
-
-
-def _disagreement(results: Sequence[MethodResult], agreement: Floats, default: str) -> Iterator[str]:
-    """Which methods answer many units differently from the default."""
-    names = [one.name for one in results]
-    if default not in names:
-        return
-    apart = 1.0 - agreement[names.index(default)]
-    far = [(share, name) for share, name in zip(apart.tolist(), names, strict=True) if share > MUCH_DISAGREEMENT]
-    if far:
-        listed = ", ".join(f"{name} on {percent(share)}" for share, name in sorted(far, reverse=True))
-        yield f"Methods differ from {default} on many answers: {listed}. Check some of these items."
 
 
 def unit_noun(estimate: Estimate) -> str:

@@ -1,0 +1,121 @@
+"""Several truth methods on the same labels, side by side: how far they agree, and how right each is where gold is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from crowdlogic.numerics.arrays import Floats
+from crowdlogic.truth.warning_signs import warning_signs
+from crowdlogic.workflows.aggregate import FitOptions, describe_estimate, read_for_fit
+from crowdlogic.workflows.tables import ResultTable, percent
+from crowdlogic.workflows.truth_methods import (
+    configured_method,
+    methods_to_compare,
+    parse_dependence,
+    suggest_method,
+)
+
+if TYPE_CHECKING:
+    from crowdlogic.truth.comparison import MethodResult
+
+MUCH_DISAGREEMENT = 0.1
+"""Methods that answer more than this share of the units differently from the default are pointed out."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions(FitOptions):
+    """The options of `compare_truth_methods`.
+
+    Attributes:
+        methods: The names of the truth methods, or the one name `all`.
+    """
+
+    methods: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MethodComparison:
+    """Several truth methods on the same labels.
+
+    Attributes:
+        results: What each method made of them.
+        agreement: agreement[a, b], the share of units that methods a and b answer alike.
+        default: The name of the method that `aggregate` would choose.
+        notices: What a person should know of the labels and the methods.
+    """
+
+    results: Sequence[MethodResult]
+    agreement: Floats
+    default: str
+    notices: tuple[str, ...]
+
+    def table(self) -> ResultTable:
+        """One row per method."""
+        first = self.results[0]
+        columns = ["method", *first.scores, "agrees with others", f"with {first.name}", "iterations", "converged"]
+        return ResultTable(
+            title=describe_estimate(first.estimate),
+            columns=[*columns, "seconds"],
+            rows=[self._row(one, row) for one, row in zip(self.results, self.agreement, strict=True)],
+        )
+
+    def _row(self, one: MethodResult, agreement: Floats) -> tuple[Any, ...]:
+        others = max(len(self.results) - 1, 1)
+        return (
+            f"{one.name} (default)" if one.name == self.default else one.name,
+            *(percent(score) for score in one.scores.values()),
+            percent((agreement.sum() - 1) / others),
+            percent(agreement[0]),
+            len(one.estimate.trace),
+            "yes" if one.estimate.converged else "no",
+            f"{one.seconds:.2f}",
+        )
+
+    def figures(self) -> dict[str, Any]:
+        """The same as plain data, by method."""
+        names = [one.name for one in self.results]
+        return {
+            one.name: {
+                **one.scores,
+                "seconds": one.seconds,
+                "iterations": len(one.estimate.trace),
+                "converged": one.estimate.converged,
+                "default": one.name == self.default,
+                "agreement": dict(zip(names, row.tolist(), strict=True)),
+            }
+            for one, row in zip(self.results, self.agreement, strict=True)
+        }
+
+
+def compare_truth_methods(options: CompareOptions) -> MethodComparison:
+    """Run several truth methods on the same labels; nothing is written."""
+    from crowdlogic.truth.comparison import compare_methods, pairwise_agreement
+
+    crowd, gold, fitting = read_for_fit(options)
+    names = methods_to_compare(options.methods, crowd.labels, option="--methods", anchored=options.anchors is not None)
+    dependence = parse_dependence(options.dependence)
+    methods = [configured_method(name, seed=options.seed, dependence=dependence) for name in names]
+    results = compare_methods(methods, crowd.labels, crowd.corpus, gold=gold, fitting=fitting)
+    agreement = pairwise_agreement(results)
+    default = suggest_method(crowd.labels, anchored=options.anchors is not None)[0]
+    signs = (sign for one in results for sign in warning_signs(crowd.labels, one.estimate))
+    return MethodComparison(
+        results=results,
+        agreement=agreement,
+        default=default,
+        notices=(*crowd.labels.intake.messages(), *dict.fromkeys(signs), *_disagreement(results, agreement, default)),
+    )
+
+
+def _disagreement(results: Sequence[MethodResult], agreement: Floats, default: str) -> Iterator[str]:
+    """Which methods answer many units differently from the default."""
+    names = [one.name for one in results]
+    if default not in names:
+        return
+    apart = 1.0 - agreement[names.index(default)]
+    far = [(share, name) for share, name in zip(apart.tolist(), names, strict=True) if share > MUCH_DISAGREEMENT]
+    if far:
+        listed = ", ".join(f"{name} on {percent(share)}" for share, name in sorted(far, reverse=True))
+        yield f"Methods differ from {default} on many answers: {listed}. Check some of these items."

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -108,18 +108,46 @@ def input_options(
 
 def reads_labels(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command all options of `input_options`, and hand them to it as its one argument `input`."""
-    own = inspect.signature(command, eval_str=True)
-    shared = inspect.signature(input_options, eval_str=True).parameters
-    at_end = [one for one in own.parameters.values() if one.name == "json"]
-    parameters = [one for one in own.parameters.values() if one.name not in ("input", "json")]
-    parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*parameters, *shared.values(), *at_end)]
+    return _offer(command, "input", _reading_parameters(), input_options)
+
+
+def may_read_labels(command: Callable[..., None]) -> Callable[..., None]:
+    """The same options without defaults, so that a file of options may give them; handed over as `reading`, by name."""
+    parameters = [
+        one if one.annotation is WideOption else one.replace(annotation=_or_none(one.annotation), default=None)
+        for one in _reading_parameters()
+    ]
+    return _offer(command, "reading", parameters, dict)
+
+
+def _reading_parameters() -> list[inspect.Parameter]:
+    return list(inspect.signature(input_options, eval_str=True).parameters.values())
+
+
+def _or_none(annotation: Any) -> Any:
+    """An annotated type that may be None, too."""
+    kind, *marks = get_args(annotation)
+    return Annotated[(kind | None, *marks)]
+
+
+def _offer(
+    command: Callable[..., None],
+    name: str,
+    shared: Sequence[inspect.Parameter],
+    gather: Callable[..., Any],
+) -> Callable[..., None]:
+    """A command with further options, which are gathered into its argument of this name."""
+    own = inspect.signature(command, eval_str=True).parameters.values()
+    at_end = [one for one in own if one.name == "json"]
+    parameters = [one for one in own if one.name not in (name, "json")]
+    parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*parameters, *shared, *at_end)]
 
     @wraps(command)
-    def with_input(**given: Any) -> None:
-        read = input_options(**{name: given.pop(name) for name in shared})
-        command(**given, input=read)
+    def with_options(**given: Any) -> None:
+        gathered = gather(**{one.name: given.pop(one.name) for one in shared})
+        command(**given, **{name: gathered})
 
-    with_input.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    with_input.__annotations__ = {one.name: one.annotation for one in parameters}
-    del with_input.__wrapped__
-    return with_input
+    with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    with_options.__annotations__ = {one.name: one.annotation for one in parameters}
+    del with_options.__wrapped__
+    return with_options

@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
 from crowdlogic.cli.console import say, show_json, show_tables
-from crowdlogic.cli.options import (
-    AbstainOption,
-    ClassesOption,
-    ColumnsOption,
-    EmptyLabelOption,
-    FormatOption,
-    JsonOption,
-    OutsideOption,
-    QuestionOption,
-    TablesOption,
-    ThresholdOption,
-    WideOption,
-)
-from crowdlogic.data.character_spans import Boundaries
-from crowdlogic.data.intake.contract import Duplicates
-from crowdlogic.data.text_tokens import Tokenizer
+from crowdlogic.cli.options import JsonOption, OutsideOption, TablesOption, may_read_labels
 from crowdlogic.registry import CLASSIFIERS, DEFAULT_LEARNING_METHOD, LEARNING_METHODS, PRESETS
 from crowdlogic.store.options.changes import parse_changes
 
@@ -67,17 +53,9 @@ PatienceOption = Annotated[
 SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Random seed; 0 if not given.")]
 DeviceOption = Annotated[str | None, typer.Option("--device", help="Where a neural model is trained: auto, cpu, cuda.")]
 ResumeOption = Annotated[bool, typer.Option("--resume", help="Resume the run in RUN; it knows its own options.")]
-DuplicatesOption = Annotated[
-    Duplicates | None, typer.Option("--duplicates", help="When an annotator labels an item twice.")
-]
-TokensOption = Annotated[
-    Tokenizer | None, typer.Option("--tokens", help="How texts with marked spans are cut into tokens.")
-]
-BoundariesOption = Annotated[
-    Boundaries | None, typer.Option("--boundaries", help="When a marked span begins or ends inside a token.")
-]
 
 
+@may_read_labels
 def command(
     out: RunOption,
     *,
@@ -101,17 +79,7 @@ def command(
     seed: SeedOption = None,
     device: DeviceOption = None,
     resume: ResumeOption = False,
-    classes: ClassesOption = None,
-    duplicates: DuplicatesOption = None,
-    wide: WideOption = False,
-    abstain: AbstainOption = None,
-    empty_label: EmptyLabelOption = None,
-    column: ColumnsOption = None,
-    format: FormatOption = None,
-    question: QuestionOption = None,
-    tokens: TokensOption = None,
-    boundaries: BoundariesOption = None,
-    threshold: ThresholdOption = None,
+    reading: Mapping[str, Any],
     json: JsonOption = False,
 ) -> None:
     """Learn a classifier, whom to trust, and what is true, from crowd labels and rules."""
@@ -136,17 +104,8 @@ def command(
         patience=patience,
         seed=seed,
         device=device,
-        classes=classes,
-        column=tuple(column or ()),
-        format=format,
-        duplicates=duplicates,
-        wide=wide,
-        abstain=abstain,
-        empty_label=empty_label,
-        question=question,
-        tokens=tokens,
-        boundaries=boundaries,
-        threshold=threshold,
+        column=tuple(reading["column"] or ()),
+        **{name: value for name, value in reading.items() if name != "column"},
         set=parse_changes(set or ()),
     )
     prepared = prepare_training(options, out, config=config, resume=resume, allow_outside=allow_outside)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.report.browser.looking import check, each_page, turn
 from tests.report.example_reports import documents
 
 from crowdlogic.report.figures import write_figures
+from crowdlogic.report.html import to_html
 
 pytestmark = pytest.mark.heavy
 
@@ -269,3 +271,22 @@ def test_a_term_is_explained_on_a_tap(browser: Chrome, pages: dict[str, Path]) -
 
     assert (before, browser.evaluate(shown)) == ("none", "block")
     assert browser.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_list_opens_with_the_items_below_the_threshold_and_gold_mistakes_with_all(
+    browser: Chrome, tmp_path: Path
+) -> None:
+    made = documents()
+    found = replace(made.pages["labels"], check_below=0.6)
+    n_below = sum((one.confidence or 0.0) < 0.6 for one in found.doubts)
+    (tmp_path / "r.html").write_text(to_html(replace(made, pages={**made.pages, "labels": found})), encoding="utf-8")
+
+    browser.open(tmp_path / "r.html")
+    turn(browser, "labels")
+    opened = browser.evaluate(COUNT)
+    browser.evaluate(SET.format("list", "gold_mistakes"))
+
+    assert 0 < n_below < len(found.doubts)
+    assert opened == f"1 to {min(n_below, 10)} of {n_below} items that fit, out of {len(found.doubts)}"
+    assert browser.evaluate(COUNT) == "1 to 3 of 3 items"
+    assert browser.evaluate("document.getElementById('confidence-shown').textContent") == "any"

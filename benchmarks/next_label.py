@@ -297,8 +297,8 @@ SIMULATED: dict[str, tuple[Callable[[], Crowd], Dependence | None]] = {
     "later: 20 % are traps, 4 classes, 3 labels": (partial(traps, 0.2, 4, 3), PUBLIC_CROWDS),
     "later: 40 % are traps, 3 classes, 8 labels": (partial(traps, 0.4, 3, 8), PUBLIC_CROWDS),
 }
-"""Those called *later* were drawn after `skills.SHARED` had been set by the others; `forecast_view.FORETOLD` was set by
-crowds that are not here at all."""
+"""Those called *later* were drawn after `skills.SHARED` had been set by the others. `forecast_view.FORETOLD` was set by
+other draws, some with the same settings, with an eye on these (docs/decisions/0043)."""
 
 
 SIMULATED_METHODS = ("dawid-skene", "ensemble")

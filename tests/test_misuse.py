@@ -72,6 +72,14 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
         lambda: cl.HMMCrowd().infer(LABELS),
         "hmm-crowd is for sequences: tags of the tokens of sentences. These labels are of single items; use dawid-skene, ibcc or another method for them.",
     ),
+    (
+        lambda: cl.expected_accuracy(pl.DataFrame({"item": ["u"]})),
+        "expected_accuracy: DataFrame where an estimate is expected. Write expected_accuracy(infer_calibrated('ensemble', labels)).",
+    ),
+    (
+        lambda: cl.LogicLNCL().fit(CORPUS, LABELS, rules=7),
+        "rules: int where rules are expected. Give their text, a list of texts, or read_rules('my.rules').",
+    ),
     (lambda: cl.DawidSkene(smoothing=-1), "dawid-skene: smoothing must be 0 or more, not -1."),
     (
         lambda: cl.LogicLNCL().fit(LABELS, CORPUS),
@@ -115,7 +123,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.LogicLNCL().fit(7, LABELS),
-        "int where items are expected. Give a Corpus, a frame of items, a list of texts or a list of token lists.",
+        "int where items are expected. Give a Corpus, a frame of items, a dictionary item -> text, a list of texts or a list of token lists.",
     ),
     (
         lambda: cl.LogicLNCL(classifier="liner").fit(CORPUS, LABELS),
@@ -165,11 +173,11 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     (lambda: LEARNED.predict("one text"), "'one text' is one text where a list of items is expected. Write [text]."),
     (
         lambda: LEARNED.predict(LABELS),
-        "These are labels where items are expected. Give a Corpus, a frame of items, a list of texts or a list of token lists.",
+        "These are labels where items are expected. Give a Corpus, a frame of items, a dictionary item -> text, a list of texts or a list of token lists.",
     ),
     (
         lambda: LEARNED.predict([1, 2]),
-        "A list of neither texts nor token lists where items are expected. Give a Corpus, a frame of items, a list of texts or a list of token lists.",
+        "A list of neither texts nor token lists where items are expected. Give a Corpus, a frame of items, a dictionary item -> text, a list of texts or a list of token lists.",
     ),
     (
         lambda: LEARNED.predict(cl.sentences(["s"], [["a", "b"]])),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdlogic.data import names
-from crowdlogic.data.names import encode, find, sort_classes
+from crowdlogic.data.names import encode, find, sort_classes, sort_naturally
 
 
 @given(st.lists(st.one_of(st.none(), st.text(max_size=3)), max_size=30))
@@ -81,3 +81,8 @@ def test_find_gives_names_in_their_own_order_their_places() -> None:
     assert find(names, names).tolist() == [0, 1, 2]
     assert find(pl.Series(["b", None, "c"]), names).tolist() == [0, -1, 2]
     assert find(pl.Series(["a", "b", "c"]), names).tolist() == [1, 0, 2]
+
+
+def test_names_are_sorted_as_people_count() -> None:
+    assert sort_naturally(pl.Series(["r10", "r2", "a", "r2b"])) == ["a", "r2", "r2b", "r10"]
+    assert sort_naturally(pl.Series([10, 9, 1])) == [1, 9, 10]

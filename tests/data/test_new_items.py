@@ -49,17 +49,18 @@ def test_token_lists_are_sentences() -> None:
         ("one text", "'one text' is one text where a list of items is expected. Write [text]."),
         (
             from_dict({"u": {"a": "x"}}),
-            "These are labels where items are expected. Give a Corpus, a frame of items, a list of texts or a list of "
+            "These are labels where items are expected. Give a Corpus, a frame of items, a dictionary item -> text, a "
+            "list of texts or a list of "
             "token lists.",
         ),
         (
             7,
-            "int where items are expected. Give a Corpus, a frame of items, a list of texts or a list of token lists.",
+            "int where items are expected. Give a Corpus, a frame of items, a dictionary item -> text, a list of texts or a list of token lists.",
         ),
         (
             ["text", 7],
-            "A list of neither texts nor token lists where items are expected. Give a Corpus, a frame of items, a list "
-            "of texts or a list of token lists.",
+            "A list of neither texts nor token lists where items are expected. Give a Corpus, a frame of items, a "
+            "dictionary item -> text, a list of texts or a list of token lists.",
         ),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import fields, is_dataclass
 from importlib.util import find_spec
 from inspect import signature
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -18,9 +20,9 @@ from sklearn.pipeline import make_pipeline
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.data.corpus import documents
 from crowdlogic.data.simulate import simulate_sentiment
-from crowdlogic.errors import CrowdLogicWarning
+from crowdlogic.errors import CorpusError, CrowdLogicWarning, OptionError
 from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.method import FitMixin, LearningMethod, TrainingData
+from crowdlogic.learning.method import FitMixin, LearningMethod, TrainingData, as_rules
 from crowdlogic.learning.saved_run import load_run
 from crowdlogic.learning.stopping.protocol import TrainingLimits
 from crowdlogic.registry import LEARNING_METHODS
@@ -157,3 +159,68 @@ def test_items_that_stand_in_every_row_of_their_labels_are_taken_once() -> None:
     learned = LogicLNCL(limits=limits).fit(frame.select("item", "text"), frame.drop("text"))
 
     assert learned.estimate.items.to_list() == [f"i{k}" for k in range(40)]
+
+
+def test_texts_are_matched_with_their_items_by_name() -> None:
+    """A dictionary, and a series with the items as its index, in any order."""
+    names, texts = MADE.corpus.items.to_list(), list(MADE.corpus.texts or ())
+    mixed = np.random.default_rng(0).permutation(len(names)).tolist()
+    given = {names[at]: texts[at] for at in mixed}
+    method = LogicLNCL(limits=TrainingLimits(epochs=1))
+
+    whole = method.fit(MADE.corpus, MADE.labels)
+    by_name = method.fit(given, MADE.labels)
+    by_index = method.fit(pd.Series(given), MADE.labels.to_pandas())
+
+    for found in (by_name, by_index):
+        assert dict(zip(found.task.corpus.items, found.task.corpus.texts, strict=True)) == given
+        assert found.explain(names[0]).item == whole.explain(names[0]).item
+
+
+def test_texts_without_names_beside_mixed_rows_are_refused() -> None:
+    rows = MADE.labels.to_frame().sample(fraction=1, shuffle=True, seed=1)
+    method = LogicLNCL(limits=TrainingLimits(epochs=1))
+
+    with pytest.raises(CorpusError, match=r"which text is whose cannot be told\. Give a dictionary item -> text, or"):
+        method.fit(list(MADE.corpus.texts or ()), rows)
+    method.fit(list(MADE.corpus.texts or ()), MADE.labels)  # whose order can be seen: labels.items
+
+
+@pytest.mark.parametrize("rules", [["1.0: include contrast('but')"], ("1.0: include contrast('but')",)], ids=str)
+def test_a_list_of_rules_is_their_text(rules: Any) -> None:
+    found = as_rules(rules)
+
+    assert found is not None
+    assert len(found.statements) == len(RULES.statements)
+
+
+def test_what_was_learnt_with_a_pipeline_can_be_pickled_by_those_who_do() -> None:
+    pipeline = make_pipeline(TfidfVectorizer(), LogisticRegression())
+    learned = LogicLNCL(pipeline, limits=TrainingLimits(epochs=1)).fit(MADE.corpus, MADE.labels)
+
+    again = pickle.loads(pickle.dumps(learned))  # noqa: S301 (our own bytes)
+
+    np.testing.assert_array_equal(again.predict(["fine"]), learned.predict(["fine"]))
+
+
+@pytest.mark.filterwarnings("ignore:.*the classifier holds a Pipeline:crowdlogic.errors.CrowdLogicWarning")
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (
+            make_pipeline(TfidfVectorizer(lowercase=False), LogisticRegression()),
+            r"estimator was Pipeline\(.* and is Pipeline",
+        ),
+        ("linear", "name was 'scikit' and is 'linear'"),
+    ],
+    ids=["pipeline", "linear"],
+)
+def test_a_run_is_not_loaded_with_another_classifier(tmp_path: Path, other: Any, said: str) -> None:
+    pipeline = make_pipeline(TfidfVectorizer(), LogisticRegression())
+    method = LogicLNCL(pipeline, limits=TrainingLimits(epochs=1))
+    learned = method.fit(MADE.corpus, MADE.labels, save=tmp_path / "run")
+
+    with pytest.raises(OptionError, match=f"run: was trained with another classifier: {said}"):
+        load_run(tmp_path / "run", classifier=other)
+    again = load_run(tmp_path / "run", classifier=make_pipeline(TfidfVectorizer(), LogisticRegression()))
+    np.testing.assert_allclose(again.predict(["fine"]), learned.predict(["fine"]))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -124,7 +125,7 @@ class Scikit:
         return made
 
     def _extractor(self, vectorizer: Any | None) -> FeatureExtractor:
-        return self.features if vectorizer is None else lambda corpus: vectorize(vectorizer, corpus)
+        return self.features if vectorizer is None else partial(vectorize, vectorizer)
 
     def features(self, corpus: Corpus) -> Features:
         """features[i, f] of every unit: numeric features if there are any, else those of its words."""

@@ -6,8 +6,9 @@ whole numbers sorts as numbers, so that "10" comes after "2".
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -91,6 +92,16 @@ def sort_classes(names: Iterable[ClassName]) -> Classes:
     if all(isinstance(name, str) and is_whole_number(name) for name in distinct):
         return tuple(sorted(distinct, key=lambda name: (int(name), str(name))))
     return tuple(sorted(distinct, key=lambda name: (isinstance(name, str), name)))
+
+
+def sort_naturally(names: Names) -> list[Any]:
+    """Names in the order of people: "r2" before "r10"."""
+    return sorted(
+        names.to_list(),
+        key=lambda name: [
+            (part.isdigit(), int(part) if part.isdigit() else 0, part) for part in re.split(r"([0-9]+)", str(name))
+        ],
+    )
 
 
 def class_column(classes: Classes) -> Names:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,7 +14,8 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.frames import as_labels
 from crowdlogic.data.item_tables import texts_beside_labels
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.new_items import to_corpus
+from crowdlogic.data.names import sort_naturally
+from crowdlogic.data.new_items import has_names, to_corpus
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import CorpusError, CrowdLogicWarning, OptionError, RuleError, name_list
 from crowdlogic.learning.checkpoint import FitCheckpoint
@@ -87,7 +88,7 @@ class FitMixin:
         corpus: Any,
         labels: Any = None,
         *,
-        rules: RuleSet | str | None = None,
+        rules: RuleSet | str | Path | Sequence[str] | None = None,
         vocabulary: Vocabulary | None = None,
         dev: Corpus | None = None,
         watched: Mapping[str, Corpus] | None = None,
@@ -99,10 +100,11 @@ class FitMixin:
         """Learn from crowd labels and rules.
 
         Args:
-            corpus: The items: a Corpus, a frame, or a list of texts in the order of the labels' items. One frame with a
-                row per label and the text beside it holds items and labels.
+            corpus: The items: a Corpus, a frame, a dictionary item -> text, a series of texts with the items as its
+                index, or a list of texts in the order of the labels' items. One frame with a row per label and the text
+                beside it holds items and labels.
             labels: Their labels: CrowdLabels or a frame; None where the frame of items holds them.
-            rules: Rules that hold for them, as `parse_rules` or `read_rules` makes them, or as text.
+            rules: Rules that hold for them, as `parse_rules` or `read_rules` makes them, as text, or as a list of it.
             vocabulary: Predicates that the rules use beyond the built-in ones.
             dev: Items with gold for early stopping. Without any, labels are held out instead (`limits.held_out`).
             watched: Items with gold that are scored after every epoch and never learnt from.
@@ -133,12 +135,19 @@ class FitMixin:
         return learned
 
 
-def as_rules(rules: RuleSet | str | Path | None) -> RuleSet | None:
-    """Rules as they are, from their text, or from their file."""
+def as_rules(rules: Any) -> RuleSet | None:
+    """Rules as they are, from their text or texts, or from their file."""
+    if rules is None or isinstance(rules, RuleSet):
+        return rules
     if isinstance(rules, Path):
         return read_rules(rules)
+    if isinstance(rules, list | tuple) and all(isinstance(one, str) for one in rules):
+        rules = "\n".join(rules)
     if not isinstance(rules, str):
-        return rules
+        raise RuleError(
+            f"rules: {type(rules).__name__} where rules are expected. Give their text, a list of texts, or "
+            f"read_rules('my.rules')."
+        )
     if rules.strip().endswith(".rules") and "\n" not in rules.strip():
         raise RuleError(f"rules: {rules!r} names a file. Read it: rules=read_rules({rules!r}).")
     return parse_rules(rules)
@@ -159,13 +168,26 @@ def to_training_set(corpus: Any, labels: Any) -> tuple[Corpus, CrowdLabels]:
             "fit: the frame of labels has no text beside them, or several for one item. Give the items, too: "
             "fit(items, labels)."
         )
+    if beside is None and not isinstance(labels, CrowdLabels):
+        _require_order(corpus, given)
     return (to_training_items(corpus, given) if beside is None else beside), given
+
+
+def _require_order(corpus: Any, labels: CrowdLabels) -> None:
+    """Refuse texts without names beside a frame whose rows are mixed: which text is whose cannot be told."""
+    if has_names(corpus) or sort_naturally(labels.items) == labels.items.to_list():
+        return
+    raise CorpusError(
+        f"fit: texts without names, and the rows of labels do not come in the order of their items "
+        f"({name_list(labels.items[:3])}, ...): which text is whose cannot be told. Give a dictionary item -> text, or "
+        f"a frame with item and text."
+    )
 
 
 def to_training_items(corpus: Any, labels: CrowdLabels) -> Corpus:
     """The items that are learnt from: texts without names are those of the labels' items, in their order."""
     made = to_corpus(corpus, sequential=labels.is_sequential)
-    if isinstance(corpus, Corpus) or hasattr(corpus, "columns") or isinstance(corpus, dict):
+    if has_names(corpus):
         return made
     if len(made.items) != len(labels.items):
         raise CorpusError(

@@ -21,7 +21,7 @@ from crowdlogic.classifiers.absent import AbsentClassifier
 from crowdlogic.classifiers.protocol import PROGRESS, Architecture, Classifier
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.errors import FormatError
+from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.learning.confidence import PredictionScale, PredictionScales
 from crowdlogic.learning.epoch import NUMBERS, VIEWS, Epoch, HistoryRow
 from crowdlogic.learning.evidence import Evidence
@@ -49,7 +49,7 @@ from crowdlogic.store.estimates import SHARPEST
 from crowdlogic.store.files import NamedArrays
 from crowdlogic.store.layout import ANNOTATOR_ARRAYS, RULES
 from crowdlogic.store.options.decode import decode_options
-from crowdlogic.store.options.encode import encode_options, find_python_object
+from crowdlogic.store.options.encode import encode_options, find_difference, find_python_object
 from crowdlogic.store.records import decode_record
 from crowdlogic.store.runs import CONFUSION, RunRecord, read_run
 
@@ -216,7 +216,9 @@ def load_run(folder: str | Path, *, vocabulary: Vocabulary | None = None, classi
     """
     home, record = Path(folder), read_run(folder)
     with reading(home):
-        architecture = _read_architecture(home, record) if classifier is None else as_architecture(classifier)
+        architecture = _read_architecture(home, record)
+        if classifier is not None:
+            architecture = _take_classifier(home, record, classifier)
         teacher = _read_teacher(home, record, vocabulary)
         model = _read_annotator_model(record)
         outcome = _read_outcome(record, teacher, model)
@@ -265,6 +267,16 @@ def _read_architecture(home: Path, record: RunRecord) -> Architecture | AbsentCl
         what = f"holds a {foreign}" if foreign is not None else f"is {name!r}, one"
         return AbsentClassifier(str(home), what)
     made: Architecture = decode_options(CLASSIFIERS.create(name), options)
+    return made
+
+
+def _take_classifier(home: Path, record: RunRecord, classifier: Any) -> Architecture:
+    """The classifier that somebody brings, if it is the one that the run was trained with."""
+    made = as_architecture(classifier)
+    stored = require_entry(require_entry(record.config, "method", Mapping), "classifier", Mapping)
+    other = find_difference(stored, encode_options(made))
+    if other is not None:
+        raise OptionError(f"{home}: was trained with another classifier: {other}. Load it with the same one.")
     return made
 
 

@@ -87,6 +87,17 @@ def test_reasons_say_the_figures() -> None:
     ]
 
 
+def test_who_is_careless_and_favours_a_class_is_told_so() -> None:
+    good = [[90.0, 5, 5], [5, 90, 5], [5, 5, 90]]
+    table = statistics_of([[[45.0, 15, 40], [15, 45, 40], [10, 10, 80]], *[good] * 7])
+
+    said = explain_flag(table, flag_annotators(table), 0)
+
+    assert said.startswith(
+        "w0 is often wrong and favours C, given 53% of the time and true 33% of it: 57% of 300 labels"
+    )
+
+
 GOOD = [[900.0, 100], [100, 900]]
 """Many labels with a skill of 0.8: what the others are compared with."""
 

@@ -13,7 +13,7 @@ from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.store.options.decode import decode_options
-from crowdlogic.store.options.encode import encode_options, find_python_object
+from crowdlogic.store.options.encode import encode_options, find_difference, find_python_object
 
 
 class Pool(StrEnum):
@@ -74,3 +74,13 @@ def test_what_python_made_is_found_however_deep() -> None:
     assert find_python_object({"a": {"b": {"name": "Pipeline of Python"}}}) == "Pipeline"
     assert find_python_object({"a": 3, "name": "linear"}) is None
     assert find_python_object("Pipeline of Python") is None
+
+
+def test_the_first_difference_is_named_and_what_was_not_stored_is_none() -> None:
+    stored = {"name": "a", "depth": 2, "part": {"name": "P of Python"}}
+
+    assert find_difference(stored, {"name": "a", "depth": 2, "part": {"name": "P of Python", "shown": "P()"}}) is None
+    assert find_difference(stored, {**stored, "depth": 3}) == "depth was 2 and is 3"
+    assert find_difference(stored, {"name": "b"}) == "name was 'a' and is 'b'"
+    shown = {"name": "P of Python", "shown": "P(1)"}
+    assert find_difference({"part": shown}, {"part": {**shown, "shown": "P(2)"}}) == ("part was P(1) and is P(2)")

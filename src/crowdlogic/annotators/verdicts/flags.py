@@ -197,6 +197,10 @@ def _shares_of_others(counts: Floats) -> Floats:
     return np.asarray(np.divide(others, truth, out=np.zeros_like(others), where=truth > 0.5))
 
 
+FAVOURED = 0.15
+"""A class whose share among an annotator's labels is this much above its share among their items is favoured."""
+
+
 def explain_flag(statistics: ConfusionStatistics, flags: CharacterFlags, j: int) -> str:
     """Why annotator j has the flag: a sentence with its figures."""
     kind = CHARACTER_FLAGS[int(flags.kind[j])]
@@ -224,7 +228,18 @@ def explain_flag(statistics: ConfusionStatistics, flags: CharacterFlags, j: int)
             return f"{who} {favours}{_describe_confusion(statistics, j, m, n)}."
     skill = percent(max(float(statistics.skill[0][j]), 0.0))
     median = percent(flags.median_skill)
-    return f"{who} is often wrong: {right} of {labels} right, a skill of {skill}; the median annotator has {median}."
+    often = f"{right} of {labels} right, a skill of {skill}; the median annotator has {median}"
+    return f"{who} is often wrong{_describe_favourite(statistics, j)}: {often}."
+
+
+def _describe_favourite(statistics: ConfusionStatistics, j: int) -> str:
+    """Which class annotator j gives far more often than it is true, in words; empty without one."""
+    excess = statistics.label_share[j] - statistics.truth_share[j]
+    n = int(excess.argmax())
+    if excess[n] < FAVOURED or _is_overlooked(statistics, n):
+        return ""
+    said, true = percent(statistics.label_share[j, n]), percent(statistics.truth_share[j, n])
+    return f" and favours {shorten_name(statistics.classes[n])}, given {said} of the time and true {true} of it"
 
 
 def _describe_few(statistics: ConfusionStatistics, j: int, labels: str) -> str:

@@ -14,6 +14,9 @@ from crowdlogic.data.vectors import WordVectors
 OF_PYTHON = " of Python"
 """How the plain form of a thing ends that only Python can make."""
 
+SHOWN, LONGEST = "shown", 4000
+"""Where its repr stands beside that, and how much of it."""
+
 
 def encode_options(value: Any) -> Any:
     """An option as JSON would hold it. Word vectors are left out: they are data, and not options."""
@@ -28,7 +31,14 @@ def encode_options(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(name): encode_options(entry) for name, entry in value.items()}
     is_plain = value is None or isinstance(value, bool | int | float | str)
-    return value if is_plain else {"name": f"{type(value).__name__}{OF_PYTHON}"}
+    return value if is_plain else _name_python_object(value)
+
+
+def _name_python_object(value: Any) -> dict[str, str]:
+    """The type of a thing that only Python can make and, unless that differs from process to process, its repr."""
+    shown = " ".join(repr(value).split())
+    named = {"name": f"{type(value).__name__}{OF_PYTHON}"}
+    return named if " at 0x" in shown else {**named, SHOWN: shown[:LONGEST]}
 
 
 def _encode_dataclass(value: Any) -> dict[str, Any]:
@@ -46,3 +56,17 @@ def find_python_object(options: Any) -> str | None:
     if isinstance(name, str) and name.endswith(OF_PYTHON):
         return name.removesuffix(OF_PYTHON)
     return next((found for value in options.values() if (found := find_python_object(value)) is not None), None)
+
+
+def find_difference(stored: Any, given: Any, where: str = "") -> str | None:
+    """The first option in which what is given differs from what was stored, in words; None if it is the same.
+
+    What was stored without a repr is taken for the same.
+    """
+    if not isinstance(stored, Mapping) or not isinstance(given, Mapping):
+        return None if stored == given else f"{where or 'it'} was {stored!r} and is {given!r}"
+    if SHOWN in stored and stored[SHOWN] != given.get(SHOWN):
+        return f"{where or 'it'} was {stored[SHOWN]} and is {given.get(SHOWN)}"
+    names = [name for name in dict.fromkeys([*stored, *given]) if name != SHOWN]
+    found = (find_difference(stored.get(name), given.get(name), f"{where}.{name}".strip(".")) for name in names)
+    return next((one for one in found if one is not None), None)

@@ -47,6 +47,8 @@ class Short:
         return cl.make_estimate(labels, self.name, labels.votes())
 
 
+TAKES_ROWS = 'Give a list of (item, annotator, tags), such as [("s1", "ann", ["B-PER", "O"])].'
+
 WRONG: list[tuple[Callable[[], Any], str]] = [
     (
         lambda: cl.DawidSkene().infer("labels.csv"),
@@ -237,6 +239,41 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     (
         lambda: cl.parse_rules("Label(S, 'x' -> Label(S, 'y')"),
         "the rules:1:14: unexpected '->'; expected ')' or ','.\n    Label(S, 'x' -> Label(S, 'y')\n                 ^",
+    ),
+    (
+        lambda: cl.truth.compare_methods(LABELS, ["mace"]),
+        "compare_methods: labels where methods are expected. Write compare_methods(methods, labels).",
+    ),
+    (
+        lambda: cl.truth.compare_methods(["mace"], "labels.csv"),
+        "compare_methods: 'labels.csv' where labels are expected. Read a file with read_labels(path).",
+    ),
+    (
+        lambda: cl.truth.compare_methods(["mace"], LABELS, gold=["x", "y"]),
+        "compare_methods: a list where gold is expected. Give a frame with item and label, {item: class}, or a Corpus with gold.",
+    ),
+    (
+        lambda: cl.make_estimate(LABELS, "mine", [[0.5, 0.5]]),
+        "make_estimate: mine has beliefs of shape (1, 2) for labels of shape (2, 2). Give a row for each unit and a column for each class.",
+    ),
+    (
+        lambda: cl.LogicLNCL(start="mase"),
+        "No truth method is called 'mase'. Did you mean 'mace'? There are " + ", ".join(TRUTH_METHODS) + ".",
+    ),
+    (lambda: cl.LogicLNCL(start=cl.MACE), "start: MACE is a class. Give a method made of it: MACE()."),
+    (lambda: cl.LogicLNCL(start=Short()), f"start: a Short has infer(labels). {WHAT_IT_IS}"),
+    (
+        lambda: cl.from_sequences({"ann": [["B-X", "O"]]}),
+        f"from_sequences: a dict where rows are expected. {TAKES_ROWS}",
+    ),
+    (
+        lambda: cl.from_sequences(FRAME),
+        f"from_sequences: a DataFrame where rows are expected. {TAKES_ROWS} A frame of them is read with from_frame.",
+    ),
+    (lambda: cl.from_sequences([["B-X", "O"]]), f"from_sequences: row 0 is ['B-X', 'O']. {TAKES_ROWS}"),
+    (
+        lambda: cl.from_sequences([("s", "a", "B-X O")]),
+        f"from_sequences: the tags of row 0 are 'B-X O'. {TAKES_ROWS}",
     ),
     (
         lambda: cl.annotator_table(SENTENCES, cl.MajorityVote().infer(LABELS)),

@@ -54,6 +54,41 @@ def test_an_entry_point_cannot_take_the_place_of_ours(monkeypatch: pytest.Monkey
         assert things.load("median")([1, 2, 9]) == 2
 
 
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("no_such_module_7:Thing", "there is no module no_such_module_7"),
+        ("statistics:Shares", "statistics has no Shares"),
+    ],
+)
+def test_an_entry_point_to_nothing_says_which_and_is_left_out_of_all(
+    monkeypatch: pytest.MonkeyPatch, place: str, why: str
+) -> None:
+    _with_entry_points(monkeypatch, EntryPoint("shares", place, "crowdlogic.things"))
+    things = Registry("thing", "crowdlogic.things", {"median": "statistics:median"})
+    message = f"The entry point 'shares' of crowdlogic.things is {place}, but {why}. Reinstall or remove its package."
+
+    with pytest.raises(MissingExtraError) as caught:
+        things.load("shares")
+    with pytest.warns(CrowdLogicWarning) as warned:
+        assert things.loadable() == ["median"]
+
+    assert str(caught.value) == message
+    assert [str(one.message) for one in warned] == [f"{message} It is left out."]
+
+
+def test_a_place_that_was_added_for_this_process_and_holds_nothing_says_so() -> None:
+    things = Registry("thing", "crowdlogic.things", {})
+    things.add("shares", "statistics:Shares")
+
+    with pytest.raises(MissingExtraError) as caught:
+        things.load("shares")
+
+    assert str(caught.value) == (
+        "The thing 'shares' was added as statistics:Shares, but statistics has no Shares. Correct its place."
+    )
+
+
 def test_one_can_be_added_for_this_process_and_only_once() -> None:
     things = Registry("thing", "crowdlogic.things", {"median": "statistics:median"})
     assert not things.has_more

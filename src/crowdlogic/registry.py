@@ -65,6 +65,7 @@ class Registry:
         self.kind, self.group = kind, group
         self._entries = dict(entries)
         self._types: list[Any] = []
+        self._points: dict[str, metadata.EntryPoint] = {}
         _REGISTRIES.append(self)
 
     @cached_property
@@ -81,6 +82,7 @@ class Registry:
                 )
             else:
                 places[point.name] = point.value
+                self._points[point.name] = point
         return places
 
     def names(self) -> tuple[str, ...]:
@@ -120,14 +122,41 @@ class Registry:
         """The thing of that name, imported now."""
         module, _, attribute = self._places[self.check(name)].partition(":")
         try:
-            return getattr(import_module(module), attribute)
+            found = import_module(module)
         except ModuleNotFoundError as problem:
-            if problem.name not in EXTRAS:
+            if problem.name in EXTRAS:
+                raise MissingExtraError(
+                    f"{name} needs the package {problem.name}, which is not installed: "
+                    f"pip install crowdlogic[{EXTRAS[problem.name]}]"
+                ) from problem
+            if name in self._entries:
                 raise
-            raise MissingExtraError(
-                f"{name} needs the package {problem.name}, which is not installed: "
-                f"pip install crowdlogic[{EXTRAS[problem.name]}]"
-            ) from problem
+            raise self._broken(name, f"there is no module {problem.name}") from problem
+        if name not in self._entries and not hasattr(found, attribute):
+            raise self._broken(name, f"{module} has no {attribute}")
+        return getattr(found, attribute)
+
+    def _broken(self, name: str, why: str) -> MissingExtraError:
+        """The error of a place where nothing is."""
+        place, point = self._places[name], self._points.get(name)
+        if point is None:
+            return MissingExtraError(f"The {self.kind} {name!r} was added as {place}, but {why}. Correct its place.")
+        package = f"the package {point.dist.name}" if point.dist is not None else "its package"
+        return MissingExtraError(
+            f"The entry point {name!r} of {self.group} is {place}, but {why}. Reinstall or remove {package}."
+        )
+
+    def loadable(self) -> list[str]:
+        """All names but those of other packages that cannot be loaded, of which a warning says why."""
+        return [name for name in self if name in self._entries or self._can_load(name)]
+
+    def _can_load(self, name: str) -> bool:
+        try:
+            self.load(name)
+        except MissingExtraError as problem:
+            warnings.warn(f"{problem} It is left out.", CrowdLogicWarning, stacklevel=3)
+            return False
+        return True
 
     def create(self, name: str) -> Any:
         """The thing of that name, with its default options."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -50,8 +52,20 @@ def test_all_units_are_answered_on_request() -> None:
 
 
 def test_beliefs_of_another_shape_are_refused() -> None:
-    with pytest.raises(DataError, match=r"beliefs are \(2, 2\) for 3 answers and 2 classes"):
+    with pytest.raises(DataError) as refused:
         make_estimate(from_dict(VOTES), "m", np.full((2, 2), 0.5), answer=np.zeros(3, dtype=np.int32))
+
+    assert str(refused.value) == (
+        "make_estimate: m has beliefs of shape (2, 2) for labels of shape (3, 2). Give a row for each unit and a column "
+        "for each class."
+    )
+
+
+def test_an_estimate_of_another_shape_is_refused() -> None:
+    whole = make_estimate(from_dict(VOTES), "m", np.full((3, 2), 0.5))
+
+    with pytest.raises(DataError, match=r"beliefs are \(2, 2\) for 3 answers and 2 classes"):
+        replace(whole, beliefs=np.full((2, 2), 0.5))
 
 
 def test_an_estimate_is_built_with_keywords_only() -> None:

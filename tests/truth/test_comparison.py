@@ -12,6 +12,7 @@ from tests.truth.planted import planted
 
 from crowdlogic.data.answers import Answers
 from crowdlogic.data.frames import from_arrays, from_sequences
+from crowdlogic.data.item_tables import corpus_from_frame
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.truth.comparison import compare_methods, pairwise_agreement, score_estimate
 from crowdlogic.truth.dawid_skene import DawidSkene
@@ -74,3 +75,30 @@ def test_agreement_is_the_share_of_units_that_both_answer_alike() -> None:
     two = replace(two, estimate=replace(two.estimate, answer=np.array([0, 0, 0, -1])))
 
     np.testing.assert_allclose(pairwise_agreement([one, two]), [[1.0, 2 / 3], [2 / 3, 1.0]], rtol=1e-12)
+
+
+def test_frames_names_and_gold_of_every_kind_are_taken() -> None:
+    frame = pl.DataFrame(
+        {"item": ["u", "u", "v", "v"], "annotator": ["a", "b", "a", "b"], "label": ["x", "x", "y", "y"]}
+    )
+    kinds = [
+        {"u": "x", "v": "x"},
+        pl.DataFrame({"item": ["u", "v"], "gold": ["x", "x"]}),
+        pl.DataFrame({"item": ["u", "v"], "label": ["x", "x"]}).to_pandas(),
+        corpus_from_frame(pl.DataFrame({"item": ["u", "v"], "text": ["1", "2"], "gold": ["x", "x"]})),
+    ]
+
+    for gold in kinds:
+        found = compare_methods(["majority", DawidSkene()], frame, gold=gold)
+
+        assert [one.name for one in found] == ["majority", "dawid-skene"]
+        assert found[0].scores == {"accuracy": 0.5}
+    assert [one.name for one in compare_methods("mace", frame)] == ["mace"]
+
+
+def test_gold_tags_of_sentences_are_taken_by_item() -> None:
+    labels = from_sequences([("s", "a", ["N", "V", "N"])])
+
+    (found,) = compare_methods(["majority"], labels, gold={"s": ["N", "V", "V"]})
+
+    assert found.scores == {"accuracy": pytest.approx(2 / 3)}

@@ -25,6 +25,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from crowdlogic.classifiers.border import check_arrays, check_loss, check_probabilities, check_verbs
 from crowdlogic.data.chain_beliefs import AnyBeliefs, ChainBeliefs, ChainScores
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
@@ -94,20 +95,36 @@ class Architecture(Protocol):
         """A classifier with the state of an earlier one."""
 
 
+def build(architecture: Architecture, corpus: Corpus, classes: Classes, *, seed: int) -> Classifier:
+    """A new classifier; one that cannot be called as all are is refused."""
+    made = architecture.build(corpus, classes, seed=seed)
+    check_verbs(made, architecture.name)
+    return made
+
+
 def fit_epoch(classifier: Classifier, corpus: Corpus, targets: AnyBeliefs, weights: Floats | None) -> float:
     """Train for one epoch on targets of units, or on those of chains where the classifier is one."""
-    if not isinstance(targets, ChainBeliefs):
-        return classifier.fit_epoch(corpus, targets, weights)
-    if not isinstance(classifier, ChainClassifier):
-        return classifier.fit_epoch(corpus, targets.q, weights)
-    return classifier.fit_chain_epoch(corpus, targets, weights)
+    if isinstance(targets, ChainBeliefs) and isinstance(classifier, ChainClassifier):
+        return check_loss(classifier, classifier.fit_chain_epoch(corpus, targets, weights))
+    of_units = targets.q if isinstance(targets, ChainBeliefs) else targets
+    return check_loss(classifier, classifier.fit_epoch(corpus, of_units, weights))
 
 
-def predict(classifier: Classifier, corpus: Corpus) -> AnyBeliefs:
+def predict(classifier: Classifier, corpus: Corpus, *, n_classes: int | None = None) -> AnyBeliefs:
     """What a classifier believes of the units, or of chains where it is a classifier of chains."""
     if isinstance(classifier, ChainClassifier):
         return classifier.chain_scores(corpus).beliefs(pairs=False)
-    return classifier.predict_proba(corpus)
+    return predict_units(classifier, corpus, n_classes=n_classes)
+
+
+def predict_units(classifier: Classifier, corpus: Corpus, *, n_classes: int | None = None) -> Beliefs:
+    """Predicted probabilities p[i, k] of every unit; with n_classes, of so many classes."""
+    return check_probabilities(classifier, classifier.predict_proba(corpus), corpus, n_classes)
+
+
+def state_of(classifier: Classifier) -> Arrays:
+    """The whole state of a classifier."""
+    return check_arrays(classifier, classifier.arrays())
 
 
 def supports_averaging(classifier: Classifier) -> bool:
@@ -126,7 +143,7 @@ def averageable_weights(arrays: Arrays) -> Arrays:
 
 def predict_texts(classifier: Classifier, texts: Sequence[str]) -> Beliefs:
     """Predicted probabilities p[i, k] of texts outside any corpus, such as a clause that a rule cuts out."""
-    return classifier.predict_proba(Corpus(pl.Series(range(len(texts)), dtype=pl.Int64), texts=tuple(texts)))
+    return predict_units(classifier, Corpus(pl.Series(range(len(texts)), dtype=pl.Int64), texts=tuple(texts)))
 
 
 def require_content(corpus: Corpus, what: str, name: str) -> Any:

@@ -213,7 +213,7 @@ def make_estimate(
         tied: How many units had more than one best class.
         parameters: What else the method estimated, by name.
     """
-    _check_distributions(beliefs)
+    beliefs = _check_distributions(beliefs, labels, method)
     chosen = beliefs.argmax(axis=1).astype(np.int32) if answer is None else answer
     if not answer_all:
         labelled = labels.votes().sum(axis=1) > 0 if labels.weight is not None else labels.labels_per_unit() > 0
@@ -236,14 +236,21 @@ def make_estimate(
     )
 
 
-def _check_distributions(beliefs: Beliefs) -> None:
-    """Refuse rows of beliefs that do not sum to one, such as votes that nobody divided."""
+def _check_distributions(given: Any, labels: CrowdLabels, method: str) -> Beliefs:
+    """Beliefs as an array; refuse another shape, and rows that do not sum to one, such as votes nobody divided."""
+    beliefs: Beliefs = np.asarray(given)
+    if beliefs.shape != (labels.n_units, labels.n_classes):
+        raise DataError(
+            f"make_estimate: {method} has beliefs of shape {beliefs.shape} for labels of shape "
+            f"{(labels.n_units, labels.n_classes)}. Give a row for each unit and a column for each class."
+        )
     total = row_sums(beliefs)
     if beliefs.shape[1] and len(total) and not np.abs(total - 1.0).max() <= SUM_TOLERANCE:
         worst = int(np.abs(total - 1.0).argmax())
         raise DataError(
             f"beliefs: row {worst} sums to {total[worst]:.4g}. Divide each row by its sum: they are probabilities."
         )
+    return beliefs
 
 
 def vote_shares(votes: Floats) -> Beliefs:

@@ -256,7 +256,7 @@ def from_sequences(
 
     A sequence that an annotator saw and left without entities is a row of O's; one that was not seen has no row.
     """
-    items, annotators, tags = zip(*rows, strict=True) if (rows := list(rows)) else ((), (), ())
+    items, annotators, tags = zip(*given, strict=True) if (given := _check_rows(rows)) else ((), (), ())
     table = pl.DataFrame(
         {
             "item": to_column("item", items),
@@ -265,6 +265,24 @@ def from_sequences(
         }
     )
     return build_sequences(table, source, classes=classes, duplicates=duplicates)
+
+
+def _check_rows(rows: Any) -> list[tuple[Any, Any, Sequence[Any]]]:
+    """The rows of `from_sequences`; anything else is refused in one sentence."""
+    if isinstance(rows, Mapping | str) or hasattr(rows, "columns") or not isinstance(rows, Iterable):
+        hint = " A frame of them is read with from_frame." if hasattr(rows, "columns") else ""
+        raise LabelError(f"from_sequences: a {type(rows).__name__} where rows are expected. {SEQUENCE_ROWS}{hint}")
+    given = list(rows)
+    for number, row in enumerate(given):
+        if isinstance(row, str) or not isinstance(row, Sequence) or len(row) != 3:
+            raise LabelError(f"from_sequences: row {number} is {f'{row!r}'[:60]}. {SEQUENCE_ROWS}")
+        if isinstance(row[2], str) or not isinstance(row[2], Iterable):
+            raise LabelError(f"from_sequences: the tags of row {number} are {f'{row[2]!r}'[:60]}. {SEQUENCE_ROWS}")
+    return given
+
+
+SEQUENCE_ROWS = 'Give a list of (item, annotator, tags), such as [("s1", "ann", ["B-PER", "O"])].'
+"""What `from_sequences` takes, for messages."""
 
 
 def as_labels(labels: Any, where: str) -> CrowdLabels:

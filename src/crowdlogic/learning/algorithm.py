@@ -44,7 +44,7 @@ from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.checks import check_amounts
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.truth.majority import MajorityVote
-from crowdlogic.truth.methods import TruthMethod
+from crowdlogic.truth.methods import TruthMethod, as_truth_method
 from crowdlogic.truth.ties import Ties
 
 MOST_STEPS, SETTLED = 10, 0.01
@@ -116,7 +116,7 @@ def run_algorithm(training: TrainingPass, parts: Parts) -> None:
         k, q_f, teacher = imitation_at(parts.imitation, t), training.targets, teacher.reweight(training.factors)
         annotators = model.m_step(crowd, unit_beliefs(q_f))  # eq. 12
         loss = fit_epoch(classifier, task.corpus, q_f, weights)  # eq. 8 or 10
-        p = predict(classifier, task.corpus)
+        p = predict(classifier, task.corpus, n_classes=task.labels.n_classes)
         q_a, objective = posterior(p, annotators, crowd)  # eq. 13; of chains, one forward-backward
         q_b = teacher.project(task.corpus, q_a, p, classifier) if parts.corrects_targets else q_a  # eq. 15
         q_f = task.clamp_targets(mix(q_a, q_b, k))  # eq. 9; certain, where the truth is known
@@ -247,8 +247,8 @@ class LogicLNCL(FitMixin):
         projector: How the rules are obeyed: their strength C, the preset of the projection, transitions, ...
         imitation: k(t): GrowingImitation, ConstantImitation, or any function of the epoch, counted from 1.
         loss: plain (eq. 8) or annotators (eq. 10).
-        start: The truth method whose beliefs are the first targets; those of a majority vote with soft ties are the
-            shares of the votes.
+        start: The truth method, or its name, whose beliefs are the first targets; those of a majority vote with soft
+            ties are the shares of the votes.
         doubt: Votes added to every class in the first targets when they are shares; None chooses by labels per unit.
         learn_weights: Whether the rules' weights are learnt, too, by the log-likelihood of held-out labels.
         warm_up: Number of epochs that learn the first targets; before a network knows something, what it makes of the
@@ -276,6 +276,7 @@ class LogicLNCL(FitMixin):
     name = "logic-lncl"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "start", as_truth_method(self.start, option="start"))
         if self.doubt is not None:
             check_amounts(self, not_negative=("doubt",))
         if self.learn_weights and self.limits.held_out is None:

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from crowdlogic.classifiers.protocol import predict_units
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import Beliefs, Calibration, Estimate
 from crowdlogic.data.labels import CrowdLabels
@@ -98,7 +99,7 @@ def fit_scales(training: TrainingPass) -> PredictionScales:
     """The scales of student and teacher: by dev gold, else by held-out labels, else as they are."""
     dev = training.task.dev
     if dev is not None and dev.gold is not None:
-        student = training.classifier.predict_proba(dev)
+        student = predict_units(training.classifier, dev)
         teacher = training.teacher.reweight(training.outcome.factors).predict(dev, training.classifier, student)
         gold = np.asarray(dev.gold)
         return PredictionScales(student=fit_to_gold(student, gold), teacher=fit_to_gold(teacher, gold))

@@ -19,7 +19,11 @@ from crowdlogic.classifiers.protocol import (
     Arrays,
     ChainClassifier,
     Classifier,
+    build,
     derive_seed,
+    fit_epoch,
+    predict_units,
+    state_of,
     supports_averaging,
 )
 from crowdlogic.data.corpus import Corpus
@@ -36,23 +40,32 @@ class CrossFitted:
         whole: The one that learns all items.
     """
 
-    def __init__(self, whole: Classifier, others: Sequence[Classifier], fold: Ints, corpus: Corpus) -> None:
+    def __init__(
+        self,
+        whole: Classifier,
+        others: Sequence[Classifier],
+        fold: Ints,
+        corpus: Corpus,
+        *,
+        n_classes: int | None = None,
+    ) -> None:
         self.whole, self._others, self._fold, self._corpus = whole, tuple(others), fold, corpus
+        self._n_classes = n_classes
         self.averages = supports_averaging(whole)
 
     def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:
         """One epoch of all; the mean loss of the one that learns all items."""
-        loss = self.whole.fit_epoch(corpus, targets, weights)
+        loss = fit_epoch(self.whole, corpus, targets, weights)
         sample_weight = np.ones(corpus.n_units) if weights is None else weights
         for f, other in enumerate(self._others):
-            other.fit_epoch(corpus, targets, np.where(self._fold == f, 0.0, sample_weight))
+            fit_epoch(other, corpus, targets, np.where(self._fold == f, 0.0, sample_weight))
         return loss
 
     def predict_proba(self, corpus: Corpus) -> Beliefs:
         """p[i, k]: of training items by those that have not learnt them, of others by the one that learnt all."""
         if corpus is not self._corpus:
-            return self.whole.predict_proba(corpus)
-        p = np.stack([other.predict_proba(corpus) for other in self._others])
+            return predict_units(self.whole, corpus, n_classes=self._n_classes)
+        p = np.stack([predict_units(other, corpus, n_classes=self._n_classes) for other in self._others])
         return np.asarray(p[self._fold, np.arange(len(self._fold))])
 
     def arrays(self) -> Arrays:
@@ -60,9 +73,9 @@ class CrossFitted:
         others = {
             f"{PROGRESS}fold{f}.{name}": array
             for f, other in enumerate(self._others)
-            for name, array in other.arrays().items()
+            for name, array in state_of(other).items()
         }
-        return self.whole.arrays() | others
+        return state_of(self.whole) | others
 
     def restore(self, arrays: Arrays) -> None:
         """Set the states of all."""
@@ -77,7 +90,7 @@ def build_classifier(
     architecture: Architecture, corpus: Corpus, classes: Classes, *, seed: int, folds: int = 1
 ) -> Classifier:
     """A new classifier; with two folds or more, a cross-fitted one."""
-    whole = architecture.build(corpus, classes, seed=seed)
+    whole = build(architecture, corpus, classes, seed=seed)
     if folds == 1:
         return whole
     if isinstance(whole, ChainClassifier):
@@ -85,8 +98,8 @@ def build_classifier(
             f"folds: the tags of {architecture.name} form chains, for which there is no cross-fitting. Leave it at 1."
         )
     seeds = [derive_seed(seed, f"fold {f}") for f in range(folds)]
-    others = [architecture.build(corpus, classes, seed=one) for one in seeds]
-    return CrossFitted(whole, others, fold_of_units(corpus, folds, seed=seed), corpus)
+    others = [build(architecture, corpus, classes, seed=one) for one in seeds]
+    return CrossFitted(whole, others, fold_of_units(corpus, folds, seed=seed), corpus, n_classes=len(classes))
 
 
 def fold_of_units(corpus: Corpus, folds: int, *, seed: int) -> Ints:

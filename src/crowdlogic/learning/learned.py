@@ -13,7 +13,7 @@ import polars as pl
 
 from crowdlogic.annotators.protocol import AnnotatorModel
 from crowdlogic.annotators.summary import annotator_table
-from crowdlogic.classifiers.protocol import ChainClassifier, Classifier, predict, predict_texts
+from crowdlogic.classifiers.protocol import ChainClassifier, Classifier, predict, predict_texts, predict_units
 from crowdlogic.data.chain_beliefs import answers
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate
@@ -80,7 +80,7 @@ class Learned:
             calibrated: Whether beliefs are put on the scale that `scales` holds; else they are as learnt.
         """
         corpus = to_corpus(items, sequential=self.task.labels.is_sequential)
-        p = self.classifier.predict_proba(corpus)
+        p = predict_units(self.classifier, corpus, n_classes=len(self.estimate.classes))
         beliefs = p if student else self.teacher.predict(corpus, self.classifier, p)
         scale = self.scales.student if student else self.scales.teacher
         return scale.state(beliefs) if calibrated else beliefs

@@ -13,7 +13,7 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, vote_shares
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.truth.majority import MajorityVote
-from crowdlogic.truth.methods import TruthMethod
+from crowdlogic.truth.methods import TruthMethod, infer_truth
 from crowdlogic.truth.ties import Ties
 
 SINGLE_DOUBT = 0.3
@@ -38,7 +38,7 @@ def first_targets(
         corpus: The items, for methods that look at words.
     """
     if not isinstance(start, MajorityVote):
-        return np.array(start.infer(labels, corpus).beliefs)
+        return np.array(infer_truth(start, labels, corpus).beliefs)
     votes = labels.votes(weighted=start.weighted)
     if Ties.named(start.ties) is Ties.soft:
         return vote_shares(votes + (_usual_doubt(labels) if doubt is None else doubt))

@@ -26,11 +26,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdlogic.annotators.protocol import AnnotatorModel
-from crowdlogic.classifiers.protocol import Arrays, Classifier, averageable_weights, predict, supports_averaging
+from crowdlogic.classifiers.protocol import (
+    Arrays,
+    Classifier,
+    averageable_weights,
+    predict,
+    state_of,
+    supports_averaging,
+)
 from crowdlogic.data.chain_beliefs import AnyBeliefs, ChainBeliefs, unit_beliefs
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.errors import DataError, OptionError
 from crowdlogic.learning.checkpoint import FitCheckpoint
+from crowdlogic.learning.cross_fitting import answering
 from crowdlogic.learning.epoch import NUMBERS, VIEWS, Epoch, EpochCallback, HistoryRow
 from crowdlogic.learning.scoring import is_scorable, score
 from crowdlogic.learning.stopping.fixed import FixedEpochs
@@ -151,7 +159,7 @@ class TrainingPass:
             epoch: The epoch.
             targets: The targets of the next one, beliefs of units; q_f when not given.
         """
-        _require_numbers(epoch, len(self.history) + 1)
+        _require_numbers(epoch, len(self.history) + 1, self.classifier)
         scores = self._scores(epoch)
         stopping, is_kept = self.stopping.judge(epoch, scores)
         row = HistoryRow(
@@ -169,7 +177,7 @@ class TrainingPass:
         self.targets, self.factors = epoch.targets if targets is None else targets, epoch.factors
         self._warms_up = targets is not None
         if is_kept:
-            self.best, self.best_epoch, self._best_arrays = epoch, row.epoch, self.classifier.arrays()
+            self.best, self.best_epoch, self._best_arrays = epoch, row.epoch, state_of(self.classifier)
         self.history.append(row)
         self._average()
         if self._checkpoint is not None:
@@ -215,7 +223,7 @@ class TrainingPass:
         targets |= {PAIR: self.targets.pair} if isinstance(self.targets, ChainBeliefs) else {}
         # under a name of its own: where the last epoch is the best one, its q_f is not written twice
         targets |= {TARGETS: self.q_f} if self._warms_up else {}
-        return _add_prefix(self.classifier.arrays(), CLASSIFIER) | targets
+        return _add_prefix(state_of(self.classifier), CLASSIFIER) | targets
 
     def _best_state(self) -> Arrays:
         if self.best is None:
@@ -255,13 +263,13 @@ class TrainingPass:
         return Epoch(**numbers, **views, annotators=annotators, factors=arrays.get("factors"), pair=arrays.get(PAIR))
 
 
-def _require_numbers(epoch: Epoch, number: int) -> None:
+def _require_numbers(epoch: Epoch, number: int, classifier: Classifier) -> None:
     """Refuse an epoch that diverged, before it is kept: no later one could recover, and no prediction be made."""
     if np.isnan(epoch.loss) or not all(np.isfinite(getattr(epoch, name)).all() for name in VIEWS):
-        raise DataError(
-            f"Epoch {number} diverged: its loss or its beliefs are not numbers. Lower the learning rate (--set "
-            f"classifier.training.learning_rate=...), or look for extreme numbers among the features."
-        )
+        look = "ook for extreme numbers among the features."
+        has_rate = hasattr(getattr(answering(classifier), "training", None), "learning_rate")
+        lower = "Lower the learning rate (--set classifier.training.learning_rate=...), or l" if has_rate else "L"
+        raise DataError(f"Epoch {number} diverged: its loss or its beliefs are not numbers. {lower}{look}")
 
 
 def _running_mean(mean: NDArray[Any], new: NDArray[Any], count: int) -> NDArray[Any]:

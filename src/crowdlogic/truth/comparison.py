@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from crowdlogic.data.answers import Answers, align_answers, answers_from_estimate
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.frames import as_labels
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.tagging import Scheme, is_span_tag_set
-from crowdlogic.errors import ConvergenceWarning
+from crowdlogic.errors import ConvergenceWarning, OptionError
 from crowdlogic.metrics.scores import TieCredit, accuracy
 from crowdlogic.metrics.spans import span_scores
 from crowdlogic.numerics.arrays import Floats
+from crowdlogic.truth.accepting import as_answers
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
-from crowdlogic.truth.methods import TruthMethod, infer_truth
+from crowdlogic.truth.methods import TruthMethod, as_truth_method, infer_truth
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,16 +43,28 @@ class MethodResult:
 
 
 def compare_methods(
-    methods: Sequence[TruthMethod],
-    labels: CrowdLabels,
+    methods: Sequence[TruthMethod | str],
+    labels: Any,
     corpus: Corpus | None = None,
     *,
-    gold: Answers | None = None,
+    gold: Any = None,
     fitting: Fitting = DEFAULT_FIT,
 ) -> list[MethodResult]:
-    """Run each method. A fit that does not converge gives no warning; see `estimate.converged`."""
+    """Run each method. A fit that does not converge gives no warning; see `estimate.converged`.
+
+    Args:
+        methods: The methods, or their names.
+        labels: CrowdLabels, or a frame of labels.
+        corpus: The items, for methods that look at words.
+        gold: What is true: Answers, a frame with item and label, {item: class}, or a Corpus with gold.
+        fitting: How to fit.
+    """
+    if isinstance(methods, CrowdLabels) or hasattr(methods, "columns"):
+        raise OptionError("compare_methods: labels where methods are expected. Write compare_methods(methods, labels).")
+    labels = as_labels(labels, "compare_methods")
+    gold = None if gold is None else as_answers(gold, "compare_methods")
     found = []
-    for method in methods:
+    for method in _to_methods(methods):
         begin = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -59,6 +74,12 @@ def compare_methods(
             MethodResult(method.name, estimate, seconds, {} if gold is None else score_estimate(estimate, gold))
         )
     return found
+
+
+def _to_methods(given: Any) -> list[TruthMethod]:
+    """Methods, or their names; one alone is a list of one."""
+    several = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    return [as_truth_method(one) for one in several]
 
 
 def score_estimate(estimate: Estimate, gold: Answers) -> dict[str, float]:

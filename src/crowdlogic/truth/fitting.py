@@ -250,5 +250,7 @@ def empty_estimate(labels: CrowdLabels, name: str) -> Estimate:
 def refuse_anchors(name: str, fitting: Fitting) -> None:
     """Raise an error if a method that cannot use anchors is given any."""
     if fitting.anchors:
-        known = (other for other in TRUTH_METHODS if getattr(TRUTH_METHODS.load(other), "uses_anchors", True))
+        known = (
+            other for other in TRUTH_METHODS.loadable() if getattr(TRUTH_METHODS.load(other), "uses_anchors", True)
+        )
         raise OptionError(f"{name} cannot use anchors. These can: {name_list(known, most=30)}.")

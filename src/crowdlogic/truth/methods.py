@@ -45,15 +45,15 @@ def truth_method(name: str) -> TruthMethod:
     return method
 
 
-def as_truth_method(given: Any) -> TruthMethod:
-    """A truth method as it is, or by its name; what is none is refused in one sentence."""
+def as_truth_method(given: Any, *, option: str = "truth") -> TruthMethod:
+    """A truth method as it is, or by its name; what is none is refused in one sentence. `option` is for messages."""
     if isinstance(given, str):
         return truth_method(given)
     if isinstance(given, type):
-        raise OptionError(f"truth: {given.__name__} is a class. Give a method made of it: {given.__name__}().")
+        raise OptionError(f"{option}: {given.__name__} is a class. Give a method made of it: {given.__name__}().")
     if not isinstance(getattr(given, "name", None), str):
-        raise OptionError(f"truth: {_called(given)} has no name. {WHAT_IT_IS}")
-    _check_signature(given)
+        raise OptionError(f"{option}: {_called(given)} has no name. {WHAT_IT_IS}")
+    _check_signature(given, option)
     method: TruthMethod = given
     return method
 
@@ -74,16 +74,16 @@ def infer_truth(
     return estimate
 
 
-def _check_signature(method: Any) -> None:
+def _check_signature(method: Any, option: str = "truth") -> None:
     """Refuse a method whose `infer` cannot be called as all are."""
     infer = getattr(method, "infer", None)
     if not callable(infer):
-        raise OptionError(f"truth: {_called(method)} has no infer. {WHAT_IT_IS}")
+        raise OptionError(f"{option}: {_called(method)} has no infer. {WHAT_IT_IS}")
     try:
         signature = inspect.signature(infer)
         signature.bind(None, None, fitting=None)
     except TypeError:
-        raise OptionError(f"truth: {_called(method)} has infer{signature}. {WHAT_IT_IS}") from None
+        raise OptionError(f"{option}: {_called(method)} has infer{signature}. {WHAT_IT_IS}") from None
 
 
 def _called(method: Any) -> str:
@@ -107,7 +107,7 @@ def takes_partial_labels(name: str) -> bool:
 
 def applicable_methods(labels: CrowdLabels) -> list[str]:
     """The names of the methods that can take these labels."""
-    suitable = [name for name in TRUTH_METHODS if labels.is_sequential or not needs_sequences(name)]
+    suitable = [name for name in TRUTH_METHODS.loadable() if labels.is_sequential or not needs_sequences(name)]
     return [name for name in suitable if labels.negated is None or takes_partial_labels(name)]
 
 

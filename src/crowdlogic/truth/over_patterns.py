@@ -46,7 +46,7 @@ def infer_patterns(
         dependence: How far labels of one item depend on each other; None keeps the method's own posterior.
     """
     if not fits_over_patterns(method.name):
-        able = name_list((name for name in TRUTH_METHODS if fits_over_patterns(name)), most=20)
+        able = name_list((name for name in TRUTH_METHODS.loadable() if fits_over_patterns(name)), most=20)
         raise OptionError(f"{method.name} needs the items themselves, not patterns. These do not: {able}.")
     engine = pattern_shards(labels, times)
 

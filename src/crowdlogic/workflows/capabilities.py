@@ -82,7 +82,7 @@ def find_capabilities(labels: CrowdLabels, facts: LabelFacts) -> Capabilities:
     suitable, partial = applicable_methods(labels), labels.negated is not None
     refused = {
         name: "it models the tags of sentences" if needs_sequences(name) and not labels.is_sequential else PARTIAL
-        for name in TRUTH_METHODS
+        for name in TRUTH_METHODS.loadable()
         if name not in suitable
     }
     suggested, reason = suggest_method(labels)

@@ -232,7 +232,7 @@ def _choose_method(options: AggregateOptions, engine: Engine) -> tuple[Any, str]
             name, reason = "mace", "most labels are of annotators who only ever give one class"
     TRUTH_METHODS.check(name)
     if not fits_over_engines(name):
-        able = [one for one in TRUTH_METHODS if fits_over_engines(one)]
+        able = [one for one in TRUTH_METHODS.loadable() if fits_over_engines(one)]
         raise OptionError(
             f"{name} needs all labels in memory. Of labels in shards these can be fitted: {name_list(able)}."
         )

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from crowdlogic.classifiers.absent import AbsentClassifier
-from crowdlogic.classifiers.protocol import predict_texts
+from crowdlogic.classifiers.protocol import predict_texts, predict_units
 from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
@@ -250,6 +250,6 @@ def ask_run(folder: str, labels: CrowdLabels, corpus: Corpus) -> ClassifierAnswe
         )
     return ClassifierAnswers(
         predict=lambda texts: predict_texts(run.classifier, texts),
-        units=run.classifier.predict_proba(corpus),
+        units=predict_units(run.classifier, corpus),
         classes=run.estimate.classes,
     )

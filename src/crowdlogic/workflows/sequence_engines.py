@@ -69,7 +69,7 @@ def through_engine(options: AggregateOptions, engine: str, method: Any, labels: 
 
         raise no_shards(engine)
     if not hasattr(method, "infer_over"):
-        able = [name for name in TRUTH_METHODS if hasattr(TRUTH_METHODS.load(name), "infer_over")]
+        able = [name for name in TRUTH_METHODS.loadable() if hasattr(TRUTH_METHODS.load(name), "infer_over")]
         raise OptionError(
             f"{method.name} takes tags of sentences in memory alone. Leave --engine out, or use {' or '.join(able)}."
         )

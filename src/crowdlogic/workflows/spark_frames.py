@@ -53,7 +53,7 @@ def aggregate_spark(
     stated = parse_dependence(dependence)
     chosen: Any = configured_method(method, seed=0, dependence=stated) if isinstance(method, str) else method
     if not hasattr(chosen, "fit_over"):
-        able = name_list((name for name in TRUTH_METHODS if fits_over_engines(name)), most=20)
+        able = name_list((name for name in TRUTH_METHODS.loadable() if fits_over_engines(name)), most=20)
         raise OptionError(f"{chosen.name} needs all labels in memory. These can be fitted over Spark: {able}.")
     from crowdlogic.engines.spark_frames import answer_frame, code_frame
 

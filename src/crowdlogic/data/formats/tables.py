@@ -70,12 +70,7 @@ class TableFormat(FileFormat):
 
     def read_answers(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Answers:
         """Answers from a table with item and label (and p_ columns), or with item and tags."""
-        table, source = self.read_table(file)
-        roles = find_roles(table.columns, columns, where=source.name, gold=True)
-        if "tags" in roles and "label" not in roles:
-            return replace(_answers_from_tags(table, roles, source), at_random=_read_choices(table))
-        require_columns(roles, ("item", "label"), table.columns, source=source, purpose="A file of answers")
-        return replace(_answers_from_labels(table, roles, source), at_random=_read_choices(table))
+        return answers_from_table(*self.read_table(file), columns)
 
     def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> Encoded:  # noqa: ARG002
         """Labels as a long table; for sequences one row per tagged sentence."""
@@ -111,6 +106,15 @@ def require_rows(table: pl.DataFrame, name: str) -> pl.DataFrame:
     if not len(table):
         raise FormatError(f"{name}: a header ({name_list(table.columns)}) and no rows. Give at least one row.")
     return table
+
+
+def answers_from_table(table: pl.DataFrame, source: TableSource, columns: Mapping[str, str] | None = None) -> Answers:
+    """Answers from a table with item and label (and p_ columns), or with item and tags."""
+    roles = find_roles(table.columns, columns, where=source.name, gold=True)
+    if "tags" in roles and "label" not in roles:
+        return replace(_answers_from_tags(table, roles, source), at_random=_read_choices(table))
+    require_columns(roles, ("item", "label"), table.columns, source=source, purpose="A file of answers")
+    return replace(_answers_from_labels(table, roles, source), at_random=_read_choices(table))
 
 
 def _answers_from_tags(table: pl.DataFrame, roles: Mapping[str, str], source: TableSource) -> Answers:

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression, Perceptron, SGDClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression, Perceptron, Ridge, SGDClassifier
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from tests.classifiers.planted_tasks import SmallTask, review_task, scaled_blobs, tag_task
 
@@ -209,7 +211,25 @@ def test_the_estimator_given_is_not_fitted_itself() -> None:
         (
             Perceptron(),
             {},
-            "Perceptron gives no probabilities with these parameters. Change its parameters, or choose another.",
+            "Perceptron gives no probabilities with these parameters. Wrap it, CalibratedClassifierCV(Perceptron()), or "
+            "choose another, such as LogisticRegression().",
+        ),
+        (
+            Ridge(),
+            {},
+            "Ridge is a regression, and no classifier. Choose a classifier, such as LogisticRegression().",
+        ),
+        (
+            TfidfVectorizer(),
+            {},
+            "TfidfVectorizer is no classifier. Put it in a pipeline before one: make_pipeline(TfidfVectorizer(), "
+            "LogisticRegression()).",
+        ),
+        (
+            make_pipeline(TfidfVectorizer(), LinearSVC()),
+            {},
+            "LinearSVC gives no probabilities with these parameters. Wrap it, CalibratedClassifierCV(LinearSVC()), or "
+            "choose another, such as LogisticRegression().",
         ),
         (KNeighborsClassifier(), {}, "KNeighborsClassifier takes no weights of examples"),
     ],

@@ -80,6 +80,20 @@ def test_sentences_are_written_by_suffix(run: Run, tagged: Simulation, out: str)
     assert "span F1" in done.err
 
 
+@pytest.mark.usefixtures("tagged")
+def test_sentences_need_no_tags_to_be_predicted(run: Run) -> None:
+    tagged_lines = Path("test.conll").read_text().splitlines()
+    bare = [line if line.startswith("# id") else line.split(" ")[0] for line in tagged_lines]
+    Path("bare.conll").write_text("\n".join(bare) + "\n")
+
+    with_tags = run("predict", "model", "test.conll", "-o", "p.conll")
+    without = run("predict", "model", "bare.conll", "-o", "q.conll")
+
+    assert (with_tags.code, without.code) == (0, 0)
+    assert Path("q.conll").read_text() == Path("p.conll").read_text()
+    assert "span F1" not in without.err
+
+
 def test_facts_about_new_items_come_with_them(run: Run) -> None:
     made = simulate_sentiment(2, items=100, test_items=20, annotators=8, labels_per_item=3)
     write_simulated(made)

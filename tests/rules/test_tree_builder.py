@@ -32,6 +32,12 @@ REFUSED = [
     ('1: A(X) -> B("x', 14, 'the quote " is never closed on this line.'),
     ("1: A(X) /* -> B(X)", 9, "the comment /* is never closed."),
     ("1: A(X) -> B(?)", 14, "unexpected character '?'."),
+    (
+        " ?: A(X) -> B(X)",
+        2,
+        "a weight is a number, and no '?'. Give each rule one; all are learnt with --set learn_weights=true (in Python "
+        "LogicLNCL(learn_weights=True)).",
+    ),
     ("1: A(X, $) -> B(X)", 9, "a '$' begins the name of a group, such as $BEGIN."),
     ("A(X) -> B(X)", 1, "a rule needs a weight in front (1.0: ...), or a full stop at its end to be hard."),
     ("1: A(X) -> B(X) .", 17, "a weight in front and a full stop at the end: a rule is either weighted or hard."),

@@ -228,9 +228,23 @@ def _check_estimator(estimator: Any, *, refit: bool | None) -> None:
     """Refuse an estimator without `predict_proba` or sample weights."""
     name = type(estimator).__name__
     if not hasattr(estimator, "predict_proba"):
-        raise OptionError(
-            f"{name} gives no probabilities with these parameters. Change its parameters, or choose another."
-        )
+        raise OptionError(_why_no_probabilities(estimator, name))
     if refit is False and not hasattr(estimator, "partial_fit"):
         raise OptionError(f"{name} has no partial_fit. Leave refit out, or set it to true.")
     sample_weight_name(estimator)
+
+
+def _why_no_probabilities(estimator: Any, name: str) -> str:
+    """What an estimator without `predict_proba` is, and what to use instead."""
+    from sklearn.base import is_regressor
+
+    if not hasattr(estimator, "predict"):
+        return (
+            f"{name} is no classifier. Put it in a pipeline before one: make_pipeline({name}(), LogisticRegression())."
+        )
+    if is_regressor(estimator):
+        return f"{name} is a regression, and no classifier. Choose a classifier, such as LogisticRegression()."
+    return (
+        f"{name} gives no probabilities with these parameters. Wrap it, CalibratedClassifierCV({name}()), or choose "
+        f"another, such as LogisticRegression()."
+    )

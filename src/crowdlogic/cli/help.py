@@ -54,6 +54,10 @@ def value_type(parameter: Any) -> str | None:
     return str(getattr(kind, "__name__", None) or getattr(kind, "name", "")).split(" ")[0].lower()
 
 
+ELSEWHERE = {("doctor", "--items"): "It looks at one file; ask it of the items, too: crowdlogic doctor ITEMS."}
+"""Options of other commands that people try on one, and what to do instead."""
+
+
 def describe_usage_problem(problem: Any) -> str:
     """A wrong command line in one sentence, with the nearest option and where to look."""
     context = getattr(problem, "ctx", None)
@@ -62,6 +66,8 @@ def describe_usage_problem(problem: Any) -> str:
     if wrong is None or context is None:
         said = problem.format_message().replace("Value error, ", "").rstrip(".")
         return f"{said}{'' if said.endswith('?') else '.'} See {where} --help."
+    if (context.info_name, wrong) in ELSEWHERE:
+        return f"{where} has no option {wrong}. {ELSEWHERE[context.info_name, wrong]}"
     names = [name for one in context.command.params for name in (*one.opts, *one.secondary_opts)]
     known = [name for name in names if name.startswith("-")]
     return f"{where} has no option {wrong}.{did_you_mean(wrong, known)} See {where} --help."

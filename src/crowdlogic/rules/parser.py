@@ -188,6 +188,11 @@ def _describe_character(place: Place) -> str:
         return f"the quote {rest[0]} is never closed on this line."
     if rest[:1] == "$":
         return "a '$' begins the name of a group, such as $BEGIN."
+    if rest[:1] == "?" and not place.text[: place.column - 1].strip():
+        return (
+            "a weight is a number, and no '?'. Give each rule one; all are learnt with --set learn_weights=true (in "
+            "Python LogicLNCL(learn_weights=True))."
+        )
     return f"unexpected character {rest[:1]!r}."
 
 

@@ -142,3 +142,23 @@ def test_conll_without_tokens_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(OptionError, match=r"CoNLL needs the tokens"):
         write_estimate(tmp_path / "o.conll", estimate)  # type: ignore[arg-type]
+
+
+def test_tokens_without_tags_are_sentences_without_gold(tmp_path: Path) -> None:
+    corpus = read_corpus(write(tmp_path, "n.conll", "# id = first\nNew\nYork\n\nParis\n"))
+
+    assert corpus.items.to_list() == ["first", "1"]
+    assert corpus.tokens == ("New", "York", "Paris")
+    assert corpus.offsets is not None
+    assert corpus.offsets.tolist() == [0, 2, 3]
+    assert corpus.gold is None
+
+
+def test_a_token_without_a_tag_among_tagged_ones_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FormatError) as caught:
+        read_corpus(write(tmp_path, "n.conll", "New\nYork B-LOC\n"))
+
+    assert str(caught.value) == (
+        f"{tmp_path}/n.conll, line 2: 2 columns where the first line has 1. Give every token the same number of tags, "
+        f"? for not seen."
+    )

@@ -41,9 +41,9 @@ class Conll(FileFormat):
         return _crowd_from_columns(parse_columns(file.content, file.name), options.classes)
 
     def read_corpus(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Corpus:
-        """Tokens, and gold from the one column of tags."""
+        """Tokens, and gold from the one column of tags, where there is one."""
         _refuse_columns(file, columns)
-        return corpus_from_columns(parse_columns(file.content, file.name))
+        return corpus_from_columns(parse_columns(file.content, file.name, untagged=True))
 
     def read_answers(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Answers:
         """The one column of tags as answers."""
@@ -132,7 +132,10 @@ def _suspicious_columns(columns: ConllColumns) -> tuple[str, ...]:
 
 
 def corpus_from_columns(columns: ConllColumns) -> Corpus:
-    """Tokens and gold of a file with one column of tags."""
+    """Tokens and gold of a file with one column of tags; tokens alone of a file with none."""
+    tokens = tuple(columns.tokens.to_list())
+    if not len(columns.annotators):
+        return Corpus(columns.items, tokens=tokens, offsets=columns.offsets)
     if len(columns.annotators) != 1:
         raise FormatError(
             f"{columns.name}: {pluralise(len(columns.annotators), 'column')} of tags where one is expected (token "
@@ -141,7 +144,6 @@ def corpus_from_columns(columns: ConllColumns) -> Corpus:
         )
     source = TableSource(columns.name, word="line", numbers=columns.lines)
     gold, classes = code_labels(columns.tags.set(columns.tags == NOT_SEEN, None), source, None)
-    tokens = tuple(columns.tokens.to_list())
     return Corpus(columns.items, tokens=tokens, offsets=columns.offsets, classes=classes, gold=gold)
 
 

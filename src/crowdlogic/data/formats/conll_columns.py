@@ -48,8 +48,14 @@ class ConllColumns:
     lines: Ints
 
 
-def parse_columns(content: bytes, name: str) -> ConllColumns:
-    """Parse a CoNLL file of any number of columns of tags. `name` is what messages call it."""
+def parse_columns(content: bytes, name: str, *, untagged: bool = False) -> ConllColumns:
+    """Parse a CoNLL file of any number of columns of tags.
+
+    Args:
+        content: What the file holds.
+        name: What messages call it.
+        untagged: Whether tokens may have no tags at all.
+    """
     raw = content.removeprefix(b"\xef\xbb\xbf")
     try:
         text = raw.decode("utf-8")
@@ -64,7 +70,7 @@ def parse_columns(content: bytes, name: str) -> ConllColumns:
     if not len(rows):
         raise FormatError(f"{name}: the file is empty. CoNLL has a token and its tags on each line.")
     fields = lines.gather(rows).str.split(" ")
-    width = _width(fields, rows, name)
+    width = _width(fields, rows, name, least=1 if untagged else 2)
     flat = fields.explode()
     is_tag = np.arange(len(flat)) % width != 0
     offsets = _offsets(blank, rows)
@@ -87,9 +93,9 @@ def _comments(lines: Names, blank: Bools) -> Bools:
     return marked
 
 
-def _width(fields: pl.Series, content: Ints, name: str) -> int:
+def _width(fields: pl.Series, content: Ints, name: str, *, least: int) -> int:
     widths = fields.list.len().to_numpy().astype(np.int64)
-    if widths[0] < 2:
+    if widths[0] < least:
         raise FormatError(f"{name}, line {content[0] + 1}: a token without a tag. Give each token at least one tag.")
     wrong = np.flatnonzero(widths != widths[0])
     if len(wrong):

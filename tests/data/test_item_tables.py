@@ -36,9 +36,9 @@ def test_a_frame_of_tokens_is_a_corpus_of_sentences_with_tags_by_any_name() -> N
     ("frame", "message"),
     [
         (
-            pl.DataFrame({"item": ["a"], "inhalt": ["b"]}),
-            "the table: no column for the text among item, inhalt. A table of items needs: item, text. Rename the column "
-            '(text, content, review, comment, ...) or name it: columns={"text": "NAME"}.',
+            pl.DataFrame({"item": ["a"], "inhalt": ["b"], "datum": ["c"]}),
+            "the table: no column for the text among item, inhalt, datum. A table of items needs: item, text. Rename the "
+            'column (text, content, review, comment, ...) or name it: columns={"text": "NAME"}.',
         ),
         (
             pl.DataFrame({"item": ["a", "b"], "text": ["b", None]}),
@@ -74,3 +74,11 @@ def test_comments_that_differ_between_the_labels_of_an_item_are_no_texts() -> No
     )
 
     assert texts_of_labels(table, TableSource("t")) is None
+
+
+def test_of_two_columns_the_other_is_the_text() -> None:
+    found = corpus_from_frame(pl.DataFrame({"Ticket": ["t1"], "item": ["u"]}).rename({"Ticket": "What they wrote"}))
+
+    assert found.texts == ("t1",)
+    with pytest.raises(CrowdLogicError, match="no column for the text among item, one, two"):
+        corpus_from_frame(pl.DataFrame({"item": ["u"], "one": ["a"], "two": ["b"]}))

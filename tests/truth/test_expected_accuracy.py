@@ -72,12 +72,12 @@ def test_the_sentence_says_how_many_and_by_what() -> None:
     found = accuracy_interval(0.83, n=1000, calibration=CALIBRATION)
 
     assert describe_mistakes(found) == (
-        "78 to 262 of 1,000 labels are likely wrong, if annotators share their mistakes as in eleven public data sets "
+        "78 to 262 of 1,000 labels are likely wrong, if your annotators made the same mistakes as often as those of eleven public data sets "
         "(fewer if they err independently). To know better, check 30 items at random and give them with --anchors: that "
         "narrows it to about ±80."
     )
     assert describe_mistakes(accuracy_interval(0.9, n=30, calibration=CALIBRATION), "tag") == (
-        "0 to 7 of 30 tags are likely wrong, if annotators share their mistakes as in eleven public data sets."
+        "0 to 7 of 30 tags are likely wrong, if your annotators made the same mistakes as often as those of eleven public data sets."
     )
     checked = accuracy_interval(0.83, n=1000, calibration=replace(CALIBRATION, anchors=40))
     assert describe_mistakes(checked) == (

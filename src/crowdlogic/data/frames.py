@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from crowdlogic.data.intake.building import build_labels
 from crowdlogic.data.intake.columns import find_roles, require_columns
-from crowdlogic.data.intake.contract import Duplicates, Intake, TableSource
+from crowdlogic.data.intake.contract import FRAME_NAME, Duplicates, Intake, TableSource
 from crowdlogic.data.intake.dataframes import to_column, to_polars
 from crowdlogic.data.intake.odd_labels import odd_classes, unused_confidence
 from crowdlogic.data.intake.sequences import build_sequences
@@ -25,7 +25,7 @@ from crowdlogic.data.names import as_text
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import LabelError, OptionError, name_list
 
-FRAME = TableSource("the table", in_memory=True)
+FRAME = TableSource(FRAME_NAME, in_memory=True)
 LISTS = TableSource("the lists", in_memory=True)
 EMPTY = pl.List(pl.String)
 LABEL_ROLES = ("item", "annotator", "label", "negated", "weight", "time", "kind")

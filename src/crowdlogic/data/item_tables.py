@@ -29,10 +29,15 @@ def corpus_from_frame(frame: Any, *, columns: Mapping[str, str] | None = None) -
 
 
 def corpus_from_table(table: pl.DataFrame, source: TableSource, columns: Mapping[str, str] | None = None) -> Corpus:
-    """Texts from a table with item and text, sentences from one with tokens; gold from a label or tags."""
+    """Texts from a table with item and text, sentences from one with tokens; gold from a label or tags.
+
+    Of two columns, the one that is not the item is the text, whatever it is called.
+    """
     roles = find_roles(table.columns, columns, where=source.name, gold=True)
     if "tokens" in roles:
         return corpus_from_records(table.to_dicts(), source, columns)
+    if "item" in roles and "text" not in roles and not columns and len(table.columns) == 2:
+        roles = {**roles, "text": next(name for name in table.columns if name != roles["item"])}
     require_columns(roles, ("item", "text"), table.columns, source=source, purpose="A table of items")
     texts = table[roles["text"]].cast(pl.String)
     if texts.null_count():

@@ -107,7 +107,8 @@ def describe_spans(estimate: Estimate) -> str:
     wrong = float((1.0 - confidence).sum())
     return (
         f"{approximate(wrong).capitalize()} of {len(spans):,} spans are likely wrong (boundaries or type), if "
-        f"annotators share their mistakes as in a public data set of named entities; check some at random to be sure."
+        f"your annotators made the same mistakes as often as those of a public data set of named entities; check some "
+        f"at random to be sure."
     )
 
 
@@ -115,7 +116,7 @@ def describe_source(calibration: Calibration) -> str:
     """What a confidence rests on, in words."""
     if calibration.anchors:
         return f"judging by {pluralise(calibration.anchors, 'item')} checked at random"
-    return f"if annotators share their mistakes as in {calibration.source}"
+    return f"if your annotators made the same mistakes as often as those of {calibration.source}"
 
 
 def _uncertain(estimate: Estimate) -> Floats:

@@ -86,7 +86,7 @@ def test_numbers_with_a_hole_are_still_whole() -> None:
         ),
         (
             rows(annotator=["a", "a", "a"]),
-            'the table, row 1: annotator \'a\' labels item \'u\' again, with another label than in row 0. Say whether the first, the last or each counts: duplicates="first", "last" or "keep".',
+            'the table, row 1: annotator \'a\' labels item \'u\' again, with another label than in row 0. Say whether the first, the last or each counts: from_frame with duplicates="first", "last" or "keep".',
         ),
         (
             rows(weight=[1.0, float("nan"), float("inf")]),

@@ -74,7 +74,7 @@ def test_the_error_for_repeats_that_differ_says_how_many_agree_and_what_to_choos
     assert str(caught.value) == (
         "the table, row 2: annotator 'a' labels item 'u' again, with another label than in row 0. Of 3 rows that "
         "repeat an item and annotator, 2 give the same label and 1 another. Say whether the first, the last or each "
-        'counts: duplicates="first", "last" or "keep".'
+        'counts: from_frame with duplicates="first", "last" or "keep".'
     )
 
 

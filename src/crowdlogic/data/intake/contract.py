@@ -40,6 +40,10 @@ class Duplicates(StrEnum):
             raise OptionError(f"duplicates: {name!r} is none of {', '.join(cls)}.") from None
 
 
+FRAME_NAME = "the table"
+"""What messages call a frame of Python."""
+
+
 @dataclass(frozen=True, eq=False)
 class TableSource:
     """Where rows come from, and how a person would count them.

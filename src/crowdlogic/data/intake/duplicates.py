@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from crowdlogic.data.intake.contract import Duplicates, TableSource, row_error
+from crowdlogic.data.intake.contract import FRAME_NAME, Duplicates, TableSource, row_error
 from crowdlogic.data.names import Names
 from crowdlogic.errors import DataError
 from crowdlogic.numerics.arrays import Bools, Ints, stable_order
@@ -89,6 +89,7 @@ def _contradiction(
     repeats = f"Of {count:,} {source.word}s that repeat an item and annotator, {same:,} give the same label and "
     counted = f"{repeats}{len(differs):,} another. " if same else ""
     choices = source.advise("--duplicates first, last or keep", 'duplicates="first", "last" or "keep"')
+    choices = f"from_frame with {choices}" if source.name == FRAME_NAME else choices
     return row_error(
         source, place[differs], what, f"{counted}Say whether the first, the last or each counts: {choices}."
     )

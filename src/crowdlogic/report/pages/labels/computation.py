@@ -16,7 +16,6 @@ from crowdlogic.data.wording import approximate, percent, pluralise
 from crowdlogic.metrics.calibration import TIE_TOLERANCE
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.sums import sum_by
-from crowdlogic.report.calibration_words import describe_calibration
 from crowdlogic.report.context import Context
 from crowdlogic.report.findings import (
     Histogram,
@@ -30,7 +29,7 @@ from crowdlogic.report.findings import (
 from crowdlogic.report.inputs import ReportInputs
 from crowdlogic.report.pages.labels.findings import LabelFindings, Threshold
 from crowdlogic.report.pages.labels.items import show_items
-from crowdlogic.truth.expected_accuracy import expected_accuracy
+from crowdlogic.truth.expected_accuracy import describe_source, expected_accuracy
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 """Confidences below which checking is priced."""
@@ -247,7 +246,7 @@ def _likely_wrong(inputs: ReportInputs, total: float, label: str) -> str:
     share = f"{few:,} to {many:,}" if few < many else f"{many:,}"
     known = n - expected.n
     unknown = f" whose truth is not known (that of {known:,} is)" if known else ""
-    rests_on = describe_calibration(expected.calibration)
+    rests_on = describe_source(expected.calibration)
     return f"{share} of {pluralise(expected.n, label)}{unknown} are likely wrong, {rests_on}"
 
 

@@ -18,7 +18,6 @@ from crowdlogic.metrics.scores import TieCredit, accuracy
 from crowdlogic.metrics.spans import span_scores
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.intervals import credible_interval
-from crowdlogic.report.calibration_words import describe_calibration
 from crowdlogic.report.context import Context
 from crowdlogic.report.findings import (
     Quantity,
@@ -38,6 +37,7 @@ from crowdlogic.report.pages.overview.findings import (
     Score,
     Setting,
 )
+from crowdlogic.truth.expected_accuracy import describe_source
 from crowdlogic.truth.majority import MajorityVote
 
 LEVEL = 0.95
@@ -94,7 +94,7 @@ def compute_overview(context: Context) -> OverviewFindings:
         n_gold=int(inputs.known.sum()),
         calibration=calibration_bins(inputs),
         calibration_error=error,
-        confidence_source=None if estimate.calibration is None else describe_calibration(estimate.calibration),
+        confidence_source=None if estimate.calibration is None else describe_source(estimate.calibration),
         findings=sort_by_importance(findings),
     )
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.workflows.method_comparison import CompareOptions, compare_truth_methods
 
 CSV = "item,annotator,label\nu,a,x\nu,b,x\nu,c,y\nv,a,y\nv,b,x\nw,a,\n"
@@ -48,3 +49,18 @@ def test_methods_side_by_side_agree_as_often_as_their_answers_do() -> None:
     ]  # fmt: skip
     assert [row[0] for row in table.rows] == list(compared.figures()) == ["majority", "dawid-skene"]
     assert table.rows[1][2] == f"{100 * same:.2f} %"
+
+
+def test_a_method_of_another_package_that_is_not_there_is_left_out_with_a_notice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    everything = [one.name for one in compare_truth_methods(CompareOptions(labels="l.csv", methods=["all"])).results]
+    monkeypatch.setitem(TRUTH_METHODS._places, "shares", "statistics:Shares")
+
+    compared = compare_truth_methods(CompareOptions(labels="l.csv", methods=["all"]))
+
+    assert [one.name for one in compared.results] == everything
+    assert compared.notices[0] == (
+        "The truth method 'shares' was added as statistics:Shares, but statistics has no Shares. Correct its place. "
+        "It is left out."
+    )

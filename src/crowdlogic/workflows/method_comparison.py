@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from crowdlogic.errors import CrowdLogicWarning
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.truth.warning_signs import warning_signs
 from crowdlogic.workflows.aggregate import FitOptions, describe_estimate, read_for_fit
 from crowdlogic.workflows.tables import ResultTable, percent
 from crowdlogic.workflows.truth_methods import (
+    collect_warnings,
     configured_method,
     methods_to_compare,
     parse_dependence,
@@ -94,18 +96,25 @@ def compare_truth_methods(options: CompareOptions) -> MethodComparison:
     from crowdlogic.truth.comparison import compare_methods, pairwise_agreement
 
     crowd, gold, fitting = read_for_fit(options)
-    names = methods_to_compare(options.methods, crowd.labels, option="--methods", anchored=options.anchors is not None)
+    anchored = options.anchors is not None
+    with collect_warnings(CrowdLogicWarning) as left_out:
+        names = methods_to_compare(options.methods, crowd.labels, option="--methods", anchored=anchored)
     dependence = parse_dependence(options.dependence)
     methods = [configured_method(name, seed=options.seed, dependence=dependence) for name in names]
     results = compare_methods(methods, crowd.labels, crowd.corpus, gold=gold, fitting=fitting)
     agreement = pairwise_agreement(results)
-    default = suggest_method(crowd.labels, anchored=options.anchors is not None)[0]
+    default = suggest_method(crowd.labels, anchored=anchored)[0]
     signs = (sign for one in results for sign in warning_signs(crowd.labels, one.estimate))
     return MethodComparison(
         results=results,
         agreement=agreement,
         default=default,
-        notices=(*crowd.labels.intake.messages(), *dict.fromkeys(signs), *_disagreement(results, agreement, default)),
+        notices=(
+            *left_out,
+            *crowd.labels.intake.messages(),
+            *dict.fromkeys(signs),
+            *_disagreement(results, agreement, default),
+        ),
     )
 
 

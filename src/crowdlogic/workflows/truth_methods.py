@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -96,11 +96,16 @@ def _name_truths(known: Answers, labels: CrowdLabels) -> dict[Any, Any]:
     return {item: tags[begin:end] for item, (begin, end) in zip(known.items.to_list(), bounds, strict=True)}
 
 
-@contextmanager
-def collect_convergence_warnings() -> Iterator[list[str]]:
+def collect_convergence_warnings() -> AbstractContextManager[list[str]]:
     """A list that holds, after the block, what fits within it warned about, each sentence once."""
+    return collect_warnings(ConvergenceWarning)
+
+
+@contextmanager
+def collect_warnings(kind: type[Warning]) -> Iterator[list[str]]:
+    """A list that holds, after the block, the sentences of warnings of that kind, each once."""
     messages: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", ConvergenceWarning)
+        warnings.simplefilter("always", kind)
         yield messages
     messages.extend(dict.fromkeys(str(warning.message) for warning in caught))

@@ -20,14 +20,13 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.engines.engine import Engine
 from crowdlogic.numerics.checks import check_amounts
 from crowdlogic.numerics.convergence import Convergence
-from crowdlogic.truth.accepting import takes_frames
-from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
+from crowdlogic.truth.fitting import Fitting
 from crowdlogic.truth.ibcc import IBCC
-from crowdlogic.truth.word_hmm import fit_word_hmm, require_sequences
+from crowdlogic.truth.word_hmm import FitsSequences, fit_word_hmm, require_sequences
 
 
 @dataclass(frozen=True)
-class BSCSeq:
+class BSCSeq(FitsSequences):
     """Bayesian sequence combination with sequential annotators ([SG19]).
 
     Attributes:
@@ -53,25 +52,15 @@ class BSCSeq:
     def __post_init__(self) -> None:
         check_amounts(self, positive=("diagonal", "spread", "transition_count", "word_count"))
 
-    @takes_frames
-    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:
-        """Iterate forward-backward and the updates until the bound converges, then take the best valid path."""
-        return self._fit(labels, corpus, fitting)
-
-    def infer_over(
-        self, engine: Engine, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT
-    ) -> Estimate:
-        """`infer` with the arranged tags in the shards of an engine."""
-        return self._fit(labels, corpus, fitting, engine)
-
     def arrange(self, labels: CrowdLabels) -> CrowdLabels:
         """The tags as its shards hold them: each annotator once for every previous tag."""
         require_sequences(self.name, labels)
         return by_previous_tag(labels)
 
-    def _fit(
+    def fit_tags(
         self, labels: CrowdLabels, corpus: Corpus | None, fitting: Fitting, engine: Engine | None = None
     ) -> Estimate:
+        """Fit, in the threads of this process or over an engine."""
         require_sequences(self.name, labels)
         check_size(self.name, len(labels.annotators) * labels.n_classes, labels.n_classes)
         model = Sequential(self.diagonal, self.spread)

@@ -19,14 +19,13 @@ from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.engines.engine import Engine
 from crowdlogic.numerics.checks import check_amounts
 from crowdlogic.numerics.convergence import Convergence
-from crowdlogic.truth.accepting import takes_frames
 from crowdlogic.truth.dawid_skene import DawidSkene
-from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
-from crowdlogic.truth.word_hmm import fit_word_hmm
+from crowdlogic.truth.fitting import Fitting
+from crowdlogic.truth.word_hmm import FitsSequences, fit_word_hmm
 
 
 @dataclass(frozen=True)
-class HMMCrowd:
+class HMMCrowd(FitsSequences):
     """A hidden Markov model with annotators ([NWLNL17]).
 
     Attributes:
@@ -51,24 +50,10 @@ class HMMCrowd:
     def __post_init__(self) -> None:
         check_amounts(self, not_negative=("smoothing", "trust"), positive=("transition_count", "word_count"))
 
-    @takes_frames
-    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:
-        """Iterate forward-backward and the updates until the bound converges, then take the best valid path."""
-        return self._fit(labels, corpus, fitting)
-
-    def infer_over(
-        self, engine: Engine, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT
-    ) -> Estimate:
-        """`infer` with the arranged tags in the shards of an engine."""
-        return self._fit(labels, corpus, fitting, engine)
-
-    def arrange(self, labels: CrowdLabels) -> CrowdLabels:
-        """The tags as its shards hold them: as they are."""
-        return labels
-
-    def _fit(
+    def fit_tags(
         self, labels: CrowdLabels, corpus: Corpus | None, fitting: Fitting, engine: Engine | None = None
     ) -> Estimate:
+        """Fit, in the threads of this process or over an engine."""
         require_whole_labels(labels, self.name)
         model = ClassAccuracy(self.smoothing, self.trust)
         return fit_word_hmm(self, labels, corpus, model=model, first=DawidSkene(), fitting=fitting, engine=engine)

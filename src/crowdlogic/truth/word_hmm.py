@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from crowdlogic.errors import OptionError
 from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.store.checkpoints import State
+from crowdlogic.truth.accepting import takes_frames
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate, iterate, starting_beliefs
 from crowdlogic.truth.methods import TruthMethod
 
@@ -100,20 +101,31 @@ class WordHMM:
         return self.chain.decode(self.unary(state), state)
 
 
-class SequenceMethod(Protocol):
-    """A method for tags of sentences that can be fitted wherever the shards are."""
+class FitsSequences:
+    """`infer` and `infer_over` of methods for tags of sentences, which have `fit_tags`."""
 
-    @property
-    def name(self) -> str:
-        """The method's name."""
+    name: ClassVar[str]
 
-    def arrange(self, labels: CrowdLabels) -> CrowdLabels:
-        """The tags as its shards hold them."""
+    @takes_frames
+    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:
+        """Iterate forward-backward and the updates until the bound converges, then take the best valid path."""
+        return self.fit_tags(labels, corpus, fitting)
 
     def infer_over(
         self, engine: Engine, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT
     ) -> Estimate:
         """`infer` with the arranged tags in the shards of an engine."""
+        return self.fit_tags(labels, corpus, fitting, engine)
+
+    def arrange(self, labels: CrowdLabels) -> CrowdLabels:
+        """The tags as its shards hold them."""
+        return labels
+
+    def fit_tags(
+        self, labels: CrowdLabels, corpus: Corpus | None, fitting: Fitting, engine: Engine | None = None
+    ) -> Estimate:
+        """Fit, in the threads of this process or over an engine."""
+        raise NotImplementedError
 
 
 def fit_word_hmm(

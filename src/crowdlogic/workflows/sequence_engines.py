@@ -14,7 +14,7 @@ from crowdlogic.engines.coded import ROWS, write_coded
 from crowdlogic.errors import OptionError
 from crowdlogic.registry import ENGINES, TRUTH_METHODS
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
-from crowdlogic.truth.word_hmm import SequenceMethod
+from crowdlogic.truth.word_hmm import FitsSequences
 
 if TYPE_CHECKING:
     from crowdlogic.workflows.aggregate import AggregateOptions
@@ -32,7 +32,7 @@ class ThroughEngine:
         beside: The file beside which the shards are, until the fit is done.
     """
 
-    method: SequenceMethod
+    method: FitsSequences
     engine: str
     workers: int = 2
     address: str | None = None

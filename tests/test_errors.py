@@ -1,6 +1,19 @@
 from __future__ import annotations
 
-from crowdlogic.errors import DataError, FormatError, OptionError, RuleError, did_you_mean, name_list, shorten
+from pathlib import Path
+
+import pytest
+
+from crowdlogic.errors import (
+    DataError,
+    FormatError,
+    OptionError,
+    RuleError,
+    did_you_mean,
+    name_list,
+    require_kind,
+    shorten,
+)
 
 
 def test_hints_and_lists_for_messages() -> None:
@@ -17,3 +30,10 @@ def test_a_message_is_short_whatever_it_quotes() -> None:
         assert str(kind(f"f.csv, row 3: {value} is no label. Correct it.")).startswith("f.csv, row 3: xxx")
         assert str(kind(f"f.csv, row 3: {value} is no label. Correct it.")).endswith("x is no label. Correct it.")
     assert shorten("a" * 1000) == "a" * 1000
+
+
+def test_another_kind_than_expected_is_one_sentence() -> None:
+    require_kind("run", (str, Path), "load_run", "Name the folder.")
+
+    with pytest.raises(OptionError, match=r"^load_run: int cannot be used here\. Name the folder\.$"):
+        require_kind(7, (str, Path), "load_run", "Name the folder.")

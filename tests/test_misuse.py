@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
 import crowdlogic as cl
+from crowdlogic import metrics, rules
 from crowdlogic.errors import name_list
 from crowdlogic.registry import CLASSIFIERS, TRUTH_METHODS
 from crowdlogic.truth.methods import WHAT_IT_IS
@@ -81,6 +83,51 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     (
         lambda: cl.LogicLNCL().fit(CORPUS, LABELS, rules=7),
         "rules: int where rules are expected. Give their text, a list of texts, or read_rules('my.rules').",
+    ),
+    (
+        lambda: cl.LogicLNCL(limits={"epochs": 5}).fit(CORPUS, LABELS),
+        "limits: dict cannot be used here. Write limits=TrainingLimits(epochs=5).",
+    ),
+    (
+        lambda: cl.LogicLNCL().fit(CORPUS, LABELS, vocabulary={"Shouting": len}),
+        "vocabulary: dict cannot be used here. Make one: words = Vocabulary(); words.predicate('Shouting')(function); then vocabulary=words.",
+    ),
+    (
+        lambda: cl.LogicLNCL().fit(CORPUS, LABELS, anchors="gold.csv"),
+        "fit: anchors are a str. Give a dictionary item -> true class: {'t1': 'billing'}.",
+    ),
+    (
+        lambda: cl.LogicLNCL().fit(CORPUS, LABELS, dev=["a text"]),
+        "fit: dev is a list. Give a frame of item, text and label (the truth), or a Corpus with gold.",
+    ),
+    (
+        lambda: cl.LogicLNCL().fit(CORPUS, LABELS, save=True),
+        "fit: save: bool cannot be used here. Name a new folder: save='run'.",
+    ),
+    (lambda: cl.load_run(None), "load_run: NoneType cannot be used here. Name the folder: load_run('run')."),
+    (
+        lambda: cl.write_estimate(cl.MajorityVote().infer(LABELS), "e.csv"),
+        "write_estimate: Estimate cannot be used here. The file comes first, then what goes into it.",
+    ),
+    (
+        lambda: cl.annotator_table(LABELS, np.zeros(3)),
+        "annotator_table: ndarray cannot be used here. Write annotator_table(labels, method.infer(labels)).",
+    ),
+    (
+        lambda: metrics.accuracy(cl.MajorityVote().infer(LABELS), np.zeros(1)),
+        "scores: Estimate cannot be used here. Give arrays of class codes, gold first, then the answers. An estimate is scored by truth.compare_methods(labels, ['ensemble'], gold={'t1': 'billing'}).",
+    ),
+    (
+        lambda: cl.Ensemble([cl.DawidSkene()]),
+        "ensemble: half: list cannot be used here. Give a number.",
+    ),
+    (
+        lambda: rules.estimate_weights("1.0: Label(S, 'x')", LABELS),
+        "estimate_weights: str cannot be used here. Ground the rules first: Projector(rules=...).ground(...).",
+    ),
+    (
+        lambda: rules.check(7),
+        "rules: int cannot be used here. Give the text of rules, or what parse_rules or read_rules made of it.",
     ),
     (lambda: cl.DawidSkene(smoothing=-1), "dawid-skene: smoothing must be 0 or more, not -1."),
     (

@@ -24,6 +24,19 @@ import difflib
 from collections.abc import Iterable, Sequence
 
 
+def require_kind(value: object, kind: type | tuple[type, ...], where: str, remedy: str) -> None:
+    """Refuse what is of another kind than expected, in one sentence.
+
+    Args:
+        value: What was given.
+        kind: What it must be.
+        where: The function or the option that it was given to.
+        remedy: What to give instead.
+    """
+    if not isinstance(value, kind):
+        raise OptionError(f"{where}: {type(value).__name__} cannot be used here. {remedy}")
+
+
 def did_you_mean(name: str, known: Sequence[str]) -> str:
     """A hint for a message: " Did you mean 'x'?", or nothing when nothing is near."""
     close = difflib.get_close_matches(name, known, n=1)

@@ -19,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.data.corpus import documents
+from crowdlogic.data.frames import from_frame
 from crowdlogic.data.simulate import simulate_sentiment
 from crowdlogic.errors import CorpusError, CrowdLogicWarning, OptionError
 from crowdlogic.learning.algorithm import LogicLNCL
@@ -26,8 +27,10 @@ from crowdlogic.learning.method import FitMixin, LearningMethod, TrainingData, a
 from crowdlogic.learning.saved_run import load_run
 from crowdlogic.learning.stopping.protocol import TrainingLimits
 from crowdlogic.registry import LEARNING_METHODS
+from crowdlogic.rules.checking import check
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.rules.projection.projector import Projector
 
 MADE = simulate_sentiment(3, items=40, annotators=6, test_items=20)
 RULES = parse_rules("1.0: include contrast('but')")
@@ -181,9 +184,33 @@ def test_texts_without_names_beside_mixed_rows_are_refused() -> None:
     rows = MADE.labels.to_frame().sample(fraction=1, shuffle=True, seed=1)
     method = LogicLNCL(limits=TrainingLimits(epochs=1))
 
-    with pytest.raises(CorpusError, match=r"which text is whose cannot be told\. Give a dictionary item -> text, or"):
+    with pytest.raises(
+        CorpusError, match=r"which text is whose cannot be told\. Give a frame with item and text, or a dict"
+    ):
         method.fit(list(MADE.corpus.texts or ()), rows)
-    method.fit(list(MADE.corpus.texts or ()), MADE.labels)  # whose order can be seen: labels.items
+    with pytest.raises(CorpusError, match="which text is whose cannot be told"):
+        method.fit(list(MADE.corpus.texts or ()), from_frame(rows))
+    method.fit(list(MADE.corpus.texts or ()), MADE.labels)
+
+
+def test_dev_may_be_a_frame_and_known_truths_a_series() -> None:
+    test = MADE.test
+    gold = [test.classes[int(code)] for code in np.asarray(test.gold)]
+    frame = pd.DataFrame({"item": test.items.to_list(), "text": test.texts, "label": gold})
+    known = pd.Series({MADE.corpus.items[0]: MADE.labels.classes[0]})
+    method = LogicLNCL(limits=TrainingLimits(epochs=1))
+
+    found = method.fit(MADE.corpus, MADE.labels, dev=frame, anchors=known)
+
+    whole = method.fit(MADE.corpus, MADE.labels, dev=test, anchors=known.to_dict())
+    np.testing.assert_array_equal(found.epoch.q_f, whole.epoch.q_f)
+
+
+def test_rules_may_be_text_wherever_they_are_taken() -> None:
+    text = "1.0: include contrast('but')"
+
+    assert check(text) == check(RULES)
+    assert Projector(rules=text).rules.statements == RULES.statements
 
 
 @pytest.mark.parametrize("rules", [["1.0: include contrast('but')"], ("1.0: include contrast('but')",)], ids=str)

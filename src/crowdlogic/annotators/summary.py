@@ -12,7 +12,7 @@ from crowdlogic.annotators.verdicts.scores import LEVEL
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.frames import as_labels
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.errors import DataError, OptionError
+from crowdlogic.errors import DataError, OptionError, require_kind
 
 
 def annotator_table(labels: CrowdLabels, estimate: Estimate, *, level: float = LEVEL) -> pl.DataFrame:
@@ -38,6 +38,7 @@ def annotator_table(labels: CrowdLabels, estimate: Estimate, *, level: float = L
     if not 0 < level < 1:
         raise OptionError(f"level must lie between 0 and 1, not at {level}.")
     labels, estimate = as_labels(labels, "annotator_table"), getattr(estimate, "estimate", estimate)
+    require_kind(estimate, Estimate, "annotator_table", "Write annotator_table(labels, method.infer(labels)).")
     if len(estimate.beliefs) != labels.n_units or len(estimate.annotators) != len(labels.annotators):
         raise DataError("The estimate is not of these labels. Give the labels it was made from.")
     judged = judge_annotators(labels, estimate)

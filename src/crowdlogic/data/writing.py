@@ -12,18 +12,20 @@ from crowdlogic.data.files import STANDARD_STREAM, write_bytes, write_folder, wr
 from crowdlogic.data.formats.detection import find_format
 from crowdlogic.data.formats.protocol import Encoded
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.errors import OptionError
+from crowdlogic.errors import OptionError, require_kind
 
 
 def write_labels(
     path: str | Path, labels: CrowdLabels, *, corpus: Corpus | None = None, format: str | None = None
 ) -> None:
     """Write labels as a long table, or (sentences with tokens) as CoNLL with one column per annotator."""
+    _require_path(path, "write_labels")
     write_encoded(path, find_format(path, format).encode_labels(labels, corpus, str(path)))
 
 
 def write_corpus(path: str | Path, corpus: Corpus, *, format: str | None = None) -> None:
     """Write a corpus with its gold: a table of texts; CoNLL, jsonl or parquet for sentences."""
+    _require_path(path, "write_corpus")
     write_encoded(path, find_format(path, format).encode_corpus(corpus, str(path)))
 
 
@@ -31,12 +33,19 @@ def write_estimate(
     path: str | Path, estimate: Estimate, *, corpus: Corpus | None = None, format: str | None = None
 ) -> None:
     """Write answers: a table for documents; CoNLL, jsonl or parquet of tags for sentences."""
+    _require_path(path, "write_estimate")
     write_encoded(path, find_format(path, format).encode_estimate(estimate, corpus, str(path)))
 
 
 def write_table(path: str | Path, table: pl.DataFrame, *, format: str | None = None) -> None:
     """Write a table as csv, tsv, parquet or jsonl, by suffix."""
+    _require_path(path, "write_table")
     write_encoded(path, find_format(path, format).encode_table(table, str(path)))
+
+
+def _require_path(path: object, function: str) -> None:
+    """Refuse what is written where the file should be named: the two are easily swapped."""
+    require_kind(path, (str, Path), function, "The file comes first, then what goes into it.")
 
 
 def write_encoded(path: str | Path, encoded: Encoded) -> None:

@@ -33,7 +33,7 @@ from crowdlogic.classifiers.protocol import ChainClassifier, predict, predict_te
 from crowdlogic.data.chain_beliefs import ChainBeliefs
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import find_codes
-from crowdlogic.errors import OptionError
+from crowdlogic.errors import OptionError, require_kind
 from crowdlogic.learning.confidence import answer_sharpness
 from crowdlogic.learning.evidence import BIT, CrowdEvidence, Evidence, RuleEvidence, difference, left_over
 from crowdlogic.learning.learned import Learned
@@ -75,6 +75,8 @@ def explain(learned: Learned, item: Any, *, calibrated: bool = True) -> Evidence
         item: The item's name.
         calibrated: Whether the stated confidence is explained; else what was learnt.
     """
+    one = "Name one item; for several, learning.explain_all(learned, items)."
+    require_kind(item, (str, int, float, np.generic), "explain", one)
     return explain_all(learned, [item], calibrated=calibrated)[0]
 
 

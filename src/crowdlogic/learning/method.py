@@ -12,12 +12,12 @@ from typing import Any, Protocol
 from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.frames import as_labels
-from crowdlogic.data.item_tables import texts_beside_labels
+from crowdlogic.data.item_tables import corpus_from_frame, texts_beside_labels
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import sort_naturally
 from crowdlogic.data.new_items import has_names, to_corpus
 from crowdlogic.data.wording import pluralise
-from crowdlogic.errors import CorpusError, CrowdLogicWarning, OptionError, RuleError, name_list
+from crowdlogic.errors import CorpusError, CrowdLogicWarning, OptionError, RuleError, name_list, require_kind
 from crowdlogic.learning.checkpoint import FitCheckpoint
 from crowdlogic.learning.epoch import EpochCallback
 from crowdlogic.learning.learned import Learned
@@ -90,9 +90,9 @@ class FitMixin:
         *,
         rules: RuleSet | str | Path | Sequence[str] | None = None,
         vocabulary: Vocabulary | None = None,
-        dev: Corpus | None = None,
-        watched: Mapping[str, Corpus] | None = None,
-        anchors: Mapping[Any, Any] | None = None,
+        dev: Any = None,
+        watched: Mapping[str, Any] | None = None,
+        anchors: Any = None,
         save: str | Path | None = None,
         checkpoint: FitCheckpoint | None = None,
         callback: EpochCallback | None = None,
@@ -119,10 +119,13 @@ class FitMixin:
             labels=labels,
             rules=as_rules(rules),
             vocabulary=vocabulary,
-            dev=dev,
-            watched=watched or {},
-            anchors=anchors,
+            dev=_as_scored(dev, "dev"),
+            watched={name: _as_scored(one, "watched") for name, one in (watched or {}).items()},
+            anchors=_as_known(anchors),
         )
+        require_kind(save or "", (str, Path), "fit: save", "Name a new folder: save='run'.")
+        require_kind(self.limits, TrainingLimits, "limits", "Write limits=TrainingLimits(epochs=5).")
+        require_kind(vocabulary or Vocabulary(), Vocabulary, "vocabulary", OWN_PREDICATE)
         method: LearningMethod = with_named_classifier(self)
         if save is None:
             learned = method.learn(data, checkpoint=checkpoint, callback=callback)
@@ -133,6 +136,34 @@ class FitMixin:
         for one in learned.teacher.notices(learned.task.corpus):
             warnings.warn(one.line, CrowdLogicWarning, stacklevel=2)
         return learned
+
+
+OWN_PREDICATE = "Make one: words = Vocabulary(); words.predicate('Shouting')(function); then vocabulary=words."
+"""How predicates are brought, for messages."""
+
+
+def _as_scored(items: Any, what: str) -> Any:
+    """Items with gold: a corpus, or a frame of item, text and label."""
+    if items is None or isinstance(items, Corpus):
+        return items
+    if hasattr(items, "columns") and not isinstance(items, type):
+        return corpus_from_frame(items)
+    raise CorpusError(
+        f"fit: {what} is a {type(items).__name__}. Give a frame of item, text and label (the truth), or a Corpus with "
+        f"gold."
+    )
+
+
+def _as_known(anchors: Any) -> Mapping[Any, Any] | None:
+    """Item -> true class: a dictionary, or a series with the items as its index."""
+    if anchors is None or isinstance(anchors, Mapping):
+        return anchors
+    if hasattr(anchors, "index") and hasattr(anchors, "to_dict") and not hasattr(anchors, "columns"):
+        found: dict[Any, Any] = anchors.to_dict()
+        return found
+    raise OptionError(
+        f"fit: anchors are a {type(anchors).__name__}. Give a dictionary item -> true class: {{'t1': 'billing'}}."
+    )
 
 
 def as_rules(rules: Any) -> RuleSet | None:
@@ -168,19 +199,19 @@ def to_training_set(corpus: Any, labels: Any) -> tuple[Corpus, CrowdLabels]:
             "fit: the frame of labels has no text beside them, or several for one item. Give the items, too: "
             "fit(items, labels)."
         )
-    if beside is None and not isinstance(labels, CrowdLabels):
+    if beside is None:
         _require_order(corpus, given)
     return (to_training_items(corpus, given) if beside is None else beside), given
 
 
 def _require_order(corpus: Any, labels: CrowdLabels) -> None:
-    """Refuse texts without names beside a frame whose rows are mixed: which text is whose cannot be told."""
+    """Refuse texts without names beside labels whose items are mixed: which text is whose cannot be told."""
     if has_names(corpus) or sort_naturally(labels.items) == labels.items.to_list():
         return
     raise CorpusError(
-        f"fit: texts without names, and the rows of labels do not come in the order of their items "
-        f"({name_list(labels.items[:3])}, ...): which text is whose cannot be told. Give a dictionary item -> text, or "
-        f"a frame with item and text."
+        f"fit: texts without names, and the labels do not come in the order of their items "
+        f"({name_list(labels.items[:3])}, ...): which text is whose cannot be told. Give a frame with item and text, "
+        f"or a dictionary item -> text, such as dict(zip(labels.items, texts))."
     )
 
 

@@ -21,7 +21,7 @@ from crowdlogic.classifiers.absent import AbsentClassifier
 from crowdlogic.classifiers.protocol import PROGRESS, Architecture, Classifier
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.errors import FormatError, OptionError
+from crowdlogic.errors import FormatError, OptionError, require_kind
 from crowdlogic.learning.confidence import PredictionScale, PredictionScales
 from crowdlogic.learning.epoch import NUMBERS, VIEWS, Epoch, HistoryRow
 from crowdlogic.learning.evidence import Evidence
@@ -214,17 +214,18 @@ def load_run(folder: str | Path, *, vocabulary: Vocabulary | None = None, classi
             about new items to use in place of the run's own.
         classifier: The classifier's options, where the run cannot carry them because Python made a part of them.
     """
+    require_kind(folder, (str, Path), "load_run", "Name the folder: load_run('run').")
     home, record = Path(folder), read_run(folder)
     with reading(home):
         architecture = _read_architecture(home, record)
-        if classifier is not None:
-            architecture = _take_classifier(home, record, classifier)
         teacher = _read_teacher(home, record, vocabulary)
         model = _read_annotator_model(record)
         outcome = _read_outcome(record, teacher, model)
         scales = _read_scales(record)
         for row in record.audit:
             decode_record(RuleAudit, row, RULES)
+    if classifier is not None:
+        architecture = _take_classifier(home, record, classifier)
     learned = Learned(
         estimate=record.estimate,
         classifier=_load_classifier(home, architecture, record),

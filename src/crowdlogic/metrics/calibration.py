@@ -12,7 +12,7 @@ import numpy as np
 
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import Beliefs
-from crowdlogic.errors import DataError, OptionError
+from crowdlogic.errors import DataError, OptionError, require_kind
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.logspace import safe_log
 
@@ -87,8 +87,17 @@ def tie_credit(gold: Ints, beliefs: Beliefs) -> Floats:
     return np.asarray(_at(best, gold) / np.maximum(best.sum(axis=1), 1))
 
 
+SCORED = (
+    "Give arrays of class codes, gold first, then the answers. An estimate is scored by "
+    "truth.compare_methods(labels, ['ensemble'], gold={'t1': 'billing'})."
+)
+"""What scores are made from, for messages."""
+
+
 def find_scored(gold: Ints, other: Ints | Beliefs, what: str) -> Bools:
     """scored[i], whether unit i has gold; an error unless there is one of `other` for every unit."""
+    for given in (gold, other):
+        require_kind(given, np.ndarray, "scores", SCORED)
     if len(gold) != len(other):
         raise DataError(f"{len(gold):,} gold classes and {len(other):,} {what}. Give one of each for every unit.")
     return np.asarray(gold != UNKNOWN)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from crowdlogic.errors import OptionError
+from crowdlogic.errors import OptionError, require_kind
 
 
 def check_amounts(options: Any, *, not_negative: tuple[str, ...] = (), positive: tuple[str, ...] = ()) -> None:
@@ -19,6 +19,7 @@ def check_amounts(options: Any, *, not_negative: tuple[str, ...] = (), positive:
     """
     for name in (*not_negative, *positive):
         value = getattr(options, name)
+        require_kind(value, (int, float, np.number), f"{options.name}: {name}", "Give a number.")
         if not np.isfinite(value) or value < 0 or (value == 0 and name in positive):
             least = "more than 0" if name in positive else "0 or more"
             raise OptionError(f"{options.name}: {name} must be {least}, not {value}.")

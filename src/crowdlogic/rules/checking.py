@@ -14,6 +14,7 @@ from crowdlogic.data.names import Classes
 from crowdlogic.errors import RuleError
 from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.findings import Finding, Severity, error, find_problems, warning
+from crowdlogic.rules.parser import parse_if_text
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.predicates.definition import Kind, Role
 from crowdlogic.rules.syntax import (
@@ -32,7 +33,7 @@ from crowdlogic.rules.variables import find_predicate, variable_kinds
 
 
 def check(
-    rules: RuleSet,
+    rules: RuleSet | str,
     *,
     classes: Classes | None = None,
     vocabulary: Vocabulary | None = None,
@@ -41,13 +42,13 @@ def check(
     """Everything wrong or odd about the rules, in the order of the file.
 
     Args:
-        rules: What was read.
+        rules: What was read, or the text of rules.
         classes: The classes of the task; without them, class constants go unchecked.
         vocabulary: The predicates; the built-in ones when not given.
         corpus: The items; with them, rules that do not fit the items or never ground are found.
     """
     words = vocabulary or Vocabulary()
-    plain = expand(rules, classes)
+    plain = expand(parse_if_text(rules), classes)
     found = [finding for rule in plain.rules for finding in find_problems(rule, words, classes)]
     if corpus is not None:
         found += [finding for rule in plain.rules for finding in _find_misfits(rule, words, corpus)]

@@ -12,7 +12,7 @@ from pathlib import Path
 from lark import Lark, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 from lark.exceptions import UnexpectedEOF
 
-from crowdlogic.errors import MissingDataError, RuleError
+from crowdlogic.errors import MissingDataError, RuleError, require_kind
 from crowdlogic.rules.nearby_files import find_nearby, read_nearby
 from crowdlogic.rules.places import Place, rule_error
 from crowdlogic.rules.syntax import Constant, IncludedSet, Rule, RuleSet
@@ -124,6 +124,14 @@ def parse_rules(text: str, *, source: str = "the rules", folder: Path | None = N
         folder: Where `include 'file'` and word lists look; without it, files cannot be included.
     """
     return _Reading(folder).assemble(text, source, folder)
+
+
+def parse_if_text(rules: RuleSet | str) -> RuleSet:
+    """Rules as they are, or from their text; anything else is refused in one sentence."""
+    if isinstance(rules, str):
+        return parse_rules(rules)
+    require_kind(rules, RuleSet, "rules", "Give the text of rules, or what parse_rules or read_rules made of it.")
+    return rules
 
 
 def read_rules(path: str | Path, *, allow_outside: bool = False) -> RuleSet:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from crowdlogic.data.estimate import Beliefs
-from crowdlogic.errors import OptionError
+from crowdlogic.errors import OptionError, require_kind
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.rules.blocks import Block, DistanceTable, Predictions, distances, tabulate
 from crowdlogic.rules.grounding import GroundRule, GroundRules
@@ -89,6 +89,7 @@ def estimate_weights(
         smoothing: Applications that are added half held, half violated, so that a rule that was seen twice is not
             trusted fully.
     """
+    require_kind(ground, GroundRules, "estimate_weights", "Ground the rules first: Projector(rules=...).ground(...).")
     if beliefs.shape != (ground.corpus.n_units, len(ground.classes)):
         raise OptionError(
             f"beliefs have the shape {beliefs.shape}; the grounded rules need "

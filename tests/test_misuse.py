@@ -115,7 +115,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: metrics.accuracy(cl.MajorityVote().infer(LABELS), np.zeros(1)),
-        "scores: Estimate cannot be used here. Give arrays of class codes, gold first, then the answers. An estimate is scored by truth.compare_methods(labels, ['ensemble'], gold={'t1': 'billing'}).",
+        "scores: Estimate cannot be used here. Give arrays of class codes, gold first, then the answers. An estimate is scored by truth.compare_methods(['ensemble'], labels, gold={'t1': 'billing'}).",
     ),
     (
         lambda: cl.Ensemble([cl.DawidSkene()]),

@@ -11,6 +11,7 @@ _INFER = "crowdlogic.Ensemble().infer(labels), or another method such as crowdlo
 _FIT = "crowdlogic.LogicLNCL('linear').fit(items, labels), with save='run' to keep it"
 _RULES = "learned.rule_table(), of what fit or crowdlogic.load_run('run') gave: a verdict on each rule"
 _REPORT = "crowdlogic.report_to_html('labels.csv'), or of a run: crowdlogic.report_to_html('run')"
+_SCORE = "crowdlogic.truth.compare_methods(['ensemble', 'majority'], labels, gold={'t1': 'billing'})"
 _LABELS = "crowdlogic.read_labels('labels.csv'), or of a frame: crowdlogic.from_frame(frame)"
 
 __all__, __getattr__, __dir__ = lazy_exports(
@@ -21,6 +22,8 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "aggregate_labels": _INFER,
         "audit": _RULES,
         "audit_rules": _RULES,
+        "compare": _SCORE,
+        "evaluate": _SCORE,
         "explain": "learned.explain(item), of what fit or crowdlogic.load_run('run') gave; print it",
         "fit": _FIT,
         "from_pandas": _LABELS,
@@ -28,6 +31,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "infer": _INFER,
         "load": "crowdlogic.load_run('run'), or crowdlogic.load_estimate(folder)",
         "make_report": _REPORT,
+        "score": _SCORE,
         "predict": "learned.predict(texts), of what fit or crowdlogic.load_run('run') gave",
         "read_csv": _LABELS,
         "read_frame": _LABELS,

@@ -89,7 +89,7 @@ def tie_credit(gold: Ints, beliefs: Beliefs) -> Floats:
 
 SCORED = (
     "Give arrays of class codes, gold first, then the answers. An estimate is scored by "
-    "truth.compare_methods(labels, ['ensemble'], gold={'t1': 'billing'})."
+    "truth.compare_methods(['ensemble'], labels, gold={'t1': 'billing'})."
 )
 """What scores are made from, for messages."""
 

@@ -78,7 +78,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.expected_accuracy(pl.DataFrame({"item": ["u"]})),
-        "expected_accuracy: DataFrame where an estimate is expected. Write expected_accuracy(infer_calibrated('ensemble', labels)).",
+        "expected_accuracy: DataFrame cannot be used here. Write expected_accuracy(infer_calibrated('ensemble', labels)).",
     ),
     (
         lambda: cl.LogicLNCL().fit(CORPUS, LABELS, rules=7),
@@ -127,7 +127,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: rules.check(7),
-        "rules: int cannot be used here. Give the text of rules, or what parse_rules or read_rules made of it.",
+        "rules: int where rules are expected. Give their text, a list of texts, or read_rules('my.rules').",
     ),
     (lambda: cl.DawidSkene(smoothing=-1), "dawid-skene: smoothing must be 0 or more, not -1."),
     (

@@ -165,3 +165,15 @@ def test_what_a_packed_file_may_unpack_to_is_an_option(run: Run, monkeypatch: py
     assert (
         nonsense.err == "crowdlogic: --max-unpacked: 'many' is no size. Write a number of bytes, such as 500M or 8G.\n"
     )
+
+
+@pytest.mark.parametrize(("command", "threads"), [("aggregate", "1"), ("train", "None")])
+def test_only_commands_that_learn_start_threads_for_large_matrices(command: str, threads: str) -> None:
+    code = (
+        "import os; os.environ.pop('OPENBLAS_NUM_THREADS', None); from crowdlogic.cli.app import load_command; "
+        f"load_command('{command}'); print(os.environ.get('OPENBLAS_NUM_THREADS'))"
+    )
+
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert found.stdout.strip() == threads

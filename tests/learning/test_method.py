@@ -23,12 +23,12 @@ from crowdlogic.data.frames import from_frame
 from crowdlogic.data.simulate import simulate_sentiment
 from crowdlogic.errors import CorpusError, CrowdLogicWarning, OptionError
 from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.method import FitMixin, LearningMethod, TrainingData, as_rules
+from crowdlogic.learning.method import FitMixin, LearningMethod, TrainingData
 from crowdlogic.learning.saved_run import load_run
 from crowdlogic.learning.stopping.protocol import TrainingLimits
 from crowdlogic.registry import LEARNING_METHODS
 from crowdlogic.rules.checking import check
-from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.parser import as_rules, parse_rules
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.projection.projector import Projector
 

@@ -17,13 +17,13 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import sort_naturally
 from crowdlogic.data.new_items import has_names, to_corpus
 from crowdlogic.data.wording import pluralise
-from crowdlogic.errors import CorpusError, CrowdLogicWarning, OptionError, RuleError, name_list, require_kind
+from crowdlogic.errors import CorpusError, CrowdLogicWarning, OptionError, name_list, require_kind
 from crowdlogic.learning.checkpoint import FitCheckpoint
 from crowdlogic.learning.epoch import EpochCallback
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.stopping.protocol import TrainingLimits
 from crowdlogic.registry import CLASSIFIERS
-from crowdlogic.rules.parser import parse_rules, read_rules
+from crowdlogic.rules.parser import as_rules
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.syntax import RuleSet
 
@@ -164,24 +164,6 @@ def _as_known(anchors: Any) -> Mapping[Any, Any] | None:
     raise OptionError(
         f"fit: anchors are a {type(anchors).__name__}. Give a dictionary item -> true class: {{'t1': 'billing'}}."
     )
-
-
-def as_rules(rules: Any) -> RuleSet | None:
-    """Rules as they are, from their text or texts, or from their file."""
-    if rules is None or isinstance(rules, RuleSet):
-        return rules
-    if isinstance(rules, Path):
-        return read_rules(rules)
-    if isinstance(rules, list | tuple) and all(isinstance(one, str) for one in rules):
-        rules = "\n".join(rules)
-    if not isinstance(rules, str):
-        raise RuleError(
-            f"rules: {type(rules).__name__} where rules are expected. Give their text, a list of texts, or "
-            f"read_rules('my.rules')."
-        )
-    if rules.strip().endswith(".rules") and "\n" not in rules.strip():
-        raise RuleError(f"rules: {rules!r} names a file. Read it: rules=read_rules({rules!r}).")
-    return parse_rules(rules)
 
 
 def to_training_set(corpus: Any, labels: Any) -> tuple[Corpus, CrowdLabels]:

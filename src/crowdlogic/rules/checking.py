@@ -14,7 +14,7 @@ from crowdlogic.data.names import Classes
 from crowdlogic.errors import RuleError
 from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.findings import Finding, Severity, error, find_problems, warning
-from crowdlogic.rules.parser import parse_if_text
+from crowdlogic.rules.parser import as_rules
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.predicates.definition import Kind, Role
 from crowdlogic.rules.syntax import (
@@ -48,7 +48,7 @@ def check(
         corpus: The items; with them, rules that do not fit the items or never ground are found.
     """
     words = vocabulary or Vocabulary()
-    plain = expand(parse_if_text(rules), classes)
+    plain = expand(as_rules(rules) or RuleSet(()), classes)
     found = [finding for rule in plain.rules for finding in find_problems(rule, words, classes)]
     if corpus is not None:
         found += [finding for rule in plain.rules for finding in _find_misfits(rule, words, corpus)]

@@ -5,6 +5,7 @@ A rule file never runs code: the grammar has no way to say it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 from lark import Lark, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 from lark.exceptions import UnexpectedEOF
 
-from crowdlogic.errors import MissingDataError, RuleError, require_kind
+from crowdlogic.errors import MissingDataError, RuleError
 from crowdlogic.rules.nearby_files import find_nearby, read_nearby
 from crowdlogic.rules.places import Place, rule_error
 from crowdlogic.rules.syntax import Constant, IncludedSet, Rule, RuleSet
@@ -126,12 +127,22 @@ def parse_rules(text: str, *, source: str = "the rules", folder: Path | None = N
     return _Reading(folder).assemble(text, source, folder)
 
 
-def parse_if_text(rules: RuleSet | str) -> RuleSet:
-    """Rules as they are, or from their text; anything else is refused in one sentence."""
-    if isinstance(rules, str):
-        return parse_rules(rules)
-    require_kind(rules, RuleSet, "rules", "Give the text of rules, or what parse_rules or read_rules made of it.")
-    return rules
+def as_rules(rules: RuleSet | str | Path | Sequence[str] | None) -> RuleSet | None:
+    """Rules as they are, from their text or texts, or from their file; anything else is refused in one sentence."""
+    if rules is None or isinstance(rules, RuleSet):
+        return rules
+    if isinstance(rules, Path):
+        return read_rules(rules)
+    if isinstance(rules, list | tuple) and all(isinstance(one, str) for one in rules):
+        rules = "\n".join(rules)
+    if not isinstance(rules, str):
+        raise RuleError(
+            f"rules: {type(rules).__name__} where rules are expected. Give their text, a list of texts, or "
+            f"read_rules('my.rules')."
+        )
+    if rules.strip().endswith(".rules") and "\n" not in rules.strip():
+        raise RuleError(f"rules: {rules!r} names a file. Read it: rules=read_rules({rules!r}).")
+    return parse_rules(rules)
 
 
 def read_rules(path: str | Path, *, allow_outside: bool = False) -> RuleSet:

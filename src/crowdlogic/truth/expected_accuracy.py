@@ -16,7 +16,7 @@ import numpy as np
 from crowdlogic.data.estimate import Calibration, Estimate
 from crowdlogic.data.span_confidence import span_confidence
 from crowdlogic.data.wording import approximate, pluralise
-from crowdlogic.errors import OptionError
+from crowdlogic.errors import require_kind
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.student import student_quantile
 
@@ -65,11 +65,8 @@ def expected_accuracy(estimate: Estimate) -> ExpectedAccuracy | None:
         estimate: What a method believes; of the outcome of a training, its estimate.
     """
     estimate = getattr(estimate, "estimate", estimate)
-    if not isinstance(estimate, Estimate):
-        raise OptionError(
-            f"expected_accuracy: {type(estimate).__name__} where an estimate is expected. Write "
-            f"expected_accuracy(infer_calibrated('ensemble', labels))."
-        )
+    stated = "Write expected_accuracy(infer_calibrated('ensemble', labels))."
+    require_kind(estimate, Estimate, "expected_accuracy", stated)
     confidence = _uncertain(estimate)
     if estimate.calibration is None or not len(confidence):
         return None

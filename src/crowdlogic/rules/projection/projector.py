@@ -30,7 +30,7 @@ from crowdlogic.numerics.logspace import LOG_ZERO, normalise, safe_log
 from crowdlogic.rules.blocks import Predictions
 from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.grounding import GroundRules, ground_rules
-from crowdlogic.rules.parser import parse_if_text
+from crowdlogic.rules.parser import as_rules
 from crowdlogic.rules.potentials import Pairs, PerUnit, Potentials, check_per_unit, potentials
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.projection.chain import chain_potentials, is_chain, project_marginals, project_path
@@ -119,8 +119,7 @@ class Projector:
     def __post_init__(self) -> None:
         if not (np.isfinite(self.strength) and self.strength >= 0):
             raise OptionError(f"strength: {self.strength} is not a number of 0 or more.")
-        if isinstance(self.rules, str):
-            object.__setattr__(self, "rules", parse_if_text(self.rules))
+        object.__setattr__(self, "rules", as_rules(self.rules))
         find_preset(self.preset)
         check_per_unit(self.per_unit)
         if isinstance(self.transitions, str) and self.transitions != ESTIMATED:

@@ -18,14 +18,14 @@ def test_codes_stand_for_names_in_order_of_first_appearance(values: list[str | N
     assert found.to_list() == list(dict.fromkeys(value for value in values if value is not None))
 
 
-@given(st.lists(st.text(max_size=3), min_size=1, max_size=60), st.sampled_from(["few", "many", "large"]))
+@given(st.lists(st.text(max_size=3), min_size=1, max_size=60), st.sampled_from(["tables", "kernel"]))
 def test_quicker_ways_code_alike(values: list[str], way: str) -> None:
     series = pl.Series(values, dtype=pl.String)
-    quick = names._encode_few if way == "few" else names._encode_many
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(names, "LARGE", 0 if way == "large" else 10**6)
-        quick_codes, quick_names = quick(series)
+        patch.setattr(names, "MANY", 0)
+        patch.setattr(names, "LARGE", 0 if way == "kernel" else 10**6)
+        quick_codes, quick_names = encode(series)
 
     codes, found = encode(series)
     np.testing.assert_array_equal(quick_codes, codes)
@@ -43,13 +43,24 @@ def test_many_texts_are_coded_in_order_of_first_appearance(distinct: int) -> Non
     assert found.gather(codes).to_list() == values
 
 
+def test_hashes_that_fall_into_one_slot_are_told_apart() -> None:
+    hashes = np.array([7, 3, 7, 5, 3, 9, 7], dtype=np.uint64)  # all below 2^60: the first table has one slot for them
+
+    codes, rows = names._number_hashes(hashes)
+
+    assert codes.tolist() == [0, 1, 0, 2, 1, 3, 0]
+    assert rows.tolist() == [0, 1, 3, 5]
+
+
 def test_texts_that_share_a_hash_are_still_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     def clash(self: pl.Series, seed: int = 0) -> pl.Series:
         return pl.Series([0] * len(self) if seed == 0 else range(len(self)), dtype=pl.UInt64)
 
     monkeypatch.setattr(pl.Series, "hash", clash)
 
-    codes, found = names._encode_many(pl.Series(["a", "b", "a"]))
+    monkeypatch.setattr(names, "MANY", 0)
+
+    codes, found = encode(pl.Series(["a", "b", "a"]))
 
     assert codes.tolist() == [0, 1, 0]
     assert found.to_list() == ["a", "b"]

@@ -12,15 +12,23 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from crowdlogic.numerics.arrays import Ints
 
 Names: TypeAlias = pl.Series
 ClassName: TypeAlias = str | int | bool
 Classes: TypeAlias = tuple[ClassName, ...]
+Hashes: TypeAlias = NDArray[np.uint64]
 
 MANY = 20_000
 """From this many texts on, hashes are compared instead of texts."""
+
+MOST_SLOT_BITS = 22
+"""A hash table has at most 2 to the power of this many slots, which takes 32 MB."""
+
+SCATTER = np.uint64(0x9E3779B97F4A7C15)
+"""An odd number: multiplied by it, hashes stay distinct and fall into other slots."""
 
 LARGE = 5_000_000
 """From this many rows on, the compiled kernel is quicker than polars even with the time that numba takes to load."""
@@ -29,43 +37,52 @@ LARGE = 5_000_000
 def encode(values: Names) -> tuple[Ints, Names]:
     """Codes in order of first appearance, and the names behind them. A missing value has the code -1."""
     if values.null_count() == 0 and len(values) >= MANY and values.dtype == pl.String:
-        return _encode_few(values) if _repeats_much(values) else _encode_many(values)
+        return _encode_hashes(values)
     names = values.drop_nulls().unique(maintain_order=True)
     return find(values, names), names
 
 
-def _repeats_much(values: Names) -> bool:
-    """Whether the first rows suggest that there are few names, such as those of classes and annotators."""
-    return values.head(MANY).n_unique() < MANY // 8
-
-
-def _encode_few(values: Names) -> tuple[Ints, Names]:
-    """`encode` for few names in many rows, none of which is missing."""
-    names = values.unique(maintain_order=True)
-    return values.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int32), names
-
-
-def _encode_many(values: Names) -> tuple[Ints, Names]:
-    """`encode` for many texts: code their 64-bit hashes, then check every text against its name.
+def _encode_hashes(values: Names) -> tuple[Ints, Names]:
+    """`encode` for many texts, none of them missing: code their 64-bit hashes, then check every text against its name.
 
     Two texts that share a hash are next to impossible (1 in 10 million at 2 million names), but then `encode`
     must still be right, so the check falls back to comparing texts.
     """
-    codes, rows = _number_hashes(values.hash(seed=0))
+    codes, rows = _number_hashes(values.hash(seed=0).to_numpy())
     second_hash = values.hash(seed=1).to_numpy()
     if (second_hash[rows][codes] != second_hash).any():
-        return _encode_few(values)
+        names = values.unique(maintain_order=True)
+        return find(values, names), names
     return codes, values.gather(rows)
 
 
-def _number_hashes(hashes: pl.Series) -> tuple[Ints, Ints]:
+def _number_hashes(hashes: Hashes) -> tuple[Ints, Ints]:
     """codes[n] of every hash in order of first appearance, and rows[c], the row in which code c appears first."""
     if len(hashes) >= LARGE:
         from crowdlogic.numerics.kernels import first_appearance_codes
 
-        return first_appearance_codes(hashes.to_numpy())
-    codes = find(hashes, hashes.unique(maintain_order=True))
-    return codes, np.flatnonzero(np.diff(np.maximum.accumulate(codes), prepend=-1))
+        return first_appearance_codes(hashes)
+    first = _first_rows(hashes)
+    rows = np.flatnonzero(first == np.arange(len(first)))
+    code_of_row = np.empty(len(first), dtype=np.int32)  # only those of `rows` are filled in, and only they are asked
+    code_of_row[rows] = np.arange(len(rows), dtype=np.int32)
+    return code_of_row[first], rows
+
+
+def _first_rows(hashes: Hashes) -> Ints:
+    """first[n], the first row with the hash of row n: a hash table whose slots are filled all at once.
+
+    Every slot keeps the first row that falls into it; rows with another hash than that go on to a table of their own.
+    """
+    bits = min(len(hashes).bit_length(), MOST_SLOT_BITS)
+    slot = (hashes >> np.uint64(64 - bits)).view(np.int64)
+    table = np.empty(1 << bits, dtype=np.int64)
+    table[slot[::-1]] = np.arange(len(hashes) - 1, -1, -1)  # of several writes the last stays: that of the first row
+    first = table[slot]
+    others = np.flatnonzero(hashes[first] != hashes)
+    if len(others):
+        first[others] = others[_first_rows(hashes[others] * SCATTER)]
+    return first
 
 
 def find(values: Names, names: Names) -> Ints:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from crowdlogic.data import names
 from crowdlogic.data.names import encode, find, sort_classes, sort_naturally
+from crowdlogic.numerics import first_appearance
 
 
 @given(st.lists(st.one_of(st.none(), st.text(max_size=3)), max_size=30))
@@ -24,7 +25,7 @@ def test_quicker_ways_code_alike(values: list[str], way: str) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(names, "MANY", 0)
-        patch.setattr(names, "LARGE", 0 if way == "kernel" else 10**6)
+        patch.setattr(first_appearance, "LARGE", 0 if way == "kernel" else 10**6)
         quick_codes, quick_names = encode(series)
 
     codes, found = encode(series)
@@ -41,15 +42,6 @@ def test_many_texts_are_coded_in_order_of_first_appearance(distinct: int) -> Non
 
     assert found.to_list() == list(dict.fromkeys(values))
     assert found.gather(codes).to_list() == values
-
-
-def test_hashes_that_fall_into_one_slot_are_told_apart() -> None:
-    hashes = np.array([7, 3, 7, 5, 3, 9, 7], dtype=np.uint64)  # all below 2^60: the first table has one slot for them
-
-    codes, rows = names._number_hashes(hashes)
-
-    assert codes.tolist() == [0, 1, 0, 2, 1, 3, 0]
-    assert rows.tolist() == [0, 1, 3, 5]
 
 
 def test_texts_that_share_a_hash_are_still_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:

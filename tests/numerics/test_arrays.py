@@ -28,6 +28,14 @@ def test_equal_keys_keep_their_order(largest: int) -> None:
     np.testing.assert_array_equal(key, before)
 
 
+def test_keys_whose_upper_bits_are_in_order_are_sorted_below_them() -> None:
+    key = np.repeat(np.arange(100), 5) * 70_000 + np.random.default_rng(0).integers(3, size=500)
+
+    order = stable_order(key)
+
+    assert order.tolist() == sorted(range(500), key=lambda row: (int(key[row]), row))
+
+
 def test_no_keys_and_one_key_are_sorted() -> None:
     assert stable_order(np.zeros(0, dtype=np.int64)).tolist() == []
     assert stable_order(np.array([3])).tolist() == [0]

@@ -82,6 +82,7 @@ def load_command(name: str) -> Any:
         os.environ.setdefault("_RJEM_MALLOC_CONF", "thp:always")  # polars' memory in large pages: 0.05 s a million rows
     module = import_module(f"crowdlogic.cli.{name}")
     gc.freeze()  # what is loaded stays, so Python need not look through it for cycles when it ends: 0.06 s
+    gc.enable()
     group = getattr(module, "app", None)
     if group is None:
         group = typer.Typer(add_completion=False, rich_markup_mode=None)

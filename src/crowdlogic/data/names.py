@@ -12,26 +12,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from crowdlogic.numerics.arrays import Ints
+from crowdlogic.numerics.first_appearance import code_hashes
 
 Names: TypeAlias = pl.Series
 ClassName: TypeAlias = str | int | bool
 Classes: TypeAlias = tuple[ClassName, ...]
-Hashes: TypeAlias = NDArray[np.uint64]
 
 MANY = 20_000
 """From this many texts on, hashes are compared instead of texts."""
-
-MOST_SLOT_BITS = 22
-"""A hash table has at most 2 to the power of this many slots, which takes 32 MB."""
-
-SCATTER = np.uint64(0x9E3779B97F4A7C15)
-"""An odd number: multiplied by it, hashes stay distinct and fall into other slots."""
-
-LARGE = 5_000_000
-"""From this many rows on, the compiled kernel is quicker than polars even with the time that numba takes to load."""
 
 
 def encode(values: Names) -> tuple[Ints, Names]:
@@ -48,41 +38,12 @@ def _encode_hashes(values: Names) -> tuple[Ints, Names]:
     Two texts that share a hash are next to impossible (1 in 10 million at 2 million names), but then `encode`
     must still be right, so the check falls back to comparing texts.
     """
-    codes, rows = _number_hashes(values.hash(seed=0).to_numpy())
+    codes, rows = code_hashes(values.hash(seed=0).to_numpy())
     second_hash = values.hash(seed=1).to_numpy()
     if (second_hash[rows][codes] != second_hash).any():
         names = values.unique(maintain_order=True)
         return find(values, names), names
     return codes, values.gather(rows)
-
-
-def _number_hashes(hashes: Hashes) -> tuple[Ints, Ints]:
-    """codes[n] of every hash in order of first appearance, and rows[c], the row in which code c appears first."""
-    if len(hashes) >= LARGE:
-        from crowdlogic.numerics.kernels import first_appearance_codes
-
-        return first_appearance_codes(hashes)
-    first = _first_rows(hashes)
-    rows = np.flatnonzero(first == np.arange(len(first)))
-    code_of_row = np.empty(len(first), dtype=np.int32)  # only those of `rows` are filled in, and only they are asked
-    code_of_row[rows] = np.arange(len(rows), dtype=np.int32)
-    return code_of_row[first], rows
-
-
-def _first_rows(hashes: Hashes) -> Ints:
-    """first[n], the first row with the hash of row n: a hash table whose slots are filled all at once.
-
-    Every slot keeps the first row that falls into it; rows with another hash than that go on to a table of their own.
-    """
-    bits = min(len(hashes).bit_length(), MOST_SLOT_BITS)
-    slot = (hashes >> np.uint64(64 - bits)).view(np.int64)
-    table = np.empty(1 << bits, dtype=np.int64)
-    table[slot[::-1]] = np.arange(len(hashes) - 1, -1, -1)  # of several writes the last stays: that of the first row
-    first = table[slot]
-    others = np.flatnonzero(hashes[first] != hashes)
-    if len(others):
-        first[others] = others[_first_rows(hashes[others] * SCATTER)]
-    return first
 
 
 def find(values: Names, names: Names) -> Ints:

@@ -24,8 +24,9 @@ def read_only(array: AnyArray) -> AnyArray:
 def stable_order(key: Ints) -> Ints:
     """The permutation that sorts non-negative integers; equal ones keep their order.
 
-    Numbers below 2^32 are sorted by their lower and then their upper 16 bits, which numpy does by counting. Larger
-    ones are packed with their position into one integer, where both fit: that is quicker to sort than `argsort` is.
+    Numbers below 2^32 are sorted by their lower and then their upper 16 bits, which numpy does by counting; where the
+    upper ones are in order already, as in a table that goes item by item, by runs. Larger ones are packed with their
+    position into one integer, where both fit: that is quicker to sort than `argsort` is.
     """
     bits = max(len(key) - 1, 1).bit_length()
     largest = int(key.max(initial=0))
@@ -42,6 +43,8 @@ def stable_order(key: Ints) -> Ints:
 
 
 def _order_by_halves(key: NDArray[np.uint32]) -> Ints:
-    by_lower = np.argsort(key.astype(np.uint16), kind="stable")  # the lower half: the rest is cut off
     upper = (key >> 16).astype(np.uint16)
+    if (upper[1:] >= upper[:-1]).all():
+        return np.argsort(key, kind="stable")
+    by_lower = np.argsort(key.astype(np.uint16), kind="stable")  # the lower half: the rest is cut off
     return np.asarray(by_lower[np.argsort(upper[by_lower], kind="stable")])

@@ -31,6 +31,7 @@ from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.sums import row_sums
 from crowdlogic.numerics.tempering import design_effect, temper, temper_logs
 from crowdlogic.registry import TRUTH_METHODS
+from crowdlogic.truth.vote_patterns import find_vote_patterns
 from crowdlogic.truth.vote_posterior import log_posterior_of_votes
 
 
@@ -116,15 +117,33 @@ def state_confidence(
     """
     if estimate.calibration is not None or not labels.n_labels:
         return estimate
-    votes = labels.votes()
-    calibration = dependence.calibration(votes, times)
-    sharpness = label_sharpness(votes, calibration.correlation)
-    if gives_shares(estimate.method):
-        stated = temper_logs(log_posterior_of_votes(estimate.beliefs, votes, times), sharpness, calibration.doubt)
-    else:
-        stated = temper(estimate.beliefs, sharpness, calibration.doubt)
+    stated, calibration = _state(estimate, labels.votes(), dependence, times)
     answer = known_answers(estimate.answer, labels, anchors)
     return replace(estimate, beliefs=keep_known(stated, labels, anchors), answer=answer, calibration=calibration)
+
+
+def _state(
+    estimate: Estimate, votes: Floats, dependence: Dependence, times: Floats | None
+) -> tuple[Floats, Calibration]:
+    """stated[i, k], and what it rests on; for units with the same votes once, where beliefs are shares of these."""
+    shares = gives_shares(estimate.method)
+    patterns = find_vote_patterns(votes) if shares and times is None else None
+    if patterns is None or not patterns.determine(estimate.beliefs):
+        return _state_rows(estimate.beliefs, votes, dependence, times, shares=shares)
+    first = patterns.first
+    rows, calibration = _state_rows(estimate.beliefs[first], votes[first], dependence, patterns.times, shares=shares)
+    return patterns.expand(rows), calibration
+
+
+def _state_rows(
+    beliefs: Floats, votes: Floats, dependence: Dependence, times: Floats | None, *, shares: bool
+) -> tuple[Floats, Calibration]:
+    calibration = dependence.calibration(votes, times)
+    sharpness = label_sharpness(votes, calibration.correlation)
+    if shares:
+        log_posterior = log_posterior_of_votes(beliefs, votes, times)
+        return temper_logs(log_posterior, sharpness, calibration.doubt), calibration
+    return temper(beliefs, sharpness, calibration.doubt), calibration
 
 
 def label_sharpness(votes: Floats, correlation: float) -> Floats:

@@ -14,9 +14,10 @@ from crowdlogic.data.intake.contract import Duplicates, Intake, TableSource, row
 from crowdlogic.data.intake.duplicates import deduplicate
 from crowdlogic.data.intake.odd_labels import empty_labels, odd_classes
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.names import LARGE, Names, as_text, encode
+from crowdlogic.data.names import Names, as_text, encode
 from crowdlogic.errors import LabelError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.numerics.first_appearance import LARGE
 
 
 def build_labels(

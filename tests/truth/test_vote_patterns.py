@@ -46,6 +46,12 @@ def test_where_patterns_do_not_pay_there_are_none(votes: np.ndarray) -> None:
     assert find_vote_patterns(votes) is None
 
 
+def test_the_votes_of_very_many_classes_make_no_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vote_patterns, "MANY_UNITS", 1)
+
+    assert find_vote_patterns(np.full((10, 5000), 2.0)) is None
+
+
 @pytest.mark.parametrize("method", ["majority", "wawa", "dawid-skene"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_stated_confidence_is_that_of_every_unit_by_itself(

@@ -16,8 +16,8 @@ from crowdlogic.numerics.sums import sum_by
 MANY_UNITS = 20_000
 """With fewer units there is little to save."""
 
-LARGEST_CODE = 2.0**53
-"""Up to here a float counts without gaps."""
+MOST_BITS = 53
+"""Whole numbers of so many bits are floats without rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ def find_vote_patterns(votes: Floats) -> VotePatterns | None:
     if len(votes) < MANY_UNITS or not votes.shape[1]:
         return None
     base = votes.max() + 1.0
-    if base ** votes.shape[1] > LARGEST_CODE or (votes != np.floor(votes)).any():
+    if votes.shape[1] * np.log2(base) > MOST_BITS or (votes != np.floor(votes)).any():
         return None
     code = votes @ base ** np.arange(votes.shape[1])  # the votes of a unit as the digits of one number
     pattern, first = code_hashes(code.astype(np.uint64) * SCATTER)

@@ -360,14 +360,14 @@ def test_threads_and_a_checkpoint_change_nothing(run: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["-o", "l.csv"], "crowdlogic: l.csv: is used twice, and would be written over. Name another file.\n"),
+        (["-o", "l.csv"], "crowdlogic: l.csv: this command reads l.csv and would overwrite it. Name another output.\n"),
         (
             ["-o", "o.csv", "--annotators", "o.csv"],
-            "crowdlogic: o.csv: is used twice, and would be written over. Name another file.\n",
+            "crowdlogic: o.csv: this command would write it twice. Name two different outputs.\n",
         ),
         (
-            ["-o", "o.csv", "--annotators", "o.relabel.csv"],
-            "crowdlogic: o.relabel.csv: is used twice, and would be written over. Name another file.\n",
+            ["-o", "o.csv", "--min-confidence", "0.9", "--annotators", "o.relabel.csv"],
+            "crowdlogic: o.relabel.csv: this command would write it twice. Name two different outputs.\n",
         ),
         (
             ["--methods", "all", "--annotators", "a.csv"],

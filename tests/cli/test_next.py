@@ -36,4 +36,4 @@ def test_a_file_that_is_read_is_not_written_over(run: Run) -> None:
     done = run("next", "l.csv", "-o", "l.csv")
 
     assert done.code == 2
-    assert done.err == "crowdlogic: l.csv: is used twice, and would be written over. Name another file.\n"
+    assert done.err == "crowdlogic: l.csv: this command reads l.csv and would overwrite it. Name another output.\n"

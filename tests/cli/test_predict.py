@@ -99,11 +99,11 @@ def test_facts_about_new_items_come_with_them(run: Run) -> None:
     write_simulated(made)
     Path("near.rules").write_text("2: Near(A, B) & Label(A, C) -> Label(B, C)\n")
     Path("train.csv").write_text("a,b\nr001,r002\n")
-    Path("new.csv").write_text("a,b\nt01,t02\n")
+    Path("facts.csv").write_text("a,b\nt01,t02\n")
     run(*WORDS, "--rules", "near.rules", "--table", "Near=train.csv", "--epochs", 2, "-o", "model")
 
     run("predict", "model", "test.csv", "-o", "own.csv")
-    run("predict", "model", "test.csv", "--table", "Near=new.csv", "-o", "new.csv")
+    run("predict", "model", "test.csv", "--table", "Near=facts.csv", "-o", "new.csv")
 
     own, new = (pl.read_csv(file)["p_positive"].to_numpy() for file in ("own.csv", "new.csv"))
     assert np.abs(own[:2] - new[:2]).max() > 1e-3

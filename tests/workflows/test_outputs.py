@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crowdlogic.errors import OptionError
-from crowdlogic.workflows.outputs import answer_format, check_distinct, check_writable, relabel_path, require_folder
+from crowdlogic.workflows.outputs import answer_format, check_outputs, check_writable, relabel_path, require_folder
 
 
 @pytest.mark.parametrize(
@@ -18,13 +18,67 @@ def test_items_to_label_again_go_beside_the_answers(out: str, expected: str) -> 
     assert relabel_path(out) == Path(expected)
 
 
-def test_a_file_is_neither_written_twice_nor_over_an_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder with a file l.csv, in which the test works."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "l.csv").write_text("item,annotator,label\n")
+    return tmp_path
 
-    check_distinct(read=("l.csv", None, "-"), written=("o.csv", None, "-"))
-    for read, written in ((("l.csv",), ("./l.csv",)), ((), ("o.csv", str(tmp_path / "o.csv")))):
-        with pytest.raises(OptionError, match=r"is used twice, and would be written over\. Name another file\."):
-            check_distinct(read=read, written=written)
+
+def test_an_output_beside_the_inputs_is_accepted(here: Path) -> None:
+    check_outputs(("o.csv", None, "-", "-", here / "other.csv"), read=("l.csv", None, "-", "missing.csv"))
+    check_outputs(("/dev/null", "/dev/null"), read=("/dev/null",))
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("path", ["l.csv", "./l.csv", "sub/../l.csv", "soft.csv", "hard.csv", "linked/l.csv"])
+def test_an_input_is_not_overwritten_under_any_name(path: str) -> None:
+    Path("sub").mkdir()
+    Path("soft.csv").symlink_to("l.csv")
+    Path("hard.csv").hardlink_to("l.csv")
+    Path("linked").symlink_to(".", target_is_directory=True)
+
+    for read, written in (("l.csv", path), (path, "l.csv")):
+        with pytest.raises(OptionError, match=r"would overwrite it"):
+            check_outputs((written,), read=(read,))
+
+
+@pytest.mark.usefixtures("here")
+def test_a_file_that_does_not_exist_yet_is_not_written_twice() -> None:
+    Path("sub").mkdir()
+    Path("soft").symlink_to("sub", target_is_directory=True)
+    Path("dangling.csv").symlink_to("sub/o.csv")
+
+    for again in ("sub/o.csv", "soft/o.csv", "sub/../sub/o.csv", "dangling.csv", Path("sub/o.csv").absolute()):
+        with pytest.raises(OptionError, match=r"would write it twice"):
+            check_outputs(("sub/o.csv", again))
+
+
+@pytest.mark.usefixtures("here")
+def test_files_of_a_folder_or_pattern_of_inputs_are_not_overwritten() -> None:
+    Path("sub").mkdir()
+    Path("sub/o.csv").touch()
+
+    with pytest.raises(OptionError, match=r"sub/o\.csv: is in sub, which this command reads"):
+        check_outputs(("sub/o.csv",), read=("sub",))
+    with pytest.raises(OptionError, match=r"would overwrite it"):
+        check_outputs(("sub/new.csv",), read=("sub/*.csv",))
+
+
+@pytest.mark.usefixtures("here")
+def test_nothing_is_written_into_a_run_but_by_the_command_that_owns_it() -> None:
+    Path("run/tables").mkdir(parents=True)
+    Path("run/config.json").write_text('{"version": 3, "status": "done"}')
+    Path("link").symlink_to("run", target_is_directory=True)
+    Path("project").mkdir()
+    Path("project/config.json").write_text('{"version": 3}')
+
+    for path in ("run", "run/o.csv", "run/model.safetensors", "run/tables/o.csv", "link/o.csv"):
+        with pytest.raises(OptionError, match=r"holds a run or a saved estimate"):
+            check_outputs((path,))
+    check_outputs(("run", "run/truth.csv"), own=Path("run"))
+    check_outputs(("project/o.csv",))  # the config.json of another program
 
 
 def test_a_place_that_cannot_be_written_to_is_refused(tmp_path: Path) -> None:

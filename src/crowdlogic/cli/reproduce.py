@@ -20,6 +20,7 @@ from crowdlogic.experiments.results import read_runs
 from crowdlogic.experiments.runs import run_job
 from crowdlogic.experiments.tables import methods_table
 from crowdlogic.experiments.tasks import load_task
+from crowdlogic.workflows.outputs import check_outputs
 
 
 class PaperTask(StrEnum):
@@ -65,6 +66,7 @@ def command(
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise OptionError(f"{out}: is a file. Name a folder.")
+    check_outputs((folder,))
     rows = select_rows(name, methods or ())
     if quick:
         say(REHEARSAL)

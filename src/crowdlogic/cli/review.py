@@ -86,11 +86,17 @@ def command(
         opens_browser=browser,
     )
     server.check_server(options)
+    from crowdlogic.workflows.outputs import check_outputs
+    from crowdlogic.workflows.review.exports import EXPORT_NAMES
     from crowdlogic.workflows.review.material import ReviewOptions, load_material
     from crowdlogic.workflows.review.moment import ServingOptions
     from crowdlogic.workflows.review.opening import default_folder, open_review
 
     folder = default_folder(source) if out is None else Path(out)
+    check_outputs(
+        (folder, *(folder / name for name in EXPORT_NAMES)),
+        read=(source, labels, items, rules, *(text.partition("=")[2] for text in table or ())),
+    )
     material = load_material(
         ReviewOptions(
             source=source,

@@ -30,7 +30,7 @@ from crowdlogic.truth.ties import Ties
 from crowdlogic.truth.warning_signs import warning_signs
 from crowdlogic.workflows.inputs import InputOptions
 from crowdlogic.workflows.memory import may_be_large
-from crowdlogic.workflows.outputs import answer_format, check_distinct, check_writable, relabel_path
+from crowdlogic.workflows.outputs import answer_format, check_outputs, check_writable, relabel_path
 from crowdlogic.workflows.tables import ResultTable, percent
 from crowdlogic.workflows.truth_methods import (
     anchors_of,
@@ -163,6 +163,17 @@ class Aggregated:
 
 def aggregate(options: AggregateOptions) -> Aggregated | AggregatedPatterns | AggregatedShards:
     """Estimate the truth of every item and write it; labels that do not fit into memory are read in shards."""
+    check_outputs(
+        (
+            options.out,
+            options.annotators,
+            options.save,
+            options.checkpoint,
+            None if options.checkpoint is None else f"{options.checkpoint}.shards",
+            None if options.min_confidence is None else relabel_path(options.out),
+        ),
+        read=(options.labels, options.anchors, options.gold, options.items),
+    )
     if options.input.wide:
         from crowdlogic.workflows.aggregate_patterns import aggregate_patterns, find_pattern_source
 
@@ -236,11 +247,6 @@ def _check_aggregate(options: AggregateOptions) -> None:
         raise OptionError("--min-confidence writes two files; name one with -o FILE.")
     check_writable(options.out, options.format)
     check_writable(options.annotators)
-    relabelled = None if options.out == STANDARD_STREAM else str(relabel_path(options.out))
-    check_distinct(
-        read=(options.labels, options.anchors, options.gold),
-        written=(options.out, options.annotators, options.checkpoint, relabelled),
-    )
 
 
 def read_for_fit(options: FitOptions) -> tuple[Crowd, Answers | None, Fitting]:

@@ -16,6 +16,7 @@ from crowdlogic.errors import DataError
 from crowdlogic.store.layout import is_run
 from crowdlogic.store.runs import read_run
 from crowdlogic.workflows.inputs import InputOptions
+from crowdlogic.workflows.outputs import check_outputs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +42,7 @@ def convert(options: ConvertOptions) -> CrowdLabels | Corpus | Estimate:
     Formats that hold one answer per item take a file with a single annotator, or with gold, and refuse others. Of a run
     the clean labels are written.
     """
+    check_outputs((options.out,), read=(options.source,))
     if is_run(Path(options.source)):
         return convert_run(options)
     if find_format(options.out, options.format).overrides("encode_labels"):
@@ -94,6 +96,7 @@ def convert_labels(options: ConvertOptions) -> CrowdLabels:
 
 def convert_items(options: ConvertOptions) -> Corpus:
     """Read items and write them in another format."""
+    check_outputs((options.out,), read=(options.source,))
     corpus = options.input.read_corpus(options.source)
     write_corpus(options.out, corpus, format=options.format)
     return corpus

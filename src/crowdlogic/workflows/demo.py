@@ -31,6 +31,7 @@ from crowdlogic.report.report import make_report
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.truth.comparison import MethodResult, compare_methods
 from crowdlogic.truth.methods import truth_method
+from crowdlogic.workflows.outputs import check_outputs
 from crowdlogic.workflows.report import compare_itself, describe_page, timestamp, write_page
 from crowdlogic.workflows.report_evidence import report_explainer
 from crowdlogic.workflows.simulate import write_simulation
@@ -131,6 +132,7 @@ def run_demo(options: DemoOptions) -> DemoResult:
     folder = Path(options.out) if options.out is not None else free_folder(Path(DEFAULT_FOLDER))
     if (folder / "run").exists():
         raise OptionError(f"{options.out}: holds a run already. Name another folder, or remove it.")
+    check_outputs((folder,))
     made = simulate_sentiment(options.seed, items=options.items, labels_per_item=LABELS_PER_ITEM, contrast=CONTRAST)
     compared = compare_methods([truth_method(name) for name in SHOWN_METHODS], made.labels, gold=_planted_truth(made))
     data = TrainingData(corpus=made.corpus, labels=made.labels, rules=parse_rules(RULES, source="contrast.rules"))

@@ -28,7 +28,7 @@ from crowdlogic.store.runs import read_run
 from crowdlogic.truth.calibrated import infer_calibrated
 from crowdlogic.workflows.inputs import InputOptions
 from crowdlogic.workflows.next_tasks import TASK_WRITERS
-from crowdlogic.workflows.outputs import answer_format, check_distinct, check_writable
+from crowdlogic.workflows.outputs import answer_format, check_outputs, check_writable
 from crowdlogic.workflows.tables import ResultTable
 from crowdlogic.workflows.truth_methods import (
     collect_convergence_warnings,
@@ -137,7 +137,7 @@ class Planned:
 def plan_next(options: NextOptions) -> Planned:
     """Plan the next labels and write the plan."""
     written_as = _output_format(options)
-    check_distinct(read=(options.labels, options.items), written=(options.out,))
+    check_outputs((options.out,), read=(options.labels, options.items))
     labels, estimate, corpus, notices = _read(options)
     available, left_out = whom_to_ask(labels, estimate, options.annotators)
     skills = annotator_skills(labels, estimate, available=available, load=options.load)

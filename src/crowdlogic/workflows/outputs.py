@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from fnmatch import fnmatch
 from pathlib import Path
 
 from crowdlogic.data.files import STANDARD_STREAM, InputFile
 from crowdlogic.data.formats.detection import detect_format, find_format
 from crowdlogic.errors import OptionError
+from crowdlogic.store.estimates import ARRAYS, NAMES
+from crowdlogic.store.layout import CONFIG, Status
 
 
 def check_writable(path: str | None, format: str | None = None) -> None:
@@ -41,16 +45,61 @@ def require_folder(path: str | Path) -> None:
         raise OptionError(f"{path}: the folder {Path(path).parent} does not exist. Make it first.")
 
 
-def check_distinct(read: Iterable[str | None], written: Iterable[str | None]) -> None:
-    """Refuse to write a file twice, or over one that is read."""
-    taken = {Path(path).resolve() for path in read if path is not None and path != STANDARD_STREAM}
+def check_outputs(
+    written: Iterable[str | Path | None], *, read: Iterable[str | Path | None] = (), own: Path | None = None
+) -> None:
+    """Refuse output paths that must not be written. Every command that writes calls this before it starts to work.
+
+    A path is refused if the command reads it, if it is a file of a folder that the command reads, if it is inside the folder
+    of a run or of a saved estimate, or if the command writes it twice. Symbolic links, hard links and relative paths
+    that lead to the same file count as the same path. Devices such as /dev/null may be written to any number of times.
+
+    Args:
+        written: The output files and folders; None and "-" (standard output) are skipped.
+        read: The input files and folders, or patterns of files; None and "-" (standard input) are skipped.
+        own: The folder of the run that the command itself writes.
+    """
+    inputs = [str(path) for path in read if path is not None and str(path) != STANDARD_STREAM]
+    inputs = [path for path in inputs if "\0" not in path]  # reading them reports it
+    seen: list[Path] = []
     for path in written:
-        if path is None or path == STANDARD_STREAM:
+        if path is None or str(path) == STANDARD_STREAM or _is_device(Path(path)):
             continue
+        if "\0" in str(path):
+            raise OptionError(f"{str(path)!r}: a file name cannot contain a zero byte. Name another output.")
         place = Path(path).resolve()
-        if place in taken:
-            raise OptionError(f"{path}: is used twice, and would be written over. Name another file.")
-        taken.add(place)
+        for source in inputs:
+            if _is_same_file(Path(source), place) or fnmatch(str(place), str(Path(source).resolve())):
+                raise OptionError(f"{path}: this command reads {source} and would overwrite it. Name another output.")
+            if place.is_file() and Path(source).resolve() in place.parents:
+                raise OptionError(f"{path}: is in {source}, which this command reads. Name another output.")
+        if any(_is_same_file(other, place) for other in seen):
+            raise OptionError(f"{path}: this command would write it twice. Name two different outputs.")
+        for folder in (place, *place.parents):
+            if (own is None or folder != own.resolve()) and _is_protected(folder):
+                where = "" if folder == place else f"is inside {folder}, which "
+                raise OptionError(f"{path}: {where}holds a run or a saved estimate. Name another output.")
+        seen.append(place)
+
+
+def _is_device(path: Path) -> bool:
+    return path.exists() and not path.is_file() and not path.is_dir()  # False for names that no file can have
+
+
+def _is_same_file(one: Path, other: Path) -> bool:
+    """Whether two paths lead to the same file, which need not exist yet."""
+    return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
+
+
+def _is_protected(folder: Path) -> bool:
+    """Whether a folder is a run or a saved estimate; the content of config.json decides, as others have such a file."""
+    if (folder / NAMES).is_file() and (folder / ARRAYS).is_file():
+        return True
+    try:
+        config = json.loads((folder / CONFIG).read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(config, dict) and config.get("status") in list(Status) and "version" in config
 
 
 def relabel_path(out: str | Path) -> Path:

@@ -32,7 +32,7 @@ from crowdlogic.engines.patterns import find_patterns
 from crowdlogic.errors import LabelError, OptionError
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.workflows.inputs import InputOptions
-from crowdlogic.workflows.outputs import check_distinct, check_writable
+from crowdlogic.workflows.outputs import check_outputs, check_writable
 
 PARQUET = "parquet"
 """The format whose wide tables are grouped while they are read."""
@@ -68,7 +68,7 @@ def write_patterns(options: PatternOptions) -> pl.DataFrame:
     if options.out is None:
         raise OptionError("Say where to write with -o FILE, or print the query for a warehouse with --sql.")
     check_writable(options.out, options.format)
-    check_distinct(read=(options.labels,), written=(options.out,))
+    check_outputs((options.out,), read=(options.labels,))
     if options.input.wide and is_parquet(options.labels, options.input):
         annotators = wide_columns(options.labels, options.input)[1]
         found = group_rows(options.labels, annotators, threads=options.threads)

@@ -23,6 +23,7 @@ from crowdlogic.learning.saved_run import load_run
 from crowdlogic.learning.scoring import is_scorable, score_answers, score_name
 from crowdlogic.numerics.arrays import Ints
 from crowdlogic.workflows.inputs import InputOptions, read_vocabulary
+from crowdlogic.workflows.outputs import check_outputs, check_writable
 from crowdlogic.workflows.tables import percent
 
 PREDICTORS = {
@@ -88,6 +89,8 @@ class Predicted:
 
 def predict(options: PredictOptions) -> Predicted:
     """Answer new items with a run, and write the answers."""
+    check_writable(options.out, options.format)
+    check_outputs((options.out,), read=(options.items, *(text.partition("=")[2] for text in options.tables)))
     run = load_run(options.run, vocabulary=read_vocabulary(options.tables))
     corpus, split = _read_items(options, sequential=run.estimate.offsets is not None)
     beliefs = run.predict(corpus, student=options.student, calibrated=options.calibrated)

@@ -28,7 +28,7 @@ from crowdlogic.store.runs import read_run
 from crowdlogic.truth.comparison import MethodResult, compare_methods, score_estimate
 from crowdlogic.workflows.aggregate import AggregateOptions, aggregate
 from crowdlogic.workflows.inputs import InputOptions
-from crowdlogic.workflows.outputs import require_folder
+from crowdlogic.workflows.outputs import check_outputs, require_folder
 from crowdlogic.workflows.report_evidence import absent_notice, report_explainer
 from crowdlogic.workflows.truth_methods import configured_method, methods_to_compare
 
@@ -95,6 +95,10 @@ class WrittenReport:
 def write_report(options: ReportOptions) -> WrittenReport:
     """Make a report and write it."""
     check_page(options.out)
+    check_outputs(
+        (options.out, Path(options.out).with_suffix(".json"), options.figures),
+        read=(options.folder, options.labels, options.items, options.gold, options.anchors),
+    )
     home = Path(options.folder)
     if is_labels(options.folder):
         inputs, explain, notices = _aggregate_inputs(options)

@@ -11,6 +11,7 @@ from crowdlogic.data.files import write_bytes
 from crowdlogic.data.simulate import Simulation, simulate_labels, simulate_ner, simulate_sentiment
 from crowdlogic.data.writing import write_corpus, write_labels, write_table
 from crowdlogic.errors import OptionError
+from crowdlogic.workflows.outputs import check_outputs
 
 
 class SimulationKind(StrEnum):
@@ -54,6 +55,7 @@ class SimulateOptions:
 
 def simulate(options: SimulateOptions) -> Simulation:
     """Simulate a crowd and write its labels, items, gold and annotators."""
+    check_outputs((options.out,))
     made = SIMULATORS[options.kind](
         options.seed, items=options.items, annotators=options.annotators, labels_per_item=options.labels_per_item
     )

@@ -24,6 +24,7 @@ from crowdlogic.store.locks import check_claimable
 from crowdlogic.store.options.changes import read_toml
 from crowdlogic.truth.expected_accuracy import describe_mistakes, describe_source, expected_accuracy
 from crowdlogic.workflows.aggregate import FEW_ANSWERS, unit_noun
+from crowdlogic.workflows.outputs import check_outputs
 from crowdlogic.workflows.tables import ResultTable, percent
 from crowdlogic.workflows.train_options import TrainOptions
 from crowdlogic.workflows.training_inputs import TrainingInputs, read_training_inputs
@@ -104,6 +105,7 @@ def prepare_training(
             file can say so.
     """
     home = Path(folder)
+    check_outputs((home,), own=home)
     check_claimable(home, resume=resume)
     known = resolve_options(options, home, config=config, resume=resume)
     inputs = read_training_inputs(known, allow_outside=allow_outside)

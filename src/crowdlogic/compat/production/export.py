@@ -12,6 +12,7 @@ from pathlib import Path
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.saved_run import Run, load_run
 from crowdlogic.registry import Registry
+from crowdlogic.workflows.outputs import check_outputs
 
 MODEL_FORMATS = Registry(
     "format of a model",
@@ -58,6 +59,7 @@ def export_run(run: str | Path, out: str | Path, *, to: str) -> Exported:
     """
     write: WriteModel = MODEL_FORMATS.load(to)
     target = Path(out)
+    check_outputs((target,))
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise OptionError(f"{target}: is there already. Name another folder, or remove it.")
     made = load_run(run)

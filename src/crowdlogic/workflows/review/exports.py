@@ -35,6 +35,9 @@ OTHERS = {
 }
 """The files beside the labels, and what they hold."""
 
+EXPORT_NAMES = (*OTHERS, "labels.csv", "labels.jsonl", "labels.conll", "labels.parquet")
+"""File names that an export writes into the folder of the review."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ExportedFile:

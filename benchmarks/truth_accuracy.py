@@ -26,7 +26,7 @@ from crowdlogic.data.benchmarks import Benchmark, load_benchmark
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.formats.table_layouts import labels_table
 from crowdlogic.experiments.markdown import format_table, write_section
-from crowdlogic.metrics.scores import TieCredit, accuracy, score
+from crowdlogic.metrics.scores import accuracy_ties_half, score
 from crowdlogic.metrics.spans import span_scores
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.registry import TRUTH_METHODS
@@ -58,9 +58,9 @@ PEER_LIMIT = 300
 def score_estimate(estimate: Estimate, data: Benchmark) -> Figures:
     """Accuracy with ties counted half, and calibration."""
     gold = np.asarray(data.corpus.gold)
-    scores = score(gold, estimate.answer, estimate.beliefs, ties=TieCredit.half)
+    scores = score(gold, estimate.answer, estimate.beliefs)
     return {
-        "accuracy": round(100 * scores.accuracy, 2),
+        "accuracy": round(100 * accuracy_ties_half(gold, estimate.answer, estimate.beliefs), 2),
         "calibration_error": None if scores.calibration_error is None else round(100 * scores.calibration_error, 1),
         "log_loss": None if scores.log_loss is None else round(scores.log_loss, 3),
         "iterations": len(estimate.trace),
@@ -105,7 +105,7 @@ def peer_figures(peer: str, name: str, data: Benchmark) -> Figures:
         return {"accuracy": None}
     beliefs = peer_beliefs(table, data)
     gold = np.asarray(data.corpus.gold)
-    right = accuracy(gold, beliefs.argmax(axis=1), beliefs=beliefs, ties=TieCredit.half)
+    right = accuracy_ties_half(gold, beliefs.argmax(axis=1), beliefs)
     found: Figures = {"accuracy": round(100 * right, 2)}
     if name == "dawid-skene":
         full = peer_answers(peer, "DawidSkene", data, iterations=100, tolerance=-1e9)
@@ -115,9 +115,7 @@ def peer_figures(peer: str, name: str, data: Benchmark) -> Figures:
             ours = UNSMOOTHED.infer(data.labels)
         differ = np.flatnonzero(theirs.argmax(axis=1) != ours.answer)
         ranked = np.sort(theirs, axis=1)
-        found["accuracy_100"] = round(
-            100 * accuracy(gold, theirs.argmax(axis=1), beliefs=theirs, ties=TieCredit.half), 2
-        )
+        found["accuracy_100"] = round(100 * accuracy_ties_half(gold, theirs.argmax(axis=1), theirs), 2)
         found["differ"] = len(differ)
         found["differ_beyond_ties"] = int((ranked[differ, -1] - ranked[differ, -2] > 1e-6).sum())
     return found

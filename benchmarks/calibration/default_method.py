@@ -13,7 +13,7 @@ from benchmarks.calibration.simulated import DEPENDENT, INDEPENDENT, THIN, Draw
 from benchmarks.figures_file import Figures, FiguresFile
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.experiments.markdown import format_table
-from crowdlogic.metrics.scores import TieCredit, accuracy
+from crowdlogic.metrics.scores import accuracy_ties_half
 from crowdlogic.numerics.arrays import Ints
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.ensemble import Ensemble
@@ -45,7 +45,7 @@ def accuracies(labels: CrowdLabels, truth: Ints) -> dict[str, float]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             estimate = method.infer(labels)
-        right = accuracy(truth, estimate.answer, beliefs=estimate.beliefs, ties=TieCredit.half)
+        right = accuracy_ties_half(truth, estimate.answer, estimate.beliefs)
         found[name] = 100 * right
     return found
 

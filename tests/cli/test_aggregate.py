@@ -553,6 +553,22 @@ def test_the_papers_tie_order_gives_the_papers_majority_vote(run: Run, data_root
     assert ours == theirs
 
 
+def test_accuracies_of_aggregate_and_evaluate_agree_where_items_have_no_answer_or_a_tie(run: Run) -> None:
+    """Of 5 items with gold, w and z have no answer; u is right, v wrong, and t is a tie."""
+    Path("l.csv").write_text("item,annotator,label\nu,a,x\nu,b,x\nv,a,y\nt,a,x\nt,b,y\nw,a,\n")
+    Path("g.csv").write_text("item,label\nu,x\nv,x\nt,x\nw,x\nz,y\n")
+
+    summary = json.loads(run("aggregate", "l.csv", "-m", "majority", "-o", "o.csv", "--gold", "g.csv", "--json").out)
+    compared = json.loads(run("aggregate", "l.csv", "--methods", "majority", "--gold", "g.csv", "--json").out)
+    scores = json.loads(run("evaluate", "o.csv", "g.csv", "--json").out)
+
+    tie_is_right = pl.read_csv("o.csv").filter(pl.col("item") == "t")["label"].item() == "x"
+    right = 1 + int(tie_is_right)
+    expected = {"coverage": 0.6, "accuracy": right / 3, "accuracy_all": right / 5}
+    for found in (summary, compared["majority"], scores):
+        assert {name: found[name] for name in expected} == pytest.approx(expected)
+
+
 @pytest.mark.data
 @pytest.mark.parametrize("ties", ["random", "first", "soft", "order"])
 def test_sentiment_majority_vote_scores_as_published(run: Run, data_root: Path, ties: str) -> None:
@@ -561,7 +577,9 @@ def test_sentiment_majority_vote_scores_as_published(run: Run, data_root: Path, 
     order = ["--order", "1,0"] if ties == "order" else []
     run("aggregate", home / "labels.csv", "--ties", ties, *order, "-o", "mv.csv")
     plain = json.loads(run("evaluate", "mv.csv", home / "gold.csv", "--json").out)["accuracy"]
-    half = json.loads(run("evaluate", "mv.csv", home / "gold.csv", "--json", "--ties", "half").out)["accuracy"]
+    half = json.loads(run("evaluate", "mv.csv", home / "gold.csv", "--json", "--ties", "half").out)[
+        "accuracy_ties_half"
+    ]
 
     assert 0.882 <= plain <= 0.890
     assert round(100 * half, 2) == 88.59

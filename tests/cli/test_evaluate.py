@@ -22,9 +22,10 @@ def test_evaluate_prints_one_object_for_documents(run: Run) -> None:
     figures = json.loads(done.out)
     assert (figures["n"], figures["coverage"]) == (3, 0.75)
     assert figures["accuracy"] == pytest.approx(2 / 3, abs=1e-12)
+    assert figures["accuracy_all"] == 0.5
     assert figures["macro_f1"] == pytest.approx((2 * 2 / (2 * 2 + 1 + 0) + 0) / 2, abs=1e-12)
     assert done.err == (
-        "1 of 4 items with gold have no answer: the scores are of the other 3. --unanswered wrong counts them as wrong.\n"
+        "1 of 4 items with gold have no answer: the scores are of the other 3. accuracy_all counts them as wrong.\n"
     )
 
 
@@ -79,7 +80,8 @@ def test_ties_count_half_when_asked(run: Run) -> None:
 
     figures = json.loads(run("evaluate", "o.csv", "g.csv", "--ties", "half", "--json").out)
 
-    assert figures["accuracy"] == 0.75
+    assert figures["accuracy_ties_half"] == 0.75
+    assert figures["accuracy"] == 0.5  # v is a tie, and the file answers x
 
 
 @pytest.mark.parametrize(("scheme", "expected"), [("conll", (0.5, 0.5, 0.5)), ("strict", (1.0, 0.5, 2 / 3))])

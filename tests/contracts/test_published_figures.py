@@ -10,7 +10,7 @@ import pytest
 
 from crowdlogic.annotators.tag_chain import tag_grammar
 from crowdlogic.data.benchmarks import Benchmark, load_benchmark
-from crowdlogic.metrics.scores import TieCredit, accuracy
+from crowdlogic.metrics.scores import accuracy_ties_half
 from crowdlogic.metrics.spans import span_scores
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.truth.dawid_skene import DawidSkene
@@ -29,7 +29,7 @@ def loaded(name: str, root: Path) -> Benchmark:
 def right(method: object, name: str, root: Path) -> float:
     data = loaded(name, root)
     estimate = method.infer(data.labels)  # type: ignore[attr-defined]
-    return 100 * accuracy(data.corpus.gold, estimate.answer, beliefs=estimate.beliefs, ties=TieCredit.half)
+    return 100 * accuracy_ties_half(data.corpus.gold, estimate.answer, estimate.beliefs)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from crowdlogic.metrics.calibration import (
     log_loss,
     tie_credit,
 )
-from crowdlogic.metrics.scores import accuracy, score
+from crowdlogic.metrics.scores import accuracy, accuracy_ties_half, score
 from crowdlogic.numerics.arrays import Floats, Ints
 
 
@@ -77,8 +77,8 @@ def test_a_tie_of_t_classes_is_worth_one_over_t_when_it_holds_the_gold() -> None
     gold = np.array([1, 1, 2, 2, 2])
 
     np.testing.assert_allclose(tie_credit(gold, q), [0.5, 0.5, 1 / 3, 0, 1], rtol=0, atol=1e-12)
-    assert accuracy(gold, q.argmax(axis=1), beliefs=q, ties="half") == pytest.approx((0.5 + 0.5 + 1 / 3 + 1) / 5)
-    assert accuracy(gold, q.argmax(axis=1), beliefs=q) == pytest.approx(1 / 5)
+    assert accuracy_ties_half(gold, q.argmax(axis=1), q) == pytest.approx((0.5 + 0.5 + 1 / 3 + 1) / 5)
+    assert accuracy(gold, q.argmax(axis=1)) == pytest.approx(1 / 5)
 
 
 def test_scores_of_beliefs_do_not_depend_on_the_order_of_the_classes() -> None:
@@ -87,8 +87,8 @@ def test_scores_of_beliefs_do_not_depend_on_the_order_of_the_classes() -> None:
     order = np.array([2, 0, 3, 1])
     moved = np.argsort(order)[gold]
 
-    ours = score(gold, gold, q, ties="half")
-    turned = score(moved, moved, q[:, order], ties="half")
+    ours = score(gold, gold, q)
+    turned = score(moved, moved, q[:, order])
 
     np.testing.assert_allclose(list(vars(turned).values()), list(vars(ours).values()), rtol=0, atol=1e-12)
 

@@ -16,7 +16,7 @@ from crowdlogic.data.frames import from_frame
 from crowdlogic.data.names import find
 from crowdlogic.errors import DataError, OptionError
 from crowdlogic.metrics.calibration import brier, calibration_error
-from crowdlogic.metrics.scores import Scores, accuracy, macro_f1, score
+from crowdlogic.metrics.scores import Scores, accuracy, accuracy_all, accuracy_ties_half, macro_f1, score
 from crowdlogic.numerics.arrays import Floats, Ints
 
 codes = st.integers(min_value=-1, max_value=3)
@@ -36,7 +36,10 @@ def test_accuracy_and_macro_f1_equal_scikit_learns(units: list[tuple[int, int]])
     gold, answer = (np.array(column) for column in zip(*units, strict=True))
     present = sorted({*gold.tolist(), *answer.tolist()} - {-1})
 
-    assert accuracy(gold, answer) == pytest.approx(sk.accuracy_score(gold, answer), abs=1e-12)
+    assert accuracy_all(gold, answer) == pytest.approx(sk.accuracy_score(gold, answer), abs=1e-12)
+    answered = answer >= 0
+    if answered.any():
+        assert accuracy(gold, answer) == pytest.approx(sk.accuracy_score(gold[answered], answer[answered]), abs=1e-12)
     assert macro_f1(gold, answer) == pytest.approx(
         sk.f1_score(gold, answer, labels=present, average="macro", zero_division=0), abs=1e-12
     )
@@ -57,13 +60,17 @@ def test_units_without_gold_are_not_scored(units: list[tuple[int, int]], extra: 
     more_gold = np.concatenate([gold, np.full(len(extra), -1)])
     more_answers = np.concatenate([answer, np.array(extra, dtype=int)])
 
-    assert score(more_gold, more_answers) == score(gold, answer)
+    ours, theirs = score(more_gold, more_answers), score(gold, answer)
+    np.testing.assert_equal(vars(ours), vars(theirs))  # NaN equals NaN here
 
 
-def test_no_answer_is_counted_and_wrong() -> None:
-    gold, answer = np.array([0, 0, 1, 1]), np.array([0, -1, 1, -1])
+def test_accuracy_is_of_the_answers_given_and_accuracy_all_of_all_gold() -> None:
+    gold, answer = np.array([0, 0, 1, 1, -1]), np.array([0, -1, 0, -1, 1])
 
-    assert score(gold, answer) == Scores(n=4, accuracy=0.5, macro_f1=pytest.approx(2 / 3))
+    assert score(gold, answer) == Scores(
+        coverage=0.5, n=2, accuracy=0.5, accuracy_all=0.25, macro_f1=pytest.approx((2 / 3 + 0) / 2)
+    )
+    assert (accuracy(gold, answer), accuracy_all(gold, answer)) == (0.5, 0.25)
 
 
 def test_half_credit_is_the_mean_over_random_choices() -> None:
@@ -73,22 +80,22 @@ def test_half_credit_is_the_mean_over_random_choices() -> None:
     best = votes == votes.max(axis=1, keepdims=True)
     draws = [(np.where(best, rng.random(votes.shape), -1).argmax(axis=1) == gold).mean() for _ in range(2_000)]
 
-    assert accuracy(gold, q.argmax(axis=1), beliefs=q, ties="half") == pytest.approx(np.mean(draws), abs=0.003)
+    assert accuracy_ties_half(gold, q.argmax(axis=1), q) == pytest.approx(np.mean(draws), abs=0.003)
 
 
-def test_a_tie_without_an_answer_earns_nothing() -> None:
+def test_a_tie_without_an_answer_is_not_scored() -> None:
     q = np.full((2, 2), 0.5)
 
-    assert accuracy(np.array([0, 0]), np.array([0, -1]), beliefs=q, ties="half") == 0.25
+    assert accuracy_ties_half(np.array([0, 0]), np.array([0, -1]), q) == 0.5
 
 
 def test_nothing_to_score_is_nan_and_no_warning() -> None:
     nothing = np.array([-1, -1])
 
-    found = score(nothing, np.array([0, 1]), np.full((2, 2), 0.5), ties="half")
+    found = score(nothing, np.array([0, 1]), np.full((2, 2), 0.5))
 
     assert found.n == 0
-    assert np.isnan(list(vars(found).values())[1:]).all()
+    assert np.isnan([value for name, value in vars(found).items() if name != "n"]).all()
     assert np.isnan(score(np.empty(0, int), np.empty(0, int), np.empty((0, 0))).accuracy)
 
 
@@ -105,10 +112,6 @@ def test_what_does_not_fit_is_refused() -> None:
         accuracy(three, two)
     with pytest.raises(DataError, match=r"^gold holds the code 1, but the beliefs are over 1 classes\.$"):
         brier(two, np.ones((2, 1)))
-    with pytest.raises(OptionError, match=r"^ties = half needs beliefs: an answer alone does not say"):
-        accuracy(two, two, ties="half")
-    with pytest.raises(OptionError, match=r"^ties: 'third' is none of answered, half\.$"):
-        accuracy(two, two, ties="third")
     with pytest.raises(OptionError, match=r"^bins: 0 is not valid\. Give 1 or more\.$"):
         calibration_error(two, np.full((2, 2), 0.5), bins=0)
 
@@ -125,7 +128,7 @@ def test_the_sentiment_crowds_majority_is_right_as_often_as_known() -> None:
     votes = labels.votes()
     shares = votes / votes.sum(axis=1, keepdims=True)
 
-    halved = accuracy(gold, shares.argmax(axis=1), beliefs=shares, ties="half")
+    halved = accuracy_ties_half(gold, shares.argmax(axis=1), shares)
     to_first, to_last = accuracy(gold, shares.argmax(axis=1)), accuracy(gold, 1 - shares[:, ::-1].argmax(axis=1))
 
     assert round(100 * halved, 2) == 88.59

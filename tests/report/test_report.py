@@ -212,8 +212,8 @@ def test_a_gold_class_that_nobody_knows_is_wrong_and_nothing_else_moves() -> Non
     )
 
     assert (plain.pages["overview"].scores[0].figure.value, odd.pages["overview"].scores[0].figure.value) == (
-        3.5 / 4,
-        2.5 / 4,
+        3 / 4,
+        2 / 4,
     )
     assert odd.classes == ("x", "y", "a")
     assert [(one.name, one.gold) for one in odd.pages["labels"].gold_mistakes] == [("u1", "a")]

@@ -10,7 +10,7 @@ import pytest
 from crowdlogic.data.benchmarks import load_benchmark
 from crowdlogic.data.frames import from_arrays, from_dict, from_sequences
 from crowdlogic.errors import OptionError
-from crowdlogic.metrics.scores import TieCredit, accuracy
+from crowdlogic.metrics.scores import accuracy_ties_half
 from crowdlogic.truth.majority import MajorityVote
 
 TIED = from_dict({"u": {"a": "x", "b": "y"}, "v": {"a": "y", "b": "y", "c": "z"}})
@@ -106,10 +106,7 @@ def test_majority_vote_scores_as_published_with_ties_counted_half(data_root: Pat
     estimate = MajorityVote(ties="soft").infer(loaded.labels)
 
     assert loaded.corpus.gold is not None
-    assert (
-        round(100 * accuracy(loaded.corpus.gold, estimate.answer, beliefs=estimate.beliefs, ties=TieCredit.half), 2)
-        == expected
-    )
+    assert round(100 * accuracy_ties_half(loaded.corpus.gold, estimate.answer, estimate.beliefs), 2) == expected
 
 
 def test_labels_of_no_weight_give_no_answer() -> None:

@@ -9,8 +9,8 @@ import typer
 from crowdlogic.cli.console import say, show_json, show_tables
 from crowdlogic.cli.options import FORMAT_NAMES, ColumnsOption, JsonOption
 from crowdlogic.data.tagging import Scheme
-from crowdlogic.metrics.scores import TieCredit
-from crowdlogic.workflows.evaluate import EvaluateOptions, Unanswered, evaluate
+from crowdlogic.metrics.scores import Unanswered
+from crowdlogic.workflows.evaluate import EvaluateOptions, TieCredit, evaluate
 from crowdlogic.workflows.inputs import parse_columns
 
 PredictedFile = Annotated[
@@ -24,9 +24,15 @@ GoldFile = Annotated[
 ]
 UnansweredOption = Annotated[
     Unanswered,
-    typer.Option("--unanswered", help="Items with gold and no answer: leave them out of the scores, or count them."),
+    typer.Option(
+        "--unanswered",
+        help="Items with gold and no answer: skip them (accuracy_all counts them), or count them as wrong everywhere.",
+    ),
 ]
-TiesOption = Annotated[TieCredit, typer.Option("--ties", help="With p_ columns: give a tie part of the credit.")]
+TiesOption = Annotated[
+    TieCredit,
+    typer.Option("--ties", help="half: with p_ columns, also print the accuracy with 1/t for a tie among t classes."),
+]
 
 FormatOption = Annotated[
     str | None, typer.Option("--format", "-f", metavar=FORMAT_NAMES, help="The format of both files.")

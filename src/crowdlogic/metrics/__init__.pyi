@@ -7,8 +7,9 @@ from crowdlogic.metrics.calibration import calibration_error as calibration_erro
 from crowdlogic.metrics.calibration import log_loss as log_loss
 from crowdlogic.metrics.pairwise import pairwise_agreement as pairwise_agreement
 from crowdlogic.metrics.scores import Scores as Scores
-from crowdlogic.metrics.scores import TieCredit as TieCredit
 from crowdlogic.metrics.scores import accuracy as accuracy
+from crowdlogic.metrics.scores import accuracy_all as accuracy_all
+from crowdlogic.metrics.scores import accuracy_ties_half as accuracy_ties_half
 from crowdlogic.metrics.scores import macro_f1 as macro_f1
 from crowdlogic.metrics.scores import score as score
 from crowdlogic.metrics.spans import SpanScores as SpanScores

@@ -1,7 +1,15 @@
-"""How good answers are, measured against gold: accuracy and F1, and all scores at once.
+"""Scores of answers against gold: accuracy, F1, and all of them at once.
 
-Axes: i unit, k class. A unit whose gold is UNKNOWN is not scored. A unit without an answer (NO_ANSWER) is counted, and
-is wrong. The scores of beliefs are in `calibration`.
+Every accuracy in the package is computed here, by one policy (docs/decisions/0047):
+
+- Answers are scored as they were given. Ties were decided when the answers were chosen, and a score does not look
+  behind that, so a file of answers scores the same as the estimate that it was written from.
+- `accuracy` is over the units that have gold and an answer, and `coverage` is their share of the units with gold.
+  `accuracy_all` is over all units with gold: a unit without an answer counts as wrong. In a sentence that is answered
+  in part, tokens without an answer count as wrong in both.
+- `accuracy_ties_half` is a different figure, for comparison with published ones: 1/t for a tie among t classes.
+
+Axes: i unit, k class. A unit whose gold is UNKNOWN is not scored. The scores of beliefs are in `calibration`.
 """
 
 from __future__ import annotations
@@ -11,9 +19,10 @@ from enum import StrEnum
 
 import numpy as np
 
+from crowdlogic.data.answers import AlignedAnswers
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import NO_ANSWER, Beliefs
-from crowdlogic.errors import OptionError
+from crowdlogic.data.tagging import Scheme, is_span_tag_set
 from crowdlogic.metrics.calibration import (
     brier,
     calibration_error,
@@ -23,82 +32,136 @@ from crowdlogic.metrics.calibration import (
     mean_or_nan,
     tie_credit,
 )
+from crowdlogic.metrics.spans import span_scores
 from crowdlogic.numerics.arrays import Ints
 
-
-class TieCredit(StrEnum):
-    """What a tie that holds the gold class is worth."""
-
-    answered = "answered"
-    """All or nothing: the answer counts, however it was chosen."""
-    half = "half"
-    """1/t for a tie among t best classes: what random choice would earn on average."""
+COVERAGE, ACCURACY_ALL = "coverage", "accuracy_all"
+"""Names of the scores that only matter where some units have no answer."""
 
 
-@dataclass(frozen=True)
+class Unanswered(StrEnum):
+    """How units with gold and without an answer are scored."""
+
+    skip = "skip"
+    """They are left out; the coverage says how many are scored."""
+    wrong = "wrong"
+    """They count as wrong answers."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Scores:
-    """How good answers are. NaN where nothing could be scored.
+    """Scores of answers against gold. NaN where nothing could be scored.
 
     Attributes:
-        n: How many units were scored: those with gold.
-        accuracy: The share of right answers.
-        macro_f1: The mean F1 over the classes that occur in gold or answers.
-        log_loss: The mean of -log q[i, gold], in nats; None without beliefs.
-        brier: The mean over units of the squared distance between q[i] and the gold, 0 to 2; None without beliefs.
+        coverage: Share of the units with gold that have an answer.
+        n: Number of units that the scores below are over; `accuracy_all` is over all units with gold.
+        accuracy: Share of right answers.
+        accuracy_all: The same over all units with gold, where no answer counts as wrong.
+        macro_f1: Mean F1 over the classes that occur in gold or answers.
+        log_loss: Mean of -log q[i, gold], in nats; None without beliefs.
+        brier: Mean over units of the squared distance between q[i] and the gold, 0 to 2; None without beliefs.
         calibration_error: Expected calibration error in BINS equal bins; None without beliefs.
     """
 
+    coverage: float
     n: int
     accuracy: float
+    accuracy_all: float
     macro_f1: float
     log_loss: float | None = None
     brier: float | None = None
     calibration_error: float | None = None
 
 
-def score(
-    gold: Ints, answer: Ints, beliefs: Beliefs | None = None, *, ties: TieCredit | str = TieCredit.answered
-) -> Scores:
-    """All scores at once.
+def score(gold: Ints, answer: Ints, beliefs: Beliefs | None = None) -> Scores:
+    """Compute all scores of the units that have gold and an answer.
 
     Args:
         gold: gold[i], UNKNOWN where it is not known.
         answer: answer[i], NO_ANSWER where there is none.
-        beliefs: q[i, k], when there are any.
-        ties: What a tie is worth to the accuracy; `half` needs beliefs.
+        beliefs: q[i, k], if available.
     """
-    right = accuracy(gold, answer, beliefs=beliefs, ties=ties)
-    n = int(np.count_nonzero(gold != UNKNOWN))
-    if beliefs is None:
-        return Scores(n, right, macro_f1(gold, answer))
+    find_scored(gold, answer, "answers")
+    missing = (answer == NO_ANSWER) & (gold != UNKNOWN)
+    return _score(gold, np.where(missing, UNKNOWN, gold), answer, beliefs, n_missing=int(missing.sum()))
+
+
+def score_aligned(pair: AlignedAnswers, *, unanswered: Unanswered = Unanswered.skip) -> Scores:
+    """Compute all scores of aligned answers; a sentence counts as unanswered when none of its tokens has an answer.
+
+    Args:
+        pair: Answers and gold over the same units.
+        unanswered: Whether units without an answer are left out or count as wrong.
+    """
+    missing = pair.unanswered
+    scored = pair.gold if unanswered is Unanswered.wrong else pair.without(missing).gold
+    return _score(pair.gold, scored, pair.predicted, pair.beliefs, n_missing=int(missing.sum()))
+
+
+def _score(gold: Ints, scored: Ints, answer: Ints, beliefs: Beliefs | None, *, n_missing: int) -> Scores:
+    """Compute all scores; scored[i] is the gold of the units to score, UNKNOWN elsewhere."""
+    n_gold = int(np.count_nonzero(gold != UNKNOWN))
     return Scores(
-        n,
-        right,
-        macro_f1(gold, answer),
-        log_loss=log_loss(gold, beliefs),
-        brier=brier(gold, beliefs),
-        calibration_error=calibration_error(gold, beliefs),
+        coverage=1.0 - n_missing / n_gold if n_gold else float("nan"),
+        n=int(np.count_nonzero(scored != UNKNOWN)),
+        accuracy=accuracy_all(scored, answer),
+        accuracy_all=accuracy_all(gold, answer),
+        macro_f1=macro_f1(scored, answer),
+        log_loss=None if beliefs is None else log_loss(scored, beliefs),
+        brier=None if beliefs is None else brier(scored, beliefs),
+        calibration_error=None if beliefs is None else calibration_error(scored, beliefs),
     )
 
 
-def accuracy(
-    gold: Ints, answer: Ints, *, beliefs: Beliefs | None = None, ties: TieCredit | str = TieCredit.answered
-) -> float:
-    """The share of right answers among the units with gold."""
+def headline_scores(pair: AlignedAnswers) -> dict[str, float]:
+    """Return the scores by name that methods are compared by, the most important one first.
+
+    For documents and plain tags accuracy, for span tags the F1 of whole spans by both schemes; then the coverage, and
+    the accuracy over all units with gold.
+    """
+    found = score_aligned(pair)
+    coverage = {COVERAGE: found.coverage, ACCURACY_ALL: found.accuracy_all}
+    if pair.offsets is None or not is_span_tag_set(pair.classes):
+        return {"accuracy": found.accuracy, **coverage}
+    scored = pair.without(pair.unanswered)
+    f1 = {
+        f"F1 {scheme}": span_scores(scored.gold, scored.predicted, pair.offsets, pair.classes, scheme=scheme).f1
+        for scheme in Scheme
+    }
+    return {**f1, COVERAGE: found.coverage}
+
+
+def accuracy(gold: Ints, answer: Ints) -> float:
+    """Return the share of right answers among the units that have gold and an answer."""
+    find_scored(gold, answer, "answers")
+    return accuracy_all(np.where(answer == NO_ANSWER, UNKNOWN, gold), answer)
+
+
+def accuracy_all(gold: Ints, answer: Ints) -> float:
+    """Return the share of the units with gold whose answer is right; a unit without an answer counts as wrong."""
     known = find_scored(gold, answer, "answers")
-    right = np.asarray(answer[known] == gold[known], dtype=np.float64)
-    if _parse_credit(ties) is TieCredit.half:
-        if beliefs is None:
-            raise OptionError("ties = half needs beliefs: an answer alone does not say what it was tied with.")
-        check_beliefs(gold, beliefs)
-        right = np.where(answer[known] == NO_ANSWER, 0.0, tie_credit(gold[known], beliefs[known]))
-    return mean_or_nan(right)
+    return mean_or_nan(np.asarray(answer[known] == gold[known], dtype=np.float64))
+
+
+def accuracy_ties_half(gold: Ints, answer: Ints, beliefs: Beliefs) -> float:
+    """Return the accuracy with 1/t for a tie among t most probable classes that holds the gold one.
+
+    This is the expectation over random tie-breaks, which papers on truth inference report. It ignores which of the tied
+    classes was chosen, so it differs from `accuracy`.
+
+    Args:
+        gold: gold[i], UNKNOWN where it is not known.
+        answer: answer[i]; units without an answer are not scored.
+        beliefs: q[i, k].
+    """
+    scored = check_beliefs(gold, beliefs) & find_scored(gold, answer, "answers") & (answer != NO_ANSWER)
+    return mean_or_nan(tie_credit(gold[scored], beliefs[scored]))
 
 
 def macro_f1(gold: Ints, answer: Ints) -> float:
-    """The mean over classes of F1, for the classes that occur in gold or among the answers to scored units.
+    """Return the mean over classes of F1, for the classes that occur in gold or among the answers to scored units.
 
-    "No answer" is no class of its own: it is a miss of the gold class, and nothing else.
+    A missing answer is not a class: it is a miss of the gold class and nothing else.
     """
     known = find_scored(gold, answer, "answers")
     truth, given = gold[known], answer[known]
@@ -107,10 +170,3 @@ def macro_f1(gold: Ints, answer: Ints) -> float:
     in_either = np.bincount(truth, minlength=size) + np.bincount(given[given != NO_ANSWER], minlength=size)
     occurs = in_either > 0
     return mean_or_nan(2.0 * in_both[occurs] / in_either[occurs])
-
-
-def _parse_credit(ties: TieCredit | str) -> TieCredit:
-    try:
-        return TieCredit(ties)
-    except ValueError:
-        raise OptionError(f"ties: {ties!r} is none of {', '.join(TieCredit)}.") from None

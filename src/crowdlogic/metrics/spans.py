@@ -22,7 +22,7 @@ from crowdlogic.data.names import Classes
 from crowdlogic.data.tagging import Scheme, Spans, parse_tags, tags_to_spans
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import DataError
-from crowdlogic.metrics.scores import accuracy
+from crowdlogic.metrics.calibration import mean_or_nan
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 
 
@@ -90,7 +90,7 @@ def span_scores(
     return SpanScores(
         **vars(overall),
         per_type=each,
-        accuracy=accuracy(gold, answer),
+        accuracy=mean_or_nan((answer == gold)[gold != UNKNOWN].astype(np.float64)),
         scheme=Scheme(scheme),
     )
 

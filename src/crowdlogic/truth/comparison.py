@@ -15,10 +15,8 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.frames import as_labels
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.tagging import Scheme, is_span_tag_set
 from crowdlogic.errors import ConvergenceWarning, OptionError
-from crowdlogic.metrics.scores import TieCredit, accuracy
-from crowdlogic.metrics.spans import span_scores
+from crowdlogic.metrics.scores import ACCURACY_ALL, COVERAGE, headline_scores
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.truth.accepting import as_answers
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
@@ -33,7 +31,7 @@ class MethodResult:
         name: The method.
         estimate: Its estimate.
         seconds: Run time.
-        scores: Accuracy with ties counted half, or for span tags the F1 under both schemes; empty without gold.
+        scores: Scores by name, the most important one first (`metrics.scores.headline_scores`); empty without gold.
     """
 
     name: str
@@ -83,16 +81,16 @@ def _to_methods(given: Any) -> list[TruthMethod]:
 
 
 def score_estimate(estimate: Estimate, gold: Answers) -> dict[str, float]:
-    """Accuracy with ties counted half; for span tags the F1 of whole spans, as conlleval counts and strictly."""
-    pair = align_answers(answers_from_estimate(estimate, "the answers"), gold)
-    if pair.offsets is None:
-        return {"accuracy": accuracy(pair.gold, pair.predicted, beliefs=pair.beliefs, ties=TieCredit.half)}
-    if not is_span_tag_set(pair.classes):
-        return {"accuracy": accuracy(pair.gold, pair.predicted)}
-    return {
-        f"F1 {scheme}": span_scores(pair.gold, pair.predicted, pair.offsets, pair.classes, scheme=scheme).f1
-        for scheme in Scheme
-    }
+    """Return the scores of an estimate by name: accuracy (for span tags F1 by both schemes), and the coverage."""
+    return headline_scores(align_answers(answers_from_estimate(estimate, "the answers"), gold))
+
+
+def shown_scores(compared: Sequence[MethodResult]) -> list[str]:
+    """Return the names of the scores to show, without those about coverage where every method answers all items."""
+    names = list(compared[0].scores) if compared else []
+    if all(one.scores.get(COVERAGE) == 1.0 for one in compared):
+        return [name for name in names if name not in (COVERAGE, ACCURACY_ALL)]
+    return names
 
 
 def pairwise_agreement(compared: Sequence[MethodResult]) -> Floats:

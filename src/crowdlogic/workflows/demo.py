@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from crowdlogic.data.answers import Answers
-from crowdlogic.data.estimate import Beliefs, Estimate
+from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import write_bytes
 from crowdlogic.data.simulate import Simulation, simulate_sentiment
 from crowdlogic.data.writing import write_estimate
@@ -23,13 +23,12 @@ from crowdlogic.learning.saved_run import Run
 from crowdlogic.learning.stopping.protocol import TrainingLimits
 from crowdlogic.learning.training_run import train_run
 from crowdlogic.metrics.agreement import agreement
-from crowdlogic.metrics.calibration import calibration_error
-from crowdlogic.metrics.scores import TieCredit, accuracy
-from crowdlogic.numerics.arrays import Ints
+from crowdlogic.metrics.scores import score
 from crowdlogic.report.inputs import inputs_from_run
 from crowdlogic.report.report import make_report
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.truth.comparison import MethodResult, compare_methods
+from crowdlogic.truth.dependence import state_confidence
 from crowdlogic.truth.methods import truth_method
 from crowdlogic.workflows.outputs import check_outputs
 from crowdlogic.workflows.report import compare_itself, describe_page, timestamp, write_page
@@ -135,14 +134,17 @@ def run_demo(options: DemoOptions) -> DemoResult:
     check_outputs((folder,))
     made = simulate_sentiment(options.seed, items=options.items, labels_per_item=LABELS_PER_ITEM, contrast=CONTRAST)
     compared = compare_methods([truth_method(name) for name in SHOWN_METHODS], made.labels, gold=_planted_truth(made))
+    # The same calibrated confidence as `aggregate` writes, not the methods' own posteriors
+    compared = [replace(one, estimate=state_confidence(made.labels, one.estimate)) for one in compared]
     data = TrainingData(corpus=made.corpus, labels=made.labels, rules=parse_rules(RULES, source="contrast.rules"))
     method = LogicLNCL(limits=TrainingLimits(seed=options.seed))
     without_rule = method.fit(data.corpus, data.labels)
     _write_data(folder, made, [one.estimate for one in compared])
     run = train_run(folder / "run", method, data)
     _write_report(folder, run, compared)
-    rows = [score_truth_method(one.estimate, made) for one in compared]
-    rows += [score_learned(name, one, made) for name, one in ((WITHOUT_RULE, without_rule), (WITH_RULE, run.learned))]
+    rows = [score_row(one.name, one.estimate, made) for one in compared]
+    for name, learned in ((WITHOUT_RULE, without_rule), (WITH_RULE, run.learned)):
+        rows.append(score_row(name, learned.estimate, made, learned))
     return DemoResult(simulation=made, rows=rows, folder=folder, example=changed_item(run.learned))
 
 
@@ -176,24 +178,13 @@ def _write_report(folder: Path, run: Run, compared: Sequence[MethodResult]) -> N
     write_page(folder / "report.html", report)
 
 
-def score_truth_method(estimate: Estimate, made: Simulation) -> dict[str, Any]:
-    """A truth method's scores against the planted truth; ties count in part, and new reviews it cannot answer."""
-    return {"method": estimate.method, **_score(estimate.answer, estimate.beliefs, made), "new": None}
-
-
-def score_learned(name: str, learned: Learned, made: Simulation) -> dict[str, Any]:
-    """The scores of a fit: on what the crowd labelled, and on reviews that nobody labelled."""
-    q_f = learned.epoch.q_f
+def score_row(name: str, estimate: Estimate, made: Simulation, learned: Learned | None = None) -> dict[str, Any]:
+    """Score answers against the planted truth, as `evaluate` does; with what was learnt, also on unlabelled reviews."""
+    scores = score(np.asarray(made.corpus.gold), estimate.answer, estimate.beliefs)
     new = None
-    if made.test is not None:
+    if learned is not None and made.test is not None:
         new = float((learned.predict(made.test).argmax(axis=1) == np.asarray(made.test.gold)).mean())
-    return {"method": name, **_score(q_f.argmax(axis=1), q_f, made), "new": new}
-
-
-def _score(answer: Ints, beliefs: Beliefs, made: Simulation) -> dict[str, float]:
-    gold = np.asarray(made.corpus.gold)
-    right = accuracy(gold, answer.astype(np.int32), beliefs=beliefs, ties=TieCredit.half)
-    return {"accuracy": float(right), "calibration_error": float(calibration_error(gold, beliefs))}
+    return {"method": name, "accuracy": scores.accuracy, "calibration_error": scores.calibration_error, "new": new}
 
 
 def gains(rows: Sequence[dict[str, Any]]) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """Answers against gold: scores of items, or of spans where the classes are span tags.
 
-The scores are of what was answered, and the coverage says how much that is: a file that keeps only the answers of some
-confidence is not as bad as if the others were wrong.
+Scores are over the items that have an answer, with the coverage beside them; `accuracy_all` is over all items with gold
+(docs/decisions/0047).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from crowdlogic.data.estimate import NO_ANSWER
 from crowdlogic.data.tagging import Scheme, is_span_tag_set
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import MissingDataError, OptionError
-from crowdlogic.metrics.scores import TieCredit, score
+from crowdlogic.metrics.scores import Unanswered, accuracy_ties_half, score_aligned
 from crowdlogic.metrics.spans import span_scores
 from crowdlogic.store.estimates import NAMES, load_estimate
 from crowdlogic.store.layout import is_run
@@ -31,17 +31,20 @@ from crowdlogic.workflows.tables import ResultTable, percent
 UNNEEDED = ("annotator", "text")
 """Roles of columns that scoring does without: whoever names all columns once, for every command, may name them here."""
 
-SHARES = frozenset({"coverage", "accuracy", "macro_f1", "precision", "recall", "f1", "calibration_error"})
+SHARES = frozenset(
+    {"coverage", "accuracy", "accuracy_all", "accuracy_ties_half", "macro_f1", "precision", "recall", "f1"}
+    | {"calibration_error"}
+)
 """The scores that a table shows in percent."""
 
 
-class Unanswered(StrEnum):
-    """What becomes of items with gold and without an answer."""
+class TieCredit(StrEnum):
+    """Whether ties are scored in a second way, too."""
 
-    skip = "skip"
-    """They are not scored; the coverage says how many are."""
-    wrong = "wrong"
-    """They count as wrong answers."""
+    answered = "answered"
+    """Answers are scored as they are in the file."""
+    half = "half"
+    """Also print `accuracy_ties_half`: 1/t for a tie among t best classes, the mean over random choices."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,8 +55,8 @@ class EvaluateOptions:
         predicted: The file of answers, or the folder of a run or of a saved estimate.
         gold: The file of the truth; None for the gold that a run keeps.
         scheme: How tags are read as spans.
-        ties: What a tie counts that holds the truth; for answers with probabilities.
-        unanswered: What becomes of items with gold and without an answer.
+        ties: Whether to print `accuracy_ties_half`, too; for answers with probabilities.
+        unanswered: How items with gold and without an answer are scored.
         columns: role -> column, for columns whose names are not recognised.
         format: The format of both files; None to take it from the suffixes.
     """
@@ -106,13 +109,13 @@ def evaluate(options: EvaluateOptions) -> Evaluation:
     predicted, gold = _read(options)
     pair = align_answers(predicted, gold)
     missing, n = int(pair.unanswered.sum()), int(np.count_nonzero(pair.gold != UNKNOWN))
+    scores, by_type = _score(pair, options)
     if options.unanswered is Unanswered.skip:
         pair = pair.without(pair.unanswered)
-    scores, by_type = _score(pair, options)
     is_tags = pair.offsets is not None
     return Evaluation(
         title=f"{predicted.source} against {gold.source}",
-        scores={"coverage": 1 - missing / max(n, 1), **scores},
+        scores=scores,
         by_type=by_type,
         notices=(
             *pair.remarks,
@@ -149,7 +152,7 @@ def _describe_missing(missing: int, n: int, policy: Unanswered, *, is_tags: bool
     if policy is Unanswered.wrong:
         yield f"{found} and count as wrong."
         return
-    yield f"{found}: the scores are of the other {n - missing:,}. --unanswered wrong counts them as wrong."
+    yield f"{found}: the scores are of the other {n - missing:,}. accuracy_all counts them as wrong."
 
 
 def _inputs_by_file(options: EvaluateOptions) -> dict[str, InputOptions]:
@@ -189,12 +192,23 @@ def _read(options: EvaluateOptions) -> tuple[Answers, Answers]:
 
 
 def _score(pair: AlignedAnswers, options: EvaluateOptions) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """The scores, and for spans those of each type."""
-    plain = score(pair.gold, pair.predicted, pair.beliefs, ties=options.ties)
+    """Return the scores by name, and for spans those of each type."""
+    plain = score_aligned(pair, unanswered=options.unanswered)
+    if options.unanswered is Unanswered.skip:
+        pair = pair.without(pair.unanswered)
+    halved: dict[str, float] = {}
+    if options.ties is TieCredit.half:
+        if pair.beliefs is None:
+            raise OptionError(
+                f"--ties half: {options.predicted} has no probabilities, so ties cannot be seen. Give answers of items "
+                f"with p_ columns, as aggregate writes them."
+            )
+        halved = {"accuracy_ties_half": accuracy_ties_half(pair.gold, pair.predicted, pair.beliefs)}
     if pair.offsets is None or not is_span_tag_set(pair.classes):
-        return {name: value for name, value in asdict(plain).items() if value is not None}, {}
+        return {name: value for name, value in (asdict(plain) | halved).items() if value is not None}, {}
     spans = span_scores(pair.gold, pair.predicted, pair.offsets, pair.classes, scheme=options.scheme)
-    scores = {name: getattr(spans, name) for name in ("precision", "recall", "f1", "accuracy")}
+    scores = {name: getattr(spans, name) for name in ("precision", "recall", "f1")}
+    scores = {"coverage": plain.coverage, **scores, "accuracy": plain.accuracy, "accuracy_all": plain.accuracy_all}
     counts = {"n": plain.n, "n_gold": spans.n_gold, "n_predicted": spans.n_predicted, "n_correct": spans.n_correct}
     by_type = {kind: asdict(one) for kind, one in spans.per_type.items()}
     return {**scores, **counts, "scheme": str(options.scheme)}, by_type

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from crowdlogic.errors import CrowdLogicWarning
 from crowdlogic.numerics.arrays import Floats
+from crowdlogic.truth.comparison import shown_scores
 from crowdlogic.truth.warning_signs import warning_signs
 from crowdlogic.workflows.aggregate import FitOptions, describe_estimate, read_for_fit
 from crowdlogic.workflows.tables import ResultTable, percent
@@ -56,7 +57,14 @@ class MethodComparison:
     def table(self) -> ResultTable:
         """One row per method."""
         first = self.results[0]
-        columns = ["method", *first.scores, "agrees with others", f"with {first.name}", "iterations", "converged"]
+        columns = [
+            "method",
+            *shown_scores(self.results),
+            "agrees with others",
+            f"with {first.name}",
+            "iterations",
+            "converged",
+        ]
         return ResultTable(
             title=describe_estimate(first.estimate),
             columns=[*columns, "seconds"],
@@ -67,7 +75,7 @@ class MethodComparison:
         others = max(len(self.results) - 1, 1)
         return (
             f"{one.name} (default)" if one.name == self.default else one.name,
-            *(percent(score) for score in one.scores.values()),
+            *(percent(one.scores[name]) for name in shown_scores(self.results)),
             percent((agreement.sum() - 1) / others),
             percent(agreement[0]),
             len(one.estimate.trace),

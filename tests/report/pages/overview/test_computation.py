@@ -65,14 +65,14 @@ def test_classes_are_shared_among_votes_answers_beliefs_and_gold() -> None:
     )
 
 
-def test_the_score_counts_ties_half_and_stands_beside_the_vote() -> None:
+def test_the_score_is_of_the_answers_and_stands_beside_the_vote() -> None:
     (score,) = compute_overview(context_of(small_inputs(["x", "y", "y", "x"]))).scores
 
-    # x right, u2 wrong, y right, a tie that is half right; by votes u4 is y, and so wrong.
-    assert (score.name, score.figure.value, score.majority, score.n) == ("accuracy", 2.5 / 4, 0.5, 4)
+    # u1 is right, u2 wrong, u3 right; u4 is a tie, answered x, which is right; by votes u4 is y, and so wrong.
+    assert (score.name, score.figure.value, score.majority, score.n) == ("accuracy", 3 / 4, 0.5, 4)
     assert score.figure.low is not None
     assert score.figure.high is not None
-    assert 0 < score.figure.low < 2.5 / 4 < score.figure.high < 1
+    assert 0 < score.figure.low < 3 / 4 < score.figure.high < 1
 
 
 def test_calibration_bins_hold_confidence_and_the_share_that_is_right() -> None:

@@ -11,7 +11,7 @@ from crowdlogic.numerics.arrays import Bools, Floats
 from crowdlogic.report.context import Context
 from crowdlogic.report.findings import ReportFinding, Urgency, round_figure, sort_by_importance
 from crowdlogic.report.pages.comparison.findings import ComparisonFindings, MethodRow
-from crowdlogic.truth.comparison import MethodResult, pairwise_agreement
+from crowdlogic.truth.comparison import MethodResult, pairwise_agreement, shown_scores
 
 STANDARD_ERRORS = 2.0
 """A score must be ahead by more than this many standard errors to be called better."""
@@ -24,7 +24,7 @@ def compute_comparison(context: Context) -> ComparisonFindings | None:
     compared = context.compared
     if not compared:
         return None
-    names = list(compared[0].scores)
+    names = shown_scores(compared)
     between = pairwise_agreement(compared)
     # Without the agreement of each method with itself.
     mean = (between.sum(axis=1) - 1) / max(len(compared) - 1, 1)

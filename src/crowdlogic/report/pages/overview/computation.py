@@ -9,13 +9,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from crowdlogic.data.estimate import Estimate
-from crowdlogic.data.tagging import Scheme
+from crowdlogic.data.answers import Answers
+from crowdlogic.data.corpus import UNKNOWN
+from crowdlogic.data.tagging import Scheme, parse_tags, tags_to_spans
 from crowdlogic.data.wording import percent, pluralise, shorten_name
 from crowdlogic.metrics.agreement import Agreement, agreement
 from crowdlogic.metrics.calibration import calibration_error, tie_credit
-from crowdlogic.metrics.scores import TieCredit, accuracy
-from crowdlogic.metrics.spans import span_scores
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.intervals import credible_interval
 from crowdlogic.report.context import Context
@@ -37,6 +36,7 @@ from crowdlogic.report.pages.overview.findings import (
     Score,
     Setting,
 )
+from crowdlogic.truth.comparison import score_estimate
 from crowdlogic.truth.expected_accuracy import describe_source
 from crowdlogic.truth.majority import MajorityVote
 
@@ -61,9 +61,10 @@ def compute_overview(context: Context) -> OverviewFindings:
     labels, estimate = inputs.labels, inputs.estimate
     per_item = np.bincount(labels.annotations()[0], minlength=len(labels.items))
     coefficients = tuple(map(_coefficient, agreement(labels, level=LEVEL, seed=context.seed)))
-    classes, scores = class_shares(inputs), compute_scores(inputs)
+    classes, scores = class_shares(inputs), compute_scores(inputs, seed=context.seed)
     has_gold = inputs.gold is not None and labels.n_classes > 0
-    error = round_figure(calibration_error(np.asarray(inputs.gold), estimate.beliefs)) if has_gold else None
+    gold_of_answers = np.where(estimate.answered, np.asarray(inputs.gold), UNKNOWN) if has_gold else None
+    error = None if gold_of_answers is None else round_figure(calibration_error(gold_of_answers, estimate.beliefs))
     findings = (
         agreement_finding(inputs, next(one for one in coefficients if one.name == "alpha")),
         *score_findings(inputs, scores, error),
@@ -126,33 +127,28 @@ def class_shares(inputs: ReportInputs) -> tuple[ClassShare, ...]:
     )
 
 
-def compute_scores(inputs: ReportInputs) -> tuple[Score, ...]:
-    """The answers against gold, beside those of a majority vote; empty without gold."""
+def compute_scores(inputs: ReportInputs, *, seed: int = 0) -> tuple[Score, ...]:
+    """Score the answers and a majority vote against gold, as `evaluate` does; empty without gold."""
     if inputs.gold is None or not inputs.known.any():
         return ()
-    votes = MajorityVote().infer(inputs.labels)
-    if inputs.task is not TaskKind.spans:
-        return (_accuracy(inputs, votes),)
-    return tuple(_f1(inputs, votes, scheme) for scheme in Scheme)
-
-
-def _accuracy(inputs: ReportInputs, votes: Estimate) -> Score:
-    gold, n = np.asarray(inputs.gold), int(inputs.known.sum())
-    ours, theirs = (
-        accuracy(gold, one.answer, beliefs=one.beliefs, ties=TieCredit.half) for one in (inputs.estimate, votes)
-    )
-    low, high = credible_interval(np.array([ours * n]), np.array([float(n)]), LEVEL)
-    figure = Quantity(round_figure(ours), low=round_figure(low[0]), high=round_figure(high[0]))
-    if inputs.task is not TaskKind.documents:  # the tokens of a sentence are not independent of each other
-        figure = Quantity(round_figure(ours))
-    return Score(name="accuracy", figure=figure, majority=round_figure(theirs), n=n)
-
-
-def _f1(inputs: ReportInputs, votes: Estimate, scheme: Scheme) -> Score:
-    gold, offsets, classes = np.asarray(inputs.gold), np.asarray(inputs.labels.offsets), inputs.labels.classes
-    ours, theirs = (span_scores(gold, one.answer, offsets, classes, scheme=scheme) for one in (inputs.estimate, votes))
-    figure = Quantity(round_figure(ours.f1))
-    return Score(name=f"F1 {scheme}", figure=figure, majority=round_figure(theirs.f1), n=ours.n_gold)
+    labels = inputs.labels
+    gold = Answers(labels.items, labels.classes, inputs.gold, offsets=labels.offsets, source="the gold")
+    ours = score_estimate(inputs.estimate, gold)
+    votes = score_estimate(MajorityVote(seed=seed).infer(labels), gold)
+    if inputs.task is TaskKind.spans:
+        n_spans = len(tags_to_spans(inputs.gold, np.asarray(labels.offsets), parse_tags(labels.classes), Scheme.conll))
+        return tuple(
+            Score(name=name, figure=Quantity(round_figure(ours[name])), majority=round_figure(votes[name]), n=n_spans)
+            for name in (f"F1 {scheme}" for scheme in Scheme)
+        )
+    n = int((inputs.known & inputs.estimate.answered).sum())
+    if not n:
+        return ()
+    figure = Quantity(round_figure(ours["accuracy"]))
+    if inputs.task is TaskKind.documents:  # the tokens of a sentence depend on each other, so they get no interval
+        low, high = credible_interval(np.array([ours["accuracy"] * n]), np.array([float(n)]), LEVEL)
+        figure = Quantity(figure.value, low=round_figure(low[0]), high=round_figure(high[0]))
+    return (Score(name="accuracy", figure=figure, majority=round_figure(votes["accuracy"]), n=n),)
 
 
 def calibration_bins(inputs: ReportInputs) -> tuple[CalibrationBin, ...]:

@@ -55,7 +55,7 @@ class Score:
         name: accuracy, or F1 conll and F1 strict for span tags.
         figure: The score; its interval where it is an accuracy.
         majority: What counting votes would have scored; None where it was not computed.
-        n: Units whose gold is known (for F1: gold spans).
+        n: Answers that were scored, those whose gold is known (for F1: gold spans).
     """
 
     name: str

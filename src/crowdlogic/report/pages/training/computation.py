@@ -9,7 +9,7 @@ import numpy as np
 
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.wording import pluralise
-from crowdlogic.metrics.scores import TieCredit, accuracy
+from crowdlogic.metrics.scores import accuracy
 from crowdlogic.metrics.spans import span_scores
 from crowdlogic.report.context import Context
 from crowdlogic.report.findings import ReportFinding, TaskKind, Urgency, round_figure, sort_by_importance
@@ -138,7 +138,7 @@ def _score(inputs: ReportInputs, beliefs: Beliefs) -> float:
     gold, answer = np.asarray(inputs.gold), beliefs.argmax(axis=1).astype(np.int32)
     if inputs.task is TaskKind.spans:
         return float(span_scores(gold, answer, np.asarray(inputs.labels.offsets), inputs.labels.classes).f1)
-    return float(accuracy(gold, answer, beliefs=beliefs, ties=TieCredit.half))
+    return float(accuracy(gold, answer))
 
 
 def watched_scores(record: RunRecord, chosen: int) -> tuple[StudentTeacher, ...]:

@@ -1,9 +1,10 @@
-"""Fixtures that every part of the tests may use."""
+"""Fixtures and hooks for all tests."""
 
 from __future__ import annotations
 
 import gc
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,19 +13,63 @@ from hypothesis import settings
 # Small networks on a busy machine take ten times the processor time when torch's threads wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-settings.register_profile("patient", deadline=None)  # a busy machine is no failure
+settings.register_profile("patient", deadline=None)  # a busy machine is not a failure
 settings.load_profile("patient")
+
+OPTIONAL = ("torch", "transformers", "tokenizers", "onnx", "onnxruntime", "statsmodels", "seqeval")
+"""Packages without wheels for every supported Python; tests that import a missing one are skipped."""
 
 
 def pytest_unconfigure() -> None:
-    """Commands freeze what is loaded, for a process of their own; in this one it must be freed before bindings look."""
+    """Undo the `gc.freeze` of commands, so that extension modules see their objects when the interpreter ends."""
     gc.unfreeze()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip tests marked `data` where CROWDLOGIC_DATA does not name a folder."""
+    folder = os.environ.get("CROWDLOGIC_DATA", "")
+    if folder and Path(folder).is_dir():
+        return
+    skip = pytest.mark.skip(reason="CROWDLOGIC_DATA does not name a folder with the real data sets")
+    for item in items:
+        if item.get_closest_marker("data"):
+            item.add_marker(skip)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):  # type: ignore[no-untyped-def]
+    """Skip a module that imports a missing optional package."""
+    report = yield
+    call = getattr(report, "call", None)
+    return _skip_if_missing(report, call.excinfo.value if call and call.excinfo else None, collector.path)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):  # type: ignore[no-untyped-def]
+    """Skip a test that imports a missing optional package."""
+    report = yield
+    return _skip_if_missing(report, call.excinfo.value if call.excinfo else None, item.path)
+
+
+def _skip_if_missing(report, problem: BaseException | None, path: Path):  # type: ignore[no-untyped-def]
+    while problem is not None and report.outcome == "failed":
+        if isinstance(problem, ModuleNotFoundError) and problem.name in OPTIONAL:
+            report.outcome = "skipped"
+            report.longrepr = (str(path), 0, f"Skipped: {problem.name} is not installed")
+        problem = problem.__cause__
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Count the skipped tests by reason."""
+    skipped = [report.longrepr for report in terminalreporter.stats.get("skipped", [])]
+    reasons = Counter(where[2].removeprefix("Skipped: ") for where in skipped if isinstance(where, tuple))
+    for reason, count in reasons.most_common():
+        terminalreporter.write_line(f"{count} skipped: {reason}")
+
+
 @pytest.fixture
-def data_root() -> Path:
-    """The folder of the real data sets; a test that needs it is marked `data` and skipped where it is absent."""
-    root = os.environ.get("CROWDLOGIC_DATA", "")
-    if not root or not Path(root).is_dir():
-        pytest.skip("CROWDLOGIC_DATA does not name a folder with the real data sets")
-    return Path(root)
+def data_root(request: pytest.FixtureRequest) -> Path:
+    """The folder of the real data sets, for tests marked `data`."""
+    assert request.node.get_closest_marker("data"), "a test that uses data_root must be marked `data`"
+    return Path(os.environ["CROWDLOGIC_DATA"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -117,10 +116,8 @@ def test_what_does_not_fit_is_refused() -> None:
 
 
 @pytest.mark.data
-def test_the_sentiment_crowds_majority_is_right_as_often_as_known() -> None:
-    folder = Path(os.environ.get("CROWDLOGIC_DATA", "")) / "sentiment_mturk"
-    if "CROWDLOGIC_DATA" not in os.environ or not folder.is_dir():
-        pytest.skip("CROWDLOGIC_DATA does not name a folder with sentiment_mturk")
+def test_the_sentiment_crowds_majority_is_right_as_often_as_known(data_root: Path) -> None:
+    folder = data_root / "sentiment_mturk"
     labels = from_frame(pl.read_csv(folder / "labels.csv"))
     table = pl.read_csv(folder / "gold.csv")
     gold = np.full(len(labels.items), -1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -203,10 +202,8 @@ def test_what_has_no_sequences_is_refused() -> None:
 
 
 @pytest.mark.data
-def test_every_annotator_of_the_ner_crowd_scores_as_known() -> None:
-    folder = Path(os.environ.get("CROWDLOGIC_DATA", "")) / "ner_conll_mturk"
-    if "CROWDLOGIC_DATA" not in os.environ or not folder.is_dir():
-        pytest.skip("CROWDLOGIC_DATA does not name a folder with ner_conll_mturk")
+def test_every_annotator_of_the_ner_crowd_scores_as_known(data_root: Path) -> None:
+    folder = data_root / "ner_conll_mturk"
     with gzip.open(folder / "labels.csv.gz", "rt", encoding="utf-8") as file:
         labels = from_sequences([(int(r["sent"]), r["annotator"], r["labels"].split()) for r in csv.DictReader(file)])
     blocks = (folder / "train.gold.conll").read_text(encoding="utf-8").strip("\n").split("\n\n")

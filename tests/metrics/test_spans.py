@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from itertools import chain
 from pathlib import Path
 
@@ -158,10 +157,10 @@ def read_conll(path: Path) -> Tags:
 
 @pytest.mark.data
 @pytest.mark.parametrize(("scheme", "expected"), [("conll", (79.12, 58.50, 67.27)), ("strict", (81.49, 58.64, 68.20))])
-def test_the_papers_majority_vote_scores_as_published(scheme: str, expected: tuple[float, float, float]) -> None:
-    folder = Path(os.environ.get("CROWDLOGIC_DATA", "")) / "ner_conll_mturk"
-    if "CROWDLOGIC_DATA" not in os.environ or not folder.is_dir():
-        pytest.skip("CROWDLOGIC_DATA does not name a folder with ner_conll_mturk")
+def test_the_papers_majority_vote_scores_as_published(
+    data_root: Path, scheme: str, expected: tuple[float, float, float]
+) -> None:
+    folder = data_root / "ner_conll_mturk"
     gold, votes = read_conll(folder / "train.gold.conll"), read_conll(folder / "train.mv.conll")
 
     found = scored(gold, votes, scheme)

@@ -92,7 +92,7 @@ def test_a_name_that_sounds_like_one_is_answered_with_it_and_the_way_to_it(packa
 def test_what_people_try_is_answered_with_what_is_there() -> None:
     import crowdlogic
 
-    guesses = ("audit", "Report", "explain", "aggregate", "train", "predict", "read_csv", "from_pandas", "load")
+    guesses = ("audit", "Report", "explain", "aggregate_labels", "train", "predict", "read_csv", "from_pandas", "load")
     for name in guesses:
         with pytest.raises(AttributeError) as refused:
             getattr(crowdlogic, name)

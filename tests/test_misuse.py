@@ -78,7 +78,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.expected_accuracy(pl.DataFrame({"item": ["u"]})),
-        "expected_accuracy: DataFrame cannot be used here. Write expected_accuracy(infer_calibrated('ensemble', labels)).",
+        "expected_accuracy: DataFrame cannot be used here. Write expected_accuracy(crowdlogic.aggregate(labels)).",
     ),
     (
         lambda: cl.LogicLNCL().fit(CORPUS, LABELS, rules=7),

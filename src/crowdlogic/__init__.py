@@ -7,7 +7,7 @@ from crowdlogic.exports import lazy_exports
 
 __version__ = "0.1.0"
 
-_INFER = "crowdlogic.Ensemble().infer(labels), or another method such as crowdlogic.DawidSkene()"
+_AGGREGATE = "crowdlogic.aggregate(labels), or with a method: crowdlogic.aggregate(labels, 'dawid-skene')"
 _FIT = "crowdlogic.LogicLNCL('linear').fit(items, labels), with save='run' to keep it"
 _RULES = "learned.rule_table(), of what fit or crowdlogic.load_run('run') gave: a verdict on each rule"
 _REPORT = "crowdlogic.report_to_html('labels.csv'), or of a run: crowdlogic.report_to_html('run')"
@@ -18,8 +18,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
     __name__,
     __file__,
     guessed={
-        "aggregate": _INFER,
-        "aggregate_labels": _INFER,
+        "aggregate_labels": _AGGREGATE,
         "audit": _RULES,
         "audit_rules": _RULES,
         "compare": _SCORE,
@@ -28,7 +27,7 @@ __all__, __getattr__, __dir__ = lazy_exports(
         "fit": _FIT,
         "from_pandas": _LABELS,
         "from_polars": _LABELS,
-        "infer": _INFER,
+        "infer": _AGGREGATE,
         "load": "crowdlogic.load_run('run'), or crowdlogic.load_estimate(folder)",
         "make_report": _REPORT,
         "score": _SCORE,

@@ -14,7 +14,6 @@ from crowdlogic.annotators.confusion import ConfusionMatrices as ConfusionMatric
 from crowdlogic.annotators.confusion import VariationalConfusion as VariationalConfusion
 from crowdlogic.annotators.one_coin import Coin as Coin
 from crowdlogic.annotators.sequential import Sequential as Sequential
-from crowdlogic.annotators.summary import annotator_table as annotator_table
 from crowdlogic.classifiers.bilstm_crf import BiLSTMCRF as BiLSTMCRF
 from crowdlogic.classifiers.class_prior import ClassPrior as ClassPrior
 from crowdlogic.classifiers.cnn_gru import CNNGRU as CNNGRU
@@ -133,6 +132,8 @@ from crowdlogic.workflows.plots import plot_confidence as plot_confidence
 from crowdlogic.workflows.plots import plot_confusion as plot_confusion
 from crowdlogic.workflows.plots import plot_reliability as plot_reliability
 from crowdlogic.workflows.plots import plot_training as plot_training
+from crowdlogic.workflows.python_aggregate import aggregate as aggregate
+from crowdlogic.workflows.python_aggregate import annotator_table as annotator_table
 from crowdlogic.workflows.python_report import report_to_html as report_to_html
 
 __version__: str

@@ -95,7 +95,7 @@ def test_without_a_method_the_ensemble_is_chosen_and_the_reason_is_said(run: Run
         "ensemble (chosen because it does as well as counting votes or better, with few labels and with many): 40 items, 4 annotators -> o.csv"
     )
     assert re.fullmatch(
-        r"\d+ to \d+ of 40 labels are likely wrong, if your annotators made the same mistakes as often as those of eleven public data sets \(fewer if they err independently\)\. To know better, .*",
+        r"About \d+ \(\d+ to \d+\) of 40 labels are likely wrong, if your annotators made the same mistakes as often as those of eleven public data sets \(fewer if they err independently\)\. To know better, .*",
         second,
     )
 
@@ -106,7 +106,7 @@ def test_checking_some_items_at_random_is_advised_with_what_it_would_bring(run: 
     done = run("aggregate", "l.csv", "-o", "o.csv")
 
     assert re.fullmatch(
-        r"\d+ to \d+ of 400 labels are likely wrong, if your annotators made the same mistakes as often as those of eleven public data sets "
+        r"About \d+ \(\d+ to \d+\) of 400 labels are likely wrong, if your annotators made the same mistakes as often as those of eleven public data sets "
         r"\(fewer if they err independently\)\. To know better, check 30 items at random and give them with --anchors: "
         r"that narrows it to about ±\d+\.",
         done.err.splitlines()[-1],

@@ -48,7 +48,7 @@ def test_the_demo_says_in_words_what_its_table_shows(run: Run) -> None:
     assert [line.split(":")[0] for line in lines[-5:-2]] == [
         "A model of the annotators (dawid-skene over majority)",
         "A classifier that reads the reviews beside it",
-        "The rule that in 'A but B' B decides",
+        "Training with the rule that in 'A but B' B decides, over training without it",
     ]
     assert lines[-1].endswith("-> crowdlogic-demo/report.html (report.json beside it)")
 

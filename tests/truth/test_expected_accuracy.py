@@ -12,6 +12,7 @@ from scipy.stats import t
 from crowdlogic.data.estimate import Calibration, Estimate
 from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.simulate.crowds import simulate_crowd
+from crowdlogic.errors import OptionError
 from crowdlogic.truth.calibrated import infer_calibrated
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.ensemble import Ensemble
@@ -62,26 +63,29 @@ def test_the_interval_stays_between_0_and_1() -> None:
     assert found.mistakes[0] == 0
 
 
-def test_the_methods_own_posterior_promises_nothing() -> None:
+def test_the_methods_own_posterior_is_refused_with_the_remedy() -> None:
     labels = simulate_crowd(np.random.default_rng(0), units=50, annotators=5).labels
 
-    assert expected_accuracy(DawidSkene().infer(labels)) is None
+    with pytest.raises(
+        OptionError, match=r"\(dawid-skene\) is not calibrated.*crowdlogic\.aggregate\(labels, method\)"
+    ):
+        expected_accuracy(DawidSkene().infer(labels))
 
 
 def test_the_sentence_says_how_many_and_by_what() -> None:
     found = accuracy_interval(0.83, n=1000, calibration=CALIBRATION)
 
     assert describe_mistakes(found) == (
-        "78 to 262 of 1,000 labels are likely wrong, if your annotators made the same mistakes as often as those of eleven public data sets "
+        "About 170 (78 to 262) of 1,000 labels are likely wrong, if your annotators made the same mistakes as often as those of eleven public data sets "
         "(fewer if they err independently). To know better, check 30 items at random and give them with --anchors: that "
         "narrows it to about ±80."
     )
     assert describe_mistakes(accuracy_interval(0.9, n=30, calibration=CALIBRATION), "tag") == (
-        "0 to 7 of 30 tags are likely wrong, if your annotators made the same mistakes as often as those of eleven public data sets."
+        "About 3 (0 to 7) of 30 tags are likely wrong, if your annotators made the same mistakes as often as those of eleven public data sets."
     )
     checked = accuracy_interval(0.83, n=1000, calibration=replace(CALIBRATION, anchors=40))
     assert describe_mistakes(checked) == (
-        "92 to 248 of 1,000 labels are likely wrong, judging by 40 items checked at random; 30 more would narrow this to "
+        "About 170 (92 to 248) of 1,000 labels are likely wrong, judging by 40 items checked at random; 30 more would narrow this to "
         "about ±71."
     )
 

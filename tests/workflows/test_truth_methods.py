@@ -36,7 +36,7 @@ def test_a_seed_and_a_dependence_go_to_the_methods_that_have_them() -> None:
 
 def test_an_unknown_dependence_is_refused() -> None:
     assert (parse_dependence("public"), parse_dependence("none")) == (PUBLIC_CROWDS, None)
-    with pytest.raises(OptionError, match=r"--dependence: 'some' is none of public, none\."):
+    with pytest.raises(OptionError, match=r"--dependence must be one of public, none; got 'some'"):
         parse_dependence("some")
 
 

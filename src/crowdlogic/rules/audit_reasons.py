@@ -111,8 +111,8 @@ def rule_table(audits: Sequence[RuleAudit]) -> pl.DataFrame:
 
 def _describe_changes(one: RuleAudit, pushed: GoldCounts) -> str:
     if not one.flipped:
-        return "on its own it would change no answer"
-    text = f"on its own it would change {pluralise(one.flipped, 'answer')}"
+        return "by itself it would change no answer given without rules"
+    text = f"by itself it would change {pluralise(one.flipped, 'answer')} given without rules"
     right, wrong = gold_counts(one, pushed)
     if right is None or wrong is None or not right + wrong:
         return text

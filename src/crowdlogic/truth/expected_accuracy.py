@@ -16,7 +16,7 @@ import numpy as np
 from crowdlogic.data.estimate import Calibration, Estimate
 from crowdlogic.data.span_confidence import span_confidence
 from crowdlogic.data.wording import approximate, pluralise
-from crowdlogic.errors import require_kind
+from crowdlogic.errors import OptionError, require_kind
 from crowdlogic.numerics.arrays import Floats
 from crowdlogic.numerics.student import student_quantile
 
@@ -53,22 +53,36 @@ class ExpectedAccuracy:
         """The fewest and the most wrong answers that are likely."""
         return round(self.n * (1 - self.high)), round(self.n * (1 - self.low))
 
+    @property
+    def expected_mistakes(self) -> float:
+        """The expected number of wrong answers: the sum of 1 - confidence over the answers whose truth is unknown."""
+        return self.n * (1.0 - self.mean)
+
     def half_width_after(self, checked: int) -> float:
         """Half the width of the interval if so many items were checked at random beyond those that were."""
         return _half_width(self.mean, self.n, self.calibration, checked=self.calibration.anchors + checked)
 
 
 def expected_accuracy(estimate: Estimate) -> ExpectedAccuracy | None:
-    """The expected share of right answers; None without a calibration, or without an answer that is in doubt.
+    """Return the expected share of right answers; None where the truth of every answer is known.
+
+    Raises an error if the estimate is not calibrated, as that of a method's own `infer`: the mean of such a posterior
+    is mostly far too high.
 
     Args:
-        estimate: What a method believes; of the outcome of a training, its estimate.
+        estimate: A calibrated estimate, such as that of `crowdlogic.aggregate`, or the outcome of a training.
     """
     estimate = getattr(estimate, "estimate", estimate)
-    stated = "Write expected_accuracy(infer_calibrated('ensemble', labels))."
-    require_kind(estimate, Estimate, "expected_accuracy", stated)
+    remedy = "Write expected_accuracy(crowdlogic.aggregate(labels))."
+    require_kind(estimate, Estimate, "expected_accuracy", remedy)
+    if estimate.calibration is None:
+        raise OptionError(
+            f"expected_accuracy: the confidence of this estimate ({estimate.method}) is not calibrated; it is the "
+            f"method's own posterior. Use crowdlogic.aggregate(labels, method) in place of method.infer(labels), or "
+            f"crowdlogic.state_confidence(labels, estimate)."
+        )
     confidence = _uncertain(estimate)
-    if estimate.calibration is None or not len(confidence):
+    if not len(confidence):
         return None
     return accuracy_interval(float(confidence.mean()), n=len(confidence), calibration=estimate.calibration)
 
@@ -82,9 +96,7 @@ def accuracy_interval(mean: float, *, n: int, calibration: Calibration) -> Expec
 
 def describe_mistakes(expected: ExpectedAccuracy, noun: str = "label") -> str:
     """How many answers are likely wrong, what that rests on, and what checking some at random would change."""
-    few, many = expected.mistakes
-    share = f"{few:,} to {many:,}" if few < many else f"{many:,}"
-    said = f"{share} of {pluralise(expected.n, noun)} are likely wrong, {describe_source(expected.calibration)}"
+    said = f"{describe_share_wrong(expected, noun)}, {describe_source(expected.calibration)}"
     if expected.n <= CHECKED:
         return f"{said}."
     narrowed = round(expected.n * expected.half_width_after(CHECKED))
@@ -94,6 +106,14 @@ def describe_mistakes(expected: ExpectedAccuracy, noun: str = "label") -> str:
         f"{said} (fewer if they err independently). To know better, check {CHECKED} items at random and give them with "
         f"--anchors: that narrows it to about ±{narrowed:,}."
     )
+
+
+def describe_share_wrong(expected: ExpectedAccuracy, noun: str, *, which: str = "") -> str:
+    """Say how many answers are expected to be wrong, with the interval; `which` says more of the answers counted."""
+    few, many = expected.mistakes
+    interval = f" ({few:,} to {many:,})" if few < many else ""
+    n = round(expected.expected_mistakes)
+    return f"About {n:,}{interval} of {pluralise(expected.n, noun)}{which} are likely wrong"
 
 
 def describe_spans(estimate: Estimate) -> str:

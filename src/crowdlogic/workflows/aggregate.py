@@ -206,7 +206,7 @@ def aggregate(options: AggregateOptions) -> Aggregated | AggregatedPatterns | Ag
         method=method.name,
         reason=reason,
         estimate=estimate,
-        expected=expected_accuracy(estimate),
+        expected=None if estimate.calibration is None else expected_accuracy(estimate),
         scores={} if gold is None else _score(estimate, gold),
         written=written,
         notices=(

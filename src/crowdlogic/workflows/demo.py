@@ -98,7 +98,8 @@ class DemoResult:
         return (
             f"A model of the annotators (dawid-skene over majority): {points['annotators']} points.",
             f"A classifier that reads the reviews beside it: {points['classifier']} points.",
-            f"The rule that in 'A but B' B decides: {points['rule']} points, {points['rule_on_new']} on new reviews.",
+            f"Training with the rule that in 'A but B' B decides, over training without it: {points['rule']} points, "
+            f"{points['rule_on_new']} on new reviews.",
         )
 
     @property

@@ -23,10 +23,11 @@ from crowdlogic.report.context import Context
 from crowdlogic.report.figures import standalone_svg
 from crowdlogic.report.inputs import ReportInputs, inputs_from_estimate, inputs_from_run
 from crowdlogic.report.plots.elements import Plot
-from crowdlogic.truth.majority import MajorityVote
+from crowdlogic.workflows.python_aggregate import aggregate, calibrate
 
 Source = Run | Learned | Estimate | CrowdLabels
-"""What can be drawn: a run, a fit, an estimate (with its labels), or labels alone, by majority vote."""
+"""What can be drawn: a run, a fit, an estimate (with its labels), or labels alone, which are aggregated as
+`crowdlogic.aggregate` does by default. An estimate of a truth method's own `infer` is calibrated first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,10 +145,11 @@ def plot_training(source: Run | Learned, *, figure: str = "loss") -> Figure:
 def _inputs(source: Source, labels: CrowdLabels | None, gold: Any) -> ReportInputs:
     """What the report would be made from."""
     if isinstance(source, CrowdLabels):
-        return _inputs(MajorityVote(ties="soft").infer(source), source, gold)
+        return _inputs(aggregate(source), source, gold)
     if isinstance(source, Estimate):
         if labels is None:
             raise DataError("An estimate alone does not hold the labels. Give them, too: plot_...(estimate, labels).")
+        source = calibrate(labels, source)
         truth = _gold_corpus(source, gold) if isinstance(gold, Mapping) else None
         return inputs_from_estimate(source, labels, truth, None if truth is not None else gold)
     record = source.record if isinstance(source, Run) else to_record(source, {"method": {}})

@@ -209,7 +209,7 @@ class TrainingOutcome:
     def confidence_message(self) -> str:
         """What the confidence of answers and of predictions rests on, in one line."""
         estimate = self.learned.estimate
-        expected = expected_accuracy(estimate)
+        expected = None if estimate.calibration is None else expected_accuracy(estimate)
         if expected is None:
             answers = "The confidence of the answers is not calibrated."
         elif expected.n < FEW_ANSWERS:

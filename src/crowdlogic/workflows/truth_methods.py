@@ -46,10 +46,10 @@ def limit_iterations(method: Any, iterations: int | None) -> Any:
     return replace(method, convergence=replace(limits, max_iterations=iterations))
 
 
-def parse_dependence(name: str) -> Dependence | None:
-    """The dependence of that name."""
+def parse_dependence(name: str, *, option: str = "--dependence") -> Dependence | None:
+    """Return the dependence of that name; `option` is for messages."""
     if name not in DEPENDENCES:
-        raise OptionError(f"--dependence: {name!r} is none of {name_list(DEPENDENCES)}.")
+        raise OptionError(f"{option} must be one of {name_list(DEPENDENCES)}; got {name!r}.")
     return DEPENDENCES[name]
 
 

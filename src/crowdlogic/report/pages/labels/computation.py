@@ -29,7 +29,7 @@ from crowdlogic.report.findings import (
 from crowdlogic.report.inputs import ReportInputs
 from crowdlogic.report.pages.labels.findings import LabelFindings, Threshold
 from crowdlogic.report.pages.labels.items import show_items
-from crowdlogic.truth.expected_accuracy import describe_source, expected_accuracy
+from crowdlogic.truth.expected_accuracy import describe_share_wrong, describe_source, expected_accuracy
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 """Confidences below which checking is priced."""
@@ -237,17 +237,15 @@ def _likely_wrong(inputs: ReportInputs, total: float, label: str) -> str:
 
     As `aggregate` does, it counts the answers whose truth is not known.
     """
-    n, expected = int(inputs.estimate.answered.sum()), expected_accuracy(inputs.estimate)
+    n, is_calibrated = int(inputs.estimate.answered.sum()), inputs.estimate.calibration is not None
+    expected = expected_accuracy(inputs.estimate) if is_calibrated else None
     if expected is None:
         of_all = f"of {pluralise(n, label)}"
         own = "by the method's own confidence, which mostly claims too much"
         return f"{approximate(total).capitalize()} {of_all} should be wrong {own}"
-    few, many = expected.mistakes
-    share = f"{few:,} to {many:,}" if few < many else f"{many:,}"
     known = n - expected.n
     unknown = f" whose truth is not known (that of {known:,} is)" if known else ""
-    rests_on = describe_source(expected.calibration)
-    return f"{share} of {pluralise(expected.n, label)}{unknown} are likely wrong, {rests_on}"
+    return f"{describe_share_wrong(expected, label, which=unknown)}, {describe_source(expected.calibration)}"
 
 
 def _wrong_by_gold(inputs: ReportInputs) -> str:

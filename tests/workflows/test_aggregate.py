@@ -39,7 +39,7 @@ def test_nothing_is_printed_and_the_result_says_it_all(capfd: pytest.CaptureFixt
     assert figures["expected_accuracy"]["source"] == "eleven public data sets"
     assert figures["expected_accuracy"]["low"] < figures["expected_accuracy"]["mean"]
     assert result.confidence_message == ""  # two answers are too few to speak of
-    assert result.table().rows == [("accuracy", "75.00 %")]
+    assert result.table().rows == [("accuracy", "50.00 %"), ("coverage", "100.00 %"), ("accuracy_all", "50.00 %")]
     assert pl.read_csv("o.csv")["label"].to_list() == ["x", "x", None]
 
 

@@ -24,6 +24,9 @@ def run_command() -> None:
     """Run the command."""
     gc.disable()  # what is being loaded holds no garbage: looking for it takes 0.01 s. A command enables it again
     try:
+        from crowdlogic.cli.console import protect_streams
+
+        protect_streams()
         from crowdlogic.cli.app import main as run
 
         run()

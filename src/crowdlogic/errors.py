@@ -13,7 +13,8 @@
     └── Interrupted                          a long job was interrupted; the message says how to go on with it
 
     CrowdLogicWarning (UserWarning)
-    └── ConvergenceWarning                   an iterative method stopped before it converged
+    ├── ConvergenceWarning                   an iterative method stopped before it converged
+    └── SpreadsheetWarning                   a csv or tsv file has cells that a spreadsheet would read as formulas
 
 `cli.app.main` turns any CrowdLogicError into one line on stderr and exit code 2; everything else is a bug.
 """
@@ -126,3 +127,7 @@ class CrowdLogicWarning(UserWarning):
 
 class ConvergenceWarning(CrowdLogicWarning):
     """An iterative method stopped before it converged."""
+
+
+class SpreadsheetWarning(CrowdLogicWarning):
+    """A csv or tsv file has cells that a spreadsheet would read as formulas."""

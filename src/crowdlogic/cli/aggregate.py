@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from crowdlogic.cli.console import say, show_result
-from crowdlogic.cli.options import JsonOption, LabelsFile, SeedOption, ToOption, reads_labels
+from crowdlogic.cli.console import say, show_result, summary
+from crowdlogic.cli.options import JsonOption, LabelsFile, SeedOption, SpreadsheetOption, ToOption, reads_labels
 from crowdlogic.data.files import STANDARD_STREAM
 from crowdlogic.data.limits import parse_size
 from crowdlogic.errors import OptionError
@@ -105,6 +105,7 @@ def command(
     dependence: DependenceOption = "public",
     checkpoint: CheckpointOption = None,
     to: ToOption = None,
+    spreadsheet_safe: SpreadsheetOption = False,
     input: InputOptions,
     json: JsonOption = False,
 ) -> None:
@@ -140,6 +141,7 @@ def command(
             ties=ties,
             order=parse_names(order),
             format=to,
+            spreadsheet_safe=spreadsheet_safe,
             engine=None if engine is None else ENGINES.check(engine),
             address=address,
             memory=None if memory is None else parse_size(memory, "--memory"),
@@ -147,6 +149,7 @@ def command(
         )
     )
     if result.scores:
-        show_result(result, as_json=json)
+        with summary():
+            show_result(result, as_json=json)
     said = (*result.notices, result.message, result.confidence_message)
     say(*(sentence for sentence in said if sentence))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
@@ -12,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from crowdlogic import __version__
-from crowdlogic.cli.console import complain, point
+from crowdlogic.cli.console import complain, discard_output, point, show_spreadsheet_warnings
 from crowdlogic.cli.help import describe_usage_problem, name_values
 from crowdlogic.cli.memory_limit import check_memory_limit
 from crowdlogic.cli.plain_values import keep_plain_values
@@ -126,7 +127,8 @@ def options(
 def main() -> None:
     """Run a command. Exit codes: 0 done, 1 a finding, 2 bad input (one line on stderr, nothing written)."""
     try:
-        code = app(None if sys.argv[1:] else ["--help"], prog_name="crowdlogic", standalone_mode=False)
+        with show_spreadsheet_warnings():
+            code = app(None if sys.argv[1:] else ["--help"], prog_name="crowdlogic", standalone_mode=False)
         if code == INTERRUPTED:  # typer turns Ctrl-C into an exit code
             complain("interrupted")
         sys.stdout.flush()  # here, and not when Python ends, where a full disk could not be reported
@@ -146,7 +148,7 @@ def main() -> None:
         complain("interrupted")
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output(sys.stdout)
         sys.exit(0)
     except (OSError, MemoryError) as problem:
         complain(_describe_failure(problem))
@@ -157,6 +159,8 @@ def main() -> None:
 def _describe_failure(problem: OSError | MemoryError) -> str:
     if isinstance(problem, MemoryError):
         return "there is not enough memory for this. Free some, or give a smaller file."
+    if problem.errno == errno.EBADF and problem.filename is None:
+        return "standard output is closed, so the result cannot be printed. Redirect it to a file or to /dev/null."
     return f"{problem.filename or 'the output'}: {problem.strerror or problem}. Check the path and the disk."
 
 
@@ -165,4 +169,4 @@ def _flush_or_give_up() -> None:
     try:
         sys.stdout.flush()
     except (OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output(sys.stdout)

@@ -1,14 +1,22 @@
-"""What commands say, and where: figures on standard output, remarks on standard error."""
+"""What commands print, and where: figures on standard output, remarks on standard error.
+
+Standard output and standard error may be closed, or on a full disk. A remark that cannot be written is dropped. Figures
+that cannot be written are an error if they are all that a command gives, and are dropped if its files are written.
+"""
 
 from __future__ import annotations
 
+import io
 import json
 import math
+import os
 import sys
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from crowdlogic.errors import one_line, shorten
+from crowdlogic.errors import SpreadsheetWarning, one_line, shorten
 
 if TYPE_CHECKING:
     from crowdlogic.workflows.tables import ResultTable
@@ -18,6 +26,81 @@ MOST_SAID = 4000
 
 FALLBACK_WIDTH = 120
 """How wide a table may be when the output is no terminal."""
+
+
+class TolerantStream(io.TextIOWrapper):
+    """Standard error that drops what cannot be written."""
+
+    def write(self, text: str) -> int:
+        """Write a text, or drop it."""
+        with suppress(OSError):
+            return super().write(text)
+        discard_output(self)
+        return len(text)
+
+    def flush(self) -> None:
+        """Write what is buffered, or drop it."""
+        try:
+            super().flush()
+        except OSError:
+            discard_output(self)
+
+
+def protect_streams() -> None:
+    """Make sure that the three standard streams exist, and that remarks cannot fail.
+
+    The descriptor of a closed stream would otherwise be given to the next file that is opened, and prints would go
+    into that file. Standard output that was closed fails when something is written to it.
+    """
+    for descriptor, flags in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, flags)  # takes the lowest free number, which is this one
+    if sys.stdin is None:
+        sys.stdin = open(0, closefd=False)  # noqa: SIM115 (stays open)
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115
+    if sys.stderr is sys.__stderr__ and isinstance(stderr, io.TextIOWrapper):  # None, or Python's own
+        coding = stderr.encoding
+        sys.stderr = TolerantStream(stderr.detach(), encoding=coding, errors="backslashreplace", line_buffering=True)
+
+
+def discard_output(stream: Any) -> None:
+    """Send everything that is written to a stream from now on, and what it has buffered, to the null device."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, stream.fileno())
+    os.close(null)
+
+
+@contextmanager
+def summary() -> Iterator[None]:
+    """Print a summary of what was written to files: that it cannot be printed is no error."""
+    try:
+        yield
+        sys.stdout.flush()
+    except OSError:
+        discard_output(sys.stdout)
+
+
+@contextmanager
+def show_spreadsheet_warnings() -> Iterator[None]:
+    """Say what a SpreadsheetWarning says, once."""
+    show_others = warnings.showwarning
+    said: list[str] = []
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if not issubclass(category, SpreadsheetWarning):
+            show_others(message, category, *place, **more)
+        elif not said:
+            said.append(str(message))
+            say(str(message))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", SpreadsheetWarning)
+        warnings.showwarning = show
+        yield
 
 
 def say(*sentences: str) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from crowdlogic.cli.console import say
-from crowdlogic.cli.options import LabelsFile, ToOption, reads_labels
+from crowdlogic.cli.options import LabelsFile, SpreadsheetOption, ToOption, reads_labels
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
 from crowdlogic.workflows.convert import ConvertOptions, convert, convert_items
@@ -25,12 +25,13 @@ def command(
     out: OutOption = None,
     items: Annotated[bool, typer.Option("--items", help="Only the items (texts or tagged sentences).")] = False,
     to: ToOption = None,
+    spreadsheet_safe: SpreadsheetOption = False,
     input: InputOptions,
 ) -> None:
     """Read labels (or items) in one layout and write them in another; of a run, its clean labels."""
     path = out if target is None else target
     if path is None or (out is not None and target is not None):
         raise OptionError("Say once where to write: crowdlogic convert IN OUT.")
-    options = ConvertOptions(source=labels, out=path, format=to, input=input)
+    options = ConvertOptions(source=labels, out=path, format=to, spreadsheet_safe=spreadsheet_safe, input=input)
     converted = convert_items(options) if items else convert(options)
     say(*(converted.intake.messages() if isinstance(converted, CrowdLabels) else ()), f"{converted} -> {path}")

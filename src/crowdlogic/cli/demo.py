@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from crowdlogic.cli.console import say, show_json, show_tables
+from crowdlogic.cli.console import say, show_json, show_tables, summary
 from crowdlogic.cli.options import JsonOption, SeedOption
 
 OutOption = Annotated[
@@ -26,10 +26,11 @@ def command(
     from crowdlogic.workflows.demo import DemoOptions, run_demo
 
     result = run_demo(DemoOptions(out=out, items=items, seed=seed))
-    if json:
-        show_json(result.figures())
-    else:
-        say(*result.introduction)
-        show_tables(result.table())
-        say(*result.verdict)
+    with summary():
+        if json:
+            show_json(result.figures())
+        else:
+            say(*result.introduction)
+            show_tables(result.table())
+            say(*result.verdict)
     say(*result.places)

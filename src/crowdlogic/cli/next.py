@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from crowdlogic.cli.console import say, show_result
-from crowdlogic.cli.options import JsonOption, OutFile, SeedOption, ToOption, reads_labels
+from crowdlogic.cli.console import say, show_result, summary
+from crowdlogic.cli.options import JsonOption, OutFile, SeedOption, SpreadsheetOption, ToOption, reads_labels
 from crowdlogic.planning.next_labels import MOST_PLANNED
 from crowdlogic.planning.skills import LOAD
 from crowdlogic.workflows.inputs import InputOptions, parse_names
@@ -48,6 +48,7 @@ def command(
     ] = "public",
     seed: SeedOption = 0,
     to: ToOption = None,
+    spreadsheet_safe: SpreadsheetOption = False,
     input: InputOptions,
     json: JsonOption = False,
 ) -> None:
@@ -64,9 +65,11 @@ def command(
             dependence=dependence,
             seed=seed,
             format=to,
+            spreadsheet_safe=spreadsheet_safe,
             input=input,
         )
     )
     if json:
-        show_result(planned, as_json=True)
+        with summary():
+            show_result(planned, as_json=True)
     say(*planned.notices, *planned.messages)

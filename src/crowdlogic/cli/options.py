@@ -65,6 +65,10 @@ ToOption = Annotated[
     str | None,
     typer.Option("--to", metavar=FORMAT_NAMES, help="The format to write, if the suffix does not tell."),
 ]
+SpreadsheetOption = Annotated[
+    bool,
+    typer.Option("--spreadsheet-safe", help="In csv and tsv, put a quote (') before cells that would be formulas."),
+]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Random seed.")]
 TablesOption = Annotated[
     list[str] | None, typer.Option("--table", help="Facts for a predicate, as Name=file. May repeat.")

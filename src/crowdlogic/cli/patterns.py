@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from crowdlogic.cli.console import say, show_lines
-from crowdlogic.cli.options import ToOption, reads_labels
+from crowdlogic.cli.options import SpreadsheetOption, ToOption, reads_labels
 from crowdlogic.data.pattern_sql import COUNT
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import OptionError
@@ -41,6 +41,7 @@ def command(
     backticks: BackticksOption = False,
     threads: Annotated[int, typer.Option("--threads", min=1, help="How many threads may work at once.")] = 2,
     to: ToOption = None,
+    spreadsheet_safe: SpreadsheetOption = False,
     input: InputOptions,
 ) -> None:
     """Group the items that were labelled alike, here or by SQL in a warehouse: one row each, with a count."""
@@ -52,6 +53,7 @@ def command(
         labels=labels,
         out=out,
         format=to,
+        spreadsheet_safe=spreadsheet_safe,
         table=from_,
         annotators=parse_names(annotators),
         mark="`" if backticks else '"',

@@ -7,7 +7,15 @@ from typing import Annotated
 import typer
 
 from crowdlogic.cli.console import say
-from crowdlogic.cli.options import ColumnsOption, FormatOption, OutFile, RunFolder, TablesOption, ToOption
+from crowdlogic.cli.options import (
+    ColumnsOption,
+    FormatOption,
+    OutFile,
+    RunFolder,
+    SpreadsheetOption,
+    TablesOption,
+    ToOption,
+)
 from crowdlogic.errors import OptionError
 from crowdlogic.workflows.inputs import InputOptions, parse_columns
 
@@ -24,6 +32,7 @@ def command(
     column: ColumnsOption = None,
     format: FormatOption = None,
     to: ToOption = None,
+    spreadsheet_safe: SpreadsheetOption = False,
 ) -> None:
     """Answer new items with a trained classifier, and its rules."""
     from crowdlogic.workflows.predict import PredictOptions, predict
@@ -38,6 +47,7 @@ def command(
         calibrated=not raw,
         tables=tuple(table or ()),
         format=to,
+        spreadsheet_safe=spreadsheet_safe,
         input=InputOptions(format=format, columns=parse_columns(column)),
     )
     result = predict(options)

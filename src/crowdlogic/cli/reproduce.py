@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from crowdlogic.cli.console import say, show_lines
+from crowdlogic.cli.console import say, show_lines, summary
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import OptionError
 from crowdlogic.experiments.jobs import Job, JobProgress, build_jobs, run_jobs, unfinished_jobs
@@ -77,8 +77,9 @@ def command(
     say(f"{pluralise(len(wanted), 'run')}: {len(wanted) - todo:,} done, {todo:,} to do.")
     run_jobs(wanted, run_job, folder, processes=jobs, progress=_job_progress())
     figures = write_results(folder, name)
-    show_lines([REHEARSAL, ""] if quick else [])
-    show_lines([methods_table(read_runs(folder), name)])
+    with summary():
+        show_lines([REHEARSAL, ""] if quick else [])
+        show_lines([methods_table(read_runs(folder), name)])
     say(f"tables -> {folder / f'{name}.md'}; runs -> {folder / f'{name}.jsonl'}; figures -> {folder / 'figures'}")
     if figures.missing:
         say(figures.missing)

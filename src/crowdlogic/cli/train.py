@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from crowdlogic.cli.console import say, show_json, show_tables
+from crowdlogic.cli.console import say, show_json, show_tables, summary
 from crowdlogic.cli.options import JsonOption, OutsideOption, TablesOption, may_read_labels
 from crowdlogic.registry import CLASSIFIERS, DEFAULT_LEARNING_METHOD, LEARNING_METHODS, PRESETS
 from crowdlogic.store.options.changes import parse_changes
@@ -113,8 +113,9 @@ def command(
     with show_epochs(prepared.stopping_score, has_rules=prepared.has_rules) as callback:
         outcome = prepared.train(callback=callback)
     say(*outcome.notices)
-    if json:
-        show_json(outcome.figures())
-    elif outcome.has_scores:
-        show_tables(outcome.table())
+    with summary():
+        if json:
+            show_json(outcome.figures())
+        elif outcome.has_scores:
+            show_tables(outcome.table())
     say(outcome.confidence_message, outcome.message)

@@ -19,7 +19,6 @@ import polars as pl
 from crowdlogic.data.files import open_regular, require_file
 from crowdlogic.data.formats.parquet_footer import check_parquet
 from crowdlogic.data.formats.rust_panics import hold_back_panics
-from crowdlogic.data.formats.spreadsheet_cells import unguard_cells
 from crowdlogic.data.intake.columns import find_roles, require_columns
 from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import FormatError, MissingDataError, OptionError, name_list
@@ -195,8 +194,7 @@ def _slices(table: pl.LazyFrame, size: int) -> Iterator[pl.DataFrame]:
 
 
 def _streamed(table: pl.LazyFrame, size: int) -> Iterator[pl.DataFrame]:
-    for batch in table.collect_batches(chunk_size=size, maintain_order=True, lazy=True):
-        yield unguard_cells(batch)
+    yield from table.collect_batches(chunk_size=size, maintain_order=True, lazy=True)
 
 
 def _unreadable(path: Path, format: str, problem: BaseException) -> FormatError:

@@ -91,6 +91,7 @@ class AggregateOptions(FitOptions):
         ties: How majority vote decides a tie.
         order: With `Ties.order`: the classes, best first.
         format: The format of the answers; None to take it from the suffix.
+        spreadsheet_safe: Whether csv and tsv cells that a spreadsheet would read as formulas get a leading quote.
         memory: Bytes of memory that may be used; None for most of what is free.
         engine: Where labels in shards are worked on: a name in `registry.ENGINES`; None decides by their size.
         address: The address of a cluster of that engine; None for this machine.
@@ -104,6 +105,7 @@ class AggregateOptions(FitOptions):
     ties: Ties | None = None
     order: Sequence[str] | None = None
     format: str | None = None
+    spreadsheet_safe: bool = False
     memory: int | None = None
     engine: str | None = None
     address: str | None = None
@@ -223,7 +225,7 @@ def _write_more(options: AggregateOptions, estimate: Estimate, labels: CrowdLabe
     if options.annotators is not None:
         from crowdlogic.annotators.summary import annotator_table
 
-        write_table(options.annotators, annotator_table(labels, estimate))
+        write_table(options.annotators, annotator_table(labels, estimate), spreadsheet_safe=options.spreadsheet_safe)
     if options.save is not None:
         from crowdlogic.store.estimates import save_estimate
 
@@ -285,7 +287,9 @@ def _write_answers(options: AggregateOptions, estimate: Estimate, crowd: Crowd) 
     """Write the answers, those below the minimum confidence to a file of their own; where they are, in words."""
     least, corpus = options.min_confidence, crowd.corpus
     if least is None:
-        write_estimate(options.out, estimate, corpus=corpus, format=options.format)
+        write_estimate(
+            options.out, estimate, corpus=corpus, format=options.format, spreadsheet_safe=options.spreadsheet_safe
+        )
         return options.out
     from crowdlogic.truth.confidence import split_by_confidence, take_items
     from crowdlogic.workflows.relabelling import write_relabel_list
@@ -293,8 +297,21 @@ def _write_answers(options: AggregateOptions, estimate: Estimate, crowd: Crowd) 
     sure, unsure = split_by_confidence(estimate, least)
     relabelled = relabel_path(options.out)
     parts = [None if corpus is None else corpus.take_items(items) for items in (unsure, sure)]
-    write_relabel_list(relabelled, take_items(estimate, unsure), crowd.labels, parts[0], format=options.format)
-    write_estimate(options.out, take_items(estimate, sure), corpus=parts[1], format=options.format)
+    write_relabel_list(
+        relabelled,
+        take_items(estimate, unsure),
+        crowd.labels,
+        parts[0],
+        format=options.format,
+        spreadsheet_safe=options.spreadsheet_safe,
+    )
+    write_estimate(
+        options.out,
+        take_items(estimate, sure),
+        corpus=parts[1],
+        format=options.format,
+        spreadsheet_safe=options.spreadsheet_safe,
+    )
     again = f"{relabelled} ({pluralise(len(unsure), 'item')} to label again, below {least:g})"
     return f"{options.out} ({pluralise(len(sure), 'item')}), {again}"
 

@@ -174,7 +174,11 @@ def aggregate_patterns(options: AggregateOptions, source: PatternSource, choose:
     with written_together():
         _write(options, source, table, estimate)
         if options.annotators is not None:
-            write_table(options.annotators, annotators_of_patterns(table, estimate))
+            write_table(
+                options.annotators,
+                annotators_of_patterns(table, estimate),
+                spreadsheet_safe=options.spreadsheet_safe,
+            )
     return AggregatedPatterns(
         method=method.name,
         reason=reason,
@@ -239,7 +243,7 @@ def _write(options: AggregateOptions, source: PatternSource, table: PatternTable
     answers = estimate.to_frame().drop("item")
     beside = pl.concat([table.rows, answers], how="horizontal")
     if not source.annotators:
-        write_table(options.out, beside, format=options.format)
+        write_table(options.out, beside, format=options.format, spreadsheet_safe=options.spreadsheet_safe)
         return
     with atomic_write(options.out) as new:
         found = beside.select(*source.annotators, *answers.columns)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import errno
-import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from crowdlogic.data.files import STANDARD_STREAM, atomic_write
-from crowdlogic.data.formats.spreadsheet_cells import guard_cells
+from crowdlogic.data.formats.spreadsheet_cells import guard_cells, warn_of_formulas
 from crowdlogic.data.names import as_text
 from crowdlogic.errors import OptionError, name_list
 from crowdlogic.workflows.outputs import require_folder
@@ -32,14 +31,18 @@ def stream_format(out: str, named: str | None) -> str:
     return found
 
 
-def write_parts(out: str, parts: Iterator[pl.DataFrame], format: str, schema: Mapping[str, Any]) -> None:
+def write_parts(
+    out: str, parts: Iterator[pl.DataFrame], format: str, schema: Mapping[str, Any], *, spreadsheet_safe: bool = False
+) -> None:
     """Write a table part after part; the file is there when all of it is, or not at all."""
-    write = _write_parquet if format == "parquet" else _write_text
     with atomic_write(out) as draft:
-        write(draft, parts, format, schema)
+        if format == "parquet":
+            _write_parquet(draft, parts, schema)
+        else:
+            _write_text(draft, parts, format, target=out, spreadsheet_safe=spreadsheet_safe)
 
 
-def _write_parquet(draft: Path, parts: Iterator[pl.DataFrame], format: str, schema: Mapping[str, Any]) -> None:  # noqa: ARG001
+def _write_parquet(draft: Path, parts: Iterator[pl.DataFrame], schema: Mapping[str, Any]) -> None:
     from polars.io.plugins import register_io_source
 
     problems: list[BaseException] = []
@@ -61,23 +64,19 @@ def _write_parquet(draft: Path, parts: Iterator[pl.DataFrame], format: str, sche
         raise
 
 
-def _write_text(draft: Path, parts: Iterator[pl.DataFrame], format: str, schema: Mapping[str, Any]) -> None:  # noqa: ARG001
-    encode = _encoder(format)
+def _write_text(
+    draft: Path, parts: Iterator[pl.DataFrame], format: str, *, target: str, spreadsheet_safe: bool
+) -> None:
+    """Write csv, tsv or jsonl; the first part of a csv file has the header."""
+    has_warned = False
     with draft.open("wb") as file:
         for at, part in enumerate(parts):
-            file.write(encode(part, at == 0))
-
-
-def _encoder(format: str) -> Callable[[pl.DataFrame, bool], bytes]:
-    """How a part becomes bytes; the first one of a csv file has the header."""
-
-    def encode(part: pl.DataFrame, is_first: bool) -> bytes:
-        buffer = io.BytesIO()
-        if format == "jsonl":
-            part.write_ndjson(buffer)
-        else:
-            table = guard_cells(part.with_columns(as_text(part["label"]).alias("label")))
-            table.write_csv(buffer, separator="\t" if format == "tsv" else ",", include_header=is_first)
-        return buffer.getvalue()
-
-    return encode
+            if format == "jsonl":
+                part.write_ndjson(file)
+                continue
+            table = part.with_columns(as_text(part["label"]).alias("label"))
+            if spreadsheet_safe:
+                table = guard_cells(table)
+            elif not has_warned:
+                has_warned = warn_of_formulas(table, target)
+            table.write_csv(file, separator="\t" if format == "tsv" else ",", include_header=at == 0)

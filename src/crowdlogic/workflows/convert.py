@@ -27,12 +27,14 @@ class ConvertOptions:
         source: The file to read.
         out: The file to write.
         format: The format to write; None to take it from the suffix.
+        spreadsheet_safe: Whether csv and tsv cells that a spreadsheet would read as formulas get a leading quote.
         input: How the file is read.
     """
 
     source: str
     out: str
     format: str | None = None
+    spreadsheet_safe: bool = False
     input: InputOptions = field(default_factory=InputOptions)
 
 
@@ -71,7 +73,7 @@ def _convert_answers(options: ConvertOptions, problem: DataError | None) -> Corp
         raise
     if corpus.gold is None and problem is not None:
         raise problem
-    write_corpus(options.out, corpus, format=options.format)
+    write_corpus(options.out, corpus, format=options.format, spreadsheet_safe=options.spreadsheet_safe)
     return corpus
 
 
@@ -83,14 +85,22 @@ def convert_run(options: ConvertOptions) -> Estimate:
     """Write the clean labels of a run, or of a saved estimate: item, label, confidence; or tagged sentences."""
     home = Path(options.source)
     record = read_run(home)
-    write_estimate(options.out, record.estimate, corpus=record.corpus, format=options.format)
+    write_estimate(
+        options.out,
+        record.estimate,
+        corpus=record.corpus,
+        format=options.format,
+        spreadsheet_safe=options.spreadsheet_safe,
+    )
     return record.estimate
 
 
 def convert_labels(options: ConvertOptions) -> CrowdLabels:
     """Read labels and write them in another format; `intake` of the result says what was left out."""
     crowd = options.input.read_crowd(options.source)
-    write_labels(options.out, crowd.labels, corpus=crowd.corpus, format=options.format)
+    write_labels(
+        options.out, crowd.labels, corpus=crowd.corpus, format=options.format, spreadsheet_safe=options.spreadsheet_safe
+    )
     return crowd.labels
 
 
@@ -98,5 +108,5 @@ def convert_items(options: ConvertOptions) -> Corpus:
     """Read items and write them in another format."""
     check_outputs((options.out,), read=(options.source,))
     corpus = options.input.read_corpus(options.source)
-    write_corpus(options.out, corpus, format=options.format)
+    write_corpus(options.out, corpus, format=options.format, spreadsheet_safe=options.spreadsheet_safe)
     return corpus

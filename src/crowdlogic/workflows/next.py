@@ -56,6 +56,7 @@ class NextOptions:
         dependence: For labels: a name in `truth_methods.DEPENDENCES`.
         seed: Random seed.
         format: The format of the plan; None to take it from the suffix.
+        spreadsheet_safe: Whether csv and tsv cells that a spreadsheet would read as formulas get a leading quote.
         input: How the labels are read.
     """
 
@@ -69,6 +70,7 @@ class NextOptions:
     dependence: str = "public"
     seed: int = 0
     format: str | None = None
+    spreadsheet_safe: bool = False
     input: InputOptions = field(default_factory=InputOptions)
 
 
@@ -143,7 +145,11 @@ def plan_next(options: NextOptions) -> Planned:
     skills = annotator_skills(labels, estimate, available=available, load=options.load)
     batch = choose_next(labels, estimate, skills, count=options.count)
     forecast = make_forecast(labels, estimate, skills, batch)
-    _write(options.out, written_as, plan_table(labels, estimate, batch, corpus), labels=labels, corpus=corpus)
+    plan = plan_table(labels, estimate, batch, corpus)
+    if written_as in TASK_WRITERS and options.out != STANDARD_STREAM:
+        write_bytes(options.out, TASK_WRITERS[written_as](plan, labels, corpus, options.out))
+    else:
+        write_table(options.out, plan, format=written_as, spreadsheet_safe=options.spreadsheet_safe)
     return Planned(
         method=estimate.method,
         batch=batch,
@@ -223,10 +229,3 @@ def plan_table(labels: CrowdLabels, estimate: Estimate, batch: NextLabels, corpu
         if corpus is not None and corpus.texts is not None:
             columns["text"] = pl.Series([corpus.texts[item] for item in batch.item.tolist()], dtype=pl.String)
     return pl.DataFrame(columns)
-
-
-def _write(out: str, format: str | None, plan: pl.DataFrame, *, labels: CrowdLabels, corpus: Corpus | None) -> None:
-    if format in TASK_WRITERS and out != STANDARD_STREAM:
-        write_bytes(out, TASK_WRITERS[format](plan, labels, corpus, out))
-    else:
-        write_table(out, plan, format=format)

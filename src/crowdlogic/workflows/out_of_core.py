@@ -164,7 +164,9 @@ def aggregate_large(options: AggregateOptions, large: LargeLabels) -> Aggregated
             with written_together():
                 total = _write_answers(options, folder, fit, method, written_as)
                 if options.annotators is not None:
-                    write_table(options.annotators, _annotator_table(folder, fit))
+                    write_table(
+                        options.annotators, _annotator_table(folder, fit), spreadsheet_safe=options.spreadsheet_safe
+                    )
             moved = [f"{options.engine}: {engine.traffic}."] if hasattr(engine, "traffic") else []
             moved += [UNBOUNDED.format(options.engine)] if options.memory is not None and moved else []
     return AggregatedShards(
@@ -261,7 +263,7 @@ def _write_answers(
     items = read_items(folder, 0).head(0)
     empty = {name: np.empty((0, fit.engine.n_classes)) for name in (Q, "own")} | {"answered": np.empty(0, dtype=bool)}
     schema = answer_table(fit.engine, items, empty, method).schema
-    write_parts(options.out, tables(), written_as, schema)
+    write_parts(options.out, tables(), written_as, schema, spreadsheet_safe=options.spreadsheet_safe)
     return total
 
 

@@ -50,9 +50,9 @@ def check_outputs(
 ) -> None:
     """Refuse output paths that must not be written. Every command that writes calls this before it starts to work.
 
-    A path is refused if the command reads it, if it is a file of a folder that the command reads, if it is inside the folder
-    of a run or of a saved estimate, or if the command writes it twice. Symbolic links, hard links and relative paths
-    that lead to the same file count as the same path. Devices such as /dev/null may be written to any number of times.
+    A path is refused if the command reads it, if it is a file of a folder that the command reads, if it is inside a run
+    or a saved estimate, or if the command writes it twice. Symbolic links, hard links and relative paths that lead to
+    the same file count as the same path. Devices such as /dev/null may be written to any number of times.
 
     Args:
         written: The output files and folders; None and "-" (standard output) are skipped.

@@ -46,6 +46,7 @@ class PatternOptions:
         labels: The file of labels; for a query also a table of the warehouse.
         out: The file to write.
         format: The format to write; None to take it from the suffix.
+        spreadsheet_safe: Whether csv and tsv cells that a spreadsheet would read as formulas get a leading quote.
         table: For a query: the table's name in the warehouse; None for that of the file.
         annotators: For a query: the annotators, where there is no file to find them in.
         mark: For a query: the quotation mark of names.
@@ -56,6 +57,7 @@ class PatternOptions:
     labels: str
     out: str | None = None
     format: str | None = None
+    spreadsheet_safe: bool = False
     table: str | None = None
     annotators: Sequence[str] | None = None
     mark: str = '"'
@@ -74,7 +76,7 @@ def write_patterns(options: PatternOptions) -> pl.DataFrame:
         found = group_rows(options.labels, annotators, threads=options.threads)
     else:
         found = tabulate_patterns(options.input.read_crowd(options.labels).labels)
-    write_table(options.out, found, format=options.format)
+    write_table(options.out, found, format=options.format, spreadsheet_safe=options.spreadsheet_safe)
     return found
 
 

@@ -46,6 +46,7 @@ class PredictOptions:
         calibrated: Whether the confidence is put on the scale that the run found; else it is as learnt.
         tables: Facts for predicates, as Name=file.
         format: The format of the answers; None to take it from the suffix.
+        spreadsheet_safe: Whether csv and tsv cells that a spreadsheet would read as formulas get a leading quote.
         input: How the items are read.
     """
 
@@ -56,6 +57,7 @@ class PredictOptions:
     calibrated: bool = True
     tables: tuple[str, ...] = ()
     format: str | None = None
+    spreadsheet_safe: bool = False
     input: InputOptions = field(default_factory=InputOptions)
 
 
@@ -106,7 +108,9 @@ def predict(options: PredictOptions) -> Predicted:
     if options.calibrated and run.learned.scales.student.source is ScaleSource.nothing:
         notices.append(f"The confidence is not calibrated: {options.run} had neither dev items nor held-out ones.")
     scored = None if unknown else _score(corpus, answer, classes)
-    write_estimate(options.out, estimate, corpus=corpus, format=options.format)
+    write_estimate(
+        options.out, estimate, corpus=corpus, format=options.format, spreadsheet_safe=options.spreadsheet_safe
+    )
     return Predicted(estimate=estimate, predictor=predictor, score=scored, out=options.out, notices=tuple(notices))
 
 

@@ -19,7 +19,13 @@ LEAST_SURE = "least sure"
 
 
 def write_relabel_list(
-    path: str | Path, estimate: Estimate, labels: CrowdLabels, corpus: Corpus | None, *, format: str | None = None
+    path: str | Path,
+    estimate: Estimate,
+    labels: CrowdLabels,
+    corpus: Corpus | None,
+    *,
+    format: str | None = None,
+    spreadsheet_safe: bool = False,
 ) -> None:
     """Write items with their text, answer, confidence and votes; sentences as answers, since they hold their tokens.
 
@@ -29,11 +35,12 @@ def write_relabel_list(
         labels: The labels, of these items and of others.
         corpus: The same items, where their texts are known.
         format: The format; None to take it from the suffix.
+        spreadsheet_safe: Whether cells that a spreadsheet would read as formulas get a leading quote.
     """
     if estimate.offsets is not None or not isinstance(find_format(path, format), TableFormat):
-        write_estimate(path, estimate, corpus=corpus, format=format)
+        write_estimate(path, estimate, corpus=corpus, format=format, spreadsheet_safe=spreadsheet_safe)
         return
-    write_table(path, relabel_table(estimate, labels, corpus), format=format)
+    write_table(path, relabel_table(estimate, labels, corpus), format=format, spreadsheet_safe=spreadsheet_safe)
 
 
 def relabel_table(estimate: Estimate, labels: CrowdLabels, corpus: Corpus | None) -> pl.DataFrame:

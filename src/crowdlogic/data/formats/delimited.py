@@ -11,7 +11,7 @@ import io
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Thread
 
 import numpy as np
@@ -19,7 +19,7 @@ import polars as pl
 
 from crowdlogic.data.files import InputFile
 from crowdlogic.data.formats.protocol import Encoded
-from crowdlogic.data.formats.spreadsheet_cells import guard_cells, unguard_cells
+from crowdlogic.data.formats.spreadsheet_cells import guard_cells, warn_of_formulas
 from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, require_rows
 from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import DataError, FormatError
@@ -37,18 +37,20 @@ class Delimited(TableFormat):
 
     Attributes:
         separator: The separator of fields; None to take it from the header: a comma, a semicolon or a tab.
+        spreadsheet_safe: Whether cells that a spreadsheet would read as formulas are written with a leading quote.
     """
 
     name: str
     title: str
     suffixes: tuple[str, ...]
     separator: str | None = None
+    spreadsheet_safe: bool = False
     only_text = True
 
     def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
         """The table. Every cell is text or missing; blank lines are skipped."""
         separator = self.separator or _guess_separator(_first_line(file))
-        table = unguard_cells(_parse(file, separator))
+        table = _parse(file, separator)
         _check_header(file, separator)
         if not table[table.columns[-1]].null_count():
             return require_rows(table, file.name), TableSource(file.name, first_row=2)
@@ -56,10 +58,18 @@ class Delimited(TableFormat):
         _check_fields(file, separator)
         return _drop_blank_lines(table, file.name)
 
-    def encode_table(self, table: pl.DataFrame, target: str) -> Encoded:  # noqa: ARG002 (any table will do)
+    def encode_table(self, table: pl.DataFrame, target: str) -> Encoded:
         """The table with its header, written as it is made."""
-        guarded, separator = guard_cells(table), self.separator or ","
-        return lambda file: guarded.write_csv(file, separator=separator)
+        separator = self.separator or ","
+        if self.spreadsheet_safe:
+            table = guard_cells(table)
+        else:
+            warn_of_formulas(table, target)
+        return lambda file: table.write_csv(file, separator=separator)
+
+    def for_spreadsheets(self) -> Delimited:
+        """Return this format with a quote before every cell that a spreadsheet would read as a formula."""
+        return replace(self, spreadsheet_safe=True)
 
 
 CSV = Delimited("csv", "csv", (".csv",))

@@ -23,6 +23,15 @@ from crowdlogic.errors import FormatError, MissingExtraError, OptionError
 MOST_ROWS = 1_048_576
 """Rows that a sheet can hold."""
 
+LONGEST_TEXT = 32_767
+"""Characters that a cell can hold."""
+
+LARGEST_NUMBER = 10**15
+"""Spreadsheets keep 15 digits of a number: longer integers are written as text."""
+
+NOT_IN_XML = r"[\x00-\x08\x0b-\x1f\x{FFFE}\x{FFFF}]"
+"""Characters that a cell cannot hold, or that would be read as others, such as a carriage return."""
+
 
 class Excel(TableFormat):
     """The first sheet of a workbook."""
@@ -57,10 +66,14 @@ class Excel(TableFormat):
         book = openpyxl.Workbook(write_only=True)
         sheet = book.create_sheet("crowdlogic")
 
+        _check_cells(table, target)
+
         def cell(value: Any) -> Any:
+            if isinstance(value, int) and abs(value) >= LARGEST_NUMBER:
+                value = str(value)
             if not isinstance(value, str):
                 return value
-            made = WriteOnlyCell(sheet, value=_without_controls(value))
+            made = WriteOnlyCell(sheet, value=value)
             made.data_type = "s"  # text, even where it begins like a formula
             return made
 
@@ -139,6 +152,16 @@ def _text(value: Any) -> str | None:
     return str(value)
 
 
-def _without_controls(text: str) -> str:
-    """Text without the control characters that a workbook cannot hold."""
-    return "".join(c if c.isprintable() or c in "\n\t" else "�" for c in text)[:32767]
+def _check_cells(table: pl.DataFrame, target: str) -> None:
+    """Refuse texts that a workbook would change."""
+    for name, dtype in table.schema.items():
+        if dtype != pl.String:
+            continue
+        lengths = table[name].str.len_chars()
+        for wrong, what in (
+            (lengths > LONGEST_TEXT, f"a text of more than {LONGEST_TEXT:,} characters, the most that a cell can hold"),
+            (table[name].str.contains(NOT_IN_XML), "a control character, which a workbook cannot hold"),
+        ):
+            if wrong.any():
+                row = int(wrong.arg_true()[0]) + 2
+                raise OptionError(f"{target}, row {row}, column {name!r}: {what}. Write csv or parquet instead.")

@@ -164,6 +164,10 @@ class FileFormat(Protocol):
         """The bytes of a method's answers."""
         raise self._cannot_write(target, "answers", "encode_estimate")
 
+    def for_spreadsheets(self) -> FileFormat:
+        """Return the format that quotes cells which a spreadsheet would read as formulas; most formats need none."""
+        return self
+
     def overrides(self, operation: str) -> bool:
         """Whether the format does something of its own for an operation, such as encode_labels."""
         return getattr(type(self), operation) is not getattr(FileFormat, operation)

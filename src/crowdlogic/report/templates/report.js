@@ -66,12 +66,10 @@
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   };
-  // A cell that a spreadsheet would take for a formula is kept as text by a leading quote.
+  // Ids and texts are written unchanged, so that the file joins with the data that they came from.
   const cell = (value) => {
     const text = String(value ?? "");
-    const number = /^(?:[+-]|[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)$/.test(text);
-    const plain = /^'*[=+\-@\t\r\n]/.test(text) && !number ? `'${text}` : text;
-    return /[",\n\r]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+    return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   const csv = (rows) => rows.map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
 

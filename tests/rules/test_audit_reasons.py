@@ -34,17 +34,17 @@ def audited(**changes: object) -> RuleAudit:
 def test_verdicts_in_words() -> None:
     assert explain_verdict(audited()) == (
         "Keep it: it holds in 90% of the cases where it applies (50% by chance), and by itself it would "
-        "change 4 answers given without rules."
+        "change 4 answers of classifier and crowd."
     )
     assert explain_verdict(
         audited(verdict=Verdict.contradicts, satisfaction=0.2, flipped_right=1, flipped_wrong=3)
     ) == (
         "Drop it, or correct it: it holds in 20% of the cases where it applies (50% by chance), and by itself it "
-        "would change 4 answers given without rules: by gold 1 from wrong to right and 3 from right to wrong."
+        "would change 4 answers of classifier and crowd: by gold 1 from wrong to right and 3 from right to wrong."
     )
     assert explain_verdict(audited(verdict=Verdict.neutral, flipped=0)) == (
         "The crowd agrees with it, and is so sure already that it makes no difference here: it holds in 90% of the cases "
-        "where it applies (50% by chance), and by itself it would change no answer given without rules."
+        "where it applies (50% by chance), and by itself it would change no answer of classifier and crowd."
     )
     assert explain_verdict(audited(groundings=0)).startswith("It says nothing here")
     assert explain_verdict(audited(satisfaction=float("nan"))).startswith("It never applies here")
@@ -56,11 +56,11 @@ def test_gold_is_heard_against_a_rule_that_the_crowd_agrees_with() -> None:
 
     assert alone == (
         "Gold speaks against it, though the crowd agrees: it holds in 90% of the cases where it applies (50% by chance), "
-        "and by itself it would change 20 answers given without rules: by gold 2 from wrong to right and 18 from right to wrong. Look at what it changes before you keep it."
+        "and by itself it would change 20 answers of classifier and crowd: by gold 2 from wrong to right and 18 from right to wrong. Look at what it changes before you keep it."
     )
     assert among == (
         "Gold rather speaks against it, though the crowd agrees: it holds in 90% of the cases where it applies (50% by "
-        "chance), and by itself it would change 20 answers given without rules. Among the answers that changed, those that it pushed most "
+        "chance), and by itself it would change 20 answers of classifier and crowd. Among the answers that changed, those that it pushed most "
         "are right by gold in 4 cases and were right before in 7. Look at what it changes before you keep it."
     )
     assert [gold_verdict(one) for one in ((2, 18), (4, 7), (5, 5), (None, None))] == [
@@ -89,7 +89,7 @@ def test_a_neutral_rule_says_why_it_is_neutral() -> None:
     )
     assert few == (
         "Its 10 cases cannot tell whether the crowd agrees (with 42% to 90% of such): it holds in 70% of the cases where "
-        "it applies (50% by chance), and by itself it would change 1 answer given without rules. Look at what it changes before you rely on "
+        "it applies (50% by chance), and by itself it would change 1 answer of classifier and crowd. Look at what it changes before you rely on "
         "it."
     )
     assert lifted.startswith("It holds less often than not, but far more often than by chance: it holds in 30%")

@@ -14,6 +14,8 @@ from crowdlogic.rules.audit import EVEN, RuleAudit, Verdict
 STANDARD_ERRORS = 2.0
 """Gold is against a rule whose wrong changes outnumber the right ones by more than this many standard errors."""
 AGAINST, RATHER_AGAINST = "against", "rather against"
+TRAINING = "classifier and crowd"
+"""Whose answers the audit of a training is about."""
 CAUTION = "Look at what it changes before you"
 
 GoldCounts = tuple[int | None, int | None]
@@ -33,12 +35,13 @@ def gold_verdict(counts: GoldCounts) -> str | None:
     return AGAINST if wrong - right > STANDARD_ERRORS * math.sqrt(wrong + right) else RATHER_AGAINST
 
 
-def explain_verdict(one: RuleAudit, pushed: GoldCounts = (None, None)) -> str:
+def explain_verdict(one: RuleAudit, pushed: GoldCounts = (None, None), *, answers_of: str = TRAINING) -> str:
     """Whether to keep the rule, and why.
 
     Args:
         one: The audit.
         pushed: Of the changes by all rules together that it pushed most, how many are right by gold, and wrong.
+        answers_of: Whose answers without rules were audited, since the same rule changes others of another method.
     """
     if not one.groundings:
         return "It says nothing here: no item meets its conditions. Check its words, or leave it out."
@@ -47,7 +50,7 @@ def explain_verdict(one: RuleAudit, pushed: GoldCounts = (None, None)) -> str:
     chance = "" if np.isnan(one.chance) else f" ({percent(one.chance)} by chance)"
     holds = f"it holds in {percent(one.satisfaction)} of the cases where it applies{chance}"
     advice, caution = _advice(one, gold_verdict(gold_counts(one, pushed)))
-    return f"{advice}: {holds}, and {_describe_changes(one, pushed)}.{caution}"
+    return f"{advice}: {holds}, and {_describe_changes(one, pushed, answers_of)}.{caution}"
 
 
 def _advice(one: RuleAudit, gold: str | None) -> tuple[str, str]:
@@ -109,10 +112,10 @@ def rule_table(audits: Sequence[RuleAudit]) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _describe_changes(one: RuleAudit, pushed: GoldCounts) -> str:
+def _describe_changes(one: RuleAudit, pushed: GoldCounts, answers_of: str) -> str:
     if not one.flipped:
-        return "by itself it would change no answer given without rules"
-    text = f"by itself it would change {pluralise(one.flipped, 'answer')} given without rules"
+        return f"by itself it would change no answer of {answers_of}"
+    text = f"by itself it would change {pluralise(one.flipped, 'answer')} of {answers_of}"
     right, wrong = gold_counts(one, pushed)
     if right is None or wrong is None or not right + wrong:
         return text

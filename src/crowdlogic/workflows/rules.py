@@ -138,11 +138,13 @@ class AuditedRules:
 
     Attributes:
         title: What was audited.
+        method: The truth method whose answers were audited.
         audits: One for each rule.
         notices: What a person should know.
     """
 
     title: str
+    method: str
     audits: Sequence[RuleAudit]
     notices: tuple[str, ...]
 
@@ -154,11 +156,11 @@ class AuditedRules:
     @property
     def reasons(self) -> tuple[str, ...]:
         """The verdict on each rule in a sentence."""
-        return tuple(f"{shorten_name(one.rule)}: {explain_verdict(one)}" for one in self.audits)
+        return tuple(f"{shorten_name(one.rule)}: {explain_verdict(one, answers_of=self.method)}" for one in self.audits)
 
     def figures(self) -> list[dict[str, Any]]:
         """The same as plain data."""
-        return [asdict(one) | {"reason": explain_verdict(one)} for one in self.audits]
+        return [asdict(one) | {"reason": explain_verdict(one, answers_of=self.method)} for one in self.audits]
 
 
 def _audit_row(one: RuleAudit) -> tuple[Any, ...]:
@@ -194,6 +196,7 @@ def audit_rules(options: AuditRulesOptions) -> AuditedRules:
         audits = audit(projector, beliefs, ground, predict=answers.predict, classifier=answers.units, gold=corpus.gold)
     return AuditedRules(
         title=f"{options.rules} on {options.labels} ({options.method})",
+        method=options.method,
         audits=audits,
         notices=(*left_out, *(one.line for one in ground.notices), *warned),
     )

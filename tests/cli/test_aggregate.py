@@ -15,6 +15,7 @@ import pytest
 from tests.cli.conftest import CSV
 
 from crowdlogic.data.frames import from_arrays, from_sequences
+from crowdlogic.data.reading import read_table
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.store.estimates import load_estimate
@@ -293,7 +294,7 @@ def test_a_sentence_is_as_sure_as_its_least_sure_token(run: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["l.csv"], "Say where to write with -o FILE, or compare methods with --methods all.\n"),
+        (["-"], "Say where to write with -o FILE, or compare methods with --methods all.\n"),
         (
             ["l.csv", "-o", "o.csv", "--methods", "all"],
             "-o o.csv and --methods all are two things to do: --methods shows a comparison and writes nothing. Leave one of them out.\n",
@@ -645,3 +646,59 @@ def test_a_full_disk_is_named_and_nothing_else_is_written(run: Run) -> None:
     assert done.code == 2
     assert done.err == "crowdlogic: /dev/full: No space left on device. Check the path and the disk.\n"
     assert [path.name for path in Path().iterdir()] == ["l.csv"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "out"),
+    [("l.csv", "l.truth.csv"), ("sub/l.v2.csv", "sub/l.v2.truth.csv"), ("l.tsv", "l.truth.tsv"), ("l.parquet", "l.truth.parquet")],
+)  # fmt: skip
+def test_without_out_the_answers_go_beside_the_labels_and_are_renewed(run: Run, labels: str, out: str) -> None:
+    Path("sub").mkdir()
+    Path("in.csv").write_text(CSV)
+    run("convert", "in.csv", labels)
+
+    first = run("aggregate", labels, "-m", "majority", "--ties", "first")
+    second = run("aggregate", labels, "-m", "majority", "--ties", "first")
+
+    assert (first.code, second.code) == (0, 0)
+    assert f"-> {out}" in first.err
+    assert read_labelled(out) == {"u": "x", "v": "x"}
+
+
+def test_tags_in_csv_go_into_jsonl(run: Run) -> None:
+    Path("l.csv").write_text("item,annotator,tags\ns,a,B-PER O\ns,b,B-PER O\n")
+
+    assert run("aggregate", "l.csv", "-m", "majority").code == 0
+    assert json.loads(Path("l.truth.jsonl").read_text())["tags"] == ["B-PER", "O"]
+
+
+def test_a_file_that_aggregate_did_not_write_is_not_replaced(run: Run) -> None:
+    Path("l.csv").write_text(CSV)
+    Path("l.truth.csv").write_text("item,label\nu,x\n")
+
+    done = run("aggregate", "l.csv")
+
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "l.truth.csv: exists and was not written by aggregate. Name another file with -o FILE." in done.err
+    assert Path("l.truth.csv").read_text() == "item,label\nu,x\n"
+
+
+def test_a_missing_file_is_what_is_complained_about(run: Run) -> None:
+    assert "nofile.csv: no such file" in run("aggregate", "nofile.csv").err
+
+
+def test_texts_that_are_not_used_are_pointed_out(run: Run) -> None:
+    Path("l.csv").write_text("item,annotator,label,text\nu,a,x,good\nu,b,x,good\nv,a,y,bad\n")
+    Path("plain.csv").write_text(CSV)
+    Path("items.csv").write_text("item,text\nu,good\nv,bad\n")
+
+    assert "crowdlogic train --labels l.csv -o run" in run("aggregate", "l.csv", "-o", "t.csv").err
+    beside = run("aggregate", "plain.csv", "--items", "items.csv", "-o", "t.csv")
+    assert "crowdlogic train --labels plain.csv --items items.csv -o run" in beside.err
+    assert "crowdlogic train" not in run("aggregate", "plain.csv", "-o", "t.csv").err
+
+
+def read_labelled(path: str) -> dict[str, str]:
+    """The answers of a file by item."""
+    table = read_table(path)[0]
+    return dict(zip(table["item"], table["label"], strict=True))

@@ -16,8 +16,11 @@ from crowdlogic.truth.ties import Ties
 from crowdlogic.workflows.aggregate import AggregateOptions, aggregate
 from crowdlogic.workflows.inputs import InputOptions, parse_names
 from crowdlogic.workflows.method_comparison import CompareOptions, compare_truth_methods
+from crowdlogic.workflows.outputs import default_answers
 
-OutOption = Annotated[str | None, typer.Option("--out", "-o", help="Where to write; - for standard output.")]
+OutOption = Annotated[
+    str | None, typer.Option("--out", "-o", help="Where to write; - for standard output. LABELS.truth.csv by default.")
+]
 MethodOption = Annotated[
     str | None,
     typer.Option(
@@ -114,7 +117,7 @@ def command(
     fit |= {"items": items, "checkpoint": checkpoint, "dependence": dependence, "input": input}
     fit |= {"iterations": iterations}
     if out is None and methods is None:
-        raise OptionError("Say where to write with -o FILE, or compare methods with --methods all.")
+        out = default_answers(labels, input, read_as=input.format)
     if out is not None and methods is not None:
         raise OptionError(
             f"-o {out} and --methods {methods} are two things to do: --methods shows a comparison and writes nothing. "

@@ -21,7 +21,7 @@ AvailableOption = Annotated[
     typer.Option(
         "--annotators",
         metavar="NAMES",
-        help="Who is available, separated by commas; else all but those who are flagged.",
+        help="Who is available, separated by commas; else all but spammers, adversaries and those with one answer.",
     ),
 ]
 

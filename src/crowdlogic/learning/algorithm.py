@@ -276,6 +276,7 @@ class LogicLNCL(FitMixin):
     name = "logic-lncl"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "start", as_truth_method(self.start, option="start"))
         if self.doubt is not None:
             check_amounts(self, not_negative=("doubt",))

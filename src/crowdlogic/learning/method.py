@@ -7,11 +7,14 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.frames import as_labels
+from crowdlogic.data.frames import FRAME, as_labels, from_frame
+from crowdlogic.data.intake.contract import Duplicates
+from crowdlogic.data.intake.dataframes import to_polars
 from crowdlogic.data.item_tables import corpus_from_frame, texts_beside_labels
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import sort_naturally
@@ -83,6 +86,11 @@ class LearningMethod(Protocol):
 class FitMixin:
     """`fit(corpus, labels, ...)` for methods that have `learn(data)`: the arguments are declared here, once."""
 
+    def __post_init__(self: Any) -> None:
+        """Replace the name of a classifier by the classifier, so that a wrong name fails here and not in `fit`."""
+        if isinstance(self.classifier, str):
+            object.__setattr__(self, "classifier", as_architecture(self.classifier))
+
     def fit(
         self: LearningMethod,
         corpus: Any,
@@ -96,6 +104,10 @@ class FitMixin:
         save: str | Path | None = None,
         checkpoint: FitCheckpoint | None = None,
         callback: EpochCallback | None = None,
+        columns: Mapping[str, str] | None = None,
+        classes: Sequence[Any] | None = None,
+        duplicates: Duplicates | str = Duplicates.error,
+        empty_label: str | None = None,
     ) -> Learned:
         """Learn from crowd labels and rules.
 
@@ -112,8 +124,13 @@ class FitMixin:
             save: A new folder to save the run in, for `load_run` and for the commands.
             checkpoint: Where the state is kept after each epoch, and resumed from.
             callback: Callback, called after each epoch.
+            columns: For a frame of labels, as in `from_frame`: role -> column.
+            classes: For a frame of labels: the classes, in the order that decides ties.
+            duplicates: For a frame of labels: what to do when an annotator labels an item twice.
+            empty_label: For a frame of labels: the class that an empty cell means.
         """
-        items, labels = to_training_set(corpus, labels)
+        reading = {"columns": columns, "classes": classes, "duplicates": duplicates, "empty_label": empty_label}
+        items, labels = to_training_set(corpus, labels, reading)
         data = TrainingData(
             corpus=items,
             labels=labels,
@@ -166,15 +183,37 @@ def _as_known(anchors: Any) -> Mapping[Any, Any] | None:
     )
 
 
-def to_training_set(corpus: Any, labels: Any) -> tuple[Corpus, CrowdLabels]:
-    """Items and labels from whatever people hand to `fit`; what is ambiguous is refused in one sentence."""
+def to_training_set(
+    corpus: Any, labels: Any, reading: Mapping[str, Any] = MappingProxyType({})
+) -> tuple[Corpus, CrowdLabels]:
+    """Return items and labels from whatever people hand to `fit`; what is ambiguous is refused in one sentence.
+
+    Args:
+        corpus: The items, or one frame with items and labels.
+        labels: The labels; None where the frame of items holds them.
+        reading: Keyword arguments of `from_frame`, for labels in a frame.
+    """
     if isinstance(corpus, CrowdLabels) or isinstance(labels, Corpus):
         raise CorpusError("fit: labels where items are expected, or items for labels. Write fit(corpus, labels).")
     if labels is None and not hasattr(corpus, "columns"):
         raise CorpusError(
             "fit: no labels. Write fit(corpus, labels), or give one frame with item, annotator, label, text."
         )
-    given = as_labels(corpus if labels is None else labels, "fit")
+    source = corpus if labels is None else labels
+    if isinstance(source, CrowdLabels) and any(one not in (None, Duplicates.error) for one in reading.values()):
+        raise OptionError(
+            f"fit: {', '.join(reading)} are for a frame of labels, and these are CrowdLabels. Give the options to "
+            f"from_frame or read_labels, which made them."
+        )
+    if isinstance(source, CrowdLabels) or not hasattr(source, "columns") or isinstance(source, type):
+        given = as_labels(source, "fit")
+    else:
+        given = from_frame(source, **reading)
+    columns = reading.get("columns")
+    if labels is None and columns:  # texts are found by the names of the roles
+        table = to_polars(corpus, FRAME)
+        renamed = {column: role for role, column in columns.items()}
+        corpus = table.drop(set(renamed.values()) & set(table.columns) - set(renamed)).rename(renamed)
     beside = texts_beside_labels(corpus) if hasattr(corpus, "columns") else None
     if labels is None and beside is None:
         raise CorpusError(

@@ -13,7 +13,7 @@ import polars as pl
 
 from crowdlogic.data.estimate import NO_ANSWER, Calibration, Estimate
 from crowdlogic.data.files import make_folder, written_together
-from crowdlogic.errors import FormatError, MissingDataError
+from crowdlogic.errors import FormatError, MissingDataError, require_kind
 from crowdlogic.store.checksums import CHECKSUMS, check_checksums, write_checksums
 from crowdlogic.store.damage import (
     InvalidValueError,
@@ -39,6 +39,10 @@ KINDS = {"method": str, "classes": list, "items": list, "annotators": list, "con
 
 def save_estimate(folder: str | Path, estimate: Estimate) -> None:
     """Write an Estimate into a folder, which is made when it is not there."""
+    require_kind(folder, (str, Path), "save_estimate", "The folder comes first: save_estimate(folder, estimate).")
+    require_kind(
+        estimate, Estimate, "save_estimate", "Give the folder, then an estimate: save_estimate(folder, estimate)."
+    )
     target = Path(folder)
     arrays = {name: getattr(estimate, name) for name in FIELDS}
     arrays |= {f"{PARAMETERS}{name}": array for name, array in estimate.parameters.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -216,8 +217,18 @@ def aggregate(options: AggregateOptions) -> Aggregated | AggregatedPatterns | Ag
             *single_class(crowd.labels.classes),
             *warned,
             *warning_signs(crowd.labels, estimate),
+            *_unused_texts(options, crowd),
         ),
     )
+
+
+def _unused_texts(options: AggregateOptions, crowd: Crowd) -> list[str]:
+    """Name the command that would learn from the texts of the items, where these are there."""
+    if crowd.corpus is None or crowd.corpus.texts is None or options.labels == STANDARD_STREAM:
+        return []
+    items = "" if options.items is None else f" --items {shlex.quote(options.items)}"
+    command = f"crowdlogic train --labels {shlex.quote(options.labels)}{items} -o run"
+    return [f"The texts of the items were not used. To learn from them as well: {command}"]
 
 
 def _write_more(options: AggregateOptions, estimate: Estimate, labels: CrowdLabels) -> None:

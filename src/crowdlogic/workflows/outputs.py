@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import glob
 import json
+import re
 from collections.abc import Iterable
 from fnmatch import fnmatch
 from pathlib import Path
 
 from crowdlogic.data.files import STANDARD_STREAM, InputFile
 from crowdlogic.data.formats.detection import detect_format, find_format
-from crowdlogic.errors import OptionError
+from crowdlogic.data.formats.protocol import ReadOptions
+from crowdlogic.data.intake.columns import find_roles
+from crowdlogic.data.label_files import find_label_paths
+from crowdlogic.data.reading import read_table
+from crowdlogic.errors import DataError, OptionError
 from crowdlogic.store.estimates import ARRAYS, NAMES
 from crowdlogic.store.layout import CONFIG, Status
+
+SAME_FORMAT = ("csv", "tsv", "xlsx", "parquet", "jsonl", "conll")
+"""Formats of labels whose answers are written in the same format where no file is named."""
 
 
 def check_writable(path: str | None, format: str | None = None) -> None:
@@ -100,6 +109,53 @@ def _is_protected(folder: Path) -> bool:
     except (OSError, ValueError):
         return False
     return isinstance(config, dict) and config.get("status") in list(Status) and "version" in config
+
+
+def default_answers(source: str, input: ReadOptions, *, read_as: str | None = None) -> str:
+    """Return the file for the answers where none is named: labels.truth.csv for labels.csv, in the same folder.
+
+    The suffix is that of the labels, or .jsonl for exports of tools and for tags in csv. A file that is there already
+    is refused unless it has the columns that `aggregate` writes.
+
+    Args:
+        source: The labels.
+        input: How they are read.
+        read_as: The format of the labels, where the user named it.
+    """
+    path = Path(source)
+    if source == STANDARD_STREAM or not path.name or (glob.has_magic(source) and not path.exists()):
+        raise OptionError("Say where to write with -o FILE, or compare methods with --methods all.")
+    shards = find_label_paths(source)
+    if shards is not None:
+        suffix, stem = shards[0].suffix, path.name
+    else:
+        found = detect_format(InputFile(source), read_as)
+        stem = path.name if path.is_dir() else Path(path.name.removesuffix(".gz")).stem
+        suffix = found.suffixes[0] if found.name in SAME_FORMAT else ".jsonl"
+        if suffix in (".csv", ".tsv") and _holds_tags(source, input):
+            suffix = ".jsonl"
+    out = path.with_name(f"{stem}.truth{suffix}")
+    if out.exists() and not _is_own_output(out):
+        raise OptionError(f"{out}: exists and was not written by aggregate. Name another file with -o FILE.")
+    return str(out)
+
+
+def _holds_tags(source: str, input: ReadOptions) -> bool:
+    """Whether the header of a csv file names a column of tags and none of labels."""
+    header = InputFile(source).head().partition(b"\n")[0].decode("utf-8", "replace")
+    names = [name.strip().strip('"') for name in re.split(r"[,;\t]", header)]
+    chosen = {role: name for role, name in (input.columns or {}).items() if name in names}
+    roles = find_roles(names, chosen)
+    return "tags" in roles and "label" not in roles and not input.wide
+
+
+def _is_own_output(path: Path) -> bool:
+    """Whether a file has the columns of answers: item, label (or tags) and confidence."""
+    try:
+        columns = set(read_table(path)[0].columns)
+    except (DataError, OptionError):
+        return False
+    return {"item", "confidence"} <= columns and bool({"label", "tags"} & columns)
 
 
 def relabel_path(out: str | Path) -> Path:

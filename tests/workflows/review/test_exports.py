@@ -16,6 +16,19 @@ from crowdlogic.workflows.review.material import ReviewOptions, load_material
 from crowdlogic.workflows.review.requests import UnknownItemError
 
 
+def test_anchors_are_there_however_a_review_ends(tmp_path: Path) -> None:
+    def interrupted() -> None:
+        with opened(small_material(), tmp_path / "r") as session:
+            session.record(decision(0, "y"))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+
+    answers = read_answers(tmp_path / "r" / "anchors.csv")
+    assert [answers.classes[k] for k in answers.answer] == ["y"]
+
+
 def test_decisions_stand_in_the_labels(tmp_path: Path) -> None:
     with opened(small_material(), tmp_path / "r") as session:
         session.record(decision(0, "y"))

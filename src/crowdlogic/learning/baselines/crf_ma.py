@@ -86,6 +86,7 @@ class CRFMA(FitMixin):
     own_classifier: ClassVar[CRF] = OWN_CRF
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_amounts(self, positive=("prior", "first_steps"))
         if not isinstance(self.classifier, CRF):
             raise OptionError(f"{self.name} learns a crf, not {self.classifier.name}. Use two-stage for that.")

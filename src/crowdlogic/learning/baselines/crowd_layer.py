@@ -77,6 +77,7 @@ class CrowdLayer(FitMixin):
     name = "crowd-layer"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.kind not in list(LayerKind):
             raise OptionError(f"kind: {self.kind!r} is none of {', '.join(LayerKind)}.")
         if self.pretraining < 0:

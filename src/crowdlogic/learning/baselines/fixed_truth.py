@@ -66,6 +66,7 @@ class FixedTruth(FitMixin):
     name = "fixed-truth"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.truth is not None:
             object.__setattr__(self, "truth", as_truth_method(self.truth))
 

@@ -45,6 +45,7 @@ class Raykar(FitMixin):
     own_classifier: ClassVar[Linear] = Linear()
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not isinstance(self.classifier, Linear):
             raise OptionError(f"{self.name} has a linear classifier, not {self.classifier.name}. Use aggnet for that.")
 

@@ -56,6 +56,7 @@ class TwoStage(FitMixin):
     limits: TrainingLimits = TrainingLimits()
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "truth", as_truth_method(self.truth))
 
     @property
@@ -117,6 +118,7 @@ class Gold(FitMixin):
     name = "gold"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         # No label decides anything here, so none is held out.
         object.__setattr__(self, "limits", replace(self.limits, held_out=None))
 

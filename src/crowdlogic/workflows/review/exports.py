@@ -101,6 +101,11 @@ def write_exports(session: ReviewSession, folder: Path) -> list[ExportedFile]:
     return [*files, *(ExportedFile(name=name, holds=holds) for name, holds in OTHERS.items())]
 
 
+def write_anchors(session: ReviewSession, folder: Path) -> None:
+    """Write what was decided, for `--anchors`: when a review ends, however it ends."""
+    write_table(folder / ANCHORS, anchors_table(session))
+
+
 def _label_files(session: ReviewSession) -> Iterator[tuple[str, str | None]]:
     """The files of labels that can be written, with their format where the name does not say."""
     corpus, is_sentences = session.material.corpus, session.form.labels.is_sequential

@@ -13,6 +13,7 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
 from crowdlogic.store.decisions import DecisionLog
 from crowdlogic.store.locks import lock
+from crowdlogic.workflows.review.exports import write_anchors
 from crowdlogic.workflows.review.material import ReviewMaterial
 from crowdlogic.workflows.review.moment import ServingOptions
 from crowdlogic.workflows.review.session import DEFAULT_SERVING, ReviewSession
@@ -32,7 +33,9 @@ def default_folder(source: str) -> Path:
 def open_review(
     material: ReviewMaterial, folder: Path, serving: ServingOptions = DEFAULT_SERVING
 ) -> Iterator[ReviewSession]:
-    """The review of a folder, which is made when it is not there; with the decisions that are in it.
+    """Open the review of a folder, with the decisions that are in it; the folder is made when it is not there.
+
+    However the review ends, `anchors.csv` in the folder then holds what was decided.
 
     Args:
         material: What is reviewed.
@@ -50,7 +53,10 @@ def open_review(
             session = ReviewSession(material, log, serving=kept)
             if session.waiting:
                 session.refit()
-            yield session
+            try:
+                yield session
+            finally:
+                write_anchors(session, folder)
         finally:
             log.close()
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from tests.cli.conftest import CSV, Result
 
 Run = Callable[..., Result]
@@ -55,3 +56,42 @@ def test_a_file_that_is_not_there_is_one_line(run: Run) -> None:
 
     assert done.code == 2
     assert done.err == "crowdlogic: absent.csv: no such file.\n"
+
+
+@pytest.mark.parametrize("label", ["score", "grade", "rating", "verdict"])
+@pytest.mark.parametrize("annotator", ["judge", "model", "grader"])
+def test_judged_answers_are_read_at_the_first_attempt(run: Run, annotator: str, label: str) -> None:
+    rows = [f"a{i},m{j},{1 + (i + (j == 2)) % 3}" for i in range(6) for j in range(3)]
+    Path("l.csv").write_text("\n".join([f"answer_id,{annotator},{label}", *rows]))
+
+    done = run("doctor", "l.csv", "--json")
+
+    assert done.code == 0
+    assert json.loads(done.out)["columns"] == {"item": "answer_id", "annotator": annotator, "label": label}
+    assert run("aggregate", "l.csv", "-o", "t.csv").code == 0
+
+
+def test_a_score_is_not_the_gold_of_items(run: Run) -> None:
+    Path("items.csv").write_text("item,text,score,gold\nu,good film,0.5,x\nv,bad film,0.25,y\n")
+
+    assert "answer" in run("doctor", "items.csv").out
+    assert run("evaluate", "items.csv", "items.csv").code == 0
+
+
+def test_two_columns_of_something_are_not_two_annotators(run: Run) -> None:
+    Path("t.csv").write_text("foo,bar\n1,2\n")
+
+    done = run("doctor", "t.csv")
+
+    assert done.code == 1
+    assert "labels" not in done.out.splitlines()[0]
+
+
+def test_guessed_columns_of_rows_that_repeat_are_what_to_do_first(run: Run) -> None:
+    rows = [f"V{i},W{j},U{(i + (j == 2 and i % 4 == 0)) % 3}" for i in range(20) for j in range(3)]
+    Path("t.csv").write_text("\n".join(["Vorgang,Wer,Urteil", *rows, *rows[:7]]))
+
+    done = run("doctor", "t.csv")
+
+    assert "--column item=Vorgang --column annotator=Wer --column label=Urteil" in done.out
+    assert "Correct what is named above" not in done.out

@@ -48,7 +48,6 @@ def test_several_choices_or_none_are_no_guess() -> None:
 
     assert guess_columns(table.with_columns(pl.col("Urteil").alias("again")), {}) == {}
     assert guess_columns(table.select("Vorgang", "Wer"), {}) == {}
-    assert guess_columns(pl.concat([table, table]), {}) == {}
 
 
 def test_what_is_the_same_in_all_rows_of_an_item_is_not_its_label() -> None:
@@ -57,3 +56,13 @@ def test_what_is_the_same_in_all_rows_of_an_item_is_not_its_label() -> None:
     assert guess_columns(table, {}) == {
         "item": "Vorgang", "annotator": "Wer", "label": "Urteil", "text": "Beschreibung",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_that_repeat_are_no_obstacle(seed: int) -> None:
+    table = tickets(annotators=4, classes=3, seed=seed)
+    expected = {"item": "Vorgang", "annotator": "Wer", "label": "Urteil", "text": "Beschreibung"}
+    other_label = table.head(5).with_columns(Urteil=pl.lit("U0"))
+
+    assert guess_columns(pl.concat([table, table.head(30)]), {}) == expected
+    assert guess_columns(pl.concat([table, other_label]), {}) == expected

@@ -21,6 +21,8 @@ MOST_COLUMNS = 8
 """Tables with more columns than this that could be something are left alone."""
 MOST_CLASSES = 50
 """More different values than this are hardly classes."""
+MOST_REPEATED = 0.1
+"""Share of labels that an annotator may give to an item that they labelled already."""
 TEXT_LENGTH = 25
 """A column whose cells have more characters than this on average holds texts."""
 NEEDED = ("item", "annotator", "label")
@@ -35,7 +37,7 @@ def guess_columns(table: pl.DataFrame, known: Mapping[str, str]) -> dict[str, st
         table: The table.
         known: Role -> column, for those that are known already.
     """
-    cells = table.select(pl.all().cast(pl.String, strict=False))
+    cells = table.select(pl.all().cast(pl.String, strict=False)).unique(maintain_order=True)
     free = [name for name in cells.columns if name not in known.values()]
     texts = [name for name in free if _mean_length(cells[name]) > TEXT_LENGTH]
     counts = {name: cells[name].n_unique() for name in cells.columns}
@@ -45,6 +47,8 @@ def guess_columns(table: pl.DataFrame, known: Mapping[str, str]) -> dict[str, st
         return {}
     choices = (dict(zip(missing, chosen, strict=True)) for chosen in permutations(likely, len(missing)))
     found = [{**known, **one} for one in choices if _is_like_labels(cells, {**known, **one}, counts)]
+    exact = [one for one in found if not _has_repeats(cells, one)]
+    found = exact or found
     if len(found) > 1:  # a date or a shop is the same in all rows of an item; annotators of labels do not always agree
         found = [one for one in found if _has_disagreement(cells, one, counts)]
     if len(found) != 1:
@@ -78,12 +82,18 @@ def _mean_length(column: pl.Series) -> float:
 
 
 def _is_like_labels(cells: pl.DataFrame, roles: Mapping[str, str], counts: Mapping[str, int]) -> bool:
-    """Whether each annotator labels an item once, items have several labels, and annotators agree on some."""
+    """Whether annotators label an item once, but for a few repeats, and some annotators of an item agree."""
     item, annotator, label = (roles[role] for role in NEEDED)
     if counts[label] > MOST_CLASSES or counts[annotator] >= counts[item]:
         return False
-    given_once = cells.select(item, annotator).n_unique() == len(cells)
-    return given_once and cells.select(item, label).n_unique() < len(cells)
+    given = cells.select(item, annotator, label).unique()
+    pairs = given.select(item, annotator).n_unique()
+    return pairs >= (1 - MOST_REPEATED) * len(given) and given.select(item, label).n_unique() < pairs
+
+
+def _has_repeats(cells: pl.DataFrame, roles: Mapping[str, str]) -> bool:
+    """Whether some annotator labelled an item twice, in different rows."""
+    return cells.select(roles["item"], roles["annotator"]).n_unique() < len(cells)
 
 
 def _has_disagreement(cells: pl.DataFrame, roles: Mapping[str, str], counts: Mapping[str, int]) -> bool:

@@ -9,6 +9,8 @@ from functools import partial as bind
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
 from crowdlogic.data.files import STANDARD_STREAM, InputFile
 from crowdlogic.data.formats.detection import detect_format
 from crowdlogic.data.formats.protocol import Crowd, FileFormat
@@ -210,7 +212,7 @@ def _describe_trouble(options: DoctorOptions, format: FileFormat, problem: str) 
         title=format.title,
         contents=contents,
         problem=problem,
-        first=(*guessed, "Correct what is named above, then run crowdlogic doctor again."),
+        first=guessed or ("Correct what is named above, then run crowdlogic doctor again.",),
     )
 
 
@@ -240,8 +242,12 @@ def _other_options(given: InputOptions, format: FileFormat) -> Iterator[tuple[st
 
 
 def _is_plausible(crowd: Crowd) -> bool:
-    """Whether a table that was read as wide looks like one: two annotators or more, and few classes."""
-    return len(crowd.labels.annotators) > 1 and crowd.labels.n_classes <= MOST_WIDE_CLASSES
+    """Whether a table that was read as wide looks like one: several items, few classes, most of them in two columns."""
+    labels = crowd.labels
+    used = np.unique(np.stack([labels.annotator, labels.label]), axis=1)[1]
+    n_annotators = np.bincount(used, minlength=labels.n_classes)  # of each class
+    is_shared = bool(np.count_nonzero(n_annotators > 1) * 2 >= labels.n_classes)
+    return len(labels.items) > 1 and is_shared and labels.n_classes <= MOST_WIDE_CLASSES
 
 
 def _describe_other_contents(options: DoctorOptions, format: FileFormat) -> Diagnosis | None:

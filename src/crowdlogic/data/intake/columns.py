@@ -10,14 +10,17 @@ from crowdlogic.errors import LabelError, OptionError, did_you_mean, name_list
 TEXT_IDS = ("text_id", "content_id", "review_id", "comment_id", "body_id", "message_id")
 """The name of a text, and not the text itself."""
 
+ANSWER_IDS = ("answer_id", "response_id")
+"""The name of an answer that is judged, and not a label."""
+
 ALIASES: dict[str, tuple[str, ...]] = {
     "item": (
-        "item", "task", "question", "example", "instance", "object", "document", "doc", "unit", *TEXT_IDS, "id",
-        "sentence", "sent", "row", "ticket", "case", "record",
+        "item", "task", "question", "example", "instance", "object", "document", "doc", "unit", *TEXT_IDS, *ANSWER_IDS,
+        "id", "sentence", "sent", "row", "ticket", "case", "record",
     ),
     "annotator": (
         "annotator", "worker", "rater", "user", "coder", "judge", "labeler", "labeller", "reviewer", "performer",
-        "source", "lf", "agent", "grader", "evaluator",
+        "source", "lf", "agent", "grader", "evaluator", "model",
     ),
     "label": (
         "label", "answer", "response", "class", "category", "vote", "judgment", "judgement", "annotation", "value",
@@ -38,12 +41,16 @@ GOLD_NAMES = ("gold", "gold_label", "truth", "true_label", "ground_truth")
 """Where one label per item is the truth, its column may be called so, too."""
 
 
+SCORE_NAMES = ("score", "grade")
+"""Beside an annotator, the label's column may be called so, too; elsewhere it is some number about an item."""
+
+
 def normalise_name(name: str) -> str:
     """A column's name as it is compared: lower case, words joined by underscores, without a final id or name."""
     split = "".join(f"_{c}" if c.isupper() and i and name[i - 1].islower() else c for i, c in enumerate(name.strip()))
     joined = "_".join(split.lower().replace("-", " ").replace("_", " ").split())
     for tail in ("_id", "_name"):
-        if joined.endswith(tail) and joined not in TEXT_IDS:
+        if joined.endswith(tail) and joined not in (*TEXT_IDS, *ANSWER_IDS):
             joined = joined.removesuffix(tail)
     return joined
 
@@ -78,6 +85,9 @@ def find_roles(
             if role not in roles and alias in by_name and by_name[alias] not in taken:
                 roles[role] = by_name[alias]
                 taken.add(by_name[alias])
+    if "annotator" in roles and not {"label", "tags"} & set(roles):
+        scores = [by_name[name] for name in SCORE_NAMES if by_name.get(name, "") not in {"", *taken}]
+        roles |= {"label": scores[0]} if scores else {}
     named = [by_name[name] for name in GOLD_NAMES if gold and by_name.get(name, "") not in {"", *taken}]
     return roles if not named or {"label", "tags"} & set(roles) else {**roles, "label": named[0]}
 

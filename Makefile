@@ -6,9 +6,11 @@ SNORKEL := .venv-snorkel
 PSL := .venv-psl
 TOOLS := .venv-tools
 ENGINES := .venv-engines
+LOWEST := .venv-lowest
+NEWEST := .venv-newest
 BIN := $(VENV)/bin
 
-.PHONY: install demo test fuzz test-all test-long quick browser check format bench clean
+.PHONY: install demo test test-extra fuzz test-all test-pythons test-versions test-long quick browser check format bench clean
 
 install: $(VENV)/.installed
 
@@ -68,10 +70,27 @@ browser:
 	elif ! { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; } >/dev/null; \
 	then echo "$$without. apt-get could not install it, as it says above."; fi
 
-test-all: install browser $(VENV)/.encoder $(PSL)/.installed $(TOOLS)/.installed $(PEERS)/.installed $(ENGINES)/.installed
+# What needs the data sets or a heavy extra, and so is not in `make test`.
+test-extra: install browser $(VENV)/.encoder $(PSL)/.installed $(TOOLS)/.installed $(PEERS)/.installed $(ENGINES)/.installed
 	CROWDLOGIC_PSL_PYTHON=$(CURDIR)/$(PSL)/bin/python CROWDLOGIC_TOOLS_PYTHON=$(CURDIR)/$(TOOLS)/bin/python \
 	CROWDLOGIC_PEERS_PYTHON=$(CURDIR)/$(PEERS)/bin/python CROWDLOGIC_ENGINES_PYTHON=$(CURDIR)/$(ENGINES)/bin/python \
-	$(BIN)/python -m pytest -n 2 -m "not long"
+	$(BIN)/python -m pytest -n 2 -m "(data or heavy) and not long"
+
+test-all: test test-extra
+
+# The suite on Debian's other Pythons, in folders under build/; needs root and debootstrap.
+test-pythons:
+	.ci/pythons
+
+# The contract tests with the lowest and with the newest dependencies that pyproject.toml admits.
+test-versions:
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/pip install --quiet --disable-pip-version-check --requirement requirements/lowest.txt --editable .
+	$(LOWEST)/bin/python -m pytest tests/contracts
+	$(PYTHON) -m venv $(NEWEST)
+	$(NEWEST)/bin/pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager \
+	--editable '.[compat]' pytest hypothesis
+	$(NEWEST)/bin/python -m pytest tests/contracts
 
 # Slow integration tests: a training that is killed again and again, the wheel in an environment of its own.
 test-long: install $(ENGINES)/.installed
@@ -110,4 +129,4 @@ bench: install $(PEERS)/.installed $(SNORKEL)/.installed $(PSL)/.installed
 	$(BIN)/python -m benchmarks.rules_speed --psl $(PSL)/bin/python
 
 clean:
-	rm -rf build $(VENV) $(PEERS) $(SNORKEL) $(PSL) $(TOOLS) $(ENGINES) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf build $(VENV) $(PEERS) $(SNORKEL) $(PSL) $(TOOLS) $(ENGINES) $(LOWEST) $(NEWEST) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

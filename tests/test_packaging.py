@@ -1,8 +1,10 @@
-"""What pyproject.toml declares: versions within bounds, the tested ones among them, and extras that something imports."""
+"""What pyproject.toml declares: lower bounds that admit the pinned versions, and extras that something imports."""
 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -27,11 +29,20 @@ WEIGHTS = (ROOT / "requirements" / "encoder.txt").read_text()
 
 
 @pytest.mark.parametrize("text", PROJECT["dependencies"])
-def test_a_dependency_has_bounds_and_the_tested_version_lies_within(text: str) -> None:
+def test_a_dependency_has_a_lower_bound_only_and_admits_the_pinned_version(text: str) -> None:
     needed = Requirement(text)
 
-    assert {one.operator for one in needed.specifier} == {">=", "<"}
+    assert {one.operator for one in needed.specifier} == {">="}
     assert needed.specifier.contains(TESTED[needed.name])
+
+
+def test_the_lowest_versions_that_are_tested_are_the_lower_bounds() -> None:
+    lines = (ROOT / "requirements" / "lowest.txt").read_text().splitlines()
+    lowest = dict(line.removesuffix(".*").split("==") for line in lines if "==" in line)
+
+    for text in [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["compat"]]:
+        needed = Requirement(text)
+        assert str(needed.specifier) == f">={lowest[needed.name]}"
 
 
 @pytest.mark.parametrize("extra", sorted(set(PROJECT["optional-dependencies"]) - {"dev"}))
@@ -50,8 +61,25 @@ def test_a_package_of_weights_is_pinned_alike_everywhere() -> None:
         assert re.search(rf"^{pin} --hash=sha256:[0-9a-f]{{64}}$", WEIGHTS, re.MULTILINE)
 
 
-def test_only_pythons_that_were_tried_are_claimed() -> None:
+def test_python_has_a_lower_bound_only() -> None:
     claimed = [line.rsplit(" ", 1)[1] for line in PROJECT["classifiers"] if "Python :: 3." in line]
 
-    assert claimed == ["3.11"]
-    assert PROJECT["requires-python"] == ">=3.11,<3.12"
+    assert claimed == ["3.11", "3.12", "3.13", "3.14"]
+    assert PROJECT["requires-python"] == ">=3.11"
+
+
+@pytest.mark.parametrize("bound", ["polars<2", "pandas<3", "scikit-learn<1.7", "numpy<2.1"])
+def test_pip_resolves_the_package_together_with_older_releases(bound: str) -> None:
+    """A dry run of pip's resolver, without building anything: the declared requirements together with the bound."""
+    pip = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--quiet", "--only-binary=:all:"]
+    if subprocess.run([*pip, "--no-deps", "polars"], capture_output=True, check=False).returncode:
+        pytest.skip("pip cannot reach a package index")
+
+    done = subprocess.run(
+        [*pip, *PROJECT["dependencies"], *PROJECT["optional-dependencies"]["compat"], bound],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr

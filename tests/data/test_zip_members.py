@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import io
 import struct
+import sys
 import zipfile
 import zlib
 from pathlib import Path
 
 import pytest
-import zstandard
 
 from crowdlogic.data.folders import open_folder
 from crowdlogic.data.zip_members import ZSTANDARD, open_member
-from crowdlogic.errors import FormatError
+from crowdlogic.errors import FormatError, MissingExtraError
+
+zstandard = pytest.importorskip("zstandard")
 
 CONTENT = ("some text 😀\n" * 1000).encode()
 
@@ -53,6 +55,15 @@ def test_damage_is_one_line(tmp_path: Path, place: int) -> None:
     with pytest.raises(
         FormatError, match=r"z\.zip: a\.json: the zip file cannot be read \(.*\)\. Pack or fetch it again\."
     ):
+        open_folder(tmp_path / "z.zip").read("a.json")
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="the standard library unpacks Zstandard")
+def test_a_missing_package_is_named_with_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "z.zip").write_bytes(pack_with_zstandard("a.json", CONTENT))
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+
+    with pytest.raises(MissingExtraError, match=r"pip install crowdlogic\[inspect\]"):
         open_folder(tmp_path / "z.zip").read("a.json")
 
 

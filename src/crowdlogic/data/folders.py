@@ -142,7 +142,10 @@ class _MemberReader(io.BytesIO):
             self._zip = zipfile.ZipFile(path)
             try:
                 self._member = open_member(self._zip, name)
-            except KeyError:
+            except BaseException as problem:
+                self._zip.close()
+                if not isinstance(problem, KeyError):
+                    raise
                 raise FormatError(f"{path}: no member {name!r:.80} in it. Pack the export again.") from None
 
     def read(self, size: int | None = -1, /) -> bytes:
@@ -157,8 +160,9 @@ class _MemberReader(io.BytesIO):
 
     def close(self) -> None:
         """Close the member and the zip file."""
-        self._member.close()
-        self._zip.close()
+        if hasattr(self, "_member"):  # Python also closes an object whose __init__ failed
+            self._member.close()
+            self._zip.close()
         super().close()
 
 

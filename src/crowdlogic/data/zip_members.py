@@ -1,15 +1,19 @@
-"""Members of a zip file, opened to be read in pieces; those that Python's zipfile cannot unpack, too.
+"""Open members of zip files for reading in pieces, including members packed with Zstandard.
 
-Inspect packs its logs with Zstandard (method 93 of the zip format), which Python's zipfile knows from version 3.14 on.
+Inspect packs its logs with Zstandard (method 93 of the zip format). The standard library can unpack it from Python 3.14
+on; earlier versions need the package zstandard.
 """
 
 from __future__ import annotations
 
 import io
 import struct
+import sys
 import zipfile
 import zlib
-from typing import IO, cast
+from typing import IO, Any, cast
+
+from crowdlogic.errors import MissingExtraError
 
 ZSTANDARD = 93
 LOCAL_HEADER = struct.Struct("<4s5H3I2H")
@@ -17,17 +21,23 @@ LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 
 
 def open_member(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
-    """A member opened for reading; a KeyError if it is not there, one of zipfile's errors if it is damaged."""
+    """Open a member for reading. Raise KeyError if it does not exist, and zipfile's errors if it is damaged."""
     entry = archive.getinfo(name)
     if entry.compress_type != ZSTANDARD:
         return archive.open(entry)
     if entry.flag_bits & 1:
         raise RuntimeError("the member is encrypted")
-    return _unpack_zstandard(_packed_bytes(archive, entry), entry.CRC)
+    try:
+        return cast("IO[bytes]", _ZstandardReader(_packed_bytes(archive, entry), entry.CRC))
+    except ModuleNotFoundError as problem:
+        raise MissingExtraError(
+            f"{name} in the zip file is packed with Zstandard. Python before 3.14 needs a package for it: "
+            "pip install crowdlogic[inspect]"
+        ) from problem
 
 
 def _packed_bytes(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
-    """The member as it stands in the archive."""
+    """Return the packed bytes of a member."""
     file = cast("IO[bytes]", archive.fp)
     file.seek(entry.header_offset)
     head = file.read(LOCAL_HEADER.size)
@@ -41,26 +51,27 @@ def _packed_bytes(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     return packed
 
 
-def _unpack_zstandard(packed: bytes, checksum: int) -> IO[bytes]:
-    import zstandard
+class _ZstandardReader(io.RawIOBase):
+    """Unpack a stream, compare its checksum at the end, and raise zipfile's errors for damage."""
 
-    reader = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(packed), read_across_frames=True)
-    return cast("IO[bytes]", _Checked(cast("IO[bytes]", reader), checksum))
+    def __init__(self, packed: bytes, checksum: int) -> None:
+        self._reader: Any
+        if sys.version_info >= (3, 14):
+            from compression.zstd import ZstdError, ZstdFile
 
+            self._reader, self._damage = ZstdFile(io.BytesIO(packed)), (ZstdError, EOFError)
+        else:
+            import zstandard
 
-class _Checked(io.RawIOBase):
-    """A stream whose damage is an error of zipfile's; at its end it must have the checksum of the archive."""
-
-    def __init__(self, reader: IO[bytes], checksum: int) -> None:
-        self._reader, self._expected, self._checksum = reader, checksum, 0
+            self._reader = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(packed), read_across_frames=True)
+            self._damage = (zstandard.ZstdError,)
+        self._expected, self._checksum = checksum, 0
 
     def read(self, size: int = -1, /) -> bytes:
-        """The next bytes."""
-        import zstandard
-
+        """Return the next bytes."""
         try:
-            found = self._reader.read(size)
-        except zstandard.ZstdError as problem:
+            found = cast("bytes", self._reader.read(size))
+        except self._damage as problem:
             raise zipfile.BadZipFile(str(problem)) from problem
         self._checksum = zlib.crc32(found, self._checksum)
         if (size < 0 or len(found) < size) and self._checksum != self._expected:

@@ -116,11 +116,15 @@ class DecisionLog:
         self._lock = RLock()
         with self._reading():
             self._database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-            self._check_version()
-            self._database.execute("PRAGMA journal_mode=WAL")
-            self._database.execute("PRAGMA synchronous=FULL")
-            self._database.executescript(TABLES)
-            self._database.execute(f"PRAGMA user_version={VERSION}")
+            try:
+                self._check_version()
+                self._database.execute("PRAGMA journal_mode=WAL")
+                self._database.execute("PRAGMA synchronous=FULL")
+                self._database.executescript(TABLES)
+                self._database.execute(f"PRAGMA user_version={VERSION}")
+            except BaseException:
+                self._database.close()
+                raise
 
     def append(self, decision: Decision) -> Decision:
         """Record a decision and return it as it is recorded, once it is on the disk.

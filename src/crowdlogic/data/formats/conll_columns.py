@@ -159,7 +159,7 @@ def encode_columns(
 
     What would not be read again as it was is refused: white space in a token, tag or name, and empty sentences.
     """
-    numbered = items.dtype.is_integer() and bool((items == np.arange(len(items))).all())
+    numbered = items.dtype.is_integer() and bool((items.to_numpy() == np.arange(len(items))).all())
     names = [] if numbered else [str(name) for name in items]
     for what, values in (("token", tokens), ("annotator", annotators or ()), *(("tag", tags) for tags in columns)):
         _refuse_spaces(what, values)

@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 
 from benchmarks.machine import PEERS, describe_machine
-from crowdlogic.experiments.markdown import format_table
+from crowdlogic.extensions.paper.results import format_table
 
 ITERATIONS = 20
 BARS = {"dawid-skene": 0.1, "majority": 0.2}

@@ -25,11 +25,11 @@ import pandas as pd
 
 from benchmarks.figures_file import Figures, FiguresFile
 from benchmarks.machine import PEERS, describe_machine
-from crowdlogic.experiments.markdown import format_table, write_section
+from crowdlogic.extensions.paper.results import format_table, write_section
 
 RESULTS = Path("benchmarks/results/dropin_speed.json")
 PAGE = Path("docs/from-crowd-kit.md")
-OURS = "crowdlogic.compat.crowdkit"
+OURS = "crowdlogic.extensions.compat.crowdkit"
 LIMIT = 900
 """Seconds after which a peer's run is stopped."""
 

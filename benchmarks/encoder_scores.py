@@ -20,16 +20,21 @@ from typing import Any
 
 import numpy as np
 
-from crowdlogic.data.benchmarks import load_benchmark
-from crowdlogic.experiments import methods
-from crowdlogic.experiments.jobs import Job, run_jobs
-from crowdlogic.experiments.markdown import fill_section, format_table
-from crowdlogic.experiments.results import FinishedRuns, RunResult, read_runs
-from crowdlogic.experiments.runs import score_answers
-from crowdlogic.experiments.statistics import paired_difference
-from crowdlogic.experiments.tables import format_cell, percentages
+from crowdlogic.extensions.networks.presets import sentiment_encoder
+from crowdlogic.extensions.paper import methods
+from crowdlogic.extensions.paper.benchmarks import load_benchmark
+from crowdlogic.extensions.paper.jobs import Job, run_jobs
+from crowdlogic.extensions.paper.results import (
+    FinishedRuns,
+    RunResult,
+    fill_section,
+    format_table,
+    paired_difference,
+    read_runs,
+)
+from crowdlogic.extensions.paper.runs import score_answers
+from crowdlogic.extensions.paper.tables import format_cell, percentages
 from crowdlogic.learning.method import TrainingData
-from crowdlogic.learning.presets import sentiment_encoder
 
 TASK = "sentiment-encoder"
 RESULTS, PAGE = Path("benchmarks/results/learning"), Path("docs/encoder.md")

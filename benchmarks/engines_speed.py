@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from crowdlogic.data.blocks import make_shards
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.engines.coded import open_coded, write_coded
-from crowdlogic.engines.shards import make_shards
+from crowdlogic.extensions.scale.coded_files import open_coded, write_coded
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.fitting import Fitting, Progress
@@ -66,10 +66,10 @@ def open_engine(name: str, folder: Path, workers: int, labels: CrowdLabels) -> A
     if name == "files":
         return open_coded(folder, threads=workers)
     if name == "ray":
-        from crowdlogic.engines.ray import open_ray  # noqa: PLC0415
+        from crowdlogic.extensions.scale.ray import open_ray  # noqa: PLC0415
 
         return open_ray(folder, workers=workers)
-    from crowdlogic.engines.spark import open_spark  # noqa: PLC0415
+    from crowdlogic.extensions.scale.spark import open_spark  # noqa: PLC0415
 
     return open_spark(folder, workers=workers)
 

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from crowdlogic.classifiers.training import Training
+from crowdlogic.extensions.networks.network import Training
 from crowdlogic.numerics.arrays import Floats, Ints
 
 

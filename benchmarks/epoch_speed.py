@@ -28,15 +28,15 @@ from benchmarks.epoch_plain import (
 )
 from benchmarks.machine import best_seconds, describe_machine
 from crowdlogic.annotators.confusion import ConfusionMatrices
-from crowdlogic.classifiers.cnn_gru import CNNGRU
-from crowdlogic.classifiers.kim_cnn import KimCNN
-from crowdlogic.classifiers.neural import NeuralClassifier
-from crowdlogic.data.benchmarks import data_folder, is_present, load_benchmark
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import vote_shares
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.data.vectors import WordVectors, concatenate_vectors, read_vectors
 from crowdlogic.errors import MissingDataError
+from crowdlogic.extensions.networks.cnn_gru import CNNGRU
+from crowdlogic.extensions.networks.kim_cnn import KimCNN
+from crowdlogic.extensions.networks.network import NeuralClassifier
+from crowdlogic.extensions.paper.benchmarks import data_folder, is_present, load_benchmark
 from crowdlogic.learning.posterior import crowd_posterior
 
 GLOVE, WORD2VEC = "glove_wink_100d_subset.npz", "word2vec_googlenews_300d_bolukbasi_subset.npz"

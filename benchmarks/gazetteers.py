@@ -20,13 +20,13 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.machine import describe_machine
-from crowdlogic.data.benchmarks import load_benchmark
 from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes
+from crowdlogic.extensions.paper.benchmarks import load_benchmark
+from crowdlogic.learning.posterior import Teacher
 from crowdlogic.learning.saved_run import Run, load_run
-from crowdlogic.learning.scoring import score
-from crowdlogic.learning.teacher import Teacher
+from crowdlogic.learning.task import score
 from crowdlogic.rules.audit import audit
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates import Vocabulary

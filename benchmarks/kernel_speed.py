@@ -16,8 +16,8 @@ import numpy as np
 from numba import njit
 
 from benchmarks.machine import describe_machine
-from crowdlogic.engines.shard import make_shard
-from crowdlogic.engines.steps import TableStep
+from crowdlogic.annotators.label_sums import TableStep
+from crowdlogic.data.blocks import make_shard
 from crowdlogic.numerics.arrays import Floats
 
 BLOCK, SMALLEST = 64, 1e-150

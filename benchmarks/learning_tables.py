@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from crowdlogic.experiments.markdown import fill_section, format_table
-from crowdlogic.experiments.results import FinishedRuns, RunResult
-from crowdlogic.experiments.statistics import mean_interval, paired_difference
-from crowdlogic.experiments.tables import pair_by_seed, percentages
+from crowdlogic.extensions.paper.results import (
+    FinishedRuns,
+    RunResult,
+    fill_section,
+    format_table,
+    mean_interval,
+    paired_difference,
+)
+from crowdlogic.extensions.paper.tables import pair_by_seed, percentages
 
 Runs = Sequence[RunResult]
 

@@ -25,19 +25,25 @@ import numpy as np
 
 from benchmarks.figures_file import Figures, FiguresFile
 from benchmarks.machine import PEERS, describe_machine
-from crowdlogic.data.benchmarks import load_benchmark
+from crowdlogic.confidence.calibration import infer_calibrated
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate.crowds import SimulatedCrowd, draw_labels, simulate_crowd, simulate_hard_crowd
+from crowdlogic.extensions.paper.benchmarks import load_benchmark
+from crowdlogic.extensions.review.next_labels import (
+    NextLabels,
+    annotator_skills,
+    batch_gains,
+    choose_next,
+    item_gains,
+    spread,
+)
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.logspace import safe_log
-from crowdlogic.planning.next_labels import NextLabels, batch_gains, choose_next, item_gains, spread
-from crowdlogic.planning.skills import annotator_skills
-from crowdlogic.truth.calibrated import infer_calibrated
 from crowdlogic.truth.dependence import PUBLIC_CROWDS, Dependence
 from crowdlogic.truth.ensemble import Ensemble
-from crowdlogic.workflows.truth_methods import configured_method
+from crowdlogic.workflows.aggregate import configured_method
 
 RESULTS = Path("benchmarks/results")
 RUNS, BATCHES = 20, 16

@@ -24,7 +24,7 @@ import numpy as np
 import polars as pl
 
 from benchmarks.machine import describe_machine
-from crowdlogic.experiments.markdown import format_table
+from crowdlogic.extensions.paper.results import format_table
 from crowdlogic.numerics.arrays import Floats
 
 CLASSES, EACH, ANNOTATORS, ITERATIONS = 5, 5, 10_000, 10

@@ -14,14 +14,9 @@ import numpy as np
 
 from benchmarks.machine import best_seconds, describe_machine
 from crowdlogic.data.simulate.crowds import simulate_crowd
-from crowdlogic.planning.committee import make_committee
-from crowdlogic.planning.decisions import NO_DECISIONS, Decisions
-from crowdlogic.planning.forecast import make_forecast
-from crowdlogic.planning.next_labels import choose_next
-from crowdlogic.planning.review_order import expected_mistakes_removed
-from crowdlogic.planning.review_queue import make_queue
-from crowdlogic.planning.skills import annotator_skills
-from crowdlogic.planning.warm_refit import refit
+from crowdlogic.extensions.review.committee import NO_DECISIONS, Decisions, make_committee, refit
+from crowdlogic.extensions.review.next_labels import annotator_skills, choose_next, make_forecast
+from crowdlogic.extensions.review.queue_order import expected_mistakes_removed, make_queue
 from crowdlogic.truth.dawid_skene import DawidSkene
 
 ITEMS, EACH, ANNOTATORS, CLASSES, DECIDED = 100_000, 5, 500, 3, 100

@@ -23,10 +23,10 @@ os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 from benchmarks.machine import describe_machine
 from crowdlogic import CNNGRU, Linear, LogicLNCL, TrainingLimits, load_run, parse_rules, train_run
-from crowdlogic.compat.production.export import export_run
-from crowdlogic.compat.production.runtime import Predictor
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
-from crowdlogic.experiments.markdown import format_table, write_section
+from crowdlogic.extensions.networks.export import export_run
+from crowdlogic.extensions.networks.runtime import Predictor
+from crowdlogic.extensions.paper.results import format_table, write_section
 from crowdlogic.learning.method import TrainingData
 
 PAGE = Path("docs/production.md")

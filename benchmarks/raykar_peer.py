@@ -25,8 +25,8 @@ from crowdlogic.classifiers.linear import Linear
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate import simulate_crowd
-from crowdlogic.learning.baselines.raykar import Raykar
-from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.baselines.aggnet import Raykar
+from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.numerics.arrays import Floats
 
 SMOOTHING, TRUST, RIDGE = 0.1, 1.0, 0.01

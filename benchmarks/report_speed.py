@@ -22,9 +22,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from crowdlogic.data.benchmarks import load_benchmark
 from crowdlogic.data.corpus import documents
 from crowdlogic.data.simulate import simulate_crowd
+from crowdlogic.extensions.paper.benchmarks import load_benchmark
 from crowdlogic.report.figures import BROWSERS
 from crowdlogic.report.html import to_html
 from crowdlogic.report.inputs import ReportInputs, inputs_from_estimate

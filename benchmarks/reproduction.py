@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from crowdlogic.experiments.markdown import fill_section
-from crowdlogic.experiments.paper import NER, SENTIMENT
-from crowdlogic.experiments.reproduction import build_tables, write_results
-from crowdlogic.experiments.results import FinishedRuns, read_runs
-from crowdlogic.experiments.studies import patience_table, reliability_table, time_table
-from crowdlogic.experiments.tables import ablation_table, significance_table
+from crowdlogic.extensions.paper.published import NER, SENTIMENT
+from crowdlogic.extensions.paper.reproduction import build_tables, write_results
+from crowdlogic.extensions.paper.results import FinishedRuns, fill_section, read_runs
+from crowdlogic.extensions.paper.studies import patience_table, reliability_table, time_table
+from crowdlogic.extensions.paper.tables import ablation_table, significance_table
 
 RESULTS = Path("benchmarks/results/learning")
 PAGE = Path("docs/reproduction.md")

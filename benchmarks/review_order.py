@@ -22,17 +22,15 @@ import numpy as np
 from benchmarks.figures_file import Figures, FiguresFile
 from benchmarks.machine import describe_machine
 from benchmarks.truth_accuracy import SETS
-from crowdlogic.data.benchmarks import load_benchmark
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.extensions.paper.benchmarks import load_benchmark
+from crowdlogic.extensions.review.committee import NO_DECISIONS, Committee, Decisions, make_committee, refit
+from crowdlogic.extensions.review.queue_order import expected_mistakes_removed
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.convergence import Convergence
-from crowdlogic.planning.committee import Committee, make_committee
-from crowdlogic.planning.decisions import NO_DECISIONS, Decisions
-from crowdlogic.planning.review_order import expected_mistakes_removed
-from crowdlogic.planning.warm_refit import refit
+from crowdlogic.report.charts import Curve, line_chart
 from crowdlogic.report.figures import write_plots
-from crowdlogic.report.plots.charts import Curve, line_chart
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.ensemble import Ensemble
 from crowdlogic.truth.methods import TruthMethod

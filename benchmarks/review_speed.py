@@ -27,10 +27,9 @@ import numpy as np
 
 from benchmarks.machine import best_seconds, describe_machine
 from crowdlogic.data.simulate import simulate_crowd
+from crowdlogic.extensions.review.material import ReviewFit, ReviewMaterial, TruthFitter
+from crowdlogic.extensions.review.session import NewDecision, open_review
 from crowdlogic.truth.dawid_skene import DawidSkene
-from crowdlogic.workflows.review.material import ReviewFit, ReviewMaterial, TruthFitter
-from crowdlogic.workflows.review.opening import open_review
-from crowdlogic.workflows.review.requests import NewDecision
 
 WORDS = ("the", "plot", "is", "slow", "but", "grand", "and", "nobody", "would", "leave", "before", "its", "end")
 TEXT_LENGTH = 40

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.engines_speed import ANNOTATORS, CLASSES, generate
-from crowdlogic.engines.coded import open_coded, write_coded
-from crowdlogic.engines.shards import make_shards
+from crowdlogic.data.blocks import make_shards
+from crowdlogic.extensions.scale.coded_files import open_coded, write_coded
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.fitting import Fitting, Progress

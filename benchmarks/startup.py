@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.machine import describe_machine
-from crowdlogic.experiments.markdown import format_table, write_section
+from crowdlogic.extensions.paper.results import format_table, write_section
 
 PAGE = Path("docs/benchmarks.md")
 LABELS = "item,annotator,label\n1,ann,yes\n1,bob,yes\n2,ann,no\n2,bob,yes\n"

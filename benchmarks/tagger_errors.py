@@ -13,11 +13,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from crowdlogic.data.benchmarks import load_benchmark
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.frames import from_sequences
+from crowdlogic.extensions.paper.benchmarks import load_benchmark
 from crowdlogic.learning.saved_run import Run, load_run
-from crowdlogic.metrics.span_errors import SpanErrors, count_span_errors
+from crowdlogic.metrics.spans import SpanErrors, count_span_errors
 from crowdlogic.numerics.arrays import Ints
 
 KINDS = {"boundary": "bounds", "wrong_type": "type", "ignored": "missed", "spurious": "invented"}

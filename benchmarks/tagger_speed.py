@@ -23,12 +23,11 @@ from torch import Tensor
 
 from benchmarks.epoch_speed import Setting, named_entities
 from benchmarks.machine import best_seconds, describe_machine
-from crowdlogic.classifiers.bilstm_crf import BiLSTMCRF
-from crowdlogic.classifiers.chain_neural import ChainNeuralClassifier
-from crowdlogic.classifiers.neural import BatchLoss
-from crowdlogic.classifiers.training import Training
 from crowdlogic.data.chain_beliefs import ChainBeliefs, ChainScores
 from crowdlogic.data.tagging import sequence_starts
+from crowdlogic.extensions.networks.bilstm_crf import BiLSTMCRF
+from crowdlogic.extensions.networks.chain_networks import ChainNeuralClassifier
+from crowdlogic.extensions.networks.network import BatchLoss, Training
 from crowdlogic.numerics.arrays import Ints
 
 BAR = 10.0

@@ -22,10 +22,10 @@ import polars as pl
 
 from benchmarks.figures_file import Figures, FiguresFile
 from benchmarks.machine import PEERS, describe_machine
-from crowdlogic.data.benchmarks import Benchmark, load_benchmark
 from crowdlogic.data.estimate import Estimate
-from crowdlogic.data.formats.table_layouts import labels_table
-from crowdlogic.experiments.markdown import format_table, write_section
+from crowdlogic.data.formats.tables import labels_table
+from crowdlogic.extensions.paper.benchmarks import Benchmark, load_benchmark
+from crowdlogic.extensions.paper.results import format_table, write_section
 from crowdlogic.metrics.scores import accuracy_ties_half, score
 from crowdlogic.metrics.spans import span_scores
 from crowdlogic.numerics.convergence import Convergence

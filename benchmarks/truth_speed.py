@@ -27,7 +27,7 @@ import polars as pl
 
 from benchmarks.figures_file import Figures, FiguresFile
 from benchmarks.machine import PEERS, SNORKEL, describe_machine
-from crowdlogic.experiments.markdown import format_table, write_section
+from crowdlogic.extensions.paper.results import format_table, write_section
 
 RESULTS = Path("benchmarks/results/truth_speed.json")
 PAGE = Path("docs/truth.md")

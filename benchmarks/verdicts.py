@@ -17,12 +17,12 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from crowdlogic.annotators.verdicts.judging import NO_FLAG, judge_annotators
+from crowdlogic.confidence.annotator_verdicts import NO_FLAG, judge_annotators
+from crowdlogic.confidence.calibration import infer_calibrated
 from crowdlogic.data.estimate import Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.experiments.markdown import format_table
+from crowdlogic.extensions.paper.results import format_table
 from crowdlogic.numerics.arrays import Floats
-from crowdlogic.truth.calibrated import infer_calibrated
 from crowdlogic.truth.dependence import state_confidence
 from crowdlogic.truth.methods import truth_method
 

@@ -152,7 +152,7 @@ COMMANDS = """
 import sys
 from crowdlogic import LogicLNCL, read_corpus, read_labels
 from crowdlogic.cli.app import main
-from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.registry import ANNOTATOR_MODELS
 
 def crowdlogic(*words):

@@ -16,8 +16,8 @@ import pytest
 from tests.toy_package import run_crowdlogic
 
 import crowdlogic
+from crowdlogic.data.reading import write_corpus, write_labels
 from crowdlogic.data.simulate import simulate_sentiment
-from crowdlogic.data.writing import write_corpus, write_labels
 from crowdlogic.truth.majority import MajorityVote
 
 GUIDE = (Path(__file__).parents[1] / "docs" / "extending.md").read_text(encoding="utf-8")

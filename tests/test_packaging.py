@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from crowdlogic.classifiers.packaged_encoders import ENCODERS
+from crowdlogic.extensions.networks.transformer import ENCODERS
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from tests.fuzz import fuzzer
 
-from crowdlogic.cli.memory_limit import LEAST
-from crowdlogic.data.limits import UNPACKED_LIMIT, UNPACKED_RATIO
+from crowdlogic.cli.app import LEAST
+from crowdlogic.data.files import UNPACKED_LIMIT, UNPACKED_RATIO
 from crowdlogic.errors import LONGEST_LINE
 from crowdlogic.rules.parser import MAX_FILES, MAX_INCLUDE_DEPTH
-from crowdlogic.rules.predicates.patterns import MAX_SECONDS, MAX_SIZE
+from crowdlogic.rules.predicates.text import MAX_SECONDS, MAX_SIZE
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "promises.md").read_text()

@@ -21,9 +21,8 @@ from tests.data.formats.exports import annotation, choice, task
 from crowdlogic.data.corpus import documents
 from crowdlogic.data.frames import from_frame
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.reading import read_answers
+from crowdlogic.data.reading import read_answers, write_labels, write_table
 from crowdlogic.data.simulate import simulate_ner
-from crowdlogic.data.writing import write_labels, write_table
 
 GUIDES = Path(__file__).parents[1] / "docs" / "tools"
 ITEMS, JUDGES, RIGHT = 60, 5, 0.85

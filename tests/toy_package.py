@@ -41,7 +41,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowdlogic.annotators.protocol import TableAnnotators
-from crowdlogic.engines.shards import make_shards
+from crowdlogic.data.blocks import make_shards
 
 
 @dataclass(frozen=True)

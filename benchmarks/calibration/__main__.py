@@ -23,7 +23,7 @@ from benchmarks.calibration.sets import load_sets
 from benchmarks.calibration.spans import spans_table
 from benchmarks.figures_file import FiguresFile
 from benchmarks.machine import describe_machine
-from crowdlogic.experiments.markdown import write_section
+from crowdlogic.extensions.paper.results import write_section
 
 PAGE = Path("docs/confidence.md")
 RESULTS = Path("benchmarks/results/calibration.json")

@@ -9,9 +9,9 @@ import numpy as np
 
 from benchmarks.calibration.sets import CrowdSet
 from benchmarks.figures_file import Figures, FiguresFile
-from crowdlogic.annotators.summary import annotator_table
-from crowdlogic.experiments.markdown import format_table
-from crowdlogic.numerics.sums import sum_by
+from crowdlogic.confidence.annotator_verdicts import annotator_table
+from crowdlogic.extensions.paper.results import format_table
+from crowdlogic.numerics.arrays import sum_by
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.ensemble import Ensemble
 

@@ -12,7 +12,7 @@ from benchmarks.calibration.sets import CrowdSet, score_beliefs
 from benchmarks.calibration.simulated import DEPENDENT, INDEPENDENT, THIN, Draw
 from benchmarks.figures_file import Figures, FiguresFile
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.experiments.markdown import format_table
+from crowdlogic.extensions.paper.results import format_table
 from crowdlogic.metrics.scores import accuracy_ties_half
 from crowdlogic.numerics.arrays import Ints
 from crowdlogic.truth.dawid_skene import DawidSkene

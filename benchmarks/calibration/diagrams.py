@@ -10,10 +10,10 @@ import numpy as np
 from benchmarks.calibration.sets import CrowdSet
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.metrics.calibration import tie_credit
+from crowdlogic.numerics.arrays import sum_by
 from crowdlogic.numerics.intervals import credible_interval
-from crowdlogic.numerics.sums import sum_by
+from crowdlogic.report.charts import ReliabilityBin, calibration_chart
 from crowdlogic.report.figures import write_plots
-from crowdlogic.report.plots.charts import ReliabilityBin, calibration_chart
 from crowdlogic.truth.dependence import Dependence
 
 BINS = 10

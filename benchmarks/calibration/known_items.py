@@ -10,8 +10,8 @@ import numpy as np
 
 from benchmarks.calibration.sets import CrowdSet, score_beliefs
 from benchmarks.figures_file import Figures, FiguresFile
-from crowdlogic.experiments.markdown import format_table
-from crowdlogic.truth.calibrated import infer_calibrated
+from crowdlogic.confidence.calibration import infer_calibrated
+from crowdlogic.extensions.paper.results import format_table
 from crowdlogic.truth.dependence import Dependence
 from crowdlogic.truth.ensemble import Ensemble
 from crowdlogic.truth.fitting import Fitting

@@ -9,15 +9,15 @@ import numpy as np
 
 from benchmarks.calibration.sets import score_beliefs
 from benchmarks.figures_file import Figures, FiguresFile
-from crowdlogic.data.benchmarks import Benchmark, load_benchmark
 from crowdlogic.data.corpus import UNKNOWN, Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.simulate import simulate_sentiment
-from crowdlogic.experiments.markdown import format_table
+from crowdlogic.extensions.paper.benchmarks import Benchmark, load_benchmark
+from crowdlogic.extensions.paper.results import format_table
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.imitation import ConstantImitation
 from crowdlogic.learning.learned import Learned
-from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.rules.parser import parse_rules
 
 SEEDS = 2

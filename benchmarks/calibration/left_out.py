@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from benchmarks.calibration.sets import CrowdSet, fit_dependence, fit_strength, score_beliefs
+from crowdlogic.confidence.expected_accuracy import accuracy_interval
 from crowdlogic.data.estimate import Beliefs
-from crowdlogic.experiments.markdown import format_table
+from crowdlogic.extensions.paper.results import format_table
 from crowdlogic.truth.dependence import PUBLIC_CROWDS, Dependence
-from crowdlogic.truth.expected_accuracy import accuracy_interval
 
 CAP = 0.2
 """The share of uniform doubt in a bare cap."""

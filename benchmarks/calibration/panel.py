@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.benchmarks import data_folder
 from crowdlogic.data.frames import from_frame
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.extensions.paper.benchmarks import data_folder
 from crowdlogic.numerics.arrays import Ints
+from crowdlogic.truth.comparison import warning_signs
 from crowdlogic.truth.ensemble import Ensemble
-from crowdlogic.truth.warning_signs import warning_signs
 
 CUT = 4.5
 """Scores above it are "toxic"."""

@@ -14,9 +14,10 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from benchmarks.truth_accuracy import SETS
-from crowdlogic.data.benchmarks import load_benchmark
+from crowdlogic.confidence.calibration import fit_sharpness
 from crowdlogic.data.estimate import Beliefs, Calibration
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.extensions.paper.benchmarks import load_benchmark
 from crowdlogic.metrics.calibration import (
     calibration_error,
     confidence_auroc,
@@ -26,7 +27,6 @@ from crowdlogic.metrics.calibration import (
     tie_credit,
 )
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
-from crowdlogic.truth.calibrated import fit_sharpness
 from crowdlogic.truth.dependence import PUBLIC_CROWDS, Dependence, nominal_alpha
 from crowdlogic.truth.ensemble import Ensemble, Member, pool
 

@@ -13,16 +13,15 @@ from scipy.optimize import minimize
 
 from benchmarks.figures_file import Figures, FiguresFile
 from crowdlogic.classifiers.crf import CRF
-from crowdlogic.data.benchmarks import Benchmark, load_benchmark
+from crowdlogic.data.character_spans import scale_odds, span_confidence
 from crowdlogic.data.estimate import Estimate
-from crowdlogic.data.span_confidence import scale_odds, span_confidence
 from crowdlogic.data.tagging import Spans, parse_tags, tags_to_spans
-from crowdlogic.experiments.jobs import Job
-from crowdlogic.experiments.markdown import format_table
-from crowdlogic.experiments.rows import set_up
-from crowdlogic.experiments.runs import fit_row
+from crowdlogic.extensions.paper.benchmarks import Benchmark, load_benchmark
+from crowdlogic.extensions.paper.jobs import Job
+from crowdlogic.extensions.paper.results import format_table
+from crowdlogic.extensions.paper.runs import fit_row, set_up
 from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.metrics.calibration import binned_gap
 from crowdlogic.numerics.arrays import Bools, Floats
 from crowdlogic.truth.bsc_seq import BSCSeq

@@ -10,8 +10,8 @@ import pytest
 from crowdlogic.annotators.protocol import AnnotatorModel
 from crowdlogic.data.frames import from_sequences
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.numerics.arrays import sum_by
 from crowdlogic.numerics.logspace import normalise
-from crowdlogic.numerics.sums import sum_by
 from crowdlogic.registry import ANNOTATOR_MODELS
 
 TAGS = ("B-PER", "I-PER", "O")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from crowdlogic.annotators.proportions import ClassProportions, VariationalProportions
+from crowdlogic.annotators.confusion import ClassProportions, VariationalProportions
 
 TOTALS = np.array([6.0, 3.0, 0.0])
 

@@ -16,10 +16,10 @@ from crowdlogic.annotators.protocol import (
     weigh_terms,
 )
 from crowdlogic.annotators.sequential import Sequential
+from crowdlogic.data.blocks import make_shards
 from crowdlogic.data.frames import from_arrays
-from crowdlogic.engines.shards import make_shards
 from crowdlogic.errors import OptionError
-from crowdlogic.numerics.sums import sum_by
+from crowdlogic.numerics.arrays import sum_by
 from crowdlogic.registry import ANNOTATOR_MODELS, registry_serving
 
 LABELS = from_arrays(["a", "a", "b"], ["x", "y", "x"], [0, 1, 1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdlogic.annotators.word_model import NO_WORDS, code_words
+from crowdlogic.annotators.tag_chain import NO_WORDS, code_words
 from crowdlogic.data.corpus import documents, sentences
 from crowdlogic.data.frames import from_sequences
 from crowdlogic.errors import CorpusError

@@ -9,8 +9,8 @@ from benchmarks.calibration.sets import fit_strength, load_sets, score_beliefs
 from benchmarks.calibration.simulated import copied, ordinal, shared_difficulty
 from benchmarks.calibration.spans import fit_scale
 
+from crowdlogic.data.character_spans import scale_odds
 from crowdlogic.data.simulate.crowds import simulate_crowd
-from crowdlogic.data.span_confidence import scale_odds
 from crowdlogic.truth.dependence import PUBLIC_CROWDS
 
 

@@ -8,7 +8,7 @@ pytest.importorskip("torch", reason="torch is not installed: pip install crowdlo
 
 from benchmarks.encoder_scores import PAGE, RESULTS, encoder_table, render_page, rule_table
 
-from crowdlogic.experiments.results import FinishedRuns, read_runs
+from crowdlogic.extensions.paper.results import FinishedRuns, read_runs
 
 ROOT = Path(__file__).parents[2]
 

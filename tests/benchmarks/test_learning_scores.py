@@ -2,8 +2,8 @@
 
 from benchmarks.learning_scores import GRID, SEEDS, select_jobs
 
-from crowdlogic.experiments.jobs import Job
-from crowdlogic.experiments.rows import row_names
+from crowdlogic.extensions.paper.jobs import Job
+from crowdlogic.extensions.paper.runs import row_names
 
 
 def test_every_row_of_the_grid_is_known():

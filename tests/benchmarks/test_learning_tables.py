@@ -6,7 +6,7 @@ import pytest
 from benchmarks.learning_scores import BEYOND, GRID, PAGE, RESULTS, SEEDS
 from benchmarks.learning_tables import chosen_epoch, comparisons, render_page, render_tagger
 
-from crowdlogic.experiments.results import read_runs
+from crowdlogic.extensions.paper.results import read_runs
 
 ROOT = Path(__file__).parents[2]
 

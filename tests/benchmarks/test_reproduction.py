@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from benchmarks.reproduction import PAGE, RESULTS, TASKS, render_page
 
-from crowdlogic.experiments.results import FinishedRuns, read_runs
+from crowdlogic.extensions.paper.results import FinishedRuns, read_runs
 
 ROOT = Path(__file__).parents[2]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdlogic.classifiers.absent import AbsentClassifier, is_absent
 from crowdlogic.classifiers.linear import Linear
-from crowdlogic.classifiers.protocol import ChainClassifier, Classifier
+from crowdlogic.classifiers.protocol import AbsentClassifier, ChainClassifier, Classifier, is_absent
 from crowdlogic.data.corpus import documents
 from crowdlogic.errors import OptionError
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import crowdlogic as cl
-from crowdlogic.classifiers.border import WHAT_IT_IS
+from crowdlogic.classifiers.protocol import WHAT_IT_IS
 
 LABELS = cl.from_dict({"u": {"a": "x", "b": "x"}, "v": {"a": "y", "b": "x"}, "w": {"a": "y", "b": "y"}})
 CORPUS = cl.documents(["u", "v", "w"], ["one", "two", "three"])

@@ -37,12 +37,12 @@ from crowdlogic.errors import FormatError, OptionError
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
-from crowdlogic.classifiers.bilstm_crf import BiLSTMCRF  # noqa: E402
-from crowdlogic.classifiers.cnn_gru import CNNGRU  # noqa: E402
-from crowdlogic.classifiers.kim_cnn import KimCNN  # noqa: E402
-from crowdlogic.classifiers.mlp import MLP  # noqa: E402
-from crowdlogic.classifiers.training import Training  # noqa: E402
-from crowdlogic.classifiers.transformer import Transformer  # noqa: E402
+from crowdlogic.extensions.networks.bilstm_crf import BiLSTMCRF  # noqa: E402
+from crowdlogic.extensions.networks.cnn_gru import CNNGRU  # noqa: E402
+from crowdlogic.extensions.networks.kim_cnn import KimCNN  # noqa: E402
+from crowdlogic.extensions.networks.mlp import MLP  # noqa: E402
+from crowdlogic.extensions.networks.network import Training  # noqa: E402
+from crowdlogic.extensions.networks.transformer import Transformer  # noqa: E402
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from scipy import sparse
 
 from crowdlogic.classifiers.features import (
     BEYOND,
+    SHAPES,
     FeatureColumns,
     document_features,
     extract_features,
@@ -17,8 +18,9 @@ from crowdlogic.classifiers.features import (
     load_columns,
     numeric_features,
     token_features,
+    tokenize_plain,
+    word_shape,
 )
-from crowdlogic.classifiers.words import SHAPES, tokenize_plain, word_shape
 from crowdlogic.data.corpus import Corpus, documents, sentences
 from crowdlogic.errors import CorpusError, FormatError
 

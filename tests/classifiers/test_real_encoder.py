@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crowdlogic.classifiers.packaged_encoders import DEFAULT_ENCODER, ENCODERS
+from crowdlogic.extensions.networks.transformer import DEFAULT_ENCODER, ENCODERS
 
 MISSING = [name for name in ("torch", "transformers", ENCODERS[DEFAULT_ENCODER].module) if not find_spec(name)]
 pytestmark = [
@@ -31,9 +31,9 @@ NEW = ["a delightful picture", "a dreadful picture", "magnificent acting", "atro
 def test_sentences_of_like_meaning_are_near() -> None:
     import torch
 
-    from crowdlogic.classifiers.network import make_batch
-    from crowdlogic.classifiers.transformer import Transformer
     from crowdlogic.data.corpus import documents
+    from crowdlogic.extensions.networks.network import make_batch
+    from crowdlogic.extensions.networks.transformer import Transformer
 
     corpus = documents(range(3), ["A cat sits on the mat.", "There is a kitten on the rug.", "Shares fell by a tenth."])
     made = Transformer(pooling="mean").build(corpus, ("x", "y"), seed=0)
@@ -49,14 +49,14 @@ def test_sentences_of_like_meaning_are_near() -> None:
 
 
 def test_some_labels_teach_it_what_words_never_seen_mean(tmp_path: Path) -> None:
-    from crowdlogic.classifiers.training import Training
-    from crowdlogic.classifiers.transformer import Transformer
-    from crowdlogic.compat.production.export import export_run
     from crowdlogic.data.corpus import documents
     from crowdlogic.data.frames import from_dict
+    from crowdlogic.extensions.networks.export import export_run
+    from crowdlogic.extensions.networks.network import Training
+    from crowdlogic.extensions.networks.transformer import Transformer
     from crowdlogic.learning.algorithm import LogicLNCL
     from crowdlogic.learning.saved_run import load_run
-    from crowdlogic.learning.stopping.protocol import TrainingLimits
+    from crowdlogic.learning.stopping import TrainingLimits
 
     labels = from_dict({i: dict.fromkeys("ab", "pos" if i < len(GOOD) else "neg") for i in range(len(TEXTS))})
     encoder = Transformer(frozen_layers=2, training=Training("adamw", learning_rate=3e-4, batch_size=8))

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crowdlogic.classifiers.protocol import Classifier, encode_json
-from crowdlogic.classifiers.saved_arrays import (
+from crowdlogic.classifiers.protocol import (
     INTEGERS,
+    Classifier,
+    encode_json,
     saved_array,
     saved_columns,
     saved_json,

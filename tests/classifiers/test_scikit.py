@@ -18,8 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.classifiers.planted_tasks import SmallTask, review_task, scaled_blobs, tag_task
 
 from crowdlogic.classifiers.linear import Linear
-from crowdlogic.classifiers.scikit import Scikit
-from crowdlogic.classifiers.scikit_estimators import describe_estimator
+from crowdlogic.classifiers.scikit import Scikit, describe_estimator
 from crowdlogic.data.corpus import documents
 from crowdlogic.errors import FormatError, OptionError
 

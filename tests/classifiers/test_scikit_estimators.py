@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from crowdlogic.classifiers.scikit_estimators import (
+from crowdlogic.classifiers.scikit import (
     build_estimator,
     describe_estimator,
     find_class,

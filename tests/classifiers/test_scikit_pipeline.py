@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.base import clone
-from tests.compat.production.small_runs import new_texts, train_numbers, train_reviews, train_tags
+from tests.extensions.networks.small_runs import new_texts, train_numbers, train_reviews, train_tags
 
 from crowdlogic import KimCNN, Linear, OptionError
-from crowdlogic.classifiers.scikit_pipeline import HashedNgrams
+from crowdlogic.classifiers.scikit import HashedNgrams
 
 
 def test_a_run_is_a_fitted_pipeline(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from crowdlogic.classifiers.scikit_state import (
+from crowdlogic.classifiers.scikit import (
     TrainingExamples,
     attributes_suffice,
     fit_estimator,

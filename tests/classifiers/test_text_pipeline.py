@@ -9,8 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
-from crowdlogic.classifiers.scikit import Scikit
-from crowdlogic.classifiers.text_pipeline import split_pipeline
+from crowdlogic.classifiers.scikit import Scikit, split_pipeline
 from crowdlogic.data.corpus import documents, sentences
 from crowdlogic.errors import CorpusError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdlogic.classifiers.words import (
+from crowdlogic.classifiers.features import (
     SHAPES,
     WordIndex,
     build_word_index,

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from crowdlogic.cli.app import main
+from crowdlogic.data.reading import write_corpus, write_labels
 from crowdlogic.data.simulate import Simulation, simulate_ner, simulate_sentiment
-from crowdlogic.data.writing import write_corpus, write_labels
 
 CSV = "item,annotator,label\nu,a,x\nu,b,x\nu,c,y\nv,a,y\nv,b,x\n"
 """A small file of labels: u is x by two votes of three, v is a tie."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from crowdlogic.cli.console import complain, say, show_json, show_tables
-from crowdlogic.workflows.tables import ResultTable
+from crowdlogic.workflows.inputs import ResultTable
 
 
 def test_remarks_are_lines_on_standard_error_without_control_characters(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,7 +4,7 @@ import resource
 
 import pytest
 
-from crowdlogic.cli.memory_limit import LEAST, check_memory_limit
+from crowdlogic.cli.app import LEAST, check_memory_limit
 from crowdlogic.errors import ResourceError
 
 

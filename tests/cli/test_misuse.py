@@ -11,14 +11,12 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import BUT, Result
 
-from crowdlogic.data.formats.detection import all_suffixes
-from crowdlogic.data.formats.protocol import usual_suffixes
+from crowdlogic.data.formats.protocol import all_suffixes, usual_suffixes
 from crowdlogic.data.simulate import simulate_sentiment
 from crowdlogic.errors import name_list
 from crowdlogic.registry import CLASSIFIERS, FORMATS, TRUTH_METHODS
 from crowdlogic.workflows.simulate import write_simulation
-from crowdlogic.workflows.train import prepare_training
-from crowdlogic.workflows.train_options import TrainOptions
+from crowdlogic.workflows.train import TrainOptions, prepare_training
 
 Run = Callable[..., Result]
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import pytest
 import typer
 
-from crowdlogic.cli.plain_values import keep_plain_values
+from crowdlogic.cli.app import keep_plain_values
 
 
 class Size(StrEnum):

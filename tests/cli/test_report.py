@@ -9,9 +9,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from crowdlogic.data.reading import read_labels, read_table
+from crowdlogic.data.reading import read_labels, read_table, write_table
 from crowdlogic.data.simulate import simulate_sentiment
-from crowdlogic.data.writing import write_table
 from crowdlogic.report.figures import BROWSERS
 from crowdlogic.store.estimates import save_estimate
 from crowdlogic.truth.methods import truth_method

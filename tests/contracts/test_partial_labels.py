@@ -10,23 +10,22 @@ import polars as pl
 import pytest
 
 from crowdlogic.annotators.confusion import ConfusionMatrices
-from crowdlogic.annotators.summary import annotator_table
-from crowdlogic.classifiers.kim_cnn import KimCNN
+from crowdlogic.annotators.label_sums import table_sweep
 from crowdlogic.classifiers.linear import Linear
+from crowdlogic.confidence.annotator_verdicts import annotator_table
+from crowdlogic.data.blocks import make_shards
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.frames import from_frame
 from crowdlogic.data.joining import concatenate
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.reading import read_labels
+from crowdlogic.data.reading import read_labels, write_labels
 from crowdlogic.data.simulate.crowds import simulate_crowd
-from crowdlogic.data.writing import write_labels
-from crowdlogic.engines.shards import make_shards
-from crowdlogic.engines.sweeps import table_sweep
 from crowdlogic.errors import LabelError
+from crowdlogic.extensions.networks.crowd_layer_method import CrowdLayer
+from crowdlogic.extensions.networks.doctor_nets import DoctorNets
+from crowdlogic.extensions.networks.kim_cnn import KimCNN
+from crowdlogic.extensions.paper.crf_ma import CRFMA
 from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.baselines.crf_ma import CRFMA
-from crowdlogic.learning.baselines.crowd_layer import CrowdLayer
-from crowdlogic.learning.baselines.doctor_nets import DoctorNets
 from crowdlogic.learning.method import LearningMethod, TrainingData, TrainingLimits
 from crowdlogic.metrics.agreement import agreement
 from crowdlogic.numerics.logspace import normalise

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from crowdlogic.annotators.tag_chain import tag_grammar
-from crowdlogic.data.benchmarks import Benchmark, load_benchmark
+from crowdlogic.extensions.paper.benchmarks import Benchmark, load_benchmark
 from crowdlogic.metrics.scores import accuracy_ties_half
 from crowdlogic.metrics.spans import span_scores
 from crowdlogic.numerics.convergence import Convergence

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from crowdlogic.annotators.summary import annotator_table
+from crowdlogic.confidence.annotator_verdicts import annotator_table
 from crowdlogic.data.frames import from_frame, from_matrix
+from crowdlogic.extensions.compat.kos import KOS
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.ebcc import EBCC
-from crowdlogic.truth.kos import KOS
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod, needs_sequences, truth_method
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from crowdlogic.data.files import (
+    LIMIT_VARIABLE,
     atomic_write,
     draft_target,
     gunzip,
@@ -27,9 +28,7 @@ from crowdlogic.data.files import (
     written_together,
 )
 from crowdlogic.data.frames import from_arrays
-from crowdlogic.data.limits import LIMIT_VARIABLE
-from crowdlogic.data.reading import read_labels
-from crowdlogic.data.writing import write_labels
+from crowdlogic.data.reading import read_labels, write_labels
 from crowdlogic.errors import FormatError, MissingDataError, OptionError
 
 CSV = "item,annotator,label\nu,a,x\nu,b,y\nv,a,x\n"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from crowdlogic.data.limits import (
+from crowdlogic.data.files import (
     LIMIT_VARIABLE,
     UNPACKED_LIMIT,
     describe_size,

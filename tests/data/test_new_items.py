@@ -10,7 +10,7 @@ import pytest
 
 from crowdlogic.data.corpus import Corpus, documents, sentences
 from crowdlogic.data.frames import from_dict
-from crowdlogic.data.new_items import to_corpus
+from crowdlogic.data.item_tables import to_corpus
 from crowdlogic.errors import CorpusError
 
 

@@ -4,7 +4,7 @@ import polars as pl
 
 from crowdlogic.data.corpus import documents, sentences
 from crowdlogic.data.frames import from_arrays, from_sequences
-from crowdlogic.data.notebook import LONGEST_CELL, SHOWN_COLUMNS, SHOWN_ROWS, html_table
+from crowdlogic.data.wording import LONGEST_CELL, SHOWN_COLUMNS, SHOWN_ROWS, html_table
 
 
 def test_a_table_shows_its_first_rows_and_counts_the_others() -> None:

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from tests.data.test_labels import triples
 
-from crowdlogic.data.formats.detection import all_suffixes
+from crowdlogic.data.formats.protocol import all_suffixes
 from crowdlogic.data.reading import read_corpus, read_labels
 from crowdlogic.errors import CrowdLogicError, FormatError
 

@@ -8,10 +8,10 @@ from itertools import product
 import numpy as np
 import pytest
 
+from crowdlogic.data.character_spans import scale_odds, span_confidence
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import Calibration, Estimate, make_estimate
 from crowdlogic.data.frames import from_dict, from_sequences
-from crowdlogic.data.span_confidence import scale_odds, span_confidence
 from crowdlogic.data.tagging import parse_tags, tags_to_spans
 from crowdlogic.errors import CorpusError
 

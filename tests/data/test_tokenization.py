@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crowdlogic.data.corpus import documents
-from crowdlogic.data.tokenization import tokenize_corpus
+from crowdlogic.data.text_tokens import tokenize_corpus
 from crowdlogic.errors import CorpusError
 
 

@@ -11,8 +11,7 @@ from tests.data.test_labels import triples
 
 from crowdlogic.data.corpus import documents, sentences
 from crowdlogic.data.frames import from_arrays, from_dict, from_frame, from_sequences
-from crowdlogic.data.reading import read_corpus, read_labels
-from crowdlogic.data.writing import write_corpus, write_estimate, write_labels
+from crowdlogic.data.reading import read_corpus, read_labels, write_corpus, write_estimate, write_labels
 from crowdlogic.errors import OptionError
 from crowdlogic.truth.majority import MajorityVote
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from crowdlogic.data.folders import open_folder
-from crowdlogic.data.zip_members import ZSTANDARD, open_member
+from crowdlogic.data.files import ZSTANDARD, open_folder, open_member
 from crowdlogic.errors import FormatError, MissingExtraError
 
 zstandard = pytest.importorskip("zstandard")

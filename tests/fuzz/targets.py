@@ -32,18 +32,17 @@ from tests.fuzz.mutations import VALUES, Rng, mutate_arrays, mutate_bytes, mutat
 from tests.report.small_crowds import report_on
 from tests.store.sealing import reseal
 
-from crowdlogic.data.formats.detection import load_format
+from crowdlogic.data.formats.protocol import load_format
 from crowdlogic.data.frames import from_arrays
-from crowdlogic.data.reading import read_answers, read_corpus, read_crowd, read_table
+from crowdlogic.data.reading import read_answers, read_corpus, read_crowd, read_table, write_corpus, write_labels
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.data.vectors import read_vectors
-from crowdlogic.data.writing import write_corpus, write_labels
 from crowdlogic.errors import CrowdLogicError
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.epoch import HistoryRow
 from crowdlogic.learning.method import TrainingData
 from crowdlogic.learning.saved_run import check_record, load_run
-from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.learning.training_run import train_run
 from crowdlogic.registry import FORMATS
 from crowdlogic.report.html import to_html
@@ -53,11 +52,9 @@ from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules, read_rules
 from crowdlogic.rules.projection.projector import Projector
-from crowdlogic.store.checksums import arrays_sha256
 from crowdlogic.store.estimates import load_estimate, save_estimate
-from crowdlogic.store.files import get_arrays, get_arrays_and_metadata, put_arrays
-from crowdlogic.store.options.changes import parse_changes
-from crowdlogic.store.options.decode import decode_options
+from crowdlogic.store.files import arrays_sha256, get_arrays, get_arrays_and_metadata, put_arrays
+from crowdlogic.store.options import decode_options, parse_changes
 from crowdlogic.store.runs import read_run
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.fitting import Fitting

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from crowdlogic.classifiers.protocol import Arrays
+from crowdlogic.learning import stopping as held_out
 from crowdlogic.learning import task
 from crowdlogic.learning.epoch import Epoch
-from crowdlogic.learning.stopping import held_out
-from crowdlogic.learning.stopping.held_out import HeldOutLikelihood
+from crowdlogic.learning.stopping import HeldOutLikelihood
 
 
 def plant_likelihoods(monkeypatch: pytest.MonkeyPatch, curve: Sequence[Any]) -> None:

@@ -30,12 +30,9 @@ from crowdlogic.learning.baselines.aggnet import AggNet
 from crowdlogic.learning.epoch import Epoch
 from crowdlogic.learning.explain import is_explicable
 from crowdlogic.learning.imitation import ConstantImitation, GrowingImitation
-from crowdlogic.learning.scoring import score
-from crowdlogic.learning.stopping.held_out import HeldOut
-from crowdlogic.learning.stopping.protocol import TrainingLimits
-from crowdlogic.learning.targets import first_targets
-from crowdlogic.learning.task import Task, prepare_task
-from crowdlogic.learning.teacher import Teacher
+from crowdlogic.learning.posterior import Teacher, first_targets
+from crowdlogic.learning.stopping import HeldOut, TrainingLimits
+from crowdlogic.learning.task import Task, prepare_task, score
 from crowdlogic.learning.training import TrainingPass, passes
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.numerics.logspace import normalise
@@ -276,8 +273,8 @@ def test_one_label_per_item_is_enough_to_find_the_confusion_matrices() -> None:
 def tag_models() -> list[Architecture]:
     if find_spec("torch") is None:
         return [Linear()]
-    from crowdlogic.classifiers.cnn_gru import CNNGRU
-    from crowdlogic.classifiers.training import Training as Schedule
+    from crowdlogic.extensions.networks.cnn_gru import CNNGRU
+    from crowdlogic.extensions.networks.network import Training as Schedule
 
     quick = Schedule(learning_rate=1e-2, batch_size=16)
     return [Linear(), CNNGRU(filters=32, hidden_size=16, vector_size=24, training=quick)]

@@ -6,10 +6,9 @@ import numpy as np
 
 from crowdlogic.annotators.confusion import ConfusionMatrices
 from crowdlogic.data.simulate import simulate_sentiment
-from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.belief_step import BeliefStep, mix
+from crowdlogic.learning.algorithm import BeliefStep, LogicLNCL, mix
 from crowdlogic.learning.posterior import crowd_posterior
-from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.stopping import TrainingLimits
 
 
 def test_targets_are_mixed_by_imitation_and_are_q_a_itself_where_nothing_was_projected() -> None:

@@ -12,18 +12,18 @@ pytest.importorskip("torch", reason="torch is not installed: pip install crowdlo
 
 from crowdlogic.annotators.confusion import ConfusionMatrices
 from crowdlogic.annotators.sequential import Sequential
-from crowdlogic.classifiers.bilstm_crf import BiLSTMCRF
-from crowdlogic.classifiers.training import Training
 from crowdlogic.data.chain_beliefs import ChainBeliefs
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate, make_estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate import simulate_ner
 from crowdlogic.errors import OptionError
+from crowdlogic.extensions.networks.bilstm_crf import BiLSTMCRF
+from crowdlogic.extensions.networks.network import Training
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.learned import Learned
-from crowdlogic.learning.scoring import score_answers
-from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.stopping import TrainingLimits
+from crowdlogic.learning.task import score_answers
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.truth.bsc_seq import BSCSeq
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting

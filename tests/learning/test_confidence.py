@@ -26,10 +26,9 @@ from crowdlogic.learning.confidence import (
     fit_to_gold,
     fit_to_labels,
 )
-from crowdlogic.learning.stopping.held_out import HeldOut
-from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.stopping import HeldOut, TrainingLimits
 from crowdlogic.metrics.calibration import calibration_error
-from crowdlogic.numerics.tempering import temper
+from crowdlogic.numerics.logspace import temper
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.truth.dependence import PUBLIC_CROWDS
 
@@ -223,7 +222,7 @@ def test_only_known_truths_drawn_at_random_move_the_scale() -> None:
 
 def test_the_spans_of_chains_have_a_scale_of_their_own() -> None:
     pytest.importorskip("torch")
-    from crowdlogic.classifiers.bilstm_crf import BiLSTMCRF
+    from crowdlogic.extensions.networks.bilstm_crf import BiLSTMCRF
 
     made = simulate_ner(0, items=30, annotators=5)
     learned = LogicLNCL(classifier=BiLSTMCRF(vector_size=4, hidden_size=4), limits=SHORT).fit(made.corpus, made.labels)

@@ -16,9 +16,9 @@ from crowdlogic.data.corpus import documents, sentences
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.cross_fitting import CrossFitted, build_classifier, fold_of_units
 from crowdlogic.learning.saved_run import load_run
-from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.stopping import TrainingLimits
+from crowdlogic.learning.training import CrossFitted, build_classifier, fold_of_units
 
 WORDS = [f"word{i} only{i}" for i in range(120)]
 """Texts without a word in common: nothing is to be learnt, but each can be known by heart."""
@@ -86,7 +86,7 @@ def test_a_run_keeps_the_one_that_answers(tmp_path: Path) -> None:
 
 def test_chains_and_no_folds_are_refused() -> None:
     pytest.importorskip("torch")
-    from crowdlogic.classifiers.bilstm_crf import BiLSTMCRF
+    from crowdlogic.extensions.networks.bilstm_crf import BiLSTMCRF
 
     made = simulate_ner(0, items=20, annotators=4)
     with pytest.raises(OptionError) as chains:

@@ -6,7 +6,7 @@ import numpy as np
 
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.evidence_text import (
+from crowdlogic.learning.evidence import (
     MOST_LINES,
     NEGLIGIBLE,
     SHOWN_CLASSES,
@@ -14,7 +14,7 @@ from crowdlogic.learning.evidence_text import (
     format_bits,
     shown_classes,
 )
-from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.stopping import TrainingLimits
 
 METHOD = LogicLNCL(limits=TrainingLimits(epochs=2))
 SCREEN = (120, 40)

@@ -23,7 +23,7 @@ from crowdlogic.learning.baselines.two_stage import TwoStage
 from crowdlogic.learning.explain import Evidence, explain, explain_all, is_explicable
 from crowdlogic.learning.imitation import ConstantImitation
 from crowdlogic.learning.learned import Learned
-from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.numerics import dirichlet
 from crowdlogic.registry import ANNOTATOR_MODELS
 from crowdlogic.rules.grounding import ground_rules
@@ -371,8 +371,8 @@ def test_what_can_be_explained_is_known_beforehand() -> None:
 @pytest.mark.parametrize("correlation", [0.0, 1.0])
 def test_bits_of_chains_add_up_and_neighbours_say_what_messages_say(rules: str | None, correlation: float) -> None:
     pytest.importorskip("torch")
-    from crowdlogic.classifiers.bilstm_crf import BiLSTMCRF
-    from crowdlogic.classifiers.training import Training
+    from crowdlogic.extensions.networks.bilstm_crf import BiLSTMCRF
+    from crowdlogic.extensions.networks.network import Training
 
     quick = BiLSTMCRF(vector_size=8, hidden_size=6, training=Training(learning_rate=1e-2, batch_size=4))
     learned = fitted(opening(4), rules, classifier=quick, annotators=Sequential(correlation=correlation))

@@ -10,8 +10,7 @@ import pytest
 from crowdlogic.data.simulate import simulate_sentiment
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.learned import Learned
-from crowdlogic.learning.stopping.held_out import HeldOut
-from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.stopping import HeldOut, TrainingLimits
 from crowdlogic.rules.parser import parse_rules
 
 MADE = simulate_sentiment(3, items=60, annotators=8, test_items=20)

@@ -25,7 +25,7 @@ from crowdlogic.errors import CorpusError, CrowdLogicWarning, OptionError
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.method import FitMixin, LearningMethod, TrainingData
 from crowdlogic.learning.saved_run import load_run
-from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.registry import LEARNING_METHODS
 from crowdlogic.rules.checking import check
 from crowdlogic.rules.parser import as_rules, parse_rules
@@ -69,7 +69,7 @@ def test_methods_by_name_are_frozen_options_with_limits(name: str) -> None:
 @pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed: pip install crowdlogic[torch]")
 @pytest.mark.parametrize("name", LEARNING_METHODS)
 def test_methods_say_their_name(name: str) -> None:
-    from crowdlogic.classifiers.mlp import MLP
+    from crowdlogic.extensions.networks.mlp import MLP
 
     kind: Any = LEARNING_METHODS.load(name)
     needs_network = name in ("crowd-layer", "dl-dn", "dl-wdn")

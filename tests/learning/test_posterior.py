@@ -13,7 +13,7 @@ from crowdlogic.data.chain_beliefs import ChainBeliefs, ChainScores
 from crowdlogic.data.corpus import sentences
 from crowdlogic.data.frames import from_arrays, from_sequences
 from crowdlogic.errors import OptionError
-from crowdlogic.learning.belief_step import mix
+from crowdlogic.learning.algorithm import mix
 from crowdlogic.learning.posterior import FixedPosterior, chain_posterior, crowd_posterior
 from crowdlogic.numerics import dirichlet
 from crowdlogic.rules.parser import parse_rules

@@ -15,7 +15,7 @@ from crowdlogic.learning.explain import explain, is_explicable
 from crowdlogic.learning.imitation import ConstantImitation
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.refit import known_truths, refit
-from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.rules.parser import parse_rules
 
 REVIEWS = simulate_sentiment(3, items=150, annotators=8, labels_per_item=3)

@@ -14,13 +14,11 @@ from crowdlogic.data.corpus import Corpus, documents
 from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate import simulate_sentiment
-from crowdlogic.learning.algorithm import LogicLNCL
+from crowdlogic.learning.algorithm import MULTIPLES, LogicLNCL, is_due, learn_factors
 from crowdlogic.learning.epoch import Epoch
-from crowdlogic.learning.rule_weights import MULTIPLES, is_due, learn_factors
-from crowdlogic.learning.stopping.held_out import HeldOut, held_out_log_likelihood
-from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.posterior import Teacher
+from crowdlogic.learning.stopping import HeldOut, TrainingLimits, held_out_log_likelihood
 from crowdlogic.learning.task import prepare_task
-from crowdlogic.learning.teacher import Teacher
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.projection.projector import Projector

@@ -23,7 +23,7 @@ from crowdlogic.learning.epoch import HistoryRow
 from crowdlogic.learning.explain import explain
 from crowdlogic.learning.method import TrainingData
 from crowdlogic.learning.saved_run import load_run
-from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.learning.training_run import train_run
 from crowdlogic.registry import ANNOTATOR_MODELS
 from crowdlogic.rules.parser import parse_rules

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from crowdlogic.data.corpus import documents, sentences
-from crowdlogic.learning.scoring import is_scorable, score, score_answers, score_name
+from crowdlogic.learning.task import is_scorable, score, score_answers, score_name
 
 TAGS = ("B-X", "I-X", "O")
 PARTS = ("NOUN", "VERB", "ADJ")

@@ -9,9 +9,9 @@ from crowdlogic.data.simulate import simulate_sentiment
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.evidence import Evidence
-from crowdlogic.learning.stated_evidence import UnitScale, state
-from crowdlogic.learning.stopping.protocol import TrainingLimits
-from crowdlogic.numerics.tempering import temper
+from crowdlogic.learning.explain import UnitScale, state
+from crowdlogic.learning.stopping import TrainingLimits
+from crowdlogic.numerics.logspace import temper
 
 SHARPNESS, DOUBT = np.array([0.5]), 0.1
 

@@ -7,8 +7,8 @@ import numpy as np
 from crowdlogic.data.corpus import documents
 from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.learning.stopping.protocol import TrainingLimits
-from crowdlogic.learning.targets import FEW, SINGLE_DOUBT, first_targets
+from crowdlogic.learning.posterior import FEW, SINGLE_DOUBT, first_targets
+from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.learning.task import prepare_task
 from crowdlogic.truth.majority import MajorityVote
 

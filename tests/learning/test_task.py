@@ -13,10 +13,7 @@ from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.simulate import simulate_sentiment
 from crowdlogic.errors import CorpusError
 from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.stopping.dev_score import DevScore
-from crowdlogic.learning.stopping.fixed import FixedEpochs
-from crowdlogic.learning.stopping.held_out import HeldOut, HeldOutLikelihood
-from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.stopping import DevScore, FixedEpochs, HeldOut, HeldOutLikelihood, TrainingLimits
 from crowdlogic.learning.task import annotator_weights, prepare_task
 
 ALL = TrainingLimits(held_out=None)

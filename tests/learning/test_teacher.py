@@ -12,9 +12,8 @@ from crowdlogic.classifiers.protocol import Classifier
 from crowdlogic.data.corpus import documents
 from crowdlogic.data.simulate import simulate_sentiment
 from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.stopping.held_out import HeldOut
-from crowdlogic.learning.stopping.protocol import TrainingLimits
-from crowdlogic.learning.teacher import REMEMBERED, Teacher
+from crowdlogic.learning.posterior import REMEMBERED, Teacher
+from crowdlogic.learning.stopping import HeldOut, TrainingLimits
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.projection.projector import Projector

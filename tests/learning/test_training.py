@@ -15,25 +15,21 @@ from tests.learning.planted_likelihoods import plant_likelihoods
 from crowdlogic.annotators.confusion import ConfusionMatrices
 from crowdlogic.classifiers.class_prior import ClassPrior
 from crowdlogic.classifiers.linear import LinearClassifier
-from crowdlogic.classifiers.mlp import MLP
 from crowdlogic.classifiers.protocol import averageable_weights
-from crowdlogic.classifiers.training import Training
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.errors import DataError, OptionError
+from crowdlogic.extensions.networks.mlp import MLP
+from crowdlogic.extensions.networks.network import Training
 from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.baselines.aggnet import AggNet
-from crowdlogic.learning.baselines.raykar import Raykar
+from crowdlogic.learning.baselines.aggnet import AggNet, Raykar
 from crowdlogic.learning.baselines.two_stage import TwoStage
 from crowdlogic.learning.epoch import Epoch, HistoryRow
 from crowdlogic.learning.learned import Learned
-from crowdlogic.learning.posterior import crowd_posterior
-from crowdlogic.learning.scoring import score
-from crowdlogic.learning.stopping.held_out import HeldOut
-from crowdlogic.learning.stopping.protocol import TrainingLimits
-from crowdlogic.learning.task import prepare_task
-from crowdlogic.learning.teacher import Teacher
+from crowdlogic.learning.posterior import Teacher, crowd_posterior
+from crowdlogic.learning.stopping import HeldOut, TrainingLimits
+from crowdlogic.learning.task import prepare_task, score
 from crowdlogic.learning.training import TrainingPass
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.projection.projector import Projector

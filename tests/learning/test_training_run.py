@@ -17,27 +17,26 @@ from tests.learning.planted_likelihoods import plant_likelihoods
 
 from crowdlogic.annotators.confusion import ConfusionMatrices
 from crowdlogic.annotators.sequential import Sequential
-from crowdlogic.annotators.summary import annotator_table
 from crowdlogic.classifiers.crf import CRF
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.scikit import Scikit
-from crowdlogic.classifiers.training import Training
+from crowdlogic.confidence.annotator_verdicts import annotator_table
 from crowdlogic.data.corpus import documents
 from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import CrowdLogicWarning, OptionError, RuleError
+from crowdlogic.extensions.networks.crowd_layer_method import CrowdLayer
+from crowdlogic.extensions.networks.doctor_nets import DoctorNets
+from crowdlogic.extensions.networks.network import Training
+from crowdlogic.extensions.paper.crf_ma import CRFMA
 from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.baselines.crf_ma import CRFMA
-from crowdlogic.learning.baselines.crowd_layer import CrowdLayer
-from crowdlogic.learning.baselines.doctor_nets import DoctorNets
 from crowdlogic.learning.baselines.two_stage import Gold, TwoStage
 from crowdlogic.learning.epoch import HistoryRow
 from crowdlogic.learning.imitation import ConstantImitation
 from crowdlogic.learning.method import TrainingData
 from crowdlogic.learning.saved_run import Run, load_run
-from crowdlogic.learning.stopping.held_out import HeldOut
-from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.stopping import HeldOut, TrainingLimits
 from crowdlogic.learning.training_run import train_run
 from crowdlogic.rules.parser import parse_rules, read_rules
 from crowdlogic.rules.predicates import Vocabulary
@@ -60,10 +59,10 @@ def sentences(**more: Any) -> TrainingData:
 
 def small_cnn(kind: str) -> Any:
     pytest.importorskip("torch")
-    from crowdlogic.classifiers.bilstm_crf import BiLSTMCRF
-    from crowdlogic.classifiers.cnn_gru import CNNGRU
-    from crowdlogic.classifiers.kim_cnn import KimCNN
-    from crowdlogic.classifiers.mlp import MLP
+    from crowdlogic.extensions.networks.bilstm_crf import BiLSTMCRF
+    from crowdlogic.extensions.networks.cnn_gru import CNNGRU
+    from crowdlogic.extensions.networks.kim_cnn import KimCNN
+    from crowdlogic.extensions.networks.mlp import MLP
 
     rng = np.random.default_rng(0)
     words = sorted({word for text in REVIEWS.corpus.texts for word in text.split()} | set(SENTENCES.corpus.tokens))

@@ -13,8 +13,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from crowdlogic.data.reading import write_corpus, write_labels
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
-from crowdlogic.data.writing import write_corpus, write_labels
 
 pytestmark = pytest.mark.long
 

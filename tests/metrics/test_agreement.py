@@ -15,8 +15,7 @@ from statsmodels.stats import inter_rater
 from crowdlogic.data.frames import from_arrays, from_frame, from_matrix, from_sequences
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
-from crowdlogic.metrics.agreement import Agreement, agreement
-from crowdlogic.metrics.pairwise import pairwise_agreement
+from crowdlogic.metrics.agreement import Agreement, agreement, pairwise_agreement
 from crowdlogic.numerics.arrays import Floats, Ints
 
 KRIPPENDORFF = np.array(

@@ -12,7 +12,7 @@ from statsmodels.stats import inter_rater
 
 from crowdlogic.data.frames import from_arrays, from_matrix
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.metrics.pairwise import label_pairs, mean_kappa_influence, pair_counts, pairwise_agreement
+from crowdlogic.metrics.agreement import label_pairs, mean_kappa_influence, pair_counts, pairwise_agreement
 from crowdlogic.numerics.arrays import Floats, Ints
 
 

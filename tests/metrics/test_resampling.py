@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdlogic.metrics import resampling
-from crowdlogic.metrics.resampling import Blocks, distinct_rows, resample_sums
+from crowdlogic.metrics import agreement as resampling
+from crowdlogic.metrics.agreement import Blocks, distinct_rows, resample_sums
 
 
 @settings(max_examples=60)

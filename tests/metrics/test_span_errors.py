@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from crowdlogic.data.frames import from_arrays, from_sequences
 from crowdlogic.errors import CorpusError
-from crowdlogic.metrics.span_errors import SpanErrors, count_span_errors
-from crowdlogic.metrics.spans import span_scores
+from crowdlogic.metrics.spans import SpanErrors, count_span_errors, span_scores
 
 BIO = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
 CODE = {tag: k for k, tag in enumerate(BIO)} | {"?": -1}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from crowdlogic.errors import OptionError
-from crowdlogic.numerics.checks import check_amounts
+from crowdlogic.numerics.arrays import check_amounts
 
 
 @dataclass(frozen=True)

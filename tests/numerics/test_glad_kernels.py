@@ -8,8 +8,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_expit
 from tests.numerics.planted_tables import ANNOTATORS, CLASSES, UNITS, random_table
 
-from crowdlogic.numerics.glad_kernels import ability_pass
-from crowdlogic.numerics.label_kernels import unrolled_states
+from crowdlogic.numerics.label_kernels import ability_pass, unrolled_states
 
 STATES = unrolled_states(CLASSES)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdlogic.numerics.label_kernels import table_pass
-from crowdlogic.numerics.plain_kernels import plain_pass
+from crowdlogic.numerics.label_kernels import plain_pass, table_pass
 
 
 def run(

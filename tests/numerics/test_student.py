@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import stdtr, stdtrit
 
-from crowdlogic.numerics.student import student_cdf, student_quantile
+from crowdlogic.numerics.intervals import student_cdf, student_quantile
 
 
 @pytest.mark.parametrize("freedom", [1.0, 2.0, 5.0, 11.0, 40.0, 1000.0])

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowdlogic.numerics.sums import row_maxima, row_sums, sum_by
+from crowdlogic.numerics.arrays import row_maxima, row_sums, sum_by
 
 
 def test_values_are_summed_by_group_and_empty_groups_are_zero() -> None:

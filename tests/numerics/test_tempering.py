@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdlogic.numerics.tempering import design_effect, temper, temper_logs
+from crowdlogic.numerics.logspace import design_effect, temper, temper_logs
 
 
 def test_a_row_is_raised_to_its_power_and_mixed_with_uniform_doubt() -> None:

@@ -10,12 +10,12 @@ from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.imitation import ConstantImitation
 from crowdlogic.learning.method import TrainingData
 from crowdlogic.learning.saved_run import Run, load_run
-from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.learning.training_run import train_run
 from crowdlogic.report.inputs import inputs_from_run
 from crowdlogic.report.report import Report
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.workflows.report_evidence import report_explainer
+from crowdlogic.workflows.report import report_explainer
 
 RULES = "1: include contrast('but')\n2: Contains(S, 'the') -> Label(S, 'negative')"
 

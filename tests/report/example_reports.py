@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowdlogic.annotators.verdicts.flags import FlagKind
-from crowdlogic.report.evidence import AnswerEvidence, EvidenceSource, EvidenceTerm
+from crowdlogic.confidence.annotator_verdicts import FlagKind
+from crowdlogic.extensions.review.plan_page import ForecastPoint, NextItem, PlanFindings
 from crowdlogic.report.findings import Histogram, Quantity, ReportFinding, Summary, TaskKind, Urgency
-from crowdlogic.report.pages.annotators.findings import (
+from crowdlogic.report.inputs import AnswerEvidence, EvidenceSource, EvidenceTerm
+from crowdlogic.report.pages.annotators import (
     AnnotatorFindings,
     AnnotatorRow,
     ConfusedClasses,
@@ -17,8 +18,8 @@ from crowdlogic.report.pages.annotators.findings import (
     SpanMistakes,
     TimeBin,
 )
-from crowdlogic.report.pages.comparison.findings import ComparisonFindings, MethodRow
-from crowdlogic.report.pages.labels.findings import (
+from crowdlogic.report.pages.comparison import ComparisonFindings, MethodRow
+from crowdlogic.report.pages.labels import (
     Belief,
     LabelFindings,
     Reading,
@@ -28,7 +29,7 @@ from crowdlogic.report.pages.labels.findings import (
     Threshold,
     Vote,
 )
-from crowdlogic.report.pages.overview.findings import (
+from crowdlogic.report.pages.overview import (
     CalibrationBin,
     ClassShare,
     Coefficient,
@@ -36,9 +37,8 @@ from crowdlogic.report.pages.overview.findings import (
     Score,
     Setting,
 )
-from crowdlogic.report.pages.plan.findings import ForecastPoint, NextItem, PlanFindings
-from crowdlogic.report.pages.rules.findings import Flip, RuleFindings, RuleRow
-from crowdlogic.report.pages.training.findings import EpochRow, StudentTeacher, TrainingFindings, ViewScore
+from crowdlogic.report.pages.rules import Flip, RuleFindings, RuleRow
+from crowdlogic.report.pages.training import EpochRow, StudentTeacher, TrainingFindings, ViewScore
 from crowdlogic.report.report import Report
 
 HOSTILE = (

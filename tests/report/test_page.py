@@ -13,9 +13,9 @@ import pytest
 from tests.report.small_crowds import report_on, small_inputs
 
 from crowdlogic.registry import PAGES
-from crowdlogic.report.evidence import AnswerEvidence
 from crowdlogic.report.figures import draw_plots
 from crowdlogic.report.html import TEMPLATE, to_html
+from crowdlogic.report.inputs import AnswerEvidence
 from crowdlogic.report.page import Page, load_pages
 from crowdlogic.report.report import to_json
 
@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from crowdlogic.report.findings import ReportFinding, Urgency
 from crowdlogic.report.page import Highlights, Page, Tile
-from crowdlogic.report.plots.charts import Curve, line_chart
+from crowdlogic.report.charts import Curve, line_chart
 
 @dataclass(frozen=True, kw_only=True)
 class SpeedFindings:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from crowdlogic.annotators.verdicts import drift, flags, scores
-from crowdlogic.planning.next_labels import MOST_PLANNED
-from crowdlogic.report.context import ReportLimits
-from crowdlogic.report.pages.annotators import computation as annotators
-from crowdlogic.report.pages.annotators import pairs
-from crowdlogic.report.pages.comparison import computation as comparison
-from crowdlogic.report.pages.labels import computation as labels
-from crowdlogic.report.pages.overview import computation as overview
-from crowdlogic.report.pages.training import computation as training
-from crowdlogic.rules import audit_reasons
+from crowdlogic.confidence import annotator_verdicts as drift
+from crowdlogic.confidence import annotator_verdicts as flags
+from crowdlogic.confidence import annotator_verdicts as scores
+from crowdlogic.extensions.review.next_labels import MOST_PLANNED
+from crowdlogic.report.inputs import ReportLimits
+from crowdlogic.report.pages import annotators
+from crowdlogic.report.pages import annotators as pairs
+from crowdlogic.report.pages import comparison
+from crowdlogic.report.pages import labels
+from crowdlogic.report.pages import overview
+from crowdlogic.report.pages import training
+from crowdlogic.rules import audit as audit_reasons
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "report.md"
 

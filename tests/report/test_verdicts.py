@@ -6,9 +6,8 @@ import numpy as np
 from tests.report.small_crowds import context_of, small_inputs
 
 from crowdlogic.data.simulate import simulate_ner
-from crowdlogic.metrics.span_errors import count_span_errors
-from crowdlogic.report.inputs import inputs_from_estimate
-from crowdlogic.report.verdicts import annotator_verdicts
+from crowdlogic.metrics.spans import count_span_errors
+from crowdlogic.report.inputs import annotator_verdicts, inputs_from_estimate
 from crowdlogic.truth.methods import truth_method
 
 

@@ -11,12 +11,11 @@ from statsmodels.stats.proportion import proportion_confint
 
 from crowdlogic.data.corpus import documents, sentences
 from crowdlogic.errors import OptionError
-from crowdlogic.rules.audit import Verdict, audit, interval, kl, verdict
+from crowdlogic.rules.audit import RuleExpectation, Verdict, audit, interval, kl, verdict
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.projection.projector import Projector
-from crowdlogic.rules.weights import RuleExpectation
 
 CLASSES = ("ham", "spam")
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from crowdlogic.rules.audit import RuleAudit, Verdict
-from crowdlogic.rules.audit_reasons import explain_verdict, gold_verdict, rule_table, weight_of
+from crowdlogic.rules.audit import RuleAudit, Verdict, explain_verdict, gold_verdict, rule_table, weight_of
 
 
 def audited(**changes: object) -> RuleAudit:

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from crowdlogic.data.corpus import documents
-from crowdlogic.rules.binding import BoundRule, atom_truth, bind
 from crowdlogic.rules.facts import World
+from crowdlogic.rules.grounding import BoundRule, atom_truth, bind
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates import Vocabulary
 

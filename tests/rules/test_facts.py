@@ -9,10 +9,9 @@ from crowdlogic.data.corpus import documents, sentences
 from crowdlogic.errors import RuleError
 from crowdlogic.rules.facts import Pool, World
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.rules.places import Place
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.predicates.definition import Kind
-from crowdlogic.rules.syntax import Atom, Constant
+from crowdlogic.rules.syntax import Atom, Constant, Place
 
 CLASSES = ("x", "y")
 HERE = Place("r", 1, 1, "")

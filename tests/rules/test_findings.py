@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from crowdlogic.rules.findings import Severity, find_problems
+from crowdlogic.rules.checking import Severity, find_problems
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates import Vocabulary
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from crowdlogic.data.frames import from_dict, from_sequences
-from crowdlogic.rules.grammar import find_grammar, includes_grammar
 from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.transitions import find_grammar, includes_grammar
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from crowdlogic.errors import RuleError
-from crowdlogic.rules.nearby_files import find_nearby, read_nearby
+from crowdlogic.rules.syntax import find_nearby, read_nearby
 
 
 def test_a_file_beside_or_below_is_found_and_one_outside_is_not(tmp_path: Path) -> None:

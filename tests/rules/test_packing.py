@@ -15,7 +15,7 @@ from crowdlogic.rules.packing import check_packing, pack_rules, unpack_rules
 from crowdlogic.rules.parser import parse_rules, read_rules
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.syntax import LogicalRule
-from crowdlogic.store.packed_rules import PackedRules
+from crowdlogic.store.runs import PackedRules
 
 
 def test_unpacked_rules_mean_the_same_without_their_files(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lark import Token, Tree
 
-from crowdlogic.rules.parse_tree import Node, children, factors, first_token, flatten_chain, kind, signed_terms
+from crowdlogic.rules.parser import Node, children, factors, first_token, flatten_chain, kind, signed_terms
 
 
 def name(text: str) -> Token:

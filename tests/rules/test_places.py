@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowdlogic.rules.places import Place, rule_error
+from crowdlogic.rules.syntax import Place, rule_error
 
 
 def test_the_caret_stands_under_the_column() -> None:

@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 
 from crowdlogic.data.corpus import sentences
+from crowdlogic.rules.expansion import stay_within_items
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.projection.projector import Projector
-from crowdlogic.rules.reach import stay_within_items
 
 TAGS = ("B-PER", "I-PER", "O")
 SENTENCES = sentences(["s", "t"], [["Ann", "Lee", "left"], ["Lee", "stayed"]])

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crowdlogic.data.benchmarks import is_present, load_benchmark
 from crowdlogic.data.tagging import sequence_starts
+from crowdlogic.extensions.paper.benchmarks import is_present, load_benchmark
 from crowdlogic.rules import Projector, conll_transitions, ground_rules, parse_rules
 from crowdlogic.rules.audit import audit
 from crowdlogic.truth.majority import MajorityVote

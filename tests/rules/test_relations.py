@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdlogic.rules.relations import NOTHING_JOINED, Relation, join, look_up, row_keys, row_limit
+from crowdlogic.rules.facts import NOTHING_JOINED, Relation, join, look_up, row_keys, row_limit
 
 
 @settings(max_examples=100, deadline=None)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crowdlogic.rules.grounding import Hinge, applicability, conjunction, disjunction, negation, violation
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.rules.soft import Hinge, applicability, conjunction, disjunction, negation, violation
 
 
 def test_the_connectives_are_lukasiewicz() -> None:

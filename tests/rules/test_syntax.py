@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.rules.places import Place
-from crowdlogic.rules.syntax import Atom, Constant, IncludedSet, LogicalRule, Variable
+from crowdlogic.rules.syntax import Atom, Constant, IncludedSet, LogicalRule, Place, Variable
 
 HERE = Place("r", 1, 1, "")
 

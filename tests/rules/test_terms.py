@@ -6,8 +6,8 @@ import pytest
 from lark import Token, Tree
 
 from crowdlogic.errors import RuleError
+from crowdlogic.rules.parser import MAX_DEPTH, TermBuilder
 from crowdlogic.rules.syntax import Constant, GroupName, Variable
-from crowdlogic.rules.terms import MAX_DEPTH, TermBuilder
 
 BUILDER = TermBuilder("my.rules", ["1.0: A(X, 'y')", "", "2.0: B(X)   ", ""])
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from crowdlogic.rules.expansion import binding_atoms, generates, label_units, variable_kinds
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.predicates.definition import Kind
-from crowdlogic.rules.variables import binding_atoms, generates, label_units, variable_kinds
 
 WORDS = Vocabulary().table("Near", pl.DataFrame({"a": ["x"], "b": ["y"]}))
 

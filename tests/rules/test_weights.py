@@ -8,11 +8,11 @@ import pytest
 
 from crowdlogic.data.corpus import documents, sentences
 from crowdlogic.errors import OptionError
+from crowdlogic.rules.audit import estimate_weights, rule_expectation
 from crowdlogic.rules.blocks import Predictions
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates import Vocabulary
-from crowdlogic.rules.weights import estimate_weights, rule_expectation
 
 TAGS = ("B", "I", "O")
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from crowdlogic.errors import CrowdLogicError, FormatError, LabelError, MissingDataError, MissingExtraError, OptionError
-from crowdlogic.store.damage import (
+from crowdlogic.store.files import (
     InvalidValueError,
     reading,
     require,

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from crowdlogic.errors import FormatError, MissingDataError
-from crowdlogic.store.files import put_json, put_lines
-from crowdlogic.store.layout import VERSION, Status, is_run, last_epoch, read_config, set_status
+from crowdlogic.store.files import VERSION, Status, is_run, last_epoch, put_json, put_lines, read_config, set_status
 
 
 def test_the_layout_has_the_version_that_its_runs_say(tmp_path: Path) -> None:

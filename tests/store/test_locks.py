@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from crowdlogic.errors import FormatError, OptionError
-from crowdlogic.store.files import put_json, put_lines
-from crowdlogic.store.layout import VERSION, Status, read_config
-from crowdlogic.store.locks import claim, lock, release
+from crowdlogic.store.checkpoints import claim, lock, release
+from crowdlogic.store.files import VERSION, Status, put_json, put_lines, read_config
 
 
 def begun(folder: Path, status: Status, epochs: int = 3) -> None:
@@ -83,7 +82,7 @@ def test_a_run_without_an_epoch_vanishes_and_one_with_epochs_is_interrupted(tmp_
 HOLD = """
 import sys, time
 from pathlib import Path
-from crowdlogic.store.locks import lock
+from crowdlogic.store.checkpoints import lock
 with lock(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(600)

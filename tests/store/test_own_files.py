@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crowdlogic.errors import FormatError
-from crowdlogic.store.own_files import check_own_files, make_own_folder, remove_drafts, remove_own_files
+from crowdlogic.store.files import check_own_files, make_own_folder, remove_drafts, remove_own_files
 
 FOLDERS = ("words", "checkpoint")
 

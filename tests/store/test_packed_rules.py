@@ -14,8 +14,8 @@ from tests.rules.written_rules import project_rules, write_rules
 
 from crowdlogic.errors import FormatError
 from crowdlogic.rules.packing import pack_rules, unpack_rules
-from crowdlogic.store.damage import InvalidValueError
-from crowdlogic.store.packed_rules import PackedRules, get_rules, put_rules
+from crowdlogic.store.files import InvalidValueError
+from crowdlogic.store.runs import PackedRules, get_rules, put_rules
 
 
 def files_in(folder: Path) -> list[str]:

@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from crowdlogic.store.damage import InvalidValueError
-from crowdlogic.store.files import to_plain
-from crowdlogic.store.records import decode_record
+from crowdlogic.store.estimates import decode_record
+from crowdlogic.store.files import InvalidValueError, to_plain
 
 
 class Verdict(StrEnum):

@@ -14,8 +14,8 @@ from crowdlogic.data.corpus import Corpus, documents, sentences
 from crowdlogic.data.estimate import make_estimate
 from crowdlogic.data.frames import from_arrays, from_sequences
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.store.damage import InvalidValueError
-from crowdlogic.store.run_tables import (
+from crowdlogic.store.files import InvalidValueError
+from crowdlogic.store.runs import (
     STATED,
     VIEWS,
     answers_table,

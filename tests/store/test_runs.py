@@ -17,10 +17,8 @@ from crowdlogic.data.estimate import Estimate, make_estimate
 from crowdlogic.data.frames import from_arrays
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import CrowdLogicError, FormatError, MissingDataError, OptionError
-from crowdlogic.store.files import get_arrays, put_arrays, put_json
-from crowdlogic.store.layout import VERSION
-from crowdlogic.store.packed_rules import PackedRules
-from crowdlogic.store.runs import RunRecord, read_run, write_run
+from crowdlogic.store.files import VERSION, get_arrays, put_arrays, put_json
+from crowdlogic.store.runs import PackedRules, RunRecord, read_run, write_run
 
 AUDIT = {"rule": "1.0: r", "place": "f:1:1", "groundings": 3, "satisfaction": None, "flipped_right": None, "moved": 0.5}
 

@@ -10,8 +10,7 @@ import pytest
 
 from crowdlogic.data.corpus import documents, sentences
 from crowdlogic.data.frames import from_frame, from_sequences
-from crowdlogic.data.reading import read_corpus, read_labels
-from crowdlogic.data.writing import write_estimate, write_labels
+from crowdlogic.data.reading import read_corpus, read_labels, write_estimate, write_labels
 from crowdlogic.truth.majority import MajorityVote
 
 pytestmark = pytest.mark.heavy

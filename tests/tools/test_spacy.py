@@ -16,7 +16,7 @@ from spacy.tokens import DocBin
 from crowdlogic.data.corpus import documents, sentences
 from crowdlogic.data.frames import from_frame, from_sequences
 from crowdlogic.data.reading import read_answers
-from crowdlogic.data.writing import write_estimate
+from crowdlogic.data.reading import write_estimate
 from crowdlogic.truth.majority import MajorityVote
 
 texts = ["two  spaces\\nand a line", "שלום 😀", "e\\u0301 combined\\r\\n"]
@@ -38,7 +38,7 @@ again = read_answers("tags.spacy")
 assert [again.classes[code] for code in again.answer] == ["B-ORG", "I-ORG", "O", "B-ORG", "O"]
 assert again.tokens == corpus.tokens
 
-from crowdlogic.data.formats.collector import Collector
+from crowdlogic.extensions.tools.collector import Collector
 from crowdlogic.data.formats.protocol import ReadOptions
 collector = Collector("made", ReadOptions())
 collector.spans(collector.item("s", text="Ann, Lee sing."), "a", [(0, 3, "PER")], record=1)

@@ -6,12 +6,16 @@ import numpy as np
 from scipy.special import digamma
 from tests.truth.planted import planted
 
-from crowdlogic.annotators.confusion import ConfusionMatrices, VariationalConfusion
-from crowdlogic.annotators.proportions import ClassProportions, VariationalProportions
+from crowdlogic.annotators.confusion import (
+    ClassProportions,
+    ConfusionMatrices,
+    VariationalConfusion,
+    VariationalProportions,
+)
+from crowdlogic.data.blocks import make_shards
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.engines.shards import make_shards
 from crowdlogic.store.checkpoints import State
-from crowdlogic.truth.em import PRIOR, TableEM
+from crowdlogic.truth.fitting import PRIOR, TableEM
 
 
 def test_compiled_and_uncompiled_fits_agree() -> None:

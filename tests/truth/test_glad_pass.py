@@ -10,9 +10,9 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_expit
 from tests.truth.planted import planted
 
+from crowdlogic.data.blocks import Shards, make_shards
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.engines.shards import Shards, make_shards
-from crowdlogic.truth.glad_pass import HALVINGS, STEPS, _best_ease, _curvature, difficulty_step
+from crowdlogic.truth.glad import HALVINGS, STEPS, _best_ease, _curvature, difficulty_step
 
 ANCHORS = {0: "b", 7: "c"}
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crowdlogic.data.benchmarks import load_benchmark
 from crowdlogic.data.frames import from_arrays, from_dict, from_sequences
 from crowdlogic.errors import OptionError
+from crowdlogic.extensions.paper.benchmarks import load_benchmark
 from crowdlogic.metrics.scores import accuracy_ties_half
 from crowdlogic.truth.majority import MajorityVote
 

@@ -11,17 +11,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.engines.shardings import as_patterns, cut_at
+from tests.extensions.scale.shardings import as_patterns, cut_at
 from tests.truth.planted import planted
 
 from crowdlogic.errors import ConvergenceWarning, OptionError
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.dawid_skene import DawidSkene
-from crowdlogic.truth.fitting import Fitting, Progress
+from crowdlogic.truth.fitting import Fitting, Progress, fits_over_engines
 from crowdlogic.truth.glad import GLAD
 from crowdlogic.truth.methods import truth_method
-from crowdlogic.truth.over_engines import fits_over_engines
 from crowdlogic.truth.ties import Ties
 
 METHODS = [name for name in TRUTH_METHODS if fits_over_engines(name)]

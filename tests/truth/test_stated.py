@@ -8,15 +8,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.engines.shardings import as_patterns, cut_at
+from tests.extensions.scale.shardings import as_patterns, cut_at
 from tests.truth.planted import planted
 
 from crowdlogic.registry import TRUTH_METHODS
-from crowdlogic.truth.dependence import PUBLIC_CROWDS, nominal_alpha, state_confidence
+from crowdlogic.truth.dependence import (
+    PUBLIC_CROWDS,
+    alpha_of_sums,
+    nominal_alpha,
+    state_confidence,
+    state_fit,
+    sum_votes,
+)
 from crowdlogic.truth.ensemble import Ensemble
+from crowdlogic.truth.fitting import fits_over_engines
 from crowdlogic.truth.methods import truth_method
-from crowdlogic.truth.over_engines import fits_over_engines
-from crowdlogic.truth.stated import alpha_of_sums, state_fit, sum_votes
 
 METHODS = [name for name in TRUTH_METHODS if fits_over_engines(name) and name not in ("ebcc", "hmm-crowd", "bsc-seq")]
 

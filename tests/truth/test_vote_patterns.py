@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from tests.truth.planted import planted
 
-from crowdlogic.truth import vote_patterns
-from crowdlogic.truth.dependence import state_confidence
+from crowdlogic.truth import dependence as vote_patterns
+from crowdlogic.truth.dependence import find_vote_patterns, state_confidence
 from crowdlogic.truth.methods import truth_method
-from crowdlogic.truth.vote_patterns import find_vote_patterns
 
 
 def drawn_votes(units: int) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdlogic.truth.vote_posterior import UNKNOWN_ACCURACY, common_accuracy, posterior_of_votes, vote_log_odds
+from crowdlogic.truth.dependence import UNKNOWN_ACCURACY, common_accuracy, posterior_of_votes, vote_log_odds
 
 
 @pytest.mark.parametrize(("classes", "right"), [(2, 0.7), (3, 0.8), (6, 0.55)])

@@ -9,10 +9,10 @@ import pytest
 
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate.crowds import simulate_crowd
+from crowdlogic.truth.comparison import error_dispersion, warning_signs
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.dependence import state_confidence
 from crowdlogic.truth.ensemble import Ensemble
-from crowdlogic.truth.warning_signs import error_dispersion, warning_signs
 
 
 def panel(seed: int = 0, *, shades: bool) -> CrowdLabels:

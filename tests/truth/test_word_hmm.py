@@ -15,13 +15,12 @@ from hypothesis import strategies as st
 from tests.truth.planted import WORDS, tagged_sentences
 
 from crowdlogic.annotators.class_accuracy import ClassAccuracy
-from crowdlogic.annotators.tag_chain import TagChain, tag_grammar
-from crowdlogic.annotators.word_model import code_words
+from crowdlogic.annotators.tag_chain import TagChain, code_words, tag_grammar
 from crowdlogic.data.corpus import Corpus, sentences
 from crowdlogic.data.frames import from_matrix, from_sequences
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.engines.coded import open_coded, write_coded
 from crowdlogic.errors import ConvergenceWarning, LabelError, OptionError
+from crowdlogic.extensions.scale.coded_files import open_coded, write_coded
 from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.truth.bsc_seq import BSCSeq

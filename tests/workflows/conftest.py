@@ -10,8 +10,7 @@ import pytest
 
 from crowdlogic.data.simulate import simulate_sentiment
 from crowdlogic.workflows.simulate import write_simulation
-from crowdlogic.workflows.train import TrainingOutcome, prepare_training
-from crowdlogic.workflows.train_options import TrainOptions
+from crowdlogic.workflows.train import TrainingOutcome, TrainOptions, prepare_training
 
 BUT = "1.0: Label(S, C) & After(S, 'but', B) -> Predicted(B, C)\n"
 

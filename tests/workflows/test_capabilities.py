@@ -9,8 +9,7 @@ import numpy as np
 from crowdlogic.data.formats.protocol import Crowd
 from crowdlogic.data.frames import from_frame, from_sequences
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.workflows.capabilities import Capabilities, find_capabilities
-from crowdlogic.workflows.label_facts import count_labels
+from crowdlogic.workflows.doctor import Capabilities, count_labels, find_capabilities
 
 
 def capabilities(labels: CrowdLabels) -> Capabilities:

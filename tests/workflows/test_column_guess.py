@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from crowdlogic.workflows.column_guess import guess_columns
+from crowdlogic.workflows.inputs import guess_columns
 
 
 def tickets(*, annotators: int, classes: int, seed: int = 0) -> pl.DataFrame:

@@ -8,7 +8,7 @@ import pytest
 from tests.data.formats.exports import annotation, choice, task, write_json
 
 from crowdlogic.data.frames import from_frame
-from crowdlogic.data.writing import write_labels
+from crowdlogic.data.reading import write_labels
 from crowdlogic.errors import MissingDataError, OptionError
 from crowdlogic.workflows.doctor import Diagnosis, DoctorOptions, diagnose
 from crowdlogic.workflows.inputs import InputOptions

@@ -7,7 +7,7 @@ import pytest
 from crowdlogic.data.corpus import documents
 from crowdlogic.data.formats.protocol import Crowd
 from crowdlogic.data.frames import from_frame, from_sequences
-from crowdlogic.workflows.label_facts import count_labels, count_spans
+from crowdlogic.workflows.doctor import count_labels, count_spans
 
 
 def test_items_annotators_labels_and_gold_are_counted() -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from crowdlogic import DawidSkene, Fitting, LogicLNCL, TrainingLimits
 from crowdlogic.data.simulate import simulate_sentiment
-from crowdlogic.workflows import notebook_progress
-from crowdlogic.workflows.notebook_progress import NotebookProgress, import_display
+from crowdlogic.workflows import plots as notebook_progress
+from crowdlogic.workflows.plots import NotebookProgress, import_display
 
 
 class FakeHandle:

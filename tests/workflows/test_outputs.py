@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crowdlogic.errors import OptionError
-from crowdlogic.workflows.outputs import answer_format, check_outputs, check_writable, relabel_path, require_folder
+from crowdlogic.workflows.inputs import answer_format, check_outputs, check_writable, relabel_path, require_folder
 
 
 @pytest.mark.parametrize(

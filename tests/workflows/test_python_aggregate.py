@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import crowdlogic
+from crowdlogic.data.reading import write_labels
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
-from crowdlogic.data.writing import write_labels
 from crowdlogic.errors import OptionError
 from crowdlogic.truth.methods import truth_method
 from crowdlogic.workflows.aggregate import AggregateOptions

@@ -10,7 +10,7 @@ from tests.workflows.conftest import Trained
 
 from crowdlogic.data.reading import read_labels
 from crowdlogic.errors import OptionError
-from crowdlogic.workflows.python_report import report_to_html
+from crowdlogic.workflows.report import report_to_html
 
 
 def test_a_run_its_folder_and_what_fit_gave_make_the_same_page(trained: Trained, tmp_path: Path) -> None:

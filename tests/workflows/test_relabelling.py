@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from crowdlogic.confidence.calibration import take_items
 from crowdlogic.data.corpus import documents
 from crowdlogic.data.frames import from_dict, from_sequences
-from crowdlogic.truth.confidence import take_items
 from crowdlogic.truth.majority import MajorityVote
-from crowdlogic.workflows.relabelling import relabel_table, write_relabel_list
+from crowdlogic.workflows.aggregate import relabel_table, write_relabel_list
 
 LABELS = from_dict(
     {"u": {"ann": "x", "bob": "x", "cat": "x"}, "v": {"ann": "x", "bob": "y", "cat": "y"}, "w": {"ann": None}}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.workflows.conftest import Trained
 
-from crowdlogic.workflows.report_evidence import report_explainer
+from crowdlogic.workflows.report import report_explainer
 
 
 def test_terms_add_up_to_the_odds_of_the_answer(trained: Trained) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crowdlogic.workflows.tables import percent
+from crowdlogic.workflows.inputs import percent
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,7 @@ from tests.workflows.conftest import Trained
 
 from crowdlogic.errors import Interrupted, OptionError
 from crowdlogic.learning.epoch import HistoryRow
-from crowdlogic.workflows.train import HELD_OUT, prepare_training, resolve_options
-from crowdlogic.workflows.train_options import TrainOptions
+from crowdlogic.workflows.train import HELD_OUT, TrainOptions, prepare_training, resolve_options
 
 
 def test_an_outcome_says_what_the_run_holds(trained: Trained) -> None:

@@ -11,7 +11,7 @@ from crowdlogic.cli.options import input_options
 from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.errors import OptionError
 from crowdlogic.workflows.inputs import InputOptions
-from crowdlogic.workflows.train_options import TrainOptions
+from crowdlogic.workflows.train import TrainOptions
 
 
 def test_options_that_were_given_come_first() -> None:

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 from tests.workflows.conftest import Trained
 
-from crowdlogic.classifiers.words import tokenize_kim
+from crowdlogic.classifiers.features import tokenize_kim
 from crowdlogic.errors import OptionError, RuleError
-from crowdlogic.workflows.training_inputs import read_training_inputs
+from crowdlogic.workflows.train import read_training_inputs
 
 
 def test_everything_is_read_and_said(trained: Trained) -> None:

@@ -14,7 +14,7 @@ from crowdlogic.errors import ConvergenceWarning, DataError, OptionError
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.dependence import PUBLIC_CROWDS
 from crowdlogic.truth.methods import uses_anchors
-from crowdlogic.workflows.truth_methods import (
+from crowdlogic.workflows.aggregate import (
     anchors_of,
     collect_convergence_warnings,
     configured_method,

@@ -22,12 +22,10 @@ from crowdlogic.annotators.protocol import (
     check_size,
     expected_counts,
 )
+from crowdlogic.data.blocks import Shards, make_shards
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
-from crowdlogic.engines.shards import Shards, make_shards
-from crowdlogic.numerics.arrays import Bools, Floats
-from crowdlogic.numerics.checks import check_amounts
-from crowdlogic.numerics.sums import sum_by
+from crowdlogic.numerics.arrays import Bools, Floats, check_amounts, sum_by
 
 MOSTLY = 0.5
 """Labels count as those of labelling functions when more than this share is of annotators who give one class only."""

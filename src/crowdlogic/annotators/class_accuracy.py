@@ -22,12 +22,10 @@ from crowdlogic.annotators.protocol import (
     check_size,
     expected_counts,
 )
+from crowdlogic.data.blocks import Engine, Shards, make_shards
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
-from crowdlogic.engines.engine import Engine
-from crowdlogic.engines.shards import Shards, make_shards
-from crowdlogic.numerics.arrays import Floats
-from crowdlogic.numerics.checks import check_amounts
+from crowdlogic.numerics.arrays import Floats, check_amounts
 
 
 @dataclass(frozen=True)

@@ -15,16 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowdlogic.annotators.confusion import SMOOTHING, TRUST
+from crowdlogic.annotators.label_sums import sum_match_evidence, tally_hits
 from crowdlogic.annotators.protocol import FLOOR, Anchors, Arrays, weigh_terms
+from crowdlogic.data.blocks import Shard, Shards, make_shards
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
-from crowdlogic.engines.shard import Shard
-from crowdlogic.engines.shards import Shards, make_shards
-from crowdlogic.engines.sweeps import sum_match_evidence, tally_hits
-from crowdlogic.numerics.arrays import Floats
-from crowdlogic.numerics.checks import check_amounts
+from crowdlogic.numerics.arrays import Floats, check_amounts, sum_by
 from crowdlogic.numerics.logspace import safe_log
-from crowdlogic.numerics.sums import sum_by
 
 
 @dataclass(frozen=True)

@@ -22,16 +22,13 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
+from crowdlogic.annotators.label_sums import add_complements, sum_evidence, tally
+from crowdlogic.data.blocks import Engine, Shard, Shards
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.engines.complements import add_complements
-from crowdlogic.engines.engine import Engine
-from crowdlogic.engines.shard import Shard
-from crowdlogic.engines.shards import Shards
-from crowdlogic.engines.sweeps import sum_evidence, tally
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats
-from crowdlogic.numerics.tempering import design_effect
+from crowdlogic.numerics.logspace import design_effect
 from crowdlogic.registry import ANNOTATOR_MODELS
 
 Arrays: TypeAlias = dict[str, Floats]

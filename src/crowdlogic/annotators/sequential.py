@@ -26,16 +26,14 @@ from crowdlogic.annotators.protocol import (
     check_size,
     expected_counts,
 )
+from crowdlogic.data.blocks import Engine, Shards, make_shards
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes
 from crowdlogic.data.tagging import BEGIN, INSIDE, OUTSIDE, is_span_tag_set, parse_tags
-from crowdlogic.engines.engine import Engine
-from crowdlogic.engines.shards import Shards, make_shards
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics import dirichlet
-from crowdlogic.numerics.arrays import Floats, Ints
-from crowdlogic.numerics.checks import check_amounts
+from crowdlogic.numerics.arrays import Floats, Ints, check_amounts
 
 INVALID_COUNT = 1e-3
 """Prior count of an annotator's invalid pair of tags, such as I-PER after O."""

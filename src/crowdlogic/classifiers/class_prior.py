@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdlogic.classifiers.protocol import MODEL, Arrays, check_targets
-from crowdlogic.classifiers.saved_arrays import saved_array
+from crowdlogic.classifiers.protocol import MODEL, Arrays, check_targets, saved_array
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.names import Classes

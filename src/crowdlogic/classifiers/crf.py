@@ -25,8 +25,7 @@ import numpy as np
 from scipy import optimize
 
 from crowdlogic.classifiers.features import FeatureColumns, Features, extract_features, find_columns, load_columns
-from crowdlogic.classifiers.protocol import MODEL, Arrays, check_targets
-from crowdlogic.classifiers.saved_arrays import saved_array
+from crowdlogic.classifiers.protocol import MODEL, Arrays, check_targets, saved_array
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.names import Classes

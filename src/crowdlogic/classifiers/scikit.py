@@ -11,55 +11,392 @@ Axes: i unit, f feature, k class.
 
 from __future__ import annotations
 
+import inspect
+import json
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from crowdlogic.classifiers.features import (
     FeatureColumns,
     FeatureExtractor,
     Features,
+    document_features,
     extract_features,
     find_columns,
     load_columns,
 )
-from crowdlogic.classifiers.protocol import FIXED, MODEL, Arrays, check_targets, derive_seed
-from crowdlogic.classifiers.saved_arrays import saved_array, saved_number
-from crowdlogic.classifiers.scikit_estimators import (
-    build_estimator,
-    describe_estimator,
-    sample_weight_name,
-    seed_estimator,
-)
-from crowdlogic.classifiers.scikit_state import (
-    ATTRIBUTE,
-    EXAMPLES,
-    TrainingExamples,
-    attributes_suffice,
-    check_attributes,
-    fit_estimator,
-    load_examples,
-    numeric_attributes,
-    partial_fit_estimator,
-    refit_estimator,
-    restore_attributes,
-)
-from crowdlogic.classifiers.text_pipeline import (
-    fit_vectorizer,
-    load_vectorizer,
-    split_pipeline,
-    vectorize,
-    vectorizer_arrays,
+from crowdlogic.classifiers.linear import LinearClassifier
+from crowdlogic.classifiers.protocol import (
+    FIXED,
+    MODEL,
+    Arrays,
+    check_targets,
+    decode_json,
+    derive_seed,
+    encode_json,
+    require_content,
+    saved_array,
+    saved_number,
 )
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.names import Classes
-from crowdlogic.errors import FormatError, OptionError
-from crowdlogic.numerics.arrays import Floats
+from crowdlogic.errors import CorpusError, FormatError, OptionError, did_you_mean
+from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import safe_log
+
+# scikit-learn's classifiers by name, with plain parameters. No other package is imported for a name in a file.
+
+MODULES = (
+    "linear_model", "ensemble", "naive_bayes", "neighbors", "svm", "tree", "neural_network", "discriminant_analysis",
+    "gaussian_process", "semi_supervised", "calibration", "dummy",
+)  # fmt: skip
+"""The modules of scikit-learn that have classifiers."""
+
+
+def find_class(name: str) -> type[Any]:
+    """The scikit-learn classifier of this name."""
+    from sklearn.base import ClassifierMixin
+
+    known: list[str] = []
+    for module in MODULES:
+        for public, found in inspect.getmembers(import_module(f"sklearn.{module}"), inspect.isclass):
+            if issubclass(found, ClassifierMixin) and not public.startswith(("_", "ClassifierMixin", "Base")):
+                known.append(public)
+                if public == name:
+                    return found
+    raise OptionError(f"scikit-learn has no classifier {name!r}.{did_you_mean(name, known)}")
+
+
+def build_estimator(name: str, parameters: Mapping[str, Any]) -> Any:
+    """A new, unfitted estimator by its name and parameters."""
+    kind = find_class(name)
+    known = list(inspect.signature(kind).parameters)
+    unknown = [parameter for parameter in parameters if parameter not in known]
+    if unknown:
+        raise OptionError(f"{name} has no parameter {unknown[0]!r}.{did_you_mean(unknown[0], known)}")
+    try:
+        return kind(**parameters)
+    except TypeError as problem:
+        raise OptionError(f"{name} cannot be made of {dict(parameters)}: {problem}") from problem
+
+
+def describe_estimator(estimator: Any) -> tuple[str, dict[str, Any]] | None:
+    """Name and parameters from which `build_estimator` makes an equal one; None if they are not plain values."""
+    name = type(estimator).__name__
+    try:
+        if find_class(name) is not type(estimator):
+            return None
+        defaults = type(estimator)().get_params(deep=False)
+        changed = {key: value for key, value in estimator.get_params(deep=False).items() if value != defaults[key]}
+        return (name, changed) if json.loads(json.dumps(changed)) == changed else None
+    except (OptionError, TypeError, ValueError):  # of another package, or parameters that JSON cannot express
+        return None
+
+
+def seed_estimator(estimator: Any, seed: int) -> Any:
+    """An unfitted copy in which every `random_state` that is not an integer is set to the seed."""
+    from sklearn.base import clone
+
+    copy = clone(estimator)
+    states = {key: value for key, value in copy.get_params().items() if key.split("__")[-1] == "random_state"}
+    return copy.set_params(**{key: seed for key, value in states.items() if not isinstance(value, int)})
+
+
+def sample_weight_name(estimator: Any) -> str:
+    """The keyword argument of `fit` for sample weights; of a pipeline, that of its last step."""
+    from sklearn.pipeline import Pipeline
+    from sklearn.utils.validation import has_fit_parameter
+
+    step, last = estimator.steps[-1] if isinstance(estimator, Pipeline) else ("", estimator)
+    if not has_fit_parameter(last, "sample_weight"):
+        raise OptionError(
+            f"{type(last).__name__} takes no weights of examples, and soft targets are weights. Choose another."
+        )
+    return f"{step}__sample_weight" if step else "sample_weight"
+
+
+# The linear classifier as a fitted scikit-learn pipeline: hashed n-grams of a text, then a LogisticRegression.
+#
+# Axes: i item, f feature (hashed column), k class.
+
+
+class HashedNgrams(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """The n-grams of texts, hashed: the columns that a linear classifier learnt weights for.
+
+    Args:
+        max_ngram: The maximum length of the n-grams.
+        hash_bits: Features are hashed to 2^hash_bits columns.
+        columns: The columns that are kept; None keeps all.
+    """
+
+    def __init__(self, max_ngram: int = 2, hash_bits: int = 18, columns: Any = None) -> None:
+        self.max_ngram = max_ngram
+        self.hash_bits = hash_bits
+        self.columns = columns
+
+    def fit(self, X: Any, y: Any = None) -> HashedNgrams:  # noqa: N803, ARG002 (scikit-learn's)
+        """There is nothing to learn."""
+        return self
+
+    def transform(self, X: Any) -> Any:  # noqa: N803 (scikit-learn's)
+        """features[i, f] of texts, a sparse matrix."""
+        found = document_features(list(X), max_ngram=self.max_ngram, hash_bits=self.hash_bits)
+        return found if self.columns is None else found[:, self.columns]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+def make_pipeline(classifier: Any, classes: Classes, *, sequential: bool) -> Pipeline:
+    """A pipeline with the weights of a linear classifier over texts or numbers."""
+    if not isinstance(classifier, LinearClassifier) or sequential:
+        kind = "tags tokens" if sequential else f"has a {type(classifier).__name__}"
+        raise OptionError(
+            f"A scikit-learn pipeline can be made of the linear model over documents; this run {kind}. "
+            f"Use `crowdlogic export RUN --to onnx` (or hf, for a transformer)."
+        )
+    steps = [("features", _features(classifier)), ("model", _logistic_regression(classifier, classes))]
+    return Pipeline(steps)
+
+
+def _features(classifier: LinearClassifier) -> Any:
+    """Hashed n-grams, where the classifier looks at texts; numbers as they are."""
+    columns: FeatureColumns = classifier.columns
+    if columns.width != 1 << classifier.options.hash_bits:
+        return FunctionTransformer()
+    options = classifier.options
+    return HashedNgrams(max_ngram=options.max_ngram, hash_bits=options.hash_bits, columns=columns.kept)
+
+
+def _logistic_regression(classifier: LinearClassifier, classes: Classes) -> LogisticRegression:
+    model = LogisticRegression()
+    model.classes_ = np.array(classes)
+    weights, bias = classifier.weights, classifier.bias
+    if len(classes) == 2:  # scikit-learn keeps the difference of the two
+        weights, bias = weights[:, 1:] - weights[:, :1], bias[1:] - bias[:1]
+    model.coef_, model.intercept_ = np.ascontiguousarray(weights.T), bias.copy()
+    model.n_features_in_ = weights.shape[0]
+    model.n_iter_ = np.array([0])
+    return model
+
+
+# The state of a fitted scikit-learn estimator as arrays, without pickle: its attributes, or its training examples.
+#
+# Axes: i unit, f feature, k class, e example (a copy of a unit with a class).
+
+ATTRIBUTE, EXAMPLES = MODEL + "attribute.", MODEL + "examples."
+MIN_WEIGHT = 1e-6
+"""Copies of a unit with a weight up to this are left out."""
+PROBE_SIZE = 64
+"""Number of units on which the predictions of two estimators are compared."""
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingExamples:
+    """What an estimator is fitted to: features[i, f], targets[i, k] and weights[i] of the units of weight > 0."""
+
+    features: Features
+    targets: Beliefs
+    weights: Floats
+
+    def copies(self) -> tuple[Features, Ints, Floats]:
+        """features[e, f], class[e], weight[e]: a copy of each unit for each class of positive probability."""
+        weight = self.targets * self.weights[:, None]
+        unit, label = np.nonzero(weight > MIN_WEIGHT)
+        return self.features[unit], label, weight[unit, label]
+
+    @property
+    def probe(self) -> TrainingExamples:
+        """The first few of them."""
+        return TrainingExamples(self.features[:PROBE_SIZE], self.targets[:PROBE_SIZE], self.weights[:PROBE_SIZE])
+
+    def arrays(self) -> Arrays:
+        """As named arrays; a sparse matrix by its three parts."""
+        held = {"targets": self.targets, "weights": self.weights}
+        if not isinstance(self.features, sparse.csr_array):
+            return {EXAMPLES + name: array for name, array in (held | {"features": self.features}).items()}
+        parts = {"entries": self.features.data, "columns": self.features.indices, "pointers": self.features.indptr}
+        return {EXAMPLES + name: array for name, array in (held | parts).items()}
+
+
+def load_examples(arrays: Arrays, n_features: int) -> TrainingExamples:
+    """Examples from what `arrays` returned."""
+    targets = saved_array(arrays, EXAMPLES + "targets", (None, None))
+    weights = saved_array(arrays, EXAMPLES + "weights", (len(targets),))
+    if EXAMPLES + "features" in arrays:
+        features = saved_array(arrays, EXAMPLES + "features", (len(targets), n_features), kind="fiub")
+        return TrainingExamples(features, targets, weights)
+    return TrainingExamples(_load_sparse(arrays, len(targets), n_features), targets, weights)
+
+
+def _load_sparse(arrays: Arrays, n_rows: int, n_features: int) -> sparse.csr_array:
+    """A sparse matrix from its three parts, if they make one."""
+    pointers = saved_array(arrays, EXAMPLES + "pointers", (n_rows + 1,), kind="iu")
+    entries = saved_array(arrays, EXAMPLES + "entries", (None,))
+    columns = saved_array(arrays, EXAMPLES + "columns", entries.shape, kind="iu")
+    sound = pointers[0] == 0 and pointers[-1] == len(entries) and (np.diff(pointers.astype(np.int64)) >= 0).all()
+    if not sound or (len(columns) and not (columns.min() >= 0 and columns.max() < n_features)):
+        raise FormatError("These arrays are damaged: the examples make no matrix of features.")
+    return sparse.csr_array((entries, columns, pointers), shape=(n_rows, n_features))
+
+
+def fit_estimator(estimator: Any, examples: TrainingExamples) -> Any:
+    """A copy of the estimator, fitted to the examples."""
+    from sklearn.base import clone
+
+    features, label, weight = examples.copies()
+    try:
+        return clone(estimator).fit(features, label, **{sample_weight_name(estimator): weight})
+    except (TypeError, ValueError) as problem:
+        raise OptionError(f"{type(estimator).__name__} cannot learn from these items: {problem}") from problem
+
+
+def partial_fit_estimator(estimator: Any, examples: TrainingExamples) -> None:
+    """One call of `partial_fit`, in place."""
+    features, label, weight = examples.copies()
+    classes = np.arange(examples.targets.shape[1])
+    try:
+        estimator.partial_fit(features, label, classes=classes, sample_weight=weight)
+    except (TypeError, ValueError) as problem:
+        raise OptionError(f"{type(estimator).__name__} cannot learn from these items: {problem}") from problem
+
+
+def numeric_attributes(estimator: Any) -> Arrays:
+    """The numeric attributes of a fitted estimator that are not its parameters."""
+    parameters = estimator.get_params(deep=False)
+    return {
+        ATTRIBUTE + name: np.array(value)
+        for name, value in vars(estimator).items()
+        if name not in parameters and isinstance(value, np.ndarray | np.generic | int | float)
+        if np.asarray(value).dtype.kind in "biuf"
+    }
+
+
+def restore_attributes(estimator: Any, arrays: Arrays) -> Any:
+    """A copy of an unfitted estimator with the numeric attributes of a fitted one."""
+    from sklearn.base import clone
+
+    copy = clone(estimator)
+    for name, array in arrays.items():
+        if name.startswith(ATTRIBUTE):
+            attribute = name.removeprefix(ATTRIBUTE)
+            if not attribute.isidentifier() or hasattr(type(copy), attribute) or attribute.startswith("__"):
+                raise FormatError(f"These arrays are of another classifier: {name} is no number that was fitted.")
+            setattr(copy, attribute, np.array(array) if np.ndim(array) else np.asarray(array).item())
+    return copy
+
+
+def check_attributes(estimator: Any, *, n_features: int, n_classes: int) -> None:
+    """Raise unless an estimator with restored attributes predicts: one row of zeros is tried."""
+    try:
+        codes = np.asarray(estimator.classes_)
+        p = estimator.predict_proba(np.zeros((1, n_features)))
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError, OverflowError) as problem:
+        raise FormatError(
+            f"These arrays are damaged: {type(estimator).__name__} cannot predict with them ({problem})."
+        ) from problem
+    sound = codes.dtype.kind in "iu" and codes.shape == p.shape[1:] and np.isfinite(p).all()
+    if not sound or len(set(codes.tolist())) != len(codes) or codes.min() < 0 or codes.max() >= n_classes:
+        raise FormatError(f"These arrays are damaged: {type(estimator).__name__} predicts no probabilities with them.")
+
+
+def attributes_suffice(estimator: Any, unfitted: Any, examples: TrainingExamples, *, partial: bool) -> bool:
+    """Whether an estimator with the same numeric attributes predicts the same (and after `partial_fit`, if asked)."""
+    try:
+        own, twin = deepcopy(estimator), restore_attributes(unfitted, numeric_attributes(estimator))
+        same = _predict_alike(own, twin, examples.probe)
+        if same and partial:
+            partial_fit_estimator(own, examples.probe)
+            partial_fit_estimator(twin, examples.probe)
+            same = _predict_alike(own, twin, examples.probe)
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError):  # any part of its state that is no number
+        return False
+    return same
+
+
+def _predict_alike(own: Any, twin: Any, probe: TrainingExamples) -> bool:
+    return bool(np.array_equal(own.predict_proba(probe.features), twin.predict_proba(probe.features)))
+
+
+def refit_estimator(unfitted: Any, examples: TrainingExamples, probe: Floats) -> Any:
+    """The estimator, fitted to saved examples again; it must predict the saved probabilities of the first of them."""
+    refitted = fit_estimator(unfitted, examples)
+    predicted = refitted.predict_proba(examples.probe.features)
+    if predicted.shape != probe.shape or not np.allclose(predicted, probe, rtol=0, atol=1e-6):
+        raise FormatError(
+            f"{type(unfitted).__name__}, fitted to its examples again, no longer predicts the same. "
+            f"Use the scikit-learn version that it was fitted with, or fit it again."
+        )
+    return refitted
+
+
+# scikit-learn pipelines that begin with a text vectoriser, such as TfidfVectorizer: fitted to the texts once.
+#
+# The vectoriser learns its vocabulary from the training texts when the classifier is built; the rest of the pipeline
+# is
+# then trained on its features, epoch by epoch. Vocabulary and idf are saved as arrays, so no pickle is needed.
+
+VOCABULARY, IDF = FIXED + "vocabulary", FIXED + "idf"
+
+
+def split_pipeline(estimator: Any) -> tuple[Any | None, Any]:
+    """The text vectoriser at the head of a pipeline, None where there is none, and what comes after it."""
+    from sklearn.pipeline import Pipeline
+
+    if not isinstance(estimator, Pipeline) or not hasattr(estimator.steps[0][1], "build_analyzer"):
+        return None, estimator
+    rest = estimator.steps[1:]
+    return estimator.steps[0][1], rest[0][1] if len(rest) == 1 else Pipeline(rest)
+
+
+def fit_vectorizer(vectorizer: Any, corpus: Corpus) -> Any:
+    """A copy of the vectoriser, fitted to the texts of a corpus."""
+    from sklearn.base import clone
+
+    texts = require_content(corpus, "texts", type(vectorizer).__name__)
+    try:
+        return clone(vectorizer).fit(texts)
+    except ValueError as problem:  # an empty vocabulary
+        raise CorpusError(f"{type(vectorizer).__name__} finds no words in the texts: {problem}.") from problem
+
+
+def vectorize(vectorizer: Any, corpus: Corpus) -> sparse.csr_array:
+    """features[i, f] of every text."""
+    found = vectorizer.transform(require_content(corpus, "texts", type(vectorizer).__name__))
+    return sparse.csr_array(found, dtype=np.float64)
+
+
+def vectorizer_arrays(vectorizer: Any) -> Arrays:
+    """What the vectoriser learnt, as arrays."""
+    known = getattr(vectorizer, "vocabulary_", None)
+    arrays: Arrays = {} if known is None else {VOCABULARY: encode_json({word: int(n) for word, n in known.items()})}
+    idf = getattr(vectorizer, "idf_", None)
+    return arrays if idf is None else arrays | {IDF: np.asarray(idf)}
+
+
+def load_vectorizer(vectorizer: Any, arrays: Arrays) -> Any:
+    """The vectoriser with what it had learnt."""
+    from sklearn.base import clone
+
+    if VOCABULARY not in arrays:
+        return clone(vectorizer)
+    made = clone(vectorizer).set_params(vocabulary=decode_json(arrays[VOCABULARY]))
+    if IDF in arrays:
+        made.idf_ = np.asarray(arrays[IDF])
+    return made
+
 
 SEED, PROBE, CLASSES = MODEL + "seed", MODEL + "probe", FIXED + "classes"
 

@@ -8,15 +8,13 @@ import typer
 
 from crowdlogic.cli.console import say, show_result, summary
 from crowdlogic.cli.options import JsonOption, LabelsFile, SeedOption, SpreadsheetOption, ToOption, reads_labels
-from crowdlogic.data.files import STANDARD_STREAM
-from crowdlogic.data.limits import parse_size
+from crowdlogic.data.files import STANDARD_STREAM, parse_size
 from crowdlogic.errors import OptionError
 from crowdlogic.registry import ENGINES, TRUTH_METHODS
 from crowdlogic.truth.ties import Ties
 from crowdlogic.workflows.aggregate import AggregateOptions, aggregate
-from crowdlogic.workflows.inputs import InputOptions, parse_names
+from crowdlogic.workflows.inputs import InputOptions, default_answers, parse_names
 from crowdlogic.workflows.method_comparison import CompareOptions, compare_truth_methods
-from crowdlogic.workflows.outputs import default_answers
 
 OutOption = Annotated[
     str | None, typer.Option("--out", "-o", help="Where to write; - for standard output. LABELS.truth.csv by default.")

@@ -6,6 +6,9 @@ import errno
 import gc
 import os
 import sys
+from collections.abc import Callable
+from enum import Enum
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -14,10 +17,151 @@ from typer.core import TyperGroup
 
 from crowdlogic import __version__
 from crowdlogic.cli.console import complain, discard_output, point, show_spreadsheet_warnings
-from crowdlogic.cli.help import describe_usage_problem, name_values
-from crowdlogic.cli.memory_limit import check_memory_limit
-from crowdlogic.cli.plain_values import keep_plain_values
-from crowdlogic.errors import CrowdLogicError, Interrupted, OptionError, RuleError, did_you_mean
+from crowdlogic.errors import CrowdLogicError, Interrupted, OptionError, ResourceError, RuleError, did_you_mean
+
+# Help texts for people: what an option takes is named in words, and a slip of the pen gets a suggestion.
+
+METAVARS = {
+    "labels": "FILE",
+    "items": "FILE",
+    "dev": "FILE",
+    "test": "FILE",
+    "rules": "FILE",
+    "out": "FILE",
+    "vectors": "FILE",
+    "table": "NAME=FILE",
+    "set": "OPTION=VALUE",
+    "column": "ROLE=NAME",
+    "classes": "A,B,C",
+    "order": "A,B,C",
+    "method": "METHOD",
+    "methods": "METHODS",
+    "preset": "PRESET",
+    "model": "MODEL",
+    "device": "DEVICE",
+    "abstain": "VALUE",
+}
+"""What an option takes, by its name, where its declaration does not say."""
+
+BY_TYPE = {"int": "N", "integer": "N", "float": "X"}
+"""What it takes, by the name of its type, which goes before its own name; else TEXT."""
+
+
+def name_values(command: Any) -> Any:
+    """The command with a readable name for the value of every option, in those of its commands, too."""
+    for parameter in getattr(command, "params", ()):
+        kind = value_type(parameter)
+        if parameter.param_type_name == "option" and parameter.metavar is None and kind is not None:
+            parameter.metavar = BY_TYPE.get(kind) or METAVARS.get(parameter.name, "TEXT")
+    for one in getattr(command, "commands", {}).values():
+        name_values(one)
+    return command
+
+
+def value_type(parameter: Any) -> str | None:
+    """The name of the type of an option's value; None for a flag, and for a choice, which shows what there is."""
+    described = getattr(parameter, "type_descriptor", None)  # typer's own options; click's have a type
+    kind = getattr(parameter, "type", None) if described is None else described.annotation
+    is_choice = hasattr(kind, "choices") or (isinstance(kind, type) and issubclass(kind, Enum))
+    if getattr(parameter, "is_flag", False) or is_choice:
+        return None
+    return str(getattr(kind, "__name__", None) or getattr(kind, "name", "")).split(" ")[0].lower()
+
+
+ELSEWHERE = {("doctor", "--items"): "It looks at one file; ask it of the items, too: crowdlogic doctor ITEMS."}
+"""Options of other commands that people try on one, and what to do instead."""
+
+
+def describe_usage_problem(problem: Any) -> str:
+    """A wrong command line in one sentence, with the nearest option and where to look."""
+    context = getattr(problem, "ctx", None)
+    where = "crowdlogic" if context is None else context.command_path
+    wrong = getattr(problem, "option_name", None)
+    if wrong is None or context is None:
+        said = problem.format_message().replace("Value error, ", "").rstrip(".")
+        return f"{said}{'' if said.endswith('?') else '.'} See {where} --help."
+    if (context.info_name, wrong) in ELSEWHERE:
+        return f"{where} has no option {wrong}. {ELSEWHERE[context.info_name, wrong]}"
+    names = [name for one in context.command.params for name in (*one.opts, *one.secondary_opts)]
+    known = [name for name in names if name.startswith("-")]
+    return f"{where} has no option {wrong}.{did_you_mean(wrong, known)} See {where} --help."
+
+
+# Values of options that need no conversion: defaults, and text for an option that takes text.
+#
+# typer converts the value of every option with an adapter of pydantic. Loading pydantic and building some thirty
+# adapters takes a tenth of a second, which is more than most of our commands do on a small file.
+
+PLAIN = (str, int, float)
+TEXT = ("str", "text")
+"""What typer and click call the type of a text."""
+
+
+def keep_plain_values(command: Any) -> Any:
+    """The command (or group of commands), whose values are only converted where there is something to convert."""
+    find_help_option = command.get_help_option
+    command.get_help_option = lambda context: _keep_plain(find_help_option(context))
+    for parameter in command.params:
+        _keep_plain(parameter)
+    for one in getattr(command, "commands", {}).values():
+        keep_plain_values(one)
+    return command
+
+
+def _keep_plain(parameter: Any) -> Any:
+    """The parameter, whose value is only converted where there is something to convert."""
+    if parameter is not None and "process_value" not in vars(parameter):
+        parameter.process_value = partial(_process, parameter, parameter.process_value)
+    return parameter
+
+
+def _process(parameter: Any, convert: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
+    """The value as it is, where it is of the right type already, else converted by typer."""
+    is_default = getattr(context.get_parameter_source(parameter.name), "name", "") == "DEFAULT"
+    if not (is_default and _is_plain_default(parameter, value)) and not _is_plain_text(parameter, value):
+        return convert(context, value)
+    plain = () if value is None and _takes_several(parameter) else value
+    return plain if parameter.callback is None else parameter.callback(context, parameter, plain)
+
+
+def _is_plain_default(parameter: Any, value: Any) -> bool:
+    """Whether a default is what the command takes; that of a choice may be the name of one."""
+    if value is None:
+        return not parameter.required
+    return isinstance(value, Enum | bool) or (value_type(parameter) is not None and type(value) in PLAIN)
+
+
+def _is_plain_text(parameter: Any, value: Any) -> bool:
+    return type(value) is str and value_type(parameter) in TEXT and not _takes_several(parameter)
+
+
+def _takes_several(parameter: Any) -> bool:
+    return parameter.nargs != 1 or bool(getattr(parameter, "multiple", False))
+
+
+# The memory that a process may have (`ulimit -v`): too little is refused at once.
+#
+# polars and numpy start threads with memory of their own. Where they get none, they end the process without a word,
+# or
+# wait for ever.
+
+LEAST = 1536 << 20
+"""Bytes of address space without which nothing works: a small file is aggregated in 1000 MiB."""
+
+
+def check_memory_limit() -> None:
+    """Refuse to work under a limit that is too low."""
+    try:
+        import resource
+    except ModuleNotFoundError:  # not on Windows
+        return
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit != resource.RLIM_INFINITY and limit < LEAST:
+        raise ResourceError(
+            f"this process may have {limit >> 20:,} MiB of memory (ulimit -v), and needs {LEAST >> 20:,}. Raise the "
+            f"limit: ulimit -v {LEAST >> 10}"
+        )
+
 
 COMMANDS = {
     "demo": "Simulate a crowd on which majority vote fails; see what annotator models, a classifier and a rule add.",
@@ -119,7 +263,7 @@ def options(
 ) -> None:
     """Noisy crowd labels, and the rules you know, made into clean labels and a verdict on every annotator."""
     if max_unpacked is not None:
-        from crowdlogic.data.limits import set_unpacked_limit
+        from crowdlogic.data.files import set_unpacked_limit
 
         set_unpacked_limit(max_unpacked)
 

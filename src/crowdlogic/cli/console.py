@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from crowdlogic.errors import SpreadsheetWarning, one_line, shorten
 
 if TYPE_CHECKING:
-    from crowdlogic.workflows.tables import ResultTable
+    from crowdlogic.workflows.inputs import ResultTable
 
 MOST_SAID = 4000
 """How many characters a remark may have."""

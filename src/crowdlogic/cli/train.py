@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from crowdlogic.cli.console import say, show_json, show_tables, summary
 from crowdlogic.cli.options import JsonOption, OutsideOption, TablesOption, may_read_labels
+from crowdlogic.data.wording import pluralise
+from crowdlogic.learning.epoch import EpochCallback, HistoryRow
 from crowdlogic.registry import CLASSIFIERS, DEFAULT_LEARNING_METHOD, LEARNING_METHODS, PRESETS
-from crowdlogic.store.options.changes import parse_changes
+from crowdlogic.store.options import parse_changes
+from crowdlogic.workflows.inputs import percent
+from crowdlogic.workflows.train import HELD_OUT
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
 
 RunOption = Annotated[str, typer.Option("--out", "-o", metavar="RUN", help="The folder of the run; a new one.")]
 LabelsOption = Annotated[str | None, typer.Option("--labels", help="The crowd's labels.")]
@@ -83,9 +94,7 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Learn a classifier, whom to trust, and what is true, from crowd labels and rules."""
-    from crowdlogic.cli.epochs import show_epochs
-    from crowdlogic.workflows.train import prepare_training
-    from crowdlogic.workflows.train_options import TrainOptions
+    from crowdlogic.workflows.train import TrainOptions, prepare_training
 
     options = TrainOptions(
         labels=labels,
@@ -119,3 +128,133 @@ def command(
         elif outcome.has_scores:
             show_tables(outcome.table())
     say(outcome.confidence_message, outcome.message)
+
+
+# A fit while it runs: a table that grows on a terminal, plain lines in a pipe.
+
+SHOWN_EPOCHS = 12
+"""How many epochs the table on a terminal shows; a longer one would not fit a small window."""
+
+
+SILENCE = 30.0
+"""Seconds after which an epoch has a line though nothing changed, as a sign of life."""
+
+
+@dataclass
+class EpochLines:
+    """Epochs as plain lines. Epochs in a row that change no answer are folded into one line.
+
+    Attributes:
+        stopping: The name of the stopping score; empty when there is none.
+        has_rules: Whether rules are learnt with.
+        clock: Gives the time in seconds.
+    """
+
+    stopping: str
+    has_rules: bool = True
+    clock: Callable[[], float] = time.monotonic
+    _folded: list[HistoryRow] = field(default_factory=list)
+    _said: float = 0.0
+
+    def show(self, row: HistoryRow, most: int) -> None:
+        """Say a line, unless nothing changed in this epoch, either."""
+        if self._folded and self._folded[-1].refit != row.refit:
+            self.finish()
+        if row.change == 0 and row.epoch > 1 and row.epoch < most and self.clock() - self._said < SILENCE:
+            self._folded.append(row)
+            return
+        self.finish()
+        self._said = self.clock()
+        say(epoch_line(row, most, self.stopping, has_rules=self.has_rules))
+
+    def finish(self) -> None:
+        """Say what the folded epochs were."""
+        if self._folded:
+            first, last = self._folded[0].epoch, self._folded[-1].epoch
+            which = f"epoch {first}" if first == last else f"epochs {first} to {last}"
+            say(f"{'refit with all labels, ' if self._folded[0].refit else ''}{which}: no answer changed")
+            self._folded.clear()
+
+
+@contextmanager
+def show_epochs(stopping: str, *, has_rules: bool = True) -> Iterator[EpochCallback]:
+    """A callback that shows each epoch.
+
+    Args:
+        stopping: The name of the stopping score; empty when there is none.
+        has_rules: Whether rules are learnt with, so that their weight is shown.
+    """
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        lines = EpochLines(stopping, has_rules)
+        yield lines.show
+        lines.finish()
+        return
+    rows: list[HistoryRow] = []
+    with Live(console=console, auto_refresh=False) as live:
+
+        def show(row: HistoryRow, most: int) -> None:
+            if row.refit and rows and not rows[0].refit:
+                live.console.print(
+                    epoch_table(rows, len(rows), stopping, has_rules=has_rules)
+                )  # the first pass stays above the refit
+                rows.clear()
+            rows.append(row)
+            live.update(epoch_table(rows, most, stopping, has_rules=has_rules), refresh=True)
+
+        yield show
+
+
+def epoch_line(row: HistoryRow, most: int, stopping: str, *, has_rules: bool = True) -> str:
+    """One epoch in a line."""
+    score = f"{stopping} {format_score(row, stopping)}, " if stopping and not row.refit else ""
+    which = (
+        f"refit with all labels, epoch {row.epoch} of {most}" if row.refit else f"epoch {row.epoch} of at most {most}"
+    )
+    left = format_seconds(row.seconds * (most - row.epoch))
+    rules = f"weight of the rules {percent(row.k)}, " if has_rules else ""
+    return (
+        f"{which}: loss {row.loss:.4f}, {score}{percent(row.change)} of answers changed, {rules}"
+        f"{format_seconds(row.seconds)}, {'about' if row.refit else 'at most'} {left} left"
+    )
+
+
+def epoch_table(rows: Sequence[HistoryRow], most: int, stopping: str, *, has_rules: bool = True) -> Table:
+    """The last epochs of a pass; the best one so far is bold."""
+    from rich.table import Table
+
+    refit = rows[-1].refit
+    best = next((row for row in reversed(rows) if row.kept), None)
+    stopping = "" if refit else stopping
+    title = f"refit with all labels, {pluralise(most, 'epoch')}" if refit else None
+    caption = f"epoch {rows[-1].epoch} of {'' if refit else 'at most '}{most}, {_time_left(rows, most)} left"
+    table = Table(title=title, caption=caption, title_justify="left", caption_justify="left")
+    weight = ["weight of rules"] if has_rules else []
+    for name in ("epoch", "loss", *([stopping] if stopping else []), "changed", *weight, "time"):
+        table.add_column(name, justify="right")
+    for row in rows[-SHOWN_EPOCHS:]:
+        score = [format_score(row, stopping)] if stopping else []
+        rules = [percent(row.k)] if has_rules else []
+        cells = (row.epoch, f"{row.loss:.4f}", *score, percent(row.change), *rules, format_seconds(row.seconds))
+        table.add_row(*map(str, cells), style="bold" if row is best and not refit else None)
+    return table
+
+
+def _time_left(rows: Sequence[HistoryRow], most: int) -> str:
+    mean = sum(row.seconds for row in rows) / len(rows)
+    return f"at most {format_seconds(mean * (most - rows[-1].epoch))}"
+
+
+def format_score(row: HistoryRow, stopping: str) -> str:
+    """The stopping score: a share in percent; a log likelihood as it is."""
+    return f"{row.stopping:.4f}" if stopping == HELD_OUT else percent(row.stopping)
+
+
+def format_seconds(count: float) -> str:
+    """A time as a person would say it."""
+    if count < 100:
+        return f"{count:.1f} s"
+    return f"{count / 60:.0f} min" if count < 7200 else f"{count / 3600:.1f} h"

@@ -1,6 +1,4 @@
 from crowdlogic.data.answers import Answers as Answers
-from crowdlogic.data.benchmarks import Benchmark as Benchmark
-from crowdlogic.data.benchmarks import load_benchmark as load_benchmark
 from crowdlogic.data.corpus import Corpus as Corpus
 from crowdlogic.data.corpus import align as align
 from crowdlogic.data.corpus import documents as documents
@@ -25,6 +23,9 @@ from crowdlogic.data.reading import read_answers as read_answers
 from crowdlogic.data.reading import read_corpus as read_corpus
 from crowdlogic.data.reading import read_crowd as read_crowd
 from crowdlogic.data.reading import read_labels as read_labels
+from crowdlogic.data.reading import write_corpus as write_corpus
+from crowdlogic.data.reading import write_estimate as write_estimate
+from crowdlogic.data.reading import write_labels as write_labels
 from crowdlogic.data.simulate import Simulation as Simulation
 from crowdlogic.data.simulate import simulate_labels as simulate_labels
 from crowdlogic.data.simulate import simulate_ner as simulate_ner
@@ -37,6 +38,5 @@ from crowdlogic.data.tagging import spans_to_tags as spans_to_tags
 from crowdlogic.data.tagging import tags_to_spans as tags_to_spans
 from crowdlogic.data.vectors import WordVectors as WordVectors
 from crowdlogic.data.vectors import read_vectors as read_vectors
-from crowdlogic.data.writing import write_corpus as write_corpus
-from crowdlogic.data.writing import write_estimate as write_estimate
-from crowdlogic.data.writing import write_labels as write_labels
+from crowdlogic.extensions.paper.benchmarks import Benchmark as Benchmark
+from crowdlogic.extensions.paper.benchmarks import load_benchmark as load_benchmark

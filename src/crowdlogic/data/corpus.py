@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.intake.dataframes import to_pandas
+from crowdlogic.data.intake.contract import to_pandas
 from crowdlogic.data.labels import CrowdLabels, find_codes, split_codes
 from crowdlogic.data.names import Classes, Names, class_column, find, merge_classes, sort_classes
-from crowdlogic.data.notebook import SHOWN_ROWS, html_table
-from crowdlogic.data.wording import pluralise
+from crowdlogic.data.wording import SHOWN_ROWS, html_table, pluralise
 from crowdlogic.errors import CorpusError, name_list
 from crowdlogic.numerics.arrays import Floats, Ints, read_only
 

@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.intake.dataframes import to_pandas
+from crowdlogic.data.intake.contract import to_pandas
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes, ClassName, Names, class_column
-from crowdlogic.data.notebook import SHOWN_ROWS, html_table
-from crowdlogic.data.wording import pluralise
+from crowdlogic.data.wording import SHOWN_ROWS, html_table, pluralise
 from crowdlogic.errors import DataError
-from crowdlogic.numerics.arrays import Bools, Floats, Ints, read_only
-from crowdlogic.numerics.sums import row_sums
+from crowdlogic.numerics.arrays import Bools, Floats, Ints, read_only, row_sums
 
 if TYPE_CHECKING:
     import pandas as pd

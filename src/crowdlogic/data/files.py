@@ -1,7 +1,7 @@
 """Files as bytes: read whole and unzipped, written so that nothing half-written is ever left behind.
 
 A path names one regular file on this machine: never a pattern, an address, a pipe or a device. What a packed file may
-unpack to is limited (`data/limits.py`).
+unpack to is limited (`data/files.py`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import stat
+import struct
 import sys
 import tempfile
 import zipfile
@@ -23,12 +24,303 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from io import BufferedReader
-from pathlib import Path
-from typing import BinaryIO
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, BinaryIO, Protocol, cast
 
-from crowdlogic.data.folders import DAMAGED_ZIP, ZIP_MAGIC, Folder, open_folder
-from crowdlogic.data.limits import oversize_error, require_unpackable, unpacked_limit
-from crowdlogic.errors import FormatError, MissingDataError, OptionError, name_list
+from crowdlogic.errors import FormatError, MissingDataError, MissingExtraError, OptionError, name_list
+
+# Open members of zip files for reading in pieces, including members packed with Zstandard.
+#
+# Inspect packs its logs with Zstandard (method 93 of the zip format). The standard library can unpack it from Python
+# 3.14
+# on; earlier versions need the package zstandard.
+
+ZSTANDARD = 93
+LOCAL_HEADER = struct.Struct("<4s5H3I2H")
+"""What stands before each member: mark, versions and method, times, sizes, lengths of its name and extra field."""
+
+
+def open_member(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
+    """Open a member for reading. Raise KeyError if it does not exist, and zipfile's errors if it is damaged."""
+    entry = archive.getinfo(name)
+    if entry.compress_type != ZSTANDARD:
+        return archive.open(entry)
+    if entry.flag_bits & 1:
+        raise RuntimeError("the member is encrypted")
+    try:
+        return cast("IO[bytes]", _ZstandardReader(_packed_bytes(archive, entry), entry.CRC))
+    except ModuleNotFoundError as problem:
+        raise MissingExtraError(
+            f"{name} in the zip file is packed with Zstandard. Python before 3.14 needs a package for it: "
+            "pip install crowdlogic[inspect]"
+        ) from problem
+
+
+def _packed_bytes(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    """Return the packed bytes of a member."""
+    file = cast("IO[bytes]", archive.fp)
+    file.seek(entry.header_offset)
+    head = file.read(LOCAL_HEADER.size)
+    if len(head) < LOCAL_HEADER.size or head[:4] != b"PK\x03\x04":
+        raise zipfile.BadZipFile("a member does not begin where the archive says")
+    name_length, extra_length = LOCAL_HEADER.unpack(head)[-2:]
+    file.seek(name_length + extra_length, io.SEEK_CUR)
+    packed = file.read(entry.compress_size)
+    if len(packed) < entry.compress_size:
+        raise EOFError("a member is cut short")
+    return packed
+
+
+class _ZstandardReader(io.RawIOBase):
+    """Unpack a stream, compare its checksum at the end, and raise zipfile's errors for damage."""
+
+    def __init__(self, packed: bytes, checksum: int) -> None:
+        self._reader: Any
+        if sys.version_info >= (3, 14):
+            from compression.zstd import ZstdError, ZstdFile
+
+            self._reader, self._damage = ZstdFile(io.BytesIO(packed)), (ZstdError, EOFError)
+        else:
+            import zstandard
+
+            self._reader = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(packed), read_across_frames=True)
+            self._damage = (zstandard.ZstdError,)
+        self._expected, self._checksum = checksum, 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return the next bytes."""
+        try:
+            found = cast("bytes", self._reader.read(size))
+        except self._damage as problem:
+            raise zipfile.BadZipFile(str(problem)) from problem
+        self._checksum = zlib.crc32(found, self._checksum)
+        if (size < 0 or len(found) < size) and self._checksum != self._expected:
+            raise zipfile.BadZipFile("the checksum of a member is wrong")
+        return found
+
+
+# How much a packed file may unpack to, so that a small file cannot fill the memory.
+#
+# A file may unpack to UNPACKED_LIMIT bytes, or to UNPACKED_RATIO times its own size where that is more. The
+# environment
+# variable CROWDLOGIC_MAX_UNPACKED, or `crowdlogic --max-unpacked`, sets another limit, in bytes: 8G, 500M.
+
+UNPACKED_LIMIT = 2 << 30
+"""Bytes that any packed file may unpack to: 2 GiB."""
+
+UNPACKED_RATIO = 50
+"""A large file may unpack to this many times its size: real tables and texts pack 3 to 20 times."""
+
+LIMIT_VARIABLE = "CROWDLOGIC_MAX_UNPACKED"
+
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+SIZE = re.compile(rf"([0-9]{{1,18}})\s*([{''.join(UNITS)}]?)(?:I?B)?", re.IGNORECASE)
+
+
+def unpacked_limit(packed_size: int) -> int:
+    """How many bytes a file of this size may unpack to."""
+    given = os.environ.get(LIMIT_VARIABLE)
+    return max(UNPACKED_LIMIT, UNPACKED_RATIO * packed_size) if given is None else parse_size(given, LIMIT_VARIABLE)
+
+
+def set_unpacked_limit(text: str) -> None:
+    """Set the limit of this process and of those that it starts."""
+    parse_size(text, "--max-unpacked")
+    os.environ[LIMIT_VARIABLE] = text
+
+
+def parse_size(text: str, name: str) -> int:
+    """A number of bytes from a text such as 8G. `name` is what messages call it."""
+    found = SIZE.fullmatch(text.strip())
+    if found is None:
+        raise OptionError(f"{name}: {text!r:.80} is no size. Write a number of bytes, such as 500M or 8G.")
+    return int(found[1]) * UNITS[found[2].upper()]
+
+
+def require_unpackable(size: int, limit: int, name: str) -> None:
+    """Refuse content of more than `limit` bytes. `name` is what messages call the file."""
+    if size > limit:
+        raise oversize_error(limit, name)
+
+
+def oversize_error(limit: int, name: str) -> FormatError:
+    """The error for a file that unpacks to too much."""
+    return FormatError(
+        f"{name}: unpacks to more than {describe_size(limit)}, which is the limit for a file of its size. If you trust "
+        f"it, raise the limit: crowdlogic --max-unpacked 8G, or {LIMIT_VARIABLE}=8G."
+    )
+
+
+def describe_size(size: int) -> str:
+    """A number of bytes in words: 2 GiB, 500 MiB, 12 bytes."""
+    for unit, name in ((UNITS["G"], "GiB"), (UNITS["M"], "MiB"), (UNITS["K"], "KiB")):
+        if size >= unit:
+            return f"{size / unit:.3g} {name}"
+    return f"{size} bytes"
+
+
+# Folders and zip files of exports: named members, read one at a time and never unpacked onto the disk.
+#
+# A zip file may come from anywhere. Its members are confined (no absolute names, no "..") and limited in number and
+# in
+# unpacked size, which is counted while reading, too: what a zip file says of its sizes is not believed.
+
+MOST_MEMBERS = 100_000
+"""The largest number of files in a folder or zip file that is read."""
+
+ZIP_MAGIC = b"PK\x03\x04"
+DAMAGED_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
+"""What Python's zipfile raises on a damaged archive, or on one that it cannot unpack."""
+
+
+class Folder(Protocol):
+    """Files by name: a folder on disk or a zip file."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        ...
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The members, sorted, relative, with forward slashes."""
+        ...
+
+    def open(self, name: str) -> BinaryIO:
+        """A member, opened for reading."""
+        ...
+
+    def read(self, name: str) -> bytes:
+        """A whole member."""
+        ...
+
+
+def open_folder(path: Path) -> Folder:
+    """The members of a folder or zip file."""
+    return DiskFolder(path) if path.is_dir() else ZipFolder(path)
+
+
+@dataclass(frozen=True)
+class DiskFolder:
+    """A folder on disk; links to other folders are not followed."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return str(self.path)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The files in it and in its folders."""
+        found: list[str] = []
+        for root, folders, files in os.walk(self.path):
+            folders.sort()
+            found.extend((Path(root) / file).relative_to(self.path).as_posix() for file in files)
+            if len(found) > MOST_MEMBERS:
+                raise FormatError(f"{self.path}: more than {MOST_MEMBERS:,} files. Name the export's own folder.")
+        return tuple(sorted(found))
+
+    def open(self, name: str) -> BinaryIO:
+        """A file in it."""
+        return (self.path / name).open("rb")
+
+    def read(self, name: str) -> bytes:
+        """A whole file in it."""
+        return (self.path / name).read_bytes()
+
+
+@dataclass(frozen=True)
+class ZipFolder:
+    """A zip file."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return str(self.path)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The files in it. A name that leads out of the zip file is refused."""
+        with _damage_reported(self.path), zipfile.ZipFile(self.path) as packed:
+            entries = [entry for entry in packed.infolist() if not entry.is_dir()]
+        names = [entry.filename for entry in entries]
+        limit = unpacked_limit(self.path.stat().st_size)
+        if sum(entry.file_size for entry in entries) > limit:
+            raise oversize_error(limit, self.name)
+        if len(names) > MOST_MEMBERS:
+            raise FormatError(f"{self.path}: more than {MOST_MEMBERS:,} files. Pack the export alone.")
+        for name in names:
+            if _leads_out(name):
+                raise FormatError(f"{self.path}: the member {name!r} leads out of the zip file. Pack the export again.")
+        if len(set(names)) != len(names):
+            raise FormatError(f"{self.path}: two members have one name. Pack the export again.")
+        return tuple(sorted(names))
+
+    def open(self, name: str) -> BinaryIO:
+        """A member, of which no more is read than a zip file of this size may unpack to."""
+        return _MemberReader(self.path, name)
+
+    def read(self, name: str) -> bytes:
+        """A whole member."""
+        with self.open(name) as member:
+            return member.read()
+
+
+def _leads_out(name: str) -> bool:
+    path = PurePosixPath(name.replace("\\", "/"))
+    return path.is_absolute() or ".." in path.parts or ":" in path.parts[0] if path.parts else True
+
+
+class _MemberReader(io.BytesIO):
+    """A member of a zip file, unpacked as it is read; its problems are FormatErrors."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        super().__init__()
+        self._path, self._name, self._size = path, name, 0
+        self._limit = unpacked_limit(path.stat().st_size)
+        with _damage_reported(path, name):
+            self._zip = zipfile.ZipFile(path)
+            try:
+                self._member = open_member(self._zip, name)
+            except BaseException as problem:
+                self._zip.close()
+                if not isinstance(problem, KeyError):
+                    raise
+                raise FormatError(f"{path}: no member {name!r:.80} in it. Pack the export again.") from None
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """The next bytes."""
+        left = self._limit - self._size + 1
+        with _damage_reported(self._path, self._name):
+            found = self._member.read(left if size is None or size < 0 else min(size, left))
+        self._size += len(found)
+        if self._size > self._limit:
+            raise oversize_error(self._limit, f"{self._path}: {self._name}")
+        return found
+
+    def close(self) -> None:
+        """Close the member and the zip file."""
+        if hasattr(self, "_member"):  # Python also closes an object whose __init__ failed
+            self._member.close()
+            self._zip.close()
+        super().close()
+
+
+@contextmanager
+def _damage_reported(path: Path, member: str = "") -> Iterator[None]:
+    """What goes wrong inside a zip file, as a FormatError."""
+    try:
+        yield
+    except FormatError:
+        raise
+    except DAMAGED_ZIP as problem:
+        where = f"{path}: {member}" if member else str(path)
+        raise FormatError(f"{where}: the zip file cannot be read ({problem}). Pack or fetch it again.") from problem
+
 
 STANDARD_STREAM = "-"
 """The path that means standard input or output."""

@@ -14,12 +14,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from crowdlogic.data.intake.building import build_labels
+from crowdlogic.data.intake.building import build_labels, build_sequences
+from crowdlogic.data.intake.cells import odd_classes, unused_confidence
 from crowdlogic.data.intake.columns import find_roles, require_columns
-from crowdlogic.data.intake.contract import FRAME_NAME, Duplicates, Intake, TableSource
-from crowdlogic.data.intake.dataframes import to_column, to_polars
-from crowdlogic.data.intake.odd_labels import odd_classes, unused_confidence
-from crowdlogic.data.intake.sequences import build_sequences
+from crowdlogic.data.intake.contract import FRAME_NAME, Duplicates, Intake, TableSource, to_column, to_polars
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import as_text
 from crowdlogic.data.wording import pluralise

@@ -1,7 +1,7 @@
 """Label tables that are too large to read at once: one file, a folder or a pattern of files, in batches of rows.
 
 Parquet and csv (or tsv) files with one row per label. All files of a folder or pattern have the same columns; what is
-in them is coded by `engines/coding.py`.
+in them is coded by `extensions/scale/coding.py`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pathlib import Path
 import polars as pl
 
 from crowdlogic.data.files import open_regular, require_file
-from crowdlogic.data.formats.parquet_footer import check_parquet
-from crowdlogic.data.formats.rust_panics import hold_back_panics
+from crowdlogic.data.formats.parquet import check_parquet
+from crowdlogic.data.formats.tables import hold_back_panics
 from crowdlogic.data.intake.columns import find_roles, require_columns
 from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import FormatError, MissingDataError, OptionError, name_list

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.intake.contract import Intake
-from crowdlogic.data.intake.dataframes import to_column, to_pandas
+from crowdlogic.data.intake.contract import Intake, to_column, to_pandas
 from crowdlogic.data.names import Classes, Names, class_column, find
-from crowdlogic.data.notebook import SHOWN_ROWS, html_table
-from crowdlogic.data.wording import pluralise
+from crowdlogic.data.wording import SHOWN_ROWS, html_table, pluralise
 from crowdlogic.errors import LabelError, OptionError, did_you_mean, name_list
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, read_only, stable_order
 

@@ -19,8 +19,9 @@ from enum import StrEnum
 import numpy as np
 import polars as pl
 
+from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.names import Names
-from crowdlogic.errors import OptionError
+from crowdlogic.errors import CorpusError, OptionError
 from crowdlogic.numerics.arrays import Ints
 
 WITHOUT_SPACES = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
@@ -115,3 +116,14 @@ def place_tokens(tokens: Sequence[str], text: str) -> list[tuple[int, int]] | No
         at = start + len(token)
         found.append((start, at))
     return found
+
+
+# Texts as sentences of tokens, where a tagger is asked about plain texts.
+
+
+def tokenize_corpus(corpus: Corpus, tokenizer: Tokenizer | str = Tokenizer.words) -> Corpus:
+    """Texts as sentences of tokens. A class of a whole text says nothing of its tokens, so gold stays behind."""
+    if corpus.texts is None:
+        raise CorpusError("These items have neither tokens nor texts. Give a tagger sentences, or texts.")
+    found = tokenize_texts(corpus.texts, tokenizer)
+    return Corpus(corpus.items, tokens=tuple(found.tokens.to_list()), offsets=found.offsets)

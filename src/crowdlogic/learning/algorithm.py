@@ -21,31 +21,118 @@ from crowdlogic.annotators.confusion import ConfusionMatrices
 from crowdlogic.annotators.protocol import AnnotatorModel
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.protocol import Architecture, ChainClassifier, Classifier, fit_epoch, predict
-from crowdlogic.data.chain_beliefs import AnyBeliefs, unit_beliefs
+from crowdlogic.data.blocks import Shards
+from crowdlogic.data.chain_beliefs import AnyBeliefs, ChainBeliefs, unit_beliefs
+from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.engines.shards import Shards
 from crowdlogic.errors import OptionError
-from crowdlogic.learning.belief_step import BeliefStep, mix
-from crowdlogic.learning.checkpoint import FitCheckpoint
-from crowdlogic.learning.cross_fitting import build_classifier
-from crowdlogic.learning.epoch import Epoch, EpochCallback, make_views
+from crowdlogic.learning.epoch import Epoch, EpochCallback, FitCheckpoint, make_views
 from crowdlogic.learning.imitation import GrowingImitation, Imitation, imitation_at
 from crowdlogic.learning.learned import Learned, make_learned
 from crowdlogic.learning.method import FitMixin, TrainingData
-from crowdlogic.learning.posterior import Posterior, crowd_posterior
-from crowdlogic.learning.rule_weights import is_due, learn_factors
-from crowdlogic.learning.stopping.protocol import TrainingLimits
-from crowdlogic.learning.targets import first_targets
+from crowdlogic.learning.posterior import Posterior, Teacher, crowd_posterior, first_targets
+from crowdlogic.learning.stopping import TrainingLimits, held_out_log_likelihood
 from crowdlogic.learning.task import Task, annotator_weights, prepare_task
-from crowdlogic.learning.teacher import Teacher
-from crowdlogic.learning.training import TrainingPass, passes
-from crowdlogic.numerics.arrays import Floats
-from crowdlogic.numerics.checks import check_amounts
+from crowdlogic.learning.training import TrainingPass, build_classifier, passes
+from crowdlogic.numerics.arrays import Floats, check_amounts
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod, as_truth_method
 from crowdlogic.truth.ties import Ties
+
+# The M- and E-step of Algorithm 1 with the classifier's beliefs as they are.
+#
+# [LNCL] "Learning from Noisy Crowd Labels with Logics". Axes: i unit, k class.
+
+
+def mix(q_a: AnyBeliefs, q_b: AnyBeliefs, k: float) -> AnyBeliefs:
+    """q_f = (1 - k) q_a + k q_b ([LNCL] eq. 9), of units and of neighbours; q_a itself without rules."""
+    if q_b is q_a:
+        return q_a
+    if isinstance(q_a, ChainBeliefs) and isinstance(q_b, ChainBeliefs):
+        return (1.0 - k) * q_a + k * q_b
+    return (1.0 - k) * unit_beliefs(q_a) + k * unit_beliefs(q_b)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BeliefStep:
+    """One M- and E-step with the classifier's p as it is: eqs. 12, 13, 15 and 9 of [LNCL].
+
+    Attributes:
+        task: The training items, and the truths that are known.
+        model: The annotator model.
+        crowd: The labels, arranged for it.
+        posterior: What makes q_a.
+        project: What makes q_b of q_a (`Teacher.project`); None where rules do not correct the targets.
+        classifier: The classifier, for rules that ask it.
+    """
+
+    task: Task
+    model: AnnotatorModel
+    crowd: Shards
+    posterior: Posterior
+    project: Callable[[Corpus, AnyBeliefs, AnyBeliefs, Classifier], AnyBeliefs] | None
+    classifier: Classifier
+
+    def __call__(self, epoch: Epoch, p: AnyBeliefs) -> Epoch:
+        """The beliefs after the step."""
+        annotators = self.model.m_step(self.crowd, epoch.q_f)
+        q_a, objective = self.posterior(p, annotators, self.crowd)
+        q_b = q_a if self.project is None else self.project(self.task.corpus, q_a, p, self.classifier)
+        q_f = self.task.clamp_targets(mix(q_a, q_b, epoch.k))
+        return replace(epoch, annotators=annotators, objective=objective, **make_views(p=p, q_a=q_a, q_b=q_b, q_f=q_f))
+
+
+# Learnt rule weights: those with the highest log-likelihood of held-out labels.
+#
+# A rule that is right makes q_b predict held-out labels better, one that is wrong makes it worse. Each rule's weight
+# is tried at a few multiples of what the user wrote, one rule after the other; no gold is needed.
+#
+# Axes: l rule, i unit, k class.
+
+MULTIPLES = (0.0, 0.25, 0.5, 1.0, 2.0)
+"""The multiples of the user's weight that are tried. Zero switches a rule off."""
+
+
+def is_due(epoch: int) -> bool:
+    """At epochs 2, 4, 8, ...: in the first the classifier knows nothing, and later weights change little."""
+    return epoch >= 2 and epoch & (epoch - 1) == 0
+
+
+def learn_factors(
+    task: Task, teacher: Teacher, classifier: Classifier, epoch: Epoch, factors: Floats, *, model: AnnotatorModel
+) -> Floats:
+    """factors[l] after one sweep over the rules; a tie keeps what was.
+
+    Args:
+        task: The training items, with held-out labels.
+        teacher: The rules.
+        classifier: The current classifier.
+        epoch: Its beliefs, and the annotators.
+        factors: The factors so far.
+        model: The annotator model.
+    """
+    held = task.held_labels
+    if held is None:
+        return factors
+    shards = model.observe(held)
+
+    def likelihood(tried: Floats) -> float:
+        q_b = teacher.reweight(tried).project(task.corpus, epoch.q_a, epoch.p, classifier)
+        return held_out_log_likelihood(held, shards, epoch.annotators, unit_beliefs(q_b))
+
+    best = np.array(factors, dtype=np.float64)
+    reached = likelihood(best)
+    for rule in range(len(best)):
+        for multiple in MULTIPLES:
+            tried = best.copy()
+            tried[rule] = multiple
+            found = likelihood(tried)
+            if found > reached + 1e-12:
+                best, reached = tried, found
+    return best
+
 
 MOST_STEPS, SETTLED = 10, 0.01
 """Steps after the last epoch, where beliefs are to settle: how many at most, and the change that ends them."""

@@ -21,18 +21,16 @@ from typing import Any
 import numpy as np
 
 from crowdlogic.classifiers.protocol import predict_units
+from crowdlogic.confidence.calibration import ENOUGH_ANCHORS, WIDEST, fit_sharpness, predict_anchors
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import Beliefs, Calibration, Estimate
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.learning.stopping.held_out import HeldOutLikelihood, HeldOutUnit
+from crowdlogic.learning.stopping import HeldOutLikelihood, HeldOutUnit
 from crowdlogic.learning.task import Task
 from crowdlogic.learning.training import TrainingPass
 from crowdlogic.metrics.calibration import calibration_error
-from crowdlogic.numerics.arrays import Floats, Ints
-from crowdlogic.numerics.logspace import normalise, safe_log
-from crowdlogic.numerics.sums import row_sums
-from crowdlogic.numerics.tempering import design_effect, temper
-from crowdlogic.truth.calibrated import ENOUGH_ANCHORS, WIDEST, fit_sharpness, predict_anchors
+from crowdlogic.numerics.arrays import Floats, Ints, row_sums
+from crowdlogic.numerics.logspace import design_effect, normalise, safe_log, temper
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.dependence import PUBLIC_CROWDS, label_sharpness
 from crowdlogic.truth.fitting import Fitting

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crowdlogic.annotators.protocol import Annotators
+from crowdlogic.classifiers.protocol import Arrays
 from crowdlogic.data.chain_beliefs import AnyBeliefs, ChainBeliefs, unit_beliefs
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.numerics.arrays import Floats
@@ -111,3 +112,19 @@ class HistoryRow:
 
 EpochCallback: TypeAlias = Callable[[HistoryRow, int], None]
 """Called after each epoch with its line of the history and the maximum number of epochs."""
+
+
+# What a fit asks of a checkpoint; `store.checkpoints.RunCheckpoint` is one in a run directory.
+
+
+class FitCheckpoint(Protocol):
+    """Keeps the state of a fit while it runs."""
+
+    def save(self, last: Arrays, best: Arrays, note: Mapping[str, Any]) -> None:
+        """Replace the checkpoint."""
+
+    def load(self) -> tuple[Arrays, Arrays, Mapping[str, Any]] | None:
+        """The last epoch, the best one and the note; None when there is nothing yet."""
+
+    def second(self) -> FitCheckpoint:
+        """The checkpoint of the second pass, beside this one."""

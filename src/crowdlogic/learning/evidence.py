@@ -1,13 +1,14 @@
 """The evidence behind the answers of an item: what the classifier, each annotator and each rule said, in bits.
 
 `learning/explain.py` computes it, and says what the terms are and how they add up. Printed, it is a table that fits a
-screen (`learning/evidence_text.py`).
+screen (`learning/evidence.py`).
 
 Axes: i unit of the item, k class, l rule, n label of the item.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,8 @@ import numpy as np
 
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.names import Classes
+from crowdlogic.data.wording import pluralise
+from crowdlogic.errors import shorten
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.logspace import safe_log
 
@@ -115,7 +118,6 @@ class Evidence:
     path: Ints | None = None
 
     def __repr__(self) -> str:
-        from crowdlogic.learning.evidence_text import describe_evidence  # which needs this module
 
         return describe_evidence(self)
 
@@ -153,3 +155,150 @@ def difference(after: Beliefs, before: Beliefs) -> Floats:
     with np.errstate(invalid="ignore"):
         found = (safe_log(after) - safe_log(before)) / BIT
     return np.where(after == before, 0.0, found)
+
+
+# Evidence as lines that a person reads: term by term, and what they add up to.
+#
+# Axes: i unit of the item, k class.
+
+SHOWN_CLASSES = 4
+"""How many classes a table shows, the most probable ones; `figures` has all."""
+
+NEGLIGIBLE = 5e-3
+"""What is below this many bits for every class would show as 0.00 and is left out."""
+
+
+MOST_LINES = 30
+"""How many lines a printed table has; `evidence_lines` has all."""
+
+MOST_WORDS = 100
+"""How many characters of a text are printed with its evidence, and of the name of a term."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvidenceTable:
+    """Evidence as a table: its title, the names of its columns and its cells."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def __str__(self) -> str:
+        shown = [[shorten(cell, MOST_WORDS) for cell in row] for row in self.rows[:MOST_LINES]]
+        width = [max(map(len, column)) for column in zip(self.columns, *shown, strict=True)]
+        lines = [
+            "  ".join([row[0].ljust(width[0]), *(cell.rjust(n) for cell, n in zip(row[1:], width[1:], strict=True))])
+            for row in (self.columns, *shown)
+        ]
+        rest = len(self.rows) - len(shown)
+        return "\n".join([self.title, *lines, *([f"... and {pluralise(rest, 'more line')}"] if rest > 0 else [])])
+
+
+def describe_evidence(found: Evidence) -> str:
+    """The evidence of an item as a text that fits a screen: a text source by source, a sentence token by token."""
+    if not len(found.q_f):
+        return f"{found.item}: has no tokens, so there is nothing to explain."
+    if len(found.q_f) > 1:
+        return str(tokens_table(found))
+    words = f": {shorten(found.words[0], MOST_WORDS)}" if found.words else ""
+    return f"{found.item}{words}\n{unit_table(found, 0)}"
+
+
+def tokens_table(found: Evidence) -> EvidenceTable:
+    """A sentence at a glance: the answer of each source for each token."""
+    rows = []
+    for i, (word, chosen) in enumerate(zip(found.words, found.answer, strict=True)):
+        views = (found.classifier[i], found.q_a[i], found.q_b[i])
+        best = [str(found.classes[int(view.argmax())]) for view in views]
+        labels = " ".join(str(found.classes[label]) for label in found.crowd.label[found.crowd.unit == i])
+        answer = str(found.classes[chosen])
+        rows.append((str(i + 1), word, answer, _percent(found.q_f[i, chosen]), labels, *best))
+    names = ["token", "word", "answer", "confidence", "labels", "classifier", "with the crowd", "with the rules"]
+    return EvidenceTable(title=f"{found.item} (k {found.k:.2f})", columns=names, rows=rows)
+
+
+def unit_table(found: Evidence, i: int) -> EvidenceTable:
+    """One unit, source by source."""
+    shown = shown_classes(found.q_f[i])
+    ranked = np.argsort(-found.q_f[i], kind="stable")
+    chosen, rival = int(ranked[0]), int(ranked[:2][-1])  # a single class is its own rival
+    rows = []
+    for line in evidence_lines(found, i):
+        cells = [_percent(p) for p in line.value[shown]] if line.is_belief else format_bits(line.value[shown])
+        log = safe_log(line.value) / BIT if line.is_belief else line.value
+        rows.append((line.name, *cells, *format_bits(log[[chosen]] - log[[rival]])))  # the last column: log odds
+    columns = ["source", *(str(found.classes[k]) for k in shown)]
+    title = (
+        f"{found.classes[chosen]}, {_percent(found.q_f[i, chosen])}: evidence in bits (one bit more doubles the odds)"
+    )
+    versus = f"{found.classes[chosen]} over {found.classes[rival]}"
+    return EvidenceTable(title=title, columns=[*columns, versus], rows=rows)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f} %"
+
+
+def shown_classes(belief: Floats) -> Ints:
+    """The classes that a table shows, in their order."""
+    return np.sort(np.argsort(-belief, kind="stable")[:SHOWN_CLASSES])
+
+
+@dataclass(frozen=True, eq=False)
+class EvidenceLine:
+    """A line of the table: a term in bits, or the beliefs that terms add up to; value[k]."""
+
+    name: str
+    value: Floats
+    is_belief: bool = False
+
+
+def evidence_lines(found: Evidence, i: int) -> Iterator[EvidenceLine]:
+    """The terms of a unit, and what they add up to."""
+    yield EvidenceLine("classifier", found.classifier[i])
+    for n in np.flatnonzero(found.crowd.unit == i):
+        label = found.classes[int(found.crowd.label[n])]
+        yield EvidenceLine(f"{found.crowd.annotator[n]} said {label}", found.crowd.term[n])
+    if found.neighbours is not None:
+        yield EvidenceLine("the other tokens, through transitions", found.neighbours[i])
+    if found.known[i]:
+        yield EvidenceLine("= the truth that was given (anchor)", found.q_f[i], is_belief=True)
+        return
+    yield EvidenceLine("to make it add up to 1", np.full(len(found.classes), -found.normaliser[i]))
+    yield EvidenceLine("= classifier and crowd", found.q_a[i], is_belief=True)
+    if found.rules is not None and (found.rules.from_classifier or not np.array_equal(found.q_a[i], found.q_b[i])):
+        yield from _rule_lines(found, found.rules, i)
+    if found.doubt[i].any():
+        yield EvidenceLine("uniform doubt", found.doubt[i])
+        yield EvidenceLine("= stated", found.q_f[i], is_belief=True)
+
+
+def _rule_lines(found: Evidence, rules: RuleEvidence, i: int) -> Iterator[EvidenceLine]:
+    if rules.from_classifier:
+        yield EvidenceLine("rules start from the classifier", rules.base[i])
+    for text, share in zip(rules.rules, rules.share, strict=True):
+        if np.abs(share[i]).max() > NEGLIGIBLE:
+            yield EvidenceLine(text, share[i])
+    if rules.transitions is not None:
+        yield EvidenceLine("transitions", rules.transitions[i])
+    if np.abs(rules.residual[i]).max() > NEGLIGIBLE:
+        yield EvidenceLine("the rest", rules.residual[i])
+    yield EvidenceLine("to make it add up to 1", np.full(len(found.classes), -rules.normaliser[i]))
+    yield EvidenceLine("= with the rules", found.q_b[i], is_belief=True)
+    if found.sharpness[i] == 1.0:
+        yield EvidenceLine(f"answer: {1 - found.k:.2f} without + {found.k:.2f} with", _mixed(found, i), is_belief=True)
+        return
+    # both were mixed before their bits were multiplied, so that what is shown of them does not mix to the answer
+    yield EvidenceLine(f"mixed: {1 - found.k:.2f} without the rules, {found.k:.2f} with them", found.mixture[i])
+    yield EvidenceLine("= mixed", _mixed(found, i), is_belief=True)
+
+
+def _mixed(found: Evidence, i: int) -> Floats:
+    """The beliefs in the answer before doubt."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.exp2(safe_log(found.q_b[i]) / BIT + found.mixture[i]))
+
+
+def format_bits(terms: Floats) -> list[str]:
+    """Bits with two digits; what is impossible is a dash."""
+    return [f"{term:+.2f}" if np.isfinite(term) else "-" for term in terms]

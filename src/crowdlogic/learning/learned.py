@@ -12,23 +12,21 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.annotators.protocol import AnnotatorModel
-from crowdlogic.annotators.summary import annotator_table
 from crowdlogic.classifiers.protocol import ChainClassifier, Classifier, predict, predict_texts, predict_units
+from crowdlogic.confidence.annotator_verdicts import annotator_table
 from crowdlogic.data.chain_beliefs import answers
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate
-from crowdlogic.data.new_items import to_corpus
+from crowdlogic.data.item_tables import to_corpus
 from crowdlogic.data.wording import pluralise
 from crowdlogic.learning.confidence import PredictionScales, fit_scales, state_answers
-from crowdlogic.learning.cross_fitting import answering
 from crowdlogic.learning.epoch import Epoch, HistoryRow
 from crowdlogic.learning.evidence import Evidence
+from crowdlogic.learning.posterior import Teacher
 from crowdlogic.learning.task import Task
-from crowdlogic.learning.teacher import Teacher
-from crowdlogic.learning.training import TrainingPass
+from crowdlogic.learning.training import TrainingPass, answering
 from crowdlogic.numerics.arrays import Ints
-from crowdlogic.rules.audit import RuleAudit, audit
-from crowdlogic.rules.audit_reasons import rule_table
+from crowdlogic.rules.audit import RuleAudit, audit, rule_table
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -13,21 +13,21 @@ from typing import Any, Protocol
 from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.frames import FRAME, as_labels, from_frame
-from crowdlogic.data.intake.contract import Duplicates
-from crowdlogic.data.intake.dataframes import to_polars
-from crowdlogic.data.item_tables import corpus_from_frame, texts_beside_labels
-from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.intake.contract import Duplicates, to_polars
+from crowdlogic.data.item_tables import corpus_from_frame, has_names, texts_beside_labels, to_corpus
+from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.data.names import sort_naturally
-from crowdlogic.data.new_items import has_names, to_corpus
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import CorpusError, CrowdLogicWarning, OptionError, name_list, require_kind
-from crowdlogic.learning.checkpoint import FitCheckpoint
-from crowdlogic.learning.epoch import EpochCallback
+from crowdlogic.learning.epoch import EpochCallback, FitCheckpoint
 from crowdlogic.learning.learned import Learned
-from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.posterior import Teacher
+from crowdlogic.learning.stopping import TrainingLimits
+from crowdlogic.learning.task import Task
 from crowdlogic.registry import CLASSIFIERS
 from crowdlogic.rules.parser import as_rules
 from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.rules.syntax import RuleSet
 
 
@@ -295,3 +295,30 @@ def _check_signatures(given: Any) -> None:
             raise OptionError(
                 f"classifier: a {type(given).__name__} has {verb}{signature}. A classifier is {OWN_CLASSIFIER}."
             ) from None
+
+
+# Methods that have no place for rules or anchors refuse them.
+
+
+def refuse_rules(method: str, data: TrainingData) -> None:
+    """Raise when there are rules."""
+    if data.rules is not None and data.rules.statements:
+        raise OptionError(f"{method} has no place for rules. Use logic-lncl, or leave them out.")
+
+
+def refuse_partial_labels(method: str, data: TrainingData) -> None:
+    """Raise when some labels say only which class it is not: such methods have no confusion matrix."""
+    require_whole_labels(data.labels, method)
+
+
+def refuse_anchors(method: str, data: TrainingData) -> None:
+    """Raise when the truth of some items is given."""
+    if data.anchors:
+        raise OptionError(
+            f"{method} cannot use anchors. Use logic-lncl, aggnet, raykar or two-stage, or leave them out."
+        )
+
+
+def idle_teacher(task: Task) -> Teacher:
+    """No rules: such methods predict as their classifier does."""
+    return Teacher(task.labels.classes, Projector())

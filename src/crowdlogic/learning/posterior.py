@@ -8,18 +8,28 @@ annotators' evidence; otherwise a product for each unit.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
 from crowdlogic.annotators.protocol import Annotators
+from crowdlogic.classifiers.protocol import ChainClassifier, Classifier, predict, predict_texts
+from crowdlogic.data.blocks import Shards
 from crowdlogic.data.chain_beliefs import AnyBeliefs, ChainBeliefs, unit_beliefs
-from crowdlogic.data.estimate import Beliefs
-from crowdlogic.engines.shards import Shards
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Beliefs, vote_shares
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import Classes
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Bools, Floats
 from crowdlogic.numerics.logspace import normalise, safe_log
+from crowdlogic.rules.checking import Finding
+from crowdlogic.rules.grounding import GroundRules
+from crowdlogic.rules.projection.projector import Projector
+from crowdlogic.truth.majority import MajorityVote
+from crowdlogic.truth.methods import TruthMethod, infer_truth
+from crowdlogic.truth.ties import Ties
 
 
 class Posterior(Protocol):
@@ -67,3 +77,129 @@ class FixedPosterior:
     def __call__(self, p: AnyBeliefs, annotators: Annotators, crowd: Shards) -> tuple[Beliefs, float]:  # noqa: ARG002
         """The beliefs as they are."""
         return np.where(self.known[:, None], self.beliefs, unit_beliefs(p)), float("nan")
+
+
+# The first targets of a fit: a majority vote, soft or hard, or what another truth method believes.
+#
+# Axes: i unit, k class.
+
+SINGLE_DOUBT = 0.3
+"""Votes added to every class when units have one label each."""
+
+FEW = 1.5
+"""Labels per unit below which most units have only one."""
+
+
+def first_targets(
+    labels: CrowdLabels, start: TruthMethod, *, doubt: float | None = 0.0, corpus: Corpus | None = None
+) -> Beliefs:
+    """The first q_f: the beliefs of a truth method; of a vote the shares, or the winner alone.
+
+    A vote is uniform for a unit without labels; other methods have their prior there.
+
+    Args:
+        labels: The labels.
+        start: The method; with soft ties of a vote the targets are shares.
+        doubt: Votes added to every class when the targets are shares; None adds SINGLE_DOUBT where most units have one
+            label: else each label would confirm itself, and every annotator would seem perfect.
+        corpus: The items, for methods that look at words.
+    """
+    if not isinstance(start, MajorityVote):
+        return np.array(infer_truth(start, labels, corpus).beliefs)
+    votes = labels.votes(weighted=start.weighted)
+    if Ties.named(start.ties) is Ties.soft:
+        return vote_shares(votes + (_usual_doubt(labels) if doubt is None else doubt))
+    # A class that the order of ties does not name has no votes, so its place in the order decides nothing.
+    order = None if start.order is None else [*start.order, *(set(labels.classes) - set(start.order))]
+    winner = replace(start, order=order).infer(labels).answer
+    hard = np.eye(labels.n_classes)[winner]
+    return np.where((winner >= 0)[:, None], hard, vote_shares(votes))
+
+
+def _usual_doubt(labels: CrowdLabels) -> float:
+    """None where units have several labels to compare."""
+    count = labels.labels_per_unit()
+    return SINGLE_DOUBT if count[count > 0].mean() < FEW else 0.0
+
+
+# The teacher: a classifier's beliefs, corrected by the rules ([LNCL] eq. 15), on the training items and on new ones.
+#
+# Axes: i unit, k class, l rule.
+
+REMEMBERED = 8
+"""Corpora that rules stay grounded over: the training items, dev, and those that are watched."""
+
+
+class Teacher:
+    """A projector over the classes of a task, with the rules grounded once for each corpus.
+
+    Attributes:
+        classes: The classes of the task.
+        projector: The rules, and how a projection obeys them.
+    """
+
+    def __init__(
+        self, classes: Classes, projector: Projector, *, _ground: dict[Corpus, GroundRules] | None = None
+    ) -> None:
+        self.classes, self.projector = classes, projector
+        self._ground: dict[Corpus, GroundRules] = {} if _ground is None else _ground  # without learnt factors
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to teach: no rule and no transition."""
+        return self.projector.is_idle
+
+    @property
+    def n_rules(self) -> int:
+        """How many rules there are, ready-made sets written out."""
+        return self.projector.n_rules(self.classes)
+
+    @property
+    def factors(self) -> Floats | None:
+        """factors[l], the learnt multipliers of the rules' weights; None for ones."""
+        return None if self.projector.factors is None else np.array(self.projector.factors)
+
+    def with_projector(self, projector: Projector) -> Teacher:
+        """A teacher with the same rules and another way to obey them; what was grounded is not grounded again."""
+        return Teacher(self.classes, projector, _ground=self._ground)
+
+    def reweight(self, factors: Floats | None) -> Teacher:
+        """The same teacher with other multipliers of the rules' weights."""
+        return self if factors is None else self.with_projector(self.projector.reweight(factors))
+
+    def ground(self, corpus: Corpus) -> GroundRules:
+        """The rules over a corpus, grounded once, with their present weights."""
+        if corpus not in self._ground:
+            while len(self._ground) >= REMEMBERED:
+                self._ground.pop(next(iter(self._ground)))
+            self._ground[corpus] = self.projector.reweight(None).ground(corpus, self.classes)
+        ground = self._ground[corpus]
+        return ground if self.factors is None else ground.reweight(self.factors)
+
+    def notices(self, corpus: Corpus) -> tuple[Finding, ...]:
+        """What the tables of facts say of items that are not in a corpus; rules that it was grounded for only."""
+        return self._ground[corpus].notices if corpus in self._ground else ()
+
+    def project(self, corpus: Corpus, q_a: AnyBeliefs, p: AnyBeliefs, classifier: Classifier) -> AnyBeliefs:
+        """q_b of q_a, given the classifier's own p (eq. 15); q_a itself without rules, and a chain if q_a is one."""
+        if self.is_idle:
+            return q_a
+        found = self.projector.project(
+            q_a,
+            self.ground(corpus),
+            predict=lambda texts: predict_texts(classifier, texts),
+            classifier=p if isinstance(q_a, ChainBeliefs) else unit_beliefs(p),
+        )
+        return found.q_b if found.chain is None else found.chain
+
+    def predict(self, corpus: Corpus, classifier: Classifier, p: Beliefs | None = None) -> Beliefs:
+        """Eq. 15 with the classifier's p in place of q_a: how new items are answered."""
+        if self.is_idle and p is not None:
+            return p
+        return unit_beliefs(self.believe(corpus, classifier, p))
+
+    def believe(self, corpus: Corpus, classifier: Classifier, p: Beliefs | None = None) -> AnyBeliefs:
+        """As `predict`, with the beliefs of neighbours where tags form chains."""
+        chain = isinstance(classifier, ChainClassifier)
+        student = predict(classifier, corpus) if p is None or chain else p
+        return self.project(corpus, student, student, classifier)

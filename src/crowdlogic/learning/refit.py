@@ -22,8 +22,7 @@ from crowdlogic.classifiers.protocol import ChainClassifier, fit_epoch, predict
 from crowdlogic.data.chain_beliefs import ChainBeliefs, answers, unit_beliefs
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import Estimate, make_estimate
-from crowdlogic.learning.algorithm import repeat_until_settled
-from crowdlogic.learning.belief_step import BeliefStep
+from crowdlogic.learning.algorithm import BeliefStep, repeat_until_settled
 from crowdlogic.learning.confidence import answer_sharpness
 from crowdlogic.learning.epoch import Epoch
 from crowdlogic.learning.explain import is_explicable
@@ -31,7 +30,7 @@ from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.posterior import crowd_posterior
 from crowdlogic.learning.task import Task
 from crowdlogic.numerics.arrays import Ints
-from crowdlogic.numerics.tempering import temper
+from crowdlogic.numerics.logspace import temper
 
 MOST_STEPS = 20
 """Maximum number of steps with a classifier that stays as it is."""

@@ -16,9 +16,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from crowdlogic.annotators.protocol import AnnotatorModel, Annotators
-from crowdlogic.annotators.summary import annotator_table
-from crowdlogic.classifiers.absent import AbsentClassifier
-from crowdlogic.classifiers.protocol import PROGRESS, Architecture, Classifier
+from crowdlogic.classifiers.protocol import PROGRESS, AbsentClassifier, Architecture, Classifier
+from crowdlogic.confidence.annotator_verdicts import annotator_table
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import FormatError, OptionError, require_kind
@@ -27,16 +26,19 @@ from crowdlogic.learning.epoch import NUMBERS, VIEWS, Epoch, HistoryRow
 from crowdlogic.learning.evidence import Evidence
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.method import as_architecture
+from crowdlogic.learning.posterior import Teacher
 from crowdlogic.learning.task import Task
-from crowdlogic.learning.teacher import Teacher
 from crowdlogic.registry import ANNOTATOR_MODELS, CLASSIFIERS
-from crowdlogic.rules.audit import RuleAudit
-from crowdlogic.rules.audit_reasons import rule_table
+from crowdlogic.rules.audit import RuleAudit, rule_table
 from crowdlogic.rules.packing import pack_rules, unpack_rules
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.projection.projector import Projector
-from crowdlogic.store.damage import (
+from crowdlogic.store.estimates import SHARPEST, decode_record
+from crowdlogic.store.files import (
+    ANNOTATOR_ARRAYS,
+    RULES,
     InvalidValueError,
+    NamedArrays,
     damage_error,
     reading,
     require,
@@ -45,12 +47,7 @@ from crowdlogic.store.damage import (
     require_numbers,
     require_shape,
 )
-from crowdlogic.store.estimates import SHARPEST
-from crowdlogic.store.files import NamedArrays
-from crowdlogic.store.layout import ANNOTATOR_ARRAYS, RULES
-from crowdlogic.store.options.decode import decode_options
-from crowdlogic.store.options.encode import encode_options, find_difference, find_python_object
-from crowdlogic.store.records import decode_record
+from crowdlogic.store.options import decode_options, encode_options, find_difference, find_python_object
 from crowdlogic.store.runs import CONFUSION, RunRecord, read_run
 
 MODEL_ARRAYS = "model."
@@ -130,7 +127,7 @@ class Run:
 
     def to_sklearn(self) -> Any:
         """The student as a fitted scikit-learn pipeline, in memory; for the linear model."""
-        from crowdlogic.classifiers.scikit_pipeline import make_pipeline
+        from crowdlogic.classifiers.scikit import make_pipeline
 
         return make_pipeline(self.classifier, self.estimate.classes, sequential=self.learned.task.labels.is_sequential)
 

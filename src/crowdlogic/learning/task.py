@@ -11,21 +11,45 @@ import numpy as np
 from crowdlogic.annotators.protocol import AnnotatorModel, Annotators
 from crowdlogic.classifiers.protocol import derive_seed
 from crowdlogic.data.answers import KnownTruths, drawn_at_random
-from crowdlogic.data.chain_beliefs import AnyBeliefs, ChainBeliefs, independent_pairs
+from crowdlogic.data.blocks import Shards, anchor_classes
+from crowdlogic.data.chain_beliefs import AnyBeliefs, ChainBeliefs, answers, independent_pairs
 from crowdlogic.data.corpus import UNKNOWN, Corpus, align
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes, ClassName, merge_classes
-from crowdlogic.engines.shards import Shards, anchor_classes
+from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.errors import CorpusError
 from crowdlogic.learning.posterior import Posterior
-from crowdlogic.learning.scoring import is_scorable
-from crowdlogic.learning.stopping.dev_score import DevScore
-from crowdlogic.learning.stopping.fixed import FixedEpochs
-from crowdlogic.learning.stopping.held_out import HeldOut, HeldOutLikelihood
-from crowdlogic.learning.stopping.protocol import StoppingRule, TrainingLimits
+from crowdlogic.learning.stopping import DevScore, FixedEpochs, HeldOut, HeldOutLikelihood, StoppingRule, TrainingLimits
+from crowdlogic.metrics.scores import accuracy
+from crowdlogic.metrics.spans import span_scores
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import LOG_ZERO
+
+# The one figure that a set of answers is judged by: accuracy for documents, span F1 for BIO tags.
+
+
+def is_scorable(corpus: Corpus) -> bool:
+    """Whether any unit has gold."""
+    return corpus.gold is not None and bool((corpus.gold != UNKNOWN).any())
+
+
+def score(corpus: Corpus, beliefs: AnyBeliefs) -> float:
+    """The share of right answers, or conlleval's F1 of the spans where the classes are span tags."""
+    return score_answers(corpus, answers(beliefs, corpus.offsets))
+
+
+def score_answers(corpus: Corpus, answer: Ints) -> float:
+    """As `score`, for answers."""
+    gold = np.asarray(corpus.gold)
+    if corpus.offsets is not None and is_span_tag_set(corpus.classes):
+        return float(span_scores(gold, answer, corpus.offsets, corpus.classes).f1)
+    return float(accuracy(gold, answer))
+
+
+def score_name(classes: Classes, *, sequential: bool) -> str:
+    """What `score` measures."""
+    return "span F1" if sequential and is_span_tag_set(classes) else "accuracy"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

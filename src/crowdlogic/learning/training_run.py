@@ -15,6 +15,7 @@ from crowdlogic import __version__
 from crowdlogic.annotators.confusion import ConfusionMatrices
 from crowdlogic.annotators.protocol import AnnotatorModel
 from crowdlogic.classifiers.protocol import Arrays
+from crowdlogic.data.blocks import NOTHING, corpus_digest, digest, labels_digest
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import CrowdLogicWarning
 from crowdlogic.learning.epoch import NUMBERS, VIEWS, EpochCallback
@@ -23,20 +24,20 @@ from crowdlogic.learning.saved_run import Run, check_annotator_arrays, read_hist
 from crowdlogic.learning.training import ANNOTATORS, PAIR, TARGETS
 from crowdlogic.registry import CLASSIFIERS, PREDICATES
 from crowdlogic.rules.packing import check_packing, pack_rules, used_functions
-from crowdlogic.store.checkpoints import RunCheckpoint
-from crowdlogic.store.checksums import sha256
-from crowdlogic.store.damage import (
+from crowdlogic.store.checkpoints import RunCheckpoint, claim, lock, release
+from crowdlogic.store.files import (
+    CONFIG,
+    VERSION,
     InvalidValueError,
+    Status,
+    put_json,
     require_distributions,
     require_entry,
     require_floats,
     require_numbers,
+    sha256,
 )
-from crowdlogic.store.digests import NOTHING, corpus_digest, digest, labels_digest
-from crowdlogic.store.files import put_json
-from crowdlogic.store.layout import CONFIG, VERSION, Status
-from crowdlogic.store.locks import claim, lock, release
-from crowdlogic.store.options.encode import encode_options, find_python_object
+from crowdlogic.store.options import encode_options, find_python_object
 from crowdlogic.store.runs import write_run
 
 CHANGEABLE = ("epochs", "patience", "device")

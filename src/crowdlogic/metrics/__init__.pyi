@@ -2,10 +2,10 @@ from crowdlogic.metrics.agreement import Agreement as Agreement
 from crowdlogic.metrics.agreement import fleiss_kappa as fleiss_kappa
 from crowdlogic.metrics.agreement import gwet_ac1 as gwet_ac1
 from crowdlogic.metrics.agreement import krippendorff_alpha as krippendorff_alpha
+from crowdlogic.metrics.agreement import pairwise_agreement as pairwise_agreement
 from crowdlogic.metrics.calibration import brier as brier
 from crowdlogic.metrics.calibration import calibration_error as calibration_error
 from crowdlogic.metrics.calibration import log_loss as log_loss
-from crowdlogic.metrics.pairwise import pairwise_agreement as pairwise_agreement
 from crowdlogic.metrics.scores import Scores as Scores
 from crowdlogic.metrics.scores import accuracy as accuracy
 from crowdlogic.metrics.scores import accuracy_all as accuracy_all

@@ -18,10 +18,11 @@ import numpy as np
 
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import NO_ANSWER
-from crowdlogic.data.names import Classes
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import Classes, Names
 from crowdlogic.data.tagging import Scheme, Spans, parse_tags, tags_to_spans
 from crowdlogic.data.wording import pluralise
-from crowdlogic.errors import DataError
+from crowdlogic.errors import CorpusError, DataError
 from crowdlogic.metrics.calibration import mean_or_nan
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 
@@ -133,3 +134,190 @@ def _type_scores(n_gold: int, n_predicted: int, n_correct: int) -> TypeScores:
         n_predicted=n_predicted,
         n_correct=n_correct,
     )
+
+
+# What each annotator gets wrong in marking entities: left out, wrong bounds, wrong type, or marked for nothing.
+#
+# The three kinds of error are [LNCL]'s (section on the NER data): ignored, boundary and type. Every gold entity of
+# the
+# sequences that an annotator saw falls under exactly one of
+#
+# - correct: marked with these bounds and this type;
+# - boundary: not so, but a span of its type overlaps it;
+# - wrong type: only spans of other types overlap it;
+# - ignored: nothing overlaps it;
+#
+# and a marked span that overlaps no gold entity is spurious. Sequences that an annotator did not see do not count. In
+# a
+# sequence that was seen, a token without a tag of the annotator is outside; a token without gold is outside for both.
+# A sequence that was tagged twice by the same annotator (duplicates kept) counts twice.
+#
+# Axes: i unit, j annotator, s sequence, r annotation (one annotator going through one sequence once), e span.
+#
+# [LNCL] Learning from Noisy Crowd Labels with Logics. ICDE 2023.
+
+
+@dataclass(frozen=True, eq=False)
+class SpanErrors:
+    """Counts for each annotator j, over the sequences that j saw.
+
+    Attributes:
+        annotators: The name of each annotator.
+        n_sequences: How many sequences j went through.
+        n_gold: How many gold entities these hold: correct + boundary + wrong_type + ignored.
+        n_marked: How many spans j marked there.
+        correct: Gold entities marked exactly.
+        boundary: Gold entities whose type was marked, with other bounds.
+        wrong_type: Gold entities that only spans of other types overlap.
+        ignored: Gold entities that nothing overlaps.
+        spurious: Marked spans that overlap no gold entity.
+    """
+
+    annotators: Names
+    n_sequences: Ints
+    n_gold: Ints
+    n_marked: Ints
+    correct: Ints
+    boundary: Ints
+    wrong_type: Ints
+    ignored: Ints
+    spurious: Ints
+
+    def rates(self) -> dict[str, Floats]:
+        """The shares of correct, boundary, wrong_type and ignored among gold entities, of spurious among marked spans.
+
+        NaN where an annotator met no entity, or marked none.
+        """
+        kinds = ("correct", "boundary", "wrong_type", "ignored")
+        return {kind: _share(getattr(self, kind), self.n_gold) for kind in kinds} | {
+            "spurious": _share(self.spurious, self.n_marked)
+        }
+
+    @property
+    def precision(self) -> Floats:
+        """precision[j], the share of the marked spans that are right; 0 for none, as conlleval has it."""
+        return precision_recall_f1(self.correct, self.n_marked, self.n_gold)[0]
+
+    @property
+    def recall(self) -> Floats:
+        """recall[j], the share of the gold entities that were marked exactly; 0 when there were none."""
+        return precision_recall_f1(self.correct, self.n_marked, self.n_gold)[1]
+
+    @property
+    def f1(self) -> Floats:
+        """f1[j], the harmonic mean of precision and recall."""
+        return precision_recall_f1(self.correct, self.n_marked, self.n_gold)[2]
+
+
+@dataclass(frozen=True, eq=False)
+class AnnotatedSequences:
+    """Every annotator's tags for every sequence they saw, one annotation after the other, and the gold.
+
+    Attributes:
+        annotator: annotator[r], who made annotation r.
+        offsets: offsets[r], where annotation r begins.
+        tags: The tags given, NO_ANSWER where a token got none.
+        gold: The gold tags of the same tokens.
+    """
+
+    annotator: Ints
+    offsets: Ints
+    tags: Ints
+    gold: Ints
+
+
+def count_span_errors(labels: CrowdLabels, gold: Ints, *, scheme: Scheme | str = Scheme.conll) -> SpanErrors:
+    """Sort every gold entity that an annotator met by what became of it.
+
+    Args:
+        labels: Tags of sequences.
+        gold: gold[i], over the labels' classes (see `align`), UNKNOWN where it is not known.
+        scheme: How tags are read as spans.
+    """
+    found = collect_annotations(labels, gold)
+    known = parse_tags(labels.classes)
+    true = tags_to_spans(found.gold, found.offsets, known, scheme)
+    marked = tags_to_spans(np.where(found.gold == UNKNOWN, NO_ANSWER, found.tags), found.offsets, known, scheme)
+    correct, right_type, touched, spurious = _classify_spans(true, marked)
+
+    def count(spans: Spans, chosen: Bools) -> Ints:
+        """How many of the chosen spans each annotator has."""
+        annotation = np.searchsorted(found.offsets, spans.start[chosen], side="right") - 1
+        return np.bincount(found.annotator[annotation], minlength=len(labels.annotators))
+
+    return SpanErrors(
+        labels.annotators,
+        n_sequences=np.bincount(found.annotator, minlength=len(labels.annotators)),
+        n_gold=count(true, np.ones(len(true), dtype=bool)),
+        n_marked=count(marked, np.ones(len(marked), dtype=bool)),
+        correct=count(true, correct),
+        boundary=count(true, right_type & ~correct),
+        wrong_type=count(true, touched & ~right_type),
+        ignored=count(true, ~touched),
+        spurious=count(marked, spurious),
+    )
+
+
+def collect_annotations(labels: CrowdLabels, gold: Ints) -> AnnotatedSequences:
+    """Lay the annotators' tags out sequence by sequence."""
+    if labels.offsets is None:
+        raise CorpusError("Entities are marked in sequences, and these labels are of documents.")
+    if len(gold) != labels.n_units:
+        raise CorpusError(
+            f"{pluralise(len(gold), 'gold tag')} for sequences of {pluralise(labels.n_units, 'unit')} in all. Give "
+            f"one for every unit."
+        )
+    item, annotator, annotation_of_label = _number_annotations(labels)
+    length = np.diff(labels.offsets)[item]
+    offsets = np.concatenate([[0], np.cumsum(length)])
+    # unit[t], the unit of labels.items that position t of the laid-out annotations shows
+    unit = np.arange(offsets[-1]) + np.repeat(labels.offsets[item] - offsets[:-1], length)
+    tags = np.full(offsets[-1], NO_ANSWER, dtype=np.int32)
+    tags[offsets[annotation_of_label] + labels.unit - labels.offsets[item[annotation_of_label]]] = labels.label
+    return AnnotatedSequences(annotator, offsets, tags, gold[unit])
+
+
+def _number_annotations(labels: CrowdLabels) -> tuple[Ints, Ints, Ints]:
+    """item[r] and annotator[r] of every annotation, and for every label the annotation it belongs to."""
+    item, annotator, pair_of_label = labels.annotations()
+    # Rows are sorted by unit, then annotator: the copies of one person's tag for one token are neighbours, in the
+    # order of the file, so the c-th copy belongs to that person's c-th annotation.
+    again = np.zeros(labels.n_labels, dtype=bool)
+    again[1:] = (np.diff(labels.unit) == 0) & (np.diff(labels.annotator) == 0)
+    if not again.any():
+        return item, annotator, pair_of_label
+    row = np.arange(labels.n_labels)
+    copy = row - np.maximum.accumulate(np.where(again, 0, row))
+    key = pair_of_label * (copy.max() + 1) + copy
+    found, annotation_of_label = np.unique(key, return_inverse=True)
+    pair = found // (copy.max() + 1)
+    return item[pair], annotator[pair], annotation_of_label
+
+
+def overlaps(one: Spans, other: Spans) -> tuple[Ints, Ints]:
+    """The pairs of spans that share a unit: positions in one, and in the other. Neither side overlaps itself."""
+    first = np.searchsorted(other.end, one.start, side="right")
+    last = np.searchsorted(other.start, one.end, side="left")
+    n = np.maximum(last - first, 0)
+    left = np.repeat(np.arange(len(one)), n)
+    begins = np.cumsum(n) - n  # where the pairs of each span of `one` begin in the result
+    return left, np.repeat(first - begins, n) + np.arange(n.sum())
+
+
+def _classify_spans(true: Spans, marked: Spans) -> tuple[Bools, Bools, Bools, Bools]:
+    """For every true span: marked exactly, met by its own type, met at all; for every marked one: meets nothing."""
+    e, f = overlaps(true, marked)
+    same_type = true.kind[e] == marked.kind[f]
+    exact = same_type & (true.start[e] == marked.start[f]) & (true.end[e] == marked.end[f])
+    correct, right_type, touched = (_mask(e[chosen], len(true)) for chosen in (exact, same_type, slice(None)))
+    return correct, right_type, touched, ~_mask(f, len(marked))
+
+
+def _mask(positions: Ints, size: int) -> Bools:
+    inside = np.zeros(size, dtype=bool)
+    inside[positions] = True
+    return inside
+
+
+def _share(part: Ints, whole: Ints) -> Floats:
+    return np.where(whole > 0, part / np.maximum(whole, 1), np.nan)

@@ -13,8 +13,11 @@ Axes: i unit, j annotator, k class, m true class, n given label, z latent state.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
+from numba.cpython.unsafe import tuple as numba_tuples
 
 UNROLLED = 16
 """Up to this many states, loops are compiled for the number of states."""
@@ -304,3 +307,217 @@ def _add_matches(  # type: ignore[no-untyped-def]
             base += scale * differ[annotator[row], label[row]]
             belief[label[row]] += scale * (agree[annotator[row], label[row]] - differ[annotator[row], label[row]])
     return normalise_in_place(states, belief) + base
+
+
+# The pass of `label_kernels.table_pass` where nothing is special: no weights, no known classes, one prior for all.
+#
+# Most tables are so, and most time is spent here. The beliefs of a unit are a tuple, which the compiler keeps in
+# registers (an array might overlap the counts, so each of its numbers would go through memory), and a label is one
+# code
+# of 16 bits where it fits: annotator * number of labels + label.
+#
+# No module imports this one at its top: numba takes a third of a second to load.
+#
+# Axes: i unit, j annotator, n given label, z latent state.
+
+with_item: Any = numba_tuples.tuple_setitem
+"""with_item(values, z, x): the tuple with x at z."""
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=SAFE_MATH)
+def plain_pass(zeros, starts, cells, table, factors, log_prior, counts, totals, q):  # type: ignore[no-untyped-def]
+    """E-step with a table of log probabilities, and the expected counts of the M-step.
+
+    Args:
+        zeros: A tuple of as many zeros as there are states.
+        starts: starts[i], the first row of unit i; one entry more than there are units.
+        cells: cells[row] = annotator * number of labels + label.
+        table: table[cell, z], log p(label n | state z) of annotator j.
+        factors: exp(table). If a product of them underflows, the unit is computed again with the table.
+        log_prior: log_prior[z].
+        counts: counts[cell, z], increased by the beliefs.
+        totals: totals[z], increased by the beliefs of the units that have labels.
+        q: q[i, z], set to the beliefs; or without rows, if they are not needed.
+
+    Returns:
+        The sum of the log evidence of all units that have labels.
+    """
+    n_states, keep = len(zeros), q.shape[0] > 0
+    prior, spare = np.exp(log_prior), np.empty(n_states)
+    start, total_beliefs = zeros, zeros
+    for z in range(n_states):
+        start = with_item(start, z, prior[z])
+    evidence, product = 0.0, 1.0
+    for i in range(starts.size - 1):
+        begin, end = starts[i], starts[i + 1]
+        belief, total, least = start, 0.0, np.inf
+        if end - begin <= BLOCK:
+            for row in range(begin, end):
+                cell = np.uintp(cells[row])
+                for z in range(n_states):
+                    belief = with_item(belief, z, belief[z] * factors[cell, z])
+            for z in range(n_states):
+                total += belief[z]
+                least = min(least, belief[z])
+        if total > 0.0 and least > SMALLEST:
+            scale = 1.0 / total
+            for z in range(n_states):
+                belief = with_item(belief, z, belief[z] * scale)
+            product *= total if begin < end else 1.0
+            if product < SMALLEST:
+                evidence += np.log(product)
+                product = 1.0
+        else:
+            log_sum = _add_log_rows(begin, end, cells, table, log_prior, spare)
+            evidence += log_sum if begin < end else 0.0
+            for z in range(n_states):
+                belief = with_item(belief, z, spare[z])
+        if keep:
+            for z in range(n_states):
+                q[i, z] = belief[z]
+        if begin == end:
+            continue
+        for z in range(n_states):
+            total_beliefs = with_item(total_beliefs, z, total_beliefs[z] + belief[z])
+        for row in range(begin, end):
+            cell = np.uintp(cells[row])
+            for z in range(n_states):
+                counts[cell, z] += belief[z]
+    for z in range(n_states):
+        totals[z] += total_beliefs[z]
+    return evidence + np.log(product)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _add_log_rows(begin, end, cells, table, log_prior, belief):  # type: ignore[no-untyped-def]
+    """The beliefs of one unit from sums of logs; the log of their sum."""
+    for z in range(belief.size):
+        belief[z] = log_prior[z]
+    for row in range(begin, end):
+        for z in range(belief.size):
+            belief[z] += table[np.uintp(cells[row]), z]
+    return normalise_in_place((), belief)
+
+
+# The compiled pass of GLAD over a table of labels, laid out as in `label_kernels`.
+#
+# No module imports this one at its top: numba takes a third of a second to load.
+#
+# Axes: i unit, j annotator, k class, n given label, z latent state (here a class).
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def ability_pass(  # type: ignore[no-untyped-def]
+    states,
+    n_classes,
+    starts,
+    annotator,
+    label,
+    weight,
+    fixed,
+    times,
+    ability,
+    ease,
+    q,
+    given,
+    pull,
+    curvature,
+    steps,
+    halvings,
+):
+    """One pass of GLAD: the E-step, each unit's new ease, and the sums for the new abilities (`truth.glad_pass`).
+
+    Args:
+        states: As in `label_kernels`; a state is a class here.
+        n_classes: Number of classes.
+        starts: As in `label_kernels.table_pass`.
+        annotator: As in `table_pass`.
+        label: As in `table_pass`.
+        weight: As in `table_pass`.
+        fixed: As in `table_pass`.
+        times: As in `table_pass`.
+        ability: ability[j].
+        ease: ease[i], updated in place.
+        q: As in `table_pass`.
+        given: given[i, k], beliefs to use in place of those of the E-step; or without rows.
+        pull: pull[j], increased.
+        curvature: curvature[j], increased.
+        steps: Number of Newton steps for the ease of a unit.
+        halvings: Maximum number of times that a step is halved which would lower the objective.
+
+    Returns:
+        The sum of the log evidence of all units that have labels.
+    """
+    n_states = n_classes if len(states) == 0 else len(states)
+    keep, known, weighted, replaced = q.shape[0] > 0, fixed.size > 0, weight.size > 0, given.shape[0] > 0
+    belief = np.empty(n_states)
+    log_prior, log_others = -np.log(n_states), np.log(max(n_states - 1, 1))
+    evidence = 0.0
+    for i in range(starts.size - 1):
+        begin, end = starts[i], starts[i + 1]
+        for z in range(n_states):
+            belief[z] = -np.inf if known and fixed[i] >= 0 and z != fixed[i] else log_prior
+        beta = np.exp(ease[i])
+        base = 0.0
+        for row in range(begin, end):
+            scale = weight[row] if weighted else 1.0
+            x = ability[annotator[row]] * beta
+            wrong = -_softplus(x) - log_others
+            base += scale * wrong
+            belief[label[row]] += scale * (-_softplus(-x) - wrong)
+        log_sum = normalise_in_place(states, belief)
+        for z in range(n_states):
+            if replaced:
+                belief[z] = given[i, z]
+            if keep:
+                q[i, z] = belief[z]
+        often = times[i] if times.size else 1.0
+        if begin < end:
+            evidence += often * (log_sum + base)
+        lift, curve = 0.0, 0.0
+        for row in range(begin, end):
+            scale = weight[row] if weighted else 1.0
+            alpha = ability[annotator[row]]
+            lift += scale * (belief[label[row]] - 0.5) * alpha
+            curve += scale * _bound_curvature(alpha * beta) * alpha**2
+        ease[i] = _update_ease(lift, curve, ease[i], steps, halvings)
+        beta = np.exp(ease[i])
+        for row in range(begin, end):
+            scale = often * (weight[row] if weighted else 1.0)
+            j = annotator[row]
+            pull[j] += scale * (belief[label[row]] - 0.5) * beta
+            curvature[j] += 2.0 * scale * _bound_curvature(ability[j] * beta) * beta**2
+    return evidence
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _softplus(x):  # type: ignore[no-untyped-def]
+    """log(1 + e^x), without overflow."""
+    return max(x, 0.0) + np.log1p(np.exp(-abs(x)))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _bound_curvature(x):  # type: ignore[no-untyped-def]
+    """tanh(x / 2) / (4 x), the curvature of the parabola that bounds log sigmoid from below at x."""
+    if abs(x) < 1e-6:
+        return 0.125
+    shrunk = np.exp(-abs(x))
+    return (1.0 - shrunk) / (1.0 + shrunk) / (4.0 * abs(x))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _update_ease(lift, curve, ease, steps, halvings):  # type: ignore[no-untyped-def]
+    """Newton steps from b = ease that maximise lift e^b - curve e^(2b) - (b - 1)^2 / 2; none may lower it."""
+    for _ in range(steps):
+        beta = np.exp(ease)
+        slope = lift * beta - 2.0 * curve * beta**2 - (ease - 1.0)
+        bend = max(4.0 * curve * beta**2 - lift * beta + 1.0, 1.0)
+        move = min(max(slope / bend, -1.0), 1.0)
+        before = lift * beta - curve * beta**2 - 0.5 * (ease - 1.0) ** 2
+        for _ in range(halvings):
+            beta = np.exp(ease + move)
+            if lift * beta - curve * beta**2 - 0.5 * (ease + move - 1.0) ** 2 >= before:
+                ease += move
+                break
+            move /= 2.0
+    return ease

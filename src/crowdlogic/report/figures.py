@@ -21,11 +21,8 @@ from markupsafe import Markup
 
 from crowdlogic.data.files import write_bytes
 from crowdlogic.errors import CrowdLogicError
+from crowdlogic.report.charts import DASHES, LETTER, LIGHT, PLOT_CSS, Plot, embed_json, resolve_variables, tag, text
 from crowdlogic.report.page import load_pages
-from crowdlogic.report.plain_text import embed_json
-from crowdlogic.report.plots.charts import DASHES
-from crowdlogic.report.plots.colours import LIGHT, PLOT_CSS, resolve_variables
-from crowdlogic.report.plots.elements import LETTER, Plot, tag, text
 from crowdlogic.report.report import Report
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")

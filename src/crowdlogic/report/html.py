@@ -9,25 +9,79 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, PrefixLoader, StrictUndefined
-from markupsafe import Markup
+from jinja2 import DictLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
+from markupsafe import Markup, escape
 
+from crowdlogic.report.charts import (
+    DARK,
+    LIGHT,
+    LONGEST,
+    PLOT_CSS,
+    css_variables,
+    embed_json,
+    format_number,
+    format_percent,
+    shorten,
+    show_place,
+    tag,
+)
 from crowdlogic.report.findings import Quantity, TaskKind
-from crowdlogic.report.glossary import gloss
 from crowdlogic.report.page import Highlights, Page, load_pages
-from crowdlogic.report.plain_text import LONGEST, embed_json, shorten, show_place
-from crowdlogic.report.plots.colours import DARK, LIGHT, PLOT_CSS, css_variables
-from crowdlogic.report.plots.elements import tag
-from crowdlogic.report.plots.scales import format_number, format_percent
 from crowdlogic.report.report import Report
 
-TEMPLATE, SCRIPT = "template.html.j2", "script.js"
-"""Files of a page's package."""
+# Words of the field that a report cannot do without, each with a short explanation, shown on hover or tap.
+
+GLOSSARY = {
+    "Krippendorff's alpha": "How far annotators agree: 0 is what guessing would give, 1 is full agreement.",
+    "majority vote": "The label that most annotators gave to an item.",
+    "calibration error": "How far stated confidences are from how often the answers are really right.",
+    "confidence": "The probability that an answer is right, as far as the labels tell.",
+    "reliability": "The expected share of an annotator's labels that are right; for spans, the F1 of whole spans.",
+    "skill": "How much better than guessing an annotator is: 100% is always right, 0% no better than guessing.",
+    "span F1": "How many true spans were found and how few were invented, in one figure: 100% is best.",
+    "by gold": "Checked against answers that are known to be true.",
+    "gold": "Answers that are known to be true, from an expert or a check.",
+    "held-out": "Labels that the model was not shown while learning, to see how well it predicts them.",
+    "epochs": "Rounds in which the model goes once over all items.",
+    "epoch": "A round in which the model goes once over all items.",
+    "dev items": "Items with known answers that only decide when to stop learning.",
+    "classifier": "The part that learns from the texts themselves, and can answer new ones.",
+    "converged": "The answers no longer changed from one step to the next.",
+    "loss": "How far what the model says is from what it should say: 0 is best.",
+    "confusion matrices": "Tables of which label an annotator gave where another was true.",
+    "anchors": "Items whose true label is known and given along.",
+}
+"""Term -> explanation. Where one term holds another, the longer one comes first."""
+
+TERMS = re.compile("|".join(rf"\b{re.escape(term)}\b" for term in sorted(GLOSSARY, key=len, reverse=True)))
+
+
+def gloss(text: str) -> Markup:
+    """Text as HTML, in which the first occurrence of each term carries its explanation."""
+    parts, at, seen = [], 0, set[str]()
+    for found in TERMS.finditer(text):
+        term = found.group()
+        if term not in seen:
+            seen.add(term)
+            parts += [escape(text[at : found.start()]), _explained(term)]
+            at = found.end()
+    return Markup("").join([*parts, escape(text[at:])])
+
+
+def _explained(term: str) -> Markup:
+    note = Markup('<span class="gloss" role="tooltip">{}</span>').format(GLOSSARY[term])
+    return Markup('<span class="term" tabindex="0">{}{}</span>').format(term, note)
+
+
+TEMPLATE = "template.html.j2"
+"""Name of a page's template below the page's name."""
 PAGE_SCRIPTS = "/* the scripts of the pages */"
 """Where report.js takes in the scripts of the pages."""
 MARKERS = {"act": ("▲", "Act"), "look": ("◆", "Look"), "know": ("●", "Know")}
@@ -39,7 +93,7 @@ def to_html(report: Report) -> str:
     pages = {name: page for name, page in load_pages().items() if name in report.pages}
     data = {name: page.script_data(report.pages[name]) for name, page in pages.items()}
     style, theme, script = stylesheet(), _read("theme.js"), page_script(pages)
-    environment = _environment(tuple((name, page.package) for name, page in pages.items()))
+    environment = _environment(tuple((name, page.module) for name, page in pages.items()))
     return environment.get_template("report/report.html.j2").render(
         report=report,
         pages=pages,
@@ -85,13 +139,19 @@ def stylesheet() -> str:
 
 def page_script(pages: Mapping[str, Page[Any]]) -> str:
     """The script of the report, with those of its pages, each in a block of its own with the page's data."""
-    sources = {name: files(page.package) / SCRIPT for name, page in pages.items()}
+    sources = {name: beside_module(page.module, ".js") for name, page in pages.items()}
     blocks = [
         f"{{\nconst pageName = {name!r}, data = everyData[pageName];\n{source.read_text(encoding='utf-8')}}}\n"
         for name, source in sources.items()
         if source.is_file()
     ]
     return _read("report.js").replace(PAGE_SCRIPTS, "".join(blocks))
+
+
+def beside_module(module: str, suffix: str) -> Traversable:
+    """Return the file next to a module that has its name and this suffix."""
+    package, _, name = module.rpartition(".")
+    return files(package) / f"{name}{suffix}"
 
 
 def _hash(source: str) -> str:
@@ -104,9 +164,10 @@ def _read(name: str) -> str:
 
 
 @cache
-def _environment(packages: tuple[tuple[str, str], ...]) -> Environment:
-    """Templates by package: report/... for the frame, <page>/template.html.j2 for each page (name, package)."""
-    loaders = {name: PackageLoader(package, "") for name, package in packages}
+def _environment(pages: tuple[tuple[str, str], ...]) -> Environment:
+    """Return the templates: report/... for the frame, and <page>/template.html.j2 for each page (name, module)."""
+    sources = {name: beside_module(module, ".html.j2").read_text(encoding="utf-8") for name, module in pages}
+    loaders = {name: DictLoader({"template.html.j2": source}) for name, source in sources.items()}
     environment = Environment(
         loader=PrefixLoader({**loaders, "report": PackageLoader("crowdlogic.report", "templates")}),
         autoescape=True,

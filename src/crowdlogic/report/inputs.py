@@ -7,23 +7,26 @@ Axes: i unit, j annotator, k class.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from crowdlogic.confidence.annotator_verdicts import AnnotatorVerdicts, judge_annotators
 from crowdlogic.data.answers import Answers
 from crowdlogic.data.corpus import UNKNOWN, Corpus, align
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.data.names import Classes, as_text, find
 from crowdlogic.data.tagging import is_span_tag_set
-from crowdlogic.errors import DataError, did_you_mean
+from crowdlogic.errors import DataError, OptionError, did_you_mean
 from crowdlogic.numerics.arrays import Bools, Ints
 from crowdlogic.report.findings import TaskKind
 from crowdlogic.store.runs import RunRecord
+from crowdlogic.truth.comparison import MethodResult
 
 VALUE_LENGTH = 200
 """A setting's value is cut at this many characters: a table of transitions is one of them."""
@@ -231,3 +234,140 @@ def gold_codes(gold: Answers, estimate: Estimate, classes: Classes) -> Ints:
     within = np.arange(len(codes)) - np.repeat(gold.offsets[:-1], lengths)
     found[(estimate.offsets[np.repeat(where, lengths)[kept]] + within[kept])] = codes[kept]
     return found
+
+
+# Evidence as a report shows it: why a unit got its answer, in bits for the answer against its strongest rival.
+#
+# It is plain data, passed to `make_report` (see docs/decisions/0006): a report of votes alone needs neither
+# a classifier nor rules.
+
+
+class EvidenceSource(StrEnum):
+    """Where evidence comes from."""
+
+    classifier = "classifier"
+    annotator = "annotator"
+    neighbours = "neighbours"
+    rule = "rule"
+    transitions = "transitions"
+    rest = "rest"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvidenceTerm:
+    """What one source contributes.
+
+    Attributes:
+        source: Which kind of source.
+        name: The annotator, or the rule as text; empty for the others.
+        said: The label given, for an annotator; None for the others.
+        bits: Evidence for the answer against its rival: one bit more doubles the odds. None where it is infinite.
+    """
+
+    source: EvidenceSource
+    name: str = ""
+    said: str | None = None
+    bits: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerEvidence:
+    """Why a unit got its answer.
+
+    Attributes:
+        token: Which token of the sentence, from 0; None for documents.
+        answer: The answer.
+        rival: The class that comes next.
+        crowd: The classifier, every label and, where tags form chains, the other tokens of the sentence: these add up
+            to crowd_bits exactly.
+        crowd_bits: The log2 odds under classifier and crowd (q_a); None where infinite.
+        rules: What the rules add to their starting point: crowd_bits, or the classifier's bits.
+        from_classifier: Whether the rules start from the classifier alone.
+        rules_bits: The log2 odds with the rules (q_b); None without rules, or where infinite.
+        k: The weight of q_b in the answer.
+        bits: The log2 odds of the answer as its confidence states them (q_f and doubt); None where infinite.
+        is_exact: Whether the rules' terms add up by themselves; else each is what is lost without its rule.
+    """
+
+    token: int | None
+    answer: str
+    rival: str
+    crowd: tuple[EvidenceTerm, ...]
+    crowd_bits: float | None
+    rules: tuple[EvidenceTerm, ...]
+    from_classifier: bool
+    rules_bits: float | None
+    k: float
+    bits: float | None
+    is_exact: bool
+
+
+Explain = Callable[[Ints], Sequence[AnswerEvidence | None]]
+"""The evidence for each of some units, None where there is none. A report calls it once, with all units it shows."""
+
+
+def explain_nothing(units: Ints) -> list[AnswerEvidence | None]:
+    """No evidence."""
+    return [None] * len(units)
+
+
+# What the pages of one report are computed from.
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportLimits:
+    """How long the tables of a report may be; what is left out is counted.
+
+    Attributes:
+        items: Items in doubt, and likely mistakes in the gold.
+        annotators: Rows of annotators.
+        rules: Rows of rules.
+        text: Characters of a text.
+    """
+
+    items: int = 500
+    annotators: int = 200
+    rules: int = 200
+    text: int = 600
+
+    def __post_init__(self) -> None:
+        for name, least in (("items", 0), ("annotators", 0), ("rules", 0), ("text", 1)):
+            if getattr(self, name) < least:
+                raise OptionError(f"{name}: {getattr(self, name)} is not valid. Give {least} or more.")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Context:
+    """What the pages of one report are computed from.
+
+    Attributes:
+        inputs: Labels, beliefs, items, gold and run.
+        limits: How long tables may be.
+        compared: Results of other methods on the same labels.
+        seed: Random seed of bootstrap intervals.
+        evidence: Why units got their answers, by unit, for those that some page shows.
+    """
+
+    inputs: ReportInputs
+    limits: ReportLimits = field(default_factory=ReportLimits)
+    compared: Sequence[MethodResult] = ()
+    seed: int = 0
+    evidence: Mapping[int, AnswerEvidence | None] = field(default_factory=dict)
+    _results: dict[Callable[[Any], Any], Any] = field(default_factory=dict, repr=False)
+
+    def once(self, compute: Callable[[Context], T]) -> T:
+        """The result of a function of this context, computed on first use: for what several pages need."""
+        if compute not in self._results:
+            self._results[compute] = compute(self)
+        return cast("T", self._results[compute])
+
+
+# The verdicts on annotators, which several pages need.
+
+
+def annotator_verdicts(context: Context) -> AnnotatorVerdicts:
+    """Judge every annotator, mistakes in spans by gold where there is any; `context.once(annotator_verdicts)`."""
+    inputs = context.inputs
+    return judge_annotators(inputs.labels, inputs.estimate, gold=inputs.gold if inputs.known.any() else None)

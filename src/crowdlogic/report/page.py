@@ -21,9 +21,9 @@ import numpy as np
 
 from crowdlogic.numerics.arrays import Ints
 from crowdlogic.registry import PAGES
-from crowdlogic.report.context import Context
+from crowdlogic.report.charts import Plot
 from crowdlogic.report.findings import PageFindings, TaskKind
-from crowdlogic.report.plots.elements import Plot
+from crowdlogic.report.inputs import Context
 
 F = TypeVar("F", bound=PageFindings)
 
@@ -66,7 +66,7 @@ class Page(Generic[F]):
 
     Attributes:
         title: Its title, also in the navigation.
-        package: The package that holds template.html.j2 and, if any, script.js.
+        module: The page's module; its template and, if any, its script lie beside it (rules.html.j2, labels.js).
         compute: Its findings; None where there is nothing to say, and then the page is left out.
         draw: Its plots, in named groups for the template.
         evidence_units: The units whose evidence it shows; `Context.evidence` has it when `compute` is called.
@@ -75,7 +75,7 @@ class Page(Generic[F]):
     """
 
     title: str
-    package: str
+    module: str
     compute: Callable[[Context], F | None]
     draw: Callable[[F, TaskKind], Mapping[str, Sequence[Plot]]]
     evidence_units: Callable[[Context], Ints] = needs_no_evidence

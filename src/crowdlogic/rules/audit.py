@@ -9,21 +9,121 @@ that the crowd contradicts is named.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
+import polars as pl
 
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import Beliefs
-from crowdlogic.data.wording import pluralise
-from crowdlogic.errors import OptionError
+from crowdlogic.data.wording import percent, pluralise
+from crowdlogic.errors import OptionError, require_kind
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import safe_log
-from crowdlogic.rules.blocks import Predictions
-from crowdlogic.rules.grounding import GroundRules
+from crowdlogic.rules.blocks import Block, DistanceTable, Predictions, distances, tabulate
+from crowdlogic.rules.grounding import GroundRule, GroundRules
 from crowdlogic.rules.projection.projector import Predict, Projector
-from crowdlogic.rules.weights import RuleExpectation, rule_expectation
+from crowdlogic.rules.syntax import RuleSet
+
+# Weights from beliefs: how often a rule holds where it applies ("lightweight sample statistics").
+#
+# confidence = 1 - (expected distance to satisfaction) / (expected truth of the body), units taken as independent. For
+# a
+# rule without a body, every grounding counts as one where it applies.
+#
+# Axes: l rule, g grounding, i unit, k class.
+
+
+@dataclass(frozen=True, eq=False)
+class RuleExpectation:
+    """Expected violation and application of each row of a rule under beliefs.
+
+    Attributes:
+        unit: unit[g], the first unit of the row.
+        violated: violated[g], the expected distance to satisfaction.
+        applies: applies[g], the expected truth of the body.
+    """
+
+    unit: Ints
+    violated: Floats
+    applies: Floats
+
+    @property
+    def confidence(self) -> float:
+        """How far the rule holds where it applies; NaN where it never does."""
+        applies = float(self.applies.sum())
+        return 1.0 - float(self.violated.sum()) / applies if applies > 0 else float("nan")
+
+
+def rule_expectation(rule: GroundRule, beliefs: Beliefs, predictions: Predictions | None = None) -> RuleExpectation:
+    """The expected violation and application of every row of a rule under beliefs."""
+    answers = predictions or Predictions()
+    parts = [
+        (
+            block.first,
+            _expectation(block, distances(block, answers), beliefs),
+            _expectation(block, tabulate(block.applies, answers), beliefs),
+        )
+        for block in rule.blocks
+    ]
+    if not parts:
+        return RuleExpectation(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
+    unit, violated, applies = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return RuleExpectation(unit, violated, applies)
+
+
+def _expectation(block: Block, found: DistanceTable, beliefs: Beliefs) -> Floats:
+    """The expectation of a table under the beliefs of each row's units."""
+    size = beliefs.shape[1]
+    ours = beliefs[block.first]
+    if block.second is None:
+        return _row_expectation(found, ours)
+    theirs = beliefs[block.second]
+    if found.which is None:  # one table for all rows: q' T q as a matrix product
+        return np.asarray(((ours @ found.table.reshape(size, size)) * theirs).sum(axis=1))
+    joint = (ours[:, :, None] * theirs[:, None, :]).reshape(len(ours), -1)
+    return _row_expectation(found, joint)
+
+
+def _row_expectation(found: DistanceTable, weight: Floats) -> Floats:
+    if found.which is None:
+        return np.asarray(weight @ found.table[0])
+    return np.asarray((weight * found.table[found.which]).sum(axis=1))
+
+
+def estimate_weights(
+    ground: GroundRules, beliefs: Beliefs, *, predictions: Predictions | None = None, smoothing: float = 1.0
+) -> RuleSet:
+    """The same rules with weights in [0, 1] from beliefs; hard rules stay hard.
+
+    Args:
+        ground: The rules, grounded over the units of the beliefs.
+        beliefs: q[i, k]: a majority vote, or a posterior.
+        predictions: What the classifier says, where rules ask.
+        smoothing: Applications that are added half held, half violated, so that a rule that was seen twice is not
+            trusted fully.
+    """
+    require_kind(ground, GroundRules, "estimate_weights", "Ground the rules first: Projector(rules=...).ground(...).")
+    if beliefs.shape != (ground.corpus.n_units, len(ground.classes)):
+        raise OptionError(
+            f"beliefs have the shape {beliefs.shape}; the grounded rules need "
+            f"{(ground.corpus.n_units, len(ground.classes))}."
+        )
+    found = []
+    for rule in ground.rules:
+        if rule.rule.weight is None:
+            found.append(rule.rule)
+            continue
+        seen = rule_expectation(rule, beliefs, predictions)
+        applies, violated = float(seen.applies.sum()), float(seen.violated.sum())
+        total = applies + smoothing
+        weight = 1.0 - (violated + smoothing / 2) / total if total > 0 else rule.rule.weight
+        found.append(replace(rule.rule, weight=round(max(0.0, min(1.0, weight)), 6)))
+    return RuleSet(tuple(found))
+
 
 EVEN = 0.5
 """A rule that holds less often than not where it applies is contradicted."""
@@ -265,3 +365,119 @@ def _is_one_sided(right: int, wrong: int) -> bool:
     from scipy.stats import binomtest  # takes half a second to import, and is seldom needed
 
     return bool(binomtest(right, right + wrong).pvalue < LEVEL)
+
+
+# The verdict on a rule in a sentence, the same in the report, in `rules audit` and in Python: what to do, and why.
+
+STANDARD_ERRORS = 2.0
+"""Gold is against a rule whose wrong changes outnumber the right ones by more than this many standard errors."""
+AGAINST, RATHER_AGAINST = "against", "rather against"
+TRAINING = "classifier and crowd"
+"""Whose answers the audit of a training is about."""
+CAUTION = "Look at what it changes before you"
+
+GoldCounts = tuple[int | None, int | None]
+"""How many changes are right by gold, and how many wrong; None without gold."""
+
+
+def gold_counts(one: RuleAudit, pushed: GoldCounts) -> GoldCounts:
+    """By the audit of the rule alone where that knew gold, else by what it pushed most among all rules' changes."""
+    return pushed if one.flipped_right is None else (one.flipped_right, one.flipped_wrong)
+
+
+def gold_verdict(counts: GoldCounts) -> str | None:
+    """Against, where significantly more changes are wrong than right; rather against, where more are; else None."""
+    right, wrong = counts
+    if right is None or wrong is None or wrong <= right:
+        return None
+    return AGAINST if wrong - right > STANDARD_ERRORS * math.sqrt(wrong + right) else RATHER_AGAINST
+
+
+def explain_verdict(one: RuleAudit, pushed: GoldCounts = (None, None), *, answers_of: str = TRAINING) -> str:
+    """Whether to keep the rule, and why.
+
+    Args:
+        one: The audit.
+        pushed: Of the changes by all rules together that it pushed most, how many are right by gold, and wrong.
+        answers_of: Whose answers without rules were audited, since the same rule changes others of another method.
+    """
+    if not one.groundings:
+        return "It says nothing here: no item meets its conditions. Check its words, or leave it out."
+    if np.isnan(one.satisfaction):
+        return "It never applies here: the crowd nowhere believes its conditions. Nothing speaks for or against it."
+    chance = "" if np.isnan(one.chance) else f" ({percent(one.chance)} by chance)"
+    holds = f"it holds in {percent(one.satisfaction)} of the cases where it applies{chance}"
+    advice, caution = _advice(one, gold_verdict(gold_counts(one, pushed)))
+    return f"{advice}: {holds}, and {_describe_changes(one, pushed, answers_of)}.{caution}"
+
+
+def _advice(one: RuleAudit, gold: str | None) -> tuple[str, str]:
+    """What to do about a rule, and what to look at first."""
+    helps = one.verdict is Verdict.helps
+    if one.verdict is Verdict.contradicts:
+        return "Drop it, or correct it", ""
+    if gold == AGAINST or (gold and helps):
+        who = "Gold speaks" if gold == AGAINST else "Gold rather speaks"
+        return f"{who} against it{', though the crowd agrees' if helps else ''}", f" {CAUTION} keep it."
+    if helps:
+        return "Keep it", ""
+    return _why_neutral(one), f" {CAUTION} rely on it." * bool(one.flipped)
+
+
+def _why_neutral(one: RuleAudit) -> str:
+    """Why a rule is neither helpful nor contradicted: it has no weight, changes nothing, or has too few cases."""
+    if weight_of(one) == 0.0:
+        return (
+            f"Its weight is 0, so it changes nothing{', though the crowd agrees with it' if one.low > EVEN else ''} "
+            f"(a learnt weight is 0 where a rule does not help to foretell labels that were held out)"
+        )
+    if one.low > EVEN:
+        return "The crowd agrees with it, and is so sure already that it makes no difference here"
+    if one.high < EVEN:
+        return "It holds less often than not, but far more often than by chance"
+    cases = pluralise(max(round(one.applications), 1), "case")
+    return f"Its {cases} cannot tell whether the crowd agrees (with {percent(one.low)} to {percent(one.high)} of such)"
+
+
+def weight_of(one: RuleAudit) -> float | None:
+    """The weight of an audited rule; None for a hard rule."""
+    head, colon, _ = one.rule.partition(":")
+    try:
+        return float(head) if colon else None
+    except ValueError:  # a colon inside of a hard rule
+        return None
+
+
+def rule_table(audits: Sequence[RuleAudit]) -> pl.DataFrame:
+    """A row for each rule: the verdict, why in a sentence, and the figures that it rests on.
+
+    Columns: rule; verdict: helps, neutral, or contradicts the crowd; touched, how many units it speaks of; holds, the
+    share of the cases where it applies in which it holds by the crowd's beliefs, with its interval from low to high;
+    changes, how many answers it changes on its own; made_right and made_wrong of these, by gold; reason.
+    """
+    columns = {
+        "rule": pl.Series([one.rule for one in audits], dtype=pl.String),
+        "verdict": pl.Series([str(one.verdict) for one in audits], dtype=pl.String),
+        "touched": pl.Series([one.units for one in audits], dtype=pl.Int64),
+        "holds": pl.Series([one.satisfaction for one in audits], dtype=pl.Float64),
+        "low": pl.Series([one.low for one in audits], dtype=pl.Float64),
+        "high": pl.Series([one.high for one in audits], dtype=pl.Float64),
+        "changes": pl.Series([one.flipped for one in audits], dtype=pl.Int64),
+        "made_right": pl.Series([one.flipped_right for one in audits], dtype=pl.Int64),
+        "made_wrong": pl.Series([one.flipped_wrong for one in audits], dtype=pl.Int64),
+        "reason": pl.Series([explain_verdict(one) for one in audits], dtype=pl.String),
+    }
+    return pl.DataFrame(columns)
+
+
+def _describe_changes(one: RuleAudit, pushed: GoldCounts, answers_of: str) -> str:
+    if not one.flipped:
+        return f"by itself it would change no answer of {answers_of}"
+    text = f"by itself it would change {pluralise(one.flipped, 'answer')} of {answers_of}"
+    right, wrong = gold_counts(one, pushed)
+    if right is None or wrong is None or not right + wrong:
+        return text
+    if one.flipped_right is None:
+        text = f"{text}. Among the answers that changed, those that it pushed most"
+        return f"{text} are right by gold in {pluralise(right, 'case')} and were right before in {wrong:,}"
+    return f"{text}: by gold {right:,} from wrong to right and {wrong:,} from right to wrong"

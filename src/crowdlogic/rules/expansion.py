@@ -10,16 +10,17 @@ of other atoms (Contains(S, $WORDS)) they do where several constants hold at onc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from math import prod
 
 from crowdlogic.data.names import Classes
-from crowdlogic.errors import did_you_mean
+from crowdlogic.data.tagging import BEGIN, END, INSIDE, SINGLE, is_span_tag_set, parse_tags
+from crowdlogic.errors import did_you_mean, name_list
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.rules.places import rule_error
-from crowdlogic.rules.rule_sets import write_rule_set
+from crowdlogic.rules.predicates import Vocabulary
+from crowdlogic.rules.predicates.definition import Kind, Predicate, Role
 from crowdlogic.rules.syntax import (
     UNEQUAL,
     ArithmeticRule,
@@ -32,7 +33,103 @@ from crowdlogic.rules.syntax import (
     Rule,
     RuleSet,
     Summand,
+    Term,
+    Variable,
+    quote,
+    rule_error,
 )
+
+# Ready-made rule sets, as text: what they produce are ordinary rules that anyone could have written.
+#
+# - bio: an I- tag follows a B- or I- tag of its type, and never begins a sequence.
+# - bioes: the same for B-, I-, E- and S- tags (or B-, I-, L- and U-), in both directions.
+# - contrast('but'): in "A but B", the clause B decides.
+
+
+def write_rule_set(ready: IncludedSet, classes: Classes | None) -> str:
+    """The rules of a ready-made set as text, a rule a line.
+
+    Args:
+        ready: Which set, with its arguments and weight.
+        classes: The classes of the task; bio and bioes take the types from them when none are named.
+    """
+    if ready.name not in MAKERS:
+        known = ", ".join(MAKERS)
+        raise rule_error(
+            ready.place,
+            f"there is no ready-made rule set {ready.name!r}.{did_you_mean(ready.name, [*MAKERS])} Known: {known}.",
+        )
+    front, back = ("", " .") if ready.weight is None else (f"{ready.weight!r}: ", "")
+    return "".join(f"{front}{rule}{back}\n" for rule in MAKERS[ready.name](ready, classes))
+
+
+def _bio(ready: IncludedSet, classes: Classes | None) -> Iterable[str]:
+    for tags in _types(ready, classes, ("B-", "I-")):
+        if INSIDE in tags:
+            yield _follows(tags, INSIDE)
+            yield f"First(T) -> !{_label('T', tags[INSIDE])}"
+
+
+def _bioes(ready: IncludedSet, classes: Classes | None) -> Iterable[str]:
+    for tags in _types(ready, classes, ("B-", "I-", "E-", "S-")):
+        for inner in (INSIDE, END):
+            if inner in tags:
+                yield _follows(tags, inner)
+                yield f"First(T) -> !{_label('T', tags[inner])}"
+        for opened in (BEGIN, INSIDE):
+            if opened in tags and END in tags:
+                onward = _any_label("T", [tags[prefix] for prefix in (INSIDE, END) if prefix in tags])
+                yield f"{_label('P', tags[opened])} & Previous(T, P) -> {onward}"
+                yield f"Last(T) -> !{_label('T', tags[opened])}"
+
+
+def _contrast(ready: IncludedSet, _: Classes | None) -> Iterable[str]:
+    if len(ready.arguments) != 1:
+        raise rule_error(ready.place, "contrast needs one word, such as contrast('but').")
+    yield f"Label(S, C) & After(S, {Constant(ready.arguments[0], ready.place)}, B) -> Predicted(B, C)"
+
+
+MAKERS: dict[str, Callable[[IncludedSet, Classes | None], Iterable[str]]] = {
+    "bio": _bio,
+    "bioes": _bioes,
+    "contrast": _contrast,
+}
+
+
+def _types(ready: IncludedSet, classes: Classes | None, prefixes: Sequence[str]) -> Iterable[dict[int, str]]:
+    """For each type, its tag by prefix."""
+    if ready.arguments:
+        classes = ("O", *(f"{prefix}{kind}" for kind in ready.arguments for prefix in prefixes))
+    if classes is None:
+        raise rule_error(
+            ready.place, f"{ready.name} needs the entity types: write {ready.name}('PER', 'ORG'), or give the labels."
+        )
+    if not is_span_tag_set(classes):
+        raise rule_error(
+            ready.place, f"{ready.name} needs span tags such as B-PER and O; the classes are {name_list(classes)}."
+        )
+    tags = parse_tags(classes)
+    wanted = (BEGIN, INSIDE) if len(prefixes) == 2 else (BEGIN, INSIDE, END, SINGLE)
+    for kind in range(len(tags.types)):
+        yield {
+            int(prefix): str(name)
+            for name, prefix, its_kind in zip(tags.classes, tags.prefix, tags.kind, strict=True)
+            if its_kind == kind and prefix in wanted
+        }
+
+
+def _follows(tags: dict[int, str], inner: int) -> str:
+    before = _any_label("P", [tags[prefix] for prefix in (BEGIN, INSIDE) if prefix in tags])
+    return f"{_label('T', tags[inner])} & Previous(T, P) -> {before}"
+
+
+def _any_label(variable: str, tags: Sequence[str]) -> str:
+    return " | ".join(_label(variable, tag) for tag in tags)
+
+
+def _label(variable: str, tag: str) -> str:
+    return f"Label({variable}, {quote(tag)})"
+
 
 Groups = Mapping[str, tuple[Constant, ...]]
 
@@ -129,3 +226,134 @@ def _group_members(name: GroupName, groups: Groups) -> tuple[Constant, ...]:
             name.place, f"there is no group {name}.{did_you_mean(str(name), [f'${known}' for known in groups])}"
         )
     return tuple(replace(member, place=name.place) for member in groups[name.name])
+
+
+# What each variable of a rule stands for: a unit, a class, a derived text or a name; and which atoms bind it.
+#
+# Everything here looks at one rule alone, without data.
+
+
+def find_predicate(atom: Atom, vocabulary: Vocabulary) -> Predicate:
+    """The predicate of an atom that was checked before."""
+    found = vocabulary.find(atom.predicate)
+    return (
+        found
+        if found is not None
+        else Predicate(name=atom.predicate, kinds=(Kind.name,) * len(atom.terms), role=Role.table)
+    )
+
+
+def variable_kinds(rule: Rule, vocabulary: Vocabulary) -> dict[str, Kind]:
+    """What each variable stands for. A place that takes several kinds leaves it to the variable's other places."""
+    seen: dict[str, set[Kind]] = {}
+    for atom in rule.atoms:
+        if atom.is_comparison:
+            continue
+        for term, kind in zip(atom.terms, find_predicate(atom, vocabulary).kinds, strict=False):
+            if isinstance(term, Variable):
+                seen.setdefault(term.name, set()).add(kind)
+    return _unify_compared({name: _most_specific(kinds) for name, kinds in seen.items()}, rule)
+
+
+def _unify_compared(kinds: dict[str, Kind], rule: Rule) -> dict[str, Kind]:
+    """What is compared with a unit or a class is one, too, unless something else is known of it."""
+    compared = [
+        (left.name, right.name)
+        for left, right in (atom.terms for atom in rule.atoms if atom.is_comparison)
+        if isinstance(left, Variable) and isinstance(right, Variable)
+    ]
+    for _ in compared:  # as many rounds as the longest possible chain of comparisons
+        for one, other in (*compared, *((right, left) for left, right in compared)):
+            if kinds.get(one) is Kind.name and kinds.get(other) in (Kind.unit, Kind.label):
+                kinds[one] = kinds[other]
+    return kinds
+
+
+def _most_specific(kinds: set[Kind]) -> Kind:
+    for kind in (Kind.label, Kind.text, Kind.unit):
+        if kind in kinds:
+            return kind
+    return Kind.unit if Kind.readable in kinds else Kind.name
+
+
+def asked_word(atom: Atom, vocabulary: Vocabulary) -> Variable | None:
+    """The variable in the place of a quoted word, as in Contains(S, W) where a table gives W; None without one."""
+    if atom.is_comparison:
+        return None
+    places = zip(atom.terms, find_predicate(atom, vocabulary).kinds, strict=False)
+    return next((term for term, kind in places if kind is Kind.word and isinstance(term, Variable)), None)
+
+
+def takes_words(predicate: Predicate) -> bool:
+    """Whether the quoted word of a predicate may be a variable that a table gives: a truth of one text and one word."""
+    return predicate.kinds == (Kind.readable, Kind.word)
+
+
+def is_given(name: str, rule: Rule, vocabulary: Vocabulary) -> bool:
+    """Whether a table of facts in the body gives a variable."""
+    return any(
+        isinstance(term, Variable) and term.name == name
+        for atom in binding_atoms(rule)
+        if has_role(atom, Role.table, vocabulary)
+        for term in atom.terms
+    )
+
+
+def generates(atom: Atom, vocabulary: Vocabulary) -> bool:
+    """Whether an atom lists what makes it true, so that it can bind variables by itself."""
+    return not atom.is_comparison and find_predicate(atom, vocabulary).role not in (Role.latent, Role.predicted)
+
+
+def binding_atoms(rule: Rule) -> tuple[Atom, ...]:
+    """The atoms whose truth is needed for the rule to be violated; they decide what a variable may stand for."""
+    if isinstance(rule, ArithmeticRule):
+        return rule.atoms
+    return tuple(literal.atom for literal in rule.literals if literal.negated)
+
+
+def has_role(atom: Atom, role: Role, vocabulary: Vocabulary) -> bool:
+    """Whether an atom is of a predicate with that role."""
+    return not atom.is_comparison and find_predicate(atom, vocabulary).role is role
+
+
+def label_units(rule: Rule, vocabulary: Vocabulary) -> tuple[Term, ...]:
+    """The terms that stand for the units whose labels the rule speaks of, each once."""
+    terms = (atom.terms[0] for atom in rule.atoms if has_role(atom, Role.latent, vocabulary))
+    return tuple(dict.fromkeys(terms))
+
+
+# How far rules reach: whether what they say of an item depends on that item alone, or on others too.
+#
+# Where it depends on the item alone, the item can be projected by itself.
+
+UNIT_PLACES = (Kind.unit, Kind.readable)
+"""Places that stand for units of the corpus; a constant there names one."""
+
+
+def stay_within_items(rules: RuleSet, classes: Classes, vocabulary: Vocabulary | None = None) -> bool:
+    """Whether no rule joins two items, going by the rules alone: one that might is taken to do so."""
+    words = vocabulary or Vocabulary()
+    return all(_stays_within(rule, words) for rule in expand(rules, classes).rules)
+
+
+def _stays_within(rule: Rule, vocabulary: Vocabulary) -> bool:
+    """Whether all units of a rule are one, or are bound together by the structure of a sequence."""
+    kinds = variable_kinds(rule, vocabulary)
+    if any(_names_a_unit(atom, kinds, vocabulary) for atom in rule.atoms):
+        return False
+    groups = {name: name for name, kind in kinds.items() if kind is Kind.unit}
+    for atom in binding_atoms(rule):
+        if not atom.is_comparison and find_predicate(atom, vocabulary).role is Role.structure:
+            names = [variable.name for variable in atom.variables()]
+            joined = {groups[name] for name in names}
+            groups = {name: groups[names[0]] if group in joined else group for name, group in groups.items()}
+    return len(set(groups.values())) <= 1
+
+
+def _names_a_unit(atom: Atom, kinds: dict[str, Kind], vocabulary: Vocabulary) -> bool:
+    """Whether an atom speaks of a certain unit by its name."""
+    constants = [isinstance(term, Constant) for term in atom.terms]
+    if atom.is_comparison:
+        return any(constants) and any(kinds.get(variable.name) is Kind.unit for variable in atom.variables())
+    places = find_predicate(atom, vocabulary).kinds
+    return any(is_constant and kind in UNIT_PLACES for is_constant, kind in zip(constants, places, strict=True))

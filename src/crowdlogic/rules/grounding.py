@@ -7,25 +7,554 @@ Axes: i unit, k class, l rule, g grounding (row), c assignment of the class vari
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.names import Classes
-from crowdlogic.numerics.arrays import Floats, Ints
-from crowdlogic.rules.binding import bind
-from crowdlogic.rules.block_builder import build_blocks
-from crowdlogic.rules.blocks import Block, Form, PredictedTerm
-from crowdlogic.rules.checking import require_valid
-from crowdlogic.rules.expansion import expand
-from crowdlogic.rules.facts import World
-from crowdlogic.rules.findings import Finding
+from crowdlogic.errors import RuleError
+from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.rules.blocks import Block, Form, LabelTerm, PredictedTerm
+from crowdlogic.rules.checking import Finding, require_valid
+from crowdlogic.rules.expansion import (
+    asked_word,
+    binding_atoms,
+    expand,
+    find_predicate,
+    generates,
+    label_units,
+    variable_kinds,
+)
+from crowdlogic.rules.facts import MAX_ROWS, NOTHING_JOINED, Relation, World, join, look_up, row_limit
 from crowdlogic.rules.predicates import Vocabulary
-from crowdlogic.rules.relations import MAX_ROWS
-from crowdlogic.rules.syntax import Rule, RuleSet
+from crowdlogic.rules.predicates.definition import FIXED, Kind, Role
+from crowdlogic.rules.syntax import (
+    EQUAL,
+    ArithmeticRule,
+    Atom,
+    Constant,
+    Literal,
+    LogicalRule,
+    Rule,
+    RuleSet,
+    Term,
+    Variable,
+    rule_error,
+)
+
+# The bindings of a rule's variables: its binding atoms joined, smallest first.
+#
+# Class variables that no table binds stay open: they are an axis of the tables that grounding makes, not a column.
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BoundRule:
+    """A rule with its rows.
+
+    Attributes:
+        rule: The rule.
+        kinds: What each variable stands for.
+        rows: A column for each bound variable and each unit that is named by a constant.
+        axes: The class variables that stay open.
+        joined: The position among `rule.atoms` of each atom that was joined.
+    """
+
+    rule: Rule
+    kinds: dict[str, Kind]
+    rows: Relation
+    axes: tuple[str, ...]
+    joined: frozenset[int]
+
+
+def bind(rule: Rule, world: World) -> BoundRule:
+    """Join the binding atoms of a rule."""
+    kinds = variable_kinds(rule, world.vocabulary)
+    binding = set(binding_atoms(rule))
+    listed = [a for a, atom in enumerate(rule.atoms) if atom in binding and generates(atom, world.vocabulary)]
+    rows = _join_atoms(rule, listed, kinds, world)
+    rows = _join_units(rule, kinds, rows, world)
+    summed = {variable.name for atom in rule.atoms for variable in atom.variables() if variable.summed}
+    axes = [
+        name for name, kind in kinds.items() if kind is Kind.label and name not in rows.columns | dict.fromkeys(summed)
+    ]
+    rows = _apply_comparisons(rule, kinds, rows, world)
+    return BoundRule(rule=rule, kinds=kinds, rows=rows, axes=tuple(axes), joined=frozenset(listed))
+
+
+def column_name(term: Term) -> str:
+    """The column of a term that stands for a unit: a variable's name, or the constant as it is written."""
+    return term.name if isinstance(term, Variable) else str(term)
+
+
+def _join_atoms(rule: Rule, listed: Sequence[int], kinds: dict[str, Kind], world: World) -> Relation:
+    limit = row_limit(rule, world.max_rows)
+    rows, pending = NOTHING_JOINED, dict.fromkeys(listed)
+    ready: dict[int, Relation] = {}
+    while pending:
+        for a in pending:
+            if a not in ready and _is_ready(rule.atoms[a], kinds, rows, world):
+                ready[a] = _atom_relation(a, rule, kinds, rows=rows, world=world)
+        # Next is the smallest relation that shares a variable with what is joined so far.
+        chosen = min(ready, key=lambda a: (not _touches(ready[a], rows), ready[a].size))
+        rows = join(rows, ready.pop(chosen), limit)
+        pending.pop(chosen)
+    return rows
+
+
+def _is_ready(atom: Atom, kinds: dict[str, Kind], rows: Relation, world: World) -> bool:
+    """A function of a derived text, or of a word that a table gives, waits until that is there."""
+    source, word = atom.terms[0], asked_word(atom, world.vocabulary)
+    return (not _reads_text(source, kinds) or column_name(source) in rows.columns) and (
+        word is None or word.name in rows.columns
+    )
+
+
+def _reads_text(term: Term, kinds: dict[str, Kind]) -> bool:
+    return isinstance(term, Variable) and kinds[term.name] is Kind.text
+
+
+def _touches(relation: Relation, rows: Relation) -> bool:
+    return not rows.columns or any(name in rows.columns for name in relation.columns)
+
+
+def _atom_relation(a: int, rule: Rule, kinds: dict[str, Kind], *, rows: Relation, world: World) -> Relation:
+    """An atom's facts as a relation over its variables, with its constants and repeated variables applied."""
+    atom = rule.atoms[a]
+    terms, columns, truth = atom_facts(atom, kinds, rows, world)
+    keep: list[Bools] = [truth > 0] if truth is not None and isinstance(rule, LogicalRule) else []
+    named: dict[str, Ints] = {}
+    for (term, kind), column in zip(terms, columns, strict=True):
+        if isinstance(term, Variable):
+            if term.name in named:
+                keep.append(named[term.name] == column)
+            named.setdefault(term.name, column)
+        else:
+            keep.append(column == constant_code(term, kind, world))
+    relation = Relation(named, len(columns[0]), {} if truth is None else {a: truth})
+    return relation.take(np.logical_and.reduce(keep)) if keep else relation
+
+
+def atom_facts(
+    atom: Atom, kinds: dict[str, Kind], rows: Relation, world: World
+) -> tuple[list[tuple[Term, Kind]], tuple[Ints, ...], Floats | None]:
+    """The open places of an atom, a column of codes for each, and the truth of the facts."""
+    predicate = find_predicate(atom, world.vocabulary)
+    here = [_kind_here(term, kind, kinds) for term, kind in zip(atom.terms, predicate.kinds, strict=True)]
+    inputs = rows.columns[column_name(atom.terms[0])] if _reads_text(atom.terms[0], kinds) else None
+    word = asked_word(atom, world.vocabulary)
+    if word is None:
+        facts = world.facts(atom, predicate, here, inputs)
+    else:
+        facts = world.word_facts(atom, predicate, rows.columns[word.name], inputs)
+    places = [(term, kind) for term, kind in zip(atom.terms, here, strict=True) if kind not in FIXED]
+    return places, facts.columns, facts.truth
+
+
+def _kind_here(term: Term, kind: Kind, kinds: dict[str, Kind]) -> Kind:
+    if isinstance(term, Variable):
+        return kinds[term.name]
+    return Kind.unit if kind is Kind.readable else kind
+
+
+def constant_code(term: Term, kind: Kind, world: World) -> int:
+    """The code of a constant at a place of some kind."""
+    if not isinstance(term, Constant):
+        raise rule_error(term.place, f"{term} is no constant.")
+    if kind is Kind.unit:
+        return world.unit(term)
+    if kind is Kind.label:
+        return world.class_codes.get(term.value, -1)
+    return int(world.names.codes(pl.Series([term.value]))[0])
+
+
+def _join_units(rule: Rule, kinds: dict[str, Kind], rows: Relation, world: World) -> Relation:
+    """Units that only Label and Predicted speak of: any unit, or the one that a constant names."""
+    limit = row_limit(rule, world.max_rows)
+    for atom in rule.atoms:
+        if atom.is_comparison or find_predicate(atom, world.vocabulary).role not in (Role.latent, Role.predicted):
+            continue
+        term = atom.terms[0]
+        if column_name(term) in rows.columns:
+            continue
+        if isinstance(term, Constant):
+            rows = rows.with_column(column_name(term), np.full(rows.size, world.unit(term), dtype=np.int64))
+        elif kinds[column_name(term)] is Kind.unit:
+            everything = np.arange(world.corpus.n_units)
+            rows = join(rows, Relation({column_name(term): everything}, len(everything)), limit)
+    return rows
+
+
+def _apply_comparisons(rule: Rule, kinds: dict[str, Kind], rows: Relation, world: World) -> Relation:
+    """Keep the rows that every comparison between columns and constants allows."""
+    keep: list[Bools] = []
+    for atom in rule.atoms:
+        if not atom.is_comparison:
+            continue
+        kind = next((kinds[t.name] for t in atom.terms if isinstance(t, Variable)), Kind.name)
+        sides = [_comparison_side(term, kind, rows, world) for term in atom.terms]
+        if sides[0] is not None and sides[1] is not None:
+            same = np.broadcast_to(np.asarray(sides[0] == sides[1]), rows.size)
+            keep.append(same if atom.predicate == EQUAL else ~same)
+    return rows.take(np.logical_and.reduce(keep)) if keep else rows
+
+
+def _comparison_side(term: Term, kind: Kind, rows: Relation, world: World) -> Ints | int | None:
+    """A side of a comparison: a column, a code, or None for a class variable that stays open."""
+    if isinstance(term, Variable):
+        return rows.columns.get(term.name)
+    return constant_code(term, kind, world)
+
+
+def atom_truth(a: int, bound: BoundRule, world: World, axes: dict[str, Ints]) -> Floats | float:
+    """The truth of an observed atom on every row: truth[g], or truth[g, c] where it speaks of an open class.
+
+    Args:
+        a: The atom's position among the rule's.
+        bound: The rule and its rows.
+        world: The facts.
+        axes: The class of each open variable in each of their assignments.
+    """
+    atom, rows = bound.rule.atoms[a], bound.rows
+    if a in bound.joined:
+        return rows.truths.get(a, 1.0)
+    places, columns, truth = atom_facts(atom, bound.kinds, rows, world)
+    wide = any(isinstance(term, Variable) and term.name in axes for term, _ in places)
+    count = len(next(iter(axes.values()))) if wide else 1
+    wanted = [_lookup_codes(term, kind, bound, world=world, axes=axes) for term, kind in places]
+    # Every place is broadcast to [g, c] and flattened, so that one look-up serves all rows and assignments.
+    found = look_up(columns, truth, [np.broadcast_to(part, (rows.size, count)).ravel() for part in wanted])
+    return found.reshape(rows.size, count) if wide else found
+
+
+def _lookup_codes(term: Term, kind: Kind, bound: BoundRule, *, world: World, axes: dict[str, Ints]) -> Ints:
+    """The codes to look up at a place, over rows and assignments: [1, c] for an open class, else [g, 1] or [1, 1]."""
+    if isinstance(term, Variable):
+        return axes[term.name][None, :] if term.name in axes else bound.rows.columns[term.name][:, None]
+    return np.full((1, 1), constant_code(term, kind, world), dtype=np.int64)
+
+
+# Łukasiewicz logic: every rule as a hinge of a linear form.
+#
+# A clause l1 or ... or ln has the truth min(1, sum of the literals' truths) ([LNCL] eq. 4), so its distance to
+# satisfaction, 1 - truth, is max(0, constant + sum of coefficient * atom). Linear inequalities are of that form by
+# themselves, and an equation is two of them. One form serves every rule.
+#
+# [LNCL] "Learning from Noisy Crowd Labels with Logics".
+
+
+def conjunction(*truths: Floats) -> Floats:
+    """The truth of "all of these": max(0, sum - (n - 1))."""
+    return np.asarray(np.maximum(0.0, np.sum(truths, axis=0) - (len(truths) - 1)))
+
+
+def disjunction(*truths: Floats) -> Floats:
+    """The truth of "one of these": min(1, sum)."""
+    return np.asarray(np.minimum(1.0, np.sum(truths, axis=0)))
+
+
+def negation(truth: Floats) -> Floats:
+    """The truth of "not this"."""
+    return 1.0 - truth
+
+
+@dataclass(frozen=True)
+class Hinge:
+    """A distance max(0, constant + sum of coefficient * atom), which `squared` squares."""
+
+    constant: float
+    terms: tuple[tuple[float, Atom], ...]
+    squared: bool = False
+
+
+def violation(rule: Rule) -> tuple[Hinge, ...]:
+    """The distance to satisfaction of a rule: one hinge, or two for an equation."""
+    if isinstance(rule, LogicalRule):
+        return (_clause(rule.literals, rule.squared),)
+    over = Hinge(-rule.constant, tuple((part.coefficient, part.atom) for part in rule.summands), rule.squared)
+    under = Hinge(rule.constant, tuple((-factor, atom) for factor, atom in over.terms), rule.squared)
+    return {"<=": (over,), ">=": (under,), "=": (over, under)}[rule.relation]
+
+
+def applicability(rule: Rule) -> Hinge:
+    """How far the body of a rule holds: 1 for a rule without a body."""
+    if isinstance(rule, ArithmeticRule):
+        return Hinge(1.0, ())
+    return _clause([Literal(literal.atom, not literal.negated) for literal in rule.body], squared=False)
+
+
+def _clause(literals: Iterable[Literal], squared: bool) -> Hinge:
+    """1 - sum of positive atoms - sum of (1 - negated atom). Comparisons choose groundings; they have no truth here."""
+    parts: Sequence[Literal] = [literal for literal in literals if not literal.atom.is_comparison]
+    negated = sum(literal.negated for literal in parts)
+    return Hinge(1.0 - negated, tuple((1.0 if part.negated else -1.0, part.atom) for part in parts), squared)
+
+
+# From the rows of a rule to blocks: rows with the same pattern of units and classes share the table of their hinges.
+#
+# Axes: i unit, k class, g grounding (row), c assignment of the class variables, t labels of the one or two units.
+
+MAX_CELLS = 20_000_000
+"""Maximum number of cells of a table of labellings and class assignments; more means too many classes for the rule."""
+
+CRISP = (0.0, 1.0)
+
+
+def build_blocks(bound: BoundRule, world: World) -> Iterator[Block]:
+    """Blocks of a rule's rows, grouped by which units coincide, by their order, and by the classes in the rows."""
+    size = len(world.classes)
+    _refuse_large_table(bound, size, size ** len(bound.axes) * max(len(bound.axes), 1))
+    axes = _class_assignments(bound.axes, size)
+    evidence = _evidence(bound, world, axes)
+    live = _violable_rows(bound, evidence)
+    for rows, slots in _group_by_units(bound, live, world):
+        for chosen, fixed in _group_by_classes(bound, rows, world):
+            if len(chosen):
+                classes = {**axes, **fixed}
+                yield _FormBuilder(
+                    bound=bound,
+                    world=world,
+                    rows=chosen,
+                    slots=slots,
+                    classes=classes,
+                    evidence=evidence,
+                    valid=_valid_assignments(bound, world, classes),
+                ).block()
+
+
+def _refuse_large_table(bound: BoundRule, size: int, cells: int) -> None:
+    """Refuse a table before it is made."""
+    if cells > MAX_CELLS:
+        raise rule_error(
+            bound.rule.place,
+            f"{size} classes make a table of {_count(cells)} cells for this rule, and the limit is {MAX_CELLS:,}. "
+            f"Use fewer class variables.",
+        )
+
+
+def _count(cells: int) -> str:
+    return f"{cells:,}" if cells < 10**15 else "over 10^15"  # Python refuses to print the largest numbers
+
+
+def _class_assignments(names: Sequence[str], size: int) -> dict[str, Ints]:
+    """The class of each open variable in each assignment: axes[name][c]."""
+    # Digits of the assignment's number: np.indices would stop at 64 variables, even of a single class.
+    number = np.arange(size ** len(names))
+    return {name: number // size ** (len(names) - 1 - place) % size for place, name in enumerate(names)}
+
+
+def _evidence(bound: BoundRule, world: World, axes: dict[str, Ints]) -> dict[int, Floats | float]:
+    """The truth of every observed atom on every row."""
+    found: dict[int, Floats | float] = {}
+    for a, atom in enumerate(bound.rule.atoms):
+        if atom.is_comparison or find_predicate(atom, world.vocabulary).role in (Role.latent, Role.predicted):
+            continue
+        found[a] = atom_truth(a, bound, world, axes)
+        if bound.rule.weight is None and not np.isin(found[a], CRISP).all():
+            raise rule_error(
+                atom.place,
+                f"a hard rule needs evidence that is true or false, and {atom.predicate} holds truth values in "
+                f"between. Give the rule a weight.",
+            )
+    return found
+
+
+def _violable_rows(bound: BoundRule, evidence: dict[int, Floats | float]) -> Ints:
+    """The rows that some labelling could violate, going by the observed atoms."""
+    if not isinstance(bound.rule, LogicalRule):
+        return np.arange(bound.rows.size)
+    slack: Floats | float = 1.0
+    order = [*bound.rule.body, *bound.rule.head]
+    for a, truth in evidence.items():
+        in_body = a < len(bound.rule.body)
+        # The clause holds the negation of a body's literal, so a true atom there leaves the rule open to violation.
+        counts_against = order[a].negated != in_body
+        part = 1.0 - truth if counts_against else truth
+        slack = slack - (part if np.ndim(part) < 2 else np.min(part, axis=1))
+    if np.ndim(slack) == 0:
+        return np.arange(bound.rows.size if slack > 0 else 0)
+    return np.flatnonzero(np.asarray(slack) > 1e-12)
+
+
+def _group_by_units(bound: BoundRule, live: Ints, world: World) -> Iterator[tuple[Ints, dict[str, int]]]:
+    """Rows by which of their Label units coincide, and whether the earlier of two comes first: slots[column]."""
+    names = [column_name(term) for term in label_units(bound.rule, world.vocabulary)]
+    columns = [bound.rows.columns[name][live] for name in names]
+    first = columns[0] if columns else np.zeros(0, dtype=np.int64)
+    second = np.full(len(first), -1)
+    pattern = np.zeros(len(first), dtype=np.int64)
+    for place, column in enumerate(columns[1:], start=1):
+        other = column != first  # bit `place`: this name's unit is not the first name's
+        second = np.where(other & (second < 0), column, second)
+        if (other & (column != second)).any():
+            raise _three_units_error(bound, names, live[np.flatnonzero(other & (column != second))[0]], world)
+        pattern += other.astype(np.int64) << place
+    pattern += (second >= 0) & (second < first)  # bit 0: the first name's unit is the later one
+    for code in np.unique(pattern):
+        turned = int(code) & 1
+        slots = {name: ((int(code) >> place) & 1 if place else 0) ^ turned for place, name in enumerate(names)}
+        yield live[pattern == code] if len(live) and (pattern != code).any() else live, slots
+
+
+def _three_units_error(bound: BoundRule, names: Sequence[str], row: int, world: World) -> RuleError:
+    units = [world.unit_names[int(bound.rows.columns[name][row])] for name in names]
+    return rule_error(
+        bound.rule.place,
+        f"one grounding of this rule is about the labels of {', '.join(dict.fromkeys(units))}: three units or more. "
+        f"Only rules over the labels of one or two units can be projected; write it as rules over pairs.",
+    )
+
+
+def _group_by_classes(bound: BoundRule, rows: Ints, world: World) -> Iterator[tuple[Ints, dict[str, Ints]]]:
+    """Rows by the classes in those of their columns that Label or an open comparison refers to."""
+    names = sorted(_classes_in_rows(bound, world))
+    if not names:
+        yield rows, {}
+        return
+    codes = np.stack([bound.rows.columns[name][rows] for name in names], axis=1)
+    distinct, which = np.unique(codes, axis=0, return_inverse=True)
+    for group, classes in enumerate(distinct):
+        yield rows[which.reshape(-1) == group], {name: classes[[n]] for n, name in enumerate(names)}
+
+
+def _classes_in_rows(bound: BoundRule, world: World) -> set[str]:
+    spoken = set()
+    for atom in bound.rule.atoms:
+        open_comparison = atom.is_comparison and any(v.name in bound.axes for v in atom.variables())
+        if open_comparison or (not atom.is_comparison and find_predicate(atom, world.vocabulary).role is Role.latent):
+            spoken |= {v.name for v in atom.variables() if bound.kinds.get(v.name) is Kind.label}
+    return {name for name in spoken if name in bound.rows.columns}
+
+
+def _valid_assignments(bound: BoundRule, world: World, classes: dict[str, Ints]) -> Bools:
+    """valid[c], the assignments of open class variables that the comparisons allow."""
+    count = max((len(column) for name, column in classes.items() if name in bound.axes), default=1)
+    valid = np.ones(count, dtype=bool)
+    for atom in bound.rule.atoms:
+        if atom.is_comparison and any(v.name in bound.axes for v in atom.variables()):
+            left, right = (
+                classes[term.name] if isinstance(term, Variable) else constant_code(term, Kind.label, world)
+                for term in atom.terms
+            )
+            valid &= (left == right) == (atom.predicate == EQUAL)
+    return valid
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _FormBuilder:
+    """What the forms of a block have in common.
+
+    Attributes:
+        bound: The rule and all its rows.
+        world: The facts.
+        rows: rows[g], which of the rule's rows are in the block.
+        slots: slots[column], whether a column of units is the block's first (0) or second (1).
+        classes: classes[name][c], the class of each class variable in each assignment.
+        evidence: The truth of each observed atom, by its position: one for all rows, [g], or [g, c].
+        valid: valid[c], the assignments that the comparisons allow.
+    """
+
+    bound: BoundRule
+    world: World
+    rows: Ints
+    slots: dict[str, int]
+    classes: dict[str, Ints]
+    evidence: dict[int, Floats | float]
+    valid: Bools
+
+    @cached_property
+    def units(self) -> list[Ints]:
+        """units[slot][g], the units that the labels of each row are about."""
+        found = {slot: self.bound.rows.columns[name] for name, slot in self.slots.items()}
+        whole = len(self.rows) == self.bound.rows.size
+        return [found[slot] if whole else found[slot][self.rows] for slot in sorted(found)]
+
+    def block(self) -> Block:
+        """The block: its units, its hinges, and how far its body holds."""
+        return Block(
+            first=self.units[0],
+            second=self.units[1] if len(self.units) > 1 else None,
+            violations=tuple(self.form(hinge) for hinge in violation(self.bound.rule)),
+            applies=self.form(applicability(self.bound.rule)),
+            valid=self.valid,
+        )
+
+    def form(self, hinge: Hinge) -> Form:
+        """A hinge over the block's rows."""
+        base: Floats = np.asarray(hinge.constant)
+        labels: list[LabelTerm] = []
+        predicted: list[PredictedTerm] = []
+        for coefficient, atom in hinge.terms:
+            role = find_predicate(atom, self.world.vocabulary).role
+            if role in (Role.latent, Role.predicted) and self._is_sum(atom.terms[1]):
+                base = base + coefficient  # one class holds, and predictions sum to one
+            elif role is Role.latent:
+                labels.append(
+                    LabelTerm(coefficient, self.slots[column_name(atom.terms[0])], self._classes(atom.terms[1]))
+                )
+            elif role is Role.predicted:
+                predicted.append(self._predicted_term(coefficient, atom))
+            else:
+                base = _add_evidence(base, coefficient, self._truth(atom))
+        table, counted = self._table(labels)
+        return Form(
+            table=table,
+            counted=counted,
+            base=base,
+            predicted=tuple(predicted),
+            labels=tuple(labels),
+            squared=hinge.squared,
+        )
+
+    def _is_sum(self, term: Term) -> bool:
+        return isinstance(term, Variable) and term.summed
+
+    def _classes(self, term: Term) -> Ints:
+        """classes[c] of a term at a class place."""
+        if isinstance(term, Variable):
+            return np.broadcast_to(self.classes[term.name], len(self.valid))
+        return np.full(len(self.valid), constant_code(term, Kind.label, self.world))
+
+    def _predicted_term(self, coefficient: float, atom: Atom) -> PredictedTerm:
+        name = column_name(atom.terms[0])
+        on_text = self.bound.kinds.get(name) is Kind.text
+        term = atom.terms[1]
+        in_row = isinstance(term, Variable) and term.name in self.bound.rows.columns
+        classes = self.bound.rows.columns[column_name(term)][self.rows][:, None] if in_row else self._classes(term)
+        return PredictedTerm(coefficient, on_text, self.bound.rows.columns[name][self.rows], classes)
+
+    def _truth(self, atom: Atom) -> Floats | float:
+        truth = self.evidence[self.bound.rule.atoms.index(atom)]
+        return truth if np.ndim(truth) == 0 else np.asarray(truth)[self.rows]
+
+    def _table(self, labels: Sequence[LabelTerm]) -> tuple[Floats, Bools]:
+        """table[t, c], and whether an assignment can be violated at labels t."""
+        size = len(self.world.classes)
+        # held[slot, t], the class of each unit in labelling t
+        held = np.indices((size,) * len(self.units)).reshape(len(self.units), -1)
+        _refuse_large_table(self.bound, size, held.shape[1] * len(self.valid))
+        table = np.zeros((held.shape[1], len(self.valid)))
+        counted = np.broadcast_to(self.valid, table.shape).copy()
+        for term in labels:
+            is_held = held[term.slot][:, None] == term.classes[None, :]
+            table += term.coefficient * is_held
+            if isinstance(self.bound.rule, LogicalRule) and term.coefficient > 0:
+                counted &= is_held  # the clause holds unless this label does
+        return table, counted
+
+
+def _add_evidence(base: Floats, coefficient: float, truth: Floats | float) -> Floats:
+    """Base + coefficient * truth, where either may be one for all rows, by row, or by row and assignment."""
+    part = np.asarray(coefficient * np.asarray(truth))
+    if base.ndim == 1 and part.ndim == 2:
+        base = base[:, None]
+    elif base.ndim == 2 and part.ndim == 1:
+        part = part[:, None]
+    return base + part
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,13 +16,11 @@ import polars as pl
 from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import FormatError, OptionError, RuleError
 from crowdlogic.registry import PREDICATES
-from crowdlogic.rules.nearby_files import find_nearby
 from crowdlogic.rules.parser import parse_rules
-from crowdlogic.rules.places import Place
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.predicates.definition import Kind
+from crowdlogic.rules.predicates.tokens import parse_word_list, word_list_bytes
 from crowdlogic.rules.predicates.vocabulary import Table
-from crowdlogic.rules.predicates.word_lists import parse_word_list, word_list_bytes
 from crowdlogic.rules.syntax import (
     ArithmeticRule,
     Atom,
@@ -30,11 +28,13 @@ from crowdlogic.rules.syntax import (
     GroupName,
     IncludedSet,
     LogicalRule,
+    Place,
     Rule,
     RuleSet,
     Term,
+    find_nearby,
 )
-from crowdlogic.store.packed_rules import PackedRules
+from crowdlogic.store.runs import PackedRules
 
 TRUTH = "truth"
 

@@ -5,20 +5,488 @@ A rule file never runs code: the grammar has no way to say it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeAlias
 
-from lark import Lark, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 from lark.exceptions import UnexpectedEOF
 
 from crowdlogic.errors import MissingDataError, RuleError
-from crowdlogic.rules.nearby_files import find_nearby, read_nearby
-from crowdlogic.rules.places import Place, rule_error
-from crowdlogic.rules.syntax import Constant, IncludedSet, Rule, RuleSet
-from crowdlogic.rules.terms import TermBuilder
-from crowdlogic.rules.tree_builder import GroupDefinition, IncludedFile, Statement, TreeBuilder
+from crowdlogic.rules.syntax import (
+    EQUAL,
+    OPPOSITE,
+    UNEQUAL,
+    ArithmeticRule,
+    Atom,
+    Constant,
+    GroupName,
+    IncludedSet,
+    Literal,
+    LogicalRule,
+    Place,
+    Rule,
+    RuleSet,
+    Summand,
+    Term,
+    Variable,
+    find_nearby,
+    read_nearby,
+    rule_error,
+)
+
+# Lark's parse tree: which production made a node, its children, and chains that the grammar nests to the left.
+
+Node: TypeAlias = "Tree[Token] | Token"
+
+
+def kind(node: Node) -> str:
+    """Which production made a node."""
+    return str(node.data) if isinstance(node, Tree) else node.type
+
+
+def children(node: Node) -> list[Node]:
+    """The children of a node; a token has none."""
+    return list(node.children) if isinstance(node, Tree) else []
+
+
+def first_token(tree: Tree[Token]) -> Token:
+    """The leftmost token of a tree."""
+    stack: list[Node | None] = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Token):
+            return node
+        if node is not None:
+            stack.extend(reversed(node.children))
+    return Token("$END", "", line=1, column=1)
+
+
+def flatten_chain(node: Node, joint: str) -> list[Node]:
+    """The parts of a chain a & b & c, which the grammar nests to the left."""
+    parts = []
+    while kind(node) == joint:
+        node, _, last = children(node)
+        parts.append(last)
+    return [node, *reversed(parts)]
+
+
+def signed_terms(node: Node) -> list[tuple[float, Node]]:
+    """The parts of a chain a + b - c with their signs."""
+    parts = []
+    while kind(node) == "sum":
+        node, operator, last = children(node)
+        parts.append((-1.0 if str(operator) == "-" else 1.0, last))
+    return [(1.0, node), *reversed(parts)]
+
+
+def factors(node: Node) -> list[tuple[str, Node]]:
+    """The parts of a chain a * b / c with their operators."""
+    parts = []
+    while kind(node) == "product":
+        node, operator, last = children(node)
+        parts.append((str(operator), last))
+    return [("*", node), *reversed(parts)]
+
+
+# From nodes of the parse tree to atoms and terms, each with its place.
+
+ESCAPED = {"\\": "\\", "'": "'", '"': '"', "t": "\t", "n": "\n", "r": "\r"}
+
+MAX_DEPTH = 100
+"""The deepest nesting of parentheses and negations."""
+
+
+@dataclass(frozen=True)
+class TermBuilder:
+    """What turns nodes of one source into atoms and terms.
+
+    Attributes:
+        source: What to call the text in messages.
+        lines: Its lines.
+        folder: Where its own files lie, if anywhere.
+        root: What the files that it names must lie in; None for anywhere.
+    """
+
+    source: str
+    lines: list[str]
+    folder: Path | None = None
+    root: Path | None = None
+
+    def place(self, line: int, column: int) -> Place:
+        """A place by line and column."""
+        text = self.lines[line - 1] if line <= len(self.lines) else ""
+        return Place(source=self.source, line=line, column=column, text=text, folder=self.folder, root=self.root)
+
+    def end(self) -> Place:
+        """The end of the last line that says something."""
+        last = max((n for n, line in enumerate(self.lines, start=1) if line.strip()), default=1)
+        return self.place(last, len(self.lines[last - 1].rstrip()) + 1)
+
+    def at(self, node: Node) -> Place:
+        """Where a node begins."""
+        token = node if isinstance(node, Token) else first_token(node)
+        return self.place(token.line or 1, token.column or 1)
+
+    def atom(self, node: Node) -> Atom:
+        """A predicate and its terms."""
+        name, _, *terms = children(node)
+        return Atom(str(name), tuple(self.term(children(term)) for term in terms), self.at(name))
+
+    def term(self, parts: list[Node]) -> Term:
+        """A variable, a constant or the name of a group; a plus in front sums over a variable."""
+        token = parts[-1]
+        plus = len(parts) > 1 and parts[0] is not None
+        if not isinstance(token, Token):
+            raise RuleError(f"{self.source}: a term is missing.")
+        place = self.at(token)
+        if token.type == "NUMBER":
+            raise rule_error(place, f"constants are quoted: write '{token}'.")
+        if plus and token.type != "NAME":
+            raise rule_error(place, f"+{token}: only a variable can be summed over.")
+        if token.type == "STRING":
+            return self.constant(token)
+        return GroupName(str(token)[1:], place) if token.type == "GROUP" else Variable(str(token), place, summed=plus)
+
+    def constant(self, token: Token) -> Constant:
+        """A quoted constant, with its escapes resolved."""
+        place, text, value = self.at(token), str(token)[1:-1], []
+        characters: Iterator[tuple[int, str]] = iter(enumerate(text))
+        for at, character in characters:
+            if character != "\\":
+                value.append(character)
+                continue
+            escaped = next(characters)[1]
+            if escaped not in ESCAPED:
+                where = replace(place, column=place.column + at + 1)
+                raise rule_error(where, f"unknown escape \\{escaped}; known are \\\\, \\', \\\", \\t, \\n and \\r.")
+            value.append(ESCAPED[escaped])
+        return Constant("".join(value), place)
+
+    def too_deep(self, node: Node) -> RuleError:
+        """The error for nesting that no person writes."""
+        return rule_error(self.at(node), f"parentheses and negations are nested more than {MAX_DEPTH} deep.")
+
+
+# Arithmetic rules: from nodes of the parse tree to linear forms, coefficients times atoms and a constant.
+
+Linear: TypeAlias = tuple[list[Summand], float]
+"""A linear form: coefficients times atoms, and a constant."""
+
+LOGIC = ("implication", "disjunction", "conjunction", "negation")
+
+
+@dataclass(frozen=True)
+class LinearBuilder:
+    """What turns arithmetic into linear forms.
+
+    Attributes:
+        terms: What makes atoms, and knows places.
+    """
+
+    terms: TermBuilder
+
+    def difference(self, left: Node, right: Node) -> Linear:
+        """Left minus right, as summands on the left and a constant on the right."""
+        ours, constant = self._linear(left, 0)
+        theirs, other = self._linear(right, 0)
+        return ours + [replace(term, coefficient=-term.coefficient) for term in theirs], other - constant
+
+    def _linear(self, node: Node, depth: int) -> Linear:
+        if depth > MAX_DEPTH:
+            raise self.terms.too_deep(node)
+        what = kind(node)
+        if what == "sum":
+            return self._total(node, depth)
+        if what == "product":
+            return self._product(node, depth)
+        if what in ("inside", "minus"):
+            return scale(self._linear(children(node)[1], depth + 1), -1.0 if what == "minus" else 1.0)
+        if what == "scaled":
+            number, rest = children(node)
+            return scale(self._linear(rest, depth + 1), float(str(number)))
+        if what == "number":
+            return [], float(str(children(node)[0]))
+        self._refuse_in_arithmetic(node)
+        return [Summand(1.0, self.terms.atom(node))], 0.0
+
+    def _total(self, node: Node, depth: int) -> Linear:
+        summands, constant = [], 0.0
+        for sign, part in signed_terms(node):
+            more, number = scale(self._linear(part, depth + 1), sign)
+            summands += more
+            constant += number
+        return summands, constant
+
+    def _product(self, node: Node, depth: int) -> Linear:
+        first, *rest = factors(node)
+        result = self._linear(first[1], depth + 1)
+        for operator, part in rest:
+            other = self._linear(part, depth + 1)
+            if operator == "/":
+                if other[0] or other[1] == 0:
+                    raise rule_error(
+                        self.terms.at(part), "a rule can be divided by a number other than 0, nothing else."
+                    )
+                result = scale(result, 1 / other[1])
+            elif result[0] and other[0]:
+                raise rule_error(self.terms.at(part), "a product of two atoms is not linear.")
+            else:
+                result = scale(result, other[1]) if result[0] else scale(other, result[1])
+        return result
+
+    def _refuse_in_arithmetic(self, node: Node) -> None:
+        what = kind(node)
+        refused = {
+            "cardinality": "the cardinality |X| is PSL's; here, write the number.",
+            "function": "@Max and @Min are PSL's; here, write the number.",
+            "comparison": "a comparison cannot stand in an arithmetic rule.",
+            "bare": "an arithmetic rule is made of atoms and numbers.",
+        }
+        if what in refused:
+            raise rule_error(self.terms.at(node), refused[what])
+        if what in (*LOGIC, "relation"):
+            raise rule_error(self.terms.at(node), "logic cannot stand inside an arithmetic rule; write a logical rule.")
+
+
+def scale(form: Linear, factor: float) -> Linear:
+    """A linear form times a number."""
+    summands, constant = form
+    return [replace(term, coefficient=term.coefficient * factor) for term in summands], constant * factor
+
+
+# From lark's parse tree to our syntax tree: clauses, linear forms, and refusals by name.
+#
+# The grammar accepts one wide kind of expression; here it becomes a clause (body -> head) or a linear inequality.
+# The walk keeps its own depth and refuses nesting that no person writes, so that no text can exhaust the stack.
+
+MAX_WEIGHT = 1e6
+"""A larger weight is meant as a hard rule."""
+
+MAX_NUMBER = 1e100
+"""No coefficient is larger; and none is infinite or no number."""
+
+ARITHMETIC = ("sum", "product", "minus", "scaled", "number", "cardinality", "function")
+
+
+@dataclass(frozen=True)
+class IncludedFile:
+    """Include 'file'."""
+
+    path: str
+    place: Place
+
+
+@dataclass(frozen=True)
+class GroupDefinition:
+    """$NAME = {'a', 'b'}."""
+
+    name: str
+    members: tuple[Constant, ...]
+    place: Place
+
+
+Statement: TypeAlias = Rule | IncludedSet | IncludedFile | GroupDefinition
+
+
+@dataclass(frozen=True)
+class TreeBuilder:
+    """What turns parse trees of one source into syntax.
+
+    Attributes:
+        terms: What makes atoms and terms, and knows places.
+    """
+
+    terms: TermBuilder
+
+    def statements(self, tree: Tree[Token]) -> list[Statement]:
+        """The statements of a whole text."""
+        return [self._statement(child) for child in tree.children if isinstance(child, Tree)]
+
+    def _statement(self, tree: Tree[Token]) -> Statement:
+        if tree.data == "group":
+            return self._group(tree)
+        if tree.data == "include":
+            return self._include(tree)
+        return self._rule(tree)
+
+    def _group(self, tree: Tree[Token]) -> Statement:
+        name, *members = [child for child in tree.children if isinstance(child, Token)]
+        if not members:
+            raise rule_error(self.terms.at(name), f"the group {name} has no members.")
+        constants = tuple(self.terms.constant(member) for member in members)
+        return GroupDefinition(str(name)[1:], constants, self.terms.at(name))
+
+    def _include(self, tree: Tree[Token]) -> Statement:
+        weight_node, keyword, name, *rest = tree.children
+        arguments = [child for child in rest if isinstance(child, Token) and child.type == "STRING"]
+        hard = any(isinstance(child, Token) and child.type == "PERIOD" for child in rest)
+        place = self.terms.at(keyword)
+        if weight_node is not None and hard:
+            raise rule_error(place, "a weight in front and a full stop at the end: a rule is either weighted or hard.")
+        if isinstance(name, Token) and name.type == "STRING":
+            if weight_node is not None or hard:
+                raise rule_error(place, "a file's rules have their own weights; write include 'file' alone.")
+            return IncludedFile(self.terms.constant(name).value, place)
+        weight = None if hard else 1.0 if weight_node is None else self._weight(weight_node)
+        return IncludedSet(
+            str(name), tuple(self.terms.constant(child).value for child in arguments), weight, self.terms.at(name)
+        )
+
+    def _rule(self, tree: Tree[Token]) -> Rule:
+        weight_node, expression, exponent, period, *filters = tree.children
+        place = self.terms.at(tree)
+        if filters:
+            raise rule_error(
+                self.terms.at(filters[0]), "filter clauses {X: ...} are PSL's; here, name the constants with a $group."
+            )
+        if weight_node is not None and period is not None:
+            raise rule_error(
+                self.terms.at(period),
+                "a weight in front and a full stop at the end: a rule is either weighted or hard.",
+            )
+        if weight_node is None and period is None:
+            raise rule_error(place, "a rule needs a weight in front (1.0: ...), or a full stop at its end to be hard.")
+        if exponent is not None and period is not None:
+            raise rule_error(
+                self.terms.at(exponent), "a hard rule is never violated, so its distance cannot be squared."
+            )
+        weight = None if weight_node is None else self._weight(weight_node)
+        return self._expression(expression, weight, self._is_squared(exponent), place)
+
+    def _weight(self, tree: Node) -> float:
+        tokens = [child for child in tree.children if isinstance(child, Token)] if isinstance(tree, Tree) else []
+        weight = float(tokens[-1])
+        if len(tokens) > 1 and weight > 0:
+            raise rule_error(self.terms.at(tokens[0]), "a weight cannot be negative. Negate the rule instead.")
+        if weight > MAX_WEIGHT:
+            raise rule_error(
+                self.terms.at(tokens[-1]), f"a weight of {tokens[-1]} is no weight; end a hard rule with a full stop."
+            )
+        return weight
+
+    def _is_squared(self, exponent: Node | None) -> bool:
+        if exponent is None:
+            return False
+        power = str(exponent)[1:].strip()
+        if power not in ("1", "2"):
+            raise rule_error(self.terms.at(exponent), f"a distance can be plain (^1) or squared (^2), not ^{power}.")
+        return power == "2"
+
+    def _expression(self, node: Node, weight: float | None, squared: bool, place: Place) -> Rule:
+        if kind(node) == "relation":
+            left, relation, right = children(node)
+            if str(relation) in ("<", ">"):
+                raise rule_error(
+                    self.terms.at(relation), f"truth values are never strictly compared; write {relation}=."
+                )
+            summands, constant = LinearBuilder(self.terms).difference(left, right)
+            if not summands:
+                raise rule_error(self.terms.at(relation), "an arithmetic rule needs an atom.")
+            if not all(abs(number) <= MAX_NUMBER for number in (constant, *(one.coefficient for one in summands))):
+                raise rule_error(self.terms.at(relation), f"a number of this rule is beyond {MAX_NUMBER:g}.")
+            return ArithmeticRule(
+                weight=weight,
+                summands=tuple(summands),
+                relation=str(relation),
+                constant=constant,
+                squared=squared,
+                place=place,
+            )
+        if kind(node) in ARITHMETIC:
+            raise rule_error(self.terms.at(node), "an arithmetic rule needs a relation: <=, >= or =.")
+        body, head = self._sides(node)
+        return _move_comparisons(
+            LogicalRule(weight=weight, body=tuple(body), head=tuple(head), squared=squared, place=place)
+        )
+
+    def _sides(self, node: Node) -> tuple[list[Literal], list[Literal]]:
+        if kind(node) != "implication":
+            return [], self._side_literals(node, "disjunction", "a rule without an arrow", 0)
+        left, arrow, right = children(node)
+        body, head = (left, right) if str(arrow) in ("->", ">>") else (right, left)
+        return self._side_literals(body, "conjunction", "a body", 0), self._side_literals(
+            head, "disjunction", "a head", 0
+        )
+
+    def _side_literals(self, node: Node, joint: str, where: str, depth: int) -> list[Literal]:
+        """The literals of a side: joined by one connective, in parentheses or not."""
+        found: list[Literal] = []
+        for part in flatten_chain(node, joint):
+            if kind(part) == "inside" and depth < MAX_DEPTH:
+                found += self._side_literals(children(part)[1], joint, where, depth + 1)
+            else:
+                found.append(self._literal(part, where, depth))
+        return found
+
+    def _literal(self, node: Node, where: str, depth: int) -> Literal:
+        negated = False
+        while kind(node) in ("negation", "inside"):
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise self.terms.too_deep(node)
+            negated ^= kind(node) == "negation"
+            node = children(node)[-1]
+        self._refuse_in_clause(node, where, negated)
+        atom = self._comparison(node) if kind(node) == "comparison" else self.terms.atom(node)
+        if any(term.summed for term in atom.variables()):
+            raise rule_error(atom.place, "a sum such as +C belongs to arithmetic rules.")
+        if negated and atom.is_comparison:
+            return Literal(replace(atom, predicate=OPPOSITE[atom.predicate]))
+        return Literal(atom, negated)
+
+    def _refuse_in_clause(self, node: Node, where: str, negated: bool) -> None:
+        what = kind(node)
+        if what in ("conjunction", "disjunction") and negated:
+            raise rule_error(
+                self.terms.at(node), "only atoms can be negated. Move the '!' inside: !(A & B) is !A | !B."
+            )
+        if what == "conjunction":
+            raise rule_error(self.terms.at(node), f"{where} cannot hold '&'. Write one rule for each part.")
+        if what == "disjunction":
+            raise rule_error(self.terms.at(node), f"{where} cannot hold '|'. Write one rule for each part.")
+        if what in ("implication", "relation"):
+            raise rule_error(
+                self.terms.at(node), f"{where} is made of atoms; an arrow or a relation stands once in a rule."
+            )
+        if what in ("sum", "product") and all(kind(child) == "bare" for child in children(node)[::2]):
+            raise rule_error(self.terms.at(node), "X - Y as a comparison is PSL's; write X != Y.")
+        if what in ARITHMETIC:
+            raise rule_error(
+                self.terms.at(node), f"{where} is made of atoms; arithmetic stands in rules with <=, >= or =."
+            )
+        if what == "bare":
+            raise rule_error(
+                self.terms.at(node), f"{children(node)[0]} is no atom; an atom reads like Label(S, 'pos') or X != Y."
+            )
+
+    def _comparison(self, node: Node) -> Atom:
+        left, operator, right = children(node)
+        if str(operator) in ("%", "^"):
+            raise rule_error(
+                self.terms.at(operator), f"the comparison {operator} is PSL's; only == and != are known here."
+            )
+        terms = tuple(self._comparison_term(side, operator) for side in (left, right))
+        return Atom(EQUAL if str(operator) == "==" else UNEQUAL, terms, self.terms.at(left))
+
+    def _comparison_term(self, node: Node, operator: Node) -> Term:
+        if kind(node) != "bare":
+            raise rule_error(self.terms.at(operator), f"{operator} compares two terms, such as X {operator} 'pos'.")
+        return self.terms.term([children(node)[0]])
+
+
+def _move_comparisons(rule: LogicalRule) -> LogicalRule:
+    """A comparison in the head moves to the body as its opposite: the clause is the same."""
+    moved = tuple(
+        Literal(replace(literal.atom, predicate=OPPOSITE[literal.atom.predicate]))
+        for literal in rule.head
+        if literal.atom.is_comparison
+    )
+    head = tuple(literal for literal in rule.head if not literal.atom.is_comparison)
+    return replace(rule, body=rule.body + moved, head=head) if moved else rule
+
 
 MAX_LENGTH = 1_000_000
 """No rule file is this long; a data file given by mistake is refused before it is parsed."""

@@ -7,9 +7,62 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TypeAlias
 
-from crowdlogic.rules.places import Place
+from crowdlogic.data.files import open_regular
+from crowdlogic.errors import DataError, RuleError
+
+# Positions in a rule file, and messages that point at them with a caret.
+
+SHOWN = 500
+"""How many characters of a line a message shows."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line and a column of a source, with the line's text.
+
+    Attributes:
+        source: The file's name, or what to call a text that came from no file.
+        line: Counted from 1.
+        column: Counted from 1.
+        text: The whole line.
+        folder: Where the source's own files lie; None for a text that came from no file.
+        root: What the files that it names must lie in; None for anywhere.
+    """
+
+    source: str
+    line: int
+    column: int
+    text: str
+    folder: Path | None = None
+    root: Path | None = None
+
+    def message(self, what: str) -> str:
+        """The message with its place in front, and the line with a caret below."""
+        return f"{self}: {what}\n{self.caret()}"
+
+    def caret(self) -> str:
+        """The line, and a caret under the column. What cannot be printed shows as a space, to keep columns true.
+
+        Of a long line, what is around the column.
+        """
+        first = max(0, self.column - 1 - SHOWN // 2) if len(self.text) > SHOWN else 0
+        part = self.text[first : first + SHOWN]
+        shown = "".join(character if character.isprintable() else " " for character in part)
+        cut = "..." if first else ""
+        end = "..." if len(self.text) > first + SHOWN else ""
+        return f"    {cut}{shown}{end}\n    {' ' * (len(cut) + self.column - 1 - first)}^"
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.line}:{self.column}"
+
+
+def rule_error(place: Place, what: str) -> RuleError:
+    """The error for something at a place."""
+    return RuleError(place.message(what))
+
 
 EQUAL, UNEQUAL = "==", "!="
 COMPARISONS = (EQUAL, UNEQUAL)
@@ -233,3 +286,40 @@ class RuleSet:
     def __str__(self) -> str:
         groups = [f"${name} = {{{', '.join(map(str, members))}}}" for name, members in self.groups.items()]
         return "".join(f"{line}\n" for line in [*groups, *map(str, self.statements)])
+
+
+# Files that rules name: other rule files, and word lists. They are regular files beside or below the rule file.
+#
+# A rule file may come from a stranger, and what it reads goes into the run, which people share: so it does not reach
+# outside of its folder unless its reader is told that it may.
+
+
+def find_nearby(name: str, folder: Path, root: Path | None) -> Path:
+    """The path of a file that a rule file names.
+
+    Args:
+        name: The file as the rule file names it.
+        folder: The folder of the rule file.
+        root: What the file must lie in, links followed; None for anywhere.
+    """
+    try:
+        path = (folder / name).resolve()
+    except (OSError, ValueError, RuntimeError) as problem:  # a zero byte in it, too long, or links in a circle
+        raise RuleError(f"{name!r:.80} cannot name a file ({problem}).") from None
+    if root is not None and not path.is_relative_to(root.resolve()):
+        raise RuleError(
+            f"{name!r:.80} lies outside of the rule file's folder, and is not read. Copy it there, or allow it with "
+            f"--allow-outside (allow_outside=True)."
+        )
+    return path
+
+
+def read_nearby(path: Path) -> bytes:
+    """The content of a file that a rule file names; a RuleError that tells nothing of the content if it cannot be."""
+    try:
+        with open_regular(path) as file:
+            return file.read()
+    except DataError as problem:
+        raise RuleError(str(problem)) from None
+    except OSError as problem:
+        raise RuleError(f"{path.name}: cannot be read ({problem.strerror}).") from None

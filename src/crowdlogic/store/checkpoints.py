@@ -12,30 +12,49 @@ that a damaged one is noticed.
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from crowdlogic.data.files import draft_target
 from crowdlogic.errors import FormatError, OptionError, name_list
 from crowdlogic.numerics.arrays import Floats
-from crowdlogic.store.checksums import OTHER_FILE, arrays_sha256, file_sha256, sha256
-from crowdlogic.store.damage import reading
 from crowdlogic.store.files import (
+    CHECKPOINT,
+    CONFIG,
+    FOLDERS,
+    HISTORY,
+    OTHER_FILE,
+    REFIT_CHECKPOINT,
+    REFIT_HISTORY,
     Arrays,
     NamedArrays,
+    Status,
+    arrays_sha256,
+    check_own_files,
+    file_sha256,
     get_arrays,
     get_arrays_and_metadata,
     get_json,
+    is_run,
+    last_epoch,
+    make_own_folder,
     put_arrays,
     put_bytes,
     put_lines,
+    read_config,
+    reading,
+    remove_drafts,
+    remove_own_files,
+    set_status,
+    sha256,
 )
-from crowdlogic.store.layout import CHECKPOINT, FOLDERS, HISTORY, REFIT_CHECKPOINT, REFIT_HISTORY
-from crowdlogic.store.own_files import check_own_files, make_own_folder, remove_own_files
 
 State: TypeAlias = dict[str, Floats]
 """The parameters of a fit by name. It is complete: all randomness is spent in the first one."""
@@ -271,3 +290,95 @@ def _changing(arrays: Arrays) -> NamedArrays:
 
 def _is_fixed(name: str) -> bool:
     return FIXED in name.split(".")
+
+
+# Which folder a run may write to: a new or an empty one, or its own. It never touches anything else.
+
+
+def check_claimable(folder: Path, *, resume: bool) -> None:
+    """Refuse a folder that a run may not write to; nothing is touched.
+
+    Args:
+        folder: The run's folder; its parent must be there.
+        resume: Whether to resume the run that is there.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise OptionError(f"{folder}: is a file. Name a folder for the run.")
+    if not folder.parent.is_dir():
+        raise OptionError(f"{folder}: the folder {folder.parent} does not exist. Make it first.")
+    if not folder.exists() or not any(folder.iterdir()):
+        return
+    check_own_files(folder, FOLDERS)
+    if _is_stillborn(folder):
+        return
+    if not is_run(folder):
+        raise OptionError(f"{folder}: holds other files and no run. Name a new or an empty folder.")
+    if read_config(folder)["status"] == Status.done:
+        if resume:
+            raise OptionError(
+                f"{folder}: this run is done, and there is nothing to resume. Use it with predict, explain or report, "
+                f"or train into another folder."
+            )
+        raise OptionError(f"{folder}: holds a run that is done. Name another folder, or remove this one first.")
+    if not resume:
+        raise OptionError(
+            f"{folder}: holds a run that stopped after {last_epoch(folder)}. Go on with it: crowdlogic train "
+            f"--resume -o {folder}; or name another folder."
+        )
+
+
+def claim(folder: Path, *, resume: bool) -> None:
+    """Make sure that a run may write here; the folder is made when it is not there."""
+    check_claimable(folder, resume=resume)
+    folder.mkdir(exist_ok=True)
+    remove_drafts(folder, FOLDERS)
+
+
+def _is_stillborn(folder: Path) -> bool:
+    """Whether a run was killed here before its config.json was there: only drafts, and a checkpoint without a state."""
+    entries = list(folder.iterdir())
+    others = [one for one in entries if draft_target(one.name) is None and one.name != CHECKPOINT]
+    return not others and not (folder / CHECKPOINT / STATE).exists()
+
+
+def release(folder: Path) -> None:
+    """Leave nothing behind of a run that never finished an epoch; else note that it was interrupted."""
+    if is_run(folder) and ((folder / CHECKPOINT / STATE).is_file() or last_epoch(folder)):
+        set_status(folder, Status.interrupted)
+        return
+    remove_own_files(folder, lambda name: name == CONFIG)
+    remove_drafts(folder, FOLDERS)
+    remove_checkpoint_files(folder / CHECKPOINT)
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+
+
+@contextmanager
+def lock(folder: Path, doing: str = "training this run") -> Iterator[None]:
+    """Refuse to work in a folder in which another process works. The lock goes with the process, however it ends.
+
+    It is on the folder itself, so that nothing is left behind. Where the system or the disk has no such locks there is
+    none.
+
+    Args:
+        folder: The folder.
+        doing: What the other process is doing, for the message.
+    """
+    try:
+        import fcntl
+    except ModuleNotFoundError:  # not on Windows
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise OptionError(
+                f"{folder}: another process is {doing}. Wait until it ends, or name another folder."
+            ) from None
+        except OSError:
+            pass  # some network disks lock no folders
+        yield
+    finally:
+        os.close(handle)

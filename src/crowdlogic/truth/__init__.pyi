@@ -1,5 +1,8 @@
+from crowdlogic.confidence.calibration import infer_calibrated as infer_calibrated
+from crowdlogic.extensions.compat.kos import KOS as KOS
+from crowdlogic.extensions.compat.m_msr import MMSR as MMSR
+from crowdlogic.extensions.compat.zero_based_skill import ZeroBasedSkill as ZeroBasedSkill
 from crowdlogic.truth.bsc_seq import BSCSeq as BSCSeq
-from crowdlogic.truth.calibrated import infer_calibrated as infer_calibrated
 from crowdlogic.truth.comparison import MethodResult as MethodResult
 from crowdlogic.truth.comparison import compare_methods as compare_methods
 from crowdlogic.truth.dawid_skene import DawidSkene as DawidSkene
@@ -13,15 +16,12 @@ from crowdlogic.truth.glad import GLAD as GLAD
 from crowdlogic.truth.hmm_crowd import HMMCrowd as HMMCrowd
 from crowdlogic.truth.ibcc import IBCC as IBCC
 from crowdlogic.truth.incremental import Incremental as Incremental
-from crowdlogic.truth.kos import KOS as KOS
 from crowdlogic.truth.mace import MACE as MACE
 from crowdlogic.truth.majority import MajorityVote as MajorityVote
 from crowdlogic.truth.methods import TruthMethod as TruthMethod
 from crowdlogic.truth.methods import choose_method as choose_method
-from crowdlogic.truth.mmsr import MMSR as MMSR
 from crowdlogic.truth.one_coin import OneCoin as OneCoin
 from crowdlogic.truth.ties import Ties as Ties
 from crowdlogic.truth.weighting import CATD as CATD
 from crowdlogic.truth.weighting import PM as PM
 from crowdlogic.truth.weighting import Wawa as Wawa
-from crowdlogic.truth.zero_based_skill import ZeroBasedSkill as ZeroBasedSkill

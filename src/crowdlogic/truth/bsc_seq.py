@@ -14,11 +14,11 @@ from typing import ClassVar
 
 from crowdlogic.annotators.protocol import check_size
 from crowdlogic.annotators.sequential import Sequential, by_previous_tag
+from crowdlogic.data.blocks import Engine
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.engines.engine import Engine
-from crowdlogic.numerics.checks import check_amounts
+from crowdlogic.numerics.arrays import check_amounts
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.truth.fitting import Fitting
 from crowdlogic.truth.ibcc import IBCC

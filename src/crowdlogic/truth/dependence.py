@@ -16,23 +16,131 @@ Axes: i unit, k class.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from crowdlogic.annotators.label_sums import Q, count_votes
+from crowdlogic.data.blocks import UNKNOWN, Arrays, Engine, Shard, Step, anchor_classes
 from crowdlogic.data.estimate import Calibration, Estimate
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.engines.shard import UNKNOWN
-from crowdlogic.engines.shards import anchor_classes
 from crowdlogic.errors import OptionError
-from crowdlogic.numerics.arrays import Floats, Ints
-from crowdlogic.numerics.sums import row_sums
-from crowdlogic.numerics.tempering import design_effect, temper, temper_logs
+from crowdlogic.numerics.arrays import Floats, Ints, row_sums, sum_by
+from crowdlogic.numerics.first_appearance import SCATTER, code_hashes
+from crowdlogic.numerics.logspace import design_effect, normalise, temper, temper_logs
 from crowdlogic.registry import TRUTH_METHODS
-from crowdlogic.truth.vote_patterns import find_vote_patterns
-from crowdlogic.truth.vote_posterior import log_posterior_of_votes
+from crowdlogic.truth.fitting import BeliefPass, EngineFit
+
+# The posterior of a vote: every annotator is right equally often, and wrong in any other way.
+#
+# Two labels of one item agree if both are right, or both wrong in the same way: A = p² + (1 - p)² / (K - 1). So the
+# mean
+# agreement of two labels gives p, and each vote for a class adds log p (K - 1) / (1 - p) to its log odds.
+#
+# Axes: i unit, k class.
+
+UNKNOWN_ACCURACY = 0.8
+"""The accuracy of an annotator where no item has two labels, so that nothing can be known of it."""
+
+MOST_ACCURATE = 0.99
+"""Nobody is taken to be right more often, however well the labels agree."""
+
+LEAST_SKILL = 0.05
+"""Least distance from chance to certainty: a vote always counts for what it says, however badly the labels agree."""
+
+
+def posterior_of_votes(shares: Floats, votes: Floats, times: Floats | None = None) -> Floats:
+    """q[i, k] from the share of each class in the votes of a unit (perhaps weighted) and from votes[i, k].
+
+    Args:
+        shares: shares[i, k].
+        votes: votes[i, k].
+        times: times[i], how many units have these votes; None where each is one.
+    """
+    return normalise(log_posterior_of_votes(shares, votes, times))[0]
+
+
+def log_posterior_of_votes(shares: Floats, votes: Floats, times: Floats | None = None) -> Floats:
+    """Log q[i, k] of `posterior_of_votes` up to a constant of each unit."""
+    log_odds = vote_log_odds(common_accuracy(votes, times), max(shares.shape[1], 2))
+    return np.asarray(shares * (row_sums(votes) * log_odds)[:, None])
+
+
+def common_accuracy(votes: Floats, times: Floats | None = None) -> float:
+    """How often an annotator is right, from how often two labels of one unit agree."""
+    n, n_classes = row_sums(votes), votes.shape[1]
+    pairable = n > 1
+    if n_classes < 2 or not pairable.any():
+        return UNKNOWN_ACCURACY
+    votes, n = votes[pairable], n[pairable]
+    agree = (np.einsum("ik,ik->i", votes, votes) - n) / (n * (n - 1))
+    agreement = float(agree.mean() if times is None else np.average(agree, weights=times[pairable]))
+    return accuracy_of_agreement(agreement, n_classes)
+
+
+def accuracy_of_agreement(agreement: float | None, n_classes: int) -> float:
+    """How often an annotator is right, from the share of pairs of labels that agree; None where there is no pair."""
+    if n_classes < 2 or agreement is None:
+        return UNKNOWN_ACCURACY
+    # The larger root of p² + (1 - p)² / (K - 1) = A, with A at least 1 / K
+    chance, room = 1.0 / n_classes, 1.0 - 1.0 / n_classes
+    skill = max(np.sqrt(max(agreement - chance, 0.0) / room), LEAST_SKILL)
+    return float(min(chance + room * skill, MOST_ACCURATE))
+
+
+def vote_log_odds(accuracy: float, n_classes: int) -> float:
+    """What a vote for a class adds to its log odds."""
+    return float(np.log(accuracy * (n_classes - 1) / (1.0 - accuracy)))
+
+
+# Units with the same votes: what depends on the votes alone is computed once for all of them.
+#
+# Axes: i unit, k class, p pattern.
+
+MANY_UNITS = 20_000
+"""With fewer units there is little to save."""
+
+MOST_BITS = 53
+"""Whole numbers of so many bits are floats without rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class VotePatterns:
+    """Patterns of votes.
+
+    Attributes:
+        pattern: pattern[i], that of each unit.
+        first: first[p], the first unit of each pattern.
+        times: times[p], how many units have it.
+    """
+
+    pattern: Ints
+    first: Ints
+    times: Floats
+
+    def expand(self, table: Floats) -> Floats:
+        """table[i, k] from table[p, k]."""
+        return np.take(table, self.pattern, axis=0)
+
+    def determine(self, table: Floats) -> bool:
+        """Whether units of one pattern have the same row of table[i, k]."""
+        return bool((self.expand(table[self.first]) == table).all())
+
+
+def find_vote_patterns(votes: Floats) -> VotePatterns | None:
+    """The patterns of votes[i, k]; None where there are few units, many patterns, or fractions of votes."""
+    if len(votes) < MANY_UNITS or not votes.shape[1]:
+        return None
+    base = votes.max() + 1.0
+    if votes.shape[1] * np.log2(base) > MOST_BITS or (votes != np.floor(votes)).any():
+        return None
+    code = votes @ base ** np.arange(votes.shape[1])  # the votes of a unit as the digits of one number
+    pattern, first = code_hashes(code.astype(np.uint64) * SCATTER)
+    if len(first) > len(votes) // 8:
+        return None
+    return VotePatterns(pattern=pattern, first=first, times=sum_by(pattern, len(first)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,3 +300,181 @@ def alpha_of_sums(totals: Floats, observed: Floats) -> float:
 def gives_shares(method: str) -> bool:
     """Whether the beliefs of a method are shares of votes, and so no posterior."""
     return method in TRUTH_METHODS and bool(getattr(TRUTH_METHODS.load(method), "gives_shares", False))
+
+
+# Stated confidence over any engine: what `dependence` does with a table in memory, shard by shard.
+#
+# How far labels depend on each other is a matter of sums over units (`VoteSums`); then what an item's labels say is
+# stated where the item is (`StatedStep`), so that beliefs are written as they are made. The ensemble is several
+# members,
+# pooled.
+#
+# Axes: i unit, j annotator, k class, n given label.
+
+
+@dataclass(frozen=True, kw_only=True)
+class VoteSums:
+    """How far the labels of one unit agree, and how many labels of each class each annotator gave.
+
+    Attributes:
+        n_annotators: Number of annotators.
+        n_classes: Number of classes.
+    """
+
+    n_annotators: int
+    n_classes: int
+
+    def __call__(self, shard: Shard, parameters: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:  # noqa: ARG002
+        """Sums over the units with two labels or more, and given[j, n]."""
+        votes = count_votes(shard, self.n_classes)
+        n, times = row_sums(votes), shard.times if len(shard.times) else np.ones(shard.n_units)
+        pairable = n > 1
+        votes, n, times = votes[pairable], n[pairable], times[pairable]
+        squares = np.einsum("ik,ik->i", votes, votes)
+        size = self.n_annotators * self.n_classes
+        rows = replace(shard, weight=np.empty(0)).row_weights()
+        return {
+            "pairable": np.array(times.sum()),
+            "agreement": np.array(times @ ((squares - n) / (n * (n - 1)))),
+            "observed": np.array(times @ ((n**2 - squares) / (n - 1))),
+            "totals": times @ votes,
+            "given": sum_by(shard.cells(self.n_classes), size, rows).reshape(self.n_annotators, self.n_classes),
+        }, {}
+
+
+def sum_votes(engine: Engine) -> Arrays:
+    """`VoteSums` over all labels."""
+    return engine.sum(VoteSums(n_annotators=engine.n_annotators, n_classes=engine.n_classes), {})[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatedStep:
+    """The beliefs of one method, or the weighted mean of several, as they are stated: the new state is q[i, k].
+
+    Parameters: those of each member, with its position and a colon before their names. State: that of its members.
+
+    Attributes:
+        members: The steps whose new states hold q[i, k].
+        weights: How much each counts; they add up to one.
+        shares: Whether the beliefs of each are shares of votes.
+        n_classes: Number of classes.
+        accuracy: How often an annotator is right, for shares of votes; None takes shares as they are.
+        correlation: How far labels of one unit depend on each other; None leaves beliefs as they are.
+        doubt: Share of uniform doubt.
+        keep_own: Whether the new state holds the beliefs of the first member, too, as `own`.
+    """
+
+    members: tuple[Step, ...]
+    weights: tuple[float, ...]
+    shares: tuple[bool, ...]
+    n_classes: int
+    accuracy: float | None = None
+    correlation: float | None = None
+    doubt: float = 0.0
+    keep_own: bool = False
+
+    def __call__(self, shard: Shard, parameters: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:
+        """The sum of the confidences below one, and how many these are."""
+        votes = count_votes(shard, self.n_classes)
+        stated, kept = np.full(votes.shape, self.doubt / max(self.n_classes, 1)), {}
+        for at, (step, weight, share) in enumerate(zip(self.members, self.weights, self.shares, strict=True)):
+            q = step(shard, _own(parameters, at), state)[1][Q]
+            if self.keep_own and at == 0:
+                kept = {"own": q}
+            if share and self.accuracy is not None:
+                q = self._posterior_of_votes(q, votes)
+            if self.correlation is not None:
+                q = temper(q, label_sharpness(votes, self.correlation))
+            stated += (1.0 - self.doubt) * weight * q
+        confidence = stated.max(axis=1, initial=0.0)
+        answered = row_sums(votes) > 0
+        unsure = (confidence < 1.0) & answered
+        counts = {
+            "confidence": shard.unit_sum(np.where(unsure, confidence, 0.0)),
+            "unsure": shard.unit_sum(unsure.astype(np.float64)),
+        }
+        return counts, {Q: stated, "answered": answered, **kept}
+
+    def _posterior_of_votes(self, shares: Floats, votes: Floats) -> Floats:
+        if self.n_classes < 2 or self.accuracy is None:
+            return np.ones_like(shares)
+        log_odds = vote_log_odds(self.accuracy, self.n_classes)
+        return normalise(shares * (row_sums(votes) * log_odds)[:, None])[0]
+
+
+def _own(parameters: Arrays, at: int) -> Arrays:
+    """The parameters of one member."""
+    prefix = f"{at}:"
+    return {name.removeprefix(prefix): array for name, array in parameters.items() if name.startswith(prefix)}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StatedMember:
+    """A member of what is stated: its pass, how much it counts, and whether its beliefs are shares of votes."""
+
+    beliefs: BeliefPass
+    weight: float = 1.0
+    shares: bool = False
+
+
+def state_members(
+    members: Sequence[StatedMember],
+    engine: Engine,
+    votes: Arrays,
+    dependence: Dependence | None,
+    *,
+    posteriors: bool = True,
+) -> tuple[BeliefPass, Calibration | None]:
+    """The pass that states the weighted mean of some members, and what its confidence rests on.
+
+    Args:
+        members: The members.
+        engine: Where the labels are.
+        votes: What `sum_votes` gives for them.
+        dependence: How far labels of one item depend on each other; None states the members' own posteriors.
+        posteriors: Whether shares of votes are turned into posteriors.
+    """
+    total = sum(member.weight for member in members)
+    calibration = None if dependence is None else dependence.with_alpha(alpha_of_sums(**_pick(votes)))
+    pairs = float(votes["pairable"])
+    agreement = float(votes["agreement"]) / pairs if pairs else None
+    step = StatedStep(
+        members=tuple(member.beliefs.step for member in members),
+        weights=tuple(member.weight / total for member in members),
+        shares=tuple(member.shares for member in members),
+        n_classes=engine.n_classes,
+        accuracy=accuracy_of_agreement(agreement, engine.n_classes) if posteriors else None,
+        correlation=None if calibration is None else calibration.correlation,
+        doubt=0.0 if calibration is None else calibration.doubt,
+    )
+    parameters = dict(_prefixed(members))
+    states = members[0].beliefs.states if len(members) == 1 else None
+    return BeliefPass(step=step, parameters=parameters, states=states), calibration
+
+
+def _pick(votes: Arrays) -> dict[str, Floats]:
+    return {"totals": votes["totals"], "observed": votes["observed"]}
+
+
+def _prefixed(members: Sequence[StatedMember]) -> Iterator[tuple[str, Floats]]:
+    for at, member in enumerate(members):
+        for name, array in member.beliefs.parameters.items():
+            yield f"{at}:{name}", array
+
+
+def state_fit(fit: EngineFit, dependence: Dependence | None, *, keep_own: bool = False) -> EngineFit:
+    """The fit with a confidence that one can act on, for the same answers; one that has it already stays as it is.
+
+    Args:
+        fit: What a method believes.
+        dependence: How far labels of one item depend on each other; None states the method's own posterior.
+        keep_own: Whether that posterior is kept beside what is stated.
+    """
+    if isinstance(fit.beliefs.step, StatedStep):
+        return fit
+    member = StatedMember(beliefs=fit.beliefs, shares=gives_shares(fit.method))
+    votes, posteriors = sum_votes(fit.engine), dependence is not None
+    beliefs, calibration = state_members([member], fit.engine, votes, dependence, posteriors=posteriors)
+    if keep_own and isinstance(beliefs.step, StatedStep):
+        beliefs = replace(beliefs, step=replace(beliefs.step, keep_own=True))
+    return replace(fit, beliefs=beliefs, calibration=calibration)

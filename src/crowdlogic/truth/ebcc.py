@@ -22,26 +22,29 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdlogic.annotators.label_sums import Q, Sweep, count_votes, table_step, table_sweep, tally, vote_shares
 from crowdlogic.annotators.protocol import check_size
+from crowdlogic.data.blocks import Arrays, Engine, Shard, make_shards
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.estimate import vote_shares as share_votes
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.engines.engine import Arrays, Engine
-from crowdlogic.engines.shard import Shard
-from crowdlogic.engines.shards import make_shards
-from crowdlogic.engines.steps import Q, count_votes, vote_shares
-from crowdlogic.engines.sweeps import Sweep, table_step, table_sweep, tally
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics import dirichlet
-from crowdlogic.numerics.arrays import Floats
-from crowdlogic.numerics.checks import check_amounts
+from crowdlogic.numerics.arrays import Floats, check_amounts, sum_by
 from crowdlogic.numerics.convergence import Convergence
-from crowdlogic.numerics.sums import sum_by
 from crowdlogic.store.checkpoints import State
-from crowdlogic.truth.accepting import takes_frames
-from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate
-from crowdlogic.truth.over_engines import BeliefPass, EngineFit, FitSummary, fit_model, infer_over
+from crowdlogic.truth.fitting import (
+    DEFAULT_FIT,
+    BeliefPass,
+    EngineFit,
+    FitSummary,
+    Fitting,
+    empty_estimate,
+    fit_model,
+    infer_over,
+)
+from crowdlogic.truth.methods import takes_frames
 
 
 @dataclass(frozen=True)

@@ -19,24 +19,28 @@ from pathlib import Path
 import numpy as np
 
 from crowdlogic.annotators.protocol import MOST_CELLS
+from crowdlogic.data.blocks import Engine
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Calibration, Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
-from crowdlogic.engines.engine import Engine
-from crowdlogic.numerics.arrays import Floats
-from crowdlogic.numerics.checks import check_amounts
+from crowdlogic.numerics.arrays import Floats, check_amounts, sum_by
 from crowdlogic.numerics.convergence import Convergence
-from crowdlogic.numerics.sums import sum_by
-from crowdlogic.numerics.tempering import temper
-from crowdlogic.truth.accepting import takes_frames
+from crowdlogic.numerics.logspace import temper
 from crowdlogic.truth.dawid_skene import DawidSkene
-from crowdlogic.truth.dependence import PUBLIC_CROWDS, Dependence, keep_known, label_sharpness
-from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate
+from crowdlogic.truth.dependence import (
+    PUBLIC_CROWDS,
+    Dependence,
+    StatedMember,
+    keep_known,
+    label_sharpness,
+    posterior_of_votes,
+    state_members,
+    sum_votes,
+)
+from crowdlogic.truth.fitting import DEFAULT_FIT, BeliefPass, EngineFit, Fitting, empty_estimate
 from crowdlogic.truth.mace import MACE
 from crowdlogic.truth.majority import VoteStep
-from crowdlogic.truth.over_engines import BeliefPass, EngineFit
-from crowdlogic.truth.stated import StatedMember, state_members, sum_votes
-from crowdlogic.truth.vote_posterior import posterior_of_votes
+from crowdlogic.truth.methods import takes_frames
 
 BESIDE_CONFUSION = 0.3
 """What MACE loses of its weight beside confusion matrices that are well known: it cannot read an adversary."""

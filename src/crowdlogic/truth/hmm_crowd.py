@@ -13,11 +13,11 @@ from typing import ClassVar
 
 from crowdlogic.annotators.class_accuracy import ClassAccuracy
 from crowdlogic.annotators.confusion import SMOOTHING, TRUST
+from crowdlogic.data.blocks import Engine
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
-from crowdlogic.engines.engine import Engine
-from crowdlogic.numerics.checks import check_amounts
+from crowdlogic.numerics.arrays import check_amounts
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.fitting import Fitting

@@ -16,20 +16,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from crowdlogic.annotators.confusion import VariationalConfusion
-from crowdlogic.annotators.proportions import VariationalProportions
+from crowdlogic.annotators.confusion import VariationalConfusion, VariationalProportions
 from crowdlogic.annotators.protocol import check_size
+from crowdlogic.data.blocks import Engine, make_shards
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.engines.engine import Engine
-from crowdlogic.engines.shards import make_shards
-from crowdlogic.numerics.checks import check_amounts
+from crowdlogic.numerics.arrays import check_amounts
 from crowdlogic.numerics.convergence import Convergence
-from crowdlogic.truth.accepting import takes_frames
-from crowdlogic.truth.em import TableEM
-from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate
-from crowdlogic.truth.over_engines import EngineFit, fit_model, infer_over
+from crowdlogic.truth.fitting import DEFAULT_FIT, EngineFit, Fitting, TableEM, empty_estimate, fit_model, infer_over
+from crowdlogic.truth.methods import takes_frames
 
 
 @dataclass(frozen=True)

@@ -13,18 +13,15 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
+from crowdlogic.annotators.label_sums import Q, count_votes
+from crowdlogic.data.blocks import Arrays, Engine, Shard
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import NO_ANSWER, Estimate, make_estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.data.names import as_text
-from crowdlogic.engines.engine import Arrays, Engine
-from crowdlogic.engines.shard import Shard
-from crowdlogic.engines.steps import Q, count_votes
-from crowdlogic.numerics.arrays import Ints
-from crowdlogic.numerics.sums import row_sums
-from crowdlogic.truth.accepting import takes_frames
-from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, refuse_anchors
-from crowdlogic.truth.over_engines import BeliefPass, EngineFit, FitSummary
+from crowdlogic.numerics.arrays import Ints, row_sums
+from crowdlogic.truth.fitting import DEFAULT_FIT, BeliefPass, EngineFit, FitSummary, Fitting, refuse_anchors
+from crowdlogic.truth.methods import takes_frames
 from crowdlogic.truth.ties import Ties, best_classes, count_best, winners
 
 

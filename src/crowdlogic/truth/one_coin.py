@@ -13,23 +13,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crowdlogic.annotators.confusion import SMOOTHING, TRUST
+from crowdlogic.annotators.confusion import SMOOTHING, TRUST, ClassProportions
+from crowdlogic.annotators.label_sums import MatchStep, Sweep, is_compiled, match_sweep, tally_hits_and_given
 from crowdlogic.annotators.one_coin import Accuracies, Coin
-from crowdlogic.annotators.proportions import ClassProportions
+from crowdlogic.data.blocks import Engine, make_shards
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
-from crowdlogic.engines.engine import Engine
-from crowdlogic.engines.shards import make_shards
-from crowdlogic.engines.steps import MatchStep
-from crowdlogic.engines.sweeps import Sweep, is_compiled, match_sweep, tally_hits_and_given
-from crowdlogic.numerics.arrays import Floats
-from crowdlogic.numerics.checks import check_amounts
+from crowdlogic.numerics.arrays import Floats, check_amounts
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.store.checkpoints import State
-from crowdlogic.truth.accepting import takes_frames
-from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate
-from crowdlogic.truth.over_engines import BeliefPass, EngineFit, FitSummary, fit_model, infer_over
+from crowdlogic.truth.fitting import (
+    DEFAULT_FIT,
+    BeliefPass,
+    EngineFit,
+    FitSummary,
+    Fitting,
+    empty_estimate,
+    fit_model,
+    infer_over,
+)
+from crowdlogic.truth.methods import takes_frames
 
 
 @dataclass(frozen=True)

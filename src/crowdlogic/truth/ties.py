@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from crowdlogic.data.names import Classes
 from crowdlogic.errors import OptionError, name_list
-from crowdlogic.numerics.arrays import Bools, Floats, Ints
-from crowdlogic.numerics.sums import row_maxima
+from crowdlogic.numerics.arrays import Bools, Floats, Ints, row_maxima
 
 Hashes: TypeAlias = NDArray[np.uint64]
 

@@ -20,21 +20,29 @@ from typing import ClassVar
 
 import numpy as np
 
+from crowdlogic.annotators.label_sums import Q
+from crowdlogic.data.blocks import Arrays, Engine, Shard, States, make_shards
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate, vote_shares
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
-from crowdlogic.engines.engine import Arrays, Engine, States
-from crowdlogic.engines.shard import Shard
-from crowdlogic.engines.shards import make_shards
-from crowdlogic.engines.steps import Q
 from crowdlogic.errors import OptionError
-from crowdlogic.numerics.arrays import Floats
+from crowdlogic.numerics.arrays import Floats, sum_by
 from crowdlogic.numerics.convergence import Convergence
-from crowdlogic.numerics.sums import sum_by
 from crowdlogic.store.checkpoints import State
-from crowdlogic.truth.accepting import takes_frames
-from crowdlogic.truth.fitting import DEFAULT_FIT, Fit, Fitting, empty_estimate, refuse_anchors
-from crowdlogic.truth.over_engines import BeliefPass, EngineFit, FitSummary, fit_model, infer_over, make_fit
+from crowdlogic.truth.fitting import (
+    DEFAULT_FIT,
+    BeliefPass,
+    EngineFit,
+    Fit,
+    FitSummary,
+    Fitting,
+    empty_estimate,
+    fit_model,
+    infer_over,
+    make_fit,
+    refuse_anchors,
+)
+from crowdlogic.truth.methods import takes_frames
 from crowdlogic.truth.ties import best_classes
 
 Weigh = Callable[[Floats, Floats], Floats]

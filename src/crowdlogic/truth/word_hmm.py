@@ -3,7 +3,7 @@
     q, pairs = forward_backward(annotators.evidence + words.log_likelihood, transitions)      # E-step
     annotators, transitions, words <- expected counts under q and pairs                       # M-step
 
-Both are one pass over shards that hold whole sequences (`engines/chain_step.py`), in threads or by any other engine.
+Both are one pass over shards that hold whole sequences (`annotators/label_sums.py`), in threads or by any other engine.
 HMM-Crowd is this with one accuracy per annotator and tag, BSC-seq with sequential annotators. A tag that may not follow
 another (I-PER after O) has no transition, so no answer contains one.
 
@@ -19,23 +19,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from crowdlogic.annotators.label_sums import COUNTS, EVIDENCE, chain_sweep, sum_evidence
 from crowdlogic.annotators.protocol import CountModel, expected_counts
-from crowdlogic.annotators.tag_chain import TagChain, tag_grammar
-from crowdlogic.annotators.word_model import Words, code_words
+from crowdlogic.annotators.tag_chain import TagChain, Words, code_words, tag_grammar
+from crowdlogic.data.blocks import Arrays, Engine, States
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Names
-from crowdlogic.engines.engine import Arrays, Engine, States
-from crowdlogic.engines.steps import COUNTS, EVIDENCE
-from crowdlogic.engines.sweeps import chain_sweep, sum_evidence
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.store.checkpoints import State
-from crowdlogic.truth.accepting import takes_frames
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate, iterate, starting_beliefs
-from crowdlogic.truth.methods import TruthMethod
+from crowdlogic.truth.methods import TruthMethod, takes_frames
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

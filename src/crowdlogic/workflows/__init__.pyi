@@ -1,3 +1,7 @@
+from crowdlogic.extensions.paper.datasets import Catalogue as Catalogue
+from crowdlogic.extensions.paper.datasets import DatasetSize as DatasetSize
+from crowdlogic.extensions.paper.datasets import check_dataset as check_dataset
+from crowdlogic.extensions.paper.datasets import list_datasets as list_datasets
 from crowdlogic.workflows.aggregate import Aggregated as Aggregated
 from crowdlogic.workflows.aggregate import AggregateOptions as AggregateOptions
 from crowdlogic.workflows.aggregate import FitOptions as FitOptions
@@ -7,10 +11,6 @@ from crowdlogic.workflows.agreement import measure_agreement as measure_agreemen
 from crowdlogic.workflows.convert import ConvertOptions as ConvertOptions
 from crowdlogic.workflows.convert import convert_items as convert_items
 from crowdlogic.workflows.convert import convert_labels as convert_labels
-from crowdlogic.workflows.datasets import Catalogue as Catalogue
-from crowdlogic.workflows.datasets import DatasetSize as DatasetSize
-from crowdlogic.workflows.datasets import check_dataset as check_dataset
-from crowdlogic.workflows.datasets import list_datasets as list_datasets
 from crowdlogic.workflows.demo import DemoOptions as DemoOptions
 from crowdlogic.workflows.demo import DemoResult as DemoResult
 from crowdlogic.workflows.demo import run_demo as run_demo
@@ -21,11 +21,12 @@ from crowdlogic.workflows.evaluate import EvaluateOptions as EvaluateOptions
 from crowdlogic.workflows.evaluate import Evaluation as Evaluation
 from crowdlogic.workflows.explain import Explanation as Explanation
 from crowdlogic.workflows.inputs import InputOptions as InputOptions
+from crowdlogic.workflows.inputs import ResultTable as ResultTable
 from crowdlogic.workflows.method_comparison import CompareOptions as CompareOptions
 from crowdlogic.workflows.method_comparison import MethodComparison as MethodComparison
 from crowdlogic.workflows.method_comparison import compare_truth_methods as compare_truth_methods
-from crowdlogic.workflows.notebook_progress import NotebookProgress as NotebookProgress
 from crowdlogic.workflows.plots import Figure as Figure
+from crowdlogic.workflows.plots import NotebookProgress as NotebookProgress
 from crowdlogic.workflows.plots import plot_agreement as plot_agreement
 from crowdlogic.workflows.plots import plot_calibration as plot_calibration
 from crowdlogic.workflows.plots import plot_confidence as plot_confidence
@@ -34,9 +35,9 @@ from crowdlogic.workflows.plots import plot_reliability as plot_reliability
 from crowdlogic.workflows.plots import plot_training as plot_training
 from crowdlogic.workflows.predict import Predicted as Predicted
 from crowdlogic.workflows.predict import PredictOptions as PredictOptions
-from crowdlogic.workflows.python_report import report_to_html as report_to_html
 from crowdlogic.workflows.report import ReportOptions as ReportOptions
 from crowdlogic.workflows.report import WrittenReport as WrittenReport
+from crowdlogic.workflows.report import report_to_html as report_to_html
 from crowdlogic.workflows.report import write_report as write_report
 from crowdlogic.workflows.rules import AuditedRules as AuditedRules
 from crowdlogic.workflows.rules import AuditRulesOptions as AuditRulesOptions
@@ -45,8 +46,7 @@ from crowdlogic.workflows.rules import CheckRulesOptions as CheckRulesOptions
 from crowdlogic.workflows.rules import audit_rules as audit_rules
 from crowdlogic.workflows.rules import check_rules as check_rules
 from crowdlogic.workflows.simulate import SimulateOptions as SimulateOptions
-from crowdlogic.workflows.tables import ResultTable as ResultTable
 from crowdlogic.workflows.train import PreparedTraining as PreparedTraining
 from crowdlogic.workflows.train import TrainingOutcome as TrainingOutcome
+from crowdlogic.workflows.train import TrainOptions as TrainOptions
 from crowdlogic.workflows.train import prepare_training as prepare_training
-from crowdlogic.workflows.train_options import TrainOptions as TrainOptions

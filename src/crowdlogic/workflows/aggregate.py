@@ -3,48 +3,260 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
-from crowdlogic.data.answers import Answers
-from crowdlogic.data.corpus import align
+from crowdlogic.confidence.calibration import infer_calibrated
+from crowdlogic.confidence.expected_accuracy import (
+    ExpectedAccuracy,
+    describe_mistakes,
+    describe_spans,
+    expected_accuracy,
+)
+from crowdlogic.data.answers import Answers, KnownTruths
+from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import STANDARD_STREAM, written_together
-from crowdlogic.data.formats.protocol import Crowd
-from crowdlogic.data.intake.odd_labels import single_class
+from crowdlogic.data.formats.protocol import Crowd, find_format
+from crowdlogic.data.formats.tables import CHOSEN, TableFormat
+from crowdlogic.data.intake.cells import single_class
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.names import find
+from crowdlogic.data.names import as_text, find
+from crowdlogic.data.reading import write_estimate, write_table
 from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.data.wording import pluralise
-from crowdlogic.data.writing import write_estimate, write_table
-from crowdlogic.errors import DataError, OptionError, name_list
-from crowdlogic.truth.calibrated import infer_calibrated
-from crowdlogic.truth.expected_accuracy import ExpectedAccuracy, describe_mistakes, describe_spans, expected_accuracy
+from crowdlogic.errors import ConvergenceWarning, DataError, OptionError, name_list
+from crowdlogic.numerics.convergence import Convergence
+from crowdlogic.registry import TRUTH_METHODS
+from crowdlogic.truth.comparison import warning_signs
+from crowdlogic.truth.dependence import PUBLIC_CROWDS, Dependence
 from crowdlogic.truth.fitting import Fitting
 from crowdlogic.truth.majority import MajorityVote
-from crowdlogic.truth.methods import TruthMethod
+from crowdlogic.truth.methods import TruthMethod, applicable_methods, choose_method, truth_method, uses_anchors
 from crowdlogic.truth.ties import Ties
-from crowdlogic.truth.warning_signs import warning_signs
-from crowdlogic.workflows.inputs import InputOptions
-from crowdlogic.workflows.memory import may_be_large
-from crowdlogic.workflows.outputs import answer_format, check_outputs, check_writable, relabel_path
-from crowdlogic.workflows.tables import ResultTable, percent
-from crowdlogic.workflows.truth_methods import (
-    anchors_of,
-    collect_convergence_warnings,
-    configured_method,
-    limit_iterations,
-    parse_dependence,
-    suggest_method,
+from crowdlogic.workflows.inputs import (
+    InputOptions,
+    ResultTable,
+    answer_format,
+    check_outputs,
+    check_writable,
+    percent,
+    relabel_path,
 )
 
 if TYPE_CHECKING:
-    from crowdlogic.workflows.aggregate_patterns import AggregatedPatterns
-    from crowdlogic.workflows.out_of_core import AggregatedShards
+    from crowdlogic.extensions.scale.out_of_core import AggregatedShards
+    from crowdlogic.extensions.scale.patterns import AggregatedPatterns
+
+
+# A list of items to look at or to label again: what the item is, what was answered, and who said what.
+
+LEAST_SURE = "least sure"
+"""How the items of the list were chosen."""
+
+
+def write_relabel_list(
+    path: str | Path,
+    estimate: Estimate,
+    labels: CrowdLabels,
+    corpus: Corpus | None,
+    *,
+    format: str | None = None,
+    spreadsheet_safe: bool = False,
+) -> None:
+    """Write items with their text, answer, confidence and votes; sentences as answers, since they hold their tokens.
+
+    Args:
+        path: The file.
+        estimate: The answers of these items.
+        labels: The labels, of these items and of others.
+        corpus: The same items, where their texts are known.
+        format: The format; None to take it from the suffix.
+        spreadsheet_safe: Whether cells that a spreadsheet would read as formulas get a leading quote.
+    """
+    if estimate.offsets is not None or not isinstance(find_format(path, format), TableFormat):
+        write_estimate(path, estimate, corpus=corpus, format=format, spreadsheet_safe=spreadsheet_safe)
+        return
+    write_table(path, relabel_table(estimate, labels, corpus), format=format, spreadsheet_safe=spreadsheet_safe)
+
+
+def relabel_table(estimate: Estimate, labels: CrowdLabels, corpus: Corpus | None) -> pl.DataFrame:
+    """One row per item, the least sure first: item, text, label, confidence, votes, chosen, p_<class>.
+
+    `chosen` says that these items were not drawn at random: corrected and given as known truths, they must not be taken
+    for a sample of all items.
+    """
+    table = estimate.to_frame()
+    table = table.with_columns(as_text(table["label"]).alias("label"))
+    votes = _describe_votes(labels).gather(find(estimate.items, labels.items)).alias("votes")
+    table.insert_column(table.columns.index("confidence") + 1, votes)
+    chosen = pl.Series(CHOSEN, [LEAST_SURE] * len(table), dtype=pl.String)
+    table.insert_column(table.columns.index("votes") + 1, chosen)
+    if corpus is not None and corpus.texts is not None:
+        table.insert_column(1, pl.Series("text", corpus.texts, dtype=pl.String))
+    return table.sort("confidence", nulls_last=False, maintain_order=True)
+
+
+def _describe_votes(labels: CrowdLabels) -> pl.Series:
+    """votes[s] of every item: ann: x; bob: y."""
+    rows = pl.DataFrame(
+        {
+            "item": labels.unit,
+            "vote": as_text(labels.annotators).gather(labels.annotator)
+            + ": "
+            + pl.Series([str(name) for name in labels.classes], dtype=pl.String).gather(labels.label),
+        }
+    )
+    found = rows.group_by("item", maintain_order=True).agg(pl.col("vote").str.join("; "))
+    everyone = pl.DataFrame({"item": pl.Series(range(len(labels.items)), dtype=rows.schema["item"])})
+    return everyone.join(found, on="item", how="left", maintain_order="left")["vote"].fill_null("")
+
+
+# Truth methods as users name them: one by name or the one that suits the labels, several to compare, known truths.
+
+ALL = "all"
+"""What users write to compare all methods."""
+
+
+DEPENDENCES: dict[str, Dependence | None] = {"public": PUBLIC_CROWDS, "none": None}
+"""How far labels of one item depend on each other: as on public crowd sets, or not at all."""
+
+
+def configured_method(name: str, *, seed: int = 0, dependence: Dependence | None = PUBLIC_CROWDS) -> TruthMethod:
+    """The method of that name with its defaults, but with that seed and dependence where it has any use for them."""
+    method: Any = truth_method(name)
+    own = {field.name for field in fields(method)} if is_dataclass(method) else set()
+    given = {"seed": seed, "dependence": dependence}
+    changed = {option: value for option, value in given.items() if option in own}
+    chosen: TruthMethod = replace(method, **changed) if changed else method
+    return chosen
+
+
+def limit_iterations(method: Any, iterations: int | None) -> Any:
+    """The method with that maximum number of iterations, if it makes any."""
+    limits = getattr(method, "convergence", None)
+    if iterations is None or not isinstance(limits, Convergence):
+        return method
+    return replace(method, convergence=replace(limits, max_iterations=iterations))
+
+
+def parse_dependence(name: str, *, option: str = "--dependence") -> Dependence | None:
+    """Return the dependence of that name; `option` is for messages."""
+    if name not in DEPENDENCES:
+        raise OptionError(f"{option} must be one of {name_list(DEPENDENCES)}; got {name!r}.")
+    return DEPENDENCES[name]
+
+
+def suggest_method(labels: CrowdLabels, *, anchored: bool = False) -> tuple[str, str]:
+    """The name of the method that suits the labels, and why; with anchors, one that can use them."""
+    name, reason = choose_method(labels)
+    return ("ensemble", "it can use anchors") if anchored and not uses_anchors(name) else (name, reason)
+
+
+def methods_to_compare(names: Sequence[str], labels: CrowdLabels, *, option: str, anchored: bool = False) -> list[str]:
+    """The names of the methods to compare, each once: those that were named, or all that can take the labels.
+
+    Args:
+        names: The names, or the one name `all`.
+        labels: The labels.
+        option: The option that holds the names, for messages.
+        anchored: Whether the truth of some items is known; `all` is then all that can use it.
+    """
+    if not names:
+        raise OptionError(f"{option}: no method is named. Write all, or names separated by commas.")
+    if list(names) != [ALL]:
+        return [TRUTH_METHODS.check(name) for name in dict.fromkeys(names)]
+    return [name for name in applicable_methods(labels) if not anchored or uses_anchors(name)]
+
+
+def anchors_of(known: Answers, labels: CrowdLabels) -> dict[Any, Any]:
+    """Item -> true class (or the tags of a sequence) from answers that are known to be true."""
+    truths = _name_truths(known, labels)
+    if known.at_random is None:
+        return truths
+    return KnownTruths(truths, at_random=known.items.filter(pl.Series(known.at_random)).to_list())
+
+
+def _name_truths(known: Answers, labels: CrowdLabels) -> dict[Any, Any]:
+    lost = np.flatnonzero(find(known.items, labels.items) < 0)
+    if len(lost):
+        name = known.items[int(lost[0])]
+        raise DataError(f"{known.source}: nobody labelled item {name!r} ({len(lost):,} such items). Leave them out.")
+    names = [*known.classes, None]  # code -1, no answer, is the last one
+    tags = [names[code] for code in known.answer]
+    if known.offsets is None:
+        return {item: tag for item, tag in zip(known.items.to_list(), tags, strict=True) if tag is not None}
+    bounds = zip(known.offsets[:-1].tolist(), known.offsets[1:].tolist(), strict=True)
+    return {item: tags[begin:end] for item, (begin, end) in zip(known.items.to_list(), bounds, strict=True)}
+
+
+def collect_convergence_warnings() -> AbstractContextManager[list[str]]:
+    """A list that holds, after the block, what fits within it warned about, each sentence once."""
+    return collect_warnings(ConvergenceWarning)
+
+
+@contextmanager
+def collect_warnings(kind: type[Warning]) -> Iterator[list[str]]:
+    """A list that holds, after the block, the sentences of warnings of that kind, each once."""
+    messages: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", kind)
+        yield messages
+    messages.extend(dict.fromkeys(str(warning.message) for warning in caught))
+
+
+# How much memory a job may use: what a person says, or most of what is free.
+
+USABLE = 0.6
+"""The share of free memory that a job takes without being told."""
+
+UNKNOWN = 8 << 30
+"""Bytes that are taken to be free where the system does not say."""
+
+SMALL_FILE = 200_000_000
+"""A smaller file is read in memory without a closer look, unless a limit is given."""
+
+MEMINFO = Path("/proc/meminfo")
+GROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
+
+
+def available_memory() -> int:
+    """Bytes that a job may use."""
+    found = [size for size in (_free(), _group_limit()) if size is not None]
+    return int(USABLE * min(found, default=UNKNOWN))
+
+
+def _free() -> int | None:
+    """Bytes that are free, as Linux says."""
+    try:
+        lines = MEMINFO.read_text().splitlines()
+    except OSError:
+        return None
+    sizes = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
+    return int(sizes[0]) << 10 if sizes and sizes[0].isdigit() else None
+
+
+def _group_limit() -> int | None:
+    """Bytes that a container may use."""
+    try:
+        text = GROUP_LIMIT.read_text().strip()
+    except OSError:
+        return None
+    return int(text) if text.isdigit() else None
+
+
+def may_be_large(name: str, memory: int | None) -> bool:
+    """Whether labels may have to be read in shards: a large file, a folder, a pattern, or with a limit."""
+    place = Path(name)
+    return memory is not None or not place.is_file() or place.stat().st_size >= SMALL_FILE
+
 
 FEW_ANSWERS = 20
 """With fewer answers than this, nothing is said of how many are wrong."""
@@ -178,14 +390,14 @@ def aggregate(options: AggregateOptions) -> Aggregated | AggregatedPatterns | Ag
         read=(options.labels, options.anchors, options.gold, options.items),
     )
     if options.input.wide:
-        from crowdlogic.workflows.aggregate_patterns import aggregate_patterns, find_pattern_source
+        from crowdlogic.extensions.scale.patterns import aggregate_patterns, find_pattern_source
 
         source = find_pattern_source(options)
         if source is not None:
             _check_aggregate(options)
             return aggregate_patterns(options, source, _choose_method)
     if options.engine is not None or may_be_large(options.labels, options.memory):
-        from crowdlogic.workflows.out_of_core import aggregate_large, find_large_labels
+        from crowdlogic.extensions.scale.out_of_core import aggregate_large, find_large_labels
 
         large = find_large_labels(options)
         if large is not None:
@@ -196,7 +408,7 @@ def aggregate(options: AggregateOptions) -> Aggregated | AggregatedPatterns | Ag
     crowd, gold, fitting = read_for_fit(options)
     method, reason = _choose_method(options, crowd.labels)
     if options.engine is not None:
-        from crowdlogic.workflows.sequence_engines import through_engine
+        from crowdlogic.extensions.scale.sequence_engines import through_engine
 
         method = through_engine(options, options.engine, method, crowd.labels)
     dependence = parse_dependence(options.dependence)
@@ -234,7 +446,7 @@ def _unused_texts(options: AggregateOptions, crowd: Crowd) -> list[str]:
 def _write_more(options: AggregateOptions, estimate: Estimate, labels: CrowdLabels) -> None:
     """Write the table of annotators and the whole estimate, where they were asked for."""
     if options.annotators is not None:
-        from crowdlogic.annotators.summary import annotator_table
+        from crowdlogic.confidence.annotator_verdicts import annotator_table
 
         write_table(options.annotators, annotator_table(labels, estimate), spreadsheet_safe=options.spreadsheet_safe)
     if options.save is not None:
@@ -302,8 +514,7 @@ def _write_answers(options: AggregateOptions, estimate: Estimate, crowd: Crowd) 
             options.out, estimate, corpus=corpus, format=options.format, spreadsheet_safe=options.spreadsheet_safe
         )
         return options.out
-    from crowdlogic.truth.confidence import split_by_confidence, take_items
-    from crowdlogic.workflows.relabelling import write_relabel_list
+    from crowdlogic.confidence.calibration import split_by_confidence, take_items
 
     sure, unsure = split_by_confidence(estimate, least)
     relabelled = relabel_path(options.out)

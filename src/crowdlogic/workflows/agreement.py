@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from crowdlogic.metrics.agreement import Agreement, agreement
-from crowdlogic.workflows.inputs import InputOptions
-from crowdlogic.workflows.tables import ResultTable
+from crowdlogic.workflows.inputs import InputOptions, ResultTable
 
 
 @dataclass(frozen=True, kw_only=True)

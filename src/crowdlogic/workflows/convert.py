@@ -8,15 +8,13 @@ from pathlib import Path
 
 from crowdlogic.data.corpus import UNKNOWN, Corpus
 from crowdlogic.data.estimate import Estimate
-from crowdlogic.data.formats.detection import find_format
+from crowdlogic.data.formats.protocol import find_format
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.reading import read_answers
-from crowdlogic.data.writing import write_corpus, write_estimate, write_labels
+from crowdlogic.data.reading import read_answers, write_corpus, write_estimate, write_labels
 from crowdlogic.errors import DataError
-from crowdlogic.store.layout import is_run
+from crowdlogic.store.files import is_run
 from crowdlogic.store.runs import read_run
-from crowdlogic.workflows.inputs import InputOptions
-from crowdlogic.workflows.outputs import check_outputs
+from crowdlogic.workflows.inputs import InputOptions, check_outputs
 
 
 @dataclass(frozen=True, kw_only=True)

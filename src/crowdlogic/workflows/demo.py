@@ -13,14 +13,14 @@ import numpy as np
 from crowdlogic.data.answers import Answers
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import write_bytes
+from crowdlogic.data.reading import write_estimate
 from crowdlogic.data.simulate import Simulation, simulate_sentiment
-from crowdlogic.data.writing import write_estimate
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.method import TrainingData
 from crowdlogic.learning.saved_run import Run
-from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.learning.training_run import train_run
 from crowdlogic.metrics.agreement import agreement
 from crowdlogic.metrics.scores import score
@@ -30,11 +30,9 @@ from crowdlogic.rules.parser import parse_rules
 from crowdlogic.truth.comparison import MethodResult, compare_methods
 from crowdlogic.truth.dependence import state_confidence
 from crowdlogic.truth.methods import truth_method
-from crowdlogic.workflows.outputs import check_outputs
-from crowdlogic.workflows.report import compare_itself, describe_page, timestamp, write_page
-from crowdlogic.workflows.report_evidence import report_explainer
+from crowdlogic.workflows.inputs import ResultTable, check_outputs, percent
+from crowdlogic.workflows.report import compare_itself, describe_page, report_explainer, timestamp, write_page
 from crowdlogic.workflows.simulate import write_simulation
-from crowdlogic.workflows.tables import ResultTable, percent
 
 SHOWN_METHODS = ("majority", "wawa", "glad", "one-coin", "dawid-skene", "ebcc")
 """From counting votes to ever more of a model of who answers how."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial as bind
@@ -11,22 +12,255 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.files import STANDARD_STREAM, InputFile
-from crowdlogic.data.formats.detection import detect_format
-from crowdlogic.data.formats.protocol import Crowd, FileFormat
+from crowdlogic.data.formats.protocol import Crowd, FileFormat, detect_format
 from crowdlogic.data.formats.tables import TableFormat
-from crowdlogic.data.formats.tool_export import ToolExport
 from crowdlogic.data.frames import LABEL_ROLES, TAG_ROLES
 from crowdlogic.data.intake.columns import find_roles
 from crowdlogic.data.intake.contract import Duplicates, LeftOut
+from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.reading import read_answers, read_corpus
-from crowdlogic.data.wording import pluralise
+from crowdlogic.data.tagging import is_span_tag_set, parse_tags, tags_to_spans
+from crowdlogic.data.wording import list_names, pluralise
 from crowdlogic.errors import DataError, OptionError
-from crowdlogic.workflows.capabilities import Capabilities, find_capabilities
-from crowdlogic.workflows.column_guess import suggest_columns
-from crowdlogic.workflows.inputs import InputOptions
-from crowdlogic.workflows.label_facts import LabelFacts, count_labels
-from crowdlogic.workflows.tables import ResultTable
+from crowdlogic.extensions.tools.collector import ToolExport
+from crowdlogic.metrics.agreement import agreement
+from crowdlogic.registry import TRUTH_METHODS
+from crowdlogic.truth.methods import applicable_methods, needs_sequences
+from crowdlogic.workflows.aggregate import suggest_method
+from crowdlogic.workflows.inputs import InputOptions, ResultTable, suggest_columns
+
+# How much a table of labels holds: items, annotators, labels, spans, gold; the figures that `doctor` shows.
+
+SHOWN_CLASSES = 8
+"""How many classes are named; the others are counted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelFacts:
+    """What a file of labels holds.
+
+    Attributes:
+        items: How many items there are, labelled or not.
+        unlabelled: How many of them nobody labelled.
+        single: How many of them one annotator alone labelled.
+        tokens: How many tokens the sentences have; None for documents.
+        annotators: How many annotators there are.
+        kinds: How many annotators are human, llm and code, where the file says so.
+        classes: The classes, as text.
+        labels: How many labels there are; for sentences, tags.
+        annotations: How many (item, annotator) pairs there are.
+        spans: How many spans all annotators marked; None where the classes are no span tags.
+        fewest: The least number of labels that an annotator gave; for sentences, tags.
+        texts: Whether the file holds the texts or the tokens.
+        gold: How many units have a known truth in the file.
+    """
+
+    items: int
+    unlabelled: int
+    single: int
+    tokens: int | None
+    annotators: int
+    kinds: dict[str, int]
+    classes: tuple[str, ...]
+    labels: int
+    annotations: int
+    spans: int | None
+    fewest: int
+    texts: bool
+    gold: int
+
+    def figures(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return asdict(self)
+
+    def rows(self) -> list[tuple[str, str]]:
+        """The same as rows of a table: what, and how many."""
+        kinds = ", ".join(f"{count} {kind}" for kind, count in self.kinds.items())
+        rows = [
+            ("sentences" if self.tokens is not None else "items", f"{self.items:,}{self._seldom_labelled()}"),
+            ("annotators", f"{self.annotators:,}{f' ({kinds})' if kinds else ''}"),
+            ("classes", f"{len(self.classes):,} ({list_names(self.classes, SHOWN_CLASSES)})"),
+            ("labels", f"{self.labels:,}{self._average()}"),
+        ]
+        if self.tokens is not None:
+            rows.insert(1, ("tokens", f"{self.tokens:,}"))
+        if self.spans is not None:
+            rows.append(("spans", f"{self.spans:,} by all annotators together"))
+        rows.append(("texts", "in the file" if self.texts else "not in the file"))
+        rows.append(("gold", f"for {pluralise(self.gold, 'unit')}" if self.gold else "none in the file"))
+        return rows
+
+    def _seldom_labelled(self) -> str:
+        parts = [f"{self.single:,} with one annotator only"] if self.single else []
+        parts += [f"{self.unlabelled:,} without labels"] if self.unlabelled else []
+        return f" ({', '.join(parts)})" if parts else ""
+
+    def _average(self) -> str:
+        labelled = self.items - self.unlabelled
+        if not labelled:
+            return ""
+        noun = "item" if self.tokens is None else "sentence"
+        return f" ({self.annotations / labelled:.1f} annotators per labelled {noun})"
+
+
+def count_labels(crowd: Crowd) -> LabelFacts:
+    """Count what a file of labels holds."""
+    labels, corpus = crowd.labels, crowd.corpus
+    item, _, _ = labels.annotations()
+    annotators_per_item = np.bincount(item, minlength=len(labels.items))
+    kinds = Counter(kind for kind in labels.kind or () if kind)
+    return LabelFacts(
+        items=len(labels.items),
+        unlabelled=int(np.count_nonzero(annotators_per_item == 0)),
+        single=int(np.count_nonzero(annotators_per_item == 1)),
+        tokens=labels.n_units if labels.is_sequential else None,
+        annotators=len(labels.annotators),
+        kinds=dict(sorted(kinds.items())),
+        classes=tuple(str(name) for name in labels.classes),
+        labels=labels.n_labels,
+        annotations=len(item),
+        spans=count_spans(labels),
+        fewest=int(labels.labels_per_annotator().min(initial=labels.n_labels)),
+        texts=corpus is not None and (corpus.texts is not None or corpus.tokens is not None),
+        gold=0 if corpus is None or corpus.gold is None else int(np.count_nonzero(corpus.gold != UNKNOWN)),
+    )
+
+
+def count_spans(labels: CrowdLabels) -> int | None:
+    """How many spans the annotators marked, each annotator's own counted; None where the classes are no span tags."""
+    if not labels.is_sequential or not is_span_tag_set(labels.classes):
+        return None
+    order = np.lexsort((labels.unit, labels.annotator))
+    unit, annotator = labels.unit[order], labels.annotator[order]
+    item = labels.item_of_unit[unit]
+    # A run of tags ends where the annotator, the sentence or (a token not seen) the sequence of tokens breaks off.
+    breaks = (np.diff(annotator) != 0) | (np.diff(item) != 0) | (np.diff(unit) != 1)
+    offsets = np.concatenate([[0], np.flatnonzero(breaks) + 1, [len(unit)]])
+    return len(tags_to_spans(labels.label[order], offsets, parse_tags(labels.classes)))
+
+
+# What labels allow: truth methods, coefficients of agreement, intervals, scores, training and the report.
+
+FEW_LABELS = 20
+"""Below this many labels, the 95 % credible interval of an annotator's reliability is wider than 0.3 or so."""
+
+AGREEMENT, REPORT = "agreement with intervals", "report"
+PARTIAL = "some labels say only which class it is not"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capability:
+    """Something that can be done with labels, or cannot.
+
+    Attributes:
+        name: What it is.
+        possible: Whether the labels allow it.
+        remark: Why not, or under which limits.
+    """
+
+    name: str
+    possible: bool
+    remark: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capabilities:
+    """What labels allow.
+
+    Attributes:
+        methods: The truth methods that can take them.
+        refused: The truth methods that cannot, with the reason.
+        suggested: The truth method that suits them.
+        reason: Why it does.
+        others: Agreement, intervals, scores, training and report.
+    """
+
+    methods: tuple[str, ...]
+    refused: dict[str, str]
+    suggested: str
+    reason: str
+    others: tuple[Capability, ...]
+
+    def figures(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return {
+            "methods": list(self.methods),
+            "refused_methods": self.refused,
+            "suggested_method": self.suggested,
+            "reason": self.reason,
+            "allows": {one.name: {"possible": one.possible, "remark": one.remark} for one in self.others},
+        }
+
+    def rows(self) -> list[tuple[str, str]]:
+        """The same as rows of a table: what, and whether."""
+        rows = [("truth methods", ", ".join(self.methods)), ("suggested", f"{self.suggested} ({self.reason})")]
+        for why in dict.fromkeys(self.refused.values()):
+            names = ", ".join(name for name, reason in self.refused.items() if reason == why)
+            rows.append(("not for these labels", f"{names}: {why}"))
+        for one in self.others:
+            text = "yes" if one.possible else "no"
+            rows.append((one.name, f"{text}: {one.remark}" if one.remark else text))
+        return rows
+
+
+def find_capabilities(labels: CrowdLabels, facts: LabelFacts) -> Capabilities:
+    """What the labels allow. Nothing is fitted, so it is quick."""
+    suitable, partial = applicable_methods(labels), labels.negated is not None
+    refused = {
+        name: "it models the tags of sentences" if needs_sequences(name) and not labels.is_sequential else PARTIAL
+        for name in TRUTH_METHODS.loadable()
+        if name not in suitable
+    }
+    suggested, reason = suggest_method(labels)
+    others = (
+        *([Capability(name=AGREEMENT, possible=False, remark=PARTIAL)] if partial else _agreement(labels)),
+        _reliability(labels),
+        _scores(facts),
+        _training(facts),
+        Capability(name=REPORT, possible=False, remark=PARTIAL) if partial else _report(facts),
+    )
+    return Capabilities(methods=tuple(suitable), refused=refused, suggested=suggested, reason=reason, others=others)
+
+
+def _agreement(labels: CrowdLabels) -> list[Capability]:
+    """The coefficients with an interval, and those that are undefined, with the reason."""
+    found = agreement(labels, replicates=0)
+    defined = [one.title for one in found if one.reason is None]
+    undefined = [Capability(name=one.title, possible=False, remark=one.reason) for one in found if one.reason]
+    if not defined:
+        return [Capability(name=AGREEMENT, possible=False, remark=undefined[0].remark)]
+    return [Capability(name=AGREEMENT, possible=True, remark=", ".join(defined)), *undefined]
+
+
+def _reliability(labels: CrowdLabels) -> Capability:
+    """Credible intervals of the annotators, and how many of these gave too few labels for a narrow one."""
+    name = "reliability of annotators with intervals"
+    if not (labels.labels_per_unit() > 1).any():
+        return Capability(name=name, possible=False, remark="no two annotators labelled the same unit")
+    few = np.flatnonzero(labels.labels_per_annotator() < FEW_LABELS)
+    if not len(few):
+        return Capability(name=name, possible=True)
+    who = list_names(labels.annotators.gather(few).to_list())
+    remark = f"wide for {pluralise(len(few), 'annotator')} with fewer than {FEW_LABELS} labels ({who})"
+    return Capability(name=name, possible=True, remark=remark)
+
+
+def _scores(facts: LabelFacts) -> Capability:
+    remark = f"gold of {pluralise(facts.gold, 'unit')}" if facts.gold else "no gold in the file; give it with --gold"
+    return Capability(name="scores by gold", possible=facts.gold > 0, remark=remark)
+
+
+def _training(facts: LabelFacts) -> Capability:
+    remark = "" if facts.texts else "no texts in the file; give them with --items"
+    return Capability(name="training a classifier", possible=facts.texts, remark=remark)
+
+
+def _report(facts: LabelFacts) -> Capability:
+    without = "" if facts.texts else "; without texts, items are shown by name only"
+    return Capability(name=REPORT, possible=facts.labels > 0, remark=f"whom to trust, which labels to check{without}")
+
 
 Contents = TypeVar("Contents")
 

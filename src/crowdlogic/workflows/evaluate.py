@@ -23,10 +23,9 @@ from crowdlogic.errors import MissingDataError, OptionError
 from crowdlogic.metrics.scores import Unanswered, accuracy_ties_half, score_aligned
 from crowdlogic.metrics.spans import span_scores
 from crowdlogic.store.estimates import NAMES, load_estimate
-from crowdlogic.store.layout import is_run
+from crowdlogic.store.files import is_run
 from crowdlogic.store.runs import read_run
-from crowdlogic.workflows.inputs import InputOptions
-from crowdlogic.workflows.tables import ResultTable, percent
+from crowdlogic.workflows.inputs import InputOptions, ResultTable, percent
 
 UNNEEDED = ("annotator", "text")
 """Roles of columns that scoring does without: whoever names all columns once, for every command, may name them here."""

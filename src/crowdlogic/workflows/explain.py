@@ -12,11 +12,10 @@ import numpy as np
 
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import OptionError
-from crowdlogic.learning.evidence import Evidence
-from crowdlogic.learning.evidence_text import tokens_table, unit_table
+from crowdlogic.learning.evidence import Evidence, tokens_table, unit_table
 from crowdlogic.learning.saved_run import load_run
-from crowdlogic.workflows.report_evidence import absent_notice
-from crowdlogic.workflows.tables import ResultTable
+from crowdlogic.workflows.inputs import ResultTable
+from crowdlogic.workflows.report import absent_notice
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from crowdlogic.errors import CrowdLogicWarning
 from crowdlogic.numerics.arrays import Floats
-from crowdlogic.truth.comparison import shown_scores
-from crowdlogic.truth.warning_signs import warning_signs
-from crowdlogic.workflows.aggregate import FitOptions, describe_estimate, read_for_fit
-from crowdlogic.workflows.tables import ResultTable, percent
-from crowdlogic.workflows.truth_methods import (
+from crowdlogic.truth.comparison import shown_scores, warning_signs
+from crowdlogic.workflows.aggregate import (
+    FitOptions,
     collect_warnings,
     configured_method,
+    describe_estimate,
     methods_to_compare,
     parse_dependence,
+    read_for_fit,
     suggest_method,
 )
+from crowdlogic.workflows.inputs import ResultTable, percent
 
 if TYPE_CHECKING:
     from crowdlogic.truth.comparison import MethodResult

@@ -6,8 +6,10 @@ pages of the report, so a figure in a notebook and in the report are one.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +18,14 @@ from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import write_bytes
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import DataError, OptionError, did_you_mean
+from crowdlogic.learning.epoch import HistoryRow
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.saved_run import Run, to_record
 from crowdlogic.registry import PAGES
-from crowdlogic.report.context import Context
+from crowdlogic.report.charts import Plot
 from crowdlogic.report.figures import standalone_svg
-from crowdlogic.report.inputs import ReportInputs, inputs_from_estimate, inputs_from_run
-from crowdlogic.report.plots.elements import Plot
+from crowdlogic.report.inputs import Context, ReportInputs, inputs_from_estimate, inputs_from_run
+from crowdlogic.truth.fitting import Progress
 from crowdlogic.workflows.python_aggregate import aggregate, calibrate
 
 Source = Run | Learned | Estimate | CrowdLabels
@@ -189,3 +192,60 @@ def _figure(inputs: ReportInputs, page: str, name: str, missing: str) -> Figure:
         others = f" There are {', '.join(plots)}." if page == "training" and plots else ""
         raise DataError(f"{missing}{others}")
     return Figure(plots[name].title, standalone_svg(plots[name]))
+
+
+# Progress of a fit in a notebook: one line that is updated in place, in Jupyter, marimo and VS Code.
+#
+# DawidSkene().infer(labels, fitting=Fitting(progress=NotebookProgress()))
+# LogicLNCL().fit(corpus, labels, callback=NotebookProgress())
+
+PAUSE = 0.1
+"""Seconds between two updates; the last state is always shown."""
+
+
+class NotebookProgress:
+    """A callback of truth methods (`Fitting.progress`) and of learning methods (`callback`).
+
+    Outside a notebook it does nothing. What was shown last stays in `text`.
+    """
+
+    def __init__(self) -> None:
+        self.text = ""
+        self._handle: Any = None
+        self._shown = 0.0
+
+    def __call__(self, state: Progress | HistoryRow, limit: int | None = None) -> None:
+        """Show the state after an iteration or an epoch."""
+        if isinstance(state, HistoryRow):
+            done, most = state.epoch, limit or state.epoch
+            scores = ", ".join(f"{name} {value:.3f}" for name, value in list(state.scores.items())[:2])
+            again = ", with all labels" if state.refit else ""
+            self.text = f"epoch {done} of at most {most}{again}: loss {state.loss:.4f}" + (
+                f", {scores}" if scores else ""
+            )
+        else:
+            done, most = state.iteration, state.max_iterations
+            self.text = f"{state.method}: iteration {done} of at most {most}, gain {state.gain:.2g} per label"
+        self._show(done / max(most, 1))
+
+    def _show(self, share: float) -> None:
+        display = import_display()
+        now = time.monotonic()
+        if display is None or (self._handle is not None and now - self._shown < PAUSE and share < 1):
+            return
+        bar = f'<progress value="{share:.3f}" style="width: 16em"></progress> <code>{escape(self.text)}</code>'
+        content = display.HTML(bar)
+        if self._handle is None:
+            self._handle = display.display(content, display_id=True)
+        elif self._handle is not None:
+            self._handle.update(content)
+        self._shown = now
+
+
+def import_display() -> Any:
+    """IPython's way to show things, if this is a notebook."""
+    try:
+        from IPython import display, get_ipython
+    except ImportError:
+        return None
+    return display if get_ipython() is not None else None

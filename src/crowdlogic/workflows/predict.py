@@ -9,22 +9,18 @@ import polars as pl
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.files import STANDARD_STREAM
-from crowdlogic.data.formats.detection import find_format
+from crowdlogic.data.formats.protocol import find_format
 from crowdlogic.data.formats.tables import TableFormat
-from crowdlogic.data.item_tables import corpus_from_table, number_items
+from crowdlogic.data.item_tables import corpus_from_table, number_items, to_corpus
 from crowdlogic.data.names import Classes
-from crowdlogic.data.new_items import to_corpus
-from crowdlogic.data.reading import read_table
+from crowdlogic.data.reading import read_table, write_estimate
 from crowdlogic.data.wording import pluralise
-from crowdlogic.data.writing import write_estimate
 from crowdlogic.errors import CorpusError
 from crowdlogic.learning.confidence import ScaleSource
 from crowdlogic.learning.saved_run import load_run
-from crowdlogic.learning.scoring import is_scorable, score_answers, score_name
+from crowdlogic.learning.task import is_scorable, score_answers, score_name
 from crowdlogic.numerics.arrays import Ints
-from crowdlogic.workflows.inputs import InputOptions, read_vocabulary
-from crowdlogic.workflows.outputs import check_outputs, check_writable
-from crowdlogic.workflows.tables import percent
+from crowdlogic.workflows.inputs import InputOptions, check_outputs, check_writable, percent, read_vocabulary
 
 PREDICTORS = {
     "classifier": "the classifier",

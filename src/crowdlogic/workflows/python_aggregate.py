@@ -8,8 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from crowdlogic.annotators.summary import annotator_table as table_of_annotators
-from crowdlogic.annotators.verdicts.scores import LEVEL
+from crowdlogic.confidence.annotator_verdicts import LEVEL
+from crowdlogic.confidence.annotator_verdicts import annotator_table as table_of_annotators
+from crowdlogic.confidence.calibration import infer_calibrated
 from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.frames import as_labels
@@ -18,11 +19,10 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.reading import read_crowd
 from crowdlogic.errors import OptionError
 from crowdlogic.registry import LEARNING_METHODS
-from crowdlogic.truth.calibrated import infer_calibrated
 from crowdlogic.truth.dependence import state_confidence
 from crowdlogic.truth.fitting import Fitting
 from crowdlogic.truth.methods import TruthMethod
-from crowdlogic.workflows.truth_methods import configured_method, parse_dependence, suggest_method
+from crowdlogic.workflows.aggregate import configured_method, parse_dependence, suggest_method
 
 
 def aggregate(

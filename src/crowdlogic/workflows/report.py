@@ -2,35 +2,144 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
-from crowdlogic.annotators.verdicts.flags import FlagKind
+import numpy as np
+
+from crowdlogic.classifiers.protocol import AbsentClassifier
+from crowdlogic.confidence.annotator_verdicts import FlagKind
+from crowdlogic.confidence.calibration import infer_calibrated
 from crowdlogic.data.answers import Answers
 from crowdlogic.data.files import STANDARD_STREAM, InputFile, write_bytes, written_together
-from crowdlogic.data.formats.detection import detect_format, formats_by_suffix
+from crowdlogic.data.formats.protocol import detect_format, formats_by_suffix
+from crowdlogic.data.frames import as_labels
+from crowdlogic.data.item_tables import texts_beside_labels
+from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.wording import list_names, pluralise, shorten_name
 from crowdlogic.errors import FormatError, MissingDataError, OptionError
-from crowdlogic.learning.saved_run import check_record, load_run
-from crowdlogic.report.context import ReportLimits
-from crowdlogic.report.evidence import Explain, explain_nothing
+from crowdlogic.learning.evidence import BIT, RuleEvidence
+from crowdlogic.learning.evidence import Evidence as Learnt
+from crowdlogic.learning.explain import explain_all, is_explicable
+from crowdlogic.learning.learned import Learned
+from crowdlogic.learning.saved_run import Run, check_record, load_run, to_record
+from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.logspace import safe_log
 from crowdlogic.report.figures import write_figures
 from crowdlogic.report.html import to_html
-from crowdlogic.report.inputs import ReportInputs, inputs_from_estimate, inputs_from_run
+from crowdlogic.report.inputs import (
+    AnswerEvidence,
+    EvidenceSource,
+    EvidenceTerm,
+    Explain,
+    ReportInputs,
+    ReportLimits,
+    explain_nothing,
+    inputs_from_estimate,
+    inputs_from_run,
+)
 from crowdlogic.report.report import Report, make_report, to_json
 from crowdlogic.rules.packing import missing_functions
 from crowdlogic.store.estimates import NAMES, load_estimate
-from crowdlogic.store.layout import is_run
+from crowdlogic.store.files import is_run
 from crowdlogic.store.runs import read_run
 from crowdlogic.truth.comparison import MethodResult, compare_methods, score_estimate
-from crowdlogic.workflows.aggregate import AggregateOptions, aggregate
-from crowdlogic.workflows.inputs import InputOptions
-from crowdlogic.workflows.outputs import check_outputs, require_folder
-from crowdlogic.workflows.report_evidence import absent_notice, report_explainer
-from crowdlogic.workflows.truth_methods import configured_method, methods_to_compare
+from crowdlogic.workflows.aggregate import (
+    AggregateOptions,
+    aggregate,
+    configured_method,
+    methods_to_compare,
+    suggest_method,
+)
+from crowdlogic.workflows.inputs import InputOptions, check_outputs, require_folder
+
+# The evidence of a run as a report shows it: for the answer against its rival, in bits.
+#
+# Learning explains, report shows, and neither knows the other (see docs/decisions/0006): here the one is handed over
+# to
+# the other. Axes: i unit, k class.
+
+NEGLIGIBLE = 5e-3
+"""A remainder below this many bits would show as 0.00 and is left out."""
+
+
+def report_explainer(learned: Learned) -> Explain:
+    """Why units of a run got their answers; nothing where its method cannot say."""
+    if not is_explicable(learned):
+        return explain_nothing
+    corpus = learned.task.corpus
+    item_of_unit = learned.task.labels.item_of_unit
+    begins = np.arange(corpus.n_units) if corpus.offsets is None else corpus.offsets[item_of_unit]
+
+    def explain(units: Ints) -> Sequence[AnswerEvidence | None]:
+        items, at = np.unique(item_of_unit[units], return_inverse=True)
+        found = explain_all(learned, corpus.items.gather(items).to_list())
+        places = (units - begins[units]).tolist()
+        return [unit_evidence(found[n], i, is_token=corpus.is_sequential) for n, i in zip(at, places, strict=True)]
+
+    return explain
+
+
+def absent_notice(learned: Learned) -> tuple[str, ...]:
+    """That rules are not told apart, where they ask a classifier that the run does not hold."""
+    classifier = learned.classifier
+    if not isinstance(classifier, AbsentClassifier) or learned.teacher.is_idle:
+        return ()
+    return (classifier.notice,) if learned.teacher.ground(learned.task.corpus).texts else ()
+
+
+def unit_evidence(found: Learnt, i: int, *, is_token: bool) -> AnswerEvidence | None:
+    """The evidence of unit i of an item, for its answer against the class that comes next.
+
+    None with a single class, or where the truth was given.
+    """
+    if len(found.classes) < 2 or found.known[i]:
+        return None
+    answer, rival = (int(k) for k in np.argsort(-found.q_f[i], kind="stable")[:2])
+
+    def odds(term: Floats) -> float | None:
+        """What a term says for the answer against its rival; None where that is no finite number."""
+        pair = term[[answer, rival]]
+        return round(float(pair[0] - pair[1]), 6) if np.isfinite(pair).all() else None
+
+    crowd = [EvidenceTerm(source=EvidenceSource.classifier, bits=odds(found.classifier[i]))]
+    for n in np.flatnonzero(found.crowd.unit == i):
+        said = str(found.classes[int(found.crowd.label[n])])
+        who, bits = str(found.crowd.annotator[n]), odds(found.crowd.term[n])
+        crowd.append(EvidenceTerm(source=EvidenceSource.annotator, name=who, said=said, bits=bits))
+    if found.neighbours is not None:
+        crowd.append(EvidenceTerm(source=EvidenceSource.neighbours, bits=odds(found.neighbours[i])))
+    rules = found.rules
+    return AnswerEvidence(
+        token=i if is_token else None,
+        answer=str(found.classes[answer]),
+        rival=str(found.classes[rival]),
+        crowd=tuple(crowd),
+        crowd_bits=odds(safe_log(found.q_a[i]) / BIT),
+        rules=()
+        if rules is None
+        else tuple(EvidenceTerm(source=kind, name=name, bits=odds(term)) for kind, name, term in _rules(rules, i)),
+        from_classifier=rules is not None and rules.from_classifier,
+        rules_bits=None if rules is None else odds(safe_log(found.q_b[i]) / BIT),
+        k=found.k,
+        bits=odds(safe_log(found.q_f[i]) / BIT),
+        is_exact=rules is None or rules.is_exact,
+    )
+
+
+def _rules(rules: RuleEvidence, i: int) -> Iterator[tuple[EvidenceSource, str, Floats]]:
+    """What the rules say of unit i, those that say anything."""
+    for text, share in zip(rules.rules, rules.share, strict=True):
+        if np.abs(share[i]).max() > 0:
+            yield EvidenceSource.rule, text, share[i]
+    if rules.transitions is not None:
+        yield EvidenceSource.transitions, "", rules.transitions[i]
+    if np.abs(rules.residual[i]).max() > NEGLIGIBLE:
+        yield EvidenceSource.rest, "", rules.residual[i]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,3 +388,41 @@ def _write_plots(report: Report, folder: str) -> str:
 def timestamp() -> str:
     """The time, to the second, in UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+# A report from Python, of whatever one has at hand: a run, what `fit` gave, labels or a frame of them, or a path.
+
+
+def report_to_html(source: Any, out: str | Path = "report.html") -> WrittenReport:
+    """Write one page on whom to trust, which labels to check and which rules to keep.
+
+    Args:
+        source: A run, what `fit` gave, labels or a frame of them (which are then aggregated first), or a path: the
+            folder of a run, or a file of labels.
+        out: The file of the page; its figures go beside it, as JSON.
+    """
+    if isinstance(source, str | Path):
+        return write_report(ReportOptions(folder=str(source), out=str(out)))
+    check_page(str(out))
+    inputs, explain, notices = _inputs(source)
+    title = source.folder.resolve().name if isinstance(source, Run) else inputs.estimate.method
+    report = make_report(inputs, title=title, made_at=timestamp(), explain=explain)
+    write_page(out, report)
+    return WrittenReport(report=report, page=Path(out), plots=(), notices=notices)
+
+
+def _inputs(source: Any) -> tuple[ReportInputs, Explain, tuple[str, ...]]:
+    """What the report is about, how its items are explained, and what cannot be told."""
+    if isinstance(source, Run | Learned):
+        learned = source.learned if isinstance(source, Run) else source
+        record = source.record if isinstance(source, Run) else to_record(learned, {"method": {}})
+        return inputs_from_run(record), report_explainer(learned), absent_notice(learned)
+    if not isinstance(source, CrowdLabels) and not hasattr(source, "columns"):
+        raise OptionError(
+            f"report_to_html: {type(source).__name__} cannot be reported on. Give what fit or load_run gave, labels or "
+            f"a frame of them, or the path of a run or of a file of labels."
+        )
+    labels = as_labels(source, "report_to_html")
+    corpus = None if isinstance(source, CrowdLabels) else texts_beside_labels(source)
+    estimate = infer_calibrated(configured_method(suggest_method(labels)[0]), labels, corpus)
+    return inputs_from_estimate(estimate, labels, corpus), explain_nothing, ()

@@ -6,28 +6,24 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from crowdlogic.classifiers.absent import AbsentClassifier
-from crowdlogic.classifiers.protocol import predict_texts, predict_units
+from crowdlogic.classifiers.protocol import AbsentClassifier, predict_texts, predict_units
+from crowdlogic.confidence.calibration import infer_calibrated
 from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes
 from crowdlogic.data.wording import pluralise, shorten_name
 from crowdlogic.errors import OptionError, name_list
-from crowdlogic.rules.audit import RuleAudit, audit
-from crowdlogic.rules.audit_reasons import explain_verdict
-from crowdlogic.rules.checking import check
+from crowdlogic.rules.audit import RuleAudit, audit, explain_verdict
+from crowdlogic.rules.checking import Finding, check
 from crowdlogic.rules.expansion import expand
-from crowdlogic.rules.findings import Finding
 from crowdlogic.rules.grounding import GroundRules
 from crowdlogic.rules.parser import read_rules
 from crowdlogic.rules.projection.projector import Predict, Projector
 from crowdlogic.rules.syntax import RuleSet
-from crowdlogic.truth.calibrated import infer_calibrated
 from crowdlogic.truth.methods import truth_method
-from crowdlogic.workflows.inputs import InputOptions, read_vocabulary
-from crowdlogic.workflows.tables import ResultTable, percent
-from crowdlogic.workflows.truth_methods import collect_convergence_warnings
+from crowdlogic.workflows.aggregate import collect_convergence_warnings
+from crowdlogic.workflows.inputs import InputOptions, ResultTable, percent, read_vocabulary
 
 
 @dataclass(frozen=True, kw_only=True)

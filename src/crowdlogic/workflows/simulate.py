@@ -8,10 +8,10 @@ from enum import StrEnum
 from pathlib import Path
 
 from crowdlogic.data.files import write_bytes
+from crowdlogic.data.reading import write_corpus, write_labels, write_table
 from crowdlogic.data.simulate import Simulation, simulate_labels, simulate_ner, simulate_sentiment
-from crowdlogic.data.writing import write_corpus, write_labels, write_table
 from crowdlogic.errors import OptionError
-from crowdlogic.workflows.outputs import check_outputs
+from crowdlogic.workflows.inputs import check_outputs
 
 
 class SimulationKind(StrEnum):

@@ -2,33 +2,423 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
+from crowdlogic.confidence.expected_accuracy import describe_mistakes, describe_source, expected_accuracy
+from crowdlogic.data.character_spans import Boundaries
+from crowdlogic.data.corpus import Corpus, align
+from crowdlogic.data.intake.contract import Duplicates
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import Classes
+from crowdlogic.data.reading import write_estimate
+from crowdlogic.data.text_tokens import Tokenizer
+from crowdlogic.data.vectors import WordVectors, concatenate_vectors, read_vectors
 from crowdlogic.data.wording import pluralise, shorten_name
-from crowdlogic.data.writing import write_estimate
-from crowdlogic.errors import CrowdLogicError, Interrupted, OptionError, ResourceError
+from crowdlogic.errors import CrowdLogicError, Interrupted, OptionError, ResourceError, RuleError, name_list
+from crowdlogic.extensions.networks.transformer import find_folder
+from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.confidence import PredictionScales, ScaleSource
 from crowdlogic.learning.epoch import EpochCallback
 from crowdlogic.learning.learned import Learned
+from crowdlogic.learning.method import LearningMethod, TrainingData
 from crowdlogic.learning.saved_run import Run, confidence_record
-from crowdlogic.learning.scoring import score_name
+from crowdlogic.learning.task import score_name
 from crowdlogic.learning.training_run import train_run
+from crowdlogic.registry import CLASSIFIERS, DEFAULT_LEARNING_METHOD, LEARNING_METHODS, PRESETS
 from crowdlogic.rules.audit import Verdict
-from crowdlogic.store.damage import reading, require_entry
-from crowdlogic.store.layout import is_run, last_epoch, read_config
-from crowdlogic.store.locks import check_claimable
-from crowdlogic.store.options.changes import read_toml
-from crowdlogic.truth.expected_accuracy import describe_mistakes, describe_source, expected_accuracy
-from crowdlogic.workflows.aggregate import FEW_ANSWERS, unit_noun
-from crowdlogic.workflows.outputs import check_outputs
-from crowdlogic.workflows.tables import ResultTable, percent
-from crowdlogic.workflows.train_options import TrainOptions
-from crowdlogic.workflows.training_inputs import TrainingInputs, read_training_inputs
-from crowdlogic.workflows.truth_methods import collect_convergence_warnings
+from crowdlogic.rules.checking import Severity, check
+from crowdlogic.rules.expansion import expand
+from crowdlogic.rules.parser import parse_rules, read_rules
+from crowdlogic.rules.syntax import RuleSet
+from crowdlogic.rules.transitions import find_grammar, includes_grammar
+from crowdlogic.store.checkpoints import check_claimable
+from crowdlogic.store.files import is_run, last_epoch, read_config, reading, require_entry
+from crowdlogic.store.options import decode_options, encode_options, merge_changes, read_toml
+from crowdlogic.workflows.aggregate import FEW_ANSWERS, anchors_of, collect_convergence_warnings, unit_noun
+from crowdlogic.workflows.inputs import (
+    InputOptions,
+    ResultTable,
+    check_outputs,
+    parse_columns,
+    parse_names,
+    percent,
+    read_vocabulary,
+)
+
+if TYPE_CHECKING:
+    from crowdlogic.extensions.networks.word_network import WordArchitecture
+
+
+# The options of a training: explicit ones over those of a TOML file over those of the run that is resumed.
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainOptions:
+    """The options of `train`, by the names that they have on the command line, in a TOML file and in config.json.
+
+    None means the default.
+
+    Attributes:
+        labels: The labels' file.
+        items: The items' file.
+        dev: Items with gold for early stopping.
+        test: Items with gold that are only scored.
+        anchors: Training items whose truth is known: item and label, or tags.
+        rules: The rule file.
+        grammar: Whether the grammar of span tags is added to the rules.
+        table: Facts for predicates, as Name=file.
+        method: What to fit.
+        preset: The configuration of the paper to start from.
+        model: The classifier.
+        vectors: Files of word vectors, to be put side by side.
+        epochs: Maximum number of epochs.
+        patience: Epochs without a better score before stopping.
+        seed: Random seed.
+        device: Where a neural model is trained.
+        classes: The classes, separated by commas.
+        column: Which column is what, as role=name.
+        format: The format of the labels.
+        duplicates: When an annotator labels an item twice.
+        wide: Whether the labels have one column per annotator.
+        abstain: With wide: a value that means no label.
+        empty_label: The class that an empty answer means.
+        question: In an export with several questions, the one to read.
+        tokens: How texts with marked spans are cut into tokens.
+        boundaries: When a marked span begins or ends inside a token.
+        threshold: In an evaluation, the number from which on a grade is a pass.
+        set: Changes to options of the method, nested.
+    """
+
+    labels: str | None = None
+    items: str | None = None
+    dev: str | None = None
+    test: str | None = None
+    anchors: str | None = None
+    rules: str | None = None
+    grammar: bool = True
+    table: tuple[str, ...] = ()
+    method: str | None = None
+    preset: str | None = None
+    model: str | None = None
+    vectors: tuple[str, ...] = ()
+    epochs: int | None = None
+    patience: int | None = None
+    seed: int | None = None
+    device: str | None = None
+    classes: str | None = None
+    column: tuple[str, ...] = ()
+    format: str | None = None
+    duplicates: Duplicates | None = None
+    wide: bool = False
+    abstain: str | None = None
+    empty_label: str | None = None
+    question: str | None = None
+    tokens: Tokenizer | None = None
+    boundaries: Boundaries | None = None
+    threshold: float | None = None
+    set: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """All changes to the method's options: those with a flag of their own, and those of --set."""
+        own = {name: getattr(self, name) for name in ("epochs", "patience", "seed") if getattr(self, name) is not None}
+        return merge_changes(self.set, {"limits": own} if own else {})
+
+    @property
+    def input(self) -> InputOptions:
+        """How the labels are read."""
+        return InputOptions(
+            format=self.format,
+            columns=parse_columns(self.column),
+            classes=parse_names(self.classes),
+            duplicates=self.duplicates or Duplicates.error,
+            wide=self.wide,
+            abstain=self.abstain,
+            empty_label=self.empty_label,
+            question=self.question,
+            tokens=self.tokens or Tokenizer.words,
+            boundaries=self.boundaries or Boundaries.widen,
+            threshold=self.threshold,
+        )
+
+    def plain(self) -> dict[str, Any]:
+        """The options that are given, as plain data."""
+        empty = TrainOptions()
+        return {
+            one.name: encode_options(getattr(self, one.name))
+            for one in fields(self)
+            if getattr(self, one.name) != getattr(empty, one.name)
+        }
+
+    def override(self, below: Mapping[str, Any], *, where: str) -> TrainOptions:
+        """These options over others, which are plain data: from a file, or of the run that is resumed.
+
+        Args:
+            below: What holds where these options are None.
+            where: What to call it in messages.
+        """
+        known = decode_options(TrainOptions(), below, where=where)
+        return decode_options(known, {**self.plain(), "set": merge_changes(known.set, self.set)})
+
+
+# Which method to fit: by name, from a preset, with a model, word vectors and changes to any option.
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MethodChoice:
+    """What to fit.
+
+    Attributes:
+        method: Its name in `registry.LEARNING_METHODS`.
+        preset: The name of the preset to start from; None for the defaults.
+        model: The classifier's name; None for the method's or the preset's own.
+        vectors: Word vectors for a classifier that takes them.
+        changes: Options to change, nested; what `decode_options` takes.
+        device: Where a neural classifier is trained.
+    """
+
+    method: str = "logic-lncl"
+    preset: str | None = None
+    model: str | None = None
+    vectors: WordVectors | None = None
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    device: str | None = None
+
+
+def configure_method(choice: MethodChoice, classes: Classes) -> tuple[LearningMethod, RuleSet | None]:
+    """The method with all its options, and the rules that a preset brings, if the method takes rules.
+
+    A method takes over what it has in common with the preset's: its classifier, annotators, projector, limits, ...
+    """
+    base, rules = _load_preset(choice.preset, classes)
+    kind = LEARNING_METHODS.load(choice.method)
+    known = {one.name for one in fields(kind)}
+    options = {one.name: getattr(base, one.name) for one in fields(base) if one.name in known}
+    if getattr(kind, "own_classifier", None) is not None:
+        options["classifier"] = kind.own_classifier
+    options["classifier"] = _choose_classifier(choice.model, options["classifier"])
+    method = decode_options(kind(**options), choice.changes)
+    return _with_vectors(method, choice), rules if "projector" in known else None
+
+
+def _load_preset(name: str | None, classes: Classes) -> tuple[LogicLNCL, RuleSet | None]:
+    if name is None:
+        return LogicLNCL(), None
+    made = PRESETS.load(name)(classes)
+    return made.method, made.rules
+
+
+def _choose_classifier(model: str | None, present: Any) -> Any:
+    """The model of that name; the method's own classifier, with its options, if it already has that name."""
+    return present if model in (None, present.name) else CLASSIFIERS.create(model)
+
+
+def _with_vectors(method: Any, choice: MethodChoice) -> LearningMethod:
+    """The method with its classifier's vectors and device, which are no plain options."""
+    model = method.classifier
+    known = {one.name for one in fields(model)} if is_dataclass(model) else set()
+    if choice.vectors is not None:
+        if "vectors" not in known:
+            raise OptionError(f"--vectors: the {model.name} model takes no word vectors. Choose kim-cnn or cnn-gru.")
+        model = replace(model, vectors=choice.vectors)
+    if choice.device is not None and "training" in known:
+        model = replace(model, training=replace(model.training, device=choice.device))
+    made: LearningMethod = replace(method, classifier=model)
+    return made
+
+
+# What `train` reads: labels, items, rules, vectors; and what a person should know of them.
+
+TAGGERS, TEXT_MODELS = ("cnn-gru", "bilstm-crf", "crf"), ("kim-cnn",)
+"""Classifiers that take sentences only, and those that take whole texts only."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrainingInputs:
+    """What a training needs.
+
+    Attributes:
+        method: What to fit.
+        data: What to fit it to.
+        notices: What a person should know of both before it begins.
+    """
+
+    method: LearningMethod
+    data: TrainingData
+    notices: tuple[str, ...]
+
+
+def read_training_inputs(options: TrainOptions, *, allow_outside: bool = False) -> TrainingInputs:
+    """Read the files that the options name, and choose the method.
+
+    Args:
+        options: The options.
+        allow_outside: Whether rules may name files that are not beside or below the rule file.
+    """
+    by_file = options.input.by_file(str(options.labels), options.items, options.dev, options.test, options.anchors)
+    labels, corpus = _read_labelled(options, by_file)
+    dev, test = (None if path is None else by_file[path].read_corpus(path) for path in (options.dev, options.test))
+    anchors = None
+    if options.anchors is not None:
+        anchors = anchors_of(by_file[options.anchors].read_answers(options.anchors), labels)
+    vectors = _read_vectors(options.vectors)
+    choice = MethodChoice(
+        method=options.method or DEFAULT_LEARNING_METHOD,
+        preset=options.preset,
+        model=options.model,
+        vectors=vectors,
+        changes=options.changes,
+        device=options.device,
+    )
+    method, preset_rules = configure_method(choice, labels.classes)
+    rules = preset_rules if options.rules is None else read_rules(options.rules, allow_outside=allow_outside)
+    rules, grammar_notices = _with_grammar(rules, labels, options, method)
+    _check_kind(choice, method, corpus, str(options.items or options.labels))
+    data = TrainingData(
+        corpus=corpus,
+        labels=labels,
+        rules=rules,
+        vocabulary=read_vocabulary(options.table),
+        dev=dev,
+        watched={} if test is None else {"test": test},
+        anchors=anchors,
+        inputs=options.plain(),
+    )
+    notices = (
+        *_label_notices(options, labels, corpus),
+        *_anchor_notices(options, data),
+        *_dev_notices(options, data, method),
+        *grammar_notices,
+        *_rule_notices(data),
+        *_vector_notices(options, vectors, corpus, method),
+    )
+    return TrainingInputs(method=method, data=data, notices=notices)
+
+
+def _read_labelled(options: TrainOptions, by_file: Mapping[str, InputOptions]) -> tuple[CrowdLabels, Corpus]:
+    """The labels and the items they are of."""
+    path = str(options.labels)
+    crowd = by_file[path].read_crowd(path)
+    if options.items is not None:
+        return align(crowd.labels, by_file[options.items].read_corpus(options.items))
+    if crowd.corpus is None:
+        raise OptionError(f"{path} holds labels and no texts. Give the items: --items FILE.")
+    return crowd.labels, crowd.corpus
+
+
+def _with_grammar(
+    rules: RuleSet | None, labels: CrowdLabels, options: TrainOptions, method: LearningMethod
+) -> tuple[RuleSet | None, tuple[str, ...]]:
+    """The rules with the grammar of the tags, unless they have it, a preset decides, or the method takes no rules."""
+    grammar = find_grammar(labels)
+    decided = options.preset is not None or not options.grammar or not hasattr(method, "projector")
+    if grammar is None or decided or (rules is not None and includes_grammar(rules)):
+        return rules, ()
+    added = parse_rules(f"1.0: include {grammar}", source="the grammar of the tags")
+    said = (
+        f"The tags are {grammar.upper()}: rules keep to their grammar (include {grammar}). Leave it out: --no-grammar."
+    )
+    if rules is None:
+        return added, (said,)
+    return replace(rules, statements=(*rules.statements, *added.statements)), (said,)
+
+
+def _check_kind(choice: MethodChoice, method: LearningMethod, corpus: Corpus, source: str) -> None:
+    """Refuse a tagger for texts, a classifier of texts for sentences and a transformer that is not there."""
+    folder: str | None = getattr(method.classifier, "folder", None)
+    if folder is not None:
+        find_folder(folder)
+    model, asked = method.classifier.name, f"--preset {choice.preset}" if choice.preset else f"--model {choice.model}"
+    if model in TAGGERS and not corpus.is_sequential:
+        raise OptionError(
+            f"{asked}: {model} tags the tokens of sentences, and {source} holds whole texts. Give sentences (CoNLL, or "
+            f"jsonl with tokens), or leave {asked.split(maxsplit=1)[0]} out."
+        )
+    if model in TEXT_MODELS and corpus.is_sequential:
+        raise OptionError(
+            f"{asked}: {model} classifies whole texts, and {source} holds sentences of tokens. Leave "
+            f"{asked.split(maxsplit=1)[0]} out, or choose crf or cnn-gru."
+        )
+
+
+def _read_vectors(paths: Sequence[str]) -> WordVectors | None:
+    """The word vectors of all files, side by side; None without a file."""
+    sets = [read_vectors(path) for path in paths]
+    return concatenate_vectors(*sets) if len(sets) > 1 else sets[0] if sets else None
+
+
+def _label_notices(options: TrainOptions, labels: CrowdLabels, corpus: Corpus) -> Iterator[str]:
+    yield (
+        f"{options.labels}: {pluralise(labels.n_labels, 'label')} of "
+        f"{pluralise(len(corpus.items), 'sentence' if corpus.is_sequential else 'item')} by "
+        f"{pluralise(len(labels.annotators), 'annotator')}; classes "
+        f"{name_list(labels.classes)}."
+    )
+    yield from labels.intake.messages()
+    has_labels = np.zeros(len(labels.items), dtype=bool)
+    has_labels[labels.item_of_unit[labels.unit]] = True
+    if not has_labels.all():
+        bare = pluralise(int(np.count_nonzero(~has_labels)), "item has", "items have")
+        yield f"{bare} no labels: answered, but not learnt from."
+
+
+def _anchor_notices(options: TrainOptions, data: TrainingData) -> Iterator[str]:
+    if data.anchors is not None:
+        yield f"{options.anchors}: the truth of {pluralise(len(data.anchors), 'item')} is known, and learnt from."
+
+
+def _dev_notices(options: TrainOptions, data: TrainingData, method: LearningMethod) -> Iterator[str]:
+    dev = data.dev
+    if dev is not None:
+        yield f"{options.dev}: {len(dev.items):,} dev items for early stopping."
+        known = set(_contents(data.corpus))
+        twice = sum(content in known for content in _contents(dev))
+        if twice:
+            yield f"{twice:,} of the dev items are training items, too: their score is too good."
+        return
+    held_out = method.limits.held_out
+    if held_out is None:
+        yield "No dev items: all epochs are run, and the last one is used."
+    else:
+        refit = "; the model is then refit with all labels" if held_out.refit else ""
+        share = f"the labels of {held_out.share:.0%} of the {held_out.unit}"
+        yield f"No dev items: {share} are held out for early stopping{refit}."
+
+
+def _contents(corpus: Corpus) -> list[str] | list[tuple[str, ...]]:
+    """The text or the tokens of each item."""
+    if corpus.tokens is not None:
+        return [corpus.sentence(s) for s in range(len(corpus.items))]
+    return list(corpus.texts or ())
+
+
+def _rule_notices(data: TrainingData) -> Iterator[str]:
+    """What is odd about the rules; what is wrong with them stops the training before it begins."""
+    rules, classes = data.rules, data.labels.classes
+    if rules is None:
+        return
+    found = check(rules, classes=classes, vocabulary=data.vocabulary, corpus=data.corpus)
+    for finding in found:
+        if finding.severity is Severity.error:
+            raise RuleError(str(finding))
+    yield f"{rules.source}: {pluralise(len(expand(rules, classes)), 'rule')}."
+    yield from (finding.line for finding in found)
+
+
+def _vector_notices(
+    options: TrainOptions, vectors: WordVectors | None, corpus: Corpus, method: LearningMethod
+) -> Iterator[str]:
+    if vectors is not None:
+        model = cast("WordArchitecture", method.classifier)  # no other classifier takes vectors
+        share = vectors.coverage(model.tokenize(corpus).words, exact=model.case_sensitive)
+        yield f"{', '.join(options.vectors)}: {vectors.size} dimensions; {percent(share)} of the words have a vector."
+
 
 HELD_OUT = "held-out log likelihood"
 """The stopping score without dev items."""

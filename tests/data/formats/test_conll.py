@@ -7,8 +7,7 @@ from tests.data.test_labels import triples
 
 from crowdlogic.data.corpus import sentences
 from crowdlogic.data.frames import from_sequences
-from crowdlogic.data.reading import read_corpus, read_crowd
-from crowdlogic.data.writing import write_corpus, write_estimate, write_labels
+from crowdlogic.data.reading import read_corpus, read_crowd, write_corpus, write_estimate, write_labels
 from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.truth.majority import MajorityVote
 

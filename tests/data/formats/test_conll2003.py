@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from crowdlogic.data.corpus import sentences
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.conll2003 import CONLL2003
+from crowdlogic.data.formats.conll import CONLL2003
 from crowdlogic.data.frames import from_sequences
-from crowdlogic.data.reading import read_answers, read_corpus
-from crowdlogic.data.writing import write_estimate
+from crowdlogic.data.reading import read_answers, read_corpus, write_estimate
 from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.truth.majority import MajorityVote
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdlogic.data.formats.conll_columns import encode_columns, parse_columns
+from crowdlogic.data.formats.conll import encode_columns, parse_columns
 from crowdlogic.errors import FormatError
 
 WORDS = st.text(st.characters(blacklist_categories=["Cs", "Cc", "Zs", "Zl", "Zp"]), min_size=1, max_size=4)

@@ -5,8 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from crowdlogic.data.reading import read_corpus, read_labels, read_table
-from crowdlogic.data.writing import write_table
+from crowdlogic.data.reading import read_corpus, read_labels, read_table, write_table
 from crowdlogic.errors import MissingDataError
 
 

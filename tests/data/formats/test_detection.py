@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.detection import BY_SUFFIX, all_suffixes, detect_format, find_format, formats_by_suffix
+from crowdlogic.data.formats.protocol import BY_SUFFIX, all_suffixes, detect_format, find_format, formats_by_suffix
 from crowdlogic.data.reading import read_crowd, read_labels
 from crowdlogic.errors import OptionError
 from crowdlogic.registry import FORMATS

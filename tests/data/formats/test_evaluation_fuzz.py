@@ -14,8 +14,7 @@ from tests.data.formats import evaluation_exports as made
 from tests.data.test_fuzz_readers import _use, mangled
 
 from crowdlogic.data.frames import from_frame
-from crowdlogic.data.reading import read_answers, read_corpus, read_crowd
-from crowdlogic.data.writing import write_labels
+from crowdlogic.data.reading import read_answers, read_corpus, read_crowd, write_labels
 
 RESULTS = [
     made.promptfoo_result(

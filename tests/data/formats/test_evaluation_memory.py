@@ -14,7 +14,7 @@ from tests.data.formats import evaluation_exports as made
 
 from crowdlogic.data.corpus import documents
 from crowdlogic.data.frames import from_frame
-from crowdlogic.data.writing import write_labels
+from crowdlogic.data.reading import write_labels
 
 pytestmark = [
     pytest.mark.heavy,
@@ -28,7 +28,7 @@ READ = """
 import sys
 from pathlib import Path
 from crowdlogic.data.reading import read_crowd
-import crowdlogic.data.formats.grades, crowdlogic.data.formats.huggingface, crowdlogic.data.formats.label_studio
+import crowdlogic.extensions.tools.grades, crowdlogic.extensions.tools.huggingface, crowdlogic.extensions.tools.label_studio
 
 def most_memory():
     # of this process alone; resource.getrusage would begin with that of the process which started it

@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 from crowdlogic.data.reading import read_crowd
 from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.detection import detect_format
+from crowdlogic.data.formats.protocol import detect_format
 from crowdlogic.errors import CrowdLogicError
 detect_format(InputFile(sys.argv[1]))
 
@@ -27,7 +27,7 @@ def most_memory():
     # of this process alone; resource.getrusage would begin with that of the process which started it
     return next(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line)
 
-from crowdlogic.data.formats.collector import Collector  # a small crowd of each kind loads all that reading needs
+from crowdlogic.extensions.tools.collector import Collector  # a small crowd of each kind loads all that reading needs
 from crowdlogic.data.formats.protocol import ReadOptions
 for mark in (lambda c, i: c.spans(i, "a", [(0, 3, "PER")], record=1), lambda c, i: c.label(i, "a", "x", record=1)):
     small = Collector("small", ReadOptions())

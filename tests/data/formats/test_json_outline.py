@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdlogic.data.formats.json_outline import outline_json
+from crowdlogic.data.formats.json_records import outline_json
 
 RECORD = {
     "id": 1,

@@ -8,8 +8,7 @@ import pytest
 
 from crowdlogic.data.corpus import documents
 from crowdlogic.data.frames import from_dict
-from crowdlogic.data.reading import read_corpus, read_crowd, read_labels
-from crowdlogic.data.writing import write_corpus, write_labels
+from crowdlogic.data.reading import read_corpus, read_crowd, read_labels, write_corpus, write_labels
 from crowdlogic.errors import FormatError, LabelError
 
 

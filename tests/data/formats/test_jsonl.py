@@ -6,8 +6,7 @@ import polars as pl
 import pytest
 
 from crowdlogic.data.formats.jsonl import parse_jsonl
-from crowdlogic.data.reading import read_labels, read_table
-from crowdlogic.data.writing import write_table
+from crowdlogic.data.reading import read_labels, read_table, write_table
 from crowdlogic.errors import FormatError
 
 

@@ -8,8 +8,7 @@ import polars as pl
 from tests.data.test_labels import triples
 
 from crowdlogic.data.formats.parquet import PARQUET
-from crowdlogic.data.reading import read_labels, read_table
-from crowdlogic.data.writing import write_table
+from crowdlogic.data.reading import read_labels, read_table, write_table
 
 LONG = pl.DataFrame({"item": ["u", "u", "v"], "annotator": ["a", "b", "a"], "label": ["x", "y", "x"]})
 

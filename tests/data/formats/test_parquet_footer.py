@@ -13,8 +13,7 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from crowdlogic.data.formats.parquet import read_parquet
-from crowdlogic.data.formats.parquet_footer import Compact, DamagedError, check_footer, check_parquet
+from crowdlogic.data.formats.parquet import Compact, DamagedError, check_footer, check_parquet, read_parquet
 from crowdlogic.errors import CrowdLogicError, FormatError
 
 TABLE = pl.DataFrame(

@@ -13,8 +13,7 @@ from crowdlogic.data.files import InputFile
 from crowdlogic.data.formats.protocol import ReadOptions, assemble_crowd, usual_suffixes
 from crowdlogic.data.frames import from_dict
 from crowdlogic.data.intake.contract import TableSource
-from crowdlogic.data.reading import read_labels
-from crowdlogic.data.writing import write_labels
+from crowdlogic.data.reading import read_labels, write_labels
 from crowdlogic.errors import CorpusError, FormatError, OptionError
 
 

@@ -11,14 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
-from tests.data.formats.test_label_studio_writing import spans_of
 from tests.data.formats.texts import CROWDS_OF_DOCUMENTS, CROWDS_OF_SENTENCES, same_labels
+from tests.extensions.tools.test_label_studio_writing import spans_of
 
 from crowdlogic.data.answers import Answers, align_answers
-from crowdlogic.data.formats.detection import load_format
-from crowdlogic.data.formats.protocol import Crowd
-from crowdlogic.data.reading import read_answers, read_crowd
-from crowdlogic.data.writing import write_estimate, write_labels
+from crowdlogic.data.formats.protocol import Crowd, load_format
+from crowdlogic.data.reading import read_answers, read_crowd, write_estimate, write_labels
 from crowdlogic.errors import FormatError, MissingExtraError, OptionError
 from crowdlogic.registry import FORMATS
 from crowdlogic.truth.majority import MajorityVote
@@ -139,8 +137,8 @@ def test_convert_goes_from_every_format_to_every_other(tmp_path: Path, source: s
 
 def made_crowd() -> Crowd:
     """Three sentences in which two people marked spans."""
-    from crowdlogic.data.formats.collector import Collector
     from crowdlogic.data.formats.protocol import ReadOptions
+    from crowdlogic.extensions.tools.collector import Collector
 
     collector = Collector("made", ReadOptions())
     for number, text in enumerate(["Ann Lee 😀 sings", "שלום Bob", "nobody here"]):

@@ -5,7 +5,7 @@ import os
 import polars as pl
 import pytest
 
-from crowdlogic.data.formats.rust_panics import hold_back_panics
+from crowdlogic.data.formats.tables import hold_back_panics
 
 
 def say_and_raise(said: bytes, problem: BaseException) -> None:

@@ -16,10 +16,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.formats.spreadsheet_cells import guard_cells, guard_text
+from crowdlogic.data.formats.delimited import guard_cells, guard_text
 from crowdlogic.data.frames import from_arrays, from_frame
-from crowdlogic.data.reading import read_corpus, read_labels, read_table
-from crowdlogic.data.writing import write_corpus, write_estimate, write_labels, write_table
+from crowdlogic.data.reading import (
+    read_corpus,
+    read_labels,
+    read_table,
+    write_corpus,
+    write_estimate,
+    write_labels,
+    write_table,
+)
 from crowdlogic.errors import SpreadsheetWarning
 from crowdlogic.truth.majority import MajorityVote
 

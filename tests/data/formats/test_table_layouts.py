@@ -4,7 +4,7 @@ import pytest
 
 from crowdlogic.data.corpus import documents, sentences
 from crowdlogic.data.estimate import make_estimate, vote_shares
-from crowdlogic.data.formats.table_layouts import answer_tags, corpus_table, labels_table, sentence_answers_table
+from crowdlogic.data.formats.tables import answer_tags, corpus_table, labels_table, sentence_answers_table
 from crowdlogic.data.frames import from_arrays, from_sequences
 from crowdlogic.errors import OptionError
 

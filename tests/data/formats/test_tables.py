@@ -8,8 +8,7 @@ import pytest
 
 from crowdlogic.data.corpus import sentences
 from crowdlogic.data.frames import from_dict, from_sequences
-from crowdlogic.data.reading import read_answers, read_corpus
-from crowdlogic.data.writing import write_estimate
+from crowdlogic.data.reading import read_answers, read_corpus, write_estimate
 from crowdlogic.errors import CrowdLogicError, DataError, OptionError
 from crowdlogic.truth.majority import MajorityVote
 

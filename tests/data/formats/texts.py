@@ -51,9 +51,9 @@ def crowds_of_documents(draw: st.DrawFn) -> Crowd:
 @st.composite
 def crowds_of_sentences(draw: st.DrawFn) -> Crowd:
     """Texts, cut into words, in which up to three people marked spans of whole words."""
-    from crowdlogic.data.formats.collector import Collector
     from crowdlogic.data.formats.protocol import ReadOptions
     from crowdlogic.data.text_tokens import Tokenizer, tokenize_texts
+    from crowdlogic.extensions.tools.collector import Collector
 
     collector = Collector("made", ReadOptions())
     for i, text in enumerate(draw(st.lists(TEXTS, min_size=1, max_size=3))):

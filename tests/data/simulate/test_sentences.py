@@ -10,7 +10,7 @@ import pytest
 
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.simulate import simulate_sentences, simulate_tags
-from crowdlogic.data.simulate.sentence_words import TAG_WORDS
+from crowdlogic.data.simulate.sentences import TAG_WORDS
 from crowdlogic.errors import OptionError
 
 

@@ -11,9 +11,8 @@ from crowdlogic.classifiers.linear import Linear
 from crowdlogic.data.simulate import simulate_sentiment
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.baselines.aggnet import AggNet
-from crowdlogic.learning.baselines.raykar import Raykar
-from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.baselines.aggnet import AggNet, Raykar
+from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.truth.majority import MajorityVote
 

@@ -10,8 +10,7 @@ from crowdlogic.errors import CorpusError
 from crowdlogic.learning.baselines.fixed_truth import FixedTruth, KnownAnswers
 from crowdlogic.learning.baselines.two_stage import TwoStage
 from crowdlogic.learning.imitation import ConstantImitation
-from crowdlogic.learning.stopping.held_out import HeldOut
-from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.stopping import HeldOut, TrainingLimits
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.glad import GLAD

@@ -14,9 +14,9 @@ from crowdlogic.classifiers.linear import Linear
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
-from crowdlogic.learning.baselines.raykar import Raykar
+from crowdlogic.learning.baselines.aggnet import Raykar
 from crowdlogic.learning.learned import Learned
-from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.numerics.arrays import Floats, Ints
 
 UNITS, PEOPLE, MISSING = 150, 5, -1

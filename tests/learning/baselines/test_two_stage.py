@@ -11,8 +11,7 @@ from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.errors import CorpusError, OptionError
 from crowdlogic.learning.baselines.fixed_truth import FixedTruth
 from crowdlogic.learning.baselines.two_stage import Gold, TwoStage
-from crowdlogic.learning.stopping.held_out import HeldOut
-from crowdlogic.learning.stopping.protocol import TrainingLimits
+from crowdlogic.learning.stopping import HeldOut, TrainingLimits
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.majority import MajorityVote

@@ -8,7 +8,7 @@ import pytest
 from tests.report.browser.chrome import Chrome
 from tests.report.browser.looking import check, turn
 
-from crowdlogic.data.benchmarks import load_benchmark
+from crowdlogic.extensions.paper.benchmarks import load_benchmark
 from crowdlogic.report.html import to_html
 from crowdlogic.report.inputs import inputs_from_estimate
 from crowdlogic.report.report import make_report

@@ -14,7 +14,7 @@ from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.packing import pack_rules
 from crowdlogic.rules.parser import parse_rules, read_rules
 from crowdlogic.rules.predicates import Vocabulary
-from crowdlogic.rules.predicates.word_lists import in_list, read_word_list
+from crowdlogic.rules.predicates.tokens import in_list, read_word_list
 
 
 def test_a_word_list_is_read_once_per_line(tmp_path: Path) -> None:

@@ -20,8 +20,7 @@ from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.projection.graph import Propagation
-from crowdlogic.rules.projection.presets import Preset, Result, Start
-from crowdlogic.rules.projection.projector import Projector, raise_path
+from crowdlogic.rules.projection.projector import Preset, Projector, Result, Start, raise_path
 from crowdlogic.rules.transitions import TransitionTable, conll_transitions, transition_table
 
 BIO = ("B-PER", "I-PER", "O")

@@ -13,7 +13,7 @@ import numpy as np
 from crowdlogic.data.character_spans import ConsensusSpan, consensus_spans, texts_and_bounds
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
-from crowdlogic.data.formats.table_layouts import require_single_tags
+from crowdlogic.data.formats.tables import require_single_tags
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import ClassName
 from crowdlogic.data.tagging import TagSet, is_span_tag_set, parse_tags, tags_to_spans

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.files import InputFile
+from crowdlogic.data.files import InputFile, require_unpackable, unpacked_limit
 from crowdlogic.data.formats.tables import TableFormat, require_rows
 from crowdlogic.data.intake.contract import TableSource
-from crowdlogic.data.limits import require_unpackable, unpacked_limit
 from crowdlogic.errors import FormatError, MissingExtraError, OptionError
 
 MOST_ROWS = 1_048_576

@@ -7,16 +7,273 @@ import mmap
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import BinaryIO
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
 
 import polars as pl
 
-from crowdlogic.data.files import InputFile
-from crowdlogic.data.formats.parquet_footer import check_parquet
-from crowdlogic.data.formats.rust_panics import hold_back_panics
-from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, require_rows
+from crowdlogic.data.files import InputFile, require_unpackable, unpacked_limit
+from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, hold_back_panics, require_rows
 from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import DataError, FormatError
+
+# The footer of a Parquet file and the headers of its pages, read with bounds before polars is trusted with the file.
+#
+# A few bytes of a footer can claim billions of rows, or pages of gigabytes; a reader that believes them asks for the
+# memory at once, and where there is not so much the process ends without a word. So every number is held against the
+# size
+# of the file first: where each column begins and ends, how many values its pages hold, and how large the table would
+# be.
+#
+# The layout is Thrift's compact protocol: a struct is a run of fields, each with a type and a number.
+#
+# [PARQUET] Apache Parquet, "File format", parquet.thrift.
+
+PARQUET_MAGIC = b"PAR1"
+MOST_ENTRIES = 4_000_000
+"""Values in a footer, in all."""
+
+DEEPEST = 20
+"""Structs and lists within each other."""
+
+USUAL_HEADER, LONGEST_HEADER = 1 << 12, 1 << 22
+"""Bytes of a page's header; statistics may hold long texts."""
+
+WIDTHS = {0: 1, 1: 4, 2: 8, 3: 12, 4: 4, 5: 8, 6: 16}
+"""Bytes that a value of each physical type takes in memory; 7, of fixed length, says its own."""
+
+TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = range(1, 13)
+
+SCHEMA, ROWS, GROUPS = 2, 3, 4  # FileMetaData
+COLUMNS, GROUP_ROWS = 1, 3  # RowGroup
+CHUNK = 3  # ColumnChunk.meta_data
+KIND, VALUES, UNPACKED, PACKED, DATA_PAGE, DICTIONARY_PAGE = 1, 5, 6, 7, 9, 11  # ColumnMetaData
+PAGE_KIND, PAGE_UNPACKED, PAGE_PACKED, DATA_V1, DICTIONARY, DATA_V2 = 1, 2, 3, 5, 7, 8  # PageHeader
+NAME, CHILDREN, REPETITION, LENGTH = 4, 5, 3, 2  # SchemaElement
+
+
+class DamagedError(ValueError):
+    """What is read is no Thrift, or claims what cannot be."""
+
+
+@dataclass(eq=False)
+class Compact:
+    """Thrift's compact protocol over bytes.
+
+    Attributes:
+        content: The bytes.
+        at: The next byte.
+        left: How many more values may be read.
+    """
+
+    content: bytes
+    at: int = 0
+    left: int = MOST_ENTRIES
+
+    def byte(self) -> int:
+        """The next byte."""
+        if self.at >= len(self.content):
+            raise DamagedError("it ends in the middle of a value")
+        self.at += 1
+        return self.content[self.at - 1]
+
+    def varint(self) -> int:
+        """A number of any length, seven bits a byte."""
+        found = shift = 0
+        while shift < 70:
+            byte = self.byte()
+            found |= (byte & 127) << shift
+            if byte < 128:
+                return found
+            shift += 7
+        raise DamagedError("a number is too long")
+
+    def number(self) -> int:
+        """A number with a sign, in zigzag."""
+        found = self.varint()
+        return (found >> 1) ^ -(found & 1)
+
+    def struct(self, depth: int = 0) -> dict[int, Any]:
+        """A struct: the values of its fields by their numbers."""
+        fields: dict[int, Any] = {}
+        field = 0
+        while header := self.byte():
+            field = field + (header >> 4) if header >> 4 else self.number()
+            fields[field] = self.value(header & 15, depth + 1)
+        return fields
+
+    def value(self, kind: int, depth: int, *, listed: bool = False) -> Any:
+        """A value of a kind; in a list, a boolean is a byte of its own."""
+        self.left -= 1
+        if self.left < 0 or depth > DEEPEST:
+            raise DamagedError("it holds too much, or too deep")
+        if kind in (TRUE, FALSE):
+            return self.byte() == 1 if listed else kind == TRUE
+        if kind in (LIST, SET):
+            return self.list(depth)
+        if kind == STRUCT:
+            return self.struct(depth)
+        return self._simple(kind)
+
+    def _simple(self, kind: int) -> int | bytes:
+        """A number, or bytes as they are."""
+        if kind in (I16, I32, I64):
+            return self.number()
+        if kind == BYTE:
+            return self.byte()
+        if kind in (DOUBLE, BINARY):
+            return self.skip(8 if kind == DOUBLE else self.varint())
+        raise DamagedError(f"there is no type {kind} here")
+
+    def list(self, depth: int) -> list[Any]:
+        """A list of values of one kind."""
+        header = self.byte()
+        size = header >> 4 if header >> 4 < 15 else self.varint()
+        if size > self.left:
+            raise DamagedError("a list is too long")
+        return [self.value(header & 15, depth + 1, listed=True) for _ in range(size)]
+
+    def skip(self, size: int) -> bytes:
+        """The next bytes."""
+        if size > len(self.content) - self.at:
+            raise DamagedError("a text is longer than the file")
+        self.at += size
+        return self.content[self.at - size : self.at]
+
+
+def check_parquet(content: bytes | mmap.mmap, name: str) -> None:
+    """Refuse a Parquet file whose footer or page headers claim what cannot be, or a table beyond the limit.
+
+    Args:
+        content: The file.
+        name: What messages call it.
+    """
+    try:
+        footer = _footer(content)
+        size = _table_size(footer)
+        require_unpackable(size, unpacked_limit(len(content)), name)
+        for group in footer.get(GROUPS, []):
+            for column in _list(group, COLUMNS):
+                _check_column(content, column.get(CHUNK))
+    except (DamagedError, AttributeError, TypeError, KeyError) as problem:
+        raise FormatError(f"{name}: is not a parquet file that can be read ({problem}).") from None
+
+
+def check_footer(path: Path) -> None:
+    """Refuse a Parquet file whose footer is damaged or names columns outside of it; pages are not looked at.
+
+    For files that are read in a stream, where the size of the table does not matter and walking over all its pages
+    would take as long as reading them.
+    """
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            footer, length = _footer(content), int.from_bytes(content[-8:-4], "little")
+            _table_size(footer)
+            for group in _list(footer, GROUPS):
+                for column in _list(group, COLUMNS):
+                    _column_bounds(column.get(CHUNK), len(content) - length)
+    except (DamagedError, AttributeError, TypeError, KeyError, ValueError) as problem:
+        raise FormatError(f"{path}: is not a parquet file that can be read ({problem}).") from None
+
+
+def _footer(content: bytes | mmap.mmap) -> dict[int, Any]:
+    if len(content) < 12 or content[:4] != PARQUET_MAGIC or content[-4:] != PARQUET_MAGIC:
+        raise DamagedError("it does not begin and end with PAR1")
+    length = int.from_bytes(content[-8:-4], "little")
+    if length > len(content) - 12:
+        raise DamagedError("its footer is longer than the file")
+    return Compact(bytes(content[-8 - length : -8])).struct()
+
+
+def _int(fields: dict[int, Any], field: int, *, most: int = 1 << 40) -> int:
+    found = fields.get(field, 0)
+    if not isinstance(found, int) or not 0 <= found <= most:
+        raise DamagedError("a size is negative or beyond all bounds")
+    return found
+
+
+def _list(fields: dict[int, Any], field: int) -> list[Any]:
+    found = fields.get(field, [])
+    if not isinstance(found, list):
+        raise DamagedError("a list is missing")
+    return found
+
+
+def _table_size(footer: dict[int, Any]) -> int:
+    """Bytes that the table takes in memory: what its pages unpack to, and a cell for every row of every column."""
+    rows, groups = _int(footer, ROWS), _list(footer, GROUPS)
+    if rows != sum(_int(group, GROUP_ROWS) for group in groups):
+        raise DamagedError("the rows of its parts are not those of the whole")
+    leaves = [one for one in _list(footer, SCHEMA)[1:] if not one.get(CHILDREN)]
+    unpacked = cells = 0
+    for group in groups:
+        columns = _list(group, COLUMNS)
+        if len(columns) != len(leaves):
+            raise DamagedError("a part has other columns than the whole")
+        for column, leaf in zip(columns, leaves, strict=True):
+            chunk = column[CHUNK]
+            unpacked += _int(chunk, UNPACKED)
+            values = _int(chunk, VALUES)
+            nested = len(leaves) and values != _int(group, GROUP_ROWS)
+            cells += (values + (_int(group, GROUP_ROWS) if nested else 0)) * _width(chunk, leaf)
+    return unpacked + cells
+
+
+def _width(chunk: dict[int, Any], leaf: dict[int, Any]) -> int:
+    kind = _int(chunk, KIND)
+    if kind == 7:
+        return _int(leaf, LENGTH, most=1 << 20)
+    if kind not in WIDTHS:
+        raise DamagedError(f"there is no physical type {kind}")
+    return WIDTHS[kind]
+
+
+def _column_bounds(chunk: dict[int, Any], size: int) -> tuple[int, int]:
+    """Where the pages of a column begin and end, in a file of that size (or its part before the footer)."""
+    begin = _int(chunk, DATA_PAGE)
+    if DICTIONARY_PAGE in chunk and 0 < _int(chunk, DICTIONARY_PAGE) < begin:
+        begin = _int(chunk, DICTIONARY_PAGE)
+    end = begin + _int(chunk, PACKED)
+    if _int(chunk, VALUES) and (begin < 4 or end > size - 8):
+        raise DamagedError("a column lies outside of the file")
+    return begin, end
+
+
+def _check_column(content: bytes | mmap.mmap, chunk: dict[int, Any]) -> None:
+    """Walk over the pages of a column: each lies in the file, and together they hold what the footer says."""
+    unpacked, values = _int(chunk, UNPACKED), _int(chunk, VALUES)
+    begin, end = _column_bounds(chunk, len(content))
+    if not values:
+        return
+    held = size = 0
+    for page, header_length in _pages(content, begin, end):
+        size += _int(page, PAGE_UNPACKED, most=1 << 31) + header_length
+        data = page.get(DATA_V1) or page.get(DATA_V2)
+        held += 0 if data is None else _int(data, 1, most=1 << 31)
+        if page.get(DICTIONARY) is not None and _int(page[DICTIONARY], 1, most=1 << 31) > _int(page, PAGE_UNPACKED):
+            raise DamagedError("a dictionary claims more entries than it has bytes")
+    if held != values or size > unpacked + 1024:
+        raise DamagedError("the pages of a column do not hold what its footer says")
+
+
+def _pages(content: bytes | mmap.mmap, at: int, end: int) -> Iterator[tuple[dict[int, Any], int]]:
+    """The header of every page, and its length."""
+    while at < end:
+        reader = Compact(bytes(content[at : min(end, at + USUAL_HEADER)]), left=10_000)
+        try:
+            page = reader.struct()
+        except DamagedError:
+            reader = Compact(bytes(content[at : min(end, at + LONGEST_HEADER)]), left=10_000)
+            page = reader.struct()
+        at += reader.at
+        if page.get(DATA_V1) is None and page.get(DATA_V2) is None and page.get(DICTIONARY) is None:
+            raise DamagedError("a page is of no known kind")
+        at += _int(page, PAGE_PACKED, most=1 << 31)
+        yield page, reader.at
+    if at != end:
+        raise DamagedError("a page reaches beyond its column")
+
 
 MAGIC = b"PAR1"
 

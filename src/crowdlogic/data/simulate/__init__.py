@@ -1,23 +1,26 @@
 """Simulated data with planted truth: crowds, reviews, tagged sentences. Everything follows from one seed."""
 
-from crowdlogic.data.simulate.characters import Character, planted_confusion
 from crowdlogic.data.simulate.crowds import (
+    Character,
     SimulatedCrowd,
     draw_labels,
     label_truth,
+    planted_confusion,
     simulate_crowd,
     simulate_hard_crowd,
 )
 from crowdlogic.data.simulate.reviews import SimulatedReviews, simulate_reviews
-from crowdlogic.data.simulate.sentences import SimulatedTags, simulate_sentences, simulate_tags
-from crowdlogic.data.simulate.simulations import Simulation, simulate_labels, simulate_ner, simulate_sentiment
-from crowdlogic.data.simulate.span_errors import (
+from crowdlogic.data.simulate.sentences import (
     ErrorRates,
     SimulatedEntities,
+    SimulatedTags,
     TaggerCharacter,
     annotate_entities,
     simulate_entities,
+    simulate_sentences,
+    simulate_tags,
 )
+from crowdlogic.data.simulate.simulations import Simulation, simulate_labels, simulate_ner, simulate_sentiment
 
 __all__ = [
     "Character",

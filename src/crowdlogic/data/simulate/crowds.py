@@ -6,8 +6,9 @@ Axes: i unit, j annotator, k class, m true class, n given label, s sequence.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 import polars as pl
@@ -15,26 +16,337 @@ import polars as pl
 from crowdlogic.data.intake.contract import Intake
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Names
-from crowdlogic.data.simulate.characters import DEFAULT_MIX, Character, planted_abstention, planted_confusion
-from crowdlogic.data.simulate.options import (
-    allocate_mix,
-    check_count,
-    check_mean,
-    check_share,
-    check_tail,
-    class_balance,
-    class_names,
-    numbered_names,
-)
-from crowdlogic.data.simulate.workload import (
-    annotator_progress,
-    draw_counts,
-    draw_pairs,
-    label_times,
-    long_tailed_activity,
-)
-from crowdlogic.errors import OptionError
+from crowdlogic.errors import OptionError, did_you_mean
 from crowdlogic.numerics.arrays import Floats, Ints
+
+# The characters of simulated annotators, as planted confusion matrices.
+#
+# A character fixes the shape of an annotator's matrix; its numbers vary from annotator to annotator, so that no two
+# experts are alike. Axes: j annotator, k class, m true class, n given label.
+
+
+class Character(StrEnum):
+    """What kind of annotator somebody is."""
+
+    expert = "expert"
+    ordinary = "ordinary"
+    spammer = "spammer"
+    adversary = "adversary"
+    biased = "biased"
+    lazy = "lazy"
+
+
+DEFAULT_MIX: dict[str, float] = {
+    Character.expert: 0.20,
+    Character.ordinary: 0.45,
+    Character.spammer: 0.10,
+    Character.adversary: 0.05,
+    Character.biased: 0.12,
+    Character.lazy: 0.08,
+}
+"""A usual crowd: most annotators are competent, a few are not."""
+
+EXPERT_RIGHT = (0.90, 0.99)
+ORDINARY_RIGHT = (0.60, 0.85)
+ADVERSARY_RIGHT = (0.02, 0.15)
+TO_PARTNER = 0.9
+"""The share of an adversary's wrong answers that go to one class: systematically wrong, not at random."""
+LEAN = (0.40, 0.70)
+"""How often a biased or lazy annotator gives the favourite answer without looking."""
+SWAP = (0.40, 0.60)
+"""How often a biased annotator takes one class of a pair for the other."""
+LAZY_ABSTENTION = 0.3
+"""How often a lazy annotator gives no answer at all."""
+
+
+def planted_confusion(rng: np.random.Generator, characters: Sequence[str], balance: Floats) -> Floats:
+    """confusion[j, m, n], a matrix for each annotator after their character.
+
+    Args:
+        rng: Random number generator.
+        characters: One Character per annotator.
+        balance: balance[k], how common each class is; the lazy answer the most common one.
+    """
+    if len(balance) == 1:
+        return np.ones((len(characters), 1, 1))
+    return np.stack([MATRICES[Character(character)](rng, balance) for character in characters])
+
+
+def planted_abstention(characters: Sequence[str], base: float) -> Floats:
+    """abstention[j]: the base rate for everybody, and further abstentions of the lazy."""
+    lazy = np.array([character == Character.lazy for character in characters])
+    return np.where(lazy, 1 - (1 - base) * (1 - LAZY_ABSTENTION), base)
+
+
+def expert(rng: np.random.Generator, balance: Floats) -> Floats:
+    """Nearly always right, in every class."""
+    return confusion_with_accuracy(rng, rng.uniform(*EXPERT_RIGHT, len(balance)))
+
+
+def ordinary(rng: np.random.Generator, balance: Floats) -> Floats:
+    """Right more often than not."""
+    return confusion_with_accuracy(rng, rng.uniform(*ORDINARY_RIGHT, len(balance)))
+
+
+def spammer(rng: np.random.Generator, balance: Floats) -> Floats:
+    """Answers without looking: one fixed class, or any class alike. Every row is the same."""
+    classes = len(balance)
+    if rng.random() < 0.5:
+        return np.full((classes, classes), 1.0 / classes)
+    return np.tile(np.eye(classes)[rng.integers(classes)], (classes, 1))
+
+
+def adversary(rng: np.random.Generator, balance: Floats) -> Floats:
+    """Systematically wrong: each class is taken for one other class, and none for itself."""
+    classes = len(balance)
+    right = rng.uniform(*ADVERSARY_RIGHT, classes)
+    wrong = 1.0 - right[:, None]
+    elsewhere = confusion_with_accuracy(rng, np.zeros(classes))
+    return np.diag(right) + wrong * (
+        TO_PARTNER * np.eye(classes)[_confused_classes(rng, classes)] + (1 - TO_PARTNER) * elsewhere
+    )
+
+
+def biased(rng: np.random.Generator, balance: Floats) -> Floats:
+    """Competent, but leans to one class, or takes two classes for each other."""
+    base = expert(rng, balance)
+    if rng.random() < 0.5:
+        return add_bias(base, int(rng.integers(len(balance))), rng.uniform(*LEAN))
+    pair = rng.choice(len(balance), 2, replace=False)
+    swap = rng.uniform(*SWAP)
+    base[pair] = (1 - swap) * base[pair] + swap * np.eye(len(balance))[pair[::-1]]
+    return base
+
+
+def lazy(rng: np.random.Generator, balance: Floats) -> Floats:
+    """Often gives the most common class, else works like an ordinary annotator."""
+    return add_bias(ordinary(rng, balance), int(np.argmax(balance)), rng.uniform(*LEAN))
+
+
+MATRICES: dict[Character, Callable[[np.random.Generator, Floats], Floats]] = {
+    Character.expert: expert,
+    Character.ordinary: ordinary,
+    Character.spammer: spammer,
+    Character.adversary: adversary,
+    Character.biased: biased,
+    Character.lazy: lazy,
+}
+
+
+def confusion_with_accuracy(rng: np.random.Generator, right: Floats) -> Floats:
+    """A matrix with the given diagonal, whose errors fall on some classes more than on others. Two classes or more."""
+    errors: Floats = rng.exponential(size=(len(right), len(right)))
+    np.fill_diagonal(errors, 0.0)
+    share: Floats = (1.0 - right) / errors.sum(axis=1)
+    return np.diag(right) + errors * share[:, None]
+
+
+def add_bias(confusion: Floats, favourite: int, share: float) -> Floats:
+    """The favourite class for a share of the answers, whatever the truth; the given matrix for the others."""
+    leaned = (1.0 - share) * confusion
+    leaned[:, favourite] += share
+    return leaned
+
+
+def _confused_classes(rng: np.random.Generator, classes: int) -> Ints:
+    """partner[m], the class that m is taken for; never m itself: a cycle through the classes in random order."""
+    order = rng.permutation(classes)
+    partner = np.empty(classes, dtype=np.int64)
+    partner[order] = np.roll(order, 1)
+    return partner
+
+
+# Who labels what, and when: long-tailed activity, distinct annotators per item, times.
+#
+# Axes: i item (here always a whole document or sequence), j annotator; p a pair of both.
+
+STREAM_ROUNDS = 3
+"""After so many rounds of drawing, the few items that still lack annotators get them by a race."""
+RACE_CELLS = 1 << 22
+"""How many (item, annotator) cells a race holds in memory at once: 32 MB."""
+EPOCH = 1_704_067_200.0
+"""1 January 2024, when the first simulated annotators begin."""
+RECRUITING = 14 * 24 * 3600.0
+"""Annotators begin at any time within these two weeks."""
+
+
+def long_tailed_activity(rng: np.random.Generator, annotators: int, exponent: float) -> Floats:
+    """activity[j], shares that fall like rank^-exponent (Zipf); 0 makes all alike. The ranks are dealt at random."""
+    activity = np.arange(1, annotators + 1, dtype=np.float64) ** -exponent
+    return rng.permutation(activity / activity.sum())
+
+
+def draw_counts(rng: np.random.Generator, items: int, annotators: int, mean: float) -> Ints:
+    """n[i], how many annotators each item gets: 1 to all of them, with exactly the given mean in expectation."""
+    if annotators == 1:
+        return np.ones(items, dtype=np.int64)
+    return 1 + rng.binomial(annotators - 1, (mean - 1) / (annotators - 1), size=items)
+
+
+def draw_pairs(rng: np.random.Generator, counts: Ints, activity: Floats) -> tuple[Ints, Ints]:
+    """item[p], annotator[p]: for each item the given number of distinct annotators, the active ones more often.
+
+    Each item gets the first so many distinct annotators of a stream in which annotator j turns up at rate activity[j].
+    The stream is drawn for all items at once; where the last ones are long in coming, waiting for each annotator's
+    first arrival (independent exponential times) is the same distribution at a bounded cost.
+    """
+    annotators = len(activity)
+    keys = np.empty(0, dtype=np.int64)
+    arrivals = np.cumsum(activity) / activity.sum()
+    for _ in range(STREAM_ROUNDS):
+        item = np.repeat(np.arange(len(counts)), counts - np.bincount(keys // annotators, minlength=len(counts)))
+        drawn = np.minimum(np.searchsorted(arrivals, rng.random(len(item)), side="right"), annotators - 1)
+        keys = _distinct_keys(np.concatenate([keys, item * annotators + drawn]))
+    missing = counts - np.bincount(keys // annotators, minlength=len(counts))
+    late = _draw_latecomers(rng, keys, missing, activity)
+    keys = np.sort(np.concatenate([keys, late]))
+    return keys // annotators, keys % annotators
+
+
+def _distinct_keys(keys: Ints) -> Ints:
+    """The distinct keys, sorted; sorting is several times quicker here than np.unique's hashing."""
+    keys = np.sort(keys)
+    return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
+
+
+def _draw_latecomers(rng: np.random.Generator, keys: Ints, missing: Ints, activity: Floats) -> Ints:
+    """The further keys of the items that miss some: of the annotators not there yet, those who arrive first."""
+    annotators = len(activity)
+    short = np.flatnonzero(missing)
+    row_of = np.full(len(missing), -1, dtype=np.int64)
+    found = [np.empty(0, dtype=np.int64)]
+    for block in np.array_split(short, max(1, -(-len(short) * annotators // RACE_CELLS))):
+        row_of[block] = np.arange(len(block))
+        arrival = rng.exponential(size=(len(block), annotators)) / activity
+        there = keys[row_of[keys // annotators] >= 0]
+        arrival[row_of[there // annotators], there % annotators] = np.inf
+        rank = arrival.argsort(axis=1).argsort(axis=1)
+        row, annotator = np.nonzero(rank < missing[block, None])
+        found.append(block[row] * annotators + annotator)
+        row_of[block] = -1
+    return np.concatenate(found)
+
+
+def annotator_progress(rng: np.random.Generator, annotator: Ints, annotators: int) -> tuple[Ints, Ints]:
+    """place[p], when in an annotator's own (random) order pair p was done, from 0; and count[j], how many each did."""
+    order = np.lexsort((rng.random(len(annotator)), annotator))
+    count = np.bincount(annotator, minlength=annotators)
+    first = np.cumsum(count) - count
+    place = np.empty(len(annotator), dtype=np.int64)
+    place[order] = np.arange(len(annotator)) - first[annotator[order]]
+    return place, count
+
+
+def label_times(rng: np.random.Generator, annotator: Ints, place: Ints, count: Ints, *, pace: float) -> Floats:
+    """time[p] in seconds since 1970: each annotator begins some day and works on, `pace` seconds a label on average."""
+    begin = EPOCH + rng.uniform(0, RECRUITING, size=len(count))
+    gaps = rng.exponential(pace, size=len(annotator))
+    order = np.lexsort((place, annotator))
+    elapsed = np.cumsum(gaps)
+    first = np.cumsum(count) - count
+    before = np.concatenate([[0.0], elapsed])[first]
+    time = np.empty(len(annotator))
+    time[order] = begin[annotator[order]] + elapsed - before[annotator[order]]
+    return time
+
+
+# Checks of the options of a simulation: counts, shares, means, mixes of characters.
+
+STEEPEST_TAIL = 10
+"""The largest exponent of the activity."""
+
+
+def check_count(name: str, value: int) -> None:
+    """A count must be a whole number of 1 or more."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise OptionError(f"{name}: {value!r} is not valid. Give a whole number of 1 or more.")
+
+
+def check_share(name: str, value: float) -> None:
+    """A share must lie between 0 and 1."""
+    if not 0 <= value <= 1:
+        raise OptionError(f"{name}: {value!r} is no share. Give a number from 0 to 1.")
+
+
+def check_mean(name: str, value: float, most: int) -> None:
+    """The mean number of annotators per item must be possible: from 1 to the number of annotators."""
+    if not 1 <= value <= most:
+        raise OptionError(
+            f"{name}: {value!r} annotators per item requested, but there are {most}. Give a mean from 1 to {most}."
+        )
+
+
+def check_tail(tail: float) -> None:
+    """The exponent of the activity must leave everybody a share that a number can hold."""
+    if not 0 <= tail <= STEEPEST_TAIL:
+        raise OptionError(f"tail: {tail!r} is no exponent. Give 0 (all alike) to {STEEPEST_TAIL} (one does it all).")
+
+
+def class_names(classes: int | Sequence[str]) -> tuple[str, ...]:
+    """The given names, or class_0, class_1, ...; padded with zeros so that they sort in the order of their codes."""
+    if isinstance(classes, str):
+        raise OptionError(f"classes: {classes!r} is one text. Give a number of classes or a list of names.")
+    if isinstance(classes, Sequence):
+        names = tuple(classes)
+        if not names or len(set(names)) != len(names):
+            raise OptionError("classes: a class is named twice, or none at all. Give each class once.")
+        return names
+    check_count("classes", classes)
+    return numbered_names("class_", classes, start=0)
+
+
+def numbered_names(prefix: str, count: int, *, start: int = 1) -> tuple[str, ...]:
+    """prefix01, prefix02, ...: as many digits as the last one needs."""
+    width = len(str(start + count - 1))
+    return tuple(f"{prefix}{n:0{width}d}" for n in range(start, start + count))
+
+
+def class_balance(balance: Sequence[float] | None, classes: int) -> Floats:
+    """balance[k], the share of each class: even when none is given, else as given, scaled to sum to one."""
+    if balance is None:
+        return np.full(classes, 1.0 / classes)
+    given: Floats = np.asarray(balance, dtype=np.float64)
+    if given.shape != (classes,) or not np.isfinite(given).all() or (given < 0).any() or given.sum() == 0:
+        raise OptionError(f"balance: {list(balance)} does not give each of the {classes} classes a share of 0 or more.")
+    total = float(given.sum())
+    return given / total
+
+
+def allocate_mix(mix: Mapping[str, float], known: Sequence[str], annotators: int) -> tuple[str, ...]:
+    """The kinds in a mix, each as often as asked: whole numbers are counts, anything else is shares.
+
+    Shares are rounded by largest remainder, so that together they make exactly the number of annotators.
+    """
+    for name, amount in mix.items():
+        if name not in known:
+            raise OptionError(
+                f"mix: no character is called {name!r}.{did_you_mean(name, [*map(str, known)])} Known: "
+                f"{', '.join(known)}."
+            )
+        if not (np.isfinite(amount) and amount >= 0):
+            raise OptionError(f"mix: {amount!r} of {str(name)!r} is not valid. Give counts or shares of 0 or more.")
+    amounts = np.array(list(mix.values()), dtype=np.float64)
+    if amounts.sum() == 0:
+        raise OptionError("mix: all amounts are 0. Give at least one character a count or a share.")
+    if all(isinstance(amount, (int, np.integer)) for amount in mix.values()):
+        if amounts.sum() != annotators:
+            raise OptionError(
+                f"mix: the counts make {int(amounts.sum())} annotators, but {annotators} are requested. "
+                f"Make them agree, or give shares."
+            )
+        counts = amounts.astype(np.int64)
+    else:
+        counts = _round_counts(amounts / amounts.sum() * annotators)
+    return tuple(name for name, count in zip(mix, counts, strict=True) for _ in range(count))
+
+
+def _round_counts(amounts: Floats) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Whole numbers with the same sum, by largest remainder."""
+    counts = np.floor(amounts).astype(np.int64)
+    short = round(amounts.sum()) - counts.sum()
+    counts[np.argsort(counts - amounts, kind="stable")[:short]] += 1
+    return counts
+
 
 DEFAULT_LABELS = 5.0
 """Default mean number of annotators per item (all annotators, when there are fewer)."""

@@ -8,32 +8,150 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 import polars as pl
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.simulate.crowds import DEFAULT_TAIL, SimulatedCrowd, label_truth
-from crowdlogic.data.simulate.options import check_count, numbered_names
-from crowdlogic.data.simulate.sentence_words import (
-    BODIES,
-    CLUB_TAILS,
-    EVENTS,
-    FILLERS,
-    FIRM_HEADS,
-    FIRM_TAILS,
-    FIRST_NAMES,
-    LAST_NAMES,
-    PATTERNS,
-    PEOPLES,
-    PLACES,
-    SHARED,
-    SLOTS,
-    TAG_PATTERNS,
-    TAG_WORDS,
-    TAGS,
-    TYPES,
+from crowdlogic.data.intake.contract import Intake
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.simulate.crowds import (
+    DEFAULT_LABELS,
+    DEFAULT_TAIL,
+    SimulatedCrowd,
+    allocate_mix,
+    check_count,
+    check_mean,
+    check_share,
+    check_tail,
+    draw_answered_pairs,
+    draw_counts,
+    label_truth,
+    long_tailed_activity,
+    numbered_names,
+    units_of_pairs,
 )
+from crowdlogic.data.tagging import Scheme, Spans, TagSet, parse_tags, spans_to_tags, tags_to_spans
+from crowdlogic.errors import CorpusError, OptionError
+from crowdlogic.numerics.arrays import Bools, Floats, Ints
+
+# The words of simulated news sentences: invented names, and patterns with a slot for each entity.
+#
+# In a pattern a slot in capitals is an entity (SLOTS says of which type), one in small letters is filled from
+# FILLERS,
+# and all else stands for itself. Every entity has a plain word on its right, or two on its left (or one, when that
+# begins the sentence), so that its boundary can always be missed. Names in SHARED serve several types: only the words
+# around tell which is meant.
+
+TYPES = ("LOC", "MISC", "ORG", "PER")
+SLOTS = {"PERSON": "PER", "PLACE": "LOC", "CLUB": "ORG", "FIRM": "ORG", "PEOPLE": "MISC", "EVENT": "MISC"}
+
+FIRST_NAMES = (
+    "Anna", "Boris", "Clara", "Dario", "Elena", "Felix", "Greta", "Hugo", "Irene", "Jonas", "Karla", "Luca", "Marta",
+    "Nils", "Olga", "Paulo", "Rosa", "Stefan", "Tessa", "Viktor", "Wanda", "Yusuf", "Zoe", "Emil", "Farah", "Ivo",
+)  # fmt: skip
+LAST_NAMES = (
+    "Aldermoor", "Brackwell", "Corvina", "Dallenby", "Estermann", "Farrowick", "Gundersby", "Hollenz", "Ibarret",
+    "Jankovel", "Kestrand", "Lindovic", "Morvane", "Nakarelli", "Ostrander", "Pellworth", "Quistad", "Rovenska",
+    "Sandermann", "Tolvanger", "Umbridale", "Vasterling", "Wexholm", "Yarrowby", "Zelinka", "Marlow", "Carrick",
+)  # fmt: skip
+PLACES = (
+    "Varnholt", "Caldry", "Port Ellery", "Ostrava Bay", "Lindmark", "New Talmere", "Kestovia", "Brenland", "Sarovia",
+    "Mount Haldis", "Tarnby", "East Corvale", "Wendmoor", "San Belario", "Dunmarch", "Orlanda", "Lower Fenwick",
+    "Talmere", "Haldis", "Carrick", "Marlow",
+)  # fmt: skip
+SHARED = ("Varnholt", "Caldry", "Marlow", "Carrick", "Haldis", "Talmere", "Lindmark", "Tarnby")
+"""Places that are also clubs and firms, two of them also family names."""
+CLUB_TAILS = ("United", "Rovers", "Wanderers", "City", "Athletic")
+FIRM_HEADS = (
+    "Brackwell", "Ostrander", "Solvex", "Norvia", "Hexmoor", "Altera", "Pellworth", "Quantrex", "Zelinka", "Tessaro",
+)  # fmt: skip
+FIRM_TAILS = ("Corp", "Holdings", "Motors", "and Sons", "Airways", "Bank", "Systems Ltd")
+BODIES = (
+    "Ministry of Trade", "Central Bank", "Reform Party", "Union of Miners", "Supreme Court", "NORTRA", "UFB", "IKL",
+    "Green Alliance", "Bank of Kestovia", "University of Caldry",
+)  # fmt: skip
+PEOPLES = (
+    "Kestovian", "Brenish", "Sarovian", "Orlandan", "Caldrian", "Belarian", "Talmeric", "Fenwegian", "Haldisian",
+)  # fmt: skip
+EVENTS = (
+    "Ellery Cup", "Winter Regatta", "Treaty of Dunmarch", "Harvest Open", "Grand Prix", "Lantern Day",
+    "Second Border War",
+)  # fmt: skip
+
+PATTERNS = (
+    "{PERSON} , the president of {FIRM} , arrived in {PLACE} on {day} .",
+    "{FIRM} said on {day} that it would open {number} offices in {PLACE} .",
+    "{CLUB} beat {CLUB} {number} - {number} in the {EVENT} on {day} .",
+    "{PERSON} scored {number} goals for {CLUB} against {CLUB} .",
+    "the {PEOPLE} government has refused to talk to {FIRM} about the {thing} .",
+    "{PERSON} won the {EVENT} again , ahead of {PERSON} of {PLACE} .",
+    "police in {PLACE} found the {thing} near the border with {PLACE} .",
+    "shares of {FIRM} fell {number} percent in {PLACE} after a report by {FIRM} .",
+    "{PLACE} and {PLACE} agreed on the {EVENT} after {number} days of talks .",
+    "the {thing} was sold to a {PEOPLE} company for {number} million .",
+    "{PERSON} told {PERSON} to leave {PLACE} before {day} .",
+    "a {PEOPLE} spokesman said {PERSON} was in {PLACE} to meet {PERSON} .",
+    "{FIRM} named {PERSON} as its new head in {PLACE} .",
+    "heavy rain fell on {PLACE} for {number} days .",
+    "the {thing} arrived on {day} without any damage .",
+    "no decision about the {thing} is expected before {day} .",
+    "{PLACE} {number} {month} .",
+    "{CLUB} {number} , {CLUB} {number} .",
+    "{PEOPLE} voters trust {PERSON} more than {PERSON} , says a poll by {FIRM} .",
+    "in {PLACE} , {PEOPLE} farmers blocked the road to {PLACE} with a {thing} .",
+    "{PERSON} plays {PERSON} in the final of the {EVENT} .",
+    "the {PEOPLE} champion , {PERSON} , lost in {number} sets to {PERSON} of {PLACE} .",
+    "the {PEOPLE} {PERSON} , {number} , joins {CLUB} in {month} .",
+    "{CLUB} will play at home on {day} .",
+    "{PLACE} 's {PERSON} was fined {number} dollars .",
+    "he left {CLUB} in {month} and went to {PLACE} .",
+    "she said {FIRM} had not paid for the {thing} .",
+    "results of the {EVENT} played on {day} in {PLACE} :",
+)
+FILLERS: dict[str, tuple[str, ...]] = {
+    "day": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
+    "month": ("January", "March", "April", "June", "August", "October", "December"),
+    "number": ("two", "three", "4", "5", "six", "7", "nine", "11", "12", "20", "27", "30"),
+    "thing": (
+        "ship",
+        "report",
+        "bridge",
+        "factory",
+        "parcel",
+        "bus",
+        "plan",
+        "contract",
+        "painting",
+        "grain",
+        "law",
+        "tractor",
+    ),
+}
+
+TAG_WORDS: dict[str, tuple[str, ...]] = {
+    "DET": ("the", "a", "this", "every", "some", "that", "no", "each"),
+    "NOUN": (
+        "dog", "river", "walk", "plan", "teacher", "garden", "play", "light", "letter", "train", "answer", "street",
+        "cook", "window", "report", "storm", "watch", "bridge", "farmer", "song", "market", "drink", "box", "hope",
+    ),
+    "VERB": (
+        "sees", "walk", "plan", "runs", "play", "light", "finds", "train", "answer", "left", "cook", "opens", "report",
+        "storm", "watch", "bridge", "sings", "follows", "market", "drink", "box", "hope", "keeps", "wants",
+    ),
+    "ADJ": ("old", "light", "green", "quiet", "long", "open", "left", "young", "heavy", "bright", "small", "clean"),
+    "ADP": ("in", "on", "under", "near", "after", "with", "across", "behind"),
+    "PRON": ("she", "he", "they", "it", "we", "that", "i", "this"),
+}  # fmt: skip
+"""Words by tag; several words stand under two tags or three, and "that" and "this" do so on purpose too."""
+TAG_PATTERNS = (
+    "DET NOUN VERB", "PRON VERB DET NOUN", "DET ADJ NOUN VERB DET NOUN", "PRON VERB ADP DET NOUN",
+    "DET NOUN ADP DET NOUN VERB", "PRON VERB PRON ADP DET ADJ NOUN", "DET ADJ ADJ NOUN VERB ADP DET NOUN",
+    "DET NOUN VERB ADJ", "ADP DET NOUN PRON VERB DET ADJ NOUN", "PRON VERB DET NOUN ADP DET NOUN",
+)  # fmt: skip
+TAGS = ("ADJ", "ADP", "DET", "NOUN", "PRON", "VERB")
+
 
 BIO_TAGS = tuple(sorted(["O", *(f"{mark}-{kind}" for mark in "BI" for kind in TYPES)]))
 
@@ -168,3 +286,265 @@ NAMES: dict[str, Callable[[np.random.Generator], str]] = {
 
 def _pick(rng: np.random.Generator, choices: Sequence[str]) -> str:
     return choices[int(rng.integers(len(choices)))]
+
+
+# Annotators of entities who make the three errors of [LNCL] section 5.1, at planted rates.
+#
+# - ignore: the entity is not annotated;
+# - boundary: the type is right, the span a token too long or too short, on either side;
+# - type: the span is right, the type another one;
+#
+# and, besides, a spurious entity now and then where there is none. An annotator takes whole sentences: one that was
+# seen and left without entities has O on every token, one that was not seen has no labels at all.
+#
+# Axes: i unit (a token), j annotator, s sequence; e entity, p pair of sequence and annotator.
+#
+# [LNCL] Chen et al., Learning from Noisy Crowd Labels with Logics.
+
+
+class TaggerCharacter(StrEnum):
+    """What kind of entity annotator somebody is."""
+
+    careful = "careful"
+    ordinary = "ordinary"
+    hasty = "hasty"
+    sloppy = "sloppy"
+    muddled = "muddled"
+
+
+RATES: dict[TaggerCharacter, tuple[float, float, float, float]] = {
+    TaggerCharacter.careful: (0.06, 0.04, 0.03, 0.001),
+    TaggerCharacter.ordinary: (0.28, 0.12, 0.09, 0.004),
+    TaggerCharacter.hasty: (0.55, 0.08, 0.06, 0.002),
+    TaggerCharacter.sloppy: (0.20, 0.40, 0.06, 0.006),
+    TaggerCharacter.muddled: (0.20, 0.08, 0.40, 0.010),
+}
+"""Mean rates of ignore, boundary, type (per entity) and spurious (per plain token) of each character."""
+VARIATION = (0.7, 1.3)
+"""An annotator's rates are those of the hand, times a factor in this range."""
+DEFAULT_MIX: dict[str, float] = {
+    TaggerCharacter.careful: 0.20,
+    TaggerCharacter.ordinary: 0.35,
+    TaggerCharacter.hasty: 0.25,
+    TaggerCharacter.sloppy: 0.1,
+    TaggerCharacter.muddled: 0.1,
+}
+
+
+IGNORE, BOUNDARY, TYPE = range(3)
+MOVES = np.array([[1, 0], [0, -1], [0, 1], [-1, 0]])
+"""What a missed boundary does to start and end: drop the first token or the last, take the next or the previous."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ErrorRates:
+    """How often each annotator makes which error; an entity suffers one at most.
+
+    Attributes:
+        ignore: ignore[j], the share of entities that are not annotated.
+        boundary: boundary[j], the share of entities with a wrong boundary.
+        type: type[j], the share of entities with a wrong type.
+        spurious: spurious[j], the share of plain tokens that are annotated as an entity.
+    """
+
+    ignore: Floats
+    boundary: Floats
+    type: Floats
+    spurious: Floats
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SimulatedEntities:
+    """Sentences with entities, the tags of a crowd, and what was planted in them.
+
+    Attributes:
+        corpus: The sentences, with the true tags as gold.
+        labels: The crowd's tags.
+        rates: The error rates of each annotator.
+        characters: The TaggerCharacter of each annotator.
+    """
+
+    corpus: Corpus
+    labels: CrowdLabels
+    rates: ErrorRates
+    characters: tuple[str, ...]
+
+
+def simulate_entities(
+    rng: np.random.Generator,
+    *,
+    sentences: int = 500,
+    annotators: int = 20,
+    labels_per_sentence: float | None = None,
+    mix: Mapping[str, float] | None = None,
+    tail: float = DEFAULT_TAIL,
+    abstention: float = 0.0,
+) -> SimulatedEntities:
+    """Sentences with named entities, and a crowd that annotates them.
+
+    Args:
+        rng: Random number generator.
+        sentences: How many sentences.
+        annotators: How many annotators.
+        labels_per_sentence: The mean number of annotators a sentence is shown to, from 1 to all.
+        mix: TaggerCharacter -> share (floats) or count (whole numbers that make up the annotators).
+        tail: The exponent of the long-tailed activity; 0 makes all alike.
+        abstention: How often a sentence shown is not annotated at all.
+    """
+    check_count("annotators", annotators)
+    corpus = simulate_sentences(rng, sentences=sentences)
+    characters = tuple(rng.permutation(allocate_mix(mix or DEFAULT_MIX, tuple(TaggerCharacter), annotators)).tolist())
+    rates = planted_rates(rng, characters)
+    labels = annotate_entities(
+        rng, corpus, rates, labels_per_sentence=labels_per_sentence, tail=tail, abstention=abstention
+    )
+    return SimulatedEntities(corpus=corpus, labels=labels, rates=rates, characters=characters)
+
+
+def planted_rates(rng: np.random.Generator, characters: tuple[str, ...]) -> ErrorRates:
+    """The error rates of each annotator: those of the character, times a factor drawn for each."""
+    usual = np.array([RATES[TaggerCharacter(character)] for character in characters])
+    ignore, boundary, type_, spurious = (usual * rng.uniform(*VARIATION, size=usual.shape)).T.copy()
+    return ErrorRates(ignore=ignore, boundary=boundary, type=type_, spurious=spurious)
+
+
+def annotate_entities(
+    rng: np.random.Generator,
+    corpus: Corpus,
+    rates: ErrorRates,
+    *,
+    labels_per_sentence: float | None = None,
+    tail: float = DEFAULT_TAIL,
+    abstention: float = 0.0,
+) -> CrowdLabels:
+    """The tags that annotators with the given error rates would give to sentences with known entities.
+
+    An entity whose boundary cannot be missed, because other entities or the sentence's ends hem it in, stays right.
+    """
+    gold, offsets, tags = _check_entities(corpus, rates)
+    annotators = len(rates.ignore)
+    mean = min(DEFAULT_LABELS, annotators) if labels_per_sentence is None else labels_per_sentence
+    check_mean("labels_per_sentence", mean, annotators)
+    check_share("abstention", abstention)
+    check_tail(tail)
+    counts = draw_counts(rng, len(corpus.items), annotators, mean)
+    activity = long_tailed_activity(rng, annotators, tail)
+    item, annotator, _ = draw_answered_pairs(rng, counts, activity, np.full(annotators, abstention))
+    unit, pair = units_of_pairs(item, offsets)
+    truth = tags_to_spans(gold, offsets, tags, Scheme.strict)
+    types = len(tags.types)
+    given = _draw_errors(rng, truth, offsets, item=item, annotator=annotator, rates=rates, types=types)
+    far = _far_from(truth, offsets)[unit]
+    extra = _draw_spurious(rng, far, annotator=annotator[pair], rates=rates, types=types)
+    return CrowdLabels(
+        unit=unit,
+        annotator=annotator[pair],
+        label=spans_to_tags(_concatenate_spans(given, extra), len(unit), tags),
+        items=corpus.items,
+        annotators=pl.Series(numbered_names("w", annotators)),
+        classes=corpus.classes,
+        offsets=offsets,
+        intake=Intake(rows=len(item)),
+    )
+
+
+def _check_entities(corpus: Corpus, rates: ErrorRates) -> tuple[Ints, Ints, TagSet]:
+    """The gold tags, offsets and tag set, if entities can be annotated in the corpus at these rates."""
+    if corpus.gold is None or corpus.offsets is None or len(corpus.items) == 0:
+        raise CorpusError("Entities can only be annotated in sentences with gold tags. Give a corpus that has them.")
+    errors = np.stack([rates.ignore, rates.boundary, rates.type, rates.spurious])
+    check_count("annotators", errors.shape[1])
+    if not ((errors >= 0).all() and (errors <= 1).all() and (errors[:3].sum(axis=0) <= 1 + 1e-9).all()):
+        raise OptionError("rates: every rate must lie in 0 to 1, and ignore + boundary + type must not exceed 1.")
+    tags = parse_tags(corpus.classes)
+    missing = {"O", *(f"{mark}-{kind}" for mark in "BI" for kind in tags.types)} - set(corpus.classes)
+    if missing:
+        raise CorpusError(f"The tag {min(missing)!r} is not among the classes. Add it with corpus.with_classes(...).")
+    if len(tags.types) < 2 and rates.type.any():
+        raise OptionError("rates: with one entity type nobody can mistake the type. Set the type rates to 0.")
+    return corpus.gold, corpus.offsets, tags
+
+
+def _draw_errors(
+    rng: np.random.Generator,
+    truth: Spans,
+    offsets: Ints,
+    *,
+    item: Ints,
+    annotator: Ints,
+    rates: ErrorRates,
+    types: int,
+) -> Spans:
+    """The spans of every pair, errors and all, counted in the units of all pairs laid end to end."""
+    first, entities_of = _entities_by_sequence(truth, offsets)
+    count = entities_of[item]
+    # One row per (pair, entity of its sentence): which pair, which entity, and how far the pair's units are shifted.
+    pair = np.repeat(np.arange(len(item)), count)
+    entity = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count) + first[item][pair]
+    length = np.diff(offsets)[item]
+    shift = (np.cumsum(length) - length - offsets[item])[pair]
+    error = _draw_error_kinds(rng, annotator[pair], rates)
+    move = _draw_moves(rng, _possible_moves(truth, offsets)[entity]) * (error == BOUNDARY)[:, None]
+    kind = (truth.kind[entity] + (error == TYPE) * rng.integers(1, max(types, 2), size=len(entity))) % types
+    seen = error != IGNORE
+    start, end = truth.start[entity] + move[:, 0] + shift, truth.end[entity] + move[:, 1] + shift
+    return Spans(start[seen], end[seen], kind[seen])
+
+
+def _entities_by_sequence(truth: Spans, offsets: Ints) -> tuple[Ints, Ints]:
+    """first[s], the first entity of each sequence, and how many it has."""
+    first = np.searchsorted(truth.start, offsets[:-1])
+    return first, np.searchsorted(truth.start, offsets[1:]) - first
+
+
+def _draw_error_kinds(rng: np.random.Generator, annotator: Ints, rates: ErrorRates) -> Ints:
+    """error[n], IGNORE, BOUNDARY or TYPE; another number where there is none."""
+    limits = np.cumsum(np.stack([rates.ignore, rates.boundary, rates.type]), axis=0)
+    error: Ints = (rng.random(len(annotator)) >= limits[:, annotator]).sum(axis=0)
+    return error
+
+
+def _possible_moves(truth: Spans, offsets: Ints) -> Bools:
+    """possible[e, move], which of MOVES leave entity e a span that meets no other, even if the others move as well.
+
+    Of a single token between two entities the left one can take hold, the right one cannot: so they never both do.
+    """
+    sequence = np.searchsorted(offsets, truth.start, side="right") - 1
+    begin, finish = offsets[sequence], offsets[sequence + 1]
+    end_before = np.concatenate([[-1], truth.end[:-1]])[: len(truth)]
+    follows = np.concatenate([[-1], sequence[:-1]])[: len(truth)] == sequence
+    next_start = np.concatenate([truth.start[1:], offsets[-1:]])[: len(truth)]
+    longer = truth.end - truth.start > 1
+    right = truth.end < np.minimum(next_start, finish)
+    left = truth.start - np.where(follows, end_before, begin - 1) >= 2
+    return np.stack([longer, longer, right, left], axis=1)
+
+
+def _draw_moves(rng: np.random.Generator, possible: Bools) -> Ints:
+    """One of the possible moves of each row, all equally likely; none where none is possible."""
+    move = np.argmax(rng.random(possible.shape) * possible, axis=1)
+    moved: Ints = MOVES[move] * possible.any(axis=1, keepdims=True)
+    return moved
+
+
+def _far_from(truth: Spans, offsets: Ints) -> Bools:
+    """far[i], whether unit i is in no entity and beside none, so that a spurious entity there touches nothing."""
+    sequence = np.searchsorted(offsets, truth.start, side="right") - 1
+    edges = np.zeros(int(offsets[-1]) + 1, dtype=np.int64)
+    np.add.at(edges, np.maximum(truth.start - 1, offsets[sequence]), 1)
+    np.add.at(edges, np.minimum(truth.end + 1, offsets[sequence + 1]), -1)
+    return np.asarray(np.cumsum(edges)[:-1] == 0)
+
+
+def _draw_spurious(rng: np.random.Generator, far: Bools, *, annotator: Ints, rates: ErrorRates, types: int) -> Spans:
+    """Entities of one token where there is none."""
+    start = np.flatnonzero(far & (rng.random(len(far)) < rates.spurious[annotator]))
+    return Spans(start, start + 1, rng.integers(types, size=len(start)))
+
+
+def _concatenate_spans(first: Spans, second: Spans) -> Spans:
+    return Spans(
+        np.concatenate([first.start, second.start]),
+        np.concatenate([first.end, second.end]),
+        np.concatenate([first.kind, second.kind]),
+    )

@@ -19,14 +19,14 @@ from crowdlogic.data.simulate.crowds import (
     HARD_MIX,
     HARD_TAIL,
     SimulatedCrowd,
+    check_count,
+    check_mean,
     label_truth,
     simulate_crowd,
     simulate_hard_crowd,
 )
-from crowdlogic.data.simulate.options import check_count, check_mean
 from crowdlogic.data.simulate.reviews import SENTIMENTS, simulate_reviews
-from crowdlogic.data.simulate.sentences import simulate_sentences
-from crowdlogic.data.simulate.span_errors import simulate_entities
+from crowdlogic.data.simulate.sentences import simulate_entities, simulate_sentences
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats

@@ -21,14 +21,12 @@ from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import CorpusError
 from crowdlogic.learning.algorithm import Loss, Parts, fit_parts, loss_weights, make_teacher
-from crowdlogic.learning.checkpoint import FitCheckpoint
-from crowdlogic.learning.epoch import EpochCallback
+from crowdlogic.learning.epoch import EpochCallback, FitCheckpoint
 from crowdlogic.learning.imitation import GrowingImitation, Imitation
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.method import FitMixin, TrainingData
-from crowdlogic.learning.posterior import FixedPosterior
-from crowdlogic.learning.stopping.protocol import TrainingLimits
-from crowdlogic.learning.targets import first_targets
+from crowdlogic.learning.posterior import FixedPosterior, first_targets
+from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.learning.task import prepare_task
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting

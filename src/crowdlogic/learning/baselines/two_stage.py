@@ -21,15 +21,13 @@ from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import CorpusError
 from crowdlogic.learning.algorithm import Parts, fit_parts, make_teacher
-from crowdlogic.learning.checkpoint import FitCheckpoint
-from crowdlogic.learning.epoch import EpochCallback
+from crowdlogic.learning.epoch import EpochCallback, FitCheckpoint
 from crowdlogic.learning.imitation import ConstantImitation
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.method import FitMixin, TrainingData
 from crowdlogic.learning.posterior import FixedPosterior
-from crowdlogic.learning.scoring import is_scorable
-from crowdlogic.learning.stopping.protocol import TrainingLimits
-from crowdlogic.learning.task import Task, prepare_task
+from crowdlogic.learning.stopping import TrainingLimits
+from crowdlogic.learning.task import Task, is_scorable, prepare_task
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod, as_truth_method, infer_truth

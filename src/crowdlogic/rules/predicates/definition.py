@@ -101,3 +101,22 @@ def derived_predicate(name: str, function: TextFunction, *, constants: int = 0) 
     """A predicate that derives a text: Name(S, B), or Name(S, 'constant', B) with constants."""
     kinds = (Kind.readable, *(Kind.word,) * constants, Kind.text)
     return Predicate(name=name, kinds=kinds, role=Role.function, function=function)
+
+
+# The latent label, and the current classifier's prediction of it.
+
+LABEL = Predicate(
+    name="Label",
+    kinds=(Kind.unit, Kind.label),
+    role=Role.latent,
+    example="Label(X, C)",
+    meaning="X has the class C. This is the latent label.",
+)
+
+PREDICTED = Predicate(
+    name="Predicted",
+    kinds=(Kind.readable, Kind.label),
+    role=Role.predicted,
+    example="Predicted(X, C)",
+    meaning="as far as the current classifier believes that X (an item or a derived text) is of class C",
+)

@@ -8,12 +8,114 @@ file cannot hang the program. That engine has no backreferences and no look-arou
 from __future__ import annotations
 
 import re
+import time
+from collections.abc import Callable
 
+import numpy as np
 import polars as pl
 
 from crowdlogic.errors import RuleError
 from crowdlogic.rules.predicates.definition import Kind, Predicate, Role
-from crowdlogic.rules.predicates.patterns import check_size, in_portions
+
+# Regular expressions of rules, bounded: how large they are once repetitions are written out, and how long they run.
+#
+# The engine (Rust's, through polars) takes time linear in the text and in the size of the expression, whatever both
+# are;
+# but (?:a?[ab]?){40000} is 80,000 steps for every character. So the size is bounded, and the time is looked at
+# between
+# portions of the texts.
+
+MAX_SIZE = 1000
+"""The largest expression: characters, classes and groups, each as often as it is repeated."""
+
+MAX_SECONDS = 20.0
+"""How long an expression may run on all texts."""
+
+PORTION = 1 << 16
+"""Bytes of text between two looks at the clock."""
+
+COUNT = re.compile(r"\{([0-9]{0,9})(,?)([0-9]{0,9})\}")
+OPENING = re.compile(r"\?(?:P?<\w*>|[a-zA-Z-]*:?)")
+BRACED = re.compile(r"[pPxuU]\{[^}]*\}")
+
+
+def check_size(pattern: str, what: str) -> None:
+    """Refuse an expression that is too large. `what` is what messages call it."""
+    if len(pattern) > MAX_SIZE or expanded_size(pattern) > MAX_SIZE:
+        raise RuleError(
+            f"{what} {pattern!r:.80} is too large: with its repetitions written out it has more than {MAX_SIZE:,} "
+            f"parts. Make it shorter, or its counts smaller."
+        )
+
+
+def expanded_size(pattern: str) -> int:
+    """How many characters and classes an expression has, each as often as it is repeated."""
+    sums, last, at = [0], 0, 0  # sums[depth]: of the open groups; last: the size of what a repetition repeats
+    while at < len(pattern):
+        sign, size = pattern[at], 1
+        at += 1
+        if sign == "(":
+            sums.append(0)
+            opening = OPENING.match(pattern, at)
+            at = at if opening is None else opening.end()
+            continue
+        if sign == ")" and len(sums) > 1:
+            size = max(sums.pop(), 1)
+        elif sign == "\\":
+            at = _skip_escape(pattern, at)
+        elif sign == "[":
+            at = _skip_class(pattern, at)
+        elif sign == "{" and (count := COUNT.match(pattern, at - 1)):
+            size = last * (max(int(number or 0) for number in (count[1], count[3])) - 1)
+            at = count.end()
+        elif sign in "*+?|^$":
+            size = 0
+        sums[-1] += max(size, 0)
+        last = last if sign in "{*+?" else size
+    return sum(sums)
+
+
+def _skip_escape(pattern: str, at: int) -> int:
+    """Where what follows a backslash ends."""
+    braced = BRACED.match(pattern, at)
+    return at + 1 if braced is None else braced.end()
+
+
+def _skip_class(pattern: str, at: int) -> int:
+    """Where a class in brackets ends, which may hold others."""
+    depth, first = 1, at + (pattern[at : at + 1] == "^")
+    while at < len(pattern) and depth:
+        if pattern[at] == "\\":
+            at += 1
+        elif pattern[at] == "[":
+            depth += 1
+        elif pattern[at] == "]" and at != first:
+            depth -= 1
+        at += 1
+    return at
+
+
+def in_portions(texts: pl.Series, what: str, search: Callable[[pl.Series], pl.Series]) -> pl.Series:
+    """Search texts portion by portion, and give up when it takes too long.
+
+    Args:
+        texts: The texts.
+        what: What messages call the expression.
+        search: What it says of some texts.
+    """
+    if not len(texts):
+        return search(texts)
+    until = time.monotonic() + MAX_SECONDS
+    # A portion ends at the text with which its bytes exceed PORTION
+    filled = np.cumsum(texts.str.len_bytes().fill_null(0).to_numpy()) // PORTION
+    starts = np.flatnonzero(np.diff(filled, prepend=-1))
+    found = []
+    for begin, end in zip(starts, [*starts[1:], len(texts)], strict=True):
+        if time.monotonic() > until:
+            raise RuleError(f"{what:.80} takes more than {MAX_SECONDS:g} seconds. Make it shorter or simpler.")
+        found.append(search(texts.slice(int(begin), int(end - begin))))
+    return pl.concat(found) if len(found) > 1 else found[0]
+
 
 EDGE = r"(?:^|\W)"
 """What precedes a whole word; its end is the mirror image."""

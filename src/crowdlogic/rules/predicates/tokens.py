@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from pathlib import Path
+
 import polars as pl
 
+from crowdlogic.data.files import open_regular
+from crowdlogic.errors import DataError, MissingDataError, RuleError
 from crowdlogic.rules.predicates.definition import Kind, Predicate, Role
 
 
@@ -40,4 +45,64 @@ SHAPE = Predicate(
     function=shape,
     example="Shape(T, 'Xx')",
     meaning="the token T has the shape Xx (Paris), X (EU), d (1990), x (in)",
+)
+
+
+# Word lists: files with a word a line, or lists that the vocabulary holds.
+
+
+def in_list(texts: pl.Series, words: tuple[str, ...]) -> pl.Series:
+    """Whether a word of each text is in a word list."""
+    return texts.str.split(" ").list.eval(pl.element().str.strip_chars().is_in(words)).list.any()
+
+
+def read_word_list(path: Path) -> tuple[str, ...]:
+    """The words of a file, a word a line; read again when the file has changed."""
+    return parse_word_list(_read(path, _state(path)), path.name)
+
+
+def word_list_bytes(path: Path) -> bytes:
+    """A word list as its file has it."""
+    content = _read(path, _state(path))
+    parse_word_list(content, path.name)
+    return content
+
+
+@lru_cache(maxsize=16)
+def parse_word_list(content: bytes, name: str) -> tuple[str, ...]:
+    """The words of a file's content, each once."""
+    try:
+        lines = content.decode("utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise RuleError(f"the word list {name!r} cannot be read as UTF-8 text.") from None
+    return tuple(sorted({line.strip() for line in lines if line.strip()}))
+
+
+def _state(path: Path) -> tuple[int, int]:
+    """What changes when a file does: when it was last written, and its size."""
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
+
+
+@lru_cache(maxsize=16)
+def _read(path: Path, _written: tuple[int, int]) -> bytes:
+    try:
+        with open_regular(path) as file:
+            return file.read()
+    except MissingDataError:
+        raise RuleError(f"there is no word list {path.name!r} beside the rule file.") from None
+    except (DataError, OSError):
+        raise RuleError(f"the word list {path.name!r} cannot be read as UTF-8 text.") from None
+
+
+IN_LIST = Predicate(
+    name="InList",
+    kinds=(Kind.readable, Kind.file),
+    role=Role.text,
+    function=in_list,
+    example="InList(T, 'cities.txt')",
+    meaning="the token (or a word of the text) is in a word list beside the rule file",
 )

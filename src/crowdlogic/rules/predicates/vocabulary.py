@@ -21,8 +21,7 @@ from typing import Any
 
 import polars as pl
 
-from crowdlogic.data.intake.contract import TableSource, row_error
-from crowdlogic.data.intake.dataframes import to_polars
+from crowdlogic.data.intake.contract import TableSource, row_error, to_polars
 from crowdlogic.errors import OptionError, RuleError, did_you_mean
 from crowdlogic.registry import PREDICATES
 from crowdlogic.rules.predicates.definition import (

@@ -15,6 +15,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.names import Classes
 from crowdlogic.data.wording import pluralise
-from crowdlogic.errors import ConvergenceWarning, OptionError
+from crowdlogic.errors import ConvergenceWarning, OptionError, RuleError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.chain import IMPOSSIBLE
 from crowdlogic.numerics.logspace import LOG_ZERO, normalise, safe_log
@@ -35,10 +36,110 @@ from crowdlogic.rules.potentials import Pairs, PerUnit, Potentials, check_per_un
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.projection.chain import chain_potentials, is_chain, project_marginals, project_path
 from crowdlogic.rules.projection.graph import Graph, Propagation, infer
-from crowdlogic.rules.projection.impossible import refuse_impossible
-from crowdlogic.rules.projection.presets import Preset, Result, Start, find_preset
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import TransitionTable, estimate_transitions
+
+# The error for units that hard rules leave no class: it names the unit, and the rules there.
+#
+# Axes: i unit, k class.
+
+
+def refuse_impossible(impossible: Bools, start: Beliefs, ground: GroundRules) -> None:
+    """Raise an error that names the hard rules at the first unit for which no class is left.
+
+    Args:
+        impossible: impossible[i], whether every class of a unit is forbidden.
+        start: start[i, k], the beliefs that the projection started from.
+        ground: The rules.
+    """
+    if not impossible.any():
+        return
+    i = int(np.flatnonzero(impossible)[0])
+    where = _describe_unit(i, ground)
+    if not (start[i] > 0).any():
+        raise RuleError(f"{where}: the beliefs are 0 for every class.")
+    group = _connected_units(i, ground)
+    named = [
+        f"{rule.rule.place}: {rule.rule}"
+        for rule in ground.rules
+        if rule.rule.weight is None and np.isin(rule.units, group).any()
+    ]
+    others = np.count_nonzero(impossible) - 1
+    raise RuleError(
+        f"{where}: the hard rules forbid every class that the beliefs allow"
+        f"{f' (and for {others:,} more units)' if others else ''}. The rules there:\n    "
+        + "\n    ".join(named or ["none; a transition of probability 0 forbids it"])
+    )
+
+
+def _describe_unit(i: int, ground: GroundRules) -> str:
+    if ground.corpus.offsets is None:
+        return f"Item {ground.corpus.items[i]!r}"
+    s = int(np.searchsorted(ground.corpus.offsets, i, side="right")) - 1
+    return f"Sequence {ground.corpus.items[s]!r}, token {i - int(ground.corpus.offsets[s]) + 1}"
+
+
+def _connected_units(i: int, ground: GroundRules) -> Ints:
+    """The units that may influence unit i: its sequence, or itself and its direct partners."""
+    if ground.corpus.offsets is not None:
+        s = int(np.searchsorted(ground.corpus.offsets, i, side="right")) - 1
+        return np.arange(ground.corpus.offsets[s], ground.corpus.offsets[s + 1])
+    partners = [np.array([i])]
+    for rule in ground.rules:
+        for block in rule.blocks:
+            if block.second is not None:
+                partners += [block.second[block.first == i], block.first[block.second == i]]
+    return np.unique(np.concatenate(partners))
+
+
+# Readings of eq. 15 of the paper: which beliefs the projection starts from, and what it gives.
+#
+# - `paper`: from q_a, exact marginals.
+# - `released`: from the classifier; the best path gets exp(C), as in the authors' program.
+# - `transitions`: from the classifier, exact marginals; meant for a TransitionTable.
+
+
+class Start(StrEnum):
+    """Which beliefs the projection starts from."""
+
+    crowd = "crowd"
+    """q_a: crowd and classifier together."""
+    classifier = "classifier"
+    """p(t | x): the classifier alone."""
+
+
+class Result(StrEnum):
+    """What the projection of a chain gives."""
+
+    marginals = "marginals"
+    """The marginals of eq. 15."""
+    path = "path"
+    """The beliefs it started from, with exp(C) on the most probable path."""
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A reading of eq. 15: where it starts and what it gives."""
+
+    start: Start = Start.crowd
+    result: Result = Result.marginals
+
+
+PRESETS = {
+    "paper": Preset(Start.crowd, Result.marginals),
+    "released": Preset(Start.classifier, Result.path),
+    "transitions": Preset(Start.classifier, Result.marginals),
+}
+
+
+def find_preset(preset: Preset | str) -> Preset:
+    """The preset of that name, or the one that was given."""
+    if isinstance(preset, Preset):
+        return preset
+    if preset not in PRESETS:
+        raise OptionError(f"preset: {preset!r} is none of {', '.join(PRESETS)}.")
+    return PRESETS[preset]
+
 
 NO_RULES = RuleSet(())
 

@@ -1,0 +1,277 @@
+"""The figures of every annotator: reliability with a credible interval, informativeness, and what they confuse most.
+
+[RY12] Raykar and Yu, "Eliminating spammers and ranking annotators for crowdsourced labeling tasks", 2012: the mean
+squared distance between the rows of the confusion matrix (eq. 12). They call it the spammer score; it is high for those
+who are no spammers, so here it is called informativeness: 0 for an annotator whose labels do not depend on the truth, 1
+for one whose labels determine the truth, right or wrong.
+
+Everything is computed from labels and beliefs, so it means the same for every method.
+
+Axes: j annotator, m true class, n given label.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from crowdlogic.annotators.label_sums import tally
+from crowdlogic.annotators.protocol import MOST_CELLS
+from crowdlogic.data.blocks import make_shards
+from crowdlogic.data.estimate import Beliefs, Estimate
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.tagging import (
+    BEGIN,
+    OUTSIDE,
+    SINGLE,
+    Spans,
+    TagSet,
+    is_span_tag_set,
+    parse_tags,
+    sequence_starts,
+    tags_to_spans,
+)
+from crowdlogic.numerics.arrays import Floats, Ints, sum_by
+from crowdlogic.numerics.intervals import HALF, credible_interval
+
+# How reliable annotators are who mark spans: the expected F1 of their spans, with an interval.
+#
+# Token by token nearly everything is outside of any span, where everybody is right: who overlooks a quarter of the
+# spans
+# and mistypes another has most tokens right. So spans are counted, as in evaluation, but against beliefs:
+#
+# expected F1 = 2 E[right] / (marked + E[true])
+#
+# E[right] adds up, over the marked spans, the probability that exactly this is a span; E[true] is the expected number
+# of
+# spans in what the annotator saw. Beliefs are those of single tokens. Tokens of one span stand or fall together, so
+# that
+# the probability of a span is taken as the least of what it needs: that it begins here, goes on, and ends there. An
+# I-
+# tag begins a span, as conlleval reads it, as far as it is more probable than its type is at the token before.
+#
+# The interval is that of a share with as many independent observations as give the share's variance over sentences.
+#
+# Axes: i token of an annotation (one annotator going through one sentence), r annotation, j annotator, t type, e
+# span.
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SpanReliability:
+    """The expected span F1 of every annotator.
+
+    Attributes:
+        f1: f1[j]; NaN where an annotator marked nothing and there was nothing to mark.
+        low: The lower end of its interval.
+        high: The upper end.
+        n_marked: n_marked[j], spans that were marked.
+        n_true: n_true[j], the expected number of spans that there were.
+    """
+
+    f1: Floats
+    low: Floats
+    high: Floats
+    n_marked: Floats
+    n_true: Floats
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Annotations:
+    """What each annotator gave to each sentence, one annotation after the other.
+
+    Attributes:
+        annotator: annotator[r].
+        offsets: offsets[r], where annotation r begins.
+        tags: tags[i], the label that was given.
+        beliefs: beliefs[i, k], of the token that it was given to.
+    """
+
+    annotator: Ints
+    offsets: Ints
+    tags: Ints
+    beliefs: Beliefs
+
+
+def span_reliability(labels: CrowdLabels, beliefs: Beliefs, *, level: float = 0.95) -> SpanReliability:
+    """The expected F1 of every annotator's spans.
+
+    Args:
+        labels: Span tags of sequences.
+        beliefs: q[i, k], what is believed of each unit.
+        level: The probability that an interval holds the truth.
+    """
+    given, size = _lay_out(labels, beliefs), len(labels.annotators)
+    tags = parse_tags(labels.classes)
+    marked = tags_to_spans(given.tags, given.offsets, tags)
+    begins, inside = _type_beliefs(given, tags)
+    n_annotations = len(given.annotator)
+    right = sum_by(_annotation_of(marked.start, given), n_annotations, _probability(marked, begins, inside, given))
+    units = np.repeat(np.arange(n_annotations), np.diff(given.offsets))
+    # room[r]: half the spans on both sides, so that F1 is right / room
+    room = 0.5 * sum_by(units, n_annotations, begins.sum(axis=1))
+    n_true = sum_by(given.annotator, size, 2.0 * room)
+    count = sum_by(_annotation_of(marked.start, given), n_annotations, np.ones(len(marked)))
+    room = room + 0.5 * count
+    return _summarise(
+        _Totals(right=right, room=room, annotator=given.annotator, size=size),
+        level,
+        n_marked=sum_by(given.annotator, size, count),
+        n_true=n_true,
+    )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Totals:
+    """right[r] and room[r] of each annotation, whose it is, and the number of annotators."""
+
+    right: Floats
+    room: Floats
+    annotator: Ints
+    size: int
+
+
+def _summarise(totals: _Totals, level: float, *, n_marked: Floats, n_true: Floats) -> SpanReliability:
+    """F1 of each annotator, and its interval by the variance over sentences."""
+    right, room = (sum_by(totals.annotator, totals.size, part) for part in (totals.right, totals.room))
+    share = np.divide(right, room, out=np.full(totals.size, np.nan), where=room > 0)
+    residual = totals.right - np.nan_to_num(share)[totals.annotator] * totals.room
+    variance = sum_by(totals.annotator, totals.size, residual**2) / np.where(room > 0, room, 1.0) ** 2
+    independent = np.divide(share * (1 - share), variance, out=room.copy(), where=variance > 0)
+    count = np.clip(np.nan_to_num(independent), np.minimum(room, 1.0), room)
+    low, high = credible_interval(np.nan_to_num(share) * count, count, level)
+    return SpanReliability(f1=share, low=low, high=high, n_marked=n_marked, n_true=n_true)
+
+
+def _lay_out(labels: CrowdLabels, beliefs: Beliefs) -> _Annotations:
+    """The labels annotation by annotation; a sentence that was tagged twice by one annotator is laid out once."""
+    _, annotator, pair = labels.annotations()
+    order = np.lexsort((labels.unit, pair))
+    first = np.ones(len(order), dtype=bool)
+    first[1:] = (np.diff(pair[order]) != 0) | (np.diff(labels.unit[order]) != 0)
+    order = order[first]
+    lengths = np.bincount(pair[order], minlength=len(annotator))
+    return _Annotations(
+        annotator=annotator,
+        offsets=np.concatenate([[0], np.cumsum(lengths)]),
+        tags=labels.label[order],
+        beliefs=beliefs[labels.unit[order]],
+    )
+
+
+def _type_beliefs(given: _Annotations, tags: TagSet) -> tuple[Floats, Floats]:
+    """begins[i, t] and inside[i, t]: that a span of type t begins at a token, and that one goes on there."""
+    n_tokens, n_types = len(given.tags), len(tags.types)
+    begins, inside = np.zeros((n_tokens, n_types)), np.zeros((n_tokens, n_types))
+    for k, (prefix, kind) in enumerate(zip(tags.prefix, tags.kind, strict=True)):
+        if prefix != OUTSIDE:
+            target = begins if prefix in (BEGIN, SINGLE) else inside
+            target[:, kind] += given.beliefs[:, k]
+    before = np.roll(begins + inside, 1, axis=0)
+    before[sequence_starts(n_tokens, given.offsets)] = 0.0
+    orphans = np.maximum(inside - before, 0.0)
+    return begins + orphans, inside - orphans
+
+
+def _probability(marked: Spans, begins: Floats, inside: Floats, given: _Annotations) -> Floats:
+    """probability[e]: the least of that the span begins there, goes on to its end, and goes no further."""
+    n_tokens = len(given.tags)
+    ends = np.append(sequence_starts(n_tokens, given.offsets), True)  # past the last token of an annotation
+    further = np.where(ends[marked.end], 0.0, inside[np.minimum(marked.end, n_tokens - 1), marked.kind])
+    found = np.minimum(begins[marked.start, marked.kind], 1.0 - further)
+    length = marked.end - marked.start - 1
+    span = np.repeat(np.arange(len(marked)), length)
+    unit = np.repeat(marked.start + 1 - (np.cumsum(length) - length), length) + np.arange(length.sum())
+    np.minimum.at(found, span, inside[unit, marked.kind[span]])
+    return np.asarray(found)
+
+
+def _annotation_of(unit: Ints, given: _Annotations) -> Ints:
+    """The annotation that each laid-out token belongs to."""
+    return np.searchsorted(given.offsets, unit, side="right") - 1
+
+
+def annotator_figures(labels: CrowdLabels, estimate: Estimate, level: float) -> pl.DataFrame:
+    """One row per annotator, in the order of the labels: the columns of `annotator_table`, but for the verdict."""
+    size = len(labels.annotators)
+    given = sum_by(labels.annotator, size, labels.weight)
+    right = sum_by(labels.annotator, size, labels.weights * _belief_in_labels(labels, estimate))
+    low, high = credible_interval(right, given, level)
+    columns: dict[str, object] = {
+        "annotator": labels.annotators,
+        "labels": labels.labels_per_annotator(),
+        "items": np.bincount(labels.annotations()[1], minlength=size),
+        "reliability": (right + HALF) / (given + 2 * HALF),
+        "reliability_low": low,
+        "reliability_high": high,
+    }
+    if labels.is_sequential and is_span_tag_set(labels.classes):
+        columns |= _by_spans(labels, estimate, level, tokens=columns["reliability"])
+    return pl.DataFrame(columns | _from_confusion(labels, estimate)).with_columns(
+        pl.Series("weight", estimate.reliability if estimate.reliability is not None else [None] * size, pl.Float64)
+    )
+
+
+def _by_spans(labels: CrowdLabels, estimate: Estimate, level: float, *, tokens: object) -> dict[str, object]:
+    """Reliability as the F1 of spans, and that of tokens beside it."""
+    found = span_reliability(labels, estimate.beliefs, level=level)
+    return {
+        "reliability": found.f1,
+        "reliability_low": found.low,
+        "reliability_high": found.high,
+        "token_reliability": tokens,
+    }
+
+
+def informativeness(confusion: Floats) -> Floats:
+    """informativeness[j] of confusion[j, m, n] ([RY12] eq. 12): 0 for a spammer, 1 where labels determine the truth."""
+    n_classes = confusion.shape[1]
+    if n_classes < 2:
+        return np.ones(len(confusion))
+    mean = confusion.mean(axis=1, keepdims=True)
+    # The sum over pairs of rows of their squared distances is the number of rows times that to their mean.
+    return np.asarray(((confusion - mean) ** 2).sum(axis=(1, 2)) / (n_classes - 1))
+
+
+def _belief_in_labels(labels: CrowdLabels, estimate: Estimate) -> Floats:
+    """belief[n], how probable it is that label n is right; a partial label is right where the class is another."""
+    belief = estimate.beliefs[labels.unit, labels.label]
+    return belief if labels.negated is None else np.where(labels.negated, 1.0 - belief, belief)
+
+
+def _from_confusion(labels: CrowdLabels, estimate: Estimate) -> dict[str, object]:
+    size, n_classes = len(labels.annotators), labels.n_classes
+    if not n_classes or size * n_classes**2 > MOST_CELLS:
+        return {
+            "expected_accuracy": pl.Series([None] * size, dtype=pl.Float64),
+            "informativeness": pl.Series([None] * size, dtype=pl.Float64),
+            "confused_truth": pl.Series([None] * size, dtype=pl.String),
+            "confused_label": pl.Series([None] * size, dtype=pl.String),
+            "confused_count": pl.Series([None] * size, dtype=pl.Float64),
+        }
+    counts = tally(make_shards(labels, partial=True), estimate.beliefs).counts.transpose(0, 2, 1)
+    smoothed = counts + HALF / n_classes
+    confusion = smoothed / smoothed.sum(axis=2, keepdims=True)
+    prior = estimate.beliefs[labels.labels_per_unit() > 0].mean(axis=0) if labels.n_labels else np.ones(n_classes)
+    truth, label, count = _most_confused(counts)
+    names = [str(name) for name in labels.classes]
+    return {
+        "expected_accuracy": np.diagonal(confusion, axis1=1, axis2=2) @ (prior / prior.sum()),
+        "informativeness": informativeness(confusion),
+        "confused_truth": pl.Series(
+            [names[m] if c > 0 else None for m, c in zip(truth, count, strict=True)], dtype=pl.String
+        ),
+        "confused_label": pl.Series(
+            [names[n] if c > 0 else None for n, c in zip(label, count, strict=True)], dtype=pl.String
+        ),
+        "confused_count": count,
+    }
+
+
+def _most_confused(counts: Floats) -> tuple[Ints, Ints, Floats]:
+    """For each annotator the (true class, given label) pair of different classes with the largest expected count."""
+    n_classes = counts.shape[1]
+    wrong = counts * (1.0 - np.eye(n_classes))
+    best = wrong.reshape(len(counts), -1).argmax(axis=1)
+    return best // n_classes, best % n_classes, wrong.reshape(len(counts), -1).max(axis=1, initial=0.0)

@@ -1,1 +1,0 @@
-"""Shards of labels, and sweeps over them."""

@@ -1,1 +1,0 @@
-"""The paper's experiments: rows of its tables, run over seeds."""

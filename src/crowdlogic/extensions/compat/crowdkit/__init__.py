@@ -1,0 +1,10 @@
+"""crowd-kit's names, arguments and frames over crowdlogic's code: replace the import, keep the rest.
+
+    from crowdlogic.extensions.compat.crowdkit import DawidSkene  # was: from crowdkit.aggregation import DawidSkene
+
+Where crowd-kit's documentation and its code differ, this follows the documentation; docs/from-crowd-kit.md lists where.
+"""
+
+from crowdlogic.exports import lazy_exports
+
+__all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -1,0 +1,190 @@
+"""M-MSR: skills from how often pairs of annotators agree, robust against a few who lie.
+
+[MO20] Ma and Olshevsky, "Adversarial crowdsourcing through robust rank-one matrix completion", 2020. If an annotator is
+right with probability p_j and otherwise says any other class, the rescaled agreement of two annotators is s_i s_j with
+s = (M p - 1) / (M - 1). So s comes from completing a matrix of rank one, of which each update leaves out the largest
+and the smallest estimates (their Algorithm 1, "matrix mean-subsequence-reduced"). The signs of s, which products do not
+show, are those of the matrix's leading eigenvector.
+
+The weight of a vote is log((M - 1) p / (1 - p)), so the beliefs are the posterior of the one-coin model with these
+accuracies and equal classes. An annotator who shares no item with another counts as the middle one of the others.
+
+Axes: i unit, j annotator (and i, j a pair of them), k class.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy import linalg, sparse
+
+from crowdlogic.annotators.protocol import MOST_CELLS
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Estimate, make_estimate
+from crowdlogic.data.labels import CrowdLabels, require_whole_labels
+from crowdlogic.errors import ConvergenceWarning, OptionError
+from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.numerics.convergence import Convergence
+from crowdlogic.numerics.logspace import normalise
+from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate, refuse_anchors
+from crowdlogic.truth.methods import takes_frames
+from crowdlogic.truth.weighting import weighted_votes
+
+LEAST = 1e-12
+"""The smallest divisor."""
+
+
+@dataclass(frozen=True, eq=False)
+class AgreementMatrix:
+    """How often pairs of annotators agree.
+
+    Attributes:
+        covariance: covariance[i, j], the share of common items on which they agree, scaled so that chance is 0 and full
+            agreement 1; 0 where they share no item.
+        common: common[i, j], whether they share an item; nobody shares one with themselves.
+        n_units: Number of units with labels.
+        n_classes: Number of classes.
+    """
+
+    covariance: Floats
+    common: Bools
+    n_units: int
+    n_classes: int
+
+
+@dataclass(frozen=True)
+class MMSR:
+    """Skills by robust completion of a matrix of rank one ([MO20]).
+
+    Attributes:
+        convergence: Maximum number of rounds; it stops when the matrix changes by less than `tolerance`.
+    """
+
+    convergence: Convergence = Convergence(max_iterations=1000, tolerance=1e-10)
+
+    name = "m-msr"
+    uses_anchors: ClassVar[bool] = False
+    gives_shares: ClassVar[bool] = True
+
+    @takes_frames
+    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
+        """Complete the matrix of agreements, and weigh the votes by the skills."""
+        refuse_anchors(self.name, fitting)
+        require_whole_labels(labels, self.name)
+        counted = labels if labels.weight is None else labels.take(labels.weight > 0)
+        if not counted.n_labels:
+            return empty_estimate(labels, self.name)
+        size = len(labels.annotators)
+        if size**2 > MOST_CELLS:
+            raise OptionError(f"{self.name} compares all pairs of {size:,} annotators. Use one-coin or mace instead.")
+        pairs = compare_pairs(counted.unit, counted.annotator, counted.label, n_annotators=size)
+        start = np.ones(size)
+        skill, trace, converged = complete_rank_one(pairs, start, start, self.convergence)
+        if not converged:
+            warnings.warn(
+                f"{self.name} stopped after {len(trace)} rounds, while skills still changed. Raise max_iterations.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        weight = vote_weights(signed_skills(pairs, skill), pairs)
+        weight = np.where(pairs.common.any(axis=1), weight, _middle(weight[pairs.common.any(axis=1)]))
+        beliefs, _ = normalise(weighted_votes(labels, weight))
+        return make_estimate(
+            labels,
+            self.name,
+            beliefs,
+            reliability=weight,
+            trace=-np.array(trace),
+            converged=converged,
+            answer_all=fitting.answer_all,
+        )
+
+
+def _middle(weight: Floats) -> float:
+    """The median weight if it is positive, else 1: a vote that counts."""
+    middle = float(np.median(weight)) if len(weight) else 1.0
+    return middle if middle > 0 else 1.0
+
+
+def compare_pairs(unit: Ints, annotator: Ints, label: Ints, *, n_annotators: int) -> AgreementMatrix:
+    """How often annotators agree on the units that both labelled (the last label counts, where one gave several)."""
+    n_units, n_classes = int(unit.max()) + 1, len(np.unique(label))
+    # given[j, i] and, for each class, said[j, i]: sparse, so that products count pairs
+    last = len(unit) - 1 - np.unique((unit * np.int64(n_annotators) + annotator)[::-1], return_index=True)[1]
+    rows, columns, shape = annotator[last], unit[last], (n_annotators, n_units)
+    given = sparse.csr_array((np.ones(len(last)), (rows, columns)), shape=shape)
+    shared = np.asarray((given @ given.T).todense())
+    # said[j, (i, k)]: one column for each unit and class, so that one product counts the agreements of all classes
+    cell = np.unique(columns.astype(np.int64) * (int(label.max()) + 1) + label[last], return_inverse=True)[1]
+    said = sparse.csr_array((np.ones(len(last)), (rows, cell)), shape=(n_annotators, int(cell.max()) + 1))
+    agreeing = np.asarray((said @ said.T).todense())
+    np.fill_diagonal(shared, 0.0)
+    common = shared > 0
+    scaled = (n_classes * agreeing / np.maximum(shared, 1.0) - 1.0) / max(n_classes - 1, 1)
+    return AgreementMatrix(np.where(common, scaled, 0.0), common, len(np.unique(unit)), n_classes)
+
+
+def complete_rank_one(
+    pairs: AgreementMatrix, first_u: Floats, first_v: Floats, convergence: Convergence
+) -> tuple[Floats, list[float], bool]:
+    """|s|[j], by turns u and v with u v' near |covariance|, how far each round changed it, and whether it converged.
+
+    Args:
+        pairs: The agreements.
+        first_u: The first u[j].
+        first_v: The first v[j].
+        convergence: When to stop.
+    """
+    table, u, v = np.abs(pairs.covariance), first_u.astype(np.float64), first_v.astype(np.float64)
+    trimmed = max(int(pairs.common.sum(axis=0).min()) // 2 - 1, 0)
+    least = 1.0 / np.sqrt(pairs.n_units)
+    trace: list[float] = []
+    for _ in range(convergence.max_iterations):
+        before = np.outer(u, v)
+        v = _trimmed_means(table / np.maximum(u, LEAST)[:, None], pairs.common, v, trimmed, least)
+        u = _trimmed_means((table / np.maximum(v, LEAST)).T, pairs.common.T, u, trimmed, least)
+        trace.append(float(np.linalg.norm(np.outer(u, v) - before)))
+        if trace[-1] < (convergence.tolerance or 0.0):
+            break
+    norm_u, norm_v = float(np.linalg.norm(u)), float(np.linalg.norm(v))
+    scale = np.sqrt(norm_u / norm_v) if norm_u > 0 and norm_v > 0 else 1.0
+    return u / scale, trace, bool(trace) and trace[-1] < (convergence.tolerance or 0.0)
+
+
+def _trimmed_means(estimates: Floats, common: Bools, present: Floats, trimmed: int, least: float) -> Floats:
+    """The mean of each column's estimates without the `trimmed` largest and smallest.
+
+    Of those below (above) the present value fewer are left out, if there are fewer. A column without estimates keeps
+    its present value; a single estimate of 0 becomes `least`.
+    """
+    ordered = np.sort(np.where(common, estimates, np.inf), axis=0)
+    count = common.sum(axis=0)
+    position = np.arange(len(ordered))[:, None]
+    real = position < count
+    begin = np.minimum((ordered < present).sum(axis=0), trimmed)
+    above = np.minimum((real & (ordered > present)).sum(axis=0), count - begin)
+    end = count - np.minimum(above, trimmed)
+    kept = (position >= begin) & (position < end)
+    size = kept.sum(axis=0)
+    mean = np.where(kept, ordered, 0.0).sum(axis=0) / np.maximum(size, 1)
+    mean = np.where((size == 1) & (mean == 0), least, mean)
+    return np.where(size > 0, mean, present)
+
+
+def signed_skills(pairs: AgreementMatrix, skill: Floats) -> Floats:
+    """s[j] with the signs of the leading eigenvector, which is s itself for a matrix of rank one; most are positive."""
+    size = len(pairs.covariance)
+    leading = linalg.eigh(pairs.covariance, subset_by_index=[size - 1, size - 1])[1][:, 0]
+    signs = np.where(np.abs(leading) < LEAST, 0.0, np.sign(leading))
+    return np.asarray(skill * signs * (1.0 if signs.sum() >= 0 else -1.0))
+
+
+def vote_weights(skill: Floats, pairs: AgreementMatrix) -> Floats:
+    """log((M - 1) p / (1 - p)) of each annotator, with s kept away from its limits by 1 / sqrt(units)."""
+    classes, away = max(pairs.n_classes, 2), 1.0 / np.sqrt(pairs.n_units)
+    bounded = np.maximum(np.minimum(skill, 1.0 - away), -1.0 / (classes - 1) + away)
+    right = np.clip(bounded * (classes - 1) / classes + 1.0 / classes, LEAST, 1.0 - LEAST)
+    return np.asarray(np.log(right * (classes - 1) / (1.0 - right)))

@@ -1,0 +1,695 @@
+"""CrowdClassifier: Algorithm 1 as a scikit-learn classifier.
+
+[LNCL] "Learning from Noisy Crowd Labels with Logics".
+
+Axes: i item, j annotator, k class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils import ClassifierTags, get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
+
+from crowdlogic.annotators.label_sums import sum_evidence, tally
+from crowdlogic.classifiers.protocol import Architecture
+from crowdlogic.classifiers.scikit import Scikit
+from crowdlogic.data.blocks import make_shards
+from crowdlogic.data.corpus import Corpus, sentences
+from crowdlogic.data.frames import FRAME, from_frame, from_sequences
+from crowdlogic.data.intake.columns import find_roles
+from crowdlogic.data.intake.contract import to_polars
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import find
+from crowdlogic.data.wording import pluralise
+from crowdlogic.errors import CorpusError, LabelError, OptionError, did_you_mean
+from crowdlogic.learning.algorithm import LogicLNCL
+from crowdlogic.learning.imitation import ConstantImitation, GrowingImitation, Imitation
+from crowdlogic.learning.learned import Learned
+from crowdlogic.learning.stopping import SHARPNESS, HeldOut, TrainingLimits
+from crowdlogic.learning.task import score
+from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.numerics.logspace import normalise, safe_log
+from crowdlogic.registry import ANNOTATOR_MODELS, CLASSIFIERS
+from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.projection.projector import Projector
+from crowdlogic.rules.syntax import RuleSet
+from crowdlogic.truth.methods import TruthMethod, truth_method
+
+# Annotations as scikit-learn's users hold them, as CrowdLabels.
+#
+# A dense matrix[item, annotator] has NaN, None or (for whole numbers) -1 where there is no label; a sparse one holds
+# labels only, zeros that are stored included; a wide frame has a column per annotator; a long frame has a row per
+# label,
+# and its items are row numbers of X; a vector is one annotator's.
+#
+# Axes: i item, j annotator, k class.
+
+MISSING = -1
+"""What stands for no label in a matrix of whole numbers."""
+
+
+class LabelKindError(LabelError, TypeError):
+    """A label is neither text nor a number."""
+
+
+Cells = tuple[Ints, Ints, NDArray[Any]]
+"""The row, the column and the value of each label."""
+
+
+def read_annotations(
+    given: Any, n_items: int, *, annotators: Sequence[Any] | None = None, classes: Sequence[Any] | None = None
+) -> CrowdLabels:
+    """Annotations of n items in any of these forms.
+
+    Args:
+        given: The annotations.
+        n_items: Number of items.
+        annotators: The annotators that a model knows; the labels of others are left out.
+        classes: The classes that a model knows; labels of other classes are left out.
+    """
+    if isinstance(given, CrowdLabels):
+        labels = given
+    elif is_long_frame(given):
+        labels = _by_row_number(from_frame(given), n_items)
+    else:
+        (row, column, value), shape, names = _cells(given)
+        if shape[0] != n_items:
+            raise LabelError(
+                f"Found annotations of {pluralise(shape[0], 'item')} and {pluralise(n_items, 'item')} in X. Give a "
+                f"row for each."
+            )
+        labels = _from_cells(
+            row, column, value, names=list(range(shape[1])) if names is None else names, n_items=n_items
+        )
+    return labels if annotators is None else _known(labels, annotators, classes if classes is not None else ())
+
+
+def is_long_frame(given: Any) -> bool:
+    """Whether it is a frame with columns for the item, the annotator and the label."""
+    header = [str(name) for name in getattr(given, "columns", ())]
+    return bool(header) and {"item", "annotator", "label"} <= set(find_roles(header))
+
+
+def _cells(given: Any) -> tuple[Cells, tuple[int, int], Sequence[Any] | None]:
+    """The labels of a matrix, its shape, and the names of its columns where it has some."""
+    if sparse.issparse(given):
+        held: Any = given
+        entries = sparse.coo_array(held)
+        return (entries.row, entries.col, _whole(entries.data)), entries.shape, None
+    if getattr(given, "columns", None) is not None:
+        table = to_polars(given, FRAME)
+        columns = [np.array(table[name].to_list(), dtype=object) for name in table.columns]
+        return _present(_plain(np.stack(columns, axis=1))), table.shape, table.columns
+    dense = _dense(given)
+    if dense.ndim not in (1, 2):
+        raise LabelError(f"Annotations are a matrix of items x annotators; these have {dense.ndim} axes.")
+    if dense.dtype.kind == "c":
+        raise LabelError("Complex data not supported: labels are names or numbers.")
+    matrix = dense if dense.ndim == 2 else dense[:, None]
+    return _present(matrix, vector=dense.ndim == 1), matrix.shape, None
+
+
+def _dense(given: Any) -> NDArray[Any]:
+    # numpy would turn a list of text and numbers into text
+    return _plain(np.array(given, dtype=object) if isinstance(given, list | tuple) else np.asarray(given))
+
+
+def _plain(cells: NDArray[Any]) -> NDArray[Any]:
+    """A matrix of objects as one of numbers, where all its labels are numbers."""
+    if cells.dtype != object:
+        return cells
+    there = ~_missing(cells)
+    kinds = {type(value) for value in cells[there]}
+    odd = [kind for kind in kinds if not issubclass(kind, str | int | float | np.generic)]
+    if odd:
+        raise LabelKindError(f"A label argument must be a string or a number, not a {odd[0].__name__}.")
+    if kinds and kinds <= {int, float, np.int64, np.int32, np.float64}:
+        numbers = np.full(cells.shape, np.nan)
+        numbers[there] = cells[there].astype(np.float64)
+        return numbers
+    return cells
+
+
+def _missing(cells: NDArray[Any]) -> Bools:
+    """Which cells of a matrix of objects are None or NaN."""
+    return np.array([value is None or value != value for value in cells.ravel()], dtype=bool).reshape(cells.shape)  # noqa: PLR0124 (NaN differs from itself)
+
+
+def _present(cells: NDArray[Any], *, vector: bool = False) -> Cells:
+    if cells.dtype == object:
+        there = ~_missing(cells)
+    elif cells.dtype.kind == "f":
+        there = ~np.isnan(cells)
+    else:
+        there = np.ones(cells.shape, dtype=bool)
+    if cells.dtype.kind in "if" and not vector:
+        there &= cells != MISSING
+    row, column = np.nonzero(there)
+    return row, column, _whole(cells[row, column])
+
+
+def _whole(values: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers as such: NaN among labels makes all of them floating-point."""
+    if values.dtype.kind == "f" and len(values) and (values == np.round(values)).all() and np.abs(values).max() < 2**53:
+        return values.astype(np.int64)
+    return values
+
+
+def _from_cells(row: Ints, column: Ints, value: NDArray[Any], *, names: Sequence[Any], n_items: int) -> CrowdLabels:
+    try:
+        classes, codes = np.unique(value, return_inverse=True)
+    except TypeError as problem:
+        raise LabelError(
+            "Labels mix types, such as text and numbers. Give all as text, or all as numbers."
+        ) from problem
+    return CrowdLabels(
+        unit=row,
+        annotator=column,
+        label=codes,
+        items=pl.Series(np.arange(n_items)),
+        annotators=pl.Series(list(names)),
+        classes=tuple(classes.tolist()),
+    )
+
+
+def _by_row_number(labels: CrowdLabels, n_items: int) -> CrowdLabels:
+    """The labels of a long frame, whose items are row numbers of X."""
+    where = find(labels.items, pl.Series(np.arange(n_items)))
+    if len(where) and (where < 0).any():
+        lost = labels.items[int(np.flatnonzero(where < 0)[0])]
+        raise LabelError(
+            f"Found annotations of {len(labels.items):,} items and {n_items:,} items in X, and item {lost!r} is no row "
+            f"number of X. Give a row for every item, or name items by their row number from 0."
+        )
+    order = np.asarray(where)[labels.unit]
+    return CrowdLabels(
+        unit=order,
+        annotator=labels.annotator,
+        label=labels.label,
+        items=pl.Series(np.arange(n_items)),
+        annotators=labels.annotators,
+        classes=labels.classes,
+        weight=labels.weight,
+    )
+
+
+def _known(labels: CrowdLabels, annotators: Sequence[Any], classes: Sequence[Any]) -> CrowdLabels:
+    """The labels over the annotators and classes that a model knows."""
+    people = {str(name): j for j, name in enumerate(annotators)}
+    kinds = {str(name): k for k, name in enumerate(classes)}
+    who = np.array([people.get(str(name), -1) for name in labels.annotators], dtype=np.int64)
+    what = np.array([kinds.get(str(name), -1) for name in labels.classes], dtype=np.int64)
+    rows = (who[labels.annotator] >= 0) & (what[labels.label] >= 0)
+    return CrowdLabels(
+        unit=labels.unit[rows],
+        annotator=who[labels.annotator[rows]],
+        label=what[labels.label[rows]],
+        items=labels.items,
+        annotators=pl.Series(list(annotators)),
+        classes=tuple(classes),
+        offsets=labels.offsets,
+        weight=None if labels.weight is None else labels.weight[rows],
+    )
+
+
+class CrowdEstimator(BaseEstimator):  # type: ignore[misc]
+    """What the classifier and the tagger share: the options of Algorithm 1 as parameters, and the fit."""
+
+    def __init__(
+        self,
+        estimator: Any = "linear",
+        *,
+        rules: Any = None,
+        strength: float = 5.0,
+        imitation: Any = "growing",
+        annotators: Any = "confusion",
+        epochs: int = 20,
+        held_out: float | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.rules = rules
+        self.strength = strength
+        self.imitation = imitation
+        self.annotators = annotators
+        self.epochs = epochs
+        self.held_out = held_out
+        self.random_state = random_state
+
+    def _learn(self, corpus: Corpus, labels: CrowdLabels) -> Learned:
+        """Run Algorithm 1 with these parameters."""
+        held = None if self.held_out is None else HeldOut(share=self.held_out)
+        rng = check_random_state(0 if self.random_state is None else self.random_state)
+        method = LogicLNCL(
+            classifier=make_architecture(self.estimator),
+            annotators=ANNOTATOR_MODELS.create(self.annotators)
+            if isinstance(self.annotators, str)
+            else self.annotators,
+            projector=Projector(strength=self.strength),
+            imitation=make_imitation(self.imitation),
+            limits=TrainingLimits(epochs=self.epochs, held_out=held, seed=int(rng.randint(2**31 - 1))),
+        )
+        return method.fit(corpus, labels, rules=make_rules(self.rules))
+
+    def _keep(self, learned: Learned) -> None:
+        """The attributes of a fit."""
+        self.learned_ = learned
+        self.annotators_ = learned.task.labels.annotators.to_list()
+        self.confusion_ = learned.estimate.confusion
+        self.n_iter_ = len(learned.history)
+
+    def _log_likelihood(self, labels: CrowdLabels, view: Floats) -> float:
+        """The mean log-likelihood of annotations, given beliefs about their units, through the fitted annotators."""
+        if not labels.n_labels:
+            raise OptionError("There is no annotation to score by. Give annotations of annotators that the fit knew.")
+        return annotation_log_likelihood(labels, self.learned_.epoch.annotators.confusion, view)
+
+
+class CrowdClassifier(ClassifierMixin, CrowdEstimator):  # type: ignore[misc]
+    """A classifier, the annotators and the truth, learnt together from annotations ([LNCL] Algorithm 1).
+
+    Args:
+        estimator: What learns from the items: a classifier of crowdlogic by name ("linear", "kim-cnn", ...) or with
+            options, or any scikit-learn classifier with `predict_proba` and sample weights.
+        rules: Rules as text, or a RuleSet; X must be texts for rules that look at them.
+        strength: C, how strongly the rules pull.
+        imitation: k, how much the targets take in of the rules' view: a number for all epochs, "growing", or a function
+            of the epoch.
+        annotators: The annotator model: "confusion", "one-coin", ...
+        epochs: Maximum number of epochs.
+        held_out: The share of items whose annotations are held out to choose the number of epochs; None runs all.
+        random_state: Random seed.
+
+    Attributes:
+        classes_: The classes.
+        labels_: The estimated class of each training item.
+        label_distributions_: Their distributions.
+        annotators_: The name (or column) of each annotator.
+        confusion_: confusion_[j, m, n], how often annotator j says n where the truth is m.
+        learned_: The fit as crowdlogic has it.
+        n_features_in_: Number of features, where X is numbers.
+    """
+
+    def fit(self, X: Any, y: Any = None, *, annotations: Any = None) -> CrowdClassifier:  # noqa: N803 (scikit-learn's)
+        """Learn from annotations.
+
+        Args:
+            X: A matrix of numbers, dense or sparse, or a list of texts.
+            y: The annotations: a matrix of items x annotators with missing values, a sparse one, a wide or a long
+                frame, or a vector (one annotator). With `annotations`, y is not looked at.
+            annotations: The annotations, where scikit-learn routes them as metadata.
+        """
+        given = y if annotations is None else annotations
+        if given is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        corpus = self._read_items(X, reset=True)
+        if getattr(given, "ndim", 0) == 1:
+            check_classification_targets(given)
+        labels = read_annotations(given, len(corpus.items))
+        self.classes_ = _class_array(labels, given)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"Classifier can't train when only one class is present: all annotations are {self.classes_[0]!r}."
+            )
+        self._keep(self._learn(corpus, labels))
+        self.label_distributions_ = self.learned_.estimate.beliefs
+        self.labels_ = self.classes_[self.label_distributions_.argmax(axis=1)]
+        return self
+
+    def predict_proba(self, X: Any) -> Floats:  # noqa: N803 (scikit-learn's)
+        """p[i, k] of new items, by the classifier and the rules."""
+        check_is_fitted(self)
+        return np.asarray(self.learned_.predict(self._read_items(X, reset=False)))
+
+    def predict(self, X: Any) -> Any:  # noqa: N803 (scikit-learn's)
+        """The class of new items."""
+        check_is_fitted(self)
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, annotations: Any = None) -> float:  # noqa: N803
+        """By annotations, their mean log-likelihood given the predictions; by a vector of true classes, accuracy.
+
+        Args:
+            X: Items.
+            y: Their annotations, as in fit, or a vector of their true classes.
+            sample_weight: Weights of the items, for the accuracy.
+            annotations: The annotations, where scikit-learn routes them as metadata.
+        """
+        given = y if annotations is None else annotations
+        if annotations is None and getattr(given, "ndim", 2 if _is_nested(given) else 1) == 1:
+            return float(accuracy_score(given, self.predict(X), sample_weight=sample_weight))
+        view = self.predict_proba(X)
+        classes = [one.item() if hasattr(one, "item") else one for one in self.classes_]
+        labels = read_annotations(given, len(view), annotators=self.annotators_, classes=classes)
+        return self._log_likelihood(labels, view)
+
+    def _read_items(self, X: Any, *, reset: bool) -> Corpus:  # noqa: N803 (scikit-learn's)
+        """Items as a corpus: texts, or numbers that scikit-learn validates."""
+        texts = as_texts(X)
+        if texts is not None:
+            return Corpus(pl.Series(np.arange(len(texts))), texts=texts)
+        features = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+        return Corpus(pl.Series(np.arange(features.shape[0])), features=features)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = (
+            not hasattr(self.estimator, "__sklearn_tags__") or get_tags(self.estimator).input_tags.sparse
+        )
+        return tags
+
+
+def annotation_log_likelihood(labels: CrowdLabels, confusion: Floats, view: Floats) -> float:
+    """The mean log-likelihood of annotations: log sum_k view[i, k] prod_j confusion[j, k, label], per annotation.
+
+    The view is calibrated first, by one power for all units: what is scored is the order of the answers, and not how
+    overconfident a classifier became.
+    """
+    log_table = np.ascontiguousarray(safe_log(confusion).transpose(0, 2, 1))  # [j, n, k]
+    units = np.unique(labels.unit)
+    evidence, log_view = sum_evidence(make_shards(labels), log_table)[units], safe_log(view[units])
+    tried = (normalise(evidence + safe_log(normalise(power * log_view)[0]))[1].sum() for power in SHARPNESS)
+    return float(max(tried)) / labels.n_labels
+
+
+def as_texts(given: Any) -> tuple[str, ...] | None:
+    """The items as texts, if they are."""
+    if hasattr(given, "ndim") and given.ndim != 1:
+        return None
+    if not isinstance(given, Sequence | np.ndarray) and not hasattr(given, "to_list"):
+        return None
+    values = given.to_list() if hasattr(given, "to_list") else list(given)
+    return tuple(values) if values and all(isinstance(value, str) for value in values) else None
+
+
+def _is_nested(given: Any) -> bool:
+    """Whether it is no vector: a frame, a sparse matrix, or a list of lists."""
+    if hasattr(given, "columns") or isinstance(given, CrowdLabels):
+        return True
+    return (
+        isinstance(given, Sequence) and bool(given) and isinstance(given[0], Sequence) and not isinstance(given[0], str)
+    )
+
+
+def _class_array(labels: CrowdLabels, given: Any) -> Any:
+    """The classes as an array, of the type that a vector of labels has."""
+    classes = np.array(labels.classes)
+    kind = getattr(given, "dtype", np.dtype(object))
+    return classes.astype(kind) if getattr(given, "ndim", 0) == 1 and kind != np.dtype(object) else classes
+
+
+def make_architecture(given: Any) -> Architecture:
+    """A classifier by name, with options, or of scikit-learn."""
+    if isinstance(given, str):
+        made: Architecture = CLASSIFIERS.create(given)
+        return made
+    return given if isinstance(given, Architecture) else Scikit(estimator=given)
+
+
+def make_imitation(given: Any) -> Imitation:
+    """K as a schedule."""
+    if given == "growing":
+        return GrowingImitation()
+    if callable(given):
+        schedule: Imitation = given
+        return schedule
+    return ConstantImitation(float(given))
+
+
+def make_rules(given: Any) -> RuleSet | None:
+    """Rules from their text."""
+    return parse_rules(given) if isinstance(given, str) else given
+
+
+# CrowdTagger: Algorithm 1 over token sequences, with scikit-learn's interface.
+
+
+class CrowdTagger(CrowdEstimator):
+    """A tagger, the annotators and the true tags, learnt together from annotations.
+
+    Parameters and attributes are those of CrowdClassifier; `labels_` is a list of tags for each training sentence.
+    """
+
+    def fit(self, X: Any, y: Any = None, *, annotations: Any = None) -> CrowdTagger:  # noqa: N803 (scikit-learn's)
+        """Learn from annotations.
+
+        Args:
+            X: A list of sentences, each a list of tokens.
+            y: The annotations, for each sentence a mapping {annotator: tags} or a list with the tags of each annotator
+                (None where there are none); or a long frame with item (row number of X), annotator and tags.
+            annotations: The annotations, where scikit-learn routes them as metadata.
+        """
+        corpus = read_sentences(X)
+        given = y if annotations is None else annotations
+        if given is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        self._keep(self._learn(corpus, read_tags(given, len(corpus.items))))
+        self.classes_ = np.array(self.learned_.task.labels.classes)
+        self.labels_ = self._split(self.classes_[self.learned_.estimate.answer], corpus)
+        return self
+
+    def predict_proba(self, X: Any) -> list[Floats]:  # noqa: N803 (scikit-learn's)
+        """For each sentence p[i, k] of its tokens."""
+        check_is_fitted(self)
+        corpus = read_sentences(X)
+        return [np.asarray(part) for part in np.split(self.learned_.predict(corpus), _cuts(corpus))]
+
+    def predict(self, X: Any) -> list[list[Any]]:  # noqa: N803 (scikit-learn's)
+        """For each sentence the tags of its tokens."""
+        check_is_fitted(self)
+        corpus = read_sentences(X)
+        return self._split(self.classes_[self.learned_.answer(corpus)], corpus)
+
+    def score(self, X: Any, y: Any = None, *, annotations: Any = None) -> float:  # noqa: N803 (scikit-learn's)
+        """By annotations, their mean log-likelihood given the predictions; by lists of true tags, span F1 or accuracy.
+
+        Args:
+            X: Sentences.
+            y: Their annotations, as in fit, or the true tags of each.
+            annotations: The annotations, where scikit-learn routes them as metadata.
+        """
+        check_is_fitted(self)
+        given = y if annotations is None else annotations
+        corpus = read_sentences(X)
+        view = self.learned_.predict(corpus)
+        if _are_tags(given):
+            gold = sentences(range(len(given)), X, gold=given).with_classes(tuple(self.classes_.tolist()))
+            return score(gold, view)
+        labels = read_annotations(
+            read_tags(given, len(corpus.items)),
+            len(corpus.items),
+            annotators=self.annotators_,
+            classes=self.classes_.tolist(),
+        )
+        return self._log_likelihood(_over(labels, corpus), view)
+
+    @staticmethod
+    def _split(tags: Any, corpus: Corpus) -> list[list[Any]]:
+        return [part.tolist() for part in np.split(tags, _cuts(corpus))]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        tags.target_tags.required = True
+        return tags
+
+
+def read_sentences(given: Any) -> Corpus:
+    """Sentences as a corpus."""
+    values = list(given)
+    if not values or any(isinstance(tokens, str) or not isinstance(tokens, Sequence | np.ndarray) for tokens in values):
+        raise CorpusError("X must be a list of sentences, each a list of tokens.")
+    return sentences(range(len(values)), [[str(token) for token in tokens] for tokens in values])
+
+
+def read_tags(given: Any, n_items: int) -> CrowdLabels:
+    """Annotations of sentences as CrowdLabels; items are row numbers of X."""
+    if isinstance(given, CrowdLabels):
+        return given
+    if hasattr(given, "columns"):
+        return from_frame(given)
+    if len(given) != n_items:
+        raise LabelError(f"Found {pluralise(n_items, 'sentence')} in X and annotations of {len(given):,}.")
+    rows = [(s, who, tags) for s, each in enumerate(given) for who, tags in _pairs(each) if tags is not None]
+    return from_sequences(rows)
+
+
+def _pairs(each: Any) -> list[tuple[Any, Any]]:
+    return list(each.items()) if isinstance(each, Mapping) else list(enumerate(each))
+
+
+def _are_tags(given: Any) -> bool:
+    """Whether each sentence has its true tags, and not annotations."""
+    if hasattr(given, "columns") or isinstance(given, CrowdLabels):
+        return False
+    return all(not isinstance(each, Mapping) and all(isinstance(tag, str) for tag in each) for each in given)
+
+
+def _over(labels: CrowdLabels, corpus: Corpus) -> CrowdLabels:
+    """The labels over all sentences of the corpus."""
+    from crowdlogic.data.corpus import align
+
+    return align(labels, corpus)[0]
+
+
+def _cuts(corpus: Corpus) -> Any:
+    return np.asarray(corpus.offsets)[1:-1]
+
+
+# TruthEstimator: a truth method with scikit-learn's interface. Its X is the annotations.
+#
+# Axes: i item, j annotator, k class.
+
+PREFIX = "method__"
+"""How the options of the method are called among the parameters."""
+
+SMOOTHING = 0.5
+"""Labels added to every cell where a confusion matrix is counted from beliefs."""
+
+
+class TruthEstimator(BaseEstimator):  # type: ignore[misc]
+    """A truth method: `fit(annotations)`, then `labels_`, `predict` and `predict_proba`.
+
+    Args:
+        method: The name of a truth method, or one with options; `set_params(method__smoothing=0.1)` changes an option.
+
+    Attributes:
+        classes_: The classes.
+        labels_: The class of each item.
+        label_distributions_: Their distributions.
+        annotators_: The name (or column) of each annotator.
+        confusion_: confusion_[j, m, n]: the method's, or counted from its beliefs where it has none.
+        prior_: prior_[k], the share of each class.
+        estimate_: What the method believes, as crowdlogic has it.
+        n_features_in_: Number of annotators.
+    """
+
+    def __init__(self, method: Any = "dawid-skene") -> None:
+        self.method = method
+
+    def fit(self, X: Any, y: Any = None) -> TruthEstimator:  # noqa: N803, ARG002 (scikit-learn's)
+        """Estimate the truth from annotations: items x annotators, or whatever CrowdClassifier takes as y."""
+        labels = self._read(X)
+        if not labels.n_labels:
+            raise ValueError("Found array with 0 sample(s): no item has an annotation.")
+        method = self._method()
+        self.estimate_ = method.infer(labels)
+        self.classes_ = np.array(labels.classes)
+        self.annotators_ = labels.annotators.to_list()
+        self.n_features_in_ = len(self.annotators_)
+        self.label_distributions_ = self.estimate_.beliefs
+        self.labels_ = self.classes_[self.label_distributions_.argmax(axis=1)]
+        self.prior_, self.confusion_ = _parameters(labels, self.estimate_)
+        return self
+
+    def predict_proba(self, X: Any) -> Floats:  # noqa: N803 (scikit-learn's)
+        """The distributions of items by their annotations, given the annotators as the fit has them."""
+        check_is_fitted(self)
+        labels = self._read(X, fitted=True)
+        log_table = safe_log(self.confusion_).transpose(0, 2, 1)  # [j, n, k]
+        evidence = sum_evidence(make_shards(labels), np.ascontiguousarray(log_table))
+        return normalise(evidence + safe_log(self.prior_))[0]
+
+    def predict(self, X: Any) -> Any:  # noqa: N803 (scikit-learn's)
+        """The classes of items by their annotations."""
+        check_is_fitted(self)
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def fit_predict(self, X: Any, y: Any = None) -> Any:  # noqa: N803 (scikit-learn's)
+        """Fit, and give the class of each item."""
+        return self.fit(X, y).labels_
+
+    def score(self, X: Any, y: Any = None) -> float:  # noqa: N803 (scikit-learn's)
+        """By true classes, accuracy; without any, the mean log-likelihood of the annotations."""
+        if y is not None:
+            return float(np.mean(self.predict(X) == np.asarray(y)))
+        check_is_fitted(self)
+        labels = self._read(X, fitted=True)
+        log_table = np.ascontiguousarray(safe_log(self.confusion_).transpose(0, 2, 1))
+        log_q = sum_evidence(make_shards(labels), log_table) + safe_log(self.prior_)
+        return float(normalise(log_q)[1].sum()) / max(labels.n_labels, 1)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The method, and its options as method__option."""
+        found: dict[str, Any] = {"method": self.method}
+        made = self._method() if deep else None
+        if made is not None and is_dataclass(made):
+            found |= {f"{PREFIX}{one.name}": getattr(made, one.name) for one in fields(made)}
+        return found
+
+    def set_params(self, **params: Any) -> TruthEstimator:
+        """Set the method, or options of it."""
+        if "method" in params:
+            self.method = params.pop("method")
+        for name, value in params.items():
+            known = [one for one in self.get_params() if one != "method"]
+            if name not in known:
+                raise ValueError(f"Invalid parameter {name!r} for estimator {self!r}.{did_you_mean(name, known)}")
+            self.method = replace(self._method(), **{name.removeprefix(PREFIX): value})
+        return self
+
+    def _method(self) -> Any:
+        if isinstance(self.method, str):
+            return truth_method(self.method)
+        if not hasattr(self.method, "infer"):
+            raise OptionError(f"method: {self.method!r} is no truth method.")
+        method: TruthMethod = self.method
+        return method
+
+    def _read(self, X: Any, *, fitted: bool = False) -> CrowdLabels:  # noqa: N803 (scikit-learn's)
+        shape = getattr(X, "shape", (1, 1))
+        if len(shape) == 1:
+            raise ValueError(
+                "Expected 2D array, got 1D array instead. Reshape your data: a row for each item, a column for each "
+                "annotator."
+            )
+        if 0 in shape[:2]:
+            what = "sample" if shape[0] == 0 else "feature"
+            raise ValueError(f"Found array with 0 {what}(s) (shape={tuple(shape)}) while a minimum of 1 is required.")
+        n_items = _n_items(X)
+        if not fitted:
+            return read_annotations(X, n_items)
+        if hasattr(X, "shape") and len(X.shape) == 2 and not is_long_frame(X) and X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
+                f"as input."
+            )
+        return read_annotations(X, n_items, annotators=self.annotators_, classes=self.classes_.tolist())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.classifier_tags = ClassifierTags()
+        return tags
+
+
+def _n_items(given: Any) -> int:
+    if isinstance(given, CrowdLabels):
+        return len(given.items)
+    if is_long_frame(given):
+        return int(given[find_roles(list(given.columns))["item"]].max()) + 1
+    return int(given.shape[0]) if hasattr(given, "shape") else len(given)
+
+
+def _parameters(labels: CrowdLabels, estimate: Any) -> tuple[Floats, Floats]:
+    """prior[k] and confusion[j, m, n]: the method's own, or counted from its beliefs."""
+    found = tally(make_shards(labels), np.asarray(estimate.beliefs))
+    prior = (found.totals + SMOOTHING) / (found.totals + SMOOTHING).sum() if estimate.prior is None else estimate.prior
+    if estimate.confusion is not None:
+        return np.asarray(prior), np.asarray(estimate.confusion)
+    counts = found.counts.transpose(0, 2, 1) + SMOOTHING  # [j, m, n]
+    return np.asarray(prior), np.asarray(counts / counts.sum(axis=2, keepdims=True))

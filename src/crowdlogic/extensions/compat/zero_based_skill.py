@@ -1,0 +1,100 @@
+"""Zero-based skill: votes weighted by a skill per annotator, which follows the share of labels that agree with them.
+
+[CK24] Ustalov, Pavlichenko and Tseitlin, "Learning from crowds with Crowd-Kit", 2024, where the method is described: a
+gradient step on the squared difference between a skill and that share, with a learning rate that falls.
+
+The beliefs are shares of the weights, not calibrated probabilities. A tie counts in parts, so that the order of the
+classes does not matter.
+
+Axes: i unit, j annotator, k class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Estimate, make_estimate, vote_shares
+from crowdlogic.data.labels import CrowdLabels, require_whole_labels
+from crowdlogic.errors import OptionError
+from crowdlogic.numerics.arrays import Floats
+from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate, refuse_anchors
+from crowdlogic.truth.methods import takes_frames
+from crowdlogic.truth.weighting import distances, weighted_votes
+
+
+@dataclass(frozen=True)
+class LearningRate:
+    """The size of the steps towards the share of agreeing labels.
+
+    Attributes:
+        first: The learning rate at the start.
+        factor: What it is multiplied by.
+        every: After how many steps.
+    """
+
+    first: float = 1.0
+    factor: float = 0.5
+    every: int = 20
+
+
+@dataclass(frozen=True)
+class ZeroBasedSkill:
+    """Votes weighted by skills that are learnt in small steps ([CK24]).
+
+    Attributes:
+        iterations: Maximum number of steps; none is made once the skills stay as they are.
+        rate: The learning rate.
+        margin: How far above the share of a random guess every skill starts.
+    """
+
+    iterations: int = 100
+    rate: LearningRate = LearningRate()
+    margin: float = 1e-5
+
+    name = "zero-based-skill"
+    uses_anchors: ClassVar[bool] = False
+    gives_shares: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.iterations < 0 or self.rate.every < 1 or not self.margin > 0:
+            raise OptionError(f"{self.name}: iterations must be 0 or more, rate.every 1 or more, margin above 0.")
+
+    @takes_frames
+    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
+        """Vote, move every skill towards the share of agreeing labels, and vote again."""
+        refuse_anchors(self.name, fitting)
+        require_whole_labels(labels, self.name)
+        if not labels.n_labels:
+            return empty_estimate(labels, self.name)
+
+        def agreeing(skill: Floats) -> Floats:
+            distance, given = distances(labels, weighted_votes(labels, skill))
+            return np.asarray(1.0 - distance / np.maximum(given, 1e-300))
+
+        start = np.full(len(labels.annotators), 1.0 / labels.n_classes + self.margin)
+        skill = learn_skills(agreeing, start, iterations=self.iterations, rate=self.rate)
+        votes = weighted_votes(labels, skill)
+        silent = votes.sum(axis=1) <= 0  # nobody with a skill labelled these: every vote counts
+        votes[silent] = labels.votes()[silent]
+        return make_estimate(labels, self.name, vote_shares(votes), reliability=skill, answer_all=fitting.answer_all)
+
+
+def learn_skills(agreeing: Callable[[Floats], Floats], start: Floats, *, iterations: int, rate: LearningRate) -> Floats:
+    """skill[j] after steps towards agreeing(skill)[j], the share of j's labels that agree with the weighted votes.
+
+    Skills that a step leaves as they are stay so at every learning rate, so there the steps end.
+    """
+    skill, size = start, rate.first
+    for step in range(1, iterations + 1):
+        if step % rate.every == 0:
+            size *= rate.factor
+        moved = skill + size * (agreeing(skill) - skill)
+        if np.array_equal(moved, skill):
+            break
+        skill = moved
+    return skill

@@ -1,0 +1,234 @@
+"""The tagger of today's textbooks: words, their characters and shapes, an LSTM in both directions, a CRF on top.
+
+[MH16] Ma and Hovy, "End-to-end sequence labeling via bi-directional LSTM-CNNs-CRF", 2016: a convolution over the
+characters of a word, its maximum beside the word vector, BiLSTM, CRF. Beyond it: an embedding of the word's shape, and
+words that are dropped at random, so that their neighbours and characters are learnt from as well.
+
+Characters are coded by their code points, so no alphabet has to be saved: the first 256 have an embedding each, all
+others share some.
+
+Axes: s sentence, t token, v distinct word, c channel (row, shape, characters), d dimension, k class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from crowdlogic.classifiers.features import N_SHAPES, TokenStream, WordIndex, corpus_tokens, shape_codes
+from crowdlogic.classifiers.protocol import Arrays
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.names import Classes
+from crowdlogic.data.vectors import WordVectors
+from crowdlogic.errors import OptionError
+from crowdlogic.extensions.networks.chain_networks import TagTransitions
+from crowdlogic.extensions.networks.network import (
+    Batch,
+    ByteDropout,
+    Inputs,
+    Network,
+    NeuralClassifier,
+    Training,
+    WordEmbedding,
+)
+from crowdlogic.extensions.networks.word_network import build_classifier, load_classifier
+from crowdlogic.numerics.arrays import Ints
+
+DEFAULT = Training(optimiser="adam", learning_rate=2e-3, batch_size=32, clip_norm=5.0)
+
+OWN_CODES, SHARED_CODES = 256, 64
+"""Characters with an embedding of their own (by code point), and embeddings that all others share."""
+N_CHARACTERS = 1 + OWN_CODES + SHARED_CODES
+
+ROW, SHAPE, CHARACTERS = 0, 1, 2
+"""The channels of a word: its row, its shape, and from there on its characters."""
+
+
+@dataclass(frozen=True)
+class BiLSTMCRF:
+    """The BiLSTM-CRF tagger.
+
+    Attributes:
+        vectors: Pretrained word vectors; without any, words are initialised at random.
+        hidden_size: Hidden size of the LSTM, of each direction.
+        shape_size: Size of the embedding of word shapes; 0 for none.
+        character_size: Size of the embedding of a character.
+        character_filters: Number of filters over characters; 0 for none.
+        most_characters: How many characters of a word are read: its first and last ones.
+        dropout: Dropout rate of the LSTM's inputs and outputs.
+        word_dropout: The share of words that are replaced by the unknown word in training.
+        tune_vectors: Whether the vectors of the training corpus' words are trained.
+        vector_size: The size of a word vector when there are no pretrained ones.
+        case_sensitive: Whether words are looked up as written only, never in lower case.
+        training: The optimiser and its hyper-parameters.
+    """
+
+    vectors: WordVectors | None = field(default=None, repr=False)
+    hidden_size: int = 100
+    shape_size: int = 10
+    character_size: int = 25
+    character_filters: int = 30
+    most_characters: int = 16
+    dropout: float = 0.5
+    word_dropout: float = 0.05
+    tune_vectors: bool = True
+    vector_size: int = 100
+    case_sensitive: bool = False
+    training: Training = DEFAULT
+
+    name = "bilstm-crf"
+    unknown_spread = 0.0
+    """Words without a pretrained vector start at zero."""
+
+    def __post_init__(self) -> None:
+        if min(self.hidden_size, self.vector_size, self.character_size, self.most_characters) < 1:
+            raise OptionError(
+                f"{self.name}: hidden_size, vector_size, character_size and most_characters must be 1 or more."
+            )
+        if min(self.shape_size, self.character_filters) < 0:
+            raise OptionError(f"{self.name}: shape_size and character_filters must be 0 or more.")
+        for name in ("dropout", "word_dropout"):
+            if not 0 <= getattr(self, name) < 1:
+                raise OptionError(f"{self.name}: {name} must lie from 0 to below 1, not {getattr(self, name)}.")
+
+    @property
+    def trains_vectors(self) -> bool:
+        """Whether the vectors of the training corpus' words are trained."""
+        return self.tune_vectors
+
+    def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> NeuralClassifier:
+        """A new network for the vocabulary of a corpus."""
+        return build_classifier(self, corpus, classes, seed=seed)
+
+    def load(self, arrays: Arrays, classes: Classes) -> NeuralClassifier:
+        """A network with a saved state."""
+        return load_classifier(self, arrays, classes)
+
+    def tokenize(self, corpus: Corpus) -> TokenStream:
+        """The tokens."""
+        return corpus_tokens(corpus, self.name)
+
+    def encode(self, tokens: TokenStream, index: WordIndex) -> Inputs:
+        """Row, shape and characters of each distinct word; every token is a unit."""
+        known = {word: at for at, word in enumerate(dict.fromkeys(tokens.words), start=1)}
+        words = tuple(known)
+        codes = [index.rows(words)[None], shape_codes(words)[None], character_codes(words, self.most_characters)]
+        # word 0 is padding
+        channels = np.concatenate([np.zeros((2 + self.most_characters, 1), np.int64), np.concatenate(codes)], axis=1)
+        text = np.array([known[word] for word in tokens.words], dtype=np.int64)
+        return Inputs(tokens.offsets, words=channels, text=text, units=np.arange(len(tokens.words)))
+
+    def network(self, embedding: WordEmbedding, n_classes: int) -> BiLSTMNetwork:
+        """A new network over word vectors."""
+        return BiLSTMNetwork(embedding, n_classes, self)
+
+
+def character_codes(words: tuple[str, ...], most: int) -> Ints:
+    """codes[c, v] of the characters of words, 0 for none. Of a longer word the first and the last ones are read."""
+    codes = np.zeros((most, len(words)), dtype=np.int64)
+    for v, word in enumerate(words):
+        head = most - most // 2
+        read = word if len(word) <= most else word[:head] + word[len(word) - most // 2 :]
+        codes[: len(read), v] = [_character_code(one) for one in read]
+    return codes
+
+
+def _character_code(character: str) -> int:
+    """1 to OWN_CODES for the first code points, one of SHARED_CODES beyond them for all others."""
+    point = ord(character)
+    return 1 + point if point < OWN_CODES else 1 + OWN_CODES + point % SHARED_CODES
+
+
+class CharacterFilters(nn.Module):
+    """A convolution over three characters of a word and its maximum, for each distinct word."""
+
+    def __init__(self, size: int, filters: int) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(N_CHARACTERS, size, padding_idx=0)
+        self.convolution = nn.Conv1d(size, filters, 3, padding=1)
+
+    def forward(self, characters: Tensor) -> Tensor:
+        """found[v, d] of characters[c, v]."""
+        found: Tensor = self.convolution(self.embedding(characters.T).transpose(1, 2))
+        return found.amax(dim=-1)
+
+
+class BiLSTMNetwork(Network):
+    """Words, shapes and characters, a BiLSTM, and the unary scores and transitions of a CRF."""
+
+    def __init__(self, embedding: WordEmbedding, n_classes: int, options: BiLSTMCRF) -> None:
+        super().__init__()
+        self.embedding, self.n_classes, self.word_dropout = embedding, n_classes, options.word_dropout
+        self.shapes = nn.Embedding(N_SHAPES, options.shape_size, padding_idx=0) if options.shape_size else None
+        filters = options.character_filters
+        self.characters = CharacterFilters(options.character_size, filters) if filters else None
+        self.dropout = ByteDropout(options.dropout)
+        size = embedding.size + options.shape_size + filters
+        self.lstm = nn.LSTM(size, options.hidden_size, batch_first=True, bidirectional=True)
+        self.output = nn.Linear(2 * options.hidden_size, n_classes)
+        self.transitions = TagTransitions(n_classes)
+
+    def logits(self, batch: Batch, precomputed: Tensor | None) -> Tensor:  # noqa: ARG002 (nothing is precomputed)
+        """unary[u, k]."""
+        distinct, place = torch.unique(batch.text, return_inverse=True)
+        words = batch.words.index_select(1, distinct)
+        inputs = self.vectors(words).index_select(0, place.flatten()).view(*batch.text.shape, -1)
+        if self.training and self.word_dropout:
+            inputs = self._drop_words(inputs)
+        hidden = self.recurrent(self.dropout(inputs), batch.lengths)
+        unary: Tensor = self.output(self.dropout(batch.at_units(hidden)))
+        return unary
+
+    def vectors(self, words: Tensor) -> Tensor:
+        """vectors[v, d] of words[c, v]: those of the word, its shape and its characters."""
+        parts = [self.embedding(words[ROW])]
+        if self.shapes is not None:
+            parts.append(self.shapes(words[SHAPE]))
+        if self.characters is not None:
+            parts.append(self.characters(words[CHARACTERS:]))
+        return torch.cat(parts, dim=1)
+
+    def _drop_words(self, inputs: Tensor) -> Tensor:
+        """Some words lose their vector, but not their shape and characters."""
+        kept = (torch.rand(inputs.shape[:2], device=inputs.device) >= self.word_dropout).to(inputs.dtype)
+        mask = torch.ones_like(inputs)
+        mask[..., : self.embedding.size] = kept[..., None]
+        return inputs * mask
+
+    def recurrent(self, inputs: Tensor, lengths: Tensor) -> Tensor:
+        """hidden[s, t, d] of both directions.
+
+        Each direction is a pass over padded sequences, the backward one over reversed sequences: what comes behind the
+        end of a sequence changes nothing before it. With packed sequences torch's gradient takes time that grows with
+        the square of the length.
+        """
+        ahead = self._read(inputs, "")
+        back = self._read(reverse_sequences(inputs, lengths), "_reverse")
+        return torch.cat([ahead, reverse_sequences(back, lengths)], dim=2)
+
+    def _read(self, inputs: Tensor, direction: str) -> Tensor:
+        """hidden[s, t, d] of one direction of the LSTM, from its first position on."""
+        names = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
+        state = inputs.new_zeros(1, len(inputs), self.lstm.hidden_size)
+        hidden: Tensor = torch.lstm(
+            inputs,
+            (state, state),
+            [getattr(self.lstm, name + direction) for name in names],
+            has_biases=True,
+            num_layers=1,
+            dropout=0.0,
+            train=self.training,
+            bidirectional=False,
+            batch_first=True,
+        )[0]
+        return hidden
+
+
+def reverse_sequences(values: Tensor, lengths: Tensor) -> Tensor:
+    """values[s, t, d] with the first lengths[s] positions of each sequence in reverse order."""
+    position = torch.arange(values.shape[1], device=values.device)
+    at = torch.where(position < lengths[:, None], lengths[:, None] - 1 - position, position)
+    return values.take_along_dim(at[:, :, None], dim=1)

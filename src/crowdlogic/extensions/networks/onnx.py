@@ -1,0 +1,330 @@
+"""A run as a folder with an ONNX model: model.onnx, manifest.json, the words of a network, and predict.py to read it.
+
+Axes: f feature, k class.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdlogic.classifiers.features import COLUMNS, WIDTH
+from crowdlogic.classifiers.protocol import FIXED, MODEL, Arrays, ChainClassifier, decode_json
+from crowdlogic.errors import MissingExtraError, OptionError
+from crowdlogic.extensions.networks.export import make_manifest, rule_decoding
+from crowdlogic.learning.saved_run import Run
+
+# ONNX graphs of the classifiers, made from their saved arrays: linear, CRF, Kim's network, the tagger, the MLP.
+#
+# A graph takes what `runtime` prepares and gives scores: the softmax, and the decoding of tags, are left to the
+# reader,
+# in double precision.
+#
+# Axes: i unit, s sentence, t position, d dimension, f feature or filter, k class, z a gate of the GRU.
+
+OPSET = 17
+"""The version of ONNX's operators: every onnxruntime since 2022 has it."""
+MOST_CELLS = 2**28
+"""The most numbers in one table of a model; ONNX files end at 2 GB."""
+OUTPUT = "scores"
+
+Array = NDArray[Any]
+
+
+class GraphBuilder:
+    """Nodes, constants and inputs of a graph, one call each."""
+
+    def __init__(self) -> None:
+        self.helper = import_onnx().helper
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self.inputs: list[Any] = []
+
+    def input(self, name: str, kind: type[Any], shape: Sequence[str | int]) -> str:
+        """An input of the graph; a named axis may have any size."""
+        code = self.helper.np_dtype_to_tensor_dtype(np.dtype(kind))
+        self.inputs.append(self.helper.make_tensor_value_info(name, code, list(shape)))
+        return name
+
+    def constant(self, name: str, values: Array) -> str:
+        """A constant: floating-point numbers in single precision, others as whole numbers."""
+        if values.size > MOST_CELLS:
+            raise OptionError(
+                f"{name} has {values.size:,} numbers, too many for an ONNX file. Use fewer words or classes."
+            )
+        narrow = values.astype(np.float32 if values.dtype.kind == "f" else np.int64)
+        self.constants.append(import_onnx().numpy_helper.from_array(np.ascontiguousarray(narrow), name))
+        return name
+
+    def add(self, operator: str, inputs: Sequence[str], name: str, **attributes: Any) -> str:
+        """A node with one output, called by its name."""
+        self.nodes.append(self.helper.make_node(operator, list(inputs), [name], name=name, **attributes))
+        return name
+
+    def finish(self, output: str, shape: Sequence[str | int]) -> Any:
+        """The model, checked."""
+        onnx = import_onnx()
+        self.add("Identity", [output], OUTPUT)
+        result = self.helper.make_tensor_value_info(OUTPUT, onnx.TensorProto.FLOAT, list(shape))
+        graph = self.helper.make_graph(self.nodes, "crowdlogic", self.inputs, [result], self.constants)
+        model = self.helper.make_model(graph, opset_imports=[self.helper.make_opsetid("", OPSET)])
+        model.ir_version = 8
+        onnx.checker.check_model(model)
+        return model
+
+
+def import_onnx() -> Any:
+    """The package onnx, which an extra of crowdlogic installs."""
+    try:
+        import onnx
+    except ModuleNotFoundError as problem:
+        raise MissingExtraError(
+            "An ONNX model needs the package onnx, which is not installed: pip install crowdlogic[export]"
+        ) from problem
+    return onnx
+
+
+def hashed_graph(arrays: Arrays, weights: Array, bias: Array) -> Any:
+    """Scores of units by hashed columns: scale * sum of the columns' weights + bias."""
+    width, n_classes = int(arrays[WIDTH]), len(bias)
+    table = np.zeros((width + 1, n_classes))  # the last row, of zeros, is for padding
+    table[np.asarray(arrays[COLUMNS])] = weights
+    graph = GraphBuilder()
+    columns = graph.input("columns", np.int64, ["units", "columns_of_a_unit"])
+    scale = graph.input("scale", np.float32, ["units"])
+    rows = graph.add("Gather", [graph.constant("weights", table), columns], "rows")
+    total = graph.add("ReduceSum", [rows, graph.constant("axis_1", np.array([1]))], "total", keepdims=0)
+    column = graph.add("Unsqueeze", [scale, "axis_1"], "scale_column")
+    scaled = graph.add("Mul", [total, column], "scaled")
+    return graph.finish(graph.add("Add", [scaled, graph.constant("bias", bias)], "logits"), ["units", n_classes])
+
+
+def numbers_graph(weights: Array, bias: Array) -> Any:
+    """Scores of units by numbers: features @ weights + bias."""
+    graph = GraphBuilder()
+    features = graph.input("features", np.float32, ["units", weights.shape[0]])
+    product = graph.add("MatMul", [features, graph.constant("weights", weights)], "product")
+    return graph.finish(graph.add("Add", [product, graph.constant("bias", bias)], "logits"), ["units", len(bias)])
+
+
+def mlp_graph(arrays: Arrays) -> Any:
+    """A hidden layer on standardised features."""
+    graph = GraphBuilder()
+    centre, scale = np.asarray(arrays[FIXED + "centre"]), np.asarray(arrays[FIXED + "scale"])
+    features = graph.input("features", np.float32, ["units", len(centre)])
+    shifted = graph.add("Sub", [features, graph.constant("centre", centre)], "shifted")
+    standard = graph.add("Div", [shifted, graph.constant("scale", scale)], "standard")
+    hidden = graph.add("Relu", [_layer(graph, arrays, "hidden", standard)], "relu")
+    return graph.finish(_layer(graph, arrays, "output", hidden), ["units", len(weight(arrays, "output.bias"))])
+
+
+def kim_graph(arrays: Arrays, windows: Sequence[int], filters: int) -> Any:
+    """[KIM14] figure 1: filters of several widths, the maximum of each over the sentence, a linear layer."""
+    graph, padding = GraphBuilder(), max(windows) - 1
+    words = graph.input("words", np.int64, ["texts", "positions"])
+    lengths = graph.input("lengths", np.int64, ["texts"])
+    vectors = graph.add("Gather", [graph.constant("vectors", word_vectors(arrays)), words], "embedded")
+    channels = graph.add("Transpose", [vectors], "channels", perm=[0, 2, 1])  # [s, d, t]
+    blocks = np.split(weight(arrays, "filters.weight"), np.cumsum([width * filters for width in windows])[:-1])
+    graph.constant("axis_1", np.array([1]))
+    pooled = [
+        _pool(graph, channels, lengths, block.reshape(width, filters, -1), end=2 * padding - width)
+        for width, block in zip(windows, blocks, strict=True)
+    ]
+    together = graph.add("Concat", pooled, "pooled", axis=1)
+    biased = graph.add("Add", [together, graph.constant("filters.bias", weight(arrays, "filters.bias"))], "biased")
+    logits = _layer(graph, arrays, "output", graph.add("Relu", [biased], "relu"))
+    return graph.finish(logits, ["texts", len(weight(arrays, "output.bias"))])
+
+
+def _pool(graph: GraphBuilder, channels: str, lengths: str, block: Array, *, end: int) -> str:
+    """The maximum of filters block[w, f, d] over the positions from 0 to length + end."""
+    name = f"width_{len(block)}"
+    kernel = graph.constant(f"{name}_filters", block.transpose(1, 2, 0))  # [f, d, w]
+    outputs = graph.add("Conv", [channels, kernel], f"{name}_outputs")  # [s, f, t]
+    shape = graph.add("Shape", [outputs], f"{name}_shape")
+    size = graph.add("Gather", [shape, graph.constant(f"{name}_two", np.array(2))], f"{name}_size")
+    zero, one = graph.constant(f"{name}_zero", np.array(0)), graph.constant(f"{name}_one", np.array(1))
+    positions = graph.add("Range", [zero, size, one], f"{name}_positions")
+    last = graph.add("Add", [lengths, graph.constant(f"{name}_end", np.array(end))], f"{name}_last")
+    column = graph.add("Unsqueeze", [last, "axis_1"], f"{name}_column")
+    inside = graph.add("LessOrEqual", [positions, column], f"{name}_inside")
+    mask = graph.add("Unsqueeze", [inside, "axis_1"], f"{name}_mask")  # [s, 1, t]
+    lowest = graph.constant(f"{name}_lowest", np.array(-1e30))
+    kept = graph.add("Where", [mask, outputs, lowest], f"{name}_kept")
+    return graph.add("ReduceMax", [kept], f"{name}_max", axes=[2], keepdims=0)
+
+
+def tagger_graph(arrays: Arrays, width: int, *, shapes: bool, bidirectional: bool) -> Any:
+    """Word vectors (and those of shapes), a convolution, a GRU, a linear layer for each token."""
+    graph = GraphBuilder()
+    words = graph.input("words", np.int64, ["sentences", "positions"])
+    lengths = graph.input("lengths", np.int64, ["sentences"])
+    vectors = graph.add("Gather", [graph.constant("vectors", word_vectors(arrays)), words], "embedded")
+    if shapes:
+        codes = graph.input("shapes", np.int64, ["sentences", "positions"])
+        table = graph.constant("shape_vectors", weight(arrays, "shapes.weight"))
+        vectors = graph.add("Concat", [vectors, graph.add("Gather", [table, codes], "shaped")], "both", axis=2)
+    channels = graph.add("Transpose", [vectors], "channels", perm=[0, 2, 1])
+    bias = weight(arrays, "filters.bias")
+    kernel = weight(arrays, "filters.weight").reshape(width, len(bias), -1).transpose(1, 2, 0)  # [f, d, w]
+    inputs = [channels, graph.constant("filters", kernel), graph.constant("filters.bias", bias)]
+    outputs = graph.add("Conv", inputs, "convolved", pads=[width // 2, width // 2])
+    relu = graph.add("Relu", [outputs], "relu")
+    hidden = _recurrent(
+        graph, arrays, graph.add("Transpose", [relu], "in_time", perm=[2, 0, 1]), lengths, bidirectional
+    )
+    return graph.finish(
+        _layer(graph, arrays, "output", hidden), ["sentences", "positions", len(weight(arrays, "output.bias"))]
+    )
+
+
+def _recurrent(graph: GraphBuilder, arrays: Arrays, inputs: str, lengths: str, bidirectional: bool) -> str:
+    """hidden[s, t, d] of a GRU over inputs[t, s, f]."""
+    ends = ("", "_reverse") if bidirectional else ("",)
+    w, r, b = (np.stack(parts) for parts in zip(*(_gru_weights(arrays, end) for end in ends), strict=True))
+    named = [graph.constant("gru_w", w), graph.constant("gru_r", r), graph.constant("gru_b", b)]
+    cast = graph.add("Cast", [lengths], "lengths_32", to=6)
+    least = graph.constant("least_length", np.array(1))
+    least32 = graph.add("Cast", [least], "least_length_32", to=6)
+    steps = graph.add("Max", [cast, least32], "steps")
+    hidden = graph.add(
+        "GRU",
+        [inputs, *named, steps],
+        "gru",
+        hidden_size=r.shape[2],
+        linear_before_reset=1,
+        direction="bidirectional" if bidirectional else "forward",
+    )  # [t, direction, s, d]
+    first = graph.add("Transpose", [hidden], "by_sentence", perm=[2, 0, 1, 3])
+    return graph.add("Reshape", [first, graph.constant("joined", np.array([0, 0, -1]))], "hidden")
+
+
+def _gru_weights(arrays: Arrays, end: str) -> tuple[Array, Array, Array]:
+    """W, R and B of one direction, the gates in ONNX's order: z, r, h (torch has r, z, h)."""
+
+    def reorder(name: str) -> Array:
+        reset, update, new = np.split(weight(arrays, f"gru.{name}_l0{end}"), 3)
+        return np.concatenate([update, reset, new])
+
+    return reorder("weight_ih"), reorder("weight_hh"), np.concatenate([reorder("bias_ih"), reorder("bias_hh")])
+
+
+def _layer(graph: GraphBuilder, arrays: Arrays, name: str, inputs: str) -> str:
+    """A linear layer."""
+    product = graph.add(
+        "MatMul", [inputs, graph.constant(f"{name}.weight", weight(arrays, f"{name}.weight").T)], f"{name}.product"
+    )
+    return graph.add("Add", [product, graph.constant(f"{name}.bias", weight(arrays, f"{name}.bias"))], f"{name}.sum")
+
+
+def weight(arrays: Arrays, name: str) -> Array:
+    """A tensor of a network, trained or not."""
+    found = arrays.get(MODEL + name, arrays.get(FIXED + MODEL + name))
+    if found is None:
+        raise OptionError(f"This classifier has no {name}; its layers are others than a plain network's.")
+    return np.asarray(found)
+
+
+def word_vectors(arrays: Arrays) -> Array:
+    """vectors[v, d] of all words: those of the training corpus, then the others."""
+    return np.concatenate([weight(arrays, "embedding.own"), weight(arrays, "embedding.rest")])
+
+
+WORDS = "fixed.words"
+WORD_FILE = "words.json"
+
+Part = tuple[Any, dict[str, Any], dict[str, Any], list[str]]
+"""The graph, how items become its inputs, how its scores become probabilities, and the words of a network."""
+
+
+def write_onnx(run: Run, folder: Path) -> list[str]:
+    """Write the files of a run into an empty folder; what a person should know of them."""
+    name = run.record.config["method"]["classifier"]["name"]
+    if name not in PARTS:
+        raise OptionError(
+            f"{run.folder}: a {name} classifier cannot be an ONNX model here; {', '.join(PARTS)} can. "
+            f"A transformer goes to Hugging Face's format: --to hf."
+        )
+    if isinstance(run.classifier, ChainClassifier):
+        raise OptionError(
+            f"{run.folder}: the tags of its {name} form chains (chain = true), which an ONNX model here does not know. "
+            f"Train without it, or predict with crowdlogic."
+        )
+    graph, preprocessing, decoding, words = PARTS[name](run, run.classifier.arrays())
+    decoding = {**decoding, "rules": rule_decoding(run)}
+    manifest = make_manifest(run, preprocessing, decoding)
+    (folder / "model.onnx").write_bytes(graph.SerializeToString())
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    if words:
+        (folder / WORD_FILE).write_text(json.dumps(words, ensure_ascii=False), encoding="utf-8")
+    runtime = Path(__file__).with_name("runtime.py").read_text(encoding="utf-8")
+    (folder / "predict.py").write_text(runtime, encoding="utf-8")
+    if manifest["rules_exported"]:
+        return []
+    return ["Its rules look at words, so the model holds the classifier alone: the answers of predict --student."]
+
+
+def _hashed(arrays: Arrays, options: Any) -> bool:
+    """Whether a classifier over features looks at hashed words, and not at numbers."""
+    return int(arrays[WIDTH]) == 1 << options.hash_bits and len(arrays[COLUMNS]) <= int(arrays[WIDTH])
+
+
+def _linear(run: Run, arrays: Arrays) -> Part:
+    return _over_features(run, arrays, arrays[MODEL + "weights"], arrays[MODEL + "bias"], {})
+
+
+def _crf(run: Run, arrays: Arrays) -> Part:
+    chain = {"start": arrays[MODEL + "start"].tolist(), "transitions": arrays[MODEL + "transitions"].tolist()}
+    bias = 0.0 * arrays[MODEL + "start"]
+    return _over_features(run, arrays, arrays[MODEL + "weights"], bias, {"chain": chain})
+
+
+def _over_features(run: Run, arrays: Arrays, weights: Any, bias: Any, decoding: dict[str, Any]) -> Part:
+    options: Any = run.classifier.options  # type: ignore[attr-defined]
+    if not _hashed(arrays, options):
+        return numbers_graph(weights, bias), {"kind": "numbers"}, decoding, []
+    hashed = {"kind": "hashed", "max_ngram": options.max_ngram, "hash_bits": options.hash_bits}
+    return hashed_graph(arrays, weights, bias), hashed, decoding, []
+
+
+def _mlp(run: Run, arrays: Arrays) -> Part:  # noqa: ARG001 (its arrays say all)
+    return mlp_graph(arrays), {"kind": "numbers"}, {}, []
+
+
+def _kim(run: Run, arrays: Arrays) -> Part:
+    options = run.record.config["method"]["classifier"]
+    windows = tuple(options["windows"])
+    graph = kim_graph(arrays, windows, int(options["filters"]))
+    words = _words(options, tokenizer=options["tokenizer"], padding=max(windows) - 1, shapes=False)
+    return graph, words, {}, decode_json(arrays[WORDS])
+
+
+def _tagger(run: Run, arrays: Arrays) -> Part:
+    options = run.record.config["method"]["classifier"]
+    shapes, width = bool(options["shape_size"]), int(options["width"])
+    bidirectional = bool(options["bidirectional"])
+    weight(arrays, "output.weight")
+    graph = tagger_graph(arrays, width, shapes=shapes, bidirectional=bidirectional)
+    return graph, _words(options, tokenizer=None, padding=0, shapes=shapes), {}, decode_json(arrays[WORDS])
+
+
+def _words(options: dict[str, Any], *, tokenizer: str | None, padding: int, shapes: bool) -> dict[str, Any]:
+    """How words become numbers: 0 for padding, 1 for unknown words, then those of the file, in its order."""
+    return {
+        "kind": "words",
+        "words": WORD_FILE,
+        "tokenizer": tokenizer,
+        "case_sensitive": bool(options["case_sensitive"]),
+        "padding": padding,
+        "shapes": shapes,
+    }
+
+
+PARTS = {"linear": _linear, "crf": _crf, "kim-cnn": _kim, "cnn-gru": _tagger, "mlp": _mlp}
+"""The classifiers that become ONNX models, by name."""

@@ -1,0 +1,215 @@
+"""The configurations of the paper's Table 2, and the choices its text leaves open, by name.
+
+`sentiment` and `ner` are the defaults that docs/decisions gives reasons for; what the paper's text says, and what its
+authors' program does, are readings of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from crowdlogic.annotators.sequential import Sequential
+from crowdlogic.data.names import Classes
+from crowdlogic.data.vectors import WordVectors
+from crowdlogic.errors import OptionError
+from crowdlogic.extensions.networks.network import Training
+from crowdlogic.learning.algorithm import LogicLNCL, Loss
+from crowdlogic.learning.imitation import ConstantImitation, GrowingImitation, Imitation
+from crowdlogic.learning.stopping import TrainingLimits
+from crowdlogic.registry import CLASSIFIERS
+from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.projection.projector import ESTIMATED, Preset, Projector, Result, Start
+from crowdlogic.rules.syntax import RuleSet
+from crowdlogic.rules.transitions import TransitionTable, conll_transitions
+from crowdlogic.truth.bsc_seq import BSCSeq
+from crowdlogic.truth.majority import MajorityVote
+from crowdlogic.truth.ties import Ties
+
+CONLL_TIES = ("I-MISC", "I-ORG", "B-ORG", "I-PER", "B-PER", "I-LOC", "B-LOC", "B-MISC", "O")
+"""The order in which ties of the majority vote are decided in the paper's file."""
+
+
+ENCODER_TRAINING = Training(
+    optimiser="adamw",
+    learning_rate=1e-4,
+    halve_every=1,
+    batch_size=32,
+    clip_norm=1.0,
+    weight_decay=0.01,
+    label_smoothing=0.3,
+)
+"""How the encoder of reviews is fine-tuned."""
+
+TAGGER_TRAINING = Training(
+    optimiser="adam", learning_rate=2e-3, halve_every=4, batch_size=32, batch_tokens=2048, clip_norm=5.0
+)
+"""How the tagger of entities is trained; of long documents fewer are in a batch, or an epoch would have too few steps
+for the network to know anything by the end of its warm-up."""
+
+
+@dataclass(frozen=True)
+class PresetConfiguration:
+    """A method and the rules that go with it."""
+
+    method: LogicLNCL
+    rules: RuleSet | None
+
+
+PAPER = "paper"
+"""The reading that is the paper's text, in either task."""
+
+IMITATIONS: dict[str, Imitation] = {"steady": ConstantImitation(0.2), PAPER: GrowingImitation(0.94)}
+"""How far the rule about reviews is imitated, by the reading's name: a little all the time, or more and more."""
+
+
+def sentiment(
+    vectors: WordVectors | None = None, *, seed: int = 0, word: str = "but", reading: str = "steady"
+) -> PresetConfiguration:
+    """Kim-CNN and "A but B"; C = 5, eq. 8.
+
+    Args:
+        vectors: Word vectors.
+        seed: Random seed.
+        word: The word between A and B.
+        reading: `steady` has k = 0.2, `paper` k(t) = 1 - 0.94^t.
+    """
+    if reading not in IMITATIONS:
+        raise OptionError(f"reading: {reading!r} is none of {', '.join(IMITATIONS)}.")
+    method = LogicLNCL(
+        classifier=CLASSIFIERS.load("kim-cnn")(vectors=vectors),
+        projector=Projector(strength=5.0, preset="paper"),
+        imitation=IMITATIONS[reading],
+        loss=Loss.plain,
+        start=MajorityVote(ties=Ties.soft),
+        limits=TrainingLimits(seed=seed),
+    )
+    return PresetConfiguration(method, parse_rules(f"1.0: include contrast('{word}')", source="the preset sentiment"))
+
+
+def sentiment_encoder(*, seed: int = 0, word: str = "but") -> PresetConfiguration:
+    """A pre-trained encoder, fine-tuned in a few epochs, and "A but B"; C = 5, k = 0.2, eq. 8.
+
+    Its targets are smoothed, and its view of a training item comes from a network that did not learn it, so that it
+    does not outvote the annotators with their own labels; and since three epochs are few steps for the annotators,
+    these go on afterwards. docs/decisions/0033 has the reasons.
+
+    Args:
+        seed: Random seed.
+        word: The word between A and B.
+    """
+    base = sentiment(seed=seed, word=word)
+    method = replace(
+        base.method,
+        classifier=CLASSIFIERS.load("transformer")(frozen_layers=2, precision="auto", training=ENCODER_TRAINING),
+        folds=2,
+        settle=True,
+        limits=replace(base.method.limits, epochs=3, held_out=None),
+    )
+    return replace(base, method=method)
+
+
+READINGS = {
+    "released": Preset(Start.classifier, Result.path),
+    "transitions": Preset(Start.classifier, Result.marginals),
+    "estimated": Preset(Start.classifier, Result.marginals),
+    "released from the crowd": Preset(Start.crowd, Result.path),
+    PAPER: Preset(Start.crowd, Result.marginals),
+    "paper from the classifier": Preset(Start.classifier, Result.marginals),
+}
+"""How the rules are read: as the rules of BIO, or as transitions (the authors' table, or `estimated` from the vote)."""
+
+
+def ner(
+    classes: Classes, vectors: WordVectors | None = None, *, seed: int = 0, reading: str | None = None
+) -> PresetConfiguration:
+    """CNN-GRU and the grammar of BIO tags; k(t) = min(0.8, 1 - 0.9^t), C = 5, eq. 10.
+
+    Args:
+        classes: The tags.
+        vectors: Word vectors.
+        seed: Random seed.
+        reading: One of READINGS; if not given, `released` for the tags of CoNLL, for which there is a table of
+            transitions, and `estimated` for others.
+    """
+    reading = reading or ("released" if _is_conll(classes) else "estimated")
+    if reading not in READINGS:
+        raise OptionError(f"reading: {reading!r} is none of {', '.join(READINGS)}.")
+    by_rules = reading.startswith("paper")
+    method = LogicLNCL(
+        classifier=CLASSIFIERS.load("cnn-gru")(vectors=vectors),
+        projector=Projector(strength=5.0, preset=READINGS[reading], transitions=_transitions(reading, classes)),
+        imitation=GrowingImitation(0.90, maximum=0.8),
+        loss=Loss.annotators,
+        start=_conll_vote(classes),
+        limits=TrainingLimits(seed=seed),
+    )
+    return PresetConfiguration(method, parse_rules("1.0: include bio", source="the preset ner") if by_rules else None)
+
+
+def bilstm_crf(vectors: WordVectors | None = None, *, seed: int = 0) -> PresetConfiguration:
+    """BiLSTM-CRF, sequential annotators and the grammar of BIO tags, from what BSC-seq believes; eq. 8.
+
+    All labels of a token together count as one in eq. 13: docs/decisions/0030 has the reasons.
+
+    Args:
+        vectors: Word vectors.
+        seed: Random seed.
+    """
+    method = LogicLNCL(
+        classifier=CLASSIFIERS.load("bilstm-crf")(vectors=vectors, training=TAGGER_TRAINING),
+        annotators=Sequential(correlation=1.0),
+        projector=Projector(strength=5.0, preset="paper"),
+        imitation=ConstantImitation(0.5),
+        loss=Loss.plain,
+        start=BSCSeq(),
+        warm_up=5,
+        limits=TrainingLimits(epochs=18, patience=5, seed=seed),
+    )
+    return PresetConfiguration(method, parse_rules("1.0: include bio", source="the preset ner"))
+
+
+def _transitions(reading: str, classes: Classes) -> TransitionTable | str | None:
+    if reading.startswith("paper"):
+        return None
+    return ESTIMATED if reading == "estimated" else conll_transitions(classes)
+
+
+def _conll_vote(classes: Classes) -> MajorityVote:
+    """The hard majority vote, with the paper's order for the tags of CoNLL."""
+    if _is_conll(classes):
+        return MajorityVote(ties=Ties.order, order=CONLL_TIES)
+    return MajorityVote(ties=Ties.random)
+
+
+def _is_conll(classes: Classes) -> bool:
+    return {str(name) for name in classes} == set(CONLL_TIES)
+
+
+def sentiment_preset(classes: Classes) -> PresetConfiguration:  # noqa: ARG001 (the rule holds for any classes)
+    """`--preset sentiment`: docs/decisions/0008 has the reasons."""
+    return sentiment()
+
+
+def sentiment_paper_preset(classes: Classes) -> PresetConfiguration:  # noqa: ARG001
+    """`--preset sentiment-paper`: the paper's text to the letter."""
+    return sentiment(reading=PAPER)
+
+
+def sentiment_encoder_preset(classes: Classes) -> PresetConfiguration:  # noqa: ARG001
+    """`--preset sentiment-encoder`: docs/decisions/0033 has the reasons."""
+    return sentiment_encoder()
+
+
+def ner_preset(classes: Classes) -> PresetConfiguration:  # noqa: ARG001 (it holds for any BIO tags)
+    """`--preset ner`: docs/decisions/0030 has the reasons."""
+    return bilstm_crf()
+
+
+def ner_released_preset(classes: Classes) -> PresetConfiguration:
+    """`--preset ner-released`: the paper's networks, as its program reads the rules; see docs/decisions/0005."""
+    return ner(classes)
+
+
+def ner_paper_preset(classes: Classes) -> PresetConfiguration:
+    """`--preset ner-paper`: the paper's text to the letter."""
+    return ner(classes, reading=PAPER)

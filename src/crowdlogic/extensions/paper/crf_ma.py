@@ -1,0 +1,296 @@
+"""CRF-MA: of the people who tagged a sequence one is right, and a conditional random field says how sequences go.
+
+[RPR14] Rodrigues, Pereira and Ribeiro, "Sequence labeling with multiple annotators", 2014. Each sequence has a hidden
+choice among its annotators: j with a probability proportional to choice[j]. The chosen one's tags come from the CRF,
+those of the others are uniform over all tags. By EM:
+
+    right[c] ~ choice[j] p(tags of c | words)                      # E: c a copy, one annotator's tags of one sequence
+    choice <- from right;  CRF <- most of sum_c right[c] log p(tags of c | words)                                  # M
+
+Like them: the model, and EM. With a Gaussian prior on the CRF's potentials (its ridge) and a prior on the choice.
+Unlike them, or where their text was not at hand: features as of our other classifiers (words, their shapes and
+ends, two neighbours on either side); EM starts from how far a copy agrees with the others of its sequence (with all
+copies alike it ends where people who tagged little are believed); the first M-step is a long one and the others are
+some steps of L-BFGS from where the last one ended, so EM is a generalised one; the choice is normalised among those who
+tagged a sequence, which makes its M-step that of [H04]; EM stops by the dev set as all our methods do. No likelihood is
+tempered.
+
+What is believed of a training sequence is the posterior of the model: everybody's tags, weighted by right[c]. It
+never has a tag that nobody gave; the CRF's own marginals are `Epoch.p`, and they are the answer where nobody tagged.
+Predictions are the CRF's marginals. Only the draw of held-out labels, when there is no dev set, is random.
+
+[H04] Hunter, "MM algorithms for generalized Bradley-Terry models", 2004.
+
+Axes: i unit, j annotator, k tag, s sequence, c copy (one annotator's tags of one sequence).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from crowdlogic.annotators.confusion import ConfusionMatrices
+from crowdlogic.classifiers.crf import CRF, CRFClassifier, TagPaths, counts_from_paths, path_scores, sequence_offsets
+from crowdlogic.classifiers.protocol import PROGRESS, Arrays
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.wording import pluralise
+from crowdlogic.errors import FormatError, LabelError, OptionError
+from crowdlogic.learning.epoch import Epoch, EpochCallback, FitCheckpoint
+from crowdlogic.learning.learned import Learned, make_learned
+from crowdlogic.learning.method import (
+    FitMixin,
+    TrainingData,
+    idle_teacher,
+    refuse_anchors,
+    refuse_partial_labels,
+    refuse_rules,
+)
+from crowdlogic.learning.stopping import TrainingLimits
+from crowdlogic.learning.task import Task, prepare_task
+from crowdlogic.learning.training import TrainingPass, passes
+from crowdlogic.numerics.arrays import Floats, Ints, check_amounts
+
+DOUBT = 0.3
+"""Votes added to every tag of a unit when copies are compared with each other."""
+ROUNDS = 20
+"""Updates of the choice in an M-step; each takes less than a step of L-BFGS."""
+CHOICE = PROGRESS + "choice"
+OWN_CRF = CRF(steps=30)
+"""The conditional random field unless another one is given."""
+ANNOTATORS = ConfusionMatrices()
+"""The model by which annotators are judged."""
+
+
+@dataclass(frozen=True)
+class CRFMA(FitMixin):
+    """CRF-MA ([RPR14]).
+
+    Attributes:
+        classifier: The conditional random field.
+        first_steps: Steps of L-BFGS in the first M-step; the others take the classifier's own.
+        prior: How many sequences each annotator is taken to have been right and wrong about beyond those seen.
+        limits: How long EM goes on and what stops it; its random seed only draws the labels that are held out.
+    """
+
+    classifier: CRF = OWN_CRF
+    first_steps: int = 100
+    prior: float = 1.0
+    limits: TrainingLimits = TrainingLimits()
+
+    name = "crf-ma"
+    own_classifier: ClassVar[CRF] = OWN_CRF
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_amounts(self, positive=("prior", "first_steps"))
+        if not isinstance(self.classifier, CRF):
+            raise OptionError(f"{self.name} learns a crf, not {self.classifier.name}. Use two-stage for that.")
+
+    def learn(
+        self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None
+    ) -> Learned:
+        """Learn from crowd labels; rules are refused."""
+        refuse_rules(self.name, data)
+        refuse_partial_labels(self.name, data)
+        refuse_anchors(self.name, data)
+        task = prepare_task(data.corpus, data.labels, dev=data.dev, watched=data.watched, limits=self.limits)
+        for training in passes(task, self.limits, checkpoint=checkpoint, callback=callback):
+            crf = self._run(training)
+        task = training.task
+        epoch = training.outcome
+        if task.held_labels is not None:  # the answers are of all labels
+            epoch = believe(task, task.labels, collect_copies(task.labels), crf, epoch.loss)
+        learned = make_learned(self.name, training, epoch)
+        choice = {"choice": crf.choice / crf.choice.sum()}
+        return replace(learned, classifier=crf.crf, estimate=replace(learned.estimate, parameters=choice))
+
+    def _run(self, training: TrainingPass) -> CRFWithChoice:
+        """EM over one pass."""
+        task = training.task
+        copies = collect_copies(task.training_labels)
+        crf = CRFWithChoice(self.classifier.build(task.corpus, task.labels.classes, seed=self.limits.seed), copies)
+        training.begin(
+            classifier=crf, teacher=idle_teacher(task), model=ANNOTATORS, targets=copies.mix(copies.agreement())
+        )
+        for t in training.epochs():
+            right = copies.agreement() if t == 1 else crf.e_step(task.corpus, copies).right
+            loss = crf.m_step(task.corpus, copies, right, self.prior, steps=self.first_steps if t == 1 else None)
+            training.record(believe(task, task.training_labels, copies, crf, loss))
+        training.finish(lambda epoch: believe(task, task.training_labels, copies, crf, epoch.loss))
+        return crf
+
+
+def believe(task: Task, labels: CrowdLabels, copies: Copies, crf: CRFWithChoice, loss: float) -> Epoch:
+    """What is believed of the training items: everybody's tags weighted, and the CRF's view where nobody tagged."""
+    seen = crf.e_step(task.corpus, copies)
+    labelled = (labels.labels_per_unit() > 0)[:, None]
+    q = np.where(labelled, copies.mix(seen.right), seen.p)
+    annotators = ANNOTATORS.m_step(ANNOTATORS.observe(labels), q)
+    return Epoch(
+        loss=loss,
+        k=0.0,
+        p=seen.p,
+        q_a=q,
+        q_b=q,
+        q_f=q,
+        annotators=annotators,
+        objective=seen.log_evidence / labels.n_labels,
+    )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Copies:
+    """Everybody's tags of whole sequences, sorted by sequence.
+
+    Attributes:
+        paths: The tags.
+        sequence: sequence[c], what was tagged.
+        annotator: annotator[c], who did.
+        first: The first copy of each sequence that has any.
+        n_annotators: How many annotators there are.
+        n_tags: How many tags there are.
+        n_units: How many units there are, tagged or not.
+    """
+
+    paths: TagPaths
+    sequence: Ints
+    annotator: Ints
+    first: Ints
+    n_annotators: int
+    n_tags: int
+    n_units: int
+
+    @property
+    def beside(self) -> Ints:
+        """beside[c], how many copies the sequence of c has."""
+        return np.repeat(*[np.diff(np.append(self.first, len(self.sequence)))] * 2)
+
+    def total(self, values: Floats) -> Floats:
+        """total[c], the sum of values[c] over all copies of its sequence."""
+        return np.repeat(np.add.reduceat(values, self.first), self.beside[self.first])
+
+    def shares(self, scores: Floats) -> tuple[Floats, Floats]:
+        """right[c] in proportion to exp(scores[c]) among the copies of a sequence, and the log of their sums."""
+        top = np.maximum.reduceat(scores, self.first)
+        scaled = np.exp(scores - np.repeat(top, self.beside[self.first]))
+        total = self.total(scaled)
+        return scaled / total, top + np.log(total[self.first])
+
+    def agreement(self) -> Floats:
+        """right[c] by how probable the tags of c are when each is drawn from the votes of the others."""
+        cell = self.paths.unit * self.n_tags + self.paths.tag
+        alike = np.bincount(cell, minlength=self.n_units * self.n_tags)[cell] - 1
+        others = np.repeat(self.beside, np.diff(self.paths.offsets)) - 1
+        step = np.log((alike + DOUBT) / (others + DOUBT * self.n_tags))
+        return self.shares(np.add.reduceat(step, self.paths.offsets[:-1]))[0]
+
+    def mix(self, right: Floats) -> Beliefs:
+        """q[i, k], everybody's tags weighted by right[c]; uniform for units without labels."""
+        step = np.repeat(right, np.diff(self.paths.offsets))
+        cell = self.paths.unit * self.n_tags + self.paths.tag
+        q = np.bincount(cell, weights=step, minlength=self.n_units * self.n_tags).reshape(-1, self.n_tags)
+        return np.where(q.sum(axis=1, keepdims=True) > 0, q, 1.0 / self.n_tags)
+
+
+def collect_copies(labels: CrowdLabels) -> Copies:
+    """The copies in a table of labels, which must be of whole sequences."""
+    sequence, annotator, copy = labels.annotations()
+    if labels.offsets is None:
+        raise LabelError("crf-ma learns from tagged sequences; these labels are of documents. Choose another method.")
+    if labels.weight is not None and (labels.weight != 1).any():
+        raise LabelError("crf-ma has no place for weights of labels. Leave them out, or choose another method.")
+    order = np.argsort(copy, kind="stable")
+    unit, tag = labels.unit[order].astype(np.int64), labels.label[order].astype(np.int64)
+    sizes = np.bincount(copy, minlength=len(sequence))
+    begin = np.concatenate([[0], np.cumsum(sizes)])
+    # Rows are sorted by unit, so a whole copy of a sequence is as long as it and its unit always advances.
+    stuck = np.bincount(copy[order][1:][(np.diff(unit) == 0) & (np.diff(copy[order]) == 0)], minlength=len(sequence))
+    wrong = np.flatnonzero((sizes != np.diff(labels.offsets)[sequence]) | (stuck > 0))
+    if len(wrong):
+        c = int(wrong[0])
+        who, what = labels.annotators[int(annotator[c])], labels.items[int(sequence[c])]
+        raise LabelError(
+            f"{who!r} gave {pluralise(int(sizes[c]), 'tag')} for the "
+            f"{pluralise(int(np.diff(labels.offsets)[sequence[c]]), 'token')} "
+            f"of {what!r}. crf-ma "
+            f"needs one for each: complete them, or leave them out."
+        )
+    return Copies(
+        paths=TagPaths(unit, tag, begin),
+        sequence=sequence,
+        annotator=annotator,
+        first=np.flatnonzero(np.diff(sequence, prepend=-1)),
+        n_annotators=len(labels.annotators),
+        n_tags=labels.n_classes,
+        n_units=labels.n_units,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class CopyPosterior:
+    """The outcome of an E-step: right[c], the CRF's marginals p[i, k], and the log evidence of all tags."""
+
+    right: Floats
+    p: Beliefs
+    log_evidence: float
+
+
+class CRFWithChoice:
+    """A conditional random field, and choice[j]: how readily j is taken to be the one who is right."""
+
+    def __init__(self, crf: CRFClassifier, copies: Copies) -> None:
+        self.crf, self.choice = crf, np.ones(copies.n_annotators)
+
+    def m_step(self, corpus: Corpus, copies: Copies, right: Floats, prior: float, *, steps: int | None = None) -> float:
+        """Move choice and CRF towards the right copies; the loss of the CRF after it."""
+        self.choice = update_choice(copies, right, self.choice, prior=prior)
+        wanted = counts_from_paths(copies.paths, right, sequence_offsets(corpus), copies.n_tags)
+        return self.crf.fit_counts(corpus, wanted, steps=steps)
+
+    def e_step(self, corpus: Corpus, copies: Copies) -> CopyPosterior:
+        """How probably each copy is the right one."""
+        unary, found = self.crf.unary(corpus), self.crf.marginals(corpus)
+        log_p = path_scores(unary, self.crf.potentials, copies.paths) - found.log_partition[copies.sequence]
+        weight = self.choice[copies.annotator]
+        right, log_sum = copies.shares(log_p + np.log(weight / copies.total(weight)))
+        # The tags of the others are uniform over all tags.
+        others = float(((copies.beside - 1) / copies.beside * np.diff(copies.paths.offsets)).sum())
+        return CopyPosterior(right, found.q, float(log_sum.sum()) - others * np.log(copies.n_tags))
+
+    def fit_epoch(self, corpus: Corpus, targets: Beliefs, weights: Floats | None = None) -> float:
+        """Teach the CRF alone."""
+        return self.crf.fit_epoch(corpus, targets, weights)
+
+    def predict_proba(self, corpus: Corpus) -> Beliefs:
+        """p[i, k], the CRF's marginals."""
+        return self.crf.predict_proba(corpus)
+
+    def arrays(self) -> Arrays:
+        """The CRF, and the choice to go on from."""
+        return self.crf.arrays() | {CHOICE: self.choice.copy()}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Go on where `arrays` was taken."""
+        if CHOICE not in arrays or arrays[CHOICE].shape != self.choice.shape:
+            raise FormatError(f"These arrays are of another fit: {CHOICE} is not of {len(self.choice)} annotators.")
+        self.crf.restore(arrays)
+        self.choice = np.array(arrays[CHOICE])
+
+
+def update_choice(copies: Copies, right: Floats, choice: Floats, *, prior: float, rounds: int = ROUNDS) -> Floats:
+    """The M-step of choice[j]: rounds of [H04], none of which lowers the expected log posterior.
+
+    The prior of each choice[j] is a gamma distribution of shape 1 + prior and rate prior, so that its mode is 1. A
+    sequence that only one person tagged says nothing of them.
+    """
+    several = copies.beside > 1
+    won = np.bincount(copies.annotator[several], weights=right[several], minlength=copies.n_annotators)
+    for _ in range(rounds):
+        met = (1.0 / copies.total(choice[copies.annotator]))[several]
+        lost = np.bincount(copies.annotator[several], weights=met, minlength=copies.n_annotators)
+        choice = (prior + won) / (prior + lost)
+    return choice

@@ -1,0 +1,100 @@
+"""`crowdlogic reproduce`: the paper's tables and figures, run by run, as far as the machine's time goes."""
+
+from __future__ import annotations
+
+import time
+from enum import StrEnum
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from crowdlogic.cli.console import say, show_lines, summary
+from crowdlogic.data.wording import pluralise
+from crowdlogic.errors import OptionError
+from crowdlogic.extensions.paper.jobs import Job, JobProgress, build_jobs, run_jobs, unfinished_jobs
+from crowdlogic.extensions.paper.published import QUICK
+from crowdlogic.extensions.paper.reproduction import REHEARSAL, select_rows, study_rows, write_results
+from crowdlogic.extensions.paper.results import read_runs
+from crowdlogic.extensions.paper.runs import load_task, run_job
+from crowdlogic.extensions.paper.tables import methods_table
+from crowdlogic.workflows.inputs import check_outputs
+
+
+class PaperTask(StrEnum):
+    """The paper's two tasks."""
+
+    sentiment = "sentiment"
+    ner = "ner"
+
+
+STUDIES = ", ".join(study_rows(PaperTask.sentiment))
+"""The studies of the paper, by name."""
+
+TaskArgument = Annotated[PaperTask, typer.Argument(help="The paper's task.")]
+OutOption = Annotated[
+    str, typer.Option("--out", "-o", metavar="DIR", help="The folder; runs that are finished there are not repeated.")
+]
+MethodsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--methods", help=f"{', '.join(study_rows(PaperTask.sentiment))}, or a method such as aggnet. May repeat."
+    ),
+]
+SeedsOption = Annotated[int | None, typer.Option("--seeds", min=1, help="How many seeds; 5 if not given.")]
+SeedOption = Annotated[
+    int, typer.Option("--seed", min=0, help="The first seed: one that nobody tuned to can be run, too.")
+]
+JobsOption = Annotated[int, typer.Option("--jobs", min=1, help="Number of processes, each with one thread.")]
+QuickOption = Annotated[bool, typer.Option("--quick", help="Minutes, on simulated data: does it all run?")]
+
+
+def command(
+    task: TaskArgument,
+    out: OutOption,
+    *,
+    methods: MethodsOption = None,
+    seeds: SeedsOption = None,
+    seed: SeedOption = 0,
+    jobs: JobsOption = 2,
+    quick: QuickOption = False,
+) -> None:
+    """Run the paper's methods over several seeds; write its tables and figures with ours beside them."""
+    name = f"{QUICK}{task}" if quick else str(task)
+    folder = Path(out)
+    if folder.exists() and not folder.is_dir():
+        raise OptionError(f"{out}: is a file. Name a folder.")
+    check_outputs((folder,))
+    rows = select_rows(name, methods or ())
+    if quick:
+        say(REHEARSAL)
+    _check_torch()
+    load_task(name)  # missing data is an error before anything is written
+    wanted = build_jobs(name, rows, seeds or (2 if quick else 5), first=seed)
+    todo = len(unfinished_jobs(wanted, folder))
+    say(f"{pluralise(len(wanted), 'run')}: {len(wanted) - todo:,} done, {todo:,} to do.")
+    run_jobs(wanted, run_job, folder, processes=jobs, progress=_job_progress())
+    figures = write_results(folder, name)
+    with summary():
+        show_lines([REHEARSAL, ""] if quick else [])
+        show_lines([methods_table(read_runs(folder), name)])
+    say(f"tables -> {folder / f'{name}.md'}; runs -> {folder / f'{name}.jsonl'}; figures -> {folder / 'figures'}")
+    if figures.missing:
+        say(figures.missing)
+
+
+def _check_torch() -> None:
+    if find_spec("torch") is None:
+        raise OptionError("The paper's networks need torch, which is not installed. Install crowdlogic[torch].")
+
+
+def _job_progress() -> JobProgress:
+    """Prints a line after each job, with an estimate of the remaining time."""
+    begin = time.monotonic()
+
+    def report(job: Job, done: int, todo: int) -> None:
+        left = (time.monotonic() - begin) / done * (todo - done)
+        say(f"{done:,} of {todo:,}: {job.row}, seed {job.seed}; about {max(round(left / 60), 1):,} min left")
+
+    return report

@@ -1,0 +1,227 @@
+"""The paper's Tables 3, 4 and 5 with our scores, made from finished runs.
+
+A cell is our mean over seeds ± half its 95 % interval (standard deviation of single runs), a slash, and the paper's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import TypeAlias
+
+import numpy as np
+
+from crowdlogic.extensions.paper.published import (
+    BEYOND_TABLES,
+    NER,
+    SENTIMENT,
+    T_VALUES,
+    TABLE_5,
+    TABLES,
+    AblationLine,
+    MethodLine,
+    is_simulated,
+    paper_task,
+)
+from crowdlogic.extensions.paper.results import (
+    FinishedRuns,
+    MeanInterval,
+    RunResult,
+    format_table,
+    mean_interval,
+    paired_difference,
+)
+
+Runs: TypeAlias = Sequence[RunResult]
+
+SPANS = ("precision", "recall", "f1")
+
+INTERVAL = re.compile(r" ± [\d.]+( \([\d.]+\))?")
+"""Half of an interval and the standard deviation, behind a mean."""
+
+CLEAR_DIFFERENCE = 1.0
+"""Points of difference above which the paper's order of two methods should be ours, too."""
+
+
+def metric_names(task: str) -> tuple[str, ...]:
+    """The metrics of a task, the headline last."""
+    return SPANS if paper_task(task) == NER else ("accuracy",)
+
+
+def percentages(runs: Runs, part: str, metric: str) -> list[float]:
+    """One score of every run, in percent.
+
+    Args:
+        runs: The runs.
+        part: What is scored: student, teacher, inference, dev student or dev teacher.
+        metric: The metric.
+    """
+    return [100 * run["scores"][part][metric] for run in runs]
+
+
+def format_cell(values: Sequence[float], paper: float | None = None) -> str:
+    """Our mean, and the paper's score behind a slash."""
+    suffix = "" if paper is None else f" / {paper:.2f}"
+    if not values:
+        return f"-{suffix}" if suffix else ""
+    return format_mean(mean_interval(values)) + suffix
+
+
+def format_mean(found: MeanInterval) -> str:
+    """A mean ± half its interval (standard deviation)."""
+    if found.count < 2:
+        return f"{found.mean:.2f}"
+    return f"{found.mean:.2f} ± {found.half_width:.2f} ({found.deviation:.2f})"
+
+
+def methods_table(runs: FinishedRuns, task: str) -> str:
+    """Table 3 or 4."""
+    metrics = metric_names(task)
+    columns = ["paradigm", "method", "seeds"]
+    columns += [f"{part}: {metric}" for part in ("prediction", "inference") for metric in metrics]
+    columns += ["average"] + (["inference: strict F1"] if len(metrics) > 1 else [])
+    columns += ["oracle inference", "seconds"]
+    table = format_table(columns, [_method_cells(runs, task, line) for line in _lines(runs, task)])
+    return drop_intervals(table) if is_simulated(task) else table
+
+
+def _lines(runs: FinishedRuns, task: str) -> tuple[MethodLine, ...]:
+    """The lines of the paper's table, and those beyond it that were run."""
+    beyond = BEYOND_TABLES[paper_task(task)]
+    return (*TABLES[paper_task(task)], *(line for line in beyond if runs.row_runs(task, line.row)))
+
+
+def drop_intervals(table: str) -> str:
+    """A table without intervals: those of a few runs on simulated data are as wide as the scale."""
+    return INTERVAL.sub("", table)
+
+
+def _method_cells(runs: FinishedRuns, task: str, line: MethodLine) -> list[object]:
+    metrics = metric_names(task)
+    if is_simulated(task):  # other data: the paper's scores beside ours would invite a comparison
+        line = replace(line, prediction=(), inference=())
+    own = runs.row_runs(task, line.row)
+    inferring = own if line.inference_row is None else runs.row_runs(task, line.inference_row)
+    cells: list[object] = [line.paradigm, line.name + (" (quoted)" if line.quoted else ""), len(own)]
+    for index, metric in enumerate(metrics):
+        values = [] if line.part is None else percentages(own, line.part, metric)
+        cells.append(format_cell(values, line.prediction[index] if line.prediction else None))
+    for index, metric in enumerate(metrics):
+        values = percentages(inferring, "inference", metric)
+        cells.append(format_cell(values, line.inference[index] if line.inference else None))
+    cells.append(_average_cell(line, own, inferring, metrics[-1]))
+    if len(metrics) > 1:
+        cells.append(format_cell(percentages(inferring, "inference", "strict f1")))
+    return [*cells, format_cell(oracle_inference(own)), _seconds_cell(own)]
+
+
+def _average_cell(line: MethodLine, own: Runs, inferring: Runs, metric: str) -> str:
+    """The mean of prediction and inference, ours and the paper's."""
+    if line.part is None:
+        return ""
+    paper = (line.prediction[-1] + line.inference[-1]) / 2 if line.prediction and line.inference else None
+    pairs = zip(percentages(own, line.part, metric), percentages(inferring, "inference", metric), strict=False)
+    return format_cell([(a + b) / 2 for a, b in pairs], paper)
+
+
+def oracle_inference(runs: Runs) -> list[float]:
+    """The best inference over all epochs by the training gold, which nobody has; only where inference is learnt."""
+    histories = [[epoch["scores"].get("inference") for epoch in run["history"]] for run in runs]
+    return [100 * max(scores) for scores in histories if len(set(scores)) > 1]
+
+
+def _seconds_cell(runs: Runs) -> str:
+    return f"{mean_interval([run['seconds'] for run in runs]).mean:.1f}" if runs else ""
+
+
+def ablation_table(runs: FinishedRuns, tasks: tuple[str, str] = (SENTIMENT, NER)) -> str:
+    """Table 5."""
+    columns = ["method", "seeds"]
+    columns += [f"{task} {part}" for task in ("sentiment", "NER") for part in ("prediction", "inference")]
+    return format_table([*columns, "average"], [_ablation_cells(runs, line, tasks) for line in TABLE_5])
+
+
+def _ablation_cells(runs: FinishedRuns, line: AblationLine, tasks: tuple[str, str]) -> list[object]:
+    counts, columns = [], []
+    for task, row, inference_row in zip(tasks, (line.sentiment, line.ner), line.inference_rows, strict=True):
+        own = runs.row_runs(task, row)
+        inferring = own if inference_row is None else runs.row_runs(task, inference_row)
+        metric = metric_names(task)[-1]
+        counts.append(str(len(own)))
+        columns += [percentages(own, line.part, metric), percentages(inferring, "inference", metric)]
+    average = f"{np.mean([np.mean(values) for values in columns]):.2f}" if all(columns) else "-"
+    if is_simulated(tasks[0]):
+        return [line.name, "/".join(counts), *map(format_cell, columns), average]
+    cells = [format_cell(values, paper) for values, paper in zip(columns, line.paper, strict=False)]
+    return [line.name, "/".join(counts), *cells, f"{average} / {line.paper[4]:.2f}"]
+
+
+def significance_table(runs: FinishedRuns, tasks: tuple[str, ...] = (SENTIMENT, NER)) -> str:
+    """Logic-LNCL against AggNet: t-tests, paired by seed and one-sided, with the paper's t where it has one."""
+    lines = [
+        _significance_cells(runs, task, who, part)
+        for task in tasks
+        for who, part in (("student", "prediction"), ("teacher", "prediction"), ("student", "inference"))
+    ]
+    columns = ["task", "Logic-LNCL's", "pairs", "over AggNet's", "t", "p (one-sided)", "the paper's"]
+    return format_table(columns, lines)
+
+
+def _significance_cells(runs: FinishedRuns, task: str, who: str, part: str) -> list[object]:
+    metric = metric_names(task)[-1]
+    own, other = pair_by_seed(runs.row_runs(task, "logic-lncl"), runs.row_runs(task, "aggnet"))
+    is_prediction = part == "prediction"
+    found = paired_difference(
+        percentages(own, who if is_prediction else "inference", metric),
+        percentages(other, "student" if is_prediction else "inference", metric),
+    )
+    paper = T_VALUES.get((who, part)) if task == SENTIMENT else None
+    name = f"{who}'s prediction" if is_prediction else "inference"
+    if is_simulated(task):
+        return [task, name, found.count, f"{found.mean:+.2f}", "too few seeds", "", ""]
+    return [
+        task,
+        name,
+        found.count,
+        f"{found.mean:+.2f} ± {found.half_width:.2f}",
+        f"{found.t:.2f}",
+        f"{found.p:.2g}",
+        "" if paper is None else f"t = {paper}, p < 0.01",
+    ]
+
+
+def pair_by_seed(first: Runs, second: Runs) -> tuple[Runs, Runs]:
+    """The runs of two rows with the seeds that both have, in the same order."""
+    others = {run["seed"]: run for run in second}
+    pairs = [(run, others[run["seed"]]) for run in first if run["seed"] in others]
+    return [a for a, _ in pairs], [b for _, b in pairs]
+
+
+def order_table(runs: FinishedRuns, task: str) -> str:
+    """The pairs of methods that differ by more than a point in the paper and have the opposite order here."""
+    if is_simulated(task):
+        return "Not compared with the paper's order: these data are simulated."
+    lines = []
+    for part in ("prediction", "inference"):
+        scores = [pair for line in TABLES[paper_task(task)] if (pair := _paper_and_ours(runs, task, line, part))]
+        for (one, paper, own), (other, other_paper, other_own) in combinations(scores, 2):
+            by, here = paper - other_paper, own - other_own
+            if abs(by) > CLEAR_DIFFERENCE and by * here < 0:
+                better, worse = (one, other) if by > 0 else (other, one)
+                lines.append((part, better, worse, f"{abs(by):+.2f}", f"{-abs(here):+.2f}"))
+    if not lines:
+        return "In every pair of methods that the paper sets more than one point apart, the order is the same here."
+    return format_table(["", "better in the paper", "than", "by", "here by"], list(dict.fromkeys(lines)))
+
+
+def _paper_and_ours(runs: FinishedRuns, task: str, line: MethodLine, part: str) -> tuple[str, float, float] | None:
+    """A method's name, the paper's headline score and ours; None where one of them is missing."""
+    is_prediction = part == "prediction"
+    paper = line.prediction if is_prediction else line.inference
+    own = runs.row_runs(task, line.row if is_prediction else line.inference_row or line.row)
+    scored = line.part if is_prediction else "inference"
+    if not paper or not own or scored is None:
+        return None
+    return line.name, paper[-1], mean_interval(percentages(own, scored, metric_names(task)[-1])).mean

@@ -1,0 +1,14 @@
+from crowdlogic.extensions.review.committee import Committee as Committee
+from crowdlogic.extensions.review.committee import Decisions as Decisions
+from crowdlogic.extensions.review.committee import make_committee as make_committee
+from crowdlogic.extensions.review.committee import refit as refit
+from crowdlogic.extensions.review.next_labels import Forecast as Forecast
+from crowdlogic.extensions.review.next_labels import NextLabels as NextLabels
+from crowdlogic.extensions.review.next_labels import Skills as Skills
+from crowdlogic.extensions.review.next_labels import annotator_skills as annotator_skills
+from crowdlogic.extensions.review.next_labels import choose_next as choose_next
+from crowdlogic.extensions.review.next_labels import make_forecast as make_forecast
+from crowdlogic.extensions.review.queue_order import ReviewQueue as ReviewQueue
+from crowdlogic.extensions.review.queue_order import expected_mistakes_removed as expected_mistakes_removed
+from crowdlogic.extensions.review.queue_order import make_queue as make_queue
+from crowdlogic.extensions.review.queue_order import random_sample as random_sample

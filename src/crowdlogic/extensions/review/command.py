@@ -1,0 +1,129 @@
+"""`crowdlogic review`: decide the doubtful items in the browser, and watch the rest fall into place."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from crowdlogic.cli.console import say
+from crowdlogic.cli.options import SeedOption, TablesOption, reads_labels
+from crowdlogic.data.files import read_bytes
+from crowdlogic.data.wording import pluralise
+from crowdlogic.errors import MissingExtraError
+from crowdlogic.registry import EXTRAS
+from crowdlogic.workflows.inputs import InputOptions
+
+SourceArgument = Annotated[
+    str, typer.Argument(metavar="SOURCE", help="Labels; or what `train` or `aggregate --save` wrote.")
+]
+FolderOption = Annotated[
+    str | None, typer.Option("--out", "-o", metavar="DIR", help="The folder of the review; else SOURCE-review, here.")
+]
+LabelsOption = Annotated[
+    str | None, typer.Option("--labels", metavar="FILE", help="For an estimate: the labels it was made from.")
+]
+ItemsOption = Annotated[str | None, typer.Option("--items", metavar="FILE", help="The items; a run has them.")]
+RulesOption = Annotated[
+    str | None, typer.Option("--rules", metavar="FILE", help="For labels or an estimate: rules, to show what they say.")
+]
+MethodOption = Annotated[
+    str | None, typer.Option("--method", "-m", help="For labels: the truth method; else the one that suits them.")
+]
+RandomOption = Annotated[
+    float, typer.Option("--random", min=0, max=1, help="Share of items drawn at random, which say how many are right.")
+]
+EveryOption = Annotated[
+    int, typer.Option("--refit-every", min=0, help="Fit again after so many decisions; 0 for on demand only.")
+]
+HideOption = Annotated[bool, typer.Option("--hide-names", help="Show annotators by number.")]
+HostOption = Annotated[str, typer.Option("--host", help="The address to listen at.")]
+PortOption = Annotated[int | None, typer.Option("--port", min=0, max=65535, help="The port; else the first free one.")]
+PasswordOption = Annotated[
+    str | None, typer.Option("--password-file", metavar="FILE", help="A file with the password for reviewers.")
+]
+NoPasswordOption = Annotated[
+    bool, typer.Option("--no-password", help="Let everybody in who reaches the server: no password, no token.")
+]
+AllowHostOption = Annotated[
+    list[str] | None, typer.Option("--allow-host", metavar="NAME", help="A further name of the server. May repeat.")
+]
+BrowserOption = Annotated[bool, typer.Option("--browser/--no-browser", help="Open the browser.")]
+
+
+@reads_labels
+def command(
+    source: SourceArgument,
+    *,
+    out: FolderOption = None,
+    labels: LabelsOption = None,
+    items: ItemsOption = None,
+    rules: RulesOption = None,
+    table: TablesOption = None,
+    method: MethodOption = None,
+    random: RandomOption = 0.1,
+    refit_every: EveryOption = 10,
+    hide_names: HideOption = False,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = None,
+    password_file: PasswordOption = None,
+    no_password: NoPasswordOption = False,
+    allow_host: AllowHostOption = None,
+    browser: BrowserOption = True,
+    seed: SeedOption = 0,
+    input: InputOptions,
+) -> None:
+    """Decide the doubtful items in the browser; the rest is fitted again with what you decided."""
+    server = load_server()
+    options = server.ServerOptions(
+        host=host,
+        port=port,
+        password=None if password_file is None else read_bytes(password_file).decode("utf-8", "replace").strip(),
+        no_password=no_password,
+        allowed_hosts=tuple(allow_host or ()),
+        opens_browser=browser,
+    )
+    server.check_server(options)
+    from crowdlogic.extensions.review.material import ReviewOptions, load_material
+    from crowdlogic.extensions.review.session import EXPORT_NAMES, default_folder, open_review
+    from crowdlogic.extensions.review.snapshot import ServingOptions
+    from crowdlogic.workflows.inputs import check_outputs
+
+    folder = default_folder(source) if out is None else Path(out)
+    check_outputs(
+        (folder, *(folder / name for name in EXPORT_NAMES)),
+        read=(source, labels, items, rules, *(text.partition("=")[2] for text in table or ())),
+    )
+    material = load_material(
+        ReviewOptions(
+            source=source,
+            labels=labels,
+            items=items,
+            rules=rules,
+            tables=tuple(table or ()),
+            method=method,
+            seed=seed,
+            input=input,
+        )
+    )
+    say(*material.notices)
+    with open_review(material, folder, ServingOptions(share=random, seed=seed, hide_names=hide_names)) as session:
+        server.serve(session, folder, options, every=refit_every, say=say)
+        say(
+            f"{session.counts().decided:,} of {pluralise(len(material.labels.items), 'item is', 'items are')} "
+            f"decided -> {folder}"
+        )
+
+
+def load_server() -> Any:
+    """The web server, which needs packages that not everyone has. It is imported by name: the core knows none of it."""
+    try:
+        return import_module("crowdlogic.extensions.review.server")
+    except ModuleNotFoundError as problem:
+        if problem.name is None or problem.name.split(".")[0] not in EXTRAS:
+            raise
+        raise MissingExtraError(
+            f"review needs the package {problem.name}, which is not installed: pip install crowdlogic[web]"
+        ) from problem

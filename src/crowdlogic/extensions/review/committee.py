@@ -1,0 +1,388 @@
+"""A committee: what several methods believe of the same items, weighed by how well each foretold the decisions so far.
+
+Which answers are wrong is often better seen by another method than by the one that gave them: a method is sure of its
+own mistakes. Members are the ensemble, MACE, the vote and GLAD. Their weights are those of Bayesian model averaging
+[HOETING99]: a prior, times the probability that the member, before the first decision, gave to every outcome of a
+decision: that the answer was wrong, or that it was right. So the first items follow the ensemble, and later ones
+whichever member knows best where these answers are wrong.
+
+[HOETING99] Hoeting, Madigan, Raftery and Volinsky, "Bayesian model averaging: a tutorial", 1999.
+Axes: i unit, k class, e member.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crowdlogic.confidence.calibration import ENOUGH_ANCHORS, fit_sharpness, predict_anchors, sharpen
+from crowdlogic.data.blocks import UNKNOWN, anchor_classes
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Beliefs, Estimate, vote_shares
+from crowdlogic.data.labels import CrowdLabels, find_codes
+from crowdlogic.errors import ConvergenceWarning
+from crowdlogic.numerics.arrays import Bools, Floats, Ints, sum_by
+from crowdlogic.numerics.convergence import Convergence
+from crowdlogic.numerics.logspace import normalise, safe_log, temper
+from crowdlogic.registry import TRUTH_METHODS
+from crowdlogic.truth.dawid_skene import DawidSkene
+from crowdlogic.truth.dependence import (
+    PUBLIC_CROWDS,
+    Dependence,
+    gives_shares,
+    label_sharpness,
+    posterior_of_votes,
+    state_confidence,
+)
+from crowdlogic.truth.ensemble import BESIDE_CONFUSION, Ensemble, Member, pool
+from crowdlogic.truth.fitting import Fitting
+from crowdlogic.truth.glad import GLAD
+from crowdlogic.truth.mace import MACE
+from crowdlogic.truth.methods import TruthMethod
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+
+# What decisions say of answers alike: of the same class, or with the same annotators for and against them.
+#
+# Mistakes come in kinds. If four answers "jazz" out of five were wrong, the others are suspect, too; if ann was right
+# against the answer three times, so may she be elsewhere. A re-fit learns this slowly, since a known truth is one
+# count
+# among the hundreds by which annotators are judged. So the log odds that an answer is right are those that were
+# believed,
+# plus an effect of its class, plus the effects of its annotators: plus of those who gave it, minus of those who gave
+# another label, over the root of their number. That is a logistic regression with an offset, whose effects have a
+# normal
+# prior ([GELMAN08] section 2), or a Gaussian process over who voted how. That the queue chose what was decided does
+# not
+# bias it: it chose by what was believed, which is the offset.
+#
+# [GELMAN08] Gelman, Jakulin, Pittau and Su, "A weakly informative default prior distribution for logistic and other
+# regression models", 2008.
+# Axes: i unit, j annotator, k class, n label.
+
+SPREAD = 0.5
+"""Standard deviation of the effect of a class or an annotator, in log odds."""
+MIN_EFFECT_ANSWERS = 0.01
+"""In the fit nothing is taken to be surer than this, so that one surprise does not decide."""
+TINY = 1e-9
+"""What keeps log odds finite."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AnswerEffects:
+    """What is added to the log odds that an answer is right.
+
+    Attributes:
+        of_class: effect[k], for an answer k.
+        of_annotator: effect[j], for an answer with annotator j's label, the only one; minus it, against theirs.
+    """
+
+    of_class: Floats
+    of_annotator: Floats
+
+    def add_to(self, right: Floats, labels: CrowdLabels, answer: Ints) -> Floats:
+        """right[i], how probable it is that the answer is right, with the effects."""
+        votes = sum_by(labels.unit, labels.n_units, self.of_annotator[labels.annotator] * support(labels, answer))
+        return np.asarray(1.0 / (1.0 + np.exp(-log_odds(right) - self.of_class[answer] - votes)))
+
+
+def answer_effects(labels: CrowdLabels, right: Floats, answer: Ints, decided: Ints) -> AnswerEffects:
+    """The most probable effects of classes and annotators, given the decisions so far.
+
+    Args:
+        labels: The labels.
+        right: right[i], how probable it was before the first decision that the answer is right.
+        answer: answer[i], the answers before the first decision.
+        decided: decided[i], the class that was decided; UNKNOWN for the others.
+    """
+    known = (decided != UNKNOWN) & (answer >= 0)
+    offset = log_odds(right[known], MIN_EFFECT_ANSWERS)
+    effect = fit_effects(_design(labels, answer, known), offset, (decided == answer)[known])
+    return AnswerEffects(of_class=effect[: labels.n_classes], of_annotator=effect[labels.n_classes :])
+
+
+def support(labels: CrowdLabels, answer: Ints) -> Floats:
+    """support[n]: 1 for a label that agrees with the answer of its unit, else -1, over the root of their number."""
+    agrees = labels.label == answer[labels.unit]
+    if labels.negated is not None:
+        agrees ^= labels.negated
+    scale = 1.0 / np.sqrt(np.maximum(labels.labels_per_unit(), 1))
+    return np.asarray(np.where(agrees, 1.0, -1.0) * scale[labels.unit])
+
+
+def _design(labels: CrowdLabels, answer: Ints, known: Bools) -> csr_matrix:
+    """x[i, effect] of the known units: the class of the answer, then the annotators' support of it."""
+    from scipy.sparse import csr_matrix, hstack
+
+    units = np.flatnonzero(known)
+    place = np.cumsum(known) - 1
+    of_class = csr_matrix(
+        (np.ones(len(units)), (np.arange(len(units)), answer[units])), shape=(len(units), labels.n_classes)
+    )
+    rows = np.flatnonzero(known[labels.unit])
+    of_annotator = csr_matrix(
+        (support(labels, answer)[rows], (place[labels.unit[rows]], labels.annotator[rows])),
+        shape=(len(units), len(labels.annotators)),
+    )
+    return csr_matrix(hstack([of_class, of_annotator], format="csr"))
+
+
+def fit_effects(x: csr_matrix, offset: Floats, is_right: Bools) -> Floats:
+    """The effects of largest posterior probability; zeros without decisions."""
+    if not x.shape[0]:
+        return np.zeros(x.shape[1])
+    from scipy.optimize import minimize
+
+    found = minimize(log_loss(x, offset, is_right), np.zeros(x.shape[1]), jac=True, method="L-BFGS-B")
+    return np.asarray(found.x)
+
+
+def log_loss(x: csr_matrix, offset: Floats, is_right: Bools) -> Callable[[Floats], tuple[float, Floats]]:
+    """Minus the log posterior of effects, but for a constant, and its gradient."""
+    sign = np.where(is_right, 1.0, -1.0)
+
+    def loss(effect: Floats) -> tuple[float, Floats]:
+        margin = sign * (offset + x @ effect)
+        value = np.logaddexp(0.0, -margin).sum() + 0.5 * (effect @ effect) / SPREAD**2
+        slope = effect / SPREAD**2 - x.T @ (sign / (1.0 + np.exp(margin)))
+        return float(value), slope
+
+    return loss
+
+
+def log_odds(right: Floats, least: float = TINY) -> Floats:
+    """The log odds of probabilities that are kept so far from 0 and 1."""
+    p = np.clip(right, least, 1.0 - least)
+    return np.asarray(np.log(p) - np.log1p(-p))
+
+
+# Decisions: what a reviewer has said of items, and which of these items were drawn at random.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decisions:
+    """Items that a reviewer has decided.
+
+    Attributes:
+        truth: item -> true class, or the tags of a sequence (None for a token that was left open).
+        at_random: The items among them that were drawn at random: only these may calibrate, or estimate accuracy.
+    """
+
+    truth: Mapping[Any, Any] = field(default_factory=dict)
+    at_random: frozenset[Any] = frozenset()
+
+    @property
+    def random_truth(self) -> dict[Any, Any]:
+        """Item -> true class of the items that were drawn at random."""
+        return {item: truth for item, truth in self.truth.items() if item in self.at_random}
+
+    def classes(self, labels: CrowdLabels) -> Ints:
+        """decided[i], the class that unit i was decided to be of; UNKNOWN for the others."""
+        fixed = anchor_classes(labels, self.truth)
+        return fixed if len(fixed) else np.full(labels.n_units, UNKNOWN, dtype=np.int32)
+
+    def items(self, labels: CrowdLabels) -> Bools:
+        """decided[s], whether item s was decided."""
+        decided = np.zeros(len(labels.items), dtype=bool)
+        if self.truth:
+            decided[find_codes(self.truth, labels.items, "item")] = True
+        return decided
+
+
+NO_DECISIONS = Decisions()
+"""Nothing was decided yet."""
+
+
+# A warm re-fit: decisions enter as known truths, and the fit goes on from the last state.
+#
+# Decisions that the queue chose are hard ones, so they fix their answers and teach the model of the annotators, but
+# the
+# scale of the confidence is fitted by those alone that were drawn at random.
+
+POOLED = "ensemble"
+"""The method whose beliefs are a mean over members: no single posterior can be recovered from them."""
+
+
+def refit(
+    method: TruthMethod,
+    labels: CrowdLabels,
+    last: Estimate | None,
+    decisions: Decisions,
+    *,
+    corpus: Corpus | None = None,
+    dependence: Dependence | None = PUBLIC_CROWDS,
+    recalibrate: bool = True,
+    threads: int = 1,
+) -> Estimate:
+    """Fit a method with the decisions as known truths, from the last estimate on.
+
+    Args:
+        method: The truth method.
+        labels: The labels.
+        last: The estimate before; None starts anew.
+        decisions: All decisions so far.
+        corpus: The items, for methods that read them.
+        dependence: How far labels of one item depend on each other; None keeps the method's own posterior.
+        recalibrate: Whether decisions drawn at random, from 30 on, fit the scale anew, which takes five more fits;
+            without it the scale stays as it was in `last`.
+        threads: Number of threads.
+    """
+    start = None if last is None else replace(last, beliefs=own_posterior(labels, last))
+    fitting = Fitting(start=start, anchors=dict(decisions.truth), threads=threads)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the first fit has warned already
+        found = method.infer(labels, corpus, fitting=fitting)
+    if dependence is None:
+        return found
+    estimate = state_confidence(labels, found, dependence=dependence, anchors=decisions.truth)
+    sampled = decisions.random_truth
+    if recalibrate and len(sampled) >= ENOUGH_ANCHORS:
+        # Every decision is predicted by a fit without it; only those drawn at random count for the scale
+        predicted = predict_anchors(method, labels, corpus, fitting=replace(fitting, start=None), dependence=dependence)
+        known = anchor_classes(labels, sampled)
+        sharpness = fit_sharpness(predicted, known, spread=dependence.sharpness_spread)
+        return sharpen(estimate, labels, decisions.truth, sharpness, checked=len(sampled))
+    if last is None or last.calibration is None or last.calibration.anchors == 0:
+        return estimate
+    kept = last.calibration
+    return sharpen(estimate, labels, decisions.truth, kept.sharpness, checked=kept.anchors)
+
+
+def own_posterior(labels: CrowdLabels, estimate: Estimate) -> Beliefs:
+    """q[i, k] of the method itself, recovered from what was stated; as stated where a mean was."""
+    calibration = estimate.calibration
+    if calibration is None or estimate.method == POOLED or gives_shares(estimate.method):
+        return estimate.beliefs
+    votes = labels.votes()
+    doubt = calibration.doubt / max(labels.n_classes, 1)
+    stated = temper(estimate.beliefs, 1.0 / calibration.sharpness)
+    without = np.maximum(stated - doubt, 0.0)
+    without /= without.sum(axis=1, keepdims=True)
+    return temper(without, 1.0 / label_sharpness(votes, calibration.correlation))
+
+
+OTHERS_WEIGHT = 0.3
+"""Prior weight of every other member, beside 1 for the ensemble."""
+
+LEAST = 0.01
+"""No member is taken to be surer than this of an answer being right or wrong, so that none is ruled out by one item."""
+
+FEW_STEPS = Convergence(max_iterations=8)
+"""Fits that go on from the present beliefs stop after so many iterations."""
+OPINION = Convergence(max_iterations=100, tolerance=1e-5)
+"""When GLAD's fit stops: an opinion need not be exact."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Committee:
+    """What several methods stated of the same units before the first decision.
+
+    Attributes:
+        labels: The labels.
+        answer: answer[i], the answers before the first decision.
+        own: q[i, k], what the method that gave these answers stated of them.
+        beliefs: Member -> q[i, k]; the first is the ensemble, or the only one.
+    """
+
+    labels: CrowdLabels
+    answer: Ints
+    own: Beliefs
+    beliefs: Mapping[str, Beliefs]
+
+    def weights(self, decided: Ints) -> Floats:
+        """weight[e]: the prior, times the probability that the member gave to the answers being right or wrong.
+
+        Args:
+            decided: decided[i], the class that unit i was decided to be of, UNKNOWN for the others.
+        """
+        units = np.flatnonzero((decided != UNKNOWN) & (self.answer >= 0))
+        answer = self.answer[units]
+        is_right = decided[units] == answer
+        prior = np.array([1.0, *[OTHERS_WEIGHT] * (len(self.beliefs) - 1)])
+        right = [np.clip(q[units, answer], LEAST, 1.0 - LEAST) for q in self.beliefs.values()]
+        log_score = [float(np.log(np.where(is_right, p, 1.0 - p)).sum()) for p in right]
+        return normalise(safe_log(prior) + np.array(log_score))[0]
+
+    def pool(self, present: Estimate, decisions: Decisions) -> Beliefs:
+        """q[i, k], the weighted mean of what the members state now.
+
+        Args:
+            present: The present estimate, with stated beliefs.
+            decisions: What was decided so far.
+        """
+        now = dict(self.beliefs) | (
+            {present.method: present.beliefs} if len(self.beliefs) == 1 else opinions(self.labels, present, decisions)
+        )
+        return self._mix(now, decisions)
+
+    def pool_first(self, decisions: Decisions) -> Beliefs:
+        """q[i, k], the mean of what the members stated before the first decision, weighted as they are now."""
+        return self._mix(self.beliefs, decisions)
+
+    def _mix(self, beliefs: Mapping[str, Beliefs], decisions: Decisions) -> Beliefs:
+        weights = self.weights(decisions.classes(self.labels))
+        return np.asarray(sum(weight * beliefs[name] for name, weight in zip(self.beliefs, weights, strict=True)))
+
+
+def make_committee(labels: CrowdLabels, before: Estimate) -> Committee:
+    """Ask the members, once for a table of labels.
+
+    Tags of sentences, partial labels, and runs (which know the items) have a committee of one: the estimate itself.
+
+    Args:
+        labels: The labels.
+        before: The estimate before the first decision.
+    """
+    own = state_confidence(labels, before)
+    alone = labels.is_sequential or labels.negated is not None or own.method not in TRUTH_METHODS
+    if alone or not labels.n_labels:
+        return Committee(labels=labels, answer=own.answer, own=own.beliefs, beliefs={own.method: own.beliefs})
+    found = opinions(labels, own, Decisions())
+    found["glad"] = state_confidence(labels, _infer(GLAD(convergence=OPINION), labels, Fitting())).beliefs
+    return Committee(labels=labels, answer=own.answer, own=own.beliefs, beliefs=found)
+
+
+def opinions(labels: CrowdLabels, present: Estimate, decisions: Decisions) -> dict[str, Beliefs]:
+    """What the ensemble, MACE and the vote state, from the present estimate on: a few iterations each."""
+    votes = labels.votes()
+    calibration = PUBLIC_CROWDS.calibration(votes)
+    sharpness = label_sharpness(votes, calibration.correlation)
+    fitting = Fitting(start=replace(present, beliefs=own_posterior(labels, present)), anchors=dict(decisions.truth))
+    mace = _infer(MACE(convergence=FEW_STEPS), labels, fitting).beliefs
+    vote = posterior_of_votes(vote_shares(votes), votes)
+    return {
+        POOLED: _pooled(labels, present, fitting, mace=mace, vote=vote),
+        "mace": temper(mace, sharpness, calibration.doubt),
+        "majority": temper(vote, sharpness, calibration.doubt),
+    }
+
+
+def _pooled(labels: CrowdLabels, present: Estimate, fitting: Fitting, *, mace: Beliefs, vote: Beliefs) -> Beliefs:
+    """What the ensemble states: the present estimate if it is the ensemble's, else pooled from its members."""
+    if present.method == POOLED:
+        return present.beliefs
+    weight = Ensemble().confusion_weight(labels)
+    members = [Member(1.0 - BESIDE_CONFUSION * weight, mace), Member(1.0 - weight, vote)]
+    if weight > 0:
+        members.append(Member(weight, _confusion_posterior(labels, present, fitting)))
+    votes = labels.votes()
+    return pool(members, votes, PUBLIC_CROWDS.calibration(votes))
+
+
+def _confusion_posterior(labels: CrowdLabels, present: Estimate, fitting: Fitting) -> Beliefs:
+    """The posterior of Dawid-Skene: the present one if it is that, else some iterations from it on."""
+    if present.method == DawidSkene.name and fitting.start is not None:
+        return fitting.start.beliefs
+    return _infer(DawidSkene(convergence=FEW_STEPS), labels, fitting).beliefs
+
+
+def _infer(method: TruthMethod, labels: CrowdLabels, fitting: Fitting) -> Estimate:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # few iterations are meant
+        return method.infer(labels, fitting=fitting)

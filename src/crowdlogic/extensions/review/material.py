@@ -1,0 +1,299 @@
+"""What is reviewed: the labels, the items and what is believed of them, and how that is fitted again.
+
+Labels are aggregated first; a saved estimate and a run bring their beliefs along. Decisions of reviewers come in as
+known truths: truth methods fit again from their last beliefs (`planning.warm_refit`), runs take their M- and E-steps
+again (`learning.refit`).
+
+Axes: i unit, k class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from crowdlogic.classifiers.protocol import AbsentClassifier
+from crowdlogic.data.blocks import anchor_classes
+from crowdlogic.data.corpus import UNKNOWN, Corpus, align
+from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.files import InputFile
+from crowdlogic.data.formats.protocol import Crowd, detect_format
+from crowdlogic.data.formats.tables import TableFormat
+from crowdlogic.data.labels import CrowdLabels, require_whole_labels
+from crowdlogic.errors import CorpusError, MissingDataError, OptionError
+from crowdlogic.extensions.review.committee import Committee, Decisions, make_committee
+from crowdlogic.extensions.review.committee import refit as refit_method
+from crowdlogic.extensions.review.evidence import ReviewRules, read_review_rules, rules_of_run
+from crowdlogic.learning.learned import Learned
+from crowdlogic.learning.refit import known_truths, refit
+from crowdlogic.learning.saved_run import load_run
+from crowdlogic.numerics.arrays import Ints
+from crowdlogic.registry import TRUTH_METHODS
+from crowdlogic.report.inputs import inputs_from_estimate
+from crowdlogic.store.estimates import NAMES, load_estimate
+from crowdlogic.store.files import is_run
+from crowdlogic.truth.dependence import keep_known, state_confidence
+from crowdlogic.truth.methods import TruthMethod, uses_anchors
+from crowdlogic.workflows.aggregate import collect_convergence_warnings, configured_method, suggest_method
+from crowdlogic.workflows.inputs import InputOptions
+from crowdlogic.workflows.report import is_labels
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReviewOptions:
+    """The options of a review.
+
+    Attributes:
+        source: A file of labels, or the folder of an estimate or of a run.
+        labels: For an estimate: the file of the labels it was made from.
+        items: The file of the items; a run has them.
+        rules: For labels or an estimate: a file of rules, to show what they say.
+        tables: Facts for predicates, as Name=file.
+        method: For labels: the truth method; None for the one that suits them.
+        seed: Random seed.
+        input: How the labels are read.
+    """
+
+    source: str
+    labels: str | None = None
+    items: str | None = None
+    rules: str | None = None
+    tables: tuple[str, ...] = ()
+    method: str | None = None
+    seed: int = 0
+    input: InputOptions = field(default_factory=InputOptions)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReviewFit:
+    """What is believed at one moment of a review.
+
+    Attributes:
+        estimate: The beliefs, as stated.
+        learned: For a run: what they rest on; None without a classifier.
+    """
+
+    estimate: Estimate
+    learned: Learned | None = None
+
+
+class ReviewFitter(Protocol):
+    """Fits again what is reviewed."""
+
+    def refit(self, last: ReviewFit, decisions: Decisions, *, recalibrate: bool = False, epochs: int = 0) -> ReviewFit:
+        """The beliefs with the decisions as truths, from the last ones.
+
+        Args:
+            last: What was believed before.
+            decisions: All decisions so far.
+            recalibrate: Whether those drawn at random fit the scale of the confidence.
+            epochs: For so many epochs the classifier of a run learns, too.
+        """
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReviewMaterial:
+    """What is reviewed.
+
+    Attributes:
+        title: What it is called, without its folder.
+        labels: The labels.
+        corpus: The items; None where nothing but their names is known.
+        fit: What is believed at first.
+        fitter: How that is fitted again.
+        rules: What rules say; None without any.
+        tool: The name of the format of the annotation tool that the labels are from; None for plain tables.
+        notices: What a person should know.
+    """
+
+    title: str
+    labels: CrowdLabels
+    corpus: Corpus | None
+    fit: ReviewFit
+    fitter: ReviewFitter
+    rules: ReviewRules | None = None
+    tool: str | None = None
+    notices: tuple[str, ...] = ()
+
+    @cached_property
+    def committee(self) -> Committee:
+        """Other methods on the same labels, which say where answers may be wrong."""
+        return make_committee(self.labels, self.fit.estimate)
+
+    @property
+    def has_classifier(self) -> bool:
+        """Whether a classifier can learn from the decisions."""
+        return self.fit.learned is not None
+
+
+@dataclass(frozen=True, eq=False)
+class TruthFitter:
+    """A truth method over some labels."""
+
+    method: TruthMethod
+    labels: CrowdLabels
+    corpus: Corpus | None = None
+
+    def infer(self) -> Estimate:
+        """The first fit, by labels alone."""
+        return state_confidence(self.labels, self.method.infer(self.labels, self.corpus))
+
+    def refit(
+        self,
+        last: ReviewFit,
+        decisions: Decisions,
+        *,
+        recalibrate: bool = False,
+        epochs: int = 0,  # noqa: ARG002 (there is no classifier)
+    ) -> ReviewFit:
+        """Fit from the last beliefs, with the decisions as truths; a method that knows no truths stays as it is."""
+        estimate = last.estimate
+        if uses_anchors(self.method.name):
+            estimate = refit_method(
+                self.method, self.labels, estimate, decisions, corpus=self.corpus, recalibrate=recalibrate
+            )
+        return ReviewFit(estimate=with_truths(estimate, self.labels, decisions.truth))
+
+
+@dataclass(frozen=True, eq=False)
+class RunFitter:
+    """A run, with the truths that it was trained with."""
+
+    trained_with: Ints
+
+    def refit(
+        self,
+        last: ReviewFit,
+        decisions: Decisions,
+        *,
+        recalibrate: bool = False,  # noqa: ARG002 (its scale stays the training's)
+        epochs: int = 0,
+    ) -> ReviewFit:
+        """M- and E-steps from the last beliefs, with the decisions as truths."""
+        if last.learned is None:
+            raise OptionError("There is no run to go on from.")
+        known = decisions.classes(last.learned.task.labels)
+        learned = refit(last.learned, np.where(known == UNKNOWN, self.trained_with, known), epochs=epochs)
+        return ReviewFit(estimate=learned.estimate, learned=learned)
+
+
+def with_truths(estimate: Estimate, labels: CrowdLabels, anchors: Mapping[Any, Any]) -> Estimate:
+    """The estimate, certain where the truth is known, whatever its method made of it."""
+    if not anchors:
+        return estimate
+    known = anchor_classes(labels, anchors)
+    beliefs = keep_known(estimate.beliefs.copy(), labels, anchors)
+    return replace(estimate, beliefs=beliefs, answer=np.where(known == UNKNOWN, estimate.answer, known))
+
+
+def load_material(options: ReviewOptions) -> ReviewMaterial:
+    """Read what is reviewed, and aggregate labels."""
+    if is_labels(options.source):
+        return _from_labels(options)
+    home = Path(options.source)
+    if is_run(home):
+        return _from_run(home, options)
+    if (home / NAMES).is_file():
+        return _from_estimate(home, options)
+    raise MissingDataError(
+        f"{home}: holds neither a run nor an estimate. Name a file of labels, or a folder that `train` or "
+        f"`aggregate --save` wrote."
+    )
+
+
+def _from_labels(options: ReviewOptions) -> ReviewMaterial:
+    by_file = options.input.by_file(options.source, options.items)
+    crowd = by_file[options.source].read_crowd(options.source)
+    if options.items is not None:
+        crowd = Crowd(*align(crowd.labels, by_file[options.items].read_corpus(options.items)))
+    require_whole_labels(crowd.labels, "A review")
+    name, reason = options.method, ""
+    if name is None:
+        name, reason = suggest_method(crowd.labels, anchored=True)
+    fitter = TruthFitter(configured_method(name, seed=options.seed), crowd.labels, crowd.corpus)
+    with collect_convergence_warnings() as warned:
+        fit = ReviewFit(estimate=fitter.infer())
+    why = f", chosen because {reason}" if reason else ""
+    title = Path(options.source).name
+    return _material(
+        options,
+        crowd,
+        fit=fit,
+        fitter=fitter,
+        tool=tool_format(options.source, options.input.format),
+        notices=(*crowd.labels.intake.messages(), f"{title}: aggregated by {name}{why}.", *warned),
+    )
+
+
+def _from_estimate(home: Path, options: ReviewOptions) -> ReviewMaterial:
+    if options.labels is None:
+        raise OptionError(f"{home}: an estimate has no votes in it. Give the labels it was made from: --labels FILE.")
+    by_file = options.input.by_file(options.labels, options.items)
+    crowd = by_file[options.labels].read_crowd(options.labels)
+    corpus = crowd.corpus if options.items is None else by_file[options.items].read_corpus(options.items)
+    inputs = inputs_from_estimate(load_estimate(home), crowd.labels, corpus)
+    name = inputs.estimate.method
+    if name not in TRUTH_METHODS or not uses_anchors(name):
+        name = suggest_method(inputs.labels, anchored=True)[0]
+    fitter = TruthFitter(configured_method(name, seed=options.seed), inputs.labels, inputs.corpus)
+    aligned = Crowd(inputs.labels, inputs.corpus)
+    tool = tool_format(options.labels, options.input.format)
+    return _material(options, aligned, fit=ReviewFit(estimate=inputs.estimate), fitter=fitter, tool=tool)
+
+
+def _from_run(home: Path, options: ReviewOptions) -> ReviewMaterial:
+    given = {"--labels": options.labels, "--items": options.items, "--rules": options.rules, "-m": options.method}
+    for flag, value in given.items():
+        if value is not None:
+            raise OptionError(f"{home}: a run has its labels, items, rules and method in it. Leave {flag} out.")
+    learned = load_run(home).learned
+    if isinstance(learned.classifier, AbsentClassifier):
+        raise OptionError(f"{learned.classifier.message} Or review its labels instead: crowdlogic review LABELS.")
+    require_whole_labels(learned.task.labels, "A review")
+    return ReviewMaterial(
+        title=home.resolve().name,
+        labels=learned.task.labels,
+        corpus=learned.task.corpus,
+        fit=ReviewFit(estimate=learned.estimate, learned=learned),
+        fitter=RunFitter(known_truths(learned)),
+        rules=rules_of_run(learned),
+    )
+
+
+def _material(
+    options: ReviewOptions,
+    crowd: Crowd,
+    *,
+    fit: ReviewFit,
+    fitter: ReviewFitter,
+    tool: str | None,
+    notices: tuple[str, ...] = (),
+) -> ReviewMaterial:
+    rules: ReviewRules | None = None
+    left_out: tuple[str, ...] = ()
+    if options.rules is not None:
+        if crowd.corpus is None:
+            raise CorpusError(f"{options.rules}: rules speak of texts, and there are none. Give them: --items FILE.")
+        rules, left_out = read_review_rules(options.rules, options.tables, crowd.corpus, crowd.labels.classes)
+    return ReviewMaterial(
+        title=Path(options.source).name,
+        labels=crowd.labels,
+        corpus=crowd.corpus,
+        fit=fit,
+        fitter=fitter,
+        rules=rules,
+        tool=tool,
+        notices=(*notices, *left_out),
+    )
+
+
+def tool_format(path: str, read_as: str | None) -> str | None:
+    """The format of the annotation tool that a file is from, if answers can go back to it as one file."""
+    found = detect_format(InputFile(path), read_as)
+    fits = found.overrides("encode_estimate") and not found.writes_folder and not isinstance(found, TableFormat)
+    return found.name if fits else None

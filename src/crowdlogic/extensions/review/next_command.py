@@ -1,0 +1,74 @@
+"""`crowdlogic next`: which items are worth one more label, and by whom."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from crowdlogic.cli.console import say, show_result, summary
+from crowdlogic.cli.options import JsonOption, OutFile, SeedOption, SpreadsheetOption, ToOption, reads_labels
+from crowdlogic.extensions.review.next import NextOptions, plan_next
+from crowdlogic.extensions.review.next_labels import LOAD, MOST_PLANNED
+from crowdlogic.workflows.inputs import InputOptions, parse_names
+
+LabelsOrRun = Annotated[
+    str, typer.Argument(metavar="SOURCE", help="A file of labels, or a run that `crowdlogic train` wrote.")
+]
+AvailableOption = Annotated[
+    str | None,
+    typer.Option(
+        "--annotators",
+        metavar="NAMES",
+        help="Who is available, separated by commas; else all but spammers, adversaries and those with one answer.",
+    ),
+]
+
+CountOption = Annotated[
+    int | None,
+    typer.Option("--count", "-n", min=1, help=f"How many labels; else all that are worth it, up to {MOST_PLANNED}."),
+]
+
+
+@reads_labels
+def command(
+    labels: LabelsOrRun,
+    *,
+    out: OutFile,
+    count: CountOption = None,
+    annotators: AvailableOption = None,
+    load: Annotated[
+        float, typer.Option("--load", help="Largest share for one annotator, in terms of their share so far; above 0.")
+    ] = LOAD,
+    items: Annotated[str | None, typer.Option("--items", metavar="FILE", help="The items, with their texts.")] = None,
+    method: Annotated[str | None, typer.Option("--method", "-m", help="The truth method; else what suits.")] = None,
+    dependence: Annotated[
+        str, typer.Option("--dependence", help="How far labels of one item depend on each other: public or none.")
+    ] = "public",
+    seed: SeedOption = 0,
+    to: ToOption = None,
+    spreadsheet_safe: SpreadsheetOption = False,
+    input: InputOptions,
+    json: JsonOption = False,
+) -> None:
+    """Say which items are worth one more label, by whom, what that should bring, and when to stop."""
+    planned = plan_next(
+        NextOptions(
+            labels=labels,
+            out=out,
+            count=count,
+            annotators=parse_names(annotators),
+            load=load,
+            items=items,
+            method=method,
+            dependence=dependence,
+            seed=seed,
+            format=to,
+            spreadsheet_safe=spreadsheet_safe,
+            input=input,
+        )
+    )
+    if json:
+        with summary():
+            show_result(planned, as_json=True)
+    say(*planned.notices, *planned.messages)

@@ -1,0 +1,735 @@
+"""A review that goes on: its queue, its decisions, its re-fits. Several reviewers, hence threads, may share one.
+
+What is decided is in the log, on the disk, before `record` returns. Decisions override what is believed, and no re-fit
+opens them again. A decision says which revision of the item it was made against; where somebody else has decided
+otherwise meanwhile, both are kept, and the item is in conflict until that is settled.
+
+Axes: i unit, s item.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from threading import Condition, RLock, Thread
+
+import numpy as np
+import polars as pl
+
+from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.files import STANDARD_STREAM, written_together
+from crowdlogic.data.formats.protocol import find_format
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.reading import write_estimate, write_table
+from crowdlogic.data.wording import pluralise
+from crowdlogic.errors import DataError, OptionError
+from crowdlogic.extensions.review.committee import NO_DECISIONS, Decisions
+from crowdlogic.extensions.review.decision_log import Cause, Choice, Decision, DecisionKind, DecisionLog
+from crowdlogic.extensions.review.evidence import AnswerForm, ItemEvidence, RuleWord, hide_names, item_units, rule_words
+from crowdlogic.extensions.review.material import ReviewMaterial
+from crowdlogic.extensions.review.queue_order import random_sample, sample_order
+from crowdlogic.extensions.review.snapshot import (
+    AnnotatorStanding,
+    CheckedAccuracy,
+    CheckedItem,
+    ItemProgress,
+    ItemSearch,
+    ItemState,
+    ItemView,
+    QueueFilter,
+    RefitChanges,
+    ReviewMoment,
+    ReviewProgress,
+    ServedItem,
+    ServingOptions,
+    checked_accuracy,
+    compare_moments,
+    make_moment,
+)
+from crowdlogic.numerics.arrays import Bools, Ints
+from crowdlogic.report.inputs import inputs_from_estimate
+from crowdlogic.report.report import make_report
+from crowdlogic.store.checkpoints import lock
+from crowdlogic.workflows.report import timestamp, write_page
+
+# What reviewers ask of a review, and what they are told: decisions, counts, refusals.
+
+
+class UnknownItemError(DataError):
+    """There is no such item or file, or nothing to undo."""
+
+
+class OutdatedError(DataError):
+    """Somebody decided meanwhile, so what the reviewer saw no longer holds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewDecision:
+    """What a reviewer does with an item.
+
+    Attributes:
+        request: The client's own name for it: what is sent twice is recorded once.
+        item: The item's number.
+        reviewer: Who.
+        kind: decide, cannot-say or skip.
+        answer: The answer: a class, or one tag for each token; None unless something is decided.
+        revision: The item's revision that the reviewer saw.
+        chosen: How the item came up.
+        settles: Whether it ends a conflict.
+        seconds: How long it took.
+        cause: Why the answer was wrong, or hard to give.
+        note: The reviewer's own words.
+    """
+
+    request: str
+    item: int
+    reviewer: str
+    kind: DecisionKind = DecisionKind.decide
+    answer: str | list[str] | None = None
+    revision: int = 0
+    chosen: Choice = Choice.queue
+    settles: bool = False
+    seconds: float | None = None
+    cause: Cause | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReviewCounts:
+    """How far a review is.
+
+    Attributes:
+        items: How many items there are.
+        decided: How many have an answer that stands.
+        cannot_say: Of how many somebody said that nobody can say.
+        conflicts: In how many reviewers differ.
+        expected_mistakes: Expected mistakes among the answers that nobody decided.
+        waiting: How many decisions came in since the last re-fit.
+        fits: How many re-fits there were.
+        accuracy: How many answers are right, by those checked at random.
+    """
+
+    items: int
+    decided: int
+    cannot_say: int
+    conflicts: int
+    expected_mistakes: float
+    waiting: int
+    fits: int
+    accuracy: CheckedAccuracy
+
+
+AHEAD = 256
+"""How many open items of the random sample may lie before one that was served as a random one: reviewers hold items,
+and skip some."""
+RECALIBRATE_AFTER = 10
+"""So many more random items have the scale of the confidence fitted anew."""
+DEFAULT_SERVING = ServingOptions()
+"""Every tenth item is a random one."""
+HELD_SECONDS = 300.0
+"""How long an item that one reviewer was given is kept from the others' queues."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """Who was given an item, when, and which answer they were shown."""
+
+    reviewer: str
+    since: float
+    shown: str | list[str] | None
+
+
+class ReviewSession:
+    """One review."""
+
+    def __init__(
+        self,
+        material: ReviewMaterial,
+        log: DecisionLog,
+        *,
+        serving: ServingOptions = DEFAULT_SERVING,
+    ) -> None:
+        self.material, self.log, self.form = material, log, AnswerForm(material.labels)
+        self.progress, self.changes = ReviewProgress(), tuple[RefitChanges, ...]()
+        self._lock, self._held = RLock(), dict[int, _Held]()
+        self._serving = serving
+        self._handled: Bools = np.zeros(len(material.labels.items), dtype=bool)
+        self._item_names = [str(name) for name in material.labels.items.to_list()]
+        self._names = {name: s for s, name in enumerate(self._item_names)}
+        self._states: dict[ItemState, set[int]] = {state: set() for state in ItemState}
+        self._skipped: dict[str, set[int]] = defaultdict(set)
+        self._sample = sample_order(len(self._handled), serving.seed)
+        self._sample_place = np.argsort(self._sample)
+        self._calibrated_with = 0
+        self._search = ItemSearch(material, self.form)
+        self._first: Ints = material.fit.estimate.answer
+        self._waiting = 0
+        self.moment = make_moment(material, material.fit, NO_DECISIONS, number=0, options=serving)
+        for line in log.read():
+            self._take_in(line)
+
+    def serve(
+        self, reviewer: str, *, most: int, wanted: QueueFilter | None = None, holding: Collection[int] = ()
+    ) -> list[ItemView]:
+        """The next items for a reviewer.
+
+        Args:
+            reviewer: Who.
+            most: At most so many.
+            wanted: Which items; None for the queue.
+            holding: The items that the reviewer holds already.
+        """
+        moment, asked = self.moment, set(holding)
+        with self._lock:
+            served = self._choose(reviewer, most, moment, wanted=wanted or QueueFilter(), holding=self._valid(asked))
+            views = [moment.viewer.view(one.item, self._of(one.item), one.chosen) for one in served]
+            for view in views:
+                self._held[view.item] = _Held(reviewer, time.monotonic(), view.answer)
+        return views
+
+    def _choose(
+        self, reviewer: str, most: int, moment: ReviewMoment, *, wanted: QueueFilter, holding: Collection[int]
+    ) -> list[ServedItem]:
+        if wanted.is_empty:
+            free = self._free_for(reviewer, holding)
+            return moment.order.serve(most, free, answered=int(self._handled.sum()) + len(holding))
+        fits = self._search.find(wanted, moment)
+        if wanted.state is ItemState.open:
+            return moment.order.serve_filtered(most, fits & self._free_for(reviewer, holding))
+        fits[list(holding)] = False
+        return moment.order.serve_filtered(most, fits & self._in_state(wanted.state))
+
+    def _free_for(self, reviewer: str, holding: Collection[int]) -> Bools:
+        """free[s], whether an item may be served: open, not skipped by this reviewer, and not in another's hands."""
+        free, now = ~self._handled, time.monotonic()
+        free[list(holding)] = False
+        free[list(self._skipped[reviewer])] = False
+        others = [s for s, one in self._held.items() if one.reviewer != reviewer and now - one.since < HELD_SECONDS]
+        free[others] = False
+        return free
+
+    def _in_state(self, state: ItemState) -> Bools:
+        if state is ItemState.open:
+            return ~self._handled
+        found = np.full(len(self._handled), state is ItemState.all)
+        found[list(self._states[state])] = True
+        return found
+
+    def count_fitting(self, wanted: QueueFilter) -> int:
+        """How many items fit a filter."""
+        fits = self._search.find(wanted, self.moment)
+        with self._lock:
+            return int((fits & self._in_state(wanted.state)).sum())
+
+    def view(self, item: int, chosen: Choice = Choice.filter) -> ItemView:
+        """One item as it is now."""
+        self._require(item)
+        with self._lock:
+            return self.moment.viewer.view(item, self._of(item), chosen)
+
+    def find(self, name: str) -> int:
+        """The number of an item."""
+        if name not in self._names:
+            raise UnknownItemError("There is no item of that name.")
+        return self._names[name]
+
+    def evidence(self, item: int) -> ItemEvidence:
+        """Why an item has its answer, and what the rules say of it."""
+        self._require(item)
+        moment = self.moment
+        units = moment.evidence(self.material.labels, item)
+        if self.names_hidden:
+            numbers = {one.name: moment.viewer.annotator_name(j) for j, one in enumerate(moment.standings)}
+            units = [hide_names(unit, numbers) for unit in units]
+        return ItemEvidence(units=units, rules=self._rule_words(item, moment))
+
+    def _rule_words(self, item: int, moment: ReviewMoment) -> list[RuleWord]:
+        rules = self.material.rules
+        if rules is None or not rules.are_local:
+            return []
+        bits = rules.say(np.array([item]), moment.fit.estimate.beliefs, moment.fit.learned)
+        return rule_words(bits, rules.texts, self.form.class_names, is_sentence=self.form.labels.is_sequential)
+
+    @property
+    def names_hidden(self) -> bool:
+        """Whether annotators are shown by number."""
+        return self._serving.hide_names
+
+    def standings(self) -> list[AnnotatorStanding]:
+        """How every annotator stands."""
+        moment = self.moment
+        if not self.names_hidden:
+            return list(moment.standings)
+        return [replace(one, name=moment.viewer.annotator_name(j), reason="") for j, one in enumerate(moment.standings)]
+
+    def record(self, new: NewDecision) -> Decision:
+        """Write a decision into the log; when this returns, it is on the disk."""
+        self._require(new.item)
+        if new.kind is DecisionKind.undo:
+            raise DataError("What is undone is the last decision: there is a request of its own for that.")
+        after = new.answer if new.kind is DecisionKind.decide else None
+        if new.kind is DecisionKind.decide:
+            self.form.encode(new.item, after)
+        with self._lock:
+            if new.settles and new.revision != self._of(new.item).revision:
+                raise OutdatedError(
+                    "Somebody decided about this item meanwhile. Look at it again before you settle it."
+                )
+            held = self._held.get(new.item)
+            shown = held.shown if held is not None and held.reviewer == new.reviewer else self._shown(new.item)
+            line = Decision(
+                request=new.request,
+                kind=new.kind,
+                item=self._item_names[new.item],
+                reviewer=new.reviewer,
+                revision=new.revision,
+                before=shown,
+                after=after,
+                chosen=self._check_choice(new),
+                settles=new.settles,
+                seconds=new.seconds,
+                cause=new.cause,
+                note=new.note,
+            )
+            return self._append(line)
+
+    def undo(self, reviewer: str, request: str) -> Decision:
+        """Undo a reviewer's last decision, whatever it was; the line that says so."""
+        with self._lock:
+            known = self.log.find(request)
+            if known is not None:
+                return known
+            last = self.progress.last_of(reviewer)
+            if last is None:
+                raise UnknownItemError("There is nothing to undo.")
+            line = Decision(
+                request=request,
+                kind=DecisionKind.undo,
+                item=last.item,
+                reviewer=reviewer,
+                revision=self.progress.of(last.item).revision,
+                before=last.after,
+                after=self.progress.of(last.item).answer,
+                chosen=last.chosen,
+                undoes=last.number,
+            )
+            return self._append(line)
+
+    def item_name(self, item: int) -> str:
+        """The name of an item, as the log has it."""
+        return self._item_names[item]
+
+    def decided_items(self) -> list[int]:
+        """The items of which an answer stands."""
+        with self._lock:
+            return sorted(self._states[ItemState.decided])
+
+    @property
+    def waiting(self) -> int:
+        """How many decisions came in since the last re-fit."""
+        return self._waiting
+
+    def counts(self) -> ReviewCounts:
+        """How far the review is."""
+        with self._lock:
+            decided, mistakes = self._states[ItemState.decided], self.moment.mistakes
+            left = float(mistakes.sum() - mistakes[list(decided)].sum())
+            return ReviewCounts(
+                items=len(self.material.labels.items),
+                decided=len(decided),
+                cannot_say=len(self._states[ItemState.cannot_say]),
+                conflicts=len(self._states[ItemState.conflict]),
+                expected_mistakes=round(max(left, 0.0), 2),
+                waiting=self._waiting,
+                fits=self.moment.number,
+                accuracy=self.accuracy(),
+            )
+
+    def accuracy(self) -> CheckedAccuracy:
+        """How many answers are right, by those that were checked at random."""
+        with self._lock:
+            checked = [self._checked(int(s)) for s in self.random_items() if self._of(int(s)).is_certain]
+            decided = len(self._states[ItemState.decided])
+            return checked_accuracy(checked, decided=decided, items=len(self._handled))
+
+    def random_items(self) -> Ints:
+        """The items that are a random sample: the beginning of a permutation, as far as it was drawn."""
+        with self._lock:
+            drawn = np.zeros(len(self._handled), dtype=bool)
+            drawn[[s for s in self._states[ItemState.all] if any(map(_is_drawn, self._of(s).lines))]] = True
+            return random_sample(drawn, self._serving.seed)
+
+    def _checked(self, item: int) -> CheckedItem:
+        found, units = self._of(item), item_units(self.form.labels.offsets, np.array([item]))
+        line = found.decisions[0]
+        return CheckedItem(
+            first_is_right=found.answer == self.form.decode(self._first[units]),
+            shown_is_right=line.before == found.answer,
+            drawn=any(_is_drawn(one) for one in found.lines),
+        )
+
+    def decisions(self) -> Decisions:
+        """What was decided and by nobody contradicted, and which of it is a random sample."""
+        with self._lock:
+            items, labels = self.material.labels.items, self.form.labels
+            certain = [s for s in self.decided_items() if self._of(s).is_certain]
+            codes = {s: self.form.encode(s, self._of(s).answer) for s in certain}
+            names = {s: [labels.classes[k] for k in codes[s]] for s in certain}
+            drawn = set(self.random_items().tolist())
+            return Decisions(
+                truth={items[s]: names[s] if labels.is_sequential else names[s][0] for s in certain},
+                at_random=frozenset(items[s] for s in certain if s in drawn),
+            )
+
+    def refit(self, *, epochs: int = 0) -> RefitChanges:
+        """Fit again with all decisions as known truths; reviewers may go on meanwhile."""
+        began, last = time.monotonic(), self.moment
+        with self._lock:
+            decisions, waiting = self.decisions(), self._waiting
+        fit = self.material.fitter.refit(
+            last.fit, decisions, recalibrate=self._is_sample_grown(decisions), epochs=epochs
+        )
+        following = make_moment(self.material, fit, decisions, number=last.number + 1, options=self._serving)
+        changes = replace(
+            compare_moments(self.material, last, following, decisions),
+            decisions=waiting,
+            seconds=round(time.monotonic() - began, 3),
+            with_classifier=epochs > 0 and self.material.has_classifier,
+        )
+        with self._lock:
+            self.moment, self.changes = following, (*self.changes, changes)
+            self._waiting -= waiting
+        return changes
+
+    def _is_sample_grown(self, decisions: Decisions) -> bool:
+        """Whether there are enough more random items than at the last time that the scale was fitted."""
+        if len(decisions.at_random) < self._calibrated_with + RECALIBRATE_AFTER:
+            return False
+        self._calibrated_with = len(decisions.at_random)
+        return True
+
+    def _append(self, line: Decision) -> Decision:
+        """Record a line, and take it in; what was recorded before is not taken in again."""
+        known = self.log.find(line.request)
+        if known is not None:
+            return known
+        recorded = self.log.append(line)
+        self._take_in(recorded)
+        self._held.pop(self._names[recorded.item], None)
+        return recorded
+
+    def _take_in(self, line: Decision) -> None:
+        item = self._names.get(line.item)
+        if item is None:
+            raise DataError(f"The log speaks of an item {line.item!r}, which is not among these. Name another folder.")
+        before = self._of(item).answer
+        found = self.progress.add(line)
+        member = {
+            ItemState.decided: found.is_decided,
+            ItemState.conflict: found.in_conflict,
+            ItemState.cannot_say: found.is_handled and not found.is_decided,
+            ItemState.all: found.is_handled,
+        }
+        self._handled[item] = found.is_handled
+        mine = found.by(line.reviewer)
+        skips = mine is not None and mine.kind is DecisionKind.skip
+        (self._skipped[line.reviewer].add if skips else self._skipped[line.reviewer].discard)(item)
+        for state, belongs in member.items():
+            (self._states[state].add if belongs else self._states[state].discard)(item)
+        self._waiting += found.answer != before or line.kind is DecisionKind.decide
+
+    def _check_choice(self, new: NewDecision) -> Choice:
+        """How the item came up: as the client says, unless it cannot have been a random one."""
+        if new.chosen is not Choice.random:
+            return new.chosen
+        place = self._sample_place[new.item]
+        earlier = int((~self._handled[self._sample[:place]]).sum())
+        return Choice.random if earlier <= AHEAD else Choice.filter
+
+    def _shown(self, item: int) -> str | list[str] | None:
+        answer = self.moment.fit.estimate.answer[item_units(self.form.labels.offsets, np.array([item]))]
+        return None if (answer < 0).all() else self.form.decode(answer)
+
+    def _of(self, item: int) -> ItemProgress:
+        return self.progress.of(self._item_names[item])
+
+    def _valid(self, items: Collection[int]) -> list[int]:
+        return [item for item in items if 0 <= item < len(self._handled)]
+
+    def _require(self, item: int) -> None:
+        if not 0 <= item < len(self._handled):
+            raise UnknownItemError(f"There is no item {item}: they are numbered from 0 to {len(self._handled) - 1:,}.")
+
+
+def _is_drawn(line: Decision) -> bool:
+    return line.chosen is Choice.random and line.kind is not DecisionKind.skip
+
+
+# Re-fits in the background, one at a time: after so many decisions, or when somebody asks.
+
+FAILED = "The last re-fit failed; the decisions are safe."
+"""What reviewers are told; the reason goes to `report`."""
+
+
+class RefitRunner:
+    """Runs the re-fits of a session in a thread of its own. What is asked for meanwhile is done afterwards, once."""
+
+    def __init__(self, session: ReviewSession, *, every: int = 10, report: Callable[[str], None] | None = None) -> None:
+        self.session, self.every, self.problem = session, every, ""
+        self._report, self._changed = report or (lambda _: None), Condition()
+        self._asked: int | None = None
+        self._is_running = self._is_closed = False
+        self._thread = Thread(target=self._work, name="re-fit", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a re-fit is running or due."""
+        with self._changed:
+            return self._is_running or self._asked is not None
+
+    def ask(self, *, epochs: int = 0) -> None:
+        """Have a re-fit, in which a run's classifier learns for so many epochs."""
+        with self._changed:
+            self._asked = max(epochs, self._asked or 0)
+            self._changed.notify_all()
+
+    def notice(self) -> None:
+        """Have a re-fit if enough decisions came in since the last one; one that runs looks again when it ends."""
+        if self._is_due and not self.is_busy:
+            self.ask()
+
+    @property
+    def _is_due(self) -> bool:
+        return bool(self.every) and self.session.waiting >= self.every
+
+    def wait(self, seconds: float = 60.0) -> bool:
+        """Wait until nothing is running or due; whether it came to that."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._is_running and self._asked is None, seconds)
+
+    def close(self) -> None:
+        """Let a running re-fit end, and start no other."""
+        with self._changed:
+            self._is_closed, self._asked = True, None
+            self._changed.notify_all()
+        self._thread.join()
+
+    def _work(self) -> None:
+        while (epochs := self._next()) is not None:
+            try:
+                self._report(self.session.refit(epochs=epochs).sentence)
+                self.problem = ""
+            except Exception as problem:  # whatever it is, reviewers go on, and the next re-fit is tried
+                self.problem = FAILED
+                self._report(f"The re-fit failed: {problem}")
+            with self._changed:
+                self._is_running = False
+                if self._asked is None and self._is_due and not self.problem:
+                    self._asked = 0
+                self._changed.notify_all()
+
+    def _next(self) -> int | None:
+        """Wait for the next request; None when it is time to end."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_closed or self._asked is not None)
+            asked = None if self._is_closed else self._asked
+            self._asked, self._is_running = None, asked is not None
+            return asked
+
+
+# What a review leaves behind: corrected labels, anchors for the next fit, the log, a report.
+#
+# Axes: i unit, s item.
+
+ANCHORS, DECISIONS, REPORT = "anchors.csv", "decisions.csv", "report.html"
+
+OTHERS = {
+    ANCHORS: "what was decided, for aggregate --anchors and train --anchors",
+    DECISIONS: "who decided what, when, and why",
+    REPORT: "a report on the corrected labels",
+}
+"""The files beside the labels, and what they hold."""
+
+EXPORT_NAMES = (*OTHERS, "labels.csv", "labels.jsonl", "labels.conll", "labels.parquet")
+"""File names that an export writes into the folder of the review."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportedFile:
+    """A file that was written: its name in the folder of the review, and what it holds."""
+
+    name: str
+    holds: str
+
+
+def corrected_estimate(session: ReviewSession) -> Estimate:
+    """The answers with every decision in the place of what is believed; in a conflict the first one."""
+    estimate, offsets = session.moment.fit.estimate, session.form.labels.offsets
+    beliefs, answer = estimate.beliefs.copy(), estimate.answer.copy()
+    for item in session.decided_items():
+        units = item_units(offsets, np.array([item]))
+        codes = session.form.encode(item, session.progress.of(session.item_name(item)).answer)
+        answer[units], beliefs[units] = codes, np.eye(beliefs.shape[1])[codes]
+    return replace(estimate, beliefs=beliefs, answer=answer)
+
+
+def anchors_table(session: ReviewSession) -> pl.DataFrame:
+    """What was decided and by nobody contradicted: item, label or tags, and whether the item was chosen at random."""
+    decisions, labels = session.decisions(), session.form.labels
+    texts = [str(one) if not isinstance(one, list) else " ".join(map(str, one)) for one in decisions.truth.values()]
+    chosen = [str(Choice.random if item in decisions.at_random else Choice.queue) for item in decisions.truth]
+    items = labels.items.gather(np.flatnonzero(decisions.items(labels)))
+    return pl.DataFrame(
+        {
+            "item": items,
+            "tags" if labels.is_sequential else "label": pl.Series(texts, dtype=pl.String),
+            "chosen": pl.Series(chosen, dtype=pl.String),
+        }
+    )
+
+
+def log_table(session: ReviewSession) -> pl.DataFrame:
+    """The whole log, a row for each line; tags of sentences are JSON."""
+    rows = [asdict(line) for line in session.log.read()]
+    for row in rows:
+        row |= {name: _cell(row[name]) for name in ("before", "after")}
+        row |= {name: str(row[name]) for name in ("kind", "chosen")}
+        row["cause"] = None if row["cause"] is None else str(row["cause"])
+    schema = {"before": pl.String, "after": pl.String, "undoes": pl.Int64, "seconds": pl.Float64, "cause": pl.String}
+    return pl.DataFrame(rows, schema_overrides=schema, infer_schema_length=None)
+
+
+def _cell(answer: object) -> str | None:
+    return answer if answer is None or isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+
+
+def write_exports(session: ReviewSession, folder: Path) -> list[ExportedFile]:
+    """Write all files of a review into its folder; all or none."""
+    corpus, estimate = session.material.corpus, corrected_estimate(session)
+    files = [ExportedFile(name=name, holds="the corrected labels") for name, _ in _label_files(session)]
+    with written_together():
+        for name, format_name in _label_files(session):
+            write_estimate(folder / name, estimate, corpus=corpus, format=format_name)
+        write_table(folder / ANCHORS, anchors_table(session))
+        write_table(folder / DECISIONS, log_table(session))
+        _write_report(folder / REPORT, session, estimate)
+    return [*files, *(ExportedFile(name=name, holds=holds) for name, holds in OTHERS.items())]
+
+
+def write_anchors(session: ReviewSession, folder: Path) -> None:
+    """Write what was decided, for `--anchors`: when a review ends, however it ends."""
+    write_table(folder / ANCHORS, anchors_table(session))
+
+
+def _label_files(session: ReviewSession) -> Iterator[tuple[str, str | None]]:
+    """The files of labels that can be written, with their format where the name does not say."""
+    corpus, is_sentences = session.material.corpus, session.form.labels.is_sequential
+    if is_sentences and corpus is not None and corpus.tokens is not None:
+        yield "labels.conll", None
+    yield ("labels.jsonl" if is_sentences else "labels.csv"), None
+    yield "labels.parquet", None
+    tool = session.material.tool
+    if tool is not None and tool != "conll":
+        yield f"labels.{tool}{find_format('-', tool).suffixes[0]}", tool
+
+
+def _write_report(path: Path, session: ReviewSession, estimate: Estimate) -> None:
+    inputs = inputs_from_estimate(estimate, session.form.labels, session.material.corpus)
+    title = f"{session.material.title} after {pluralise(len(session.decided_items()), 'decision')}"
+    write_page(path, make_report(inputs, title=title, made_at=timestamp()))
+
+
+def export_path(folder: Path, name: str) -> Path:
+    """The file of that name among those that a review writes; any other name is refused."""
+    known = [path for path in folder.iterdir() if path.is_file() and path.name == name and _is_export(name)]
+    if not known:
+        raise UnknownItemError("There is no such file. Export first.")
+    return known[0]
+
+
+def _is_export(name: str) -> bool:
+    return name in OTHERS or name.startswith("labels.")
+
+
+# A review from its folder: what was decided there before is there again, and only one process works in it.
+
+LOG = "decisions.sqlite"
+"""The file of the decisions, in the folder of a review."""
+
+
+def default_folder(source: str) -> Path:
+    """Where a review goes if nobody says: a folder here, called after what is reviewed."""
+    if source == STANDARD_STREAM:
+        raise OptionError("A review of standard input needs a folder: -o DIR.")
+    return Path(f"{Path(source).resolve().name.split('.')[0] or 'labels'}-review")
+
+
+@contextmanager
+def open_review(
+    material: ReviewMaterial, folder: Path, serving: ServingOptions = DEFAULT_SERVING
+) -> Iterator[ReviewSession]:
+    """Open the review of a folder, with the decisions that are in it; the folder is made when it is not there.
+
+    However the review ends, `anchors.csv` in the folder then holds what was decided.
+
+    Args:
+        material: What is reviewed.
+        folder: The folder of the review.
+        serving: How items are served; a review that goes on keeps its own seed.
+    """
+    if not 0 <= serving.share <= 1:
+        raise OptionError(f"--random: {serving.share:g} is no share. Give one from 0 to 1.")
+    _claim(folder)
+    with lock(folder, "serving this review"):
+        log = DecisionLog(folder / LOG)
+        try:
+            _check_items(log, material.labels, folder)
+            kept = replace(serving, seed=_keep_seed(log, serving.seed))
+            session = ReviewSession(material, log, serving=kept)
+            if session.waiting:
+                session.refit()
+            try:
+                yield session
+            finally:
+                write_anchors(session, folder)
+        finally:
+            log.close()
+
+
+def _claim(folder: Path) -> None:
+    """Make the folder, or make sure that it is a review's."""
+    if folder.exists() and not folder.is_dir():
+        raise OptionError(f"{folder}: is a file. Name a folder for the review.")
+    if not folder.parent.is_dir():
+        raise OptionError(f"{folder}: the folder {folder.parent} does not exist. Make it first.")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / LOG).is_file():
+        raise OptionError(f"{folder}: holds other files and no review. Name a new or an empty folder.")
+    folder.mkdir(exist_ok=True)
+
+
+def _check_items(log: DecisionLog, labels: CrowdLabels, folder: Path) -> None:
+    """Refuse a review of other items or classes; more labels of the same items are welcome."""
+    found = hashlib.sha256()
+    for name in (*labels.items.to_list(), "", *labels.classes):
+        found.update(f"{name}\0".encode("utf-8", "backslashreplace"))
+    known = log.fact("items")
+    if known is None:
+        log.set_fact("items", found.hexdigest())
+    elif known != found.hexdigest():
+        raise OptionError(f"{folder}: is a review of other items or classes. Name another folder.")
+
+
+def _keep_seed(log: DecisionLog, seed: int) -> int:
+    """The seed of the random sample: the one that the review began with."""
+    known = log.fact("seed")
+    if known is None:
+        log.set_fact("seed", str(seed))
+        return seed
+    return int(known) if known.isdigit() else seed

@@ -1,0 +1,891 @@
+"""What a review believes at one moment, between two re-fits: everything that its queue, views and filters need.
+
+Axes: i unit, s item.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from crowdlogic.confidence.annotator_verdicts import annotator_table
+from crowdlogic.data.character_spans import scale_odds, span_probability
+from crowdlogic.data.corpus import UNKNOWN, Corpus
+from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import as_text
+from crowdlogic.data.tagging import NOT_SEEN, tags_to_spans
+from crowdlogic.data.wording import pluralise, shorten_name
+from crowdlogic.extensions.review.committee import Decisions
+from crowdlogic.extensions.review.decision_log import Cause, Choice, Decision, DecisionKind
+from crowdlogic.extensions.review.evidence import (
+    AnswerForm,
+    UnitEvidence,
+    annotator_confusion,
+    count_contradictions,
+    item_units,
+    rule_name,
+    run_evidence,
+    vote_evidence,
+)
+from crowdlogic.extensions.review.material import ReviewFit, ReviewMaterial
+from crowdlogic.extensions.review.queue_order import RANDOM_SHARE, expected_mistakes_removed, make_queue
+from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.numerics.intervals import HALF, credible_interval
+from crowdlogic.report.charts import shorten, show_controls
+from crowdlogic.report.findings import round_figure
+
+# How annotators stand at a moment of a review: reliability with its interval, and the verdict on each.
+#
+# The same figures and words as in the table of annotators (`annotators.summary`), which says what they mean.
+
+NO_FLAG = "ok"
+"""The verdict on an annotator whom nothing is wrong with."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnnotatorStanding:
+    """One annotator.
+
+    Attributes:
+        name: The name.
+        n_labels: How many labels they gave.
+        reliability: The expected share of right labels, or F1 of spans; None without labels.
+        low: The lower end of its interval.
+        high: The upper end.
+        flag: The verdict: what is wrong with them, such as careless, or ok.
+        reason: The verdict in a sentence; empty where nothing is wrong.
+    """
+
+    name: str
+    n_labels: int
+    reliability: float | None
+    low: float | None
+    high: float | None
+    flag: str = NO_FLAG
+    reason: str = ""
+
+
+def annotator_standings(labels: CrowdLabels, estimate: Estimate) -> tuple[AnnotatorStanding, ...]:
+    """Every annotator, in the order of the labels."""
+    return tuple(_standing(row) for row in annotator_table(labels, estimate).iter_rows(named=True))
+
+
+def _standing(row: Mapping[str, Any]) -> AnnotatorStanding:
+    has_labels = bool(row["labels"])
+    ends = [round_figure(row[f"reliability{end}"]) if has_labels else None for end in ("", "_low", "_high")]
+    return AnnotatorStanding(
+        name=str(row["annotator"]),
+        n_labels=int(row["labels"]),
+        reliability=ends[0],
+        low=ends[1],
+        high=ends[2],
+        flag=row["verdict"] or NO_FLAG,
+        reason=row["reason"] or "",
+    )
+
+
+# How far a review is: what the log of decisions says of every item.
+#
+# The log is never changed; what counts follows from it. A reviewer's latest decision on an item counts. Decisions of
+# two
+# reviewers that differ are a conflict: both count until somebody settles it, or one of them decides again. What was
+# undone does not count.
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemProgress:
+    """What was decided about one item.
+
+    Attributes:
+        revision: The number of the last line of the log about it; 0 for none.
+        lines: The lines that count: the latest one of each reviewer, in the order of the log.
+    """
+
+    revision: int = 0
+    lines: tuple[Decision, ...] = ()
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """The lines that give an answer."""
+        return tuple(line for line in self.lines if line.kind is DecisionKind.decide)
+
+    @property
+    def answer(self) -> Any:
+        """The answer that stands: the first one, until a conflict is settled; None without any."""
+        return self.decisions[0].after if self.decisions else None
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether an answer stands."""
+        return bool(self.decisions)
+
+    @property
+    def is_handled(self) -> bool:
+        """Whether it needs nobody's attention: decided, or nobody can say."""
+        return any(line.kind is not DecisionKind.skip for line in self.lines)
+
+    @property
+    def in_conflict(self) -> bool:
+        """Whether reviewers differ: two answers, or an answer where another reviewer cannot say."""
+        said = [line.after for line in self.lines if line.kind is not DecisionKind.skip]
+        return any(other != said[0] for other in said[1:])
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the answer is one to learn from: decided, and by nobody contradicted."""
+        return self.is_decided and not self.in_conflict
+
+    def by(self, reviewer: str) -> Decision | None:
+        """The line of a reviewer; None without one."""
+        return next((line for line in self.lines if line.reviewer == reviewer), None)
+
+
+NOTHING = ItemProgress()
+"""Of an item that nobody has decided about."""
+
+
+def fold_lines(lines: Iterable[Decision]) -> ItemProgress:
+    """What all lines about one item, in the order of the log, add up to."""
+    kept = list(lines)
+    undone = {line.undoes for line in kept if line.kind is DecisionKind.undo}
+    counting: dict[str, Decision] = {}
+    for line in kept:
+        if line.kind is DecisionKind.undo or line.number in undone:
+            continue
+        if line.settles:
+            counting.clear()
+        counting.pop(line.reviewer, None)
+        counting[line.reviewer] = line
+    return ItemProgress(revision=kept[-1].number if kept else 0, lines=tuple(counting.values()))
+
+
+@dataclass(eq=False)
+class ReviewProgress:
+    """All items of a review, by name. It grows with the log, line by line."""
+
+    _items: dict[str, ItemProgress] = field(default_factory=dict)
+    _lines: dict[str, list[Decision]] = field(default_factory=lambda: defaultdict(list))
+    _by_reviewer: dict[str, list[Decision]] = field(default_factory=lambda: defaultdict(list))
+    _undone: set[int] = field(default_factory=set)
+
+    def add(self, line: Decision) -> ItemProgress:
+        """Take in the next line of the log; how far its item is now."""
+        self._lines[line.item].append(line)
+        if line.kind is DecisionKind.undo and line.undoes is not None:
+            self._undone.add(line.undoes)
+        else:
+            self._by_reviewer[line.reviewer].append(line)
+        self._items[line.item] = fold_lines(self._lines[line.item])
+        return self._items[line.item]
+
+    def of(self, item: str) -> ItemProgress:
+        """How far an item is."""
+        return self._items.get(item, NOTHING)
+
+    def history(self, item: str) -> tuple[Decision, ...]:
+        """All lines about an item."""
+        return tuple(self._lines.get(item, ()))
+
+    @property
+    def items(self) -> Mapping[str, ItemProgress]:
+        """The items that somebody did something about."""
+        return self._items
+
+    def last_of(self, reviewer: str) -> Decision | None:
+        """The last line of a reviewer that was not undone; None without any."""
+        lines = self._by_reviewer.get(reviewer, [])
+        while lines and lines[-1].number in self._undone:
+            lines.pop()
+        return lines[-1] if lines else None
+
+    @property
+    def reviewers(self) -> tuple[str, ...]:
+        """Everybody who ever decided anything."""
+        return tuple(sorted(self._by_reviewer))
+
+
+# Which item a reviewer sees next: most by what deciding it is worth, some at random, or those that fit a filter.
+#
+# The order and the random sample are planning's (`planning.review_order`, `planning.review_queue`).
+#
+# Axes: s item.
+
+
+class ItemState(StrEnum):
+    """Which items a filter lets through, by how far they are."""
+
+    open = "open"
+    decided = "decided"
+    conflict = "conflict"
+    cannot_say = "cannot-say"
+    all = "all"
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueueFilter:
+    """Which items a reviewer wants to see.
+
+    Attributes:
+        answer: With this answer: a class, or a sentence with a span of this type.
+        annotator: Labelled by this annotator.
+        rule: Touched by this rule, by its place.
+        least_confidence: At least so sure.
+        most_confidence: At most so sure.
+        search: With these words in text or name, in any case.
+        state: How far they are.
+    """
+
+    answer: str | None = None
+    annotator: str | None = None
+    rule: int | None = None
+    least_confidence: float = 0.0
+    most_confidence: float = 1.0
+    search: str = ""
+    state: ItemState = ItemState.open
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether every open item fits."""
+        return self == QueueFilter()
+
+
+def expected_mistakes(estimate: Estimate) -> Floats:
+    """mistakes[s], how many units of each item are likely wrong."""
+    doubt = 1.0 - np.where(estimate.answered, estimate.confidence, estimate.beliefs.max(axis=1, initial=0.0))
+    if estimate.offsets is None:
+        return doubt
+    sums = np.concatenate([[0.0], np.cumsum(doubt)])
+    return np.asarray(sums[estimate.offsets[1:]] - sums[estimate.offsets[:-1]])
+
+
+@dataclass(frozen=True)
+class ServedItem:
+    """An item, and how it came up."""
+
+    item: int
+    chosen: Choice
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ServingOrder:
+    """What deciding every item is worth, and how many random ones are mixed in.
+
+    Attributes:
+        labels: The labels.
+        removed: removed[i], how many mistakes deciding a unit is expected to remove.
+        share: The share of random items.
+        seed: Random seed of the sample.
+    """
+
+    labels: CrowdLabels
+    removed: Floats
+    share: float
+    seed: int
+
+    def serve(self, most: int, free: Bools, *, answered: int) -> list[ServedItem]:
+        """The next of the items that are free[s], random ones among them."""
+        found = make_queue(
+            self.removed,
+            self.labels,
+            open_items=free,
+            answered=answered,
+            random_share=self.share,
+            seed=self.seed,
+            length=most,
+        )
+        pairs = zip(found.items.tolist(), found.at_random.tolist(), strict=True)
+        return [ServedItem(item, Choice.random if drawn else Choice.queue) for item, drawn in pairs]
+
+    def serve_filtered(self, most: int, free: Bools) -> list[ServedItem]:
+        """The next of the items that are free[s] and fit a filter: none of them is a random one."""
+        found = make_queue(self.removed, self.labels, open_items=free, random_share=0.0, length=most)
+        return [ServedItem(item, Choice.filter) for item in found.items.tolist()]
+
+
+# How many answers are right, by the items that were checked at random: without bias, and with an interval.
+#
+# Two figures. The consensus before the review: the share of the random sample whose first answer was confirmed. The
+# labels as they are now: decided items are right, and of the others the share is that of the random items which only
+# the
+# sample brought up, each compared with the answer that its reviewer was shown, hence before anybody knew it:
+#
+# now = (decided + (all - decided) x share) / all.
+#
+# Answers of sentences are right if all their tags are.
+
+LEVEL = 0.95
+"""The level of the intervals."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckedItem:
+    """An item of the random sample that was decided.
+
+    Attributes:
+        first_is_right: Whether the consensus before the review was confirmed.
+        shown_is_right: Whether the answer that the reviewer was shown was confirmed.
+        drawn: Whether the sample brought it up, and not the queue.
+    """
+
+    first_is_right: bool
+    shown_is_right: bool
+    drawn: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckedShare:
+    """A share of right answers, with its interval, and the number of items that it is from."""
+
+    share: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckedAccuracy:
+    """How many answers are right: of the consensus before the review, and now; None where nothing was checked."""
+
+    before: CheckedShare | None
+    now: CheckedShare | None
+
+
+def checked_accuracy(checked: Sequence[CheckedItem], *, decided: int, items: int) -> CheckedAccuracy:
+    """Both figures from the checked items of the sample.
+
+    Args:
+        checked: The items of the sample that were decided.
+        decided: How many items were decided in all.
+        items: How many items there are.
+    """
+    before = _share([one.first_is_right for one in checked])
+    rest = _share([one.shown_is_right for one in checked if one.drawn])
+    if rest is None:
+        return CheckedAccuracy(before=before, now=None)
+    share, low, high = ((decided + (items - decided) * end) / items for end in (rest.share, rest.low, rest.high))
+    return CheckedAccuracy(before=before, now=CheckedShare(share=share, low=low, high=high, n=rest.n))
+
+
+def _share(right: Sequence[bool]) -> CheckedShare | None:
+    if not right:
+        return None
+    n, found = len(right), sum(right)
+    low, high = credible_interval(np.array([found]), np.array([n]), LEVEL)
+    return CheckedShare(share=(found + HALF) / (n + 2 * HALF), low=float(low[0]), high=float(high[0]), n=n)
+
+
+# An item as a reviewer sees it, as plain data: text, answer, votes, and what was decided.
+#
+# Whatever comes from data is text with its control characters made visible; whoever shows it must show it as text.
+#
+# Axes: i unit, j annotator, k class, s item.
+
+LONGEST_TEXT = 20_000
+"""How many characters of a text are shown."""
+MOST_SHARES = 9
+"""How many classes are shown with their probability: those that have a key."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpanView:
+    """A span of a sentence: the tokens start to end (exclusive), its type, and how sure it is where that is known."""
+
+    start: int
+    end: int
+    type: str
+    confidence: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassProbability:
+    """How probable a class is."""
+
+    name: str
+    share: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class VoteView:
+    """What one annotator said of an item.
+
+    Attributes:
+        annotator: The annotator's name, or a number where names are hidden.
+        label: The class; None for a sentence.
+        spans: The spans of a sentence; empty for a document.
+        reliability: How reliable the annotator is.
+        flag: What is wrong with the annotator.
+    """
+
+    annotator: str
+    label: str | None
+    spans: list[SpanView]
+    reliability: float | None
+    flag: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionView:
+    """What somebody decided about an item."""
+
+    number: int
+    kind: DecisionKind
+    reviewer: str
+    answer: str | list[str] | None
+    spans: list[SpanView]
+    cause: Cause | None
+    note: str
+    made_at: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemView:
+    """An item.
+
+    Attributes:
+        item: Its number in the review.
+        name: Its name.
+        revision: The number of the last line of the log about it; a decision must name it.
+        chosen: How it came up.
+        text: The text of a document; None where it is not known.
+        tokens: The tokens of a sentence; empty for a document.
+        answer: What is believed: a class, or the tags of a sentence; None where nobody labelled it.
+        spans: The spans of a sentence that is believed.
+        confidence: How sure that is; of a sentence, its least sure token.
+        doubtful: The least sure token of a sentence; None for a document.
+        shares: The most probable classes of a document.
+        classifier: The same by the classifier alone; empty without one.
+        votes: What the annotators said.
+        decisions: What counts of what was decided.
+        is_decided: Whether an answer stands.
+        in_conflict: Whether reviewers differ.
+    """
+
+    item: int
+    name: str
+    revision: int
+    chosen: Choice
+    text: str | None
+    tokens: list[str]
+    answer: str | list[str] | None
+    spans: list[SpanView]
+    confidence: float | None
+    doubtful: int | None
+    shares: list[ClassProbability]
+    classifier: list[ClassProbability]
+    votes: list[VoteView]
+    decisions: list[DecisionView]
+    is_decided: bool
+    in_conflict: bool
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ItemViewer:
+    """Shows items as they are at one moment.
+
+    Attributes:
+        form: What answers look like, with the labels.
+        corpus: The items; None where only their names are known.
+        estimate: What is believed.
+        standings: How the annotators stand.
+        classifier: p[i, k], the classifier's own beliefs; None without one.
+        hide_names: Whether annotators are shown by number.
+    """
+
+    form: AnswerForm
+    corpus: Corpus | None
+    estimate: Estimate
+    standings: tuple[AnnotatorStanding, ...]
+    classifier: Floats | None = None
+    hide_names: bool = False
+
+    def view(self, item: int, progress: ItemProgress, chosen: Choice) -> ItemView:
+        """One item."""
+        units = item_units(self.form.labels.offsets, np.array([item]))
+        answer, is_sentence = self.estimate.answer[units], self.form.labels.is_sequential
+        decided = self.form.encode(item, progress.answer) if progress.is_decided else None
+        return ItemView(
+            item=item,
+            name=shorten(str(self.form.labels.items[item]), 200),
+            revision=progress.revision,
+            chosen=chosen,
+            text=self._text(item),
+            tokens=self._tokens(item, len(units)) if is_sentence else [],
+            answer=None if (answer < 0).all() else self.form.decode(answer),
+            spans=self._believed_spans(units) if is_sentence else [],
+            confidence=self._confidence(units),
+            doubtful=self._doubtful(units) if is_sentence else None,
+            shares=[] if is_sentence else self._shares(self.estimate.beliefs[units[0]]),
+            classifier=[] if is_sentence or self.classifier is None else self._shares(self.classifier[units[0]]),
+            votes=self._votes(units),
+            decisions=[self._decision(item, line) for line in progress.lines],
+            is_decided=decided is not None,
+            in_conflict=progress.in_conflict,
+        )
+
+    def annotator_name(self, j: int) -> str:
+        """What reviewers call an annotator."""
+        return f"annotator {j + 1}" if self.hide_names else show_controls(self.standings[j].name)
+
+    def _text(self, item: int) -> str | None:
+        if self.corpus is None or self.corpus.texts is None or self.form.labels.is_sequential:
+            return None
+        return shorten(self.corpus.texts[item], LONGEST_TEXT)
+
+    def _tokens(self, item: int, size: int) -> list[str]:
+        if self.corpus is None or self.corpus.tokens is None:
+            return [f"token {n + 1}" for n in range(size)]
+        return [show_controls(token) for token in self.corpus.sentence(item)]
+
+    def _confidence(self, units: Ints) -> float | None:
+        found = self.estimate.confidence[units]
+        return round(float(np.nanmin(found)), 4) if len(found) and np.isfinite(found).any() else None
+
+    def _doubtful(self, units: Ints) -> int | None:
+        return int(np.nan_to_num(self.estimate.confidence[units]).argmin()) if len(units) else None
+
+    def _shares(self, beliefs: Floats) -> list[ClassProbability]:
+        best = np.argsort(-beliefs, kind="stable")[:MOST_SHARES]
+        return [ClassProbability(name=self.form.class_names[k], share=round(float(beliefs[k]), 4)) for k in best]
+
+    def _believed_spans(self, units: Ints) -> list[SpanView]:
+        """The spans of the answer, each with how sure it is."""
+        codes, tag_set = self.estimate.answer[units], self.form.tag_set
+        spans = self.form.spans(codes)
+        if tag_set is None or not len(units):
+            sure = self.estimate.confidence[units] if len(units) else np.zeros(0)
+        else:
+            offsets = np.array([0, len(units)])
+            found = tags_to_spans(codes, offsets, tag_set)
+            beliefs = self.estimate.beliefs[units]
+            sure = span_probability(beliefs, codes, found, tag_set=tag_set, offsets=offsets)
+            scale = self.estimate.calibration
+            sure = sure if scale is None else scale_odds(sure, shift=scale.span_shift, slope=scale.span_slope)
+        pairs = zip(spans, sure.tolist(), strict=True)
+        return [SpanView(**span, confidence=round(p, 4) if np.isfinite(p) else None) for span, p in pairs]
+
+    def _votes(self, units: Ints) -> list[VoteView]:
+        labels = self.form.labels
+        if not len(units):
+            return []
+        rows = slice(*np.searchsorted(labels.unit, [units[0], units[-1] + 1]).tolist())
+        annotators, codes = labels.annotator[rows], labels.label[rows]
+        if not labels.is_sequential:
+            return [self._vote(int(j), label=self.form.class_names[k]) for j, k in zip(annotators, codes, strict=True)]
+        return [
+            self._vote(
+                int(j),
+                spans=self._marked(labels.unit[rows][annotators == j] - units[0], codes[annotators == j], len(units)),
+            )
+            for j in np.unique(annotators)
+        ]
+
+    def _marked(self, places: Ints, codes: Ints, size: int) -> list[SpanView]:
+        """The spans that an annotator marked; tokens that they did not see have none."""
+        tags = np.full(size, -1, dtype=np.int64)
+        tags[places] = codes
+        return [SpanView(**span) for span in self.form.spans(tags) if span["type"] != NOT_SEEN]
+
+    def _vote(self, j: int, *, label: str | None = None, spans: list[SpanView] | None = None) -> VoteView:
+        standing = self.standings[j]
+        return VoteView(
+            annotator=self.annotator_name(j),
+            label=label,
+            spans=spans or [],
+            reliability=standing.reliability,
+            flag=standing.flag,
+        )
+
+    def _decision(self, item: int, line: Decision) -> DecisionView:
+        answer: Any = line.after
+        is_sentence = self.form.labels.is_sequential and answer is not None
+        spans = self.form.spans(self.form.encode(item, answer)) if is_sentence else []
+        return DecisionView(
+            number=line.number,
+            kind=line.kind,
+            reviewer=show_controls(line.reviewer),
+            answer=answer,
+            spans=[SpanView(**span) for span in spans],
+            cause=line.cause,
+            note=show_controls(line.note),
+            made_at=line.made_at,
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ReviewMoment:
+    """What is believed, and what follows from it.
+
+    Attributes:
+        number: How many fits there were before.
+        fit: What is believed.
+        order: Which item comes next.
+        mistakes: mistakes[s], how many units of an item are likely wrong.
+        standings: How the annotators stand.
+        viewer: Shows items.
+        confusion: confusion[j, m, n], for the evidence of votes; None where it would be too large.
+    """
+
+    number: int
+    fit: ReviewFit
+    order: ServingOrder
+    mistakes: Floats
+    standings: tuple[AnnotatorStanding, ...]
+    viewer: ItemViewer
+    confusion: Floats | None
+
+    @cached_property
+    def item_confidence(self) -> Floats:
+        """confidence[s], of a sentence that of its least sure token; 0 where there is no answer."""
+        estimate = self.fit.estimate
+        sure = np.nan_to_num(estimate.confidence, nan=0.0)
+        if estimate.offsets is None:
+            return sure
+        starts, ends = estimate.offsets[:-1], estimate.offsets[1:]
+        least = np.ones(len(starts))
+        full = np.flatnonzero(ends > starts)
+        if len(full):
+            least[full] = np.minimum.reduceat(sure, starts[full])
+        return least
+
+    def evidence(self, labels: CrowdLabels, item: int) -> list[UnitEvidence]:
+        """Why an item has its answer."""
+        if self.fit.learned is not None:
+            return run_evidence(self.fit.learned, labels.items[item])
+        if self.confusion is None:
+            return []
+        return vote_evidence(labels, self.fit.estimate, self.confusion, item)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServingOptions:
+    """How items are served and shown: the share of random ones, their seed, and whether annotators have names."""
+
+    share: float = RANDOM_SHARE
+    seed: int = 0
+    hide_names: bool = False
+
+
+def make_moment(
+    material: ReviewMaterial, fit: ReviewFit, decisions: Decisions, *, number: int, options: ServingOptions
+) -> ReviewMoment:
+    """Everything that follows from a fit with some decisions."""
+    labels, estimate = material.labels, fit.estimate
+    removed = expected_mistakes_removed(labels, estimate, decisions=decisions, before=material.committee)
+    standings = annotator_standings(labels, estimate)
+    viewer = ItemViewer(
+        form=AnswerForm(labels),
+        corpus=material.corpus,
+        estimate=estimate,
+        standings=standings,
+        classifier=None if fit.learned is None else fit.learned.epoch.p,
+        hide_names=options.hide_names,
+    )
+    return ReviewMoment(
+        number=number,
+        fit=fit,
+        order=ServingOrder(labels=labels, removed=removed, share=options.share, seed=options.seed),
+        mistakes=expected_mistakes(estimate),
+        standings=standings,
+        viewer=viewer,
+        confusion=annotator_confusion(labels, estimate),
+    )
+
+
+@dataclass(eq=False)
+class ItemSearch:
+    """Finds the items that fit a filter; what does not change between fits is computed once."""
+
+    material: ReviewMaterial
+    form: AnswerForm
+
+    @cached_property
+    def _words(self) -> pl.Series:
+        """Name and text of every item, in lower case."""
+        names, corpus = as_text(self.material.labels.items), self.material.corpus
+        if corpus is None:
+            return names.str.to_lowercase()
+        if corpus.tokens is not None and corpus.offsets is not None:
+            texts = [" ".join(corpus.sentence(s)) for s in range(len(names))]
+        else:
+            texts = list(corpus.texts or [""] * len(names))
+        return (names + "\n" + pl.Series(texts, dtype=pl.String)).str.to_lowercase()
+
+    def find(self, wanted: QueueFilter, moment: ReviewMoment) -> Bools:
+        """fits[s], whether an item fits, whatever its state."""
+        sure = moment.item_confidence
+        fits: Bools = (sure >= wanted.least_confidence) & (sure <= wanted.most_confidence)
+        if wanted.answer is not None:
+            fits &= self._with_units(self._answered(wanted.answer, moment.fit.estimate.answer))
+        if wanted.annotator is not None:
+            fits &= self._labelled_by(wanted.annotator, moment)
+        if wanted.rule is not None:
+            fits &= self._touched_by(wanted.rule)
+        if wanted.search:
+            fits &= self._words.str.contains(wanted.search.lower(), literal=True).to_numpy()
+        return fits
+
+    def _answered(self, name: str, answer: Ints) -> Ints:
+        """The units with that class, or in a span of that type."""
+        tag_set = self.form.tag_set
+        if tag_set is None:
+            codes: list[Any] = [k for k, own in enumerate(self.form.class_names) if own == name]
+        else:
+            codes = [k for k, kind in enumerate(tag_set.kind) if kind >= 0 and tag_set.types[int(kind)] == name]
+        return np.flatnonzero(np.isin(answer, codes))
+
+    def _labelled_by(self, name: str, moment: ReviewMoment) -> Bools:
+        labels = self.material.labels
+        people = [j for j in range(len(labels.annotators)) if moment.viewer.annotator_name(j) == name]
+        return self._with_units(labels.unit[np.isin(labels.annotator, people)])
+
+    def _touched_by(self, rule: int) -> Bools:
+        rules = self.material.rules
+        known = rules is not None and 0 <= rule < len(rules.units)
+        return self._with_units(rules.units[rule] if rules is not None and known else np.zeros(0, dtype=np.int64))
+
+    def _with_units(self, units: Ints) -> Bools:
+        """The items that have one of these units."""
+        fits = np.zeros(len(self.material.labels.items), dtype=bool)
+        fits[self.material.labels.item_of_unit[units]] = True
+        return fits
+
+
+# What a re-fit changed, in figures and in one sentence.
+#
+# Axes: i unit, j annotator, l rule.
+
+MOST_NAMED = 3
+"""How many annotators and rules a sentence names."""
+ENOUGH_DECISIONS = 3
+"""With fewer decisions that a rule speaks of, it is not named."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewFlag:
+    """An annotator who stands otherwise than before."""
+
+    annotator: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContradictedRule:
+    """A rule that decisions contradict more often than not: so many of those that it speaks of."""
+
+    rule: str
+    against: int
+    decisions: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefitChanges:
+    """What a re-fit changed.
+
+    Attributes:
+        decisions: How many decisions came in since the last one.
+        changed: How many answers changed that nobody had decided.
+        mistakes_before: Expected mistakes among the answers that nobody decided, before.
+        mistakes_after: The same afterwards.
+        flags: Annotators who stand otherwise than before.
+        rules: Rules that decisions contradict.
+        seconds: How long it took.
+        with_classifier: Whether the classifier learnt, too.
+    """
+
+    decisions: int
+    changed: int
+    mistakes_before: float
+    mistakes_after: float
+    flags: tuple[NewFlag, ...] = ()
+    rules: tuple[ContradictedRule, ...] = ()
+    seconds: float = 0.0
+    with_classifier: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """All of it in one sentence."""
+        return "; ".join(self._parts()) + "."
+
+    def _rise(self) -> str:
+        """Why there may be more expected mistakes than before, where there are."""
+        if round(self.mistakes_after) <= round(self.mistakes_before):
+            return ""
+        return " (more, since your decisions make the annotators look less reliable: other answers are now less sure)"
+
+    def _parts(self) -> Iterator[str]:
+        answers = pluralise(self.changed, "other answer")
+        yield f"{pluralise(self.decisions, 'decision')} changed {answers}"
+        before, after = f"{self.mistakes_before:,.0f}", f"{self.mistakes_after:,.0f}"
+        yield f"expected mistakes among the answers left {before} → {after}{self._rise()}"
+        for one in self.flags[:MOST_NAMED]:
+            yield _describe_flag(one)
+        if len(self.flags) > MOST_NAMED:
+            yield f"{len(self.flags) - MOST_NAMED} more annotators stand otherwise"
+        for rule in self.rules[:MOST_NAMED]:
+            yield f"{rule_name(rule.rule)} contradicts {rule.against} of {pluralise(rule.decisions, 'decision')}"
+
+
+def _describe_flag(one: NewFlag) -> str:
+    if one.after == NO_FLAG:
+        return f"{shorten_name(one.annotator)} is no longer {one.before!r}"
+    return f"{shorten_name(one.annotator)} is now {one.after!r}"
+
+
+def new_flags(before: Sequence[AnnotatorStanding], after: Sequence[AnnotatorStanding]) -> tuple[NewFlag, ...]:
+    """The annotators whose flag is another one; those with the most labels first."""
+    found = [
+        (new.n_labels, NewFlag(annotator=new.name, before=old.flag, after=new.flag))
+        for old, new in zip(before, after, strict=True)
+        if old.flag != new.flag
+    ]
+    return tuple(flag for _, flag in sorted(found, key=lambda pair: -pair[0]))
+
+
+def contradicted_rules(texts: Sequence[str], counts: Sequence[tuple[int, int]]) -> tuple[ContradictedRule, ...]:
+    """The rules that contradict more than half of the decisions that they speak of; the worst first."""
+    found = [
+        ContradictedRule(rule=text, against=against, decisions=total)
+        for text, (against, total) in zip(texts, counts, strict=True)
+        if total >= ENOUGH_DECISIONS and 2 * against > total
+    ]
+    return tuple(sorted(found, key=lambda one: -one.against / one.decisions))
+
+
+# Two moments of a review compared: what a re-fit between them changed.
+#
+# Axes: i unit, s item.
+
+
+def compare_moments(
+    material: ReviewMaterial, last: ReviewMoment, following: ReviewMoment, decisions: Decisions
+) -> RefitChanges:
+    """What changed from one moment to the next, with these decisions known; answers that were decided do not count."""
+    known, left = decisions.classes(material.labels), ~decisions.items(material.labels)
+    changed = (last.fit.estimate.answer != following.fit.estimate.answer) & (known == UNKNOWN)
+    return RefitChanges(
+        decisions=len(decisions.truth),
+        changed=int(changed.sum()),
+        mistakes_before=float(last.mistakes[left].sum()),
+        mistakes_after=float(following.mistakes[left].sum()),
+        flags=() if following.viewer.hide_names else new_flags(last.standings, following.standings),
+        rules=find_contradicted(material, following, known),
+    )
+
+
+def find_contradicted(material: ReviewMaterial, moment: ReviewMoment, known: Ints) -> tuple[ContradictedRule, ...]:
+    """The rules that known[i] contradicts more often than not."""
+    rules, labels = material.rules, material.labels
+    items = np.unique(labels.item_of_unit[known != UNKNOWN])
+    if rules is None or not len(items):
+        return ()
+    bits = rules.say(items, moment.fit.estimate.beliefs, moment.fit.learned)
+    return contradicted_rules(rules.texts, count_contradictions(bits, known[item_units(labels.offsets, items)]))

@@ -1,0 +1,307 @@
+"""Names to codes for tables that do not fit into memory: a folder of shards from files, in bounded memory.
+
+Rows are read in batches. Annotators and classes are few, and coded by a dictionary in memory. Items are many: a row is
+spilled to one of some hundred files by a 64-bit hash of its item, and the names go to tables of their own, each once
+per batch. So all rows of an item are in one file, and each such file, small enough for memory, becomes one shard.
+
+Two items with the same hash are found when names are joined back; then all is coded again with another hash.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from crowdlogic.data.blocks import digest, make_shard
+from crowdlogic.data.intake.building import deduplicate, differing_rows, encode_names
+from crowdlogic.data.intake.cells import code_labels, odd_classes, parse_weights
+from crowdlogic.data.intake.contract import Duplicates, Intake, TableSource
+from crowdlogic.data.label_files import LabelFiles
+from crowdlogic.data.names import Classes, Names
+from crowdlogic.errors import FormatError, LabelError
+from crowdlogic.extensions.scale.coded_files import Manifest, ShardSize, write_annotators, write_manifest, write_shard
+from crowdlogic.numerics.arrays import Ints
+from crowdlogic.numerics.kernels import first_appearance_codes
+
+BYTES_PER_ROW = 400
+"""Memory that a row needs while a batch is coded or a shard is made, with room to spare."""
+
+SMALLEST_BATCH, LARGEST_BATCH = 20_000, 2_000_000
+"""Rows of a batch, and of a shard, whatever the memory."""
+
+MOST_CLASSES = 65_000
+TRIES = 3
+"""How often a table is coded again if two items share a hash."""
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CodingOptions:
+    """How a table is coded.
+
+    Attributes:
+        memory: Bytes of memory that may be used.
+        classes: The classes in the order that decides ties; other labels are then errors.
+        duplicates: What to do when an annotator labels an item twice.
+        rows: Rows of a batch and of a shard; by the memory if not given.
+    """
+
+    memory: int
+    classes: Sequence[Any] | None = None
+    duplicates: Duplicates = Duplicates.error
+    rows: int | None = None
+
+    @property
+    def batch(self) -> int:
+        """Rows of a batch."""
+        return self.rows or int(np.clip(self.memory // 4 // BYTES_PER_ROW, SMALLEST_BATCH, LARGEST_BATCH))
+
+
+def code_files(folder: Path, files: LabelFiles, options: CodingOptions) -> Manifest:
+    """Code the labels of files into a folder of shards, whose manifest is written last."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for seed in range(TRIES):
+        try:
+            return _code_with(folder, files, options, seed=seed)
+        except _SharedHashError:
+            continue
+        finally:
+            shutil.rmtree(folder / SPILLED, ignore_errors=True)
+    raise FormatError(f"{files.name}: items share hashes whatever the hash. Give them other names.")
+
+
+def sources_digest(files: LabelFiles, options: CodingOptions) -> str:
+    """A fingerprint of what a folder of shards is made from."""
+    return digest(files.facts(), repr(options.classes), str(options.duplicates), options.batch)
+
+
+SPILLED = "spilled"
+"""The folder of what is spilled while coding, within that of the shards."""
+
+
+class _SharedHashError(Exception):
+    """Two items have the same hash."""
+
+
+def _code_with(folder: Path, files: LabelFiles, options: CodingOptions, *, seed: int) -> Manifest:
+    bits = max(int(np.ceil(np.log2(max(files.count_rows() / options.batch, 1)))), 0)
+    coder = _Coder(options=options, has_weights="weight" in files.roles)
+    with _Spill(folder / SPILLED, bits=bits, has_weights=coder.has_weights) as spill:
+        for path, first, table in files.batches(options.batch):
+            coder.add(table, TableSource(str(path), first_row=first + (0 if files.format == "parquet" else 2)))
+            spill.add(table["item"], coder.rows, seed)
+    if not coder.n_rows:
+        raise FormatError(f"{files.name}: has no rows. Give at least one label.")
+    codes, classes = coder.order_classes(files.name)
+    names, sizes = pl.Series(list(coder.annotators), dtype=pl.String), list[ShardSize]()
+    for part in range(1 << bits):
+        made = _make_shard(
+            folder, spill, part, at=len(sizes), first=sum(size.units for size in sizes), coder=coder, codes=codes
+        )
+        sizes += [] if made is None else [made]
+    write_annotators(folder, names)
+    manifest = Manifest(
+        n_annotators=len(names),
+        classes=classes,
+        shards=tuple(sizes),
+        sources=sources_digest(files, options),
+        notices=tuple(coder.intake(classes).messages()),
+    )
+    write_manifest(folder, manifest)
+    return manifest
+
+
+@dataclass(eq=False, kw_only=True)
+class _Coder:
+    """The dictionaries of annotators and labels, which grow batch by batch, and what was counted on the way."""
+
+    options: CodingOptions
+    has_weights: bool
+    annotators: dict[str, int] = field(default_factory=dict)
+    labels: dict[Any, tuple[int, TableSource, int]] = field(default_factory=dict)
+    rows: NDArray[Any] = field(default_factory=lambda: np.empty(0))
+    n_rows: int = 0
+    missing: int = 0
+    duplicates: int = 0
+
+    def add(self, table: pl.DataFrame, source: TableSource) -> None:
+        """Code a batch: `rows` has annotator, label (in order of appearance, -1 for none) and weight."""
+        people, names = encode_names(table["annotator"], "annotator", source)
+        annotator = np.array([self.annotators.setdefault(str(name), len(self.annotators)) for name in names.to_list()])
+        label, found = code_labels(table["label"], source)
+        code = [self._label_code(name, source, label, k) for k, name in enumerate(found)]
+        self.rows = np.zeros(len(table), dtype=_row_type(self.has_weights))
+        self.rows["annotator"] = annotator[people]
+        self.rows["label"] = np.array([*code, -1], dtype=np.int32)[label]
+        if self.has_weights:
+            self.rows["weight"] = parse_weights(table["weight"], source, np.arange(len(table)))
+        self.n_rows += len(table)
+        self.missing += int(np.count_nonzero(label < 0))
+
+    def _label_code(self, name: Any, source: TableSource, label: Ints, k: int) -> int:
+        if name not in self.labels:
+            if len(self.labels) >= MOST_CLASSES:
+                raise LabelError(
+                    f"{source.name}: more than {MOST_CLASSES:,} different labels. A label is one of a few."
+                )
+            self.labels[name] = (len(self.labels), source, int(np.flatnonzero(label == k)[0]))
+        return self.labels[name][0]
+
+    def order_classes(self, name: str) -> tuple[Ints, Classes]:
+        """The final code of each label in order of appearance, and the classes."""
+        places = [(str(source.name), source.number(row)) for _, source, row in self.labels.values()]
+        numbers = np.array([number for _, number in places], dtype=np.int64)
+        source = TableSource(places[0][0] if places else name, numbers=numbers)
+        found = list(self.labels)
+        mixed = len({type(one) for one in found}) > 1
+        return code_labels(pl.Series([str(one) for one in found] if mixed else found), source, self.options.classes)
+
+    def intake(self, classes: Classes) -> Intake:
+        """What was done with the rows."""
+        return Intake(
+            rows=self.n_rows,
+            missing=self.missing,
+            duplicates=self.duplicates,
+            policy=self.options.duplicates,
+            notices=tuple(odd_classes(classes)),
+        )
+
+
+def _row_type(has_weights: bool) -> np.dtype[Any]:
+    fields = [("annotator", "<i4"), ("label", "<i4")]
+    return np.dtype([*fields, ("weight", "<f8")] if has_weights else fields)
+
+
+class _Spill:
+    """Rows in files by the first bits of the hash of their item, and the names of items in tables sorted by hash."""
+
+    def __init__(self, folder: Path, *, bits: int, has_weights: bool) -> None:
+        self.folder, self.bits = folder, bits
+        self.row_type = np.dtype([("hash", "<u8"), *((name, kind) for name, kind in _fields(has_weights))])
+        self.names: list[Path] = []
+        self._files: list[BinaryIO] = []
+
+    def __enter__(self) -> _Spill:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True)
+        self._files = [self._rows_file(part).open("wb") for part in range(1 << self.bits)]
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        for file in self._files:
+            file.close()
+
+    def add(self, items: Names, rows: NDArray[Any], seed: int) -> None:
+        """Spill a batch: its rows to the file of their item, and the names of its items."""
+        hashes = items.hash(seed=seed)
+        keys = hashes.to_numpy()
+        spilled = np.empty(len(keys), dtype=self.row_type)
+        spilled["hash"] = keys
+        for name in rows.dtype.names or ():
+            spilled[name] = rows[name]
+        if not self.bits:
+            self._files[0].write(spilled.data)
+        else:
+            part = (keys >> np.uint64(64 - self.bits)).astype(np.uint16)
+            spilled = spilled[np.argsort(part, kind="stable")]
+            ends = np.cumsum(np.bincount(part, minlength=1 << self.bits))
+            for file, begin, end in zip(self._files, [0, *ends[:-1]], ends, strict=True):
+                file.write(spilled[begin:end].data)
+        self._add_names(items, hashes)
+
+    def _add_names(self, items: Names, hashes: pl.Series) -> None:
+        path = self.folder / f"names-{len(self.names):05d}.parquet"
+        _, firsts = first_appearance_codes(hashes.to_numpy())
+        table = pl.DataFrame({"hash": hashes.gather(firsts), "item": items.gather(firsts)}).sort("hash")
+        table.write_parquet(path, compression="lz4", row_group_size=1 << 16)
+        self.names.append(path)
+
+    def read_rows(self, part: int) -> NDArray[Any]:
+        """The rows of a part, in the order of the files."""
+        path = self._rows_file(part)
+        rows = np.fromfile(path, dtype=self.row_type)
+        path.unlink()
+        return rows
+
+    def read_names(self, part: int) -> pl.DataFrame:
+        """Hash and item of the items of a part; an item is there once for every batch that it is in."""
+        low, high = part << (64 - self.bits) if self.bits else 0, ((part + 1) << (64 - self.bits)) - 1
+        bounds = pl.col("hash").is_between(pl.lit(low, pl.UInt64), pl.lit(min(high, 2**64 - 1), pl.UInt64))
+        return pl.concat([pl.scan_parquet(path, glob=False).filter(bounds) for path in self.names]).collect()
+
+    def _rows_file(self, part: int) -> Path:
+        return self.folder / f"rows-{part:05d}"
+
+
+def _fields(has_weights: bool) -> list[tuple[str, str]]:
+    return [("annotator", "<i4"), ("label", "<i4"), *([("weight", "<f8")] if has_weights else [])]
+
+
+def _make_shard(
+    folder: Path, spill: _Spill, part: int, *, at: int, first: int, coder: _Coder, codes: Ints
+) -> ShardSize | None:
+    """One shard from one file of spilled rows; None if it has none."""
+    rows = spill.read_rows(part)
+    if not len(rows):
+        return None
+    unit, firsts = first_appearance_codes(np.ascontiguousarray(rows["hash"]))
+    items = _join_names(pl.Series("hash", rows["hash"][firsts]), spill.read_names(part))
+    label = codes[rows["label"]] if len(codes) else rows["label"]
+    given = np.flatnonzero(rows["label"] >= 0)
+    unit, annotator, label = unit[given], rows["annotator"][given], label[given]
+    kept = _keep_rows(unit, annotator, label, items=items, coder=coder)
+    shard = make_shard(
+        unit[kept],
+        annotator[kept],
+        label[kept],
+        n_units=len(items),
+        first=first,
+        weight=rows["weight"][given][kept] if coder.has_weights else None,
+    )
+    return write_shard(folder, at, shard, items)
+
+
+def _join_names(hashes: pl.Series, names: pl.DataFrame) -> Names:
+    """The name of each hash; a hash with two names is an error."""
+    distinct = names.unique()
+    if distinct["hash"].n_unique() != len(distinct):
+        raise _SharedHashError
+    return hashes.to_frame().join(distinct, on="hash", how="left", maintain_order="left")["item"]
+
+
+def _keep_rows(unit: Ints, annotator: Ints, label: Ints, *, items: Names, coder: _Coder) -> Ints:
+    """The rows that count, sorted by unit and annotator."""
+    people = pl.Series(list(coder.annotators), dtype=pl.String)
+    policy, names = coder.options.duplicates, (items, people)
+    source = TableSource("")
+    kept, count = deduplicate(
+        unit, annotator, label=lambda: label, place=None, names=names, policy=Duplicates.keep, source=source
+    )
+    coder.duplicates += count
+    if not count or policy is Duplicates.keep:
+        return kept
+    key = unit[kept].astype(np.int64) * len(people) + annotator[kept]
+    differs = differing_rows(kept, key[1:] == key[:-1], label)
+    if policy is Duplicates.error and len(differs):
+        row = int(differs[0])
+        raise LabelError(
+            f"Annotator {people[int(annotator[row])]!r} labels item {items[int(unit[row])]!r} again, with another "
+            f"label. Say whether the first, the last or each counts: --duplicates first, last or keep."
+        )
+    return deduplicate(
+        unit,
+        annotator,
+        label=lambda: label,
+        place=None,
+        names=names,
+        policy=Duplicates.last if policy is Duplicates.last else Duplicates.first,
+        source=source,
+    )[0]

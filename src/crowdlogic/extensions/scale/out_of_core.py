@@ -1,0 +1,380 @@
+"""Labels that do not fit into memory: coded once into shards on disk, fitted shard by shard, answers written as made.
+
+Which way a table goes is decided by its size and the memory there is, and said. The answers are those of a table in
+memory to 1e-8, with the same stated confidence; only the order of the items differs: it is that of the shards.
+"""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from crowdlogic.annotators.abstaining import find_one_sided
+from crowdlogic.annotators.label_sums import Q
+from crowdlogic.confidence.expected_accuracy import ExpectedAccuracy, accuracy_interval, describe_mistakes
+from crowdlogic.data.blocks import Arrays, Engine
+from crowdlogic.data.estimate import PROBABILITY_PREFIX
+from crowdlogic.data.files import STANDARD_STREAM, atomic_write, describe_size, written_together
+from crowdlogic.data.formats.delimited import guard_cells, warn_of_formulas
+from crowdlogic.data.intake.contract import Duplicates
+from crowdlogic.data.label_files import SUFFIXES, LabelFiles, find_label_paths, open_label_files
+from crowdlogic.data.names import Names, as_text, class_column
+from crowdlogic.data.reading import write_table
+from crowdlogic.data.wording import pluralise
+from crowdlogic.errors import OptionError, name_list
+from crowdlogic.extensions.scale.coded_files import Manifest, read_annotators, read_items, read_manifest
+from crowdlogic.extensions.scale.coding import CodingOptions, code_files, sources_digest
+from crowdlogic.registry import ENGINES, TRUTH_METHODS
+from crowdlogic.truth.dependence import state_fit, sum_votes
+from crowdlogic.truth.fitting import EngineFit, Fitting, fits_over_engines
+from crowdlogic.truth.majority import MajorityVote
+from crowdlogic.truth.methods import WHY_ENSEMBLE
+from crowdlogic.truth.ties import Ties, best_classes, winners
+from crowdlogic.workflows.aggregate import (
+    SMALL_FILE,
+    available_memory,
+    collect_convergence_warnings,
+    configured_method,
+    limit_iterations,
+    parse_dependence,
+)
+from crowdlogic.workflows.inputs import require_folder
+
+if TYPE_CHECKING:
+    from crowdlogic.workflows.aggregate import AggregateOptions
+
+
+# Answers written as they are made: one table, part after part, in bounded memory.
+
+STREAMED = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl"}
+"""Formats that can be written part after part, by suffix."""
+
+
+def stream_format(out: str, named: str | None) -> str:
+    """The format to write, which must be one that can be written part after part."""
+    found = named or STREAMED.get(Path(out).suffix.lower(), "")
+    if out == STANDARD_STREAM or found not in STREAMED.values():
+        raise OptionError(
+            f"-o {out}: answers of labels that are read in shards are written as {name_list(STREAMED)}. "
+            f"Name such a file."
+        )
+    require_folder(out)
+    return found
+
+
+def write_parts(
+    out: str, parts: Iterator[pl.DataFrame], format: str, schema: Mapping[str, Any], *, spreadsheet_safe: bool = False
+) -> None:
+    """Write a table part after part; the file is there when all of it is, or not at all."""
+    with atomic_write(out) as draft:
+        if format == "parquet":
+            _write_parquet(draft, parts, schema)
+        else:
+            _write_text(draft, parts, format, target=out, spreadsheet_safe=spreadsheet_safe)
+
+
+def _write_parquet(draft: Path, parts: Iterator[pl.DataFrame], schema: Mapping[str, Any]) -> None:
+    from polars.io.plugins import register_io_source
+
+    problems: list[BaseException] = []
+
+    def read(*_: object) -> Iterator[pl.DataFrame]:
+        try:
+            yield from parts
+        except BaseException as problem:  # polars would wrap it in an error of its own
+            problems.append(problem)
+            raise
+
+    try:
+        register_io_source(io_source=read, schema=dict(schema)).sink_parquet(draft, maintain_order=True)
+    except (pl.exceptions.PolarsError, OSError) as problem:
+        if problems:
+            raise problems[0] from None
+        if "No space left" in str(problem) or "os error 28" in str(problem):
+            raise OSError(errno.ENOSPC, "No space left on device", str(draft)) from problem
+        raise
+
+
+def _write_text(
+    draft: Path, parts: Iterator[pl.DataFrame], format: str, *, target: str, spreadsheet_safe: bool
+) -> None:
+    """Write csv, tsv or jsonl; the first part of a csv file has the header."""
+    has_warned = False
+    with draft.open("wb") as file:
+        for at, part in enumerate(parts):
+            if format == "jsonl":
+                part.write_ndjson(file)
+                continue
+            table = part.with_columns(as_text(part["label"]).alias("label"))
+            if spreadsheet_safe:
+                table = guard_cells(table)
+            elif not has_warned:
+                has_warned = warn_of_formulas(table, target)
+            table.write_csv(file, separator="\t" if format == "tsv" else ",", include_header=at == 0)
+
+
+BYTES_IN_MEMORY = 200
+"""Memory that a label takes at the peak of reading, fitting and writing a table in memory."""
+
+UNBOUNDED = "--memory is kept while labels are coded; the workers of {} hold their shards beside it, 6 bytes a label."
+
+FEW_ANSWERS = 20
+IN_MEMORY_ONLY = ("anchors", "gold", "items", "save", "min_confidence")
+"""Options that need all labels in memory."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LargeLabels:
+    """Labels that are read in shards.
+
+    Attributes:
+        files: The files.
+        memory: Bytes of memory that may be used.
+        reason: Why they are read so, in words.
+    """
+
+    files: LabelFiles
+    memory: int
+    reason: str
+
+
+def find_large_labels(options: AggregateOptions) -> LargeLabels | None:
+    """The labels, if they are to be read in shards; None if they are read in memory."""
+    if options.labels == STANDARD_STREAM and options.engine is None:
+        return None
+    memory, paths = options.memory or available_memory(), find_label_paths(options.labels)
+    if paths is not None:
+        files = open_label_files(options.labels, paths, columns=options.input.columns, format=options.input.format)
+        return LargeLabels(files=files, memory=memory, reason=f"{_count_files(paths)} read in shards")
+    if options.engine is not None and (options.labels == STANDARD_STREAM or options.input.wide):
+        raise no_shards(options.engine)
+    if not _may_go_by_disk(options):
+        return None  # an engine may still take tags of sentences: `extensions/scale/sequence_engines.py`
+    path, kind = Path(options.labels), options.input.format
+    files = open_label_files(options.labels, (path,), columns=options.input.columns, format=kind)
+    if options.engine is not None:
+        return LargeLabels(files=files, memory=memory, reason=f"read in shards for the engine {options.engine}")
+    rows = files.count_rows()
+    if rows * BYTES_IN_MEMORY <= memory:
+        return None
+    need = f"{rows:,} labels would take about {describe_size(rows * BYTES_IN_MEMORY)} of memory"
+    return LargeLabels(files=files, memory=memory, reason=f"{need}, more than {describe_size(memory)}: read in shards")
+
+
+def no_shards(engine: str) -> OptionError:
+    """The error for labels that an engine cannot take."""
+    known = ", ".join(SUFFIXES)
+    return OptionError(f"--engine {engine} takes long tables ({known}), and no --wide; or files of tags of sentences.")
+
+
+def _count_files(paths: Sequence[Path]) -> str:
+    return "1 file is" if len(paths) == 1 else f"{len(paths):,} files are"
+
+
+def _may_go_by_disk(options: AggregateOptions) -> bool:
+    """Whether it is one long table that shards can be made of; without a limit, a large one with no option against."""
+    path = Path(options.labels)
+    kind = options.input.format or SUFFIXES.get(path.suffix.lower())
+    if kind not in SUFFIXES.values() or not path.is_file() or options.input.wide:
+        return False
+    in_memory = any(getattr(options, name) is not None for name in IN_MEMORY_ONLY)
+    asked = options.memory is not None or options.engine is not None
+    return asked or (path.stat().st_size >= SMALL_FILE and not in_memory)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AggregatedShards:
+    """What `aggregate` did with labels in shards; see `Aggregated`."""
+
+    method: str
+    reason: str
+    fit: EngineFit
+    expected: ExpectedAccuracy | None
+    written: str
+    notices: tuple[str, ...]
+    scores: tuple[()] = ()
+
+    @property
+    def message(self) -> str:
+        """The outcome in one sentence."""
+        why = f" (chosen because {self.reason})" if self.reason else ""
+        engine = self.fit.engine
+        size = f"{pluralise(engine.n_units, 'item')}, {pluralise(engine.n_annotators, 'annotator')}"
+        return f"{self.method}{why}: {size} -> {self.written}"
+
+    @property
+    def confidence_message(self) -> str:
+        """How many answers are likely wrong, in one sentence; empty where that is not known."""
+        if self.expected is None or self.expected.n < FEW_ANSWERS:
+            return ""
+        return describe_mistakes(self.expected)
+
+
+def aggregate_large(options: AggregateOptions, large: LargeLabels) -> AggregatedShards:
+    """Code the labels into shards, fit over these, and write the answers as they are made."""
+    _check(options)
+    written_as = stream_format(options.out, options.format)
+    with _shard_folder(options) as folder:
+        manifest = _code(folder, large, options)
+        with _open_engine(options, folder) as engine:
+            method, reason = _choose_method(options, engine)
+            fitting = Fitting(checkpoint=options.checkpoint, every=1, threads=options.threads)
+            with collect_convergence_warnings() as warned:
+                fit: EngineFit = method.fit_over(engine, fitting=fitting)
+            is_vote = isinstance(method, MajorityVote)
+            fit = state_fit(fit, parse_dependence(options.dependence), keep_own=is_vote)
+            with written_together():
+                total = _write_answers(options, folder, fit, method, written_as)
+                if options.annotators is not None:
+                    write_table(
+                        options.annotators, _annotator_table(folder, fit), spreadsheet_safe=options.spreadsheet_safe
+                    )
+            moved = [f"{options.engine}: {engine.traffic}."] if hasattr(engine, "traffic") else []
+            moved += [UNBOUNDED.format(options.engine)] if options.memory is not None and moved else []
+    return AggregatedShards(
+        method=method.name,
+        reason=reason,
+        fit=fit,
+        expected=_expected(fit, *total),
+        written=options.out,
+        notices=(f"{large.reason}.", *manifest.notices, *warned, *moved),
+    )
+
+
+def _open_engine(options: AggregateOptions, folder: Path) -> AbstractContextManager[Any]:
+    """The engine that was asked for, over the shards of a folder."""
+    opened: AbstractContextManager[Any] = ENGINES.load(options.engine or "local")(
+        folder, workers=options.threads or 2, address=options.address
+    )
+    return opened
+
+
+def _check(options: AggregateOptions) -> None:
+    for name in IN_MEMORY_ONLY:
+        if getattr(options, name) is not None:
+            flag = name.replace("_", "-")
+            raise OptionError(f"--{flag} needs all labels in memory, and these are read in shards. Leave it out.")
+
+
+@contextmanager
+def _shard_folder(options: AggregateOptions) -> Iterator[Path]:
+    """The folder of the shards: beside the checkpoint, where a killed run finds it again; else a temporary one."""
+    if options.checkpoint is not None:
+        folder = Path(f"{options.checkpoint}.shards")
+        yield folder
+    else:
+        beside = Path(options.out).resolve().parent
+        folder = Path(tempfile.mkdtemp(prefix=".crowdlogic-shards-", dir=beside))
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        return
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _code(folder: Path, large: LargeLabels, options: AggregateOptions) -> Manifest:
+    """The labels in shards; those that a killed run left, if they are of the same files."""
+    coding = CodingOptions(
+        memory=large.memory,
+        classes=options.input.classes,
+        duplicates=Duplicates.parse(options.input.duplicates),
+    )
+    known = read_manifest(folder)
+    if known is not None and known.sources == sources_digest(large.files, coding):
+        return known
+    shutil.rmtree(folder, ignore_errors=True)
+    return code_files(folder, large.files, coding)
+
+
+def _choose_method(options: AggregateOptions, engine: Engine) -> tuple[Any, str]:
+    """The named method, or the one that suits the labels and why."""
+    name, reason = options.method or "majority", ""
+    if options.method is None and options.ties is None:
+        name, reason = "ensemble", WHY_ENSEMBLE
+        if find_one_sided(sum_votes(engine)["given"]).any():
+            name, reason = "mace", "most labels are of annotators who only ever give one class"
+    TRUTH_METHODS.check(name)
+    if not fits_over_engines(name):
+        able = [one for one in TRUTH_METHODS.loadable() if fits_over_engines(one)]
+        raise OptionError(
+            f"{name} needs all labels in memory. Of labels in shards these can be fitted: {name_list(able)}."
+        )
+    if name == "majority":
+        return MajorityVote(ties=options.ties or Ties.random, order=options.order, seed=options.seed), reason
+    method: Any = configured_method(name, seed=options.seed, dependence=parse_dependence(options.dependence))
+    return limit_iterations(method, options.iterations), reason
+
+
+def _write_answers(
+    options: AggregateOptions, folder: Path, fit: EngineFit, method: Any, written_as: str
+) -> list[float]:
+    """Write the answers shard by shard; the sum of the confidences below one, and how many these are."""
+    total = [0.0, 0.0]
+    own = fit.beliefs
+
+    def tables() -> Iterator[pl.DataFrame]:
+        for at, (_, state) in enumerate(fit.engine.stream(own.step, own.parameters, own.states)):
+            items = read_items(folder, at)
+            table = answer_table(fit.engine, items, state, method)
+            confidence = table["confidence"].drop_nulls().to_numpy()
+            total[0] += float(confidence[confidence < 1.0].sum())
+            total[1] += float(np.count_nonzero(confidence < 1.0))
+            yield table
+
+    items = read_items(folder, 0).head(0)
+    empty = {name: np.empty((0, fit.engine.n_classes)) for name in (Q, "own")} | {"answered": np.empty(0, dtype=bool)}
+    schema = answer_table(fit.engine, items, empty, method).schema
+    write_parts(options.out, tables(), written_as, schema, spreadsheet_safe=options.spreadsheet_safe)
+    return total
+
+
+def answer_table(engine: Engine, items: Names, state: Arrays, method: Any) -> pl.DataFrame:
+    """The columns of `Estimate.to_frame` for the units of one shard."""
+    q, answered = state[Q], pl.Series(state["answered"])
+    if isinstance(method, MajorityVote):
+        best, names = best_classes(state["own"]), items.cast(pl.String)
+        ties = Ties.named(method.ties)
+        chosen = winners(
+            best, ties, classes=engine.classes, order=method.order, seed=method.seed, unit_names=names.gather
+        )
+    else:
+        chosen = q.argmax(axis=1)
+    code = pl.Series(chosen).cast(pl.Int64)
+    confidence = pl.Series(np.take_along_axis(q, np.asarray(chosen)[:, None].astype(np.int64), axis=1)[:, 0])
+    columns: dict[str, Any] = {
+        "item": items,
+        "label": class_column(engine.classes).gather(code.set(~answered, None)),
+        "confidence": confidence.set(~answered, None),
+    }
+    columns |= {f"{PROBABILITY_PREFIX}{name}": q[:, k] for k, name in enumerate(engine.classes)}
+    return pl.DataFrame(columns)
+
+
+def _annotator_table(folder: Path, fit: EngineFit) -> pl.DataFrame:
+    """What is believed of each annotator: how many labels, how often right, and the method's own number."""
+    given = sum_votes(fit.engine)["given"].sum(axis=1)
+    columns: dict[str, Any] = {"annotator": read_annotators(folder), "labels": given.astype(np.int64)}
+    summary = fit.summary
+    if summary.confusion is not None:
+        n_classes = fit.engine.n_classes
+        prior = np.full(n_classes, 1.0 / n_classes) if summary.prior is None else summary.prior
+        columns["expected_accuracy"] = np.einsum("jkk,k->j", summary.confusion, prior)
+    if summary.reliability is not None:
+        columns["weight"] = summary.reliability
+    return pl.DataFrame(columns)
+
+
+def _expected(fit: EngineFit, total: float, count: float) -> ExpectedAccuracy | None:
+    if fit.calibration is None or not count:
+        return None
+    return accuracy_interval(total / count, n=int(count), calibration=fit.calibration)

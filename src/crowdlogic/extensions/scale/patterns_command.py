@@ -1,0 +1,67 @@
+"""`crowdlogic patterns`: items that were labelled alike as one row with a count."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from crowdlogic.cli.console import say, show_lines
+from crowdlogic.cli.options import SpreadsheetOption, ToOption, reads_labels
+from crowdlogic.data.wording import pluralise
+from crowdlogic.errors import OptionError
+from crowdlogic.extensions.scale.patterns import COUNT, PatternOptions, pattern_query, write_patterns
+from crowdlogic.workflows.inputs import InputOptions, parse_names
+
+LabelsOrTable = Annotated[
+    str, typer.Argument(metavar="LABELS", help="A file of labels; with --sql also a table's name in the warehouse.")
+]
+OutOption = Annotated[str | None, typer.Option("--out", "-o", help="Where to write the patterns.")]
+SqlOption = Annotated[bool, typer.Option("--sql", help="Print the query that groups them in a warehouse.")]
+FromOption = Annotated[
+    str | None, typer.Option("--from", metavar="TABLE", help="With --sql: the table's name in the warehouse.")
+]
+AnnotatorsOption = Annotated[
+    str | None, typer.Option("--annotators", help="With --sql: the annotators, if there is no file that names them.")
+]
+BackticksOption = Annotated[
+    bool, typer.Option("--backticks", help="With --sql: quote names as BigQuery, MySQL and Spark do.")
+]
+
+
+@reads_labels
+def command(
+    labels: LabelsOrTable,
+    *,
+    out: OutOption = None,
+    sql: SqlOption = False,
+    from_: FromOption = None,
+    annotators: AnnotatorsOption = None,
+    backticks: BackticksOption = False,
+    threads: Annotated[int, typer.Option("--threads", min=1, help="How many threads may work at once.")] = 2,
+    to: ToOption = None,
+    spreadsheet_safe: SpreadsheetOption = False,
+    input: InputOptions,
+) -> None:
+    """Group the items that were labelled alike, here or by SQL in a warehouse: one row each, with a count."""
+    if sql and out is not None:
+        raise OptionError(f"--sql prints a query, -o {out} writes patterns. Leave one of them out.")
+    if not sql and (from_ is not None or annotators is not None or backticks):
+        raise OptionError("--from, --annotators and --backticks say what the query of --sql looks like. Add --sql.")
+    options = PatternOptions(
+        labels=labels,
+        out=out,
+        format=to,
+        spreadsheet_safe=spreadsheet_safe,
+        table=from_,
+        annotators=parse_names(annotators),
+        mark="`" if backticks else '"',
+        threads=threads,
+        input=input,
+    )
+    if sql:
+        show_lines([pattern_query(options) + ";"])
+        return
+    found = write_patterns(options)
+    items = pluralise(int(found[COUNT].sum()), "item has", "items have")
+    say(f"{items} {pluralise(len(found), 'pattern')} -> {out}")

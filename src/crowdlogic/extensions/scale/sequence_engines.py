@@ -1,0 +1,82 @@
+"""Tags of sentences over an engine: read here, written as shards of whole sentences, and fitted where these are."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.errors import OptionError
+from crowdlogic.extensions.scale.coded_files import ROWS, write_coded
+from crowdlogic.registry import ENGINES, TRUTH_METHODS
+from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
+from crowdlogic.truth.word_hmm import FitsSequences
+
+if TYPE_CHECKING:
+    from crowdlogic.workflows.aggregate import AggregateOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThroughEngine:
+    """A method for tags of sentences whose steps are an engine's.
+
+    Attributes:
+        method: The method.
+        engine: The engine's name in `registry.ENGINES`.
+        workers: Number of its workers.
+        address: The address of a cluster; None for this machine.
+        beside: The file beside which the shards are, until the fit is done.
+    """
+
+    method: FitsSequences
+    engine: str
+    workers: int = 2
+    address: str | None = None
+    beside: str = ""
+
+    @property
+    def name(self) -> str:
+        """The method's name."""
+        return self.method.name
+
+    def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:
+        """Write the tags as shards, a few for each worker, and fit over them."""
+        home = Path(self.beside).resolve().parent
+        rows = min(ROWS, -(-labels.n_labels // (2 * self.workers)) or 1)
+        with tempfile.TemporaryDirectory(prefix=".crowdlogic-shards-", dir=home) as folder:
+            write_coded(folder, self.method.arrange(labels), rows=rows, anchors=fitting.anchors)
+            opened = ENGINES.load(self.engine)(Path(folder), workers=self.workers, address=self.address)
+            with opened as engine:
+                return self.method.infer_over(engine, labels, corpus, fitting=fitting)
+
+
+def through_engine(options: AggregateOptions, engine: str, method: Any, labels: CrowdLabels) -> ThroughEngine:
+    """The method over an engine, if it can be.
+
+    Args:
+        options: The number of workers, their address, and where the answers go.
+        engine: The engine's name.
+        method: The method.
+        labels: The labels, read in memory.
+    """
+    ENGINES.check(engine)
+    if not labels.is_sequential:
+        from crowdlogic.extensions.scale.out_of_core import no_shards
+
+        raise no_shards(engine)
+    if not hasattr(method, "infer_over"):
+        able = [name for name in TRUTH_METHODS.loadable() if hasattr(TRUTH_METHODS.load(name), "infer_over")]
+        raise OptionError(
+            f"{method.name} takes tags of sentences in memory alone. Leave --engine out, or use {' or '.join(able)}."
+        )
+    return ThroughEngine(
+        method=method,
+        engine=engine,
+        workers=options.threads or 2,
+        address=options.address,
+        beside=options.out,
+    )

@@ -1,0 +1,288 @@
+"""Spark: shards are rows of a DataFrame, partitioned by item; a step is a mapInArrow over them with our kernels.
+
+Parameters are broadcast, the counts of a partition are added where they are made, those of many partitions in a tree;
+what belongs to the units (states) stays in a cached DataFrame. A task whose worker died is run again by Spark, from the
+coded folder or from the cached rows. Arrays travel as safetensors, which hold numbers and nothing else.
+
+Axes: i unit.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+from weakref import finalize
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from py4j.protocol import Py4JError
+from pyspark import StorageLevel
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import broadcast
+from safetensors.numpy import load, save
+
+from crowdlogic.data.blocks import Arrays, Shard, Step, add_counts
+from crowdlogic.errors import MissingExtraError, ResourceError
+from crowdlogic.extensions.scale.coded_files import Manifest, read_shard
+from crowdlogic.extensions.scale.remote import RemoteEngine, require_manifest, size_of
+
+LOOPBACK = "127.0.0.1"
+"""The address that a Spark started here listens at: this machine alone."""
+
+ATTEMPTS = 4
+"""How often a task of a local Spark is tried, as on a cluster."""
+
+MANY = 64
+"""The counts of more partitions than this are added in a tree, and not here."""
+
+CACHED = 128
+"""Shards of a folder that a worker keeps in memory: about 0.8 GB of them."""
+
+FOUND = "shard int, arrays binary, state binary, counts binary, with_state boolean"
+"""What a step gives: a row for each shard that has a state, and one for the counts of a partition."""
+
+CARRIED = ("shard", "arrays", "state")
+"""The columns of a shard with its state."""
+
+Batches = Iterator[pa.RecordBatch]
+
+_KEPT: dict[str, dict[int, Shard]] = {}
+"""The shards that this worker keeps, of one folder at a time."""
+
+
+@dataclass(frozen=True)
+class FolderShards:
+    """The shards of a coded folder, which all machines see at the same path."""
+
+    folder: str
+
+    def __call__(self, row: dict[str, Any]) -> Shard:
+        """The shard of a row: its number says which."""
+        return _kept_shard(self.folder, row["shard"])
+
+
+@dataclass(frozen=True)
+class RowShards:
+    """Shards whose arrays are in the rows themselves."""
+
+    def __call__(self, row: dict[str, Any]) -> Shard:
+        """The shard of a row."""
+        return Shard(first=0, **load(row["arrays"]))
+
+
+class SparkStates:
+    """The shards with their states: a cached DataFrame, which is freed when nobody holds it any more."""
+
+    def __init__(self, frame: DataFrame) -> None:
+        self.rows = frame.where("state is not null").select(*(name for name in CARRIED if name in frame.columns))
+        _when_gone(self, frame.unpersist)
+
+
+class SparkEngine(RemoteEngine):
+    """The `Engine` of Spark.
+
+    Attributes:
+        session: The session.
+        rows: One row per shard: its number as shard and, unless they are read from a folder, its arrays.
+        n_partitions: Number of partitions that the rows are in.
+    """
+
+    def __init__(
+        self,
+        session: SparkSession,
+        manifest: Manifest,
+        rows: DataFrame,
+        shards: FolderShards | RowShards,
+        *,
+        started: bool = False,
+    ) -> None:
+        super().__init__(manifest)
+        self.session, self.rows, self._shards, self._started = session, rows, shards, started
+        self.n_partitions = max(min(session.sparkContext.defaultParallelism, len(manifest.shards)), 1)
+
+    def sum(self, step: Step, parameters: Arrays, states: SparkStates | None = None) -> tuple[Arrays, Any]:
+        """The counts of all shards, and the new states, which stay in a cached DataFrame."""
+        frame = self.map(step, parameters, states)
+        if states is not None:
+            frame = frame.persist(StorageLevel.MEMORY_AND_DISK)
+        found = self._counts(frame)
+        if states is not None and not any(found["with_state"].to_pylist()):
+            frame.unpersist()
+        if states is None and any(found["with_state"].to_pylist()):  # it made states of nothing: once more, kept
+            frame = frame.persist(StorageLevel.MEMORY_AND_DISK)
+            found = self._counts(frame)
+        tables = [load(one) for one in found["counts"].to_pylist()]
+        self.traffic.add(parameters=size_of(parameters) * self.n_partitions, counts=sum(map(size_of, tables)))
+        total: Arrays = tables[0]
+        for more in tables[1:]:
+            total = add_counts(total, more)
+        return total, SparkStates(frame) if any(found["with_state"].to_pylist()) else None
+
+    def map(self, step: Step, parameters: Arrays, states: SparkStates | None = None) -> DataFrame:
+        """A step over all shards, as a DataFrame of what it gives."""
+        sent = self.session.sparkContext.broadcast(save(_whole(parameters)))
+        rows = self.rows if states is None else states.rows
+        frame = rows.mapInArrow(partial(_run_step, step=step, shards=self._shards, sent=sent), FOUND)
+        _when_gone(frame, sent.unpersist)
+        return frame
+
+    def _counts(self, frame: DataFrame) -> pa.Table:
+        """The counts of the partitions; where these are many, added up in a tree."""
+        counted = frame.where("counts is not null").select("counts", "with_state")
+        if self.n_partitions > MANY:
+            counted = counted.repartition(round(self.n_partitions**0.5)).mapInArrow(_add_tables, counted.schema)
+        return collect_rows(counted)
+
+    def stream(
+        self, step: Step, parameters: Arrays, states: SparkStates | None = None
+    ) -> Iterator[tuple[slice, Arrays]]:
+        """The new state of each shard, in the order of the units, a partition at a time."""
+        frame = self.map(step, parameters, states).where("state is not null").select("state")
+        found = frame.toLocalIterator(prefetchPartitions=True)
+        for run, row in zip(self.runs(), found, strict=True):
+            state = load(bytes(row["state"]))
+            self.traffic.add(states=size_of(state))
+            yield run, state
+
+    def scatter(self, arrays: Arrays) -> SparkStates:
+        """States from arrays with all units as first axis."""
+        self.traffic.add(states=size_of(arrays))
+        cut = [{name: array[run] for name, array in arrays.items()} for run in self.runs()]
+        table = pa.table(
+            {
+                "shard": pa.array(range(len(cut)), pa.int32()),
+                "state": pa.array([save(_whole(state)) for state in cut], pa.binary()),
+            }
+        )
+        frame = self.rows.join(broadcast(self.session.createDataFrame(table)), "shard")
+        return SparkStates(frame.persist(StorageLevel.MEMORY_AND_DISK))
+
+    def gather(self, states: SparkStates) -> dict[str, NDArray[Any]]:
+        """Arrays with all units as first axis from states."""
+        parts = [load(one) for one in collect_rows(states.rows.select("state"))["state"].to_pylist()]
+        self.traffic.add(states=sum(map(size_of, parts)))
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+    def close(self) -> None:
+        """Free the rows, and end Spark where it was started here."""
+        if self._started:
+            self.session.stop()
+        else:
+            self.rows.unpersist()
+
+
+def open_spark(folder: Path, *, workers: int = 2, address: str | None = None) -> SparkEngine:
+    """The engine over a coded folder, which all machines of a cluster must see at the same path.
+
+    Args:
+        folder: The coded folder.
+        workers: Number of processor cores, where Spark is started here.
+        address: The master's address, such as spark://host:7077; None for one on this machine alone.
+    """
+    session, started = start_spark(workers, address)
+    manifest = require_manifest(folder)
+    size = len(manifest.shards)
+    rows = session.range(0, size, 1, max(min(session.sparkContext.defaultParallelism, size), 1))
+    rows = rows.select(rows["id"].cast("int").alias("shard"))
+    return SparkEngine(session, manifest, rows, FolderShards(str(folder.resolve())), started=started)
+
+
+def start_spark(workers: int, address: str | None = None) -> tuple[SparkSession, bool]:
+    """The session that is there, or a new one; and whether it is new."""
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active, False
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        raise MissingExtraError("Spark needs Java 17 or later, and there is none. Install it, or set JAVA_HOME.")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers' Python is this one
+    builder = SparkSession.builder.appName("crowdlogic").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "OFF")
+    if address is None:
+        builder = builder.master(f"local[{workers},{ATTEMPTS}]")
+        builder = builder.config("spark.driver.host", LOOPBACK).config("spark.driver.bindAddress", LOOPBACK)
+        builder = builder.config("spark.python.unix.domain.socket.enabled", "true")  # a step over TCP waits 40 ms more
+    else:
+        builder = builder.master(address)
+    # The partitions are as we cut them: nothing is to be planned again while it runs
+    return builder.config("spark.sql.adaptive.enabled", "false").getOrCreate(), True
+
+
+def _run_step(batches: Batches, *, step: Step, shards: FolderShards | RowShards, sent: Any) -> Batches:
+    """The step over the shards of a partition, in a worker of Spark."""
+    parameters = {name: np.array(array) for name, array in load(sent.value).items()}
+    total, with_state = None, False
+    for batch in batches:
+        for row in batch.to_pylist():
+            counts, state = step(shards(row), parameters, load(row["state"]) if "state" in row else {})
+            total = counts if total is None else add_counts(total, counts)
+            with_state = with_state or bool(state)
+            if state:
+                yield _found(shard=row["shard"], arrays=row.get("arrays"), state=save(_whole(state)))
+    if total is not None:
+        yield _found(counts=save(_whole(total)), with_state=with_state)
+
+
+def _found(*, shard: int | None = None, with_state: bool = False, **held: bytes | None) -> pa.RecordBatch:
+    """A row of FOUND."""
+    columns = {name: pa.array([held.get(name)], pa.binary()) for name in ("arrays", "state", "counts")}
+    return pa.record_batch({"shard": pa.array([shard], pa.int32()), **columns, "with_state": pa.array([with_state])})
+
+
+def _add_tables(batches: Batches) -> Batches:
+    """The sum of the counts of a partition."""
+    total, with_state = None, False
+    for batch in batches:
+        for row in batch.to_pylist():
+            counts = load(row["counts"])
+            total = counts if total is None else add_counts(total, counts)
+            with_state = with_state or row["with_state"]
+    if total is not None:
+        counted = pa.array([save(_whole(total))], pa.binary())
+        yield pa.record_batch({"counts": counted, "with_state": pa.array([with_state])})
+
+
+def _when_gone(held: object, release: Callable[[], Any]) -> None:
+    """Free what Spark keeps when nobody holds the object any more; not at the end, when Spark may be gone before."""
+    finalize(held, _release, release).atexit = False
+
+
+def _release(release: Callable[[], Any]) -> None:
+    with suppress(Py4JError):  # Spark has been stopped
+        release()
+
+
+def _kept_shard(folder: str, at: int) -> Shard:
+    """A shard, read once. The first ones are kept: steps go round, so the latest would be gone when it is due."""
+    if folder not in _KEPT:
+        _KEPT.clear()
+        _KEPT[folder] = {}
+    kept = _KEPT[folder]
+    if at in kept:
+        return kept[at]
+    shard = read_shard(Path(folder), at)
+    if len(kept) < CACHED:
+        kept[at] = shard
+    return shard
+
+
+def _whole(arrays: Arrays) -> dict[str, NDArray[Any]]:
+    """The arrays as safetensors take them: contiguous."""
+    return {name: np.asarray(array, order="C") for name, array in arrays.items()}
+
+
+def collect_rows(frame: DataFrame) -> pa.Table:
+    """The rows of a small DataFrame; what went wrong on the way is an error in one sentence."""
+    try:
+        return frame.toArrow()
+    except PySparkException as problem:
+        said = [line for line in str(problem).splitlines() if line.strip()]
+        raise ResourceError(f"Spark gave up: {said[-1][:200] if said else problem!r}. Run it again.") from problem

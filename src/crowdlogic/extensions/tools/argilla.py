@@ -1,0 +1,169 @@
+"""Argilla's records (version 2), nested (`dataset.records.to_json`) or flat (`to_list(flatten=True)`).
+
+- Labels, several labels at once, ratings and spans are read; rankings are not. A question of free text looks like one
+  of labels: choose with `--question`.
+- A response is of the user whose id it has. Of flat records, which have its status, only submitted ones count.
+- A suggestion is an annotator named after its agent, of kind llm where that names a language model, else code; a score
+  above 0 and up to 1 is the weight of its label.
+
+Layout as in argilla 2 (argilla/records/_io).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from crowdlogic.data.files import InputFile
+from crowdlogic.data.formats.json_records import iterate_records, outline_json, require_object
+from crowdlogic.data.formats.protocol import Crowd, ReadOptions
+from crowdlogic.extensions.tools.collector import Collector, ToolExport, require_question
+from crowdlogic.extensions.tools.label_studio import LANGUAGE_MODELS
+from crowdlogic.extensions.tools.marked_spans import MarkedSpan
+
+CHOICES, SPANS = "choices", "spans"
+SUBMITTED = ("submitted", None)
+REMEDY = "Export the records again."
+NOT_FIELDS = ("id", "status", "_server_id")
+"""Columns of flat records that are no field of the record."""
+
+
+class Argilla(ToolExport):
+    """Records with the responses of several users, and suggestions."""
+
+    name, title, suffixes = "argilla", "Argilla's records", (".json", ".jsonl")
+
+    def recognises(self, head: bytes) -> bool:
+        """Records have fields, responses and suggestions; flat ones the users of the responses."""
+        found = outline_json(head)
+        nested = found.has("fields", "responses", "suggestions")
+        return nested or any(path.endswith(".responses.users") for path in found.paths)
+
+    def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
+        """Labels or tags of all users and agents, and the texts."""
+        collector = Collector(file.name, options)
+        kinds: dict[str, str] = {}
+        for number, record in _records(file):
+            for answer in _answers(record, number, collector):
+                kind = _kind(answer.value)
+                if kind is not None and kinds.get(answer.question) != SPANS:
+                    kinds[answer.question] = kind
+        question = collector.question = require_question(kinds, collector.question, file.name)
+        for number, record in _records(file):
+            _read_record(record, number, collector, question, kinds[question])
+        return collector.crowd()
+
+
+ARGILLA = Argilla()
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What a user or an agent said to a question."""
+
+    question: str
+    value: Any
+    who: str
+    kind: str = "human"
+    weight: float | None = None
+    status: str | None = None
+
+
+def _records(file: InputFile) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, record in iterate_records(file):
+        yield number, require_object(record, number, file)
+
+
+def _answers(record: dict[str, Any], number: int, collector: Collector) -> Iterator[_Answer]:
+    """The responses and suggestions of a record."""
+    if "responses" in record or "suggestions" in record:
+        yield from _nested_answers(record, number, collector)
+    else:
+        yield from _flat_answers(record, number, collector)
+
+
+def _nested_answers(record: dict[str, Any], number: int, collector: Collector) -> Iterator[_Answer]:
+    responses, suggestions = record.get("responses") or {}, record.get("suggestions") or {}
+    if not isinstance(responses, dict) or not isinstance(suggestions, dict):
+        raise collector.error(number, "responses or suggestions that are no object by question", REMEDY)
+    for question, given in responses.items():
+        for one in given if isinstance(given, list) else (given,):
+            if not isinstance(one, dict) or not isinstance(one.get("user_id"), str | int):
+                raise collector.error(number, f"a response to {question!r} without its user", REMEDY)
+            yield _Answer(question, one.get("value"), str(one["user_id"]), status=one.get("status"))
+    for question, one in suggestions.items():
+        if not isinstance(one, dict):
+            raise collector.error(number, f"a suggestion for {question!r} that is no object", REMEDY)
+        yield _suggestion(question, one.get("value"), one.get("agent"), one.get("score"))
+
+
+def _flat_answers(record: dict[str, Any], number: int, collector: Collector) -> Iterator[_Answer]:
+    for column, values in record.items():
+        question, _, tail = column.rpartition(".")
+        if tail == "responses" and values is not None:
+            users, statuses = record.get(f"{column}.users"), record.get(f"{column}.status")
+            if not isinstance(values, list) or not isinstance(users, list) or len(users) != len(values):
+                raise collector.error(number, f"{column} and {column}.users are not lists of one length", REMEDY)
+            known = statuses if isinstance(statuses, list) and len(statuses) == len(values) else [None] * len(values)
+            for value, user, status in zip(values, users, known, strict=True):
+                yield _Answer(question, value, str(user), status=status)
+        elif tail == "suggestion":
+            yield _suggestion(question, values, record.get(f"{column}.agent"), record.get(f"{column}.score"))
+
+
+def _suggestion(question: str, value: Any, agent: Any, score: Any) -> _Answer:
+    name = str(agent or "suggestion")
+    is_weight = isinstance(score, int | float) and not isinstance(score, bool) and 0 < score <= 1
+    kind = "llm" if LANGUAGE_MODELS.search(name) else "code"
+    return _Answer(question, value, name, kind, float(score) if is_weight else None)
+
+
+def _kind(value: Any) -> str | None:
+    """What kind of question a value answers; None where it does not show."""
+    if isinstance(value, str | int):
+        return CHOICES
+    if isinstance(value, list) and value:
+        if isinstance(value[0], dict):
+            return SPANS if "start" in value[0] else None
+        return CHOICES
+    return None
+
+
+def _read_record(record: dict[str, Any], number: int, collector: Collector, question: str, kind: str) -> None:
+    name = record.get("id") if record.get("id") is not None else number
+    if isinstance(name, bool) or not isinstance(name, int | str):
+        raise collector.error(number, "the id is neither a number nor text", REMEDY)
+    item = collector.item(name, text=_text(record))
+    for answer in _answers(record, number, collector):
+        if answer.question != question or answer.value is None:
+            continue
+        if answer.status not in SUBMITTED:
+            collector.leave_out("response", f"{answer.status}: no label", number)
+        elif kind == SPANS:
+            spans = [_parse_span(one, collector, number) for one in _listed(answer.value)]
+            collector.spans(item, answer.who, spans, record=number, kind=answer.kind, weight=answer.weight)
+        else:
+            values = _listed(answer.value)
+            collector.choice(item, answer.who, values, record=number, kind=answer.kind, weight=answer.weight)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _text(record: dict[str, Any]) -> str | None:
+    """The field called text, else the longest one."""
+    fields = record.get("fields")
+    if not isinstance(fields, dict):
+        fields = {name: value for name, value in record.items() if name not in NOT_FIELDS and "." not in name}
+    texts = {name: value for name, value in fields.items() if isinstance(value, str)}
+    return texts.get("text") or max(texts.values(), key=len, default=None)
+
+
+def _parse_span(span: Any, collector: Collector, number: int) -> MarkedSpan:
+    fields = span if isinstance(span, dict) else {}
+    start, end, label = fields.get("start"), fields.get("end"), fields.get("label")
+    if type(start) is not int or type(end) is not int or not isinstance(label, str):
+        raise collector.error(number, f"{str(span)[:60]!r} is no span with start, end and label", REMEDY)
+    return start, end, label

@@ -1,0 +1,550 @@
+"""What an importer gathers from an export, made into a Crowd: items, labels or marked spans, gold, what was left out.
+
+An importer goes through its records once and hands over what it finds:
+
+    collector = Collector(file.name, options)
+    for number, record in iterate_records(file):
+        item = collector.item(record["id"], text=record["text"])
+        collector.choice(item, record["user"], record["answers"], record=number, kind="human")
+    return collector.crowd()
+
+The last annotation of one annotator on one item counts, by time where times are known, unless the options say
+otherwise. Text is cut into tokens once, and every annotator's spans are aligned to these (`data/character_spans.py`).
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from crowdlogic.data.answers import Answers, answers_from_crowd
+from crowdlogic.data.corpus import UNKNOWN, Corpus, Question, align
+from crowdlogic.data.files import InputFile
+from crowdlogic.data.formats.protocol import Crowd, FileFormat, ReadOptions
+from crowdlogic.data.intake.building import build_labels
+from crowdlogic.data.intake.cells import LARGEST_NUMBER, code_labels, odd_classes
+from crowdlogic.data.intake.contract import Duplicates, Intake, LeftOut, TableSource
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import Names
+from crowdlogic.data.text_tokens import TokenizedTexts, tokenize_texts
+from crowdlogic.data.wording import pluralise
+from crowdlogic.errors import CorpusError, FormatError, name_list
+from crowdlogic.extensions.tools.marked_spans import Annotations, MarkedSpan, TaggedTexts, tag_texts
+from crowdlogic.numerics.arrays import Bools, Ints, stable_order
+
+# The rows that a `Collector` gathers, which of them count, and columns made of what it gathered.
+#
+# Axes: r row.
+
+PIECE = 1 << 16
+"""How many tokens become Python's text at a time."""
+
+
+@dataclass
+class CollectedRows:
+    """Columns that grow: what one annotator said of one item, a row each. Arrays take a third of the room of lists."""
+
+    item: array[int] = field(default_factory=lambda: array("q"))
+    annotator: array[int] = field(default_factory=lambda: array("i"))
+    record: array[int] = field(default_factory=lambda: array("q"))
+    time: array[float] = field(default_factory=lambda: array("d"))
+    weight: array[float] = field(default_factory=lambda: array("d"))
+
+    def add(self, item: int, annotator: int, *, record: int, time: float | None, weight: float | None) -> None:
+        """Add a row."""
+        self.item.append(item)
+        self.annotator.append(annotator)
+        self.record.append(record)
+        self.time.append(np.nan if time is None else time)
+        self.weight.append(1.0 if weight is None else weight)
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+
+def rows_that_count(rows: CollectedRows, policy: Duplicates, several: Bools | None = None) -> Ints:
+    """The rows that count, in the order in which they came: the last, or the first, of each (item, annotator).
+
+    Args:
+        rows: The rows.
+        policy: What to do with several rows of one annotator on one item: last, first or keep.
+        several: several[r], rows of which an annotator may give more than one to an item, such as partial labels.
+    """
+    if policy is Duplicates.keep or not len(rows):
+        return np.arange(len(rows))
+    item, annotator = np.array(rows.item, dtype=np.int64), np.array(rows.annotator, dtype=np.int64)
+    key = item * (annotator.max() + 1) + annotator
+    if several is not None and several.any():
+        key[several] = key.max() + 1 + np.arange(np.count_nonzero(several))  # a key of its own for each
+    time = np.nan_to_num(np.array(rows.time), nan=-np.inf)
+    order = np.lexsort((np.arange(len(key)), time, key))
+    if policy is Duplicates.last:
+        return np.sort(order[np.append(np.flatnonzero(np.diff(key[order])), len(key) - 1)])
+    return np.sort(order[np.diff(key[order], prepend=-1) != 0])
+
+
+def shared_texts(tokens: Names) -> tuple[str, ...]:
+    """The tokens as Python's text, each distinct one held once."""
+    known: dict[str, str] = {}
+    found: list[str] = []
+    for start in range(0, len(tokens), PIECE):
+        found += [known.setdefault(token, token) for token in tokens.slice(start, PIECE).to_list()]
+    return tuple(found)
+
+
+def label_column(labels: Sequence[Any], kinds: set[type]) -> Names:
+    """Labels as they are where all are of one type (`kinds`), else as text."""
+    if kinds <= {int} or kinds <= {bool} or kinds <= {int, float}:
+        try:
+            return pl.Series("label", labels, dtype=pl.Boolean if kinds == {bool} else None, strict=False)
+        except (OverflowError, TypeError, pl.exceptions.PolarsError):
+            pass
+    return pl.Series("label", [None if label is None else str(label) for label in labels], dtype=pl.String)
+
+
+# Which question of an export is read: the one that was chosen, or the only one there is.
+
+
+def split_question(question: str | None) -> tuple[str | None, str | None]:
+    """The question and, for `topic=sports`, the one answer that is asked for."""
+    if question is None:
+        return None, None
+    name, equals, answer = question.partition("=")
+    return (name, answer) if equals and answer else (question, None)
+
+
+def require_question(found: Mapping[str, str], chosen: str | None, name: str) -> str:
+    """The question to read: the one that was chosen, or the only one there is.
+
+    Args:
+        found: Question -> what kind of question it is, for all that can be read.
+        chosen: The user's choice.
+        name: What messages call the file.
+    """
+    listed = name_list(f"{question} ({kind})" for question, kind in found.items())
+    if chosen is not None:
+        if chosen not in found:
+            raise FormatError(f"{name}: no question is called {chosen!r}. There are {listed or 'none'}.")
+        return chosen
+    if not found:
+        raise FormatError(f"{name}: no question that can be read: choices, marked spans, ratings or comparisons.")
+    if len(found) > 1:
+        raise FormatError(f"{name}: several questions: {listed}. Choose one with --question.")
+    return next(iter(found))
+
+
+YES, NO = "yes", "no"
+"""The labels when one answer of several at once is asked for (`--question topic=sports`)."""
+
+Place = int | str
+
+
+class Collector:
+    """Items, annotators and what they said, as an importer finds them."""
+
+    def __init__(self, name: str, options: ReadOptions) -> None:
+        self.name, self.options = name, options
+        self.member = ""  # the file that is being read, in a folder or zip file
+        self.question, self.wanted = split_question(options.question)
+        self.kind = self.target = self.field = ""  # what the tool calls the question's kind, its object, and the text
+        self._items: dict[Any, int] = {}
+        self._texts: list[str | None] = []
+        self._tokens: dict[int, array[int]] = {}  # start, end, start, end...
+        self._annotators: dict[str, int] = {}
+        self._kinds: list[str] = []
+        self._labels: list[Any] = []
+        self._negated: list[bool] = []
+        self._label_rows, self._span_rows = CollectedRows(), CollectedRows()
+        self._spans: list[Sequence[MarkedSpan]] = []
+        self._gold_labels: dict[int, Any] = {}
+        self._gold_spans: dict[int, Sequence[MarkedSpan]] = {}
+        self._left_out: Counter[tuple[str, str]] = Counter()
+        self._first: dict[tuple[str, str], str] = {}
+
+    def item(self, name: Any, *, text: str | None = None, tokens: Sequence[tuple[int, int]] | None = None) -> int:
+        """The code of an item. An item that comes again keeps the text it came with first.
+
+        Args:
+            name: Its name, text or a whole number.
+            text: Its text.
+            tokens: The places of its tokens in the text, where the export has its own tokens.
+        """
+        code = self._items.setdefault(name, len(self._items))
+        if code == len(self._texts):
+            self._texts.append(text)
+        elif self._texts[code] is None:
+            self._texts[code] = text
+        if tokens is not None and code not in self._tokens:
+            self._tokens[code] = array("q", chain.from_iterable(tokens))
+        return code
+
+    def text(self, item: int) -> str | None:
+        """The text of an item."""
+        return self._texts[item]
+
+    def annotator(self, name: Any, kind: str = "") -> int:
+        """The code of an annotator. The kind is the one that came first."""
+        code = self._annotators.setdefault(str(name), len(self._annotators))
+        if code == len(self._kinds):
+            self._kinds.append(kind)
+        return code
+
+    def label(
+        self,
+        item: int,
+        annotator: Any,
+        label: Any,
+        *,
+        record: int,
+        kind: str = "",
+        time: float | None = None,
+        weight: float | None = None,
+        negated: bool = False,
+    ) -> None:
+        """An annotator gave an item a label; `negated` says that it is not this one."""
+        if isinstance(label, dict | list):
+            raise self.error(record, f"the label {str(label)[:60]!r} is no class", "Give one class as text or number.")
+        self._labels.append(label)
+        self._negated.append(negated)
+        self._label_rows.add(item, self.annotator(annotator, kind), record=record, time=time, weight=weight)
+
+    def choice(
+        self,
+        item: int,
+        annotator: Any,
+        answers: Sequence[Any],
+        *,
+        record: int,
+        kind: str = "",
+        time: float | None = None,
+        weight: float | None = None,
+    ) -> None:
+        """An annotator chose among answers: one is the label, none an abstention; several are refused.
+
+        With `--question topic=sports` the label is whether `sports` was chosen.
+        """
+        label = self._one_answer(answers, record)
+        if label is None:
+            self.leave_out("annotation", "without an answer: no label", record)
+            return
+        self.label(item, annotator, label, record=record, kind=kind, time=time, weight=weight)
+
+    def _one_answer(self, answers: Sequence[Any], record: int) -> Any:
+        """The one answer, or whether the wanted one is among them; None where there is none."""
+        if self.wanted is not None:
+            return YES if self.wanted in map(str, answers) else NO
+        if len(answers) > 1:
+            asked = self.question or "topic"
+            raise self.error(
+                record,
+                f"{len(answers)} answers at once ({name_list(answers)})",
+                f"A label is one class; ask for one of them, yes or no: --question {asked}={answers[0]}.",
+            )
+        return answers[0] if answers else None
+
+    def spans(
+        self,
+        item: int,
+        annotator: Any,
+        spans: Sequence[MarkedSpan],
+        *,
+        record: int,
+        kind: str = "",
+        time: float | None = None,
+        weight: float | None = None,
+    ) -> None:
+        """An annotator marked spans (start, end, type) in a text; no span means that there is no entity."""
+        self._check_spans(item, spans, record)
+        self._spans.append(spans)
+        self._span_rows.add(item, self.annotator(annotator, kind), record=record, time=time, weight=weight)
+
+    def gold_label(self, item: int, label: Any, *, record: int) -> None:
+        """The true label of an item is known; the last one counts."""
+        if isinstance(label, dict | list):
+            raise self.error(record, f"the label {str(label)[:60]!r} is no class", "Give one class as text or number.")
+        if self._gold_labels.get(item, label) != label:
+            self.leave_out("gold label", "contradicting a later one of the same item: the later one was taken", record)
+        self._gold_labels[item] = label
+
+    def gold_choice(self, item: int, answers: Sequence[Any], *, record: int) -> None:
+        """The true answer to a question is known, if there is one."""
+        label = self._one_answer(answers, record)
+        if label is not None:
+            self.gold_label(item, label, record=record)
+
+    def gold_spans(self, item: int, spans: Sequence[MarkedSpan], *, record: int) -> None:
+        """The true spans of an item are known; the last ones count."""
+        self._check_spans(item, spans, record)
+        self._gold_spans[item] = spans
+
+    def leave_out(self, what: str, reason: str, record: Place = "") -> None:
+        """Something is not taken in, or is changed, for a reason; it is counted, and users are told."""
+        self._left_out[what, reason] += 1
+        self._first.setdefault((what, reason), self._place(record).removeprefix(", "))
+
+    def error(self, record: Place, what: str, remedy: str) -> FormatError:
+        """The error for a record: where, what was found, what to do."""
+        return FormatError(f"{self.name}{self._place(record)}: {what}. {remedy}")
+
+    def _place(self, record: Place) -> str:
+        """The member and the record, as the end of a file's name."""
+        parts = [self.member, f"record {record}" if isinstance(record, int) else record]
+        return "".join(f", {part}" for part in parts if part)
+
+    def crowd(self) -> Crowd:
+        """All that was collected."""
+        if not self._items:
+            raise FormatError(f"{self.name}: no records. Export the project again.")
+        has_labels, has_spans = bool(self._labels or self._gold_labels), bool(self._span_rows or self._gold_spans)
+        if has_labels and has_spans:
+            raise FormatError(f"{self.name}: labels of texts and marked spans in one file. Choose with --question.")
+        if not has_labels and not has_spans:
+            raise FormatError(f"{self.name}: nobody annotated anything here.{self._summary()} Export annotated tasks.")
+        try:
+            return self._tagged_crowd() if has_spans else self._labelled_crowd()
+        except UnicodeEncodeError:
+            raise FormatError(
+                f"{self.name}: a text holds half of a character (a lone surrogate). Export the file again as UTF-8."
+            ) from None
+
+    def _summary(self) -> str:
+        return "".join(f" {one}" for one in self._left_out_summary())
+
+    def _left_out_summary(self) -> tuple[LeftOut, ...]:
+        return tuple(
+            LeftOut(count, what, reason, self._first[what, reason]) for (what, reason), count in self._left_out.items()
+        )
+
+    def _check_spans(self, item: int, spans: Sequence[MarkedSpan], record: int) -> None:
+        text = self._texts[item]
+        if text is None:
+            raise self.error(record, "marked spans and no text", "Export the texts, too.")
+        for start, end, kind in spans:
+            if not 0 <= start < end <= len(text):
+                raise self.error(
+                    record,
+                    f"the span {start} to {end} does not lie in the text of {pluralise(len(text), 'character')}",
+                    "Export the file again; places are counted in characters from 0.",
+                )
+            if not isinstance(kind, str) or not kind.strip():
+                raise self.error(record, f"the span {start} to {end} has no type", "Give each span a label.")
+
+    def _labelled_crowd(self) -> Crowd:
+        rows = self._last_rows(self._label_rows, np.array(self._negated, dtype=bool))
+        names, people = self._item_names(), self._annotator_names()
+        item, annotator = (
+            np.array(column, dtype=np.int64)[rows] for column in (self._label_rows.item, self._label_rows.annotator)
+        )
+        table = pl.DataFrame(
+            {
+                "item": names.gather(item),
+                "annotator": people.gather(annotator),
+                "label": label_column(self._labels, self._label_types()).gather(rows),
+                **self._extra_columns(self._label_rows, rows),
+            }
+        )
+        source = TableSource(self.name, word="record", numbers=np.array(self._label_rows.record, dtype=np.int64)[rows])
+        # One row of each pair was taken already; partial labels may be several
+        policy = Duplicates.keep if self._policy is Duplicates.keep or any(self._negated) else Duplicates.error
+        labels = build_labels(table, source, classes=self.options.classes, duplicates=policy)
+        gold, classes = self._code_gold_labels()
+        texts = None if all(text is None for text in self._texts) else tuple(text or "" for text in self._texts)
+        pl.Series(texts or (), dtype=pl.String)  # raises where a text is no Unicode
+        corpus = Corpus(names, texts=texts, classes=classes, gold=gold, question=self._asked)
+        labels, corpus = align(labels, corpus)
+        return Crowd(self._with_intake(labels), corpus)
+
+    def _label_types(self) -> set[type]:
+        """The types of all labels and gold, which share their classes; numbers too large for a class are names."""
+        distinct = {label for label in chain(self._labels, self._gold_labels.values()) if label is not None}
+        is_large = any(isinstance(label, int) and abs(label) >= LARGEST_NUMBER for label in distinct)
+        return {type(label) for label in distinct} | ({str} if is_large else set())
+
+    def _code_gold_labels(self) -> tuple[Ints | None, tuple[Any, ...]]:
+        """gold[i] and its classes."""
+        if not self._gold_labels:
+            return None, ()
+        column = label_column([self._gold_labels.get(item) for item in range(len(self._items))], self._label_types())
+        codes, classes = code_labels(column, TableSource(f"{self.name}: gold"), self.options.classes)
+        return np.where(codes < 0, UNKNOWN, codes).astype(np.int32), classes
+
+    def _tagged_crowd(self) -> Crowd:
+        rows = self._last_rows(self._span_rows)
+        texts = [text or "" for text in self._texts]
+        tokenized = self._tokenized(texts)
+        tokens = shared_texts(tokenized.tokens)
+        tokenized = replace(tokenized, tokens=tokenized.tokens.clear())  # the tags need places, and room
+        gold_items = sorted(self._gold_spans)
+        annotations = Annotations(
+            item=np.append(np.array(self._span_rows.item)[rows], np.array(gold_items, dtype=np.int64)),
+            record=np.append(np.array(self._span_rows.record)[rows], np.zeros(len(gold_items), dtype=np.int64)),
+            spans=[*(self._spans[r] for r in rows), *(self._gold_spans[item] for item in gold_items)],
+        )
+        tagged = tag_texts(annotations, tokenized, self.options, self)
+        count = int(np.searchsorted(tagged.annotation, len(rows)))
+        gold = np.full(int(tokenized.offsets[-1]), UNKNOWN, dtype=np.int32)
+        gold[tagged.unit[count:]] = tagged.label[count:]  # those of gold stand last
+        tagged = self._sort_tags(tagged, rows, count)
+        labels = self._tag_labels(tagged, rows, tokenized.offsets)
+        corpus = Corpus(
+            labels.items,
+            texts=tuple(texts),
+            tokens=tokens,
+            offsets=tokenized.offsets,
+            bounds=tokenized.bounds,
+            classes=tagged.classes if gold_items else (),
+            gold=gold if gold_items else None,
+            question=self._asked,
+        )
+        return Crowd(self._with_intake(labels), corpus)
+
+    def _sort_tags(self, tagged: TaggedTexts, rows: Ints, count: int) -> TaggedTexts:
+        """The first tags by unit, then annotator: as labels stand, which need no room for sorting themselves then."""
+        annotator = np.array(self._span_rows.annotator, dtype=np.int64)[rows]
+        key = tagged.unit[:count].astype(np.int64)
+        key *= max(len(self._annotators), 1)
+        key += annotator[tagged.annotation[:count]]
+        order = stable_order(key)
+        del key
+        return replace(tagged, annotation=tagged.annotation[order], unit=tagged.unit[order], label=tagged.label[order])
+
+    def _tag_labels(self, tagged: TaggedTexts, rows: Ints, offsets: Ints) -> CrowdLabels:
+        """The tags of all annotations but gold."""
+        annotator = np.array(self._span_rows.annotator, dtype=np.int32)[rows]
+        weight, time = (np.array(column)[rows] for column in (self._span_rows.weight, self._span_rows.time))
+        return CrowdLabels(
+            unit=tagged.unit,
+            annotator=annotator[tagged.annotation],
+            label=tagged.label,
+            items=self._item_names(),
+            annotators=self._annotator_names(),
+            classes=tagged.classes,
+            offsets=offsets,
+            weight=None if (weight == 1.0).all() else weight[tagged.annotation],
+            time=None if np.isnan(time).all() else time[tagged.annotation],
+            kind=self._kind_column(),
+            intake=Intake(rows=len(rows), notices=odd_classes(tagged.classes)),
+        )
+
+    def _tokenized(self, texts: list[str]) -> TokenizedTexts:
+        """The tokens of all texts: the export's own where it has them for every text, else cut by the tokeniser."""
+        if len(self._tokens) < len(texts):
+            return tokenize_texts(texts, self.options.tokens)
+        places = [self._tokens[item] for item in range(len(texts))]
+        known: dict[str, str] = {}
+        flat = [
+            known.setdefault(text[start:end], text[start:end])
+            for text, own in zip(texts, places, strict=True)
+            for start, end in zip(own[::2], own[1::2], strict=True)
+        ]
+        bounds = np.concatenate([np.frombuffer(own, dtype=np.int64) for own in places]).reshape(-1, 2)
+        offsets = np.concatenate([[0], np.cumsum([len(own) // 2 for own in places], dtype=np.int64)])
+        return TokenizedTexts(pl.Series("token", flat, dtype=pl.String), bounds, offsets)
+
+    @property
+    def _asked(self) -> Question:
+        """The question by the tool's names; one that asks for a single answer is a choice of yes and no."""
+        kind = self.kind if self.wanted is None else ""
+        return Question(name=self.question or "", kind=kind, target=self.target, field=self.field)
+
+    @property
+    def _policy(self) -> Duplicates:
+        """What to do with several annotations of one annotator on one item: the last counts unless said otherwise."""
+        policy = Duplicates.parse(self.options.duplicates)
+        return Duplicates.last if policy is Duplicates.error else policy
+
+    def _last_rows(self, rows: CollectedRows, several: Bools | None = None) -> Ints:
+        """The rows that count, in the order in which they came: the last, or the first, of each (item, annotator).
+
+        Args:
+            rows: The rows.
+            several: several[r], rows of which an annotator may give more than one to an item, such as partial labels.
+        """
+        kept = rows_that_count(rows, self._policy, several)
+        taken = "later" if self._policy is Duplicates.last else "earlier"
+        for row in sorted(set(range(len(rows))) - set(kept.tolist())) if len(kept) < len(rows) else ():
+            self.leave_out("annotation", f"replaced by a {taken} one of the same annotator", rows.record[row])
+        return kept
+
+    def _extra_columns(self, rows: CollectedRows, kept: Ints) -> dict[str, Any]:
+        """Weight, time and kind of the labels, where they are known."""
+        columns: dict[str, Any] = {}
+        weight, time = np.array(rows.weight)[kept], np.array(rows.time)[kept]
+        if not (weight == 1.0).all():
+            columns["weight"] = weight
+        if not np.isnan(time).all():
+            columns["time"] = pl.Series(time).fill_nan(None)
+        if any(self._negated):
+            columns["negated"] = pl.Series(self._negated, dtype=pl.Boolean).gather(kept)
+        if any(self._kinds):
+            kinds = pl.Series(self._kinds, dtype=pl.String)
+            columns["kind"] = kinds.gather(np.array(rows.annotator, dtype=np.int64)[kept])
+        return columns
+
+    def _kind_column(self) -> tuple[str, ...] | None:
+        return tuple(self._kinds) if any(self._kinds) else None
+
+    def _item_names(self) -> Names:
+        """Names as whole numbers if all are, else as text."""
+        names = list(self._items)
+        if all(isinstance(name, int) and not isinstance(name, bool) for name in names):
+            try:
+                return pl.Series("item", names, dtype=pl.Int64)
+            except (OverflowError, TypeError, pl.exceptions.PolarsError):
+                pass
+        texts = pl.Series("item", [str(name) for name in names], dtype=pl.String)
+        if texts.n_unique() != len(texts):
+            twice = texts.filter(texts.is_duplicated())[0]
+            raise FormatError(f"{self.name}: item {twice!r} is named as a number and as text. Use one of them.")
+        return texts
+
+    def _annotator_names(self) -> Names:
+        return pl.Series("annotator", list(self._annotators), dtype=pl.String)
+
+    def _with_intake(self, labels: CrowdLabels) -> CrowdLabels:
+        return replace(labels, intake=replace(labels.intake, left_out=self._left_out_summary()))
+
+
+# What all exports of annotation tools share: items and gold are those that come with the labels.
+
+
+class ToolExport(FileFormat):
+    """An export of an annotation tool. A subclass says how it is recognised, and how its labels are read."""
+
+    def read_corpus(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Corpus:  # noqa: ARG002
+        """The items that were annotated, with gold where the export marks it."""
+        corpus = self.read_crowd(file, ReadOptions()).corpus
+        if corpus is None or (corpus.texts is None and corpus.tokens is None and corpus.gold is None):
+            raise CorpusError(f"{file.name}: {self.title} has neither texts nor gold here. Give the items' own file.")
+        return corpus
+
+    def read_answers(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Answers:  # noqa: ARG002
+        """The gold that the export marks; without any, the labels of its only annotator, such as a consensus."""
+        crowd = self.read_crowd(file, ReadOptions())
+        if len(crowd.labels.annotators) != 1 and (crowd.corpus is None or crowd.corpus.gold is None):
+            raise CorpusError(f"{file.name}: no gold is marked in {self.title}. Aggregate its labels first.")
+        return answers_from_crowd(crowd.labels, crowd.corpus, file.name)
+
+
+# Times as exports write them.
+
+
+def parse_time(value: Any) -> float | None:
+    """Seconds since 1970 from a time written as ISO 8601 or as a number; None for anything else."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value) if -LARGEST_NUMBER < value < LARGEST_NUMBER else None  # NaN is neither
+    if not isinstance(value, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(value)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None

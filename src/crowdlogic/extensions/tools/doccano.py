@@ -1,0 +1,152 @@
+"""doccano's export: a zip file or folder with one JSONL (or JSON) file per member of the project.
+
+Categories (`label`, `cats`: a list of names) and spans (`label`: [start, end, type]; `entities`: the same, or objects
+with start_offset and end_offset) are read. A project in which members share their annotations exports one `all.jsonl`,
+which does not say who annotated what: it is refused.
+
+A member's file lists every text of the project unless only confirmed ones were exported, so a text without spans may
+be one that the member never saw. Where all members' files hold the same texts, such texts count as not seen; where
+they differ (an export of confirmed texts), they were seen and hold no entity.
+
+Layout as in doccano 1.8 (backend/data_export).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from crowdlogic.data.files import Folder, InputFile, MemberFile, member_file
+from crowdlogic.data.formats.json_records import Outline, iterate_records, outline_json, require_object
+from crowdlogic.data.formats.protocol import Crowd, ReadOptions
+from crowdlogic.errors import FormatError
+from crowdlogic.extensions.tools.collector import Collector, ToolExport, require_question
+from crowdlogic.extensions.tools.marked_spans import MarkedSpan
+
+SHARED = "all"
+"""The name of the one file of a project in which members share their annotations."""
+
+CATEGORIES, SPANS = "categories", "spans"
+FIELDS = ("label", "cats", "entities")
+REMEDY = "Export the project again."
+
+
+class Doccano(ToolExport):
+    """One file per member."""
+
+    name, title, suffixes = "doccano", "doccano's export", (".zip", ".jsonl", ".json")
+
+    def recognises(self, head: bytes) -> bool:
+        """A record has an id, a text, labels and comments."""
+        return _is_doccano(outline_json(head)) and outline_json(head).has("Comments")
+
+    def recognises_folder(self, folder: Folder) -> bool:
+        """Every JSONL or JSON file in it has a text and labels in each record."""
+        names = _member_names(folder)
+        return bool(names) and all(_is_doccano(outline_json(member_file(folder, name).head())) for name in names)
+
+    def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
+        """Labels or tags of all members, and the texts."""
+        collector = Collector(file.name, options)
+        files = _files(file)
+        for member in files:
+            if _annotator(member) == SHARED:
+                raise FormatError(
+                    f"{member.name}: annotations that members share are exported without saying whose they are. "
+                    f"In doccano, make a project without 'Share annotations across all users', and export that."
+                )
+        survey = _survey(files)
+        chosen = collector.question if collector.question in FIELDS else None
+        question = require_question(survey.kinds, chosen, file.name)
+        for member in files:
+            collector.member = _member(member)
+            for number, record in _records(member):
+                _read_record(record, number, _annotator(member), collector, question, survey)
+        return collector.crowd()
+
+
+DOCCANO = Doccano()
+
+
+def _is_doccano(outline: Outline) -> bool:
+    return outline.has("id", "text") and any(outline.has(name) for name in FIELDS)
+
+
+def _member_names(folder: Folder) -> list[str]:
+    return [name for name in folder.names if name.endswith((".jsonl", ".json")) and not name.startswith("__MACOSX/")]
+
+
+def _files(file: InputFile) -> list[InputFile]:
+    """The members' files; a single file is that of one member."""
+    if not file.is_folder:
+        return [file]
+    names = _member_names(file.folder)
+    if not names:
+        raise FormatError(f"{file.name}: no JSONL or JSON file of a member. {REMEDY}")
+    return [member_file(file.folder, name) for name in names]
+
+
+def _member(file: InputFile) -> str:
+    return file.member if isinstance(file, MemberFile) else ""
+
+
+def _annotator(file: InputFile) -> str:
+    """The member's name, which the file has."""
+    return PurePosixPath(str(file.path).replace("\\", "/")).name.removesuffix(".gz").rsplit(".", 1)[0]
+
+
+def _records(file: InputFile) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, record in iterate_records(file):
+        yield number, require_object(record, number, file)
+
+
+@dataclass(frozen=True)
+class _Survey:
+    """What the files hold: field -> categories or spans, and whether all files have the same texts."""
+
+    kinds: dict[str, str]
+    same_texts: bool
+
+
+def _survey(files: Sequence[InputFile]) -> _Survey:
+    kinds: dict[str, str] = {}
+    ids: list[set[str]] = []
+    for file in files:
+        ids.append(set())
+        for _, record in _records(file):
+            ids[-1].add(str(record.get("id")))
+            for name in FIELDS:
+                if isinstance(record.get(name), list) and record[name]:
+                    kinds[name] = CATEGORIES if isinstance(record[name][0], str) else SPANS
+    return _Survey(kinds, len(ids) > 1 and all(own == ids[0] for own in ids))
+
+
+def _read_record(
+    record: dict[str, Any], number: int, annotator: str, collector: Collector, question: str, survey: _Survey
+) -> None:
+    text, name, found = record.get("text"), record.get("id", number), record.get(question, [])
+    if not isinstance(text, str):
+        raise collector.error(number, "no text", REMEDY)
+    if isinstance(name, bool) or not isinstance(name, int | str):
+        raise collector.error(number, "the id is neither a number nor text", REMEDY)
+    if not isinstance(found, list):
+        raise collector.error(number, f"{question} is not a list", REMEDY)
+    item = collector.item(name, text=text)
+    if survey.kinds[question] == CATEGORIES:
+        collector.choice(item, annotator, found, record=number, kind="human")
+    elif found or not survey.same_texts:
+        spans = [_parse_span(one, collector, number) for one in found]
+        collector.spans(item, annotator, spans, record=number, kind="human")
+    else:
+        collector.leave_out("text", "without a span, in files that list every text: taken as not seen", number)
+
+
+def _parse_span(span: Any, collector: Collector, number: int) -> MarkedSpan:
+    """A span as [start, end, type], or as an object."""
+    if isinstance(span, dict):
+        span = [span.get("start_offset"), span.get("end_offset"), span.get("label")]
+    if not isinstance(span, list) or len(span) != 3 or not all(type(at) is int for at in span[:2]):
+        raise collector.error(number, f"{str(span)[:60]!r} is no span of [start, end, label]", REMEDY)
+    return span[0], span[1], span[2]

@@ -1,0 +1,236 @@
+"""A Hugging Face dataset on disk: the folder that `save_to_disk` writes and `load_from_disk` reads.
+
+The rows are Arrow streams, which polars reads and writes; `dataset_info.json` says what the columns are. A column of
+class names is a ClassLabel: numbers with names. A folder with several splits holds one such folder for each.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+import polars as pl
+
+from crowdlogic.data.corpus import Corpus, documents
+from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.files import Folder, InputFile
+from crowdlogic.data.formats.protocol import Crowd, Encoded, ReadOptions, assemble_crowd
+from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, labels_table, require_rows
+from crowdlogic.data.intake.columns import find_roles
+from crowdlogic.data.intake.contract import TableSource
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import sort_classes
+from crowdlogic.errors import DataError, FormatError, name_list
+
+INFO, STATE, SPLITS = "dataset_info.json", "state.json", "dataset_dict.json"
+ROWS = "data-00000-of-00001.arrow"
+CLASS_COLUMNS = ("label", "tags")
+"""Columns whose text becomes a ClassLabel."""
+
+
+class HuggingFace(TableFormat):
+    """A folder of Arrow files with what its columns mean."""
+
+    name, title, suffixes = "huggingface", "a Hugging Face dataset", (".hf",)
+    writes_folder = True
+
+    def recognises_folder(self, folder: Folder) -> bool:
+        """The folder of a dataset or of several splits."""
+        return {INFO, STATE} <= set(folder.names) or SPLITS in folder.names
+
+    def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
+        """The rows of the one split, with names where there are class numbers."""
+        if not file.is_folder:
+            raise FormatError(f"{file.name}: a Hugging Face dataset is a folder, as save_to_disk writes it.")
+        folder = file.folder
+        at = _find_split(folder, file.name)
+        state, info = _read_json(folder, f"{at}{STATE}"), _read_json(folder, f"{at}{INFO}")
+        parts = [_read_rows(folder, f"{at}{name}") for name in _row_files(state, f"{file.name}: {at}{STATE}")]
+        if not parts:
+            raise FormatError(f"{file.name}: {at}{STATE} names no files of rows. Save the dataset again.")
+        table = pl.concat(parts, how="vertical_relaxed")
+        features = info.get("features")
+        for column, feature in (features if isinstance(features, dict) else {}).items():
+            names = _class_names(feature)
+            if names and column in table.columns:
+                table = table.with_columns(_names_for_codes(table[column], names))
+        return require_rows(table, file.name), TableSource(file.name)
+
+    def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
+        """Labels of a long table, with the texts where it has them; or of a wide table if the options say so."""
+        if options.wide:
+            return super().read_crowd(file, options)
+        table, source = self.read_table(file)
+        return assemble_crowd(table, source, options, corpus=_texts_of_items(table, source, options))
+
+    def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> Encoded:
+        """Labels as a long table, with the texts where they are known; for sequences a row per tagged sentence."""
+        return self.encode_table(_add_texts(labels_table(labels), corpus), target)
+
+    def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> Encoded:
+        """Answers with the texts where they are known: item, text, label, confidence, p_ columns."""
+        if estimate.offsets is not None:
+            return super().encode_estimate(estimate, corpus, target)
+        return self.encode_table(_add_texts(estimate.to_frame(), corpus), target)
+
+    def encode_table(self, table: pl.DataFrame, target: str) -> Encoded:  # noqa: ARG002 (any table will do)
+        """The files of the folder."""
+        features: dict[str, Any] = {}
+        for column in table.columns:
+            names = _classes_in(table[column]) if column in CLASS_COLUMNS else None
+            if names is not None:
+                table = table.with_columns(_codes_for_names(table[column], names))
+            features[column] = _feature(table[column].dtype, names)
+        rows = io.BytesIO()
+        table.write_ipc_stream(rows, compat_level=pl.CompatLevel.oldest())
+        info = {"citation": "", "description": "", "features": features, "homepage": "", "license": ""}
+        state: dict[str, Any] = {
+            "_data_files": [{"filename": ROWS}],
+            "_fingerprint": f"{hash_rows(rows.getvalue())}",
+            "_format_columns": None,
+            "_format_kwargs": {},
+            "_format_type": None,
+            "_output_all_columns": False,
+            "_split": None,
+        }
+        return {ROWS: rows.getvalue(), INFO: _to_json(info), STATE: _to_json(state)}
+
+
+HUGGINGFACE = HuggingFace()
+
+
+def hash_rows(content: bytes) -> str:
+    """The fingerprint by which the package names what it caches: made from the rows, so that it is the same again."""
+    return hashlib.blake2b(content, digest_size=8).hexdigest()
+
+
+def _to_json(value: Any) -> bytes:
+    return json.dumps(value, indent=2, ensure_ascii=False).encode()
+
+
+def _find_split(folder: Folder, name: str) -> str:
+    """The path of the one split within the folder, with a slash at its end; empty where the folder is the split."""
+    if SPLITS not in folder.names:
+        return ""
+    splits = _read_json(folder, SPLITS).get("splits")
+    if not isinstance(splits, list) or not all(isinstance(split, str) for split in splits) or not splits:
+        raise FormatError(f"{name}: {SPLITS} names no splits. Save the dataset again.")
+    if len(splits) > 1:
+        raise FormatError(
+            f"{name}: holds the splits {name_list(splits)}. Name the folder of one, such as {name}/{splits[0]}."
+        )
+    return f"{splits[0]}/"
+
+
+def _read_json(folder: Folder, name: str) -> dict[str, Any]:
+    if name not in folder.names:
+        raise FormatError(f"{folder.name}: {name} is missing. Save the dataset again, with save_to_disk.")
+    try:
+        found = json.loads(folder.read(name))
+    except (ValueError, RecursionError) as problem:
+        raise FormatError(f"{folder.name}: {name} is not JSON ({problem}). Save the dataset again.") from None
+    if not isinstance(found, dict):
+        raise FormatError(f"{folder.name}: {name} holds no JSON object. Save the dataset again.")
+    return found
+
+
+def _row_files(state: Mapping[str, Any], where: str) -> list[str]:
+    """The names of the files with rows. A name that leads out of the folder is refused."""
+    entries = state.get("_data_files")
+    names = [entry.get("filename") if isinstance(entry, dict) else None for entry in entries or ()]
+    for name in names:
+        if not isinstance(name, str) or PurePosixPath(name).name != name:
+            raise FormatError(f"{where}: {name!r} is no file of this folder. Save the dataset again.")
+    return [str(name) for name in names]
+
+
+def _read_rows(folder: Folder, name: str) -> pl.DataFrame:
+    if name not in folder.names:
+        raise FormatError(f"{folder.name}: {name} is missing. Save the dataset again.")
+    try:
+        return pl.read_ipc_stream(io.BytesIO(folder.read(name)))
+    except UNREADABLE as problem:
+        if isinstance(problem, DataError):
+            raise
+        text = str(problem)[:80]
+        raise FormatError(f"{folder.name}: {name} is not an Arrow stream that can be read ({text}).") from problem
+
+
+def _class_names(feature: Any) -> list[str] | None:
+    """The names of a ClassLabel, or of the ClassLabels in a list; None for other columns."""
+    while isinstance(feature, dict) and feature.get("_type") in ("List", "LargeList", "Sequence"):
+        feature = feature.get("feature")
+    if not isinstance(feature, dict) or feature.get("_type") != "ClassLabel":
+        return None
+    names = feature.get("names")
+    return names if isinstance(names, list) and all(isinstance(name, str) for name in names) else None
+
+
+def _names_for_codes(codes: pl.Series, names: list[str]) -> pl.Series:
+    """Names instead of the numbers of classes; a number without a name, such as -1, is missing."""
+    table = pl.DataFrame({"code": pl.Series(range(len(names)), dtype=pl.Int64), "name": names})
+    flat = codes.explode() if isinstance(codes.dtype, pl.List) else codes
+    if not flat.dtype.is_integer():
+        return codes
+    joined = flat.cast(pl.Int64).to_frame("code").join(table, on="code", how="left", maintain_order="left")["name"]
+    return joined.alias(codes.name) if flat is codes else _fold(joined, codes)
+
+
+def _codes_for_names(column: pl.Series, names: list[str]) -> pl.Series:
+    """The numbers of classes instead of their names."""
+    table = pl.DataFrame({"name": names, "code": pl.Series(range(len(names)), dtype=pl.Int64)})
+    flat = column.explode() if isinstance(column.dtype, pl.List) else column
+    joined = flat.to_frame("name").join(table, on="name", how="left", maintain_order="left")["code"]
+    return joined.alias(column.name) if flat is column else _fold(joined, column)
+
+
+def _fold(flat: pl.Series, like: pl.Series) -> pl.Series:
+    """The entries as lists again, of the lengths of another column; an empty list was one missing entry."""
+    lengths = like.list.len().fill_null(0).to_list()
+    values, at, lists = flat.to_list(), 0, []
+    for length in lengths:
+        lists.append(values[at : at + length])
+        at += max(length, 1)
+    return pl.Series(like.name, lists, dtype=pl.List(flat.dtype))
+
+
+def _classes_in(column: pl.Series) -> list[str] | None:
+    """The classes of a column of text, or of lists of text; None where it holds something else."""
+    flat = column.explode() if isinstance(column.dtype, pl.List) else column
+    return [str(name) for name in sort_classes(flat.drop_nulls().to_list())] if flat.dtype == pl.String else None
+
+
+def _feature(dtype: Any, names: list[str] | None) -> dict[str, Any]:
+    """What a column holds, in the words of dataset_info.json. polars writes long text and long lists."""
+    if isinstance(dtype, pl.List):
+        return {"feature": _feature(dtype.inner, names), "_type": "LargeList"}
+    if names is not None:
+        return {"names": names, "_type": "ClassLabel"}
+    kinds = {pl.String: "large_string", pl.Boolean: "bool"}
+    return {"dtype": kinds.get(dtype.base_type(), str(dtype).lower()), "_type": "Value"}
+
+
+def _add_texts(table: pl.DataFrame, corpus: Corpus | None) -> pl.DataFrame:
+    """The table with a column of texts behind the item, where they are known."""
+    if corpus is None or corpus.texts is None or "tags" in table.columns:
+        return table
+    texts = pl.DataFrame({"item": corpus.items, "text": pl.Series(corpus.texts, dtype=pl.String)})
+    return table.join(texts, on="item", how="left", maintain_order="left").select(
+        "item", "text", pl.exclude("item", "text")
+    )
+
+
+def _texts_of_items(table: pl.DataFrame, source: TableSource, options: ReadOptions) -> Corpus | None:
+    """The texts of a long table of labels, each item's once; None where it has none, or not one for each item."""
+    roles = find_roles(table.columns, options.columns, where=source.name)
+    if not {"item", "text"} <= set(roles) or "tags" in roles:
+        return None
+    pairs = table.select(item=roles["item"], text=roles["text"]).unique(maintain_order=True)
+    complete = not pairs["text"].null_count() and pairs["text"].dtype == pl.String
+    if not complete or pairs["item"].is_duplicated().any() or pairs["item"].null_count():
+        return None
+    return documents(pairs["item"].to_list(), pairs["text"].to_list())

@@ -1,0 +1,127 @@
+"""Inspect (inspect_ai): its logs, .eval (a zip file) or .json, with the score of every scorer.
+
+An item is a sample's output, named by the sample's id, and by the epoch where there are several. A judge is a scorer; a
+scorer that gives several values at once (a dictionary) is a judge for each. Inspect writes grades as C, I, P and N
+(correct, incorrect, partial, no answer); truth values, and numbers where all are 0 or 1, become C and I. A scorer that
+asked a model is of the kind llm, others are code; scores that a person changed are taken as they are now. Written after
+logs of version 2, by inspect_ai 0.3.285, as the package itself writes them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from crowdlogic.data.files import Folder, InputFile
+from crowdlogic.data.formats.json_records import iterate_array, outline_json, require_object
+from crowdlogic.data.formats.protocol import Crowd, ReadOptions
+from crowdlogic.errors import FormatError
+from crowdlogic.extensions.tools.collector import ToolExport
+from crowdlogic.extensions.tools.grades import Grades
+
+SCALE = ("C", "I", "P", "N")
+"""Correct, incorrect, partial, no answer."""
+SAMPLES = "samples/"
+STARTED = "_journal/start.json"
+HEADER = "header.json"
+
+
+class InspectLog(ToolExport):
+    """A log of Inspect."""
+
+    name, title, suffixes = "inspect", "a log of Inspect", (".eval", ".json")
+
+    def recognises(self, head: bytes) -> bool:
+        """An object with an eval, a plan or results, and samples."""
+        return {"version", "status", "eval", "eval.run_id"} <= outline_json(head).paths
+
+    def recognises_folder(self, folder: Folder) -> bool:
+        """A zip file with a journal or a header, and samples."""
+        names = set(folder.names)
+        return bool(names & {STARTED, HEADER}) and any(name.startswith(SAMPLES) for name in names)
+
+    def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
+        """The scores of all scorers on all samples."""
+        grades = Grades(file.name, options, scale=SCALE)
+        samples = [_parse_sample(grades, sample, number) for number, sample in _iterate_samples(file)]
+        one_epoch = len({sample.epoch for sample in samples}) <= 1
+        for sample in samples:
+            item = grades.item(sample.id if one_epoch else f"{sample.id} (epoch {sample.epoch})", sample.text)
+            for criterion, value, kind in sample.scores:
+                grades.add(item, criterion, value, kind=kind, record=sample.number)
+        return grades.crowd()
+
+
+INSPECT = InspectLog()
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What is kept of a sample: its name, its output, and (scorer, value, kind) of its scores."""
+
+    number: int
+    id: Any
+    epoch: int
+    text: str | None
+    scores: tuple[tuple[str, Any, str], ...]
+
+
+def _iterate_samples(file: InputFile) -> Iterator[tuple[int, Any]]:
+    """The samples one at a time: a log is large, and what is needed of it is not."""
+    if not file.is_folder:
+        yield from ((number, require_object(one, number, file)) for number, one in iterate_array(file, "samples"))
+        return
+    folder = file.folder
+    names = [name for name in folder.names if name.startswith(SAMPLES) and name.endswith(".json")]
+    for number, name in enumerate(names, start=1):
+        try:
+            sample = json.loads(folder.read(name))
+        except (ValueError, RecursionError) as problem:
+            if isinstance(problem, FormatError):
+                raise
+            raise FormatError(f"{file.name}, {name}: not JSON ({problem}). Fetch the log again.") from None
+        yield number, require_object(sample, number, file)
+
+
+def _parse_sample(grades: Grades, sample: dict[str, Any], number: int) -> Sample:
+    name, epoch = sample.get("id"), sample.get("epoch", 1)
+    if not isinstance(name, str | int) or isinstance(name, bool) or not isinstance(epoch, int):
+        raise grades.collector.error(
+            number, "a sample without an id or with an epoch that is no number", "Write the log again."
+        )
+    scores = sample.get("scores")
+    found = list(_parse_scores(scores)) if isinstance(scores, dict) else []
+    if not found:
+        why = "with an error instead of scores: left out" if sample.get("error") else "without scores: left out"
+        grades.collector.leave_out("sample", why, number)
+    return Sample(number, name, epoch, _completion(sample.get("output")), tuple(found))
+
+
+def _parse_scores(scores: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
+    """Scorer, value and kind of each score; a scorer with several values is one for each."""
+    for scorer, score in scores.items():
+        value = score.get("value") if isinstance(score, dict) else None
+        kind = "llm" if isinstance(score, dict) and _was_asked_of_a_model(score) else "code"
+        if isinstance(value, dict):
+            yield from ((f"{scorer}/{key}", each, kind) for key, each in value.items())
+        else:
+            yield scorer, value, kind
+
+
+def _was_asked_of_a_model(score: dict[str, Any]) -> bool:
+    """Whether the score keeps the conversation with a model that graded."""
+    metadata = score.get("metadata")
+    return isinstance(metadata, dict) and isinstance(metadata.get("grading"), list)
+
+
+def _completion(output: Any) -> str | None:
+    """The text of the output; logs before version 2 have it in the first choice only."""
+    if not isinstance(output, dict):
+        return None
+    text = output.get("completion")
+    if text is None and isinstance(output.get("choices"), list) and output["choices"]:
+        message = output["choices"][0].get("message") if isinstance(output["choices"][0], dict) else None
+        text = message.get("content") if isinstance(message, dict) else None
+    return text if isinstance(text, str) else None

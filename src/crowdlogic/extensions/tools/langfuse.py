@@ -1,0 +1,72 @@
+"""Langfuse: scores as its public API gives them, versions 2 and 3: `{"data": [...]}`, an array, or lines.
+
+An item is what was scored: an observation, a trace, a session or a dataset run. A judge is a score's name, and the
+person where a score is an annotation. Sources ANNOTATION, EVAL and API are of the kinds human, llm and code. Boolean
+scores are pass and fail, categorical ones their category, numeric ones numbers. Written after the types of langfuse
+5.0.4; the columns of the web application's own csv export could not be verified and are not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from crowdlogic.data.files import InputFile
+from crowdlogic.data.formats.json_records import iterate_array, iterate_records, outline_json, require_object
+from crowdlogic.data.formats.protocol import Crowd, ReadOptions
+from crowdlogic.extensions.tools.collector import ToolExport, parse_time
+from crowdlogic.extensions.tools.grades import Grades
+
+KINDS_BY_SOURCE = {"ANNOTATION": "human", "EVAL": "llm", "API": "code"}
+SCORED = ("observationId", "traceId", "sessionId", "datasetRunId")
+"""What a score may be about, most precise first."""
+
+
+class LangfuseScores(ToolExport):
+    """Scores of Langfuse."""
+
+    name, title, suffixes = "langfuse", "scores of Langfuse", (".json", ".jsonl")
+
+    def recognises(self, head: bytes) -> bool:
+        """Records with a dataType, a source and what was scored."""
+        paths = outline_json(head).paths
+        return any({f"{at}{name}" for name in ("dataType", "source", "value")} <= paths for at in ("", "data[]."))
+
+    def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
+        """All scores."""
+        grades = Grades(file.name, options)
+        for number, score in _iterate_scores(file):
+            _add_score(grades, require_object(score, number, file), number)
+        return grades.crowd()
+
+
+LANGFUSE = LangfuseScores()
+
+
+def _iterate_scores(file: InputFile) -> Iterator[tuple[int, Any]]:
+    found = outline_json(file.head())
+    return iterate_array(file, "data") if found.root == "object" and "data" in found.paths else iterate_records(file)
+
+
+def _add_score(grades: Grades, score: dict[str, Any], number: int) -> None:
+    subject = score.get("subject")
+    names = [subject.get("id")] if isinstance(subject, dict) else [score.get(field) for field in SCORED]
+    name = next((one for one in names if isinstance(one, str) and one), None)
+    if name is None:
+        grades.collector.leave_out("score", "without what was scored: left out", number)
+        return
+    source, value = score.get("source"), _value(score)
+    author = score.get("authorUserId") if source == "ANNOTATION" else ""
+    kind = KINDS_BY_SOURCE.get(source, "") if isinstance(source, str) else ""
+    item, time = grades.item(name), parse_time(score.get("timestamp"))
+    grades.add(item, score.get("name"), value, judge=author, kind=kind, time=time, record=number)
+
+
+def _value(score: dict[str, Any]) -> Any:
+    """The score's value: truth, category or number; None for texts and corrections, which are no grades."""
+    kind, value, text = score.get("dataType"), score.get("value"), score.get("stringValue")
+    if kind == "BOOLEAN":
+        return bool(value) if isinstance(value, bool | int | float) else None
+    if kind == "CATEGORICAL":
+        return text if isinstance(text, str) else value if isinstance(value, str) else None
+    return value if kind == "NUMERIC" else None

@@ -1,0 +1,89 @@
+"""Opik: the folder that `opik export` writes, one trace_<id>.json for each trace, with its feedback scores.
+
+An item is a trace, with its output as its text. A judge is a score's name, and its author where a score has several
+authors. Scores from the user interface are of the kind human, those of online rules llm, those of programs code. A
+category is taken as a class, otherwise the value as a number. Written after the types and the export command of opik
+2.2.122; no server was at hand to export from, so the files in tests are made with the package's own types.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any
+
+from crowdlogic.data.files import Folder, InputFile
+from crowdlogic.data.formats.json_records import require_object
+from crowdlogic.data.formats.protocol import Crowd, ReadOptions
+from crowdlogic.errors import FormatError
+from crowdlogic.extensions.tools.collector import ToolExport, parse_time
+from crowdlogic.extensions.tools.grades import Grades
+
+KINDS_BY_SOURCE = {"ui": "human", "online_scoring": "llm", "sdk": "code"}
+Said = tuple[str, dict[str, Any]]
+
+
+class OpikTraces(ToolExport):
+    """A folder of Opik's traces."""
+
+    name, title, suffixes = "opik", "traces of Opik", (".opik",)
+
+    def recognises_folder(self, folder: Folder) -> bool:
+        """Files called trace_<id>.json, in the folder or below it."""
+        return any(_is_trace(name) for name in folder.names)
+
+    def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
+        """The feedback scores of all traces."""
+        if not file.is_folder:
+            raise FormatError(f"{file.name}: Opik's traces are a folder, as opik export writes it.")
+        grades = Grades(file.name, options)
+        for number, name in enumerate(filter(_is_trace, file.folder.names), start=1):
+            _add_trace(grades, _read_trace(file, name, number), number)
+        return grades.crowd()
+
+
+OPIK = OpikTraces()
+
+
+def _is_trace(name: str) -> bool:
+    path = PurePosixPath(name)
+    return path.name.startswith("trace_") and path.suffix == ".json"
+
+
+def _read_trace(file: InputFile, name: str, number: int) -> dict[str, Any]:
+    try:
+        found = require_object(json.loads(file.folder.read(name)), number, file)
+    except (ValueError, RecursionError) as problem:
+        if isinstance(problem, FormatError):
+            raise
+        raise FormatError(f"{file.name}, {name}: not JSON ({problem}). Export the traces again.") from None
+    trace = found.get("trace")
+    if not isinstance(trace, dict) or not isinstance(trace.get("id"), str):
+        raise FormatError(f"{file.name}, {name}: no trace with an id. Export the traces again.")
+    return trace
+
+
+def _add_trace(grades: Grades, trace: dict[str, Any], number: int) -> None:
+    item, scores = grades.item(trace["id"], trace.get("output")), trace.get("feedback_scores")
+    if not isinstance(scores, list) or not scores:
+        grades.collector.leave_out("trace", "without feedback scores: left out", number)
+        return
+    for score in scores:
+        if not isinstance(score, dict):
+            grades.collector.leave_out("score", "without fields: left out", number)
+            continue
+        for author, said in _by_author(score):
+            value = said.get("category_name") or said.get("value")
+            kind = KINDS_BY_SOURCE.get(str(said.get("source", score.get("source"))), "")
+            time = parse_time(said.get("last_updated_at"))
+            grades.add(item, score.get("name"), value, judge=author, kind=kind, time=time, record=number)
+
+
+def _by_author(score: dict[str, Any]) -> Iterator[Said]:
+    """What each author said; the score itself where it does not tell them apart."""
+    authors = score.get("value_by_author")
+    if isinstance(authors, dict) and any(isinstance(said, dict) for said in authors.values()):
+        yield from ((str(author), said) for author, said in authors.items() if isinstance(said, dict))
+    else:
+        yield "", score

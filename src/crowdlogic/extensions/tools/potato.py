@@ -1,0 +1,372 @@
+"""Potato's annotations: a folder (or zip file) with a `user_state.json` for each annotator.
+
+Answers are stored as [{schema, name}, value] pairs. With a value of true the name is the answer (radio buttons,
+several at once for multiselect); a list to choose from and a slider keep the answer in the value. Spans have a schema,
+a name and places in characters. Texts are not in there: they are looked for in the data files of the project, when its
+whole folder is given.
+
+Layout as in potato-annotation 2.8 (potato/user_state_management.py).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.files import Folder, InputFile, MemberFile, member_file
+from crowdlogic.data.formats.annotated_texts import (
+    Annotated,
+    consensus_annotations,
+    crowd_annotations,
+    require_spans,
+    require_texts,
+    review_order,
+)
+from crowdlogic.data.formats.delimited import CSV, TSV
+from crowdlogic.data.formats.json_records import iterate_records, outline_json
+from crowdlogic.data.formats.protocol import Crowd, Encoded, ReadOptions
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import Names
+from crowdlogic.errors import DataError, FormatError
+from crowdlogic.extensions.tools.collector import Collector, ToolExport, require_question
+from crowdlogic.extensions.tools.marked_spans import MarkedSpan
+
+# Potato's folder, written: a `user_state.json` for each annotator, and the texts as a data file beside them.
+#
+# The schema is the question that was read, or `label`. A consensus is the state of one annotator, `crowdlogic`; its
+# data
+# file has the items in review order, the least sure first. Layout as in potato-annotation 2.8.
+
+TOOL = "Potato"
+SCHEMA = "label"
+CONSENSUS = "crowdlogic"
+TICKED = "true"
+ITEMS, ANNOTATIONS = "data/items.jsonl", "annotation_output"
+
+Files = dict[str, bytes]
+
+
+def encode_consensus(estimate: Estimate, corpus: Corpus | None, target: str) -> Files:
+    """The answers as the state of one annotator."""
+    require_spans(estimate, target=target, tool=TOOL)
+    texts = require_texts(corpus, sequential=estimate.offsets is not None, target=target, tool=TOOL)
+    annotations = [] if corpus is None else review_order(consensus_annotations(estimate, corpus))
+    states = {CONSENSUS: annotations}
+    order = [one.item for one in annotations]
+    return _encode_files(estimate.items, texts, states, order=order, schema=_schema(corpus))
+
+
+def encode_annotations(labels: CrowdLabels, corpus: Corpus | None, target: str) -> Files:
+    """The annotations of every annotator as a state."""
+    require_spans(labels, target=target, tool=TOOL)
+    texts = require_texts(corpus, sequential=labels.is_sequential, target=target, tool=TOOL)
+    states: dict[str, list[Annotated]] = defaultdict(list)
+    for one in crowd_annotations(labels, corpus):
+        states[str(labels.annotators[one.annotator])].append(one)
+    return _encode_files(labels.items, texts, states, order=range(len(labels.items)), schema=_schema(corpus))
+
+
+def _encode_files(
+    items: Names, texts: tuple[str, ...], states: dict[str, list[Annotated]], *, order: Sequence[int], schema: str
+) -> Files:
+    lines = [json.dumps({"id": str(items[i]), "text": texts[i]}, ensure_ascii=False) + "\n" for i in order]
+    files = {ITEMS: "".join(lines).encode()}
+    for annotator, given in states.items():
+        place = f"{ANNOTATIONS}/{_folder_name(annotator)}/user_state.json"
+        files[place] = json.dumps(_state(annotator, given, items, schema), ensure_ascii=False, indent=1).encode()
+    return files
+
+
+def _schema(corpus: Corpus | None) -> str:
+    return (corpus.question.name if corpus is not None else "") or SCHEMA
+
+
+def _folder_name(annotator: str) -> str:
+    """The annotator's name as the name of a folder: nothing in it may lead elsewhere."""
+    return quote(annotator, safe="@ ").replace(".", "%2E") if not annotator.strip(".") else quote(annotator, safe="@ ")
+
+
+def _state(annotator: str, annotations: Iterable[Annotated], items: Names, schema: str) -> dict[str, Any]:
+    labels, spans = {}, {}
+    for one in annotations:
+        name = str(items[one.item])
+        if one.label is not None:
+            labels[name] = [[{"schema": schema, "name": str(one.label)}, TICKED]]
+        else:
+            spans[name] = [
+                [
+                    {"schema": schema, "name": span.kind, "title": span.kind, "start": span.start, "end": span.end},
+                    TICKED,
+                ]
+                for span in one.spans
+            ]
+    return {
+        "user_id": annotator,
+        "instance_id_ordering": [*labels, *spans],
+        "current_instance_index": 0,
+        "instance_id_to_label_to_value": labels,
+        "instance_id_to_span_to_value": spans,
+        "instance_id_to_behavioral_data": {},
+    }
+
+
+# Texts of items whose names are known, looked for in the data files that lie beside annotations.
+
+TEXT_FIELDS = ("text", "content", "sentence", "review", "comment", "document")
+"""Fields that hold the text, in this order; else the longest text is taken."""
+
+
+def find_texts(folder: Folder, names: Iterable[str], items: set[str]) -> Mapping[str, str]:
+    """Item -> text, from the first of the files in which all these items have a text; empty where there is none.
+
+    Args:
+        folder: The folder or zip file.
+        names: The members to look into, in this order: JSON, JSONL, csv and tsv.
+        items: The names of the items, as text.
+    """
+    for name in names:
+        try:
+            texts = dict(_texts_by_id(member_file(folder, name), items))
+        except DataError:  # some other file of the project
+            continue
+        if items and texts.keys() >= items:
+            return texts
+    return {}
+
+
+def _texts_by_id(file: InputFile, items: set[str]) -> Iterator[tuple[str, str]]:
+    for record in _records(file):
+        key = next((value for value in record.values() if isinstance(value, str | int) and str(value) in items), None)
+        text = _text(record)
+        if key is not None and text is not None:
+            yield str(key), text
+
+
+def _records(file: InputFile) -> Iterator[dict[str, Any]]:
+    suffix = PurePosixPath(str(file.path)).suffix.lower()
+    if suffix in (".json", ".jsonl"):
+        yield from (record for _, record in iterate_records(file) if isinstance(record, dict))
+    elif suffix in (".csv", ".tsv"):
+        table, _ = (CSV if suffix == ".csv" else TSV).read_table(file)
+        yield from table.iter_rows(named=True)
+
+
+def _text(record: Mapping[str, Any]) -> str | None:
+    texts = {name: value for name, value in record.items() if isinstance(value, str)}
+    named = next((texts[name] for name in TEXT_FIELDS if name in texts), None)
+    return named if named is not None else max(texts.values(), key=len, default=None)
+
+
+STATE_FILE = "user_state.json"
+LABELS, SPAN_FIELD = "instance_id_to_label_to_value", "instance_id_to_span_to_value"
+TRUE = ("true", "on", True)
+FALSE = ("false", "", None, False)
+FREE_TEXT = ("free_response", "text_box", "text")
+"""Names of fields for free text, which is no class."""
+
+MOST_SHARED = 10_000
+"""How many different answers of an annotator are compared with those that follow."""
+
+CHOICES, SPANS = "choices", "spans"
+REMEDY = "Copy Potato's folder of annotations again."
+
+
+class Potato(ToolExport):
+    """One state per annotator."""
+
+    name, title, suffixes = "potato", "Potato's annotations", (".json", ".zip")
+    writes_folder = True
+
+    def recognises(self, head: bytes) -> bool:
+        """The state of one annotator."""
+        return outline_json(head).has("user_id", "instance_id_ordering")
+
+    def recognises_folder(self, folder: Folder) -> bool:
+        """Some file in it is the state of an annotator."""
+        return bool(_state_names(folder))
+
+    def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
+        """Labels or tags of all annotators; texts where the data files are in the folder, too."""
+        collector = Collector(file.name, options)
+        states = [(one, _read_state(one, collector)) for one in _state_files(file)]
+        collector.member = ""
+        kinds = {schema: kind for _, state in states for schema, kind in _questions(state)}
+        question = require_question(kinds, collector.question, file.name)
+        collector.question = question
+        texts = _texts(file, states)
+        states.reverse()
+        while states:  # each state is let go once it is read: it takes several times the room of what it says
+            one, state = states.pop()
+            collector.member = one.member if isinstance(one, MemberFile) else ""
+            _read_answers(state, collector, question, kinds[question], texts)
+            del state
+        return collector.crowd()
+
+    def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> Encoded:
+        """A folder with the state of every annotator and the texts."""
+        return encode_annotations(labels, corpus, target)
+
+    def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> Encoded:
+        """A folder with the answers as the state of one annotator, and the texts in review order."""
+        return encode_consensus(estimate, corpus, target)
+
+
+POTATO = Potato()
+
+State = dict[str, Any]
+
+
+def _state_names(folder: Folder) -> list[str]:
+    return [name for name in folder.names if PurePosixPath(name).name == STATE_FILE]
+
+
+def _state_files(file: InputFile) -> list[InputFile]:
+    if not file.is_folder:
+        return [file]
+    found: list[InputFile] = [member_file(file.folder, name) for name in _state_names(file.folder)]
+    if not found:
+        raise FormatError(f"{file.name}: no {STATE_FILE} in it. {REMEDY}")
+    return found
+
+
+def _read_state(file: InputFile, collector: Collector) -> State:
+    """The state of one annotator, with its answers normalised to objects by instance."""
+    collector.member = file.member if isinstance(file, MemberFile) else ""
+    try:
+        with file.open_unpacked() as opened:
+            state = _compact(json.loads(opened.read().removeprefix(b"\xef\xbb\xbf"), object_hook=_name_once({})))
+    except UnicodeDecodeError:
+        raise collector.error("", "not UTF-8 text", "Save the file as UTF-8.") from None
+    except (ValueError, RecursionError) as problem:
+        raise collector.error("", f"not JSON ({problem})", REMEDY) from None
+    if not isinstance(state, dict) or not isinstance(state.get("user_id"), str | int):
+        raise collector.error("", "no state of an annotator: it has no user_id", REMEDY)
+    for name in (LABELS, SPAN_FIELD):
+        if not isinstance(state.get(name, {}), dict):
+            raise collector.error("", f"{name} is not an object", REMEDY)
+    return state
+
+
+def _name_once(known: dict[tuple[str, str], dict[str, str]]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """A hook for reading: equal {schema, name} objects become one, since a state repeats a few of them."""
+
+    def share(found: dict[str, Any]) -> dict[str, Any]:
+        schema, name = found.get("schema"), found.get("name")
+        if len(found) != 2 or not isinstance(schema, str) or not isinstance(name, str):
+            return found
+        return known.setdefault((schema, name), found)
+
+    return share
+
+
+def _compact(state: Any) -> Any:
+    """The same state, in which equal answers are one and names are new texts, so that what parsing took is given back.
+
+    A name that was made among the answers would keep the memory around it from being given back.
+    """
+    known: dict[str, Any] = {}
+    for field in (LABELS, SPAN_FIELD):
+        if isinstance(state, dict) and isinstance(state.get(field), dict):
+            state[field] = {_copy(name): _share(said, known) for name, said in state[field].items()}
+    return state
+
+
+def _copy(text: str) -> str:
+    return text.encode("utf-8", "surrogatepass").decode("utf-8", "surrogatepass")
+
+
+def _share(said: Any, known: dict[str, Any]) -> Any:
+    """What was said, or its equal that is known already; answers that seldom repeat are not all held."""
+    return known.setdefault(repr(said), said) if len(known) < MOST_SHARED else said
+
+
+def _pairs(answers: Any) -> Iterator[tuple[str, str, Any]]:
+    """Schema, name and value of each answer to an instance; what does not look like an answer has no schema."""
+    if isinstance(answers, dict):
+        for schema, named in answers.items():
+            inner = named.get("labels", named) if isinstance(named, dict) else {"": named}
+            inner = inner if isinstance(inner, dict) else {"": inner}
+            yield from ((str(schema), str(name), value) for name, value in inner.items())
+        return
+    for pair in answers if isinstance(answers, list) else (None,):
+        if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], dict):
+            yield str(pair[0].get("schema", "")), str(pair[0].get("name", "")), pair[1]
+        else:
+            yield "", "", pair
+
+
+def _spans(spans: Any) -> Iterator[tuple[str, Any]]:
+    """Schema and fields of each span of an instance."""
+    if isinstance(spans, dict):
+        for schema, listed in spans.items():
+            yield from ((str(schema), one) for one in (listed if isinstance(listed, list) else [listed]))
+        return
+    for pair in spans if isinstance(spans, list) else (None,):
+        one = pair[0] if isinstance(pair, list) and pair else pair
+        yield (str(one.get("schema", "")), one) if isinstance(one, dict) else ("", one)
+
+
+def _questions(state: State) -> Iterator[tuple[str, str]]:
+    """The schemas that a state answers."""
+    for answers in state.get(LABELS, {}).values():
+        yield from ((schema, CHOICES) for schema, name, _ in _pairs(answers) if schema and name not in FREE_TEXT)
+    for spans in state.get(SPAN_FIELD, {}).values():
+        yield from ((schema, SPANS) for schema, _ in _spans(spans) if schema)
+
+
+def _texts(file: InputFile, states: list[tuple[InputFile, State]]) -> Mapping[str, str]:
+    """The texts of the instances, from the data files beside the annotations."""
+    if not file.is_folder:
+        return {}
+    skipped = {PurePosixPath(name).parent for name in _state_names(file.folder)}
+    names = [name for name in file.folder.names if PurePosixPath(name).parent not in skipped]
+    if not names:
+        return {}
+    ids = {str(name) for _, state in states for field in (LABELS, SPAN_FIELD) for name in state.get(field, {})}
+    return find_texts(file.folder, names, ids)
+
+
+def _read_answers(state: State, collector: Collector, question: str, kind: str, texts: Mapping[str, str]) -> None:
+    """One annotator's answers to the question, over all instances."""
+    labels, spans = state.get(LABELS, {}), state.get(SPAN_FIELD, {})
+    for number, instance in enumerate(chain(labels, (one for one in spans if one not in labels)), start=1):
+        item = collector.item(instance, text=texts.get(instance))
+        if kind == SPANS:
+            if texts.get(instance) is None:
+                remedy = "Give the folder of the whole project, with its data files."
+                raise collector.error(number, "marked spans, and no text of this instance", remedy)
+            mine = [one for schema, one in _spans(spans.get(instance, [])) if schema == question]
+            found = [_parse_span(one, collector, number) for one in mine]
+            collector.spans(item, state["user_id"], found, record=number, kind="human")
+            continue
+        answers = [
+            one
+            for schema, name, value in _pairs(labels.get(instance, []))
+            for one in _answer(schema, name, value, collector, number)
+            if schema == question
+        ]
+        collector.choice(item, state["user_id"], answers, record=number, kind="human")
+
+
+def _answer(schema: str, name: str, value: Any, collector: Collector, number: int) -> list[Any]:
+    """The answer of a pair: its name where it is ticked, else its value."""
+    if not schema or isinstance(value, dict | list):
+        raise collector.error(number, "an answer that is no pair of schema, name and value", REMEDY)
+    if name in FREE_TEXT or value in FALSE:
+        return []
+    return [name] if value in TRUE or str(value) == name else [value]
+
+
+def _parse_span(span: Any, collector: Collector, number: int) -> MarkedSpan:
+    fields = span if isinstance(span, dict) else {}
+    start, end, name = fields.get("start"), fields.get("end"), fields.get("name", fields.get("label"))
+    if type(start) is not int or type(end) is not int or not isinstance(name, str):
+        raise collector.error(number, f"{str(span)[:60]!r} is no span with start, end and name", REMEDY)
+    return start, end, name

@@ -1,0 +1,359 @@
+"""Prodigy's JSONL (`prodigy db-out`): a task a line, with its answer and who gave it.
+
+- choice: `accept` holds the ids of the chosen options.
+- ner_manual and spans_manual: `spans`, with places in characters, or in tokens, of which `token_end` is the last one
+  (inclusive); the export's own `tokens` are used where every task has them.
+- Binary decisions about a `label`: accept is the label. Reject is "not this label": with one label in all, its
+  opposite; with several, a partial label. An annotator who accepted one label of a text has thereby refused the
+  others.
+- ignore is an abstention; so is reject where a text as a whole was marked.
+
+Annotators are `_annotator_id` or `_session_id`; a folder or zip file may hold one file per annotator. Texts are the
+same where their `_input_hash` is. Fields as in Prodigy's documentation (annotation interfaces, "classification",
+"choice", "ner_manual"), whose samples the tests follow; Prodigy itself is not free software.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+import numpy as np
+
+from crowdlogic.data.character_spans import texts_and_bounds
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.files import Folder, InputFile, MemberFile, member_file
+from crowdlogic.data.formats.annotated_texts import (
+    Annotated,
+    consensus_annotations,
+    crowd_annotations,
+    require_spans,
+    require_texts,
+    review_order,
+)
+from crowdlogic.data.formats.json_records import iterate_records, outline_json, require_object
+from crowdlogic.data.formats.protocol import Crowd, ReadOptions
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import Classes, Names
+from crowdlogic.extensions.tools.collector import Collector, ToolExport, parse_time, require_question
+from crowdlogic.extensions.tools.marked_spans import MarkedSpan
+from crowdlogic.numerics.arrays import Ints
+
+# Prodigy's JSONL, written: a task a line, as `prodigy db-in` takes them, for one annotator or for each of several.
+#
+# Documents are choices (`options`, `accept`), sentences spans with their tokens; `token_end` is the last token of a
+# span.
+# A consensus has its confidence in `meta`, and the least sure tasks come first, so that a stream made from the file
+# is
+# reviewed in that order. Items keep their name in `meta.item`; `_input_hash` is that name where it is a number, and
+# else
+# a checksum of it.
+
+TOOL = "Prodigy"
+DIGITS = 6
+"""How many digits of a confidence are written."""
+
+Place = tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class TaskWriter:
+    """What all tasks of a file share.
+
+    Attributes:
+        items: The name of each item.
+        texts: The text of each item.
+        classes: The classes.
+        offsets: Where the tokens of each item begin; None for documents.
+        bounds: The place of each token in its item's text.
+    """
+
+    items: Names
+    texts: tuple[str, ...]
+    classes: Classes
+    offsets: Ints | None = None
+    bounds: Ints | None = None
+
+    def line(self, one: Annotated, annotator: str) -> bytes:
+        """A task with one annotation."""
+        name = self.items[one.item]
+        number = name if isinstance(name, int) else _checksum(str(name))
+        meta = {"item": name} | ({} if math.isnan(one.confidence) else {"confidence": round(one.confidence, DIGITS)})
+        content = self._choice(one) if self.offsets is None else self._spans(one)
+        task: dict[str, Any] = {"text": self.texts[one.item], "meta": meta, **content, "answer": "accept"}
+        task |= {"_input_hash": number, "_task_hash": number, "_annotator_id": annotator, "_session_id": annotator}
+        if not math.isnan(one.time):
+            task["_timestamp"] = one.time
+        return (json.dumps(task, ensure_ascii=False) + "\n").encode()
+
+    def _choice(self, one: Annotated) -> dict[str, Any]:
+        options = [{"id": str(name), "text": str(name)} for name in self.classes]
+        return {"options": options, "accept": [str(one.label)], "_view_id": "choice"}
+
+    def _spans(self, one: Annotated) -> dict[str, Any]:
+        places = self._places(one.item)
+        text, starts, ends = self.texts[one.item], [a for a, _ in places], [b for _, b in places]
+        tokens = [
+            {"text": text[a:b], "start": a, "end": b, "id": i, "ws": text[b : b + 1] == " "}
+            for i, (a, b) in enumerate(places)
+        ]
+        spans = [
+            {
+                "start": span.start,
+                "end": span.end,
+                "token_start": starts.index(span.start),
+                "token_end": ends.index(span.end),
+                "label": span.kind,
+            }
+            for span in one.spans
+        ]
+        return {"tokens": tokens, "spans": spans, "_view_id": "ner_manual"}
+
+    def _places(self, item: int) -> list[Place]:
+        if self.offsets is None or self.bounds is None:
+            return []
+        rows = self.bounds[self.offsets[item] : self.offsets[item + 1]]
+        return [(int(a), int(b)) for a, b in rows]
+
+
+def encode_consensus(estimate: Estimate, corpus: Corpus | None, target: str) -> bytes:
+    """A task for each item with its answer, in review order."""
+    require_spans(estimate, target=target, tool=TOOL)
+    writer = _make_writer(estimate, corpus, target)
+    annotations = review_order(consensus_annotations(estimate, corpus)) if corpus is not None else []
+    return b"".join(writer.line(one, f"crowdlogic-{estimate.method}") for one in annotations)
+
+
+def encode_annotations(labels: CrowdLabels, corpus: Corpus | None, target: str) -> bytes:
+    """A task for each annotation of each annotator."""
+    require_spans(labels, target=target, tool=TOOL)
+    writer, annotators = _make_writer(labels, corpus, target), labels.annotators.to_list()
+    annotations: Iterable[Annotated] = crowd_annotations(labels, corpus)
+    return b"".join(writer.line(one, str(annotators[one.annotator])) for one in annotations)
+
+
+def _make_writer(content: CrowdLabels | Estimate, corpus: Corpus | None, target: str) -> TaskWriter:
+    texts = require_texts(corpus, sequential=content.offsets is not None, target=target, tool=TOOL)
+    if content.offsets is None or corpus is None:
+        return TaskWriter(content.items, texts, content.classes)
+    return TaskWriter(content.items, texts, content.classes, content.offsets, np.asarray(texts_and_bounds(corpus)[1]))
+
+
+def _checksum(name: str) -> int:
+    """A number for a name, of 31 bits."""
+    return zlib.crc32(name.encode()) & 0x7FFFFFFF
+
+
+ACCEPT, REJECT, IGNORE = "accept", "reject", "ignore"
+ANSWERS = (ACCEPT, REJECT, IGNORE)
+CHOICE, SPANS, BINARY = "choice", "spans", "label"
+REMEDY = "Export the data set again with prodigy db-out."
+
+
+class Prodigy(ToolExport):
+    """One task a line."""
+
+    name, title, suffixes = "prodigy", "Prodigy's export", (".jsonl", ".ndjson")
+
+    def recognises(self, head: bytes) -> bool:
+        """Tasks have an answer and hashes."""
+        found = outline_json(head)
+        return found.has("answer", "_input_hash") or found.has("answer", "_task_hash")
+
+    def recognises_folder(self, folder: Folder) -> bool:
+        """Every JSONL file in it is Prodigy's."""
+        names = _member_names(folder)
+        return bool(names) and all(self.recognises(member_file(folder, name).head()) for name in names)
+
+    def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
+        """Labels or tags of all annotators, and the texts."""
+        collector = Collector(file.name, options)
+        kinds: dict[str, str] = {}
+        for task in _tasks(file, collector):
+            kinds.setdefault(task.question, task.question)
+        known = collector.question if collector.question in kinds else None
+        question = require_question(kinds, known, file.name)
+        tasks = (task for task in _tasks(file, collector) if task.question == question)
+        if question == BINARY:
+            _read_binary(tasks, collector)
+        else:
+            for task in tasks:
+                _read_task(task, collector)
+        return collector.crowd()
+
+    def encode_labels(self, labels: CrowdLabels, corpus: Corpus | None, target: str) -> bytes:
+        """A task for each annotation of each annotator."""
+        return encode_annotations(labels, corpus, target)
+
+    def encode_estimate(self, estimate: Estimate, corpus: Corpus | None, target: str) -> bytes:
+        """A task for each item with its answer, in review order."""
+        return encode_consensus(estimate, corpus, target)
+
+
+PRODIGY = Prodigy()
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A task: its fields, its number, what kind of question it asks, and who answered."""
+
+    fields: dict[str, Any]
+    record: int
+    question: str
+    annotator: str
+
+    @property
+    def answer(self) -> str:
+        return str(self.fields.get("answer"))
+
+    @property
+    def time(self) -> float | None:
+        return parse_time(self.fields.get("_timestamp"))
+
+
+def _member_names(folder: Folder) -> list[str]:
+    return [name for name in folder.names if name.endswith((".jsonl", ".ndjson"))]
+
+
+def _tasks(file: InputFile, collector: Collector) -> Iterator[_Task]:
+    """All tasks of a file, or of the files of a folder."""
+    files = [member_file(file.folder, name) for name in _member_names(file.folder)] if file.is_folder else [file]
+    for one in files:
+        collector.member = one.member if isinstance(one, MemberFile) else ""
+        stem = PurePosixPath(str(one.path).replace("\\", "/")).name.split(".")[0]
+        for number, record in iterate_records(one):
+            yield _parse_task(require_object(record, number, one), number, collector, stem)
+    collector.member = ""
+
+
+def _parse_task(fields: dict[str, Any], number: int, collector: Collector, stem: str) -> _Task:
+    if fields.get("answer") not in ANSWERS:
+        raise collector.error(number, f"the answer {fields.get('answer')!r} is none of {', '.join(ANSWERS)}", REMEDY)
+    who = fields.get("_annotator_id") or fields.get("_session_id") or stem
+    if not isinstance(who, str | int):
+        raise collector.error(number, "an annotator that is no name (_annotator_id)", REMEDY)
+    if fields.get("_view_id") == "ner":
+        remedy = "Annotate with ner.manual or ner.correct."
+        raise collector.error(number, "a decision about one span, which says nothing of the rest of its text", remedy)
+    question = CHOICE if "options" in fields or "accept" in fields else SPANS if _asks_for_spans(fields) else BINARY
+    if question == BINARY and not isinstance(fields.get("label"), str):
+        raise collector.error(number, "neither options, spans nor a label", "Export a data set of texts.")
+    return _Task(fields, number, question, str(who))
+
+
+def _asks_for_spans(fields: dict[str, Any]) -> bool:
+    return (
+        "spans" in fields
+        or str(fields.get("_view_id", "")).endswith("_manual")
+        or ("tokens" in fields and "label" not in fields)
+    )
+
+
+def _item(task: _Task, collector: Collector) -> int:
+    """The item of a task: texts with one input hash are one item."""
+    fields = task.fields
+    text = fields.get("text")
+    if text is not None and not isinstance(text, str):
+        raise collector.error(task.record, "a text that is no text", REMEDY)
+    meta = fields.get("meta")
+    named = meta.get("item") if isinstance(meta, dict) else None  # as we write it; Prodigy keeps what is in meta
+    name = fields.get("_input_hash", text) if named is None else named
+    if isinstance(name, bool) or not isinstance(name, int | str):
+        raise collector.error(task.record, "neither an input hash nor a text", REMEDY)
+    return collector.item(name, text=text, tokens=_token_places(task, collector))
+
+
+def _token_places(task: _Task, collector: Collector) -> Sequence[tuple[int, int]] | None:
+    """The places of the task's own tokens, if they lie in the text one after the other."""
+    tokens, text = task.fields.get("tokens"), task.fields.get("text")
+    if not isinstance(tokens, list) or not isinstance(text, str):
+        return None
+    places, at = [], 0
+    for token in tokens:
+        start, end = (token.get("start"), token.get("end")) if isinstance(token, dict) else (None, None)
+        if type(start) is not int or type(end) is not int or not at <= start < end <= len(text):
+            raise collector.error(task.record, f"the token {str(token)[:60]!r} does not lie in the text", REMEDY)
+        places.append((start, end))
+        at = end
+    return places
+
+
+def _read_task(task: _Task, collector: Collector) -> None:
+    """A choice, or spans that were marked by hand."""
+    item = _item(task, collector)
+    if task.answer != ACCEPT:
+        done = "ignored" if task.answer == IGNORE else "rejected as a whole"
+        collector.leave_out("task", f"{done}: no label", task.record)
+        return
+    if task.question == CHOICE:
+        accepted = task.fields.get("accept", [])
+        if not isinstance(accepted, list):
+            raise collector.error(task.record, "accept is not a list of options", REMEDY)
+        collector.question = collector.question or CHOICE
+        collector.choice(item, task.annotator, accepted, record=task.record, kind="human", time=task.time)
+        return
+    spans = task.fields.get("spans") or []
+    if not isinstance(spans, list):
+        raise collector.error(task.record, "spans is not a list", REMEDY)
+    places = _token_places(task, collector) or ()
+    found = [_parse_span(span, places, task, collector) for span in spans]
+    collector.spans(item, task.annotator, found, record=task.record, kind="human", time=task.time)
+
+
+def _parse_span(span: Any, tokens: Sequence[tuple[int, int]], task: _Task, collector: Collector) -> MarkedSpan:
+    """A span by its characters, or by its tokens, the last of which belongs to it."""
+    fields: Any = span if isinstance(span, dict) else {}
+    start, end, label = fields.get("start"), fields.get("end"), fields.get("label")
+    if type(start) is int and type(end) is int and isinstance(label, str):
+        return start, end, label
+    first, last = fields.get("token_start"), fields.get("token_end")
+    by_tokens = isinstance(first, int) and isinstance(last, int) and isinstance(label, str)
+    if by_tokens and 0 <= first <= last < len(tokens):
+        return tokens[first][0], tokens[last][1], label
+    raise collector.error(task.record, f"{str(span)[:60]!r} is no span with start, end and label", REMEDY)
+
+
+def _read_binary(tasks: Iterator[_Task], collector: Collector) -> None:
+    """Decisions about one label at a time: the last one about each text and label counts."""
+    decisions: dict[tuple[int, str], dict[str, _Task]] = {}
+    labels: set[str] = set()
+    for task in tasks:
+        item = _item(task, collector)
+        if task.answer == IGNORE:
+            collector.leave_out("task", "ignored: no label", task.record)
+            continue
+        label = str(task.fields["label"])
+        labels.add(label)
+        mine = decisions.setdefault((item, task.annotator), {})
+        known = mine.get(label)
+        if known is None or (task.time or 0) >= (known.time or 0):
+            mine[label] = task
+    for (item, annotator), mine in decisions.items():
+        _add_decisions(item, annotator, mine, labels, collector)
+
+
+def _add_decisions(item: int, annotator: str, mine: dict[str, _Task], labels: set[str], collector: Collector) -> None:
+    """What one annotator said of one text, over all labels that were suggested."""
+    first = next(iter(mine.values()))
+    accepted = [label for label, task in mine.items() if task.answer == ACCEPT]
+    if collector.wanted is not None:
+        if collector.wanted in mine:
+            collector.choice(item, annotator, accepted, record=first.record, kind="human", time=first.time)
+        return
+    if accepted or len(labels) == 1:
+        answers = accepted or [f"not {label}" for label in labels]
+        collector.question = BINARY
+        collector.choice(item, annotator, answers, record=first.record, kind="human", time=first.time)
+        return
+    left = labels - set(mine)
+    if len(left) == 1:  # all others were refused
+        collector.label(item, annotator, left.pop(), record=first.record, kind="human", time=first.time)
+        return
+    for label, task in mine.items():
+        collector.label(item, annotator, label, record=task.record, kind="human", time=task.time, negated=True)

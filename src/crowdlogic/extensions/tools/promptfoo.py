@@ -1,0 +1,129 @@
+"""promptfoo: what `promptfoo eval -o results.json` (or .jsonl) writes, with the verdict of every assertion.
+
+An item is one output: a test with a prompt and a provider, named as promptfoo itself does, `testIdx:promptIdx`. A judge
+is an assertion: its criterion is its metric, or its type where it has none; the provider that grades, where one is
+named, tells judges of one criterion apart. A verdict is pass or fail. Verdicts of people (`human`), of models
+(`llm-rubric` and its kin) and of code are of the kinds human, llm and code. Written after results of version 3 of
+promptfoo 0.123.1, as the tool itself writes them; version 2 has the same fields.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from crowdlogic.data.files import InputFile
+from crowdlogic.data.formats.json_records import iterate_array, iterate_records, outline_json, require_object
+from crowdlogic.data.formats.protocol import Crowd, ReadOptions
+from crowdlogic.extensions.tools.collector import ToolExport
+from crowdlogic.extensions.tools.grades import Grades
+
+GRADED_BY_MODELS = frozenset(
+    {
+        "agent-rubric", "answer-relevance", "context-faithfulness", "context-recall", "context-relevance",
+        "conversation-relevance", "factuality", "g-eval", "llm-rubric", "model-graded-closedqa",
+        "model-graded-factuality", "moderation", "pi", "search-rubric", "select-best", "trajectory:goal-success",
+    }
+)  # fmt: skip
+"""The types of assertions that a model grades."""
+
+
+class Promptfoo(ToolExport):
+    """Results of promptfoo."""
+
+    name, title, suffixes = "promptfoo", "results of promptfoo", (".json", ".jsonl")
+
+    def recognises(self, head: bytes) -> bool:
+        """An object with results within results, or lines that are results."""
+        found = outline_json(head)
+        nested = {"evalId", "results", "results.results"} <= found.paths or "results.results[].promptIdx" in found.paths
+        return nested or {"promptIdx", "testIdx", "gradingResult"} <= found.paths
+
+    def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
+        """The verdicts of all assertions on all outputs."""
+        grades = Grades(file.name, options)
+        for number, result in _iterate_results(file):
+            _add_result(grades, require_object(result, number, file), number)
+        return grades.crowd()
+
+
+PROMPTFOO = Promptfoo()
+
+
+def _iterate_results(file: InputFile) -> Iterator[tuple[int, Any]]:
+    found = outline_json(file.head())
+    return (
+        iterate_array(file, "results", "results")
+        if found.root == "object" and "results" in found.paths
+        else iterate_records(file)
+    )
+
+
+def _add_result(grades: Grades, result: dict[str, Any], number: int) -> None:
+    """The verdicts on one output."""
+    test, prompt = result.get("testIdx"), result.get("promptIdx")
+    if not isinstance(test, int) or not isinstance(prompt, int):
+        raise grades.collector.error(number, "a result without testIdx and promptIdx", "Export the evaluation again.")
+    response = result.get("response")
+    item = grades.item(f"{test}:{prompt}", response.get("output") if isinstance(response, dict) else None)
+    grading = result.get("gradingResult")
+    components = grading.get("componentResults") if isinstance(grading, dict) else None
+    if not isinstance(components, list) or not components:
+        why = "with an error instead of verdicts: left out" if result.get("error") else "without assertions: left out"
+        grades.collector.leave_out("result", why, number)
+        return
+    seen: Counter[tuple[str, str]] = Counter()
+    for component in _verdicts(components):
+        _add_verdict(grades, item, component, seen, number)
+
+
+def _verdicts(components: list[Any]) -> Iterator[dict[str, Any]]:
+    """The verdicts of single assertions.
+
+    promptfoo lists the parts of a verdict again behind it. Those of an assert-set are verdicts, and the set's own is
+    not; those that one assertion gave as its parts are not, and its own is.
+    """
+    skipped = 0
+    for component in components:
+        if skipped:
+            skipped -= 1
+        elif isinstance(component, dict):
+            parts = component.get("componentResults")
+            is_set = not isinstance(component.get("assertion"), dict)
+            skipped = len(parts) if isinstance(parts, list) and not is_set else 0
+            if not (is_set and isinstance(parts, list)):
+                yield component
+
+
+def _add_verdict(
+    grades: Grades, item: int, verdict: dict[str, Any], seen: Counter[tuple[str, str]], number: int
+) -> None:
+    assertion, metadata = verdict.get("assertion"), verdict.get("metadata")
+    if not isinstance(assertion, dict) or not isinstance(assertion.get("type"), str):
+        grades.collector.leave_out("verdict", "without the assertion that gave it: left out", number)
+        return
+    if isinstance(metadata, dict) and metadata.get("graderError"):
+        grades.collector.leave_out("verdict", "by a grader that failed: left out", number)
+        return
+    metric, kind = assertion.get("metric"), assertion["type"]
+    criterion = metric if isinstance(metric, str) and metric.strip() else kind
+    judge = _provider_name(assertion.get("provider"))
+    seen[criterion, judge] += 1
+    count = seen[criterion, judge]
+    numbered = f"{judge} {count}".strip() if count > 1 else judge  # the same kind of assertion again in one test
+    grades.add(item, criterion, verdict.get("pass"), judge=numbered, kind=_kind(kind), record=number)
+
+
+def _provider_name(provider: Any) -> str:
+    """The name of the model that grades; empty where the default one does."""
+    if isinstance(provider, dict):
+        provider = provider.get("label") or provider.get("id")
+    return provider if isinstance(provider, str) else ""
+
+
+def _kind(assertion_type: str) -> str:
+    bare = assertion_type.removeprefix("not-")
+    if bare == "human":
+        return "human"
+    return "llm" if bare in GRADED_BY_MODELS or bare.startswith("promptfoo:redteam:") else "code"

@@ -1,0 +1,258 @@
+"""WebAnno TSV 3, as INCEpTION and WebAnno export it: a folder or zip file with <document>/<user>.tsv.
+
+A span layer's feature is a question, called layer.feature (`NamedEntity.value`); the last part of a layer's name is
+enough. The items are sentences. What `CURATION_USER` decided is gold; `INITIAL_CAS`, which nobody annotated, is left
+out. Places are counted in UTF-16 units over the document, and are read as such; annotations below a token are widened
+to it.
+
+Layout as in the user's guide of INCEpTION (WebAnno TSV 3.3).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+
+from crowdlogic.data.files import Folder, InputFile, MemberFile, member_file
+from crowdlogic.data.formats.protocol import Crowd, ReadOptions
+from crowdlogic.errors import FormatError
+from crowdlogic.extensions.tools.collector import Collector, ToolExport, require_question
+from crowdlogic.extensions.tools.marked_spans import MarkedSpan
+
+PIECE = 1 << 20
+"""How many bytes are read at a time."""
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+HEADER = b"#FORMAT=WebAnno TSV 3"
+CURATOR, NOBODY = "CURATION_USER", "INITIAL_CAS"
+TOKEN = re.compile(r"(\d+)-(\d+)(\.\d+)?$")
+PLACE = re.compile(r"(\d+)-(\d+)$")
+VALUE = re.compile(r"(.*?)(?:\[(\d+)\])?$", re.DOTALL)
+STACKED = re.compile(r"(?<!\\)\|")
+ESCAPED = re.compile(r"\\(->|.)", re.DOTALL)
+NOTHING, NO_VALUE = "_", "*"
+REMEDY = "Export the documents again as WebAnno TSV v3.3."
+
+
+class WebannoTsv(ToolExport):
+    """One file per document and annotator."""
+
+    name, title, suffixes = "webanno-tsv", "WebAnno TSV", (".tsv", ".zip")
+
+    def recognises(self, head: bytes) -> bool:
+        """The first line says so."""
+        return head.removeprefix(BYTE_ORDER_MARK).startswith(HEADER)
+
+    def recognises_folder(self, folder: Folder) -> bool:
+        """Some file in it is WebAnno TSV."""
+        return any(self.recognises(member_file(folder, name).head(64)) for name in _member_names(folder)[:20])
+
+    def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
+        """Tags of all annotators over the sentences of all documents, and the curator's as gold."""
+        collector = Collector(file.name, options)
+        documents = [_read_header(one, collector) for one in _files(file)]
+        kinds = {question: "spans" for document in documents for question in document.columns}
+        try:
+            question = require_question(kinds, _full_name(collector.question, kinds), file.name)
+        except FormatError:
+            _require_sound(documents, collector)  # damage comes first: with it no choice of a question helps
+            raise
+        collector.question = question
+        for document in documents:
+            collector.member = document.member
+            _read_document(document, question, collector)
+        return collector.crowd()
+
+
+WEBANNO_TSV = WebannoTsv()
+
+
+@dataclass
+class _Sentence:
+    """A sentence: its number, its text, its line, the places of its tokens, and the cells of every token."""
+
+    number: int
+    text: str
+    line: int
+    tokens: list[tuple[int, int]] = field(default_factory=list)
+    cells: list[list[str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Document:
+    """A file, its document, its annotator, and question -> column."""
+
+    file: InputFile
+    member: str
+    document: str
+    annotator: str
+    columns: dict[str, int]
+
+
+def _member_names(folder: Folder) -> list[str]:
+    return [name for name in folder.names if name.endswith(".tsv")]
+
+
+def _files(file: InputFile) -> list[InputFile]:
+    if not file.is_folder:
+        return [file]
+    found = [member_file(file.folder, name) for name in _member_names(file.folder)]
+    return [one for one in found if PurePosixPath(one.member).stem != NOBODY]
+
+
+def _full_name(chosen: str | None, kinds: dict[str, Any]) -> str | None:
+    """The question that is meant: its whole name, or a layer with one feature."""
+    if chosen is None or chosen in kinds:
+        return chosen
+    found = [name for name in kinds if name.rpartition(".")[0] == chosen]
+    return found[0] if len(found) == 1 else chosen
+
+
+def _read_header(file: InputFile, collector: Collector) -> _Document:
+    collector.member = file.member if isinstance(file, MemberFile) else ""
+    path = PurePosixPath(collector.member or str(file.path).replace("\\", "/"))
+    first = next(_lines(file, collector), "")
+    if not first.startswith(HEADER.decode()):
+        raise collector.error("line 1", f"{first[:40]!r} where {HEADER.decode()!r} is expected", REMEDY)
+    return _Document(
+        file=file,
+        member=collector.member,
+        document=path.parent.name or path.stem,
+        annotator=path.stem,
+        columns=_columns(_lines(file, collector)),
+    )
+
+
+def _lines(file: InputFile, collector: Collector) -> Iterator[str]:
+    """The lines of a file, of which no more than a piece is in memory."""
+    try:
+        for at, line in enumerate(_byte_lines(file)):
+            found = line.removeprefix(BYTE_ORDER_MARK) if at == 0 else line
+            yield found.removesuffix(b"\r").decode("utf-8")
+    except UnicodeDecodeError:
+        raise collector.error("", "not UTF-8 text", "Save the file as UTF-8.") from None
+
+
+def _byte_lines(file: InputFile) -> Iterator[bytes]:
+    rest = b""
+    with file.open_unpacked() as opened:
+        while piece := opened.read(PIECE):
+            *lines, rest = (rest + piece).split(b"\n")
+            yield from lines
+    yield rest
+
+
+def _columns(lines: Iterable[str]) -> dict[str, int]:
+    """Layer.feature -> its column among the cells of a token, over the span layers of the header."""
+    found: dict[str, int] = {}
+    at = 0
+    for line in lines:
+        kind, _, declared = line.partition("=")
+        if kind not in ("#T_SP", "#T_CH", "#T_RL"):
+            continue
+        layer, *features = declared.split("|")
+        for feature in features or ["value"]:
+            if kind == "#T_SP" and not feature.startswith("ROLE_"):
+                found[f"{layer.rpartition('.')[2]}.{feature}"] = at
+            at += 1
+    return found
+
+
+def _sentences(lines: Iterable[str], collector: Collector) -> Iterator[_Sentence]:
+    """The sentences of a file, in order."""
+    sentence: _Sentence | None = None
+    start = 0
+    for at, line in enumerate(lines, start=1):
+        if line.startswith("#Text="):
+            text = _unescape(line.removeprefix("#Text="))
+            if sentence is not None and not sentence.cells:
+                sentence.text += f"\n{text}"
+                continue
+            if sentence is not None:
+                yield sentence
+            sentence = _Sentence(0, text, at)
+        elif line and not line.startswith("#"):
+            if sentence is None:
+                raise collector.error(f"line {at}", "a token before the text of its sentence", REMEDY)
+            start = _add_token(sentence, line, at, start, collector)
+    if sentence is not None and sentence.cells:
+        yield sentence
+
+
+def _add_token(sentence: _Sentence, line: str, at: int, start: int, collector: Collector) -> int:
+    """Add the token of a line; where the sentence begins in the document, in UTF-16 units."""
+    cells = line.split("\t")
+    name = TOKEN.match(cells[0])
+    place = PLACE.match(cells[1]) if len(cells) > 2 else None
+    if name is None or place is None:
+        raise collector.error(f"line {at}", f"{line[:40]!r} is no token with its place", REMEDY)
+    if name[3]:  # a part of a token: what stands there counts for the whole token
+        sentence.cells[-1] = [_merge(*pair) for pair in zip(sentence.cells[-1], cells[3:], strict=False)]
+        return start
+    if not sentence.tokens:
+        start, sentence.number = int(place[1]), int(name[1])
+    bounds = tuple(_characters(sentence.text, int(edge) - start) for edge in place.groups())
+    if not bounds[0] < bounds[1] <= len(sentence.text):
+        raise collector.error(f"line {at}", f"the token {cells[2]!r} does not lie in its sentence", REMEDY)
+    sentence.tokens.append((bounds[0], bounds[1]))
+    sentence.cells.append(cells[3:])
+    return start
+
+
+def _characters(text: str, units: int) -> int:
+    """A place in UTF-16 units as one in characters; outside of the text where it is not in it."""
+    if units < 0:
+        return len(text) + 1
+    whole = text.encode("utf-16-le", errors="surrogatepass")
+    found = len(whole[: 2 * units].decode("utf-16-le", errors="replace"))
+    return found if 2 * units <= len(whole) else len(text) + 1
+
+
+def _merge(cell: str, part: str) -> str:
+    return part if cell == NOTHING else cell
+
+
+def _unescape(text: str) -> str:
+    return ESCAPED.sub(lambda found: {"t": "\t", "n": "\n", "r": "\r"}.get(found[1], found[1]), text)
+
+
+def _require_sound(documents: Iterable[_Document], collector: Collector) -> None:
+    """Refuse documents with a line that cannot be read."""
+    for document in documents:
+        collector.member = document.member
+        for _ in _sentences(_lines(document.file, collector), collector):
+            pass
+
+
+def _read_document(document: _Document, question: str, collector: Collector) -> None:
+    """The spans of one annotator in one document."""
+    column = document.columns.get(question)
+    for sentence in _sentences(_lines(document.file, collector), collector):
+        name = f"{document.document}#{sentence.number}"
+        item = collector.item(name, text=sentence.text, tokens=sentence.tokens)
+        if len(collector.text(item) or "") != len(sentence.text):
+            raise collector.error(f"line {sentence.line}", "another text than in another annotator's file", REMEDY)
+        spans = [] if column is None else _spans(sentence, column)
+        if document.annotator == CURATOR:
+            collector.gold_spans(item, spans, record=sentence.line)
+        else:
+            collector.spans(item, document.annotator, spans, record=sentence.line, kind="human")
+
+
+def _spans(sentence: _Sentence, column: int) -> list[MarkedSpan]:
+    """The spans of a column: tokens whose values have one number in brackets belong together."""
+    found: dict[tuple[str, str], MarkedSpan] = {}
+    for at, ((start, end), cells) in enumerate(zip(sentence.tokens, sentence.cells, strict=True)):
+        cell = cells[column] if column < len(cells) else NOTHING
+        for stacked, value in enumerate(STACKED.split(cell)):
+            name, number = VALUE.match(value).groups()  # type: ignore[union-attr]  # it matches anything
+            if name in ("", NOTHING):
+                continue
+            label = "span" if name == NO_VALUE else _unescape(name)
+            key = (label, number) if number else (label, f"{at}.{stacked}")
+            first = found.get(key, (start, end, label))
+            found[key] = (first[0], end, label)
+    return list(found.values())

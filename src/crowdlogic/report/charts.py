@@ -1,0 +1,870 @@
+"""Plots over two axes: histogram, scatter with intervals, lines, calibration."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from crowdlogic.data.wording import pluralise
+from crowdlogic.report.findings import Histogram
+
+# Scales of plots: from figures to positions, round ticks, and figures as the axes show them.
+
+WIDTH, HEIGHT = 460, 280
+"""Wide enough for half a desktop page, and still readable when a phone shrinks it."""
+
+
+def nice_ticks(low: float, high: float, count: int = 5) -> list[float]:
+    """Round numbers between low and high, about `count` of them: steps of 1, 2 or 5 times a power of ten."""
+    if not high > low:
+        return [low]
+    rough = (high - low) / max(count, 1)
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next((m * power for m in (1, 2, 5, 10) if m * power >= rough * (1 - 1e-9)), 10 * power)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [round(n * step, 12) for n in range(first, last + 1)]
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Powers of ten between low and high; with 2 and 5 times them when there are few."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    tens = [10.0**p for p in powers if low <= 10.0**p <= high]
+    if len(tens) >= 3:
+        return tens
+    return [m * 10.0**p for p in powers for m in (1, 2, 5) if low <= m * 10.0**p <= high]
+
+
+def format_number(number: float) -> str:
+    """A number for an axis: 0.25, 1,000, 25k, 3M."""
+    size = abs(number)
+    for unit, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if size >= unit:
+            return f"{number / (1e3 if letter == 'k' else unit):g}{letter}"
+    return f"{number:,.0f}" if size >= 1000 else f"{number:g}"
+
+
+def format_percent(share: float) -> str:
+    """A share as a whole number of percent, or with a decimal where it is not whole."""
+    return f"{100 * share:.0f}%" if abs(100 * share - round(100 * share)) < 0.05 else f"{100 * share:.1f}%"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """From figures to positions along an axis.
+
+    Attributes:
+        low: The least figure.
+        high: The largest figure.
+        start: Position of the least figure.
+        end: Position of the largest figure.
+        logarithmic: Whether equal ratios are equal distances.
+    """
+
+    low: float
+    high: float
+    _: KW_ONLY
+    start: float
+    end: float
+    logarithmic: bool = False
+
+    def __call__(self, figure: float) -> float:
+        """The position of a figure."""
+        low, high, x = (
+            (math.log10(max(v, 1e-300)) for v in (self.low, self.high, figure))
+            if self.logarithmic
+            else (self.low, self.high, figure)
+        )
+        share = 0.5 if high == low else (x - low) / (high - low)
+        return self.start + share * (self.end - self.start)
+
+    def ticks(self, count: int = 5) -> list[float]:
+        """Round figures on the scale."""
+        return log_ticks(self.low, self.high) if self.logarithmic else nice_ticks(self.low, self.high, count)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """The size of a picture and the margins around its marks."""
+
+    width: float = WIDTH
+    height: float = HEIGHT
+    left: float = 56
+    right: float = 22
+    top: float = 12
+    bottom: float = 42
+
+    def across(self, low: float, high: float, *, logarithmic: bool = False) -> Scale:
+        """A scale from left to right."""
+        return Scale(low, high, start=self.left, end=self.width - self.right, logarithmic=logarithmic)
+
+    def up(self, low: float, high: float) -> Scale:
+        """A scale from the bottom to the top."""
+        return Scale(low, high, start=self.height - self.bottom, end=self.top)
+
+
+# The colours of both schemes, by name, and the style sheet of a plot.
+#
+# Marks use the colours of [OI] in tones that stand out from either paper; shapes, dashes and words repeat what they
+# say,
+# so that nobody needs to distinguish colours.
+#
+# [OI] Okabe and Ito, "Color Universal Design", 2008.
+
+LIGHT = {
+    "paper": "#fdfcfa", "card": "#ffffff", "sunk": "#f4f2ee", "ink": "#1c2126", "muted": "#565e68", "line": "#dedad2",
+    "link": "#00568c", "heat": "#002260", "on-pale": "#000000", "on-strong": "#ffffff",
+    "c1": "#0072b2", "c2": "#e69f00", "c3": "#009e73", "c4": "#b85a92", "c5": "#3a9bd4", "c6": "#d55e00",
+    "c7": "#8f7f00", "c8": "#6b7280", "in-c1": "#ffffff", "in-c2": "#000000",
+}  # fmt: skip
+"""Dark ink on warm white."""
+
+DARK = {
+    "paper": "#14171b", "card": "#1b1f25", "sunk": "#22272e", "ink": "#e8e6e1", "muted": "#a6adb6", "line": "#343b44",
+    "link": "#8cc8f5", "heat": "#64b0f0", "on-pale": "#ffffff", "on-strong": "#000000",
+    "c1": "#5aaee8", "c2": "#f0b030", "c3": "#35c49b", "c4": "#e596c3", "c5": "#8ed2fa", "c6": "#ff8c4a",
+    "c7": "#e2d55c", "c8": "#a0a8b3", "in-c1": "#111111", "in-c2": "#111111",
+}  # fmt: skip
+"""Light ink on near black."""
+
+PLOT_CSS = """
+.plot { font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
+.plot text { font-size: 12px; fill: var(--ink); }
+.plot .tick { fill: var(--muted); font-size: 11.5px; font-variant-numeric: tabular-nums; }
+.plot .name { fill: var(--muted); font-size: 12px; }
+.plot .note { fill: var(--muted); font-size: 11px; font-style: italic; }
+.plot .label { font-weight: 600; font-size: 11.5px; paint-order: stroke; stroke: var(--paper); stroke-width: 3px; }
+.plot .grid { stroke: var(--line); stroke-width: 1; }
+.plot .axis { stroke: var(--muted); stroke-width: 1; }
+.plot .chance { stroke: var(--muted); stroke-width: 1.2; stroke-dasharray: 3 4; }
+.plot .chosen { stroke: var(--ink); stroke-width: 1.2; stroke-dasharray: 2 3; }
+.plot .hatch { stroke: var(--card); stroke-width: 1.6; }
+.plot .quiet { pointer-events: none; }
+.plot .cell { fill: var(--card); stroke: var(--line); stroke-width: 1; }
+.plot .heat { fill: var(--heat); }
+.plot .empty { fill: var(--sunk); stroke: var(--line); stroke-dasharray: 2 2; }
+.plot .on-pale { fill: var(--on-pale); }
+.plot .on-strong { fill: var(--on-strong); }
+.plot .in-c1 { fill: var(--in-c1); font-size: 11px; }
+.plot .in-c2, .plot .in-c3, .plot .in-c4, .plot .in-c5, .plot .in-c6 { fill: var(--in-c2); font-size: 11px; }
+.plot .line { fill: none; stroke-width: 2.2; stroke-linejoin: round; stroke-linecap: round; }
+.plot .whisker { stroke-width: 1.6; stroke-opacity: 0.55; }
+.plot .ring { stroke-width: 2; }
+""" + "".join(
+    f".plot .mark.c{n} {{ fill: var(--c{n}); }}\n"
+    f".plot .line.c{n}, .plot .whisker.c{n}, .plot .ring.c{n} {{ stroke: var(--c{n}); }}\n"
+    f".plot .ring.c{n} {{ fill: var(--card); }}\n"
+    for n in range(1, 9)
+)
+"""How marks look; the colours are the scheme's variables."""
+
+
+def css_variables(scheme: dict[str, str]) -> str:
+    """The declarations of a scheme's colours as variables of a style sheet."""
+    return " ".join(f"--{name}: {colour};" for name, colour in scheme.items())
+
+
+def resolve_variables(css: str, scheme: dict[str, str]) -> str:
+    """A style sheet with its variables replaced by colours, for pictures that stand alone."""
+    for name, colour in scheme.items():
+        css = css.replace(f"var(--{name})", colour)
+    return css
+
+
+# Text from data, made fit to be shown: cut when long, control characters visible, inert inside a script element.
+
+LONGEST = 1000
+"""How many characters of one text the page holds: enough to judge a label by."""
+
+CONTROLS = {
+    **{code: f"⟨U+{code:04X}⟩" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C)},
+    **{code: f"⟨U+{code:04X}⟩" for code in range(0x20) if code not in (0x09, 0x0A, 0x0D)},
+    **{code: f"⟨U+{code:04X}⟩" for code in range(0x7F, 0xA0)},
+    0xFEFF: "⟨U+FEFF⟩",
+    0x2028: " ",
+    0x2029: " ",
+}
+"""Direction overrides and isolates, control characters, line separators, and what replaces them.
+
+A text that holds U+202E would otherwise read backwards, and take what follows it along.
+"""
+
+
+def show_controls(words: str) -> str:
+    """The words with control characters as visible marks, and lone surrogates replaced."""
+    return words.encode("utf-8", "replace").decode("utf-8").translate(CONTROLS)
+
+
+def cut(words: str, longest: int = LONGEST) -> str:
+    """The words, or their beginning and an ellipsis."""
+    return words if len(words) <= longest else words[: longest - 1].rstrip() + "…"
+
+
+def shorten(words: str, longest: int = LONGEST) -> str:
+    """A text for the page: cut with a note of how much was left out, then made safe to show."""
+    if len(words) <= longest:
+        return show_controls(words)
+    return f"{show_controls(words[:longest].rstrip())}… [cut: {len(words) - longest:,} more characters]"
+
+
+INERT = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+"""What could end a script element, open a comment in it or end a line of it."""
+
+
+def embed_json(value: Any) -> Markup:
+    """JSON for the inside of a script element: no character of it can end the element."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for character, escaped in INERT.items():
+        text = text.replace(character, escaped)
+    return Markup(text)  # noqa: S704 (its angle brackets and ampersands are escapes)
+
+
+def show_place(place: str) -> str:
+    """Where a rule stands: my.rules, line 2; rules that a file includes are named by the file alone."""
+    included = re.fullmatch(r"(.*):\d+ \(include .*\).*", place)
+    if included:
+        return included.group(1)
+    found = re.fullmatch(r"(.*):(\d+):\d+", place)
+    return f"{found.group(1)}, line {found.group(2)}" if found else place
+
+
+# The elements of a plot: axes, words and marks, as plain SVG.
+#
+# A plot is text that any browser draws. Colours are classes (`c1`, `muted`, `grid`), so that the page decides what
+# they
+# look like in a light and in a dark scheme, and a figure file brings its own. Every plot is one image to a screen
+# reader,
+# with a sentence that says what it shows; every mark carries its figures as a tooltip.
+
+LETTER = 6.6
+"""The usual width of a character at the size of the axes' text, in the plot's own units."""
+
+
+def tag(name: str, *children: object, **attributes: object) -> Markup:
+    """One element: children and attribute values are escaped, `class_` is class, `font_size` is font-size."""
+    parts = [
+        f'{key.rstrip("_").replace("_", "-")}="{_value(one)}"' for key, one in attributes.items() if one is not None
+    ]
+    inside = Markup("").join(escape(child) for child in children)
+    opening = " ".join([name, *parts])
+    return Markup(f"<{opening}>{inside}</{name}>" if inside else f"<{opening}/>")  # noqa: S704 (both parts are escaped)
+
+
+def _value(one: object) -> str:
+    if isinstance(one, float):
+        return f"{one:.2f}".rstrip("0").rstrip(".")
+    return str(escape(one))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plot:
+    """A finished plot.
+
+    Attributes:
+        name: What its file is called.
+        title: Its heading.
+        description: A sentence that says what it shows, for screen readers.
+        svg: The picture.
+        legend: (class, text) of every kind of mark, where there are several.
+        size: How wide and how high the picture is.
+    """
+
+    name: str
+    title: str
+    description: str
+    svg: Markup
+    legend: tuple[tuple[str, str], ...] = field(default=())
+    size: tuple[float, float] = (WIDTH, HEIGHT)
+
+
+def text(x: float, y: float, words: object, *, anchor: str = "middle", class_: str = "tick", **more: object) -> Markup:
+    """Words at a position; control characters that could turn the line around are shown, not obeyed."""
+    return tag("text", show_controls(str(words)), x=x, y=y, text_anchor=anchor, class_=class_, **more)
+
+
+def tooltip(words: str) -> Markup:
+    """The tooltip of a mark."""
+    return tag("title", show_controls(words))
+
+
+def straight_line(x1: float, y1: float, x2: float, y2: float, *, class_: str = "grid") -> Markup:
+    """A straight line."""
+    return tag("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_)
+
+
+def bottom_axis(
+    frame: Frame, scale: Scale, name: str, show: Callable[[float], str] = format_number, *, whole: bool = False
+) -> list[Markup]:
+    """Ticks and their figures under the plot, only at whole numbers where asked for, and the axis' name."""
+    y = frame.height - frame.bottom
+    marks = [straight_line(frame.left, y, frame.width - frame.right, y, class_="axis")]
+    for tick in (one for one in scale.ticks(7) if not whole or float(one).is_integer()):
+        marks += [
+            straight_line(scale(tick), y, scale(tick), y + 4, class_="axis"),
+            text(scale(tick), y + 17, show(tick)),
+        ]
+    return [*marks, text((frame.left + frame.width - frame.right) / 2, frame.height - 5, name, class_="name")]
+
+
+def left_axis(frame: Frame, scale: Scale, name: str, show: Callable[[float], str] = format_number) -> list[Markup]:
+    """Grid lines and their figures left of the plot, and the axis' name, turned."""
+    marks = []
+    for tick in scale.ticks():
+        y = scale(tick)
+        marks += [
+            straight_line(frame.left, y, frame.width - frame.right, y),
+            text(frame.left - 7, y + 4, show(tick), anchor="end"),
+        ]
+    middle = (frame.top + frame.height - frame.bottom) / 2
+    return [*marks, text(11, middle, name, class_="name", transform=f"rotate(-90 11 {middle:g})")]
+
+
+def finish_plot(
+    name: str,
+    heading: str,
+    description: str,
+    marks: Sequence[Markup],
+    *,
+    size: tuple[float, float] = (WIDTH, HEIGHT),
+    legend: tuple[tuple[str, str], ...] = (),
+) -> Plot:
+    """Finish a plot: one image to a screen reader, which shrinks with the page."""
+    width, height = size
+    svg = tag(
+        "svg",
+        *marks,
+        viewBox=f"0 0 {width:g} {height:g}",
+        class_="plot",
+        role="img",
+        aria_label=show_controls(description),
+        width=f"{width:g}",
+        height=f"{height:g}",
+    )
+    return Plot(name=name, title=heading, description=description, svg=svg, legend=legend, size=size)
+
+
+def fit_words(words: str, room: float) -> str:
+    """Words cut so that they fit into a width."""
+    return cut(show_controls(words), max(int(room / LETTER), 3))
+
+
+def colour_number(place: int) -> int:
+    """The number of the colour of a series, by its position among the series."""
+    return place % 8 + 1
+
+
+BOLD = 7.8
+"""The width of a character of a name beside a point."""
+
+
+DASHES = ("", "6 4", "2 3", "9 3 2 3", "12 4", "4 2 1 2")
+"""Lines differ by their dashes too, so that nobody needs the colours."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """A point of a scatter chart: position, interval and name; marked points are emphasised, pale ones are not."""
+
+    name: str
+    x: float
+    y: float
+    low: float
+    high: float
+    marked: bool = False
+    note: str = ""
+    pale: bool = False
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A curve of a line chart: its name and its points (x, y), in order."""
+
+    name: str
+    points: Sequence[tuple[float, float]]
+
+
+def histogram_chart(
+    name: str,
+    heading: str,
+    histogram: Histogram,
+    *,
+    x: str,
+    y: str,
+    weak_below: float | None = None,
+    whole: bool = False,
+) -> Plot:
+    """Bars over the ranges between edges; those below `weak_below` are hatched as well as coloured.
+
+    For whole numbers, each bar is centred on its number.
+    """
+    show = format_number if whole else format_percent
+    frame, edges, counts = Frame(), histogram.edges, histogram.counts
+    shift = 0.5 if whole else 0.0
+    across, up = frame.across(edges[0] - shift, edges[-1] - shift), frame.up(0, max([*counts, 1]) * 1.1)
+    description = (
+        f"{heading}: {sum(counts):,} in all; most, {max(counts, default=0):,}, at {_fullest(edges, counts, whole)}."
+    )
+    marks = [_hatch(name), *left_axis(frame, up, y), *bottom_axis(frame, across, x, show, whole=whole)]
+    for low, high, count in zip(edges, edges[1:], counts, strict=False):
+        weak = weak_below is not None and high <= weak_below + 1e-9
+        note = f"{_range(low, high, whole)}: {count:,}"
+        ends = (across(low - shift), across(high - shift))
+        marks += _column(ends, up, count, note=note, hatch=f"hatch-{name}" if weak else None)
+    legend = (
+        (
+            ("c6 hatched", f"below {format_percent(weak_below)}: to check"),
+            ("c1", f"{format_percent(weak_below)} or more"),
+        )
+        if weak_below is not None
+        else ()
+    )
+    return finish_plot(name, heading, description, marks, legend=legend)
+
+
+def _column(ends: tuple[float, float], up: Scale, count: int, *, note: str, hatch: str | None) -> list[Markup]:
+    """One bar, never too low to be seen, hatched if asked for, and its figure above it where there is room."""
+    tall = max(up(0) - up(count), 1.5) if count else 0.0
+    box = {"x": ends[0] + 1, "y": up(0) - tall, "width": max(ends[1] - ends[0] - 2, 1.0), "height": tall}
+    marks = [tag("rect", tooltip(note), class_="mark c6" if hatch else "mark c1", **box)]
+    if hatch and count:
+        marks.append(tag("rect", fill=f"url(#{hatch})", class_="quiet", **box))
+    figure = format_number(count) if count < 1000 or count >= 10000 else f"{count / 1000:.1f}k"
+    if count and len(figure) * 6.8 < ends[1] - ends[0]:
+        marks.append(text((ends[0] + ends[1]) / 2, up(0) - tall - 4, figure, class_="note"))
+    return marks
+
+
+def _fullest(edges: Sequence[float], counts: Sequence[int], whole: bool) -> str:
+    best = max(range(len(counts)), key=lambda n: counts[n]) if counts else 0
+    return _range(edges[best], edges[best + 1], whole)
+
+
+def _range(low: float, high: float, whole: bool) -> str:
+    if not whole:
+        return f"{format_percent(low)} to {format_percent(high)}"
+    return format_number(low) if high - low <= 1 else f"{format_number(low)} to {format_number(high - 1)}"
+
+
+def _hatch(name: str) -> Markup:
+    line = tag("path", d="M0 6 L6 0", class_="hatch")
+    return tag("defs", tag("pattern", line, id=f"hatch-{name}", width=6, height=6, patternUnits="userSpaceOnUse"))
+
+
+def scatter_chart(
+    name: str,
+    heading: str,
+    points: Sequence[Point],
+    *,
+    x: str,
+    y: str,
+    marked: str,
+    unmarked: str,
+    pale: str = "",
+    chance: float | None = None,
+) -> Plot:
+    """Points with their intervals: marked ones are diamonds with their names beside them, pale ones rings without."""
+    frame = Frame(height=340)
+    sizes = [max(point.x, 1.0) for point in points] or [1.0]
+    across = frame.across(min(sizes) / 1.25, max(sizes) * 1.25, logarithmic=True)
+    floor = min([0.8, *([] if chance is None else [chance - 0.05]), *(p.y if p.pale else p.low for p in points)])
+    up = frame.up(max(math.floor(floor * 10) / 10, -1.0), 1.0)
+    flagged = [point.name for point in points if point.marked]
+    description = f"{heading}: {pluralise(len(points), 'point')}, {len(flagged)} marked" + (
+        f": {_some(flagged)}." if flagged else "."
+    )
+    marks = [*left_axis(frame, up, y, format_percent), *bottom_axis(frame, across, x)]
+    if chance is not None and up.low < chance < 1:
+        marks += [straight_line(frame.left, up(chance), frame.width - frame.right, up(chance), class_="chance")]
+        marks += [text(frame.width - frame.right - 2, up(chance) + 13, "guessing", anchor="end", class_="note")]
+    for point in sorted(points, key=lambda one: one.marked - one.pale):
+        marks.append(_dot(point, across(max(point.x, 1.0)), up))
+    places = [(point, across(max(point.x, 1.0)), up(point.y)) for point in points if point.marked]
+    word = [] if chance is None else [(frame.width - frame.right - 55, up(chance), frame.width, up(chance) + 16)]
+    marks += _names(places, frame, word)
+    legend = (
+        ("c1 dot", unmarked),
+        *([("c6 diamond", marked)] if flagged else []),
+        *([("c8 ring", pale)] if any(point.pale for point in points) else []),
+    )
+    return finish_plot(
+        name, heading, description, marks, size=(frame.width, frame.height), legend=legend if len(legend) > 1 else ()
+    )
+
+
+def _dot(point: Point, x: float, up: Scale) -> Markup:
+    y = up(point.y)
+    interval = f"{format_percent(point.low)} to {format_percent(point.high)}"
+    note = f"{point.name}: {format_percent(point.y)} ({interval}), {point.x:,.0f}"
+    words = tooltip(f"{note}. {point.note}" if point.note else note)
+    if point.pale:  # its interval is nearly everything, and would cover the others
+        return tag("g", words, tag("circle", cx=x, cy=y, r=3.2, class_="ring c8"))
+    low, high = (min(max(end, up.low), up.high) for end in (point.low, point.high))
+    whisker = straight_line(x, up(low), x, up(high), class_="whisker c6" if point.marked else "whisker c1")
+    shape = (
+        tag("path", d=f"M{x:.1f} {y - 6:.1f}l6 6l-6 6l-6 -6z", class_="mark c6")
+        if point.marked
+        else tag("circle", cx=x, cy=y, r=4, class_="mark c1")
+    )
+    return tag("g", words, whisker, shape)
+
+
+Box = tuple[float, float, float, float]
+
+
+def _names(
+    places: Sequence[tuple[Point, float, float]], frame: Frame, kept: Sequence[Box] = (), most: int = 12
+) -> list[Markup]:
+    """Names right or left of the marked points, as long as they cover neither other words nor another marked point."""
+    taken: list[Box] = [*kept, *((x - 6, y - 6, x + 6, y + 6) for _, x, y in places)]
+    marks: list[Markup] = []
+    for point, x, y in places:
+        words = fit_words(point.name, 110)
+        wide = len(words) * BOLD
+        for left in (x + 9, x - 9 - wide):
+            box = (left, y - 9, left + wide, y + 5)
+            inside = left >= frame.left and left + wide <= frame.width - 2
+            if len(marks) < most and inside and not any(_overlap(box, other) for other in taken):
+                taken.append(box)
+                marks.append(text(left, y + 4, words, anchor="start", class_="label"))
+                break
+    return marks
+
+
+def _overlap(a: Box, b: Box) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+
+
+def line_chart(
+    name: str,
+    heading: str,
+    series: Sequence[Curve],
+    *,
+    x: str,
+    y: str,
+    chosen: float | None = None,
+    show: Callable[[float], str] = format_percent,
+    x_show: Callable[[float], str] = format_number,
+) -> Plot:
+    """Lines that differ by colour, dashes and a name at their end; the chosen x is a marked vertical."""
+    frame = Frame()
+    xs = [place for line in series for place, _ in line.points] or [0.0]
+    ys = [figure for line in series for _, figure in line.points if math.isfinite(figure)] or [0.0, 1.0]
+    room = (max(ys) - min(ys)) * 0.08 or abs(max(ys)) * 0.05 or 0.5
+    across, up = (
+        frame.across(min(xs), max(xs) if max(xs) > min(xs) else min(xs) + 1),
+        frame.up(min(ys) - room, max(ys) + room),
+    )
+    description = f"{heading}: " + "; ".join(_describe_curve(line, show) for line in series) + "."
+    marks = [
+        *left_axis(frame, up, y, show),
+        *bottom_axis(frame, across, x, x_show, whole=all(float(one).is_integer() for one in xs)),
+    ]
+    if chosen is not None:
+        side = "end" if across(chosen) > frame.width * 0.7 else "start"
+        marks += [straight_line(across(chosen), frame.top, across(chosen), up.start, class_="chosen")]
+        marks += [
+            text(
+                across(chosen) + (-6 if side == "end" else 6),
+                frame.top + 9,
+                f"chosen: {x_show(chosen)}",
+                anchor=side,
+                class_="label",
+            )
+        ]
+    for place, line in enumerate(series):
+        marks += _curve_marks(line, place, across, up, show=show, x_show=x_show)
+    legend = tuple(
+        (f"c{colour_number(place)} line d{place % len(DASHES)}", line.name) for place, line in enumerate(series)
+    )
+    return finish_plot(name, heading, description, marks, legend=legend if len(series) > 1 else ())
+
+
+def _describe_curve(line: Curve, show: Callable[[float], str]) -> str:
+    if not line.points:
+        return f"{show_controls(line.name)}: nothing"
+    return f"{show_controls(line.name)} from {show(line.points[0][1])} to {show(line.points[-1][1])}"
+
+
+def _curve_marks(
+    line: Curve, place: int, across: Scale, up: Scale, *, show: Callable[[float], str], x_show: Callable[[float], str]
+) -> list[Markup]:
+    points = [(x, y) for x, y in line.points if math.isfinite(y)]
+    if not points:
+        return []
+    path = "M" + "L".join(f"{across(x):.1f} {up(y):.1f}" for x, y in points)
+    dash = DASHES[place % len(DASHES)]
+    marks = [tag("path", d=path, class_=f"line c{colour_number(place)}", stroke_dasharray=dash or None)]
+    for x, y in points:
+        note = tooltip(f"{line.name}, {x_show(x)}: {show(y)}")
+        marks.append(tag("circle", note, cx=across(x), cy=up(y), r=2.6, class_=f"mark c{colour_number(place)}"))
+    return marks
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReliabilityBin:
+    """Answers of about the same confidence: how often they are right, with an interval, and how many they are."""
+
+    confidence: float
+    right: float
+    low: float | None
+    high: float | None
+    n: int
+
+
+def calibration_chart(name: str, heading: str, bins: Sequence[ReliabilityBin], *, x: str, y: str) -> Plot:
+    """A reliability diagram: on the diagonal answers are right as often as their confidence says."""
+    frame = Frame(height=340)
+    low = math.floor(10 * min([0.5, *(min(one.confidence, one.right) for one in bins)])) / 10
+    across, up = frame.across(low, 1.0), frame.up(low, 1.02)
+    most = max([one.n for one in bins] or [1])
+    gaps = "; ".join(f"said {format_percent(one.confidence)}, right {format_percent(one.right)}" for one in bins)
+    marks = [*left_axis(frame, up, y, format_percent), *bottom_axis(frame, across, x, format_percent)]
+    marks.append(straight_line(across(low), up(low), across(1.0), up(1.0), class_="chance"))
+    for one in bins:
+        marks += _reliability_marks(one, across, up, least=low, radius=3.5 + 7 * math.sqrt(one.n / most))
+    return finish_plot(name, heading, f"{heading}: {gaps}.", marks, size=(frame.width, frame.height))
+
+
+def _reliability_marks(
+    one: ReliabilityBin, across: Scale, up: Scale, *, least: float, radius: float
+) -> Iterator[Markup]:
+    """The interval of a range of confidences, and its dot, larger for more answers."""
+    note = (
+        f"{pluralise(one.n, 'answer')}: confidence {format_percent(one.confidence)}, right {format_percent(one.right)}"
+    )
+    if one.low is not None and one.high is not None:
+        note += f" ({format_percent(one.low)} to {format_percent(one.high)})"
+        ends = up(max(one.low, least)), up(one.high)
+        yield straight_line(across(one.confidence), ends[0], across(one.confidence), ends[1], class_="whisker c1")
+    yield tag("circle", tooltip(note), cx=across(one.confidence), cy=up(one.right), r=radius, class_="mark c1")
+
+
+def _some(names: Sequence[str], most: int = 5) -> str:
+    shown = ", ".join(show_controls(name) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+# Plots in rows: shaded matrices, stacked bars, dots with intervals.
+
+STRONG = 0.62
+"""From this share on a heat map's figures take the other ink: in both schemes the contrast is 4.5 there, either way."""
+
+
+FAINT = 0.005
+"""Small cells with less stay empty: a matrix of noughts hides what matters."""
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A stacked bar: a name and the size of every part."""
+
+    name: str
+    parts: Sequence[float]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A figure, with its interval where there is one."""
+
+    value: float | None
+    _: KW_ONLY
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class DotRow:
+    """A row of a dot plot: a name and a mark of every kind."""
+
+    name: str
+    marks: Sequence[Mark]
+
+
+def heat_map(
+    name: str,
+    heading: str,
+    values: Sequence[Sequence[float]],
+    *,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    row_name: str = "",
+    column_name: str = "",
+    show: Callable[[float], str] = format_percent,
+    description: str | None = None,
+    notes: Callable[[int, int], str] | None = None,
+    legend: tuple[tuple[str, str], ...] = (),
+) -> Plot:
+    """Shaded cells, each with its figure where there is room; NaN is an empty cell."""
+    side = max(13.0, min(64.0, 300.0 / max(len(columns), 1)))
+    longest = max([len(row) for row in rows] or [1])
+    left = 20 + min(longest, 14) * LETTER
+    turned = max([len(column) for column in columns] or [1]) * LETTER > side - 4
+    top = 18 + (min(max(len(column) for column in columns), 14) * LETTER * 0.75 + 6 if turned and columns else 16)
+    spoken = description or f"{heading}: {pluralise(len(rows), 'row')} by {pluralise(len(columns), 'column')}."
+    marks = [text(left + side * len(columns) / 2, 10, column_name, class_="name")] if column_name else []
+    middle = top + side * len(rows) / 2
+    if row_name:
+        marks.append(text(11, middle, row_name, class_="name", transform=f"rotate(-90 11 {middle:.0f})"))
+    for n, column in enumerate(columns):
+        marks.append(_column_name(column, left + side * (n + 0.5), top - 6, turned=turned, side=side))
+    for m, row in enumerate(rows):
+        y = top + side * m
+        marks.append(text(left - 6, y + side / 2 + 4, fit_words(row, 14 * LETTER), anchor="end"))
+        for n, column in enumerate(columns):
+            note = f"{row} → {column}" if notes is None else notes(m, n)
+            marks.append(_cell(left + side * n, y, values[m][n], side=side, note=note, show=show))
+    # Turned names lean out to the right of the last column.
+    slant = max(min(len(columns[-1]), 14) * LETTER * 0.72 - side / 2, 4) + 6 if turned else 4
+    size = (left + side * len(columns) + slant, top + side * len(rows) + 4)
+    return finish_plot(name, heading, spoken, marks, size=size, legend=legend)
+
+
+def _column_name(words: str, x: float, y: float, *, turned: bool, side: float) -> Markup:
+    if not turned:
+        return text(x, y, fit_words(words, side))
+    return text(x, y, fit_words(words, 14 * LETTER), anchor="start", transform=f"rotate(-45 {x:.1f} {y:.1f})")
+
+
+def _cell(x: float, y: float, value: float, *, side: float, note: str, show: Callable[[float], str]) -> Markup:
+    if not math.isfinite(value):
+        box = tag("rect", x=x + 0.75, y=y + 0.75, width=side - 1.5, height=side - 1.5, rx=2, class_="empty")
+        return tag("g", tooltip(f"{note}: not known"), box)
+    shade = min(max(value, 0.0), 1.0)
+    marks = [
+        tag("rect", x=x + 0.75, y=y + 0.75, width=side - 1.5, height=side - 1.5, rx=2, class_="cell"),
+        tag(
+            "rect", x=x + 0.75, y=y + 0.75, width=side - 1.5, height=side - 1.5, rx=2, class_="heat", fill_opacity=shade
+        ),
+    ]
+    if side >= 26 and (side >= 38 or shade >= FAINT):
+        size = 12 if side >= 38 else 9.5
+        figure = show(value) if side >= 38 else f"{100 * value:.0f}"
+        ink = "on-strong" if shade >= STRONG else "on-pale"
+        marks.append(text(x + side / 2, y + side / 2 + 4, figure, class_=ink, font_size=size))
+    return tag("g", tooltip(f"{note}: {show(value)}"), *marks)
+
+
+def stacked_bars(name: str, heading: str, stacks: Sequence[Stack], parts: Sequence[str], *, x: str) -> Plot:
+    """Horizontal bars, one per name, of shares that add up; parts differ by colour and by a stripe of the legend."""
+    longest = max([len(one.name) for one in stacks] or [4])
+    frame = Frame(width=1.4 * WIDTH, height=54 + 24 * len(stacks), left=22 + min(longest, 22) * LETTER, top=6)
+    most = max([sum(one.parts) for one in stacks] or [1.0]) or 1.0
+    across = frame.across(0, most * 1.02)
+    description = (
+        f"{heading}: "
+        + "; ".join(f"{show_controls(one.name)} {format_percent(sum(one.parts))}" for one in stacks[:5])
+        + "."
+    )
+    marks = [*bottom_axis(frame, across, x, format_percent)]
+    for place, one in enumerate(stacks):
+        marks += _bar(one, parts, y=frame.top + 24 * place, across=across, frame=frame)
+    legend = tuple((f"c{colour_number(place)} p{place}", part) for place, part in enumerate(parts))
+    return finish_plot(name, heading, description, marks, size=(frame.width, frame.height), legend=legend)
+
+
+def _bar(one: Stack, parts: Sequence[str], *, y: float, across: Scale, frame: Frame) -> list[Markup]:
+    marks = [text(frame.left - 8, y + 15, fit_words(one.name, 22 * LETTER), anchor="end")]
+    start = 0.0
+    for place, (part, size) in enumerate(zip(parts, one.parts, strict=True)):
+        if size > 0:
+            wide = across(start + size) - across(start)
+            note = tooltip(f"{one.name}, {part}: {format_percent(size)}" + (f" ({one.note})" if one.note else ""))
+            box = tag(
+                "rect",
+                note,
+                x=across(start),
+                y=y + 3,
+                width=max(wide - 1, 0.5),
+                height=17,
+                class_=f"mark c{colour_number(place)}",
+            )
+            marks.append(box)
+            if wide > 46:
+                marks.append(
+                    text(across(start) + wide / 2, y + 16, format_percent(size), class_=f"in-c{colour_number(place)}")
+                )
+        start += size
+    return marks
+
+
+SHAPES = (("c1", "dot"), ("c6", "diamond"), ("c3", "ring"))
+"""The marks of a dot plot, by kind."""
+
+
+def dot_plot(
+    name: str,
+    heading: str,
+    rows: Sequence[DotRow],
+    kinds: Sequence[str],
+    *,
+    x: str,
+    show: Callable[[float], str] = format_percent,
+    from_zero: bool = False,
+) -> Plot:
+    """Figures with their intervals, one line each, in the order given; kinds differ by shape as well as by colour."""
+    longest = max([len(row.name) for row in rows] or [4])
+    frame = Frame(height=54 + 26 * len(rows), left=16 + min(longest, 24) * LETTER, right=50, top=6)
+    ends = [
+        v
+        for row in rows
+        for one in row.marks
+        for v in (one.value, one.low, one.high)
+        if v is not None and math.isfinite(v)
+    ]
+    ends = [*ends, *([0.0] if from_zero or not ends else []), *([] if ends else [1.0])]
+    room = (max(ends) - min(ends)) * 0.06 or 0.05
+    across = frame.across(min(ends) - (0 if min(ends) == 0 else room), max(ends) + room)
+    description = f"{heading}: " + "; ".join(_describe_row(row, kinds, show) for row in rows[:12]) + "."
+    marks = [*bottom_axis(frame, across, x, show)]
+    for place, row in enumerate(rows):
+        marks += _dot_row(row, kinds, y=frame.top + 26 * place + 13, across=across, frame=frame, show=show)
+    legend = (
+        tuple((" ".join(shape), kind) for shape, kind in zip(SHAPES, kinds, strict=False)) if len(kinds) > 1 else ()
+    )
+    return finish_plot(name, heading, description, marks, size=(frame.width, frame.height), legend=legend)
+
+
+def _describe_row(row: DotRow, kinds: Sequence[str], show: Callable[[float], str]) -> str:
+    figures = (f"{kind} {show(one.value)}" for kind, one in zip(kinds, row.marks, strict=True) if one.value is not None)
+    return f"{show_controls(row.name)} {', '.join(figures)}"
+
+
+def _dot_row(
+    row: DotRow, kinds: Sequence[str], *, y: float, across: Scale, frame: Frame, show: Callable[[float], str]
+) -> list[Markup]:
+    marks = [straight_line(frame.left, y, frame.width - frame.right, y)]
+    marks.append(text(frame.left - 8, y + 4, fit_words(row.name, 24 * LETTER), anchor="end"))
+    known = [one for one in row.marks if one.value is not None]
+    if not known:
+        return [*marks, text(frame.left + 6, y + 4, "not defined", anchor="start", class_="note")]
+    for place, (kind, one) in reversed(list(enumerate(zip(kinds, row.marks, strict=True)))):
+        if one.value is not None and math.isfinite(one.value):
+            marks.append(_shape(one, f"{row.name}, {kind}", SHAPES[place], y=y, across=across, show=show))
+    return [
+        *marks,
+        text(frame.width - frame.right + 6, y + 4, show(known[0].value or 0.0), anchor="start", class_="label"),
+    ]
+
+
+def _shape(
+    one: Mark, note: str, shape: tuple[str, str], *, y: float, across: Scale, show: Callable[[float], str]
+) -> Markup:
+    colour, kind = shape
+    value = one.value or 0.0
+    inside = [tooltip(f"{note}: {show(value)}")]
+    if one.low is not None and one.high is not None:
+        inside = [tooltip(f"{note}: {show(value)} ({show(one.low)} to {show(one.high)})")]
+        inside.append(straight_line(across(one.low), y, across(one.high), y, class_=f"whisker {colour}"))
+    x = across(value)
+    shapes = {
+        "dot": tag("circle", cx=x, cy=y, r=4.5, class_=f"mark {colour}"),
+        "diamond": tag("path", d=f"M{x:.1f} {y - 6:.1f}l6 6l-6 6l-6 -6z", class_=f"mark {colour}"),
+        "ring": tag("circle", cx=x, cy=y, r=6, class_=f"ring {colour}"),
+    }
+    return tag("g", *inside, shapes[kind])

@@ -1,0 +1,661 @@
+"""Annotators: whom to trust, with flags and their reasons, drift over time, and who agrees with whom."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from crowdlogic.confidence.annotator_verdicts import BINS as TIME_BINS
+from crowdlogic.confidence.annotator_verdicts import (
+    CHARACTER_FLAGS,
+    DISTRUSTED,
+    FEW_ITEMS,
+    FLAG_RANK,
+    LEVEL,
+    AnnotatorVerdicts,
+    ConfusionStatistics,
+    DriftStatistics,
+    FlagKind,
+)
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.wording import list_names, percent, pluralise, shorten_name
+from crowdlogic.metrics.agreement import pairwise_agreement
+from crowdlogic.metrics.spans import SpanErrors
+from crowdlogic.numerics.arrays import Floats, sum_by
+from crowdlogic.numerics.intervals import HALF, credible_interval
+from crowdlogic.report.charts import (
+    Curve,
+    Plot,
+    Point,
+    Stack,
+    cut,
+    format_percent,
+    heat_map,
+    line_chart,
+    scatter_chart,
+    show_controls,
+    stacked_bars,
+)
+from crowdlogic.report.findings import (
+    Histogram,
+    Quantity,
+    ReportFinding,
+    TaskKind,
+    Urgency,
+    round_figure,
+    share_histogram,
+    sort_by_importance,
+)
+from crowdlogic.report.inputs import Context, ReportInputs, annotator_verdicts
+from crowdlogic.report.page import Highlights, Page, Tile
+
+# Whom to trust.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flag:
+    """A flag, and the reason in words: a whole sentence with its figures."""
+
+    kind: FlagKind
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfusedClasses:
+    """A class mistaken for another: the expected number of times, and the share of the labels on the true class."""
+
+    truth: str
+    label: str
+    count: float
+    share: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimeBin:
+    """An annotator's labels from begin to end (seconds, as the labels have them): how many, and how reliable."""
+
+    begin: float
+    end: float
+    n: int
+    reliability: Quantity
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drift:
+    """An annotator's reliability over time.
+
+    Attributes:
+        bins: Equal numbers of labels each, in the order of time.
+        change: The last bin's share of right labels less the first one's.
+        p_value: How probable so clear a trend is by chance; None where undefined.
+        falls: Whether reliability falls significantly, by all annotators' tests together.
+    """
+
+    bins: tuple[TimeBin, ...]
+    change: float
+    p_value: float | None
+    falls: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpanMistakes:
+    """What became of the true spans that an annotator met, in counts; against gold, or the consensus without it."""
+
+    n_sequences: int
+    n_true: int
+    n_marked: int
+    correct: int
+    boundary: int
+    wrong_type: int
+    ignored: int
+    spurious: int
+    precision: float | None
+    recall: float | None
+    f1: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnnotatorRow:
+    """One annotator.
+
+    Attributes:
+        name: Their name.
+        kind: human, llm or code; None when not known.
+        n_labels: Labels given.
+        n_items: Items seen.
+        reliability: The expected share of right labels, with its credible interval; for span tags the expected F1 of
+            whole spans.
+        token_reliability: For span tags: the expected share of right tokens; None otherwise.
+        expected_accuracy: How often they would be right if classes came as often as believed; None if not computed.
+        gold_accuracy: The share of right labels by gold, with its interval, and over how many: n_gold.
+        n_gold: Labels whose gold is known.
+        skill: How far their labels agree with the answers beyond what their own habits would by chance, with its
+            interval: 1 for always right, 0 for guessing or always saying the same, below 0 for worse than chance.
+        informativeness: How far their labels depend on the truth: 0 for one who answers the same whatever it is, 1 for
+            one whose labels give it away; None if not computed.
+        confusions: What they mix up most, at most three.
+        matrix: matrix[m][n], expected counts of labels n where the truth is m; None with too many classes.
+        favourite: The label they give most; None without labels.
+        favourite_share: Its share of their labels.
+        weight: The method's own number for them; None when it has none.
+        flags: The most serious first.
+        drift: Their reliability over time; None without times or with too few labels.
+        mistakes: For span tags; None otherwise.
+    """
+
+    name: str
+    kind: str | None
+    n_labels: int
+    n_items: int
+    reliability: Quantity
+    token_reliability: float | None
+    expected_accuracy: float | None
+    gold_accuracy: Quantity
+    n_gold: int
+    skill: Quantity
+    informativeness: float | None
+    confusions: tuple[ConfusedClasses, ...]
+    matrix: tuple[tuple[float, ...], ...] | None
+    favourite: str | None
+    favourite_share: float | None
+    weight: float | None
+    flags: tuple[Flag, ...]
+    drift: Drift | None
+    mistakes: SpanMistakes | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairAgreement:
+    """Agreement between the busiest annotators, as square tables over `names`; None where two share nothing.
+
+    Attributes:
+        names: The annotators.
+        shared: shared[a][b], units that both labelled.
+        agreement: agreement[a][b], the share of these with the same label.
+        kappa: kappa[a][b], Cohen's; None where it is undefined.
+        n_annotators: Of how many annotators these are the busiest.
+    """
+
+    names: tuple[str, ...]
+    shared: tuple[tuple[int, ...], ...]
+    agreement: tuple[tuple[float | None, ...], ...]
+    kappa: tuple[tuple[float | None, ...], ...]
+    n_annotators: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnnotatorFindings:
+    """Whom to trust.
+
+    Attributes:
+        rows: Flagged annotators first (the most serious flag, then the most labels), then the others by labels.
+        n_annotators: How many there are; rows may be fewer.
+        n_flagged: How many have each flag.
+        classes: The names along both axes of the matrices; empty with too many classes.
+        level: The level of the intervals.
+        reliability: A histogram over [0, 1] of all annotators with labels.
+        pairs: Agreement between the busiest; None with fewer than two annotators.
+        against_gold: Whether span mistakes are counted against gold; else against the consensus.
+        has_times: Whether labels have times.
+        by_others: Whether everybody is judged by the votes of the others, since the method has no model of annotators.
+        findings: The sentences of this page.
+    """
+
+    rows: tuple[AnnotatorRow, ...]
+    n_annotators: int
+    n_flagged: dict[str, int]
+    classes: tuple[str, ...]
+    level: float
+    reliability: Histogram
+    pairs: PairAgreement | None
+    against_gold: bool
+    has_times: bool
+    by_others: bool
+    findings: tuple[ReportFinding, ...]
+
+
+# The plots of the annotators: reliability, drift, mistakes on spans, agreement, confusion.
+
+MOST_POINTS, MOST_ROWS = 2000, 30
+"""Beyond these, a plot says less than the table."""
+MOST_CELLS, MOST_MATRICES = 1500, 24
+"""How much of the page small matrices may take."""
+MOST_CURVES = 6
+"""Annotators in the plot of drift."""
+
+
+def draw_annotators(found: AnnotatorFindings, task: TaskKind) -> Mapping[str, Sequence[Plot]]:
+    """The plots of the page of annotators: `main`, and the small confusion matrices."""
+    main = [*_reliability("reliability", found, task), *_pairs(found.pairs), *_drift(found.rows), *_mistakes(found)]
+    return {"main": main, "matrices": _matrices(found)}
+
+
+def highlight_annotators(found: AnnotatorFindings, task: TaskKind) -> Highlights:
+    """How many annotators there are and are flagged, and whom to trust."""
+    distrusted = sum(found.n_flagged.get(kind, 0) for kind in DISTRUSTED)
+    others = sum(found.n_flagged.get(kind, 0) for kind in FlagKind if kind not in (*DISTRUSTED, FlagKind.few))
+    notes = [f"{distrusted:,} not to be trusted"] if distrusted else []
+    notes += [f"{others:,} to look at"] if others else []
+    tile = Tile(figure=f"{found.n_annotators:,}", name="annotators", note=", ".join(notes))
+    return Highlights([tile], [*_reliability("overview-reliability", found, task)])
+
+
+def _reliability(name: str, found: AnnotatorFindings, task: TaskKind) -> Iterator[Plot]:
+    """How good annotators are against how much they labelled; flagged ones are marked, too few labels are pale.
+
+    For span tags that is the F1 of spans. Otherwise it is the skill that flags are decided by: its 0 is guessing for
+    each annotator, while the share of right labels that guessing gives differs with the labels they are fond of.
+    """
+    by_spans = task is TaskKind.spans
+    points = [point for row in found.rows[:MOST_POINTS] for point in _point(row, by_spans=by_spans)]
+    if not points:
+        return
+    yield scatter_chart(
+        name,
+        f"Whom to trust: {'span F1' if by_spans else 'skill'} against volume",
+        points,
+        x="labels given (log scale)",
+        y=f"{'span F1' if by_spans else 'skill beyond guessing'}, with {format_percent(found.level)} interval",
+        marked="flagged",
+        unmarked="not flagged",
+        pale="too few labels to tell",
+        chance=None if by_spans else 0.0,
+    )
+
+
+def _point(row: AnnotatorRow, *, by_spans: bool) -> Iterator[Point]:
+    figure = row.reliability if by_spans else row.skill
+    if figure.value is not None and row.n_labels:
+        right = "" if by_spans or row.reliability.value is None else f"{format_percent(row.reliability.value)} right"
+        yield Point(
+            name=row.name,
+            x=row.n_labels,
+            y=figure.value,
+            low=figure.value if figure.low is None else figure.low,
+            high=figure.value if figure.high is None else figure.high,
+            marked=any(flag.kind != FlagKind.few for flag in row.flags),
+            note="; ".join(filter(None, (right, *(flag.kind for flag in row.flags)))),
+            pale=any(flag.kind == FlagKind.few for flag in row.flags),
+        )
+
+
+def _drift(rows: Sequence[AnnotatorRow]) -> Iterator[Plot]:
+    drifts = sorted(((row.name, row.drift) for row in rows if row.drift is not None), key=lambda one: one[1].change)
+    curves = [
+        Curve(
+            name,
+            [(n, part.reliability.value) for n, part in enumerate(drift.bins, 1) if part.reliability.value is not None],
+        )
+        for name, drift in drifts[:MOST_CURVES]
+    ]
+    if curves:
+        heading = "Reliability over time" + (f": the {len(curves)} that lose most" if len(drifts) > MOST_CURVES else "")
+        yield line_chart(
+            "drift", heading, curves, x="equal parts of an annotator's labels, the oldest first", y="right"
+        )
+
+
+def _mistakes(found: AnnotatorFindings) -> Iterator[Plot]:
+    rows = [(row.name, row.mistakes) for row in found.rows if row.mistakes is not None and row.mistakes.n_true]
+    busiest = sorted(rows, key=lambda one: -one[1].n_true)[:MOST_ROWS]
+    stacks = sorted((_stack(name, mistakes) for name, mistakes in busiest), key=lambda one: -sum(one.parts))
+    if stacks:
+        some = f", the {len(stacks)} busiest" if len(rows) > len(stacks) else ""
+        yield stacked_bars(
+            "span-mistakes",
+            f"What became of true spans{some}",
+            stacks,
+            ["ignored", "wrong boundary", "wrong type"],
+            x=f"share of the spans of {'gold' if found.against_gold else 'the consensus'} that were met",
+        )
+
+
+def _stack(name: str, mistakes: SpanMistakes) -> Stack:
+    parts = [part / mistakes.n_true for part in (mistakes.ignored, mistakes.boundary, mistakes.wrong_type)]
+    return Stack(name, parts, f"{pluralise(mistakes.n_true, 'span')} met")
+
+
+def _pairs(pairs: PairAgreement | None) -> Iterator[Plot]:
+    if pairs is None:
+        return
+    values = [
+        [math.nan if value is None or a == b else value for b, value in enumerate(line)]
+        for a, line in enumerate(pairs.kappa)
+    ]
+
+    def note(a: int, b: int) -> str:
+        share = pairs.agreement[a][b]
+        both = f"{pairs.names[a]} and {pairs.names[b]}, {pairs.shared[a][b]:,} in common"
+        return both if share is None or a == b else f"{both}, {format_percent(share)} alike, kappa"
+
+    is_cut = len(pairs.names) < pairs.n_annotators
+    which = f"the {len(pairs.names)} busiest of {pairs.n_annotators:,}" if is_cut else "all annotators"
+    yield heat_map(
+        "pairs",
+        f"Who agrees with whom, {which}",
+        values,
+        rows=pairs.names,
+        columns=pairs.names,
+        show=lambda kappa: f"{kappa:.2f}",
+        notes=note,
+        legend=(("cell", "no more than by chance"), ("heat", "always"), ("empty", "nothing in common")),
+    )
+
+
+def _matrices(found: AnnotatorFindings) -> list[Plot]:
+    """Small confusion matrices, the flagged annotators first, as many as the page has room for."""
+    size = len(found.classes)
+    if not size:
+        return []
+    most = max(3, min(MOST_MATRICES, MOST_CELLS // size**2))
+    shown = [(number, row) for number, row in enumerate(found.rows, 1) if row.matrix is not None and row.n_labels]
+    return [_matrix(number, row, found.classes) for number, row in shown[:most]]
+
+
+def _matrix(number: int, row: AnnotatorRow, classes: Sequence[str]) -> Plot:
+    counts = row.matrix or ()
+    shares = [[count / sum(line) if sum(line) > 0.5 else math.nan for count in line] for line in counts]
+    right = sum(counts[m][m] for m in range(len(counts))) / max(sum(map(sum, counts)), 1e-9)
+    description = f"Confusion matrix of {show_controls(cut(row.name, 60))}: {format_percent(right)} on the diagonal."
+    return heat_map(
+        f"confusion-{number}",
+        row.name,
+        shares,
+        rows=classes,
+        columns=classes,
+        row_name="truth",
+        column_name="label given",
+        description=description,
+        notes=lambda m, n: f"truth {classes[m]}, said {classes[n]}, about {counts[m][n]:.1f} labels",
+    )
+
+
+# How far the busiest annotators agree with each other. Axes: a and b, annotators of the table.
+
+BUSIEST = 20
+"""Annotators in the table of pairs."""
+
+
+def pair_agreement(labels: CrowdLabels) -> PairAgreement | None:
+    """Agreement between the busiest annotators; None when there are not two."""
+    n_labels = labels.labels_per_annotator()
+    busiest = np.argsort(-n_labels, kind="stable")[:BUSIEST]
+    busiest = busiest[n_labels[busiest] > 0]
+    if len(busiest) < 2:
+        return None
+    names = labels.annotators.gather(busiest)
+    found = pairwise_agreement(labels.select(annotators=names.to_list()))
+    size = len(busiest)
+    shared = np.zeros((size, size), dtype=np.int64)
+    agreement, kappa = np.full((2, size, size), np.nan)
+    for table, column in ((shared, found.shared), (agreement, found.agreement), (kappa, found.kappa)):
+        table[found.a, found.b] = column
+        table[found.b, found.a] = column
+    return PairAgreement(
+        names=tuple(str(name) for name in names),
+        shared=tuple(map(tuple, shared.tolist())),
+        agreement=_rounded_rows(agreement),
+        kappa=_rounded_rows(kappa),
+        n_annotators=len(labels.annotators),
+    )
+
+
+def _rounded_rows(table: Floats) -> tuple[tuple[float | None, ...], ...]:
+    return tuple(tuple(map(round_figure, line)) for line in table.tolist())
+
+
+# Whom to trust: a row for each annotator with flags and their reasons, and sentences about those who stand out.
+#
+# Axes: j annotator, m true class, n given label.
+
+BINS = 20
+MOST_IN_MATRIX = 12
+"""With more classes a matrix cannot be read, and the most common confusions must do."""
+MOST_SENTENCES = 50
+"""Flagged annotators with a sentence of their own among the findings; the reason is in their rows, too."""
+OVERLOOKED_SHARE, OVERLOOKED_SPANS = 0.5, 10
+"""Who overlooks more than this share of the true spans, having met so many, is named."""
+MOST_CONFUSIONS = 3
+"""Confusions that are shown of an annotator."""
+LEAST_CONFUSIONS = 0.5
+"""Expected number of times from which on a confusion is shown."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GoldCounts:
+    """Annotators by gold.
+
+    Attributes:
+        right: right[j], labels that gold confirms.
+        n: n[j], labels whose gold is known.
+    """
+
+    right: Floats
+    n: Floats
+
+
+def count_by_gold(inputs: ReportInputs) -> GoldCounts:
+    """How many labels of every annotator gold can judge, and how many it confirms."""
+    labels, size = inputs.labels, len(inputs.labels.annotators)
+    gold = np.zeros(labels.n_units, dtype=np.int32) if inputs.gold is None else inputs.gold
+    known = inputs.known[labels.unit]
+    right = known & (gold[labels.unit] == labels.label)
+    return GoldCounts(
+        right=sum_by(labels.annotator, size, right.astype(np.float64)),
+        n=sum_by(labels.annotator, size, known.astype(np.float64)),
+    )
+
+
+def compute_annotators(context: Context) -> AnnotatorFindings:
+    """The findings of the page of annotators: rows for those who matter most, and what all have in common."""
+    inputs, verdicts, by_gold = context.inputs, context.once(annotator_verdicts), count_by_gold(context.inputs)
+    n_labels, rank = verdicts.confusion.n_labels, verdicts.flag_rank()
+    # Too few labels are no reason to come first: these annotators are sorted by their number of labels.
+    order = np.lexsort((-n_labels, -np.where(rank > FLAG_RANK[FlagKind.few], rank, 0))).tolist()
+    has_matrices = 0 < len(inputs.class_names) <= MOST_IN_MATRIX
+    return AnnotatorFindings(
+        rows=tuple(_row(inputs, verdicts, by_gold, j) for j in order[: context.limits.annotators]),
+        n_annotators=len(order),
+        n_flagged=_count_flags(verdicts),
+        classes=inputs.class_names if has_matrices else (),
+        level=LEVEL,
+        reliability=share_histogram(verdicts.scores.reliability[n_labels > 0], BINS),
+        pairs=pair_agreement(inputs.labels),
+        against_gold=bool(inputs.known.any()),
+        has_times=verdicts.drift is not None,
+        by_others=verdicts.scores.is_leave_one_out,
+        findings=sort_by_importance(_findings(verdicts, order)),
+    )
+
+
+def _count_flags(verdicts: AnnotatorVerdicts) -> dict[str, int]:
+    """How many annotators have each flag."""
+    numbers = {kind: int(verdicts.flags.has(kind).sum()) for kind in CHARACTER_FLAGS}
+    numbers[FlagKind.drift] = 0 if verdicts.drift is None else int(verdicts.drift.falls.sum())
+    return {str(kind): numbers[kind] for kind in FLAG_RANK}
+
+
+def _row(inputs: ReportInputs, verdicts: AnnotatorVerdicts, by_gold: GoldCounts, j: int) -> AnnotatorRow:
+    row, confusion = verdicts.scores.table.row(j, named=True), verdicts.confusion
+    has_labels, kinds = int(row["labels"]) > 0, inputs.labels.kind
+    reliability, low, high = (round_figure(row[f"reliability{end}"]) for end in ("", "_low", "_high"))
+    skill, skill_low, skill_high = (round_figure(part[j]) for part in confusion.skill)
+    favourite, favourite_share = _favourite(confusion, j)
+    return AnnotatorRow(
+        name=confusion.names[j],
+        kind=(kinds[j] or None) if kinds is not None else None,
+        n_labels=int(row["labels"]),
+        n_items=int(row["items"]),
+        reliability=Quantity(reliability, low=low, high=high) if has_labels else Quantity(None),
+        token_reliability=round_figure(row["token_reliability"]) if "token_reliability" in row and has_labels else None,
+        expected_accuracy=round_figure(row["expected_accuracy"]) if has_labels else None,
+        gold_accuracy=_gold_accuracy(by_gold, j),
+        n_gold=int(by_gold.n[j]),
+        skill=Quantity(skill, low=skill_low, high=skill_high),
+        informativeness=round_figure(row["informativeness"]) if has_labels else None,
+        confusions=most_confused(confusion, j, verdicts.bias(j)),
+        matrix=_computation_matrix(confusion.counts[j]) if has_labels else None,
+        favourite=favourite,
+        favourite_share=favourite_share,
+        weight=round_figure(row["weight"]),
+        flags=tuple(Flag(kind=kind, reason=verdicts.reason(kind, j)) for kind in verdicts.flag_kinds(j)),
+        drift=None if verdicts.drift is None else describe_drift(verdicts.drift, j),
+        mistakes=_span_mistakes(verdicts.mistakes, j),
+    )
+
+
+def _favourite(confusion: ConfusionStatistics, j: int) -> tuple[str | None, float | None]:
+    """The label that annotator j gives most, and its share."""
+    if not confusion.counts.shape[1] or confusion.given[j] <= 0:
+        return None, None
+    n = int(confusion.label_share[j].argmax())
+    return confusion.classes[n], round_figure(confusion.label_share[j, n])
+
+
+def _computation_matrix(counts: Floats) -> tuple[tuple[float, ...], ...] | None:
+    if not 0 < len(counts) <= MOST_IN_MATRIX:
+        return None
+    return tuple(tuple(round(count, 2) for count in line) for line in counts.tolist())
+
+
+def _gold_accuracy(by_gold: GoldCounts, j: int) -> Quantity:
+    n, right = by_gold.n[j], by_gold.right[j]
+    if not n:
+        return Quantity(None)
+    low, high = credible_interval(np.array([right]), np.array([n]), LEVEL)
+    return Quantity(round_figure(right / n), low=round_figure(low[0]), high=round_figure(high[0]))
+
+
+def describe_drift(drift: DriftStatistics, j: int) -> Drift | None:
+    """The drift of annotator j; None with too few annotations."""
+    if not drift.is_tested[j]:
+        return None
+    n = drift.n[j].astype(np.float64)
+    low, high = credible_interval(drift.right[j], n, drift.level)
+    share = (drift.right[j] + HALF) / (n + 2 * HALF)
+    bins = tuple(
+        TimeBin(
+            begin=float(drift.begin[j, b]),
+            end=float(drift.end[j, b]),
+            n=int(n[b]),
+            reliability=Quantity(round_figure(share[b]), low=round_figure(low[b]), high=round_figure(high[b])),
+        )
+        for b in range(TIME_BINS)
+    )
+    p_value = float(drift.p_value[j]) if np.isfinite(drift.p_value[j]) else None
+    change = float(round(drift.change[j], 6))
+    return Drift(bins=bins, change=change, p_value=p_value, falls=bool(drift.falls[j]))
+
+
+def most_confused(
+    statistics: ConfusionStatistics, j: int, bias: tuple[int, int] | None = None
+) -> tuple[ConfusedClasses, ...]:
+    """The classes that annotator j mistakes for others: a bias first, then by expected number."""
+    counts, names = statistics.counts[j], statistics.classes
+    wrong = counts * (1 - np.eye(len(counts)))
+    often = [divmod(cell, len(counts)) for cell in np.argsort(-wrong, axis=None, kind="stable").tolist()]
+    found = []
+    for m, n in list(dict.fromkeys([*([] if bias is None else [bias]), *often]))[:MOST_CONFUSIONS]:
+        if wrong[m, n] >= LEAST_CONFUSIONS:
+            count, share = round(float(wrong[m, n]), 2), round(float(wrong[m, n] / counts[m].sum()), 6)
+            found.append(ConfusedClasses(truth=names[m], label=names[n], count=count, share=share))
+    return tuple(found)
+
+
+def _span_mistakes(found: SpanErrors | None, j: int) -> SpanMistakes | None:
+    if found is None or not found.n_sequences[j]:
+        return None
+    n_true, n_marked = int(found.n_gold[j]), int(found.n_marked[j])
+    return SpanMistakes(
+        n_sequences=int(found.n_sequences[j]),
+        n_true=n_true,
+        n_marked=n_marked,
+        correct=int(found.correct[j]),
+        boundary=int(found.boundary[j]),
+        wrong_type=int(found.wrong_type[j]),
+        ignored=int(found.ignored[j]),
+        spurious=int(found.spurious[j]),
+        precision=round_figure(found.precision[j]) if n_marked else None,
+        recall=round_figure(found.recall[j]) if n_true else None,
+        f1=round_figure(found.f1[j]) if n_true + n_marked else None,
+    )
+
+
+def _findings(verdicts: AnnotatorVerdicts, order: list[int]) -> Iterator[ReportFinding]:
+    """Sentences about all who should not be trusted, about each annotator with a serious flag, and about the rest."""
+    flags, n_labels = verdicts.flags, verdicts.confusion.n_labels
+    should_not = verdicts.distrusted()
+    distrusted = [j for j in order if should_not[j]]
+    if distrusted:
+        yield _distrust_finding(verdicts.confusion, distrusted)
+    elif (np.isfinite(verdicts.confusion.skill[0]) & ~flags.has(FlagKind.few)).any():
+        text = "No annotator answers at random, always the same, or worse than chance, as far as can be judged."
+        yield ReportFinding(text, Urgency.know, importance=50)
+    yield from _closer_look_finding(verdicts, [j for j in order if j not in distrusted])
+    if verdicts.mistakes is not None:
+        yield from _overlooked_findings(verdicts.confusion.names, verdicts.mistakes)
+    yield from _single_findings(verdicts, order)
+    few = np.flatnonzero(flags.has(FlagKind.few))
+    if len(few):
+        shared = " that others labelled, too," if (verdicts.scores.n_items[few] >= FEW_ITEMS).any() else ""
+        who = f"{pluralise(len(few), 'annotator')} of {len(order):,} gave too few labels{shared} to be judged"
+        text = f"{who}: {pluralise(int(n_labels[few].sum()), 'label')} in all."
+        yield ReportFinding(text, Urgency.look if 2 * len(few) > len(order) else Urgency.know, importance=25)
+
+
+def _distrust_finding(confusion: ConfusionStatistics, distrusted: list[int]) -> ReportFinding:
+    names = list_names([confusion.names[j] for j in distrusted])
+    share = percent(int(confusion.n_labels[distrusted].sum()) / max(int(confusion.n_labels.sum()), 1))
+    text = (
+        f"{pluralise(len(distrusted), 'annotator')} of {len(confusion.names):,} should not be trusted, with {share} of "
+        f"the labels: {names} {'answers' if len(distrusted) == 1 else 'answer'} without looking, or worse than chance."
+    )
+    return ReportFinding(text, Urgency.act, importance=90, is_collective=True)
+
+
+def _closer_look_finding(verdicts: AnnotatorVerdicts, others: list[int]) -> Iterator[ReportFinding]:
+    """Who is careless, biased or getting worse, in one sentence; a single one has a sentence of their own already."""
+    kinds = [(j, [kind for kind in verdicts.flag_kinds(j) if kind is not FlagKind.few]) for j in others]
+    named = [f"{shorten_name(verdicts.confusion.names[j])} ({', '.join(found)})" for j, found in kinds if found]
+    if len(named) > 1:
+        text = f"{len(named):,} annotators of {len(verdicts.confusion.names):,} deserve a closer look: "
+        yield ReportFinding(f"{text}{list_names(named)}.", Urgency.look, importance=60, is_collective=True)
+
+
+def _overlooked_findings(names: tuple[str, ...], found: SpanErrors) -> Iterator[ReportFinding]:
+    """Who misses most of the spans: token by token that hardly shows, since most tokens are outside of any span."""
+    share = found.ignored / np.maximum(found.n_gold, 1)
+    blind = np.flatnonzero((found.n_gold >= OVERLOOKED_SPANS) & (share > OVERLOOKED_SHARE))
+    if not len(blind):
+        return
+    blind = blind[np.argsort(-share[blind], kind="stable")]
+    who = list_names([f"{shorten_name(names[j])} ({percent(share[j])})" for j in blind.tolist()])
+    text = (
+        f"{pluralise(len(blind), 'annotator overlooks', 'annotators overlook')} more than half of the spans that there "
+        f"are to mark: {who}."
+    )
+    yield ReportFinding(text, Urgency.act, importance=88, is_collective=True)
+
+
+def _single_findings(verdicts: AnnotatorVerdicts, order: list[int]) -> Iterator[ReportFinding]:
+    """A sentence for each of the first flagged annotators, but for those with too few labels."""
+    confusion = verdicts.confusion
+    total = max(int(confusion.n_labels.sum()), 1)
+    for j in order[:MOST_SENTENCES]:
+        for kind in verdicts.flag_kinds(j):
+            if kind is not FlagKind.few:
+                importance = round(40 + 4 * (FLAG_RANK[kind] + confusion.n_labels[j] / total), 4)
+                severity = Urgency.act if kind in DISTRUSTED else Urgency.look
+                yield ReportFinding(verdicts.reason(kind, j), severity, importance=importance, about=confusion.names[j])
+
+
+PAGE = Page(
+    title="Annotators",
+    module=__name__,
+    compute=compute_annotators,
+    draw=draw_annotators,
+    highlight=highlight_annotators,
+)

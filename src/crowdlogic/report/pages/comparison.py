@@ -1,0 +1,171 @@
+"""Comparison: several methods on the same labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from crowdlogic.data.wording import percent, pluralise
+from crowdlogic.numerics.arrays import Bools, Floats
+from crowdlogic.report.charts import DotRow, Mark, Plot, dot_plot, heat_map
+from crowdlogic.report.findings import ReportFinding, TaskKind, Urgency, round_figure, sort_by_importance
+from crowdlogic.report.inputs import Context
+from crowdlogic.report.page import Page
+from crowdlogic.truth.comparison import MethodResult, pairwise_agreement, shown_scores
+
+# Several methods on the same labels.
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodRow:
+    """One method of several.
+
+    Attributes:
+        name: The method.
+        scores: In the order of `score_names`; empty without gold.
+        seconds: How long it took; None when it is not known.
+        iterations: How many iterations.
+        converged: Whether it converged.
+        mean_agreement: The mean share of units on which it agrees with each other method; None for a single one.
+    """
+
+    name: str
+    scores: tuple[float | None, ...]
+    seconds: float | None
+    iterations: int
+    converged: bool
+    mean_agreement: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonFindings:
+    """Several methods on the same labels.
+
+    Attributes:
+        methods: The best by the first score first; without gold, the one that most agree with.
+        score_names: What was scored.
+        agreement: agreement[a][b], the share of units answered alike, in the order of `methods`.
+        n_disputed: Units on which not all methods agree.
+        findings: The sentences of this page.
+    """
+
+    methods: tuple[MethodRow, ...]
+    score_names: tuple[str, ...]
+    agreement: tuple[tuple[float, ...], ...]
+    n_disputed: int
+    findings: tuple[ReportFinding, ...]
+
+
+# Several methods on the same labels, the best first, and in words. Axes: a and b methods, i unit.
+
+STANDARD_ERRORS = 2.0
+"""A score must be ahead by more than this many standard errors to be called better."""
+DISPUTED = 0.05
+"""A share of units in dispute above which the choice of the method matters."""
+
+
+def compute_comparison(context: Context) -> ComparisonFindings | None:
+    """The findings of the page of the comparison; None when no other method was run."""
+    compared = context.compared
+    if not compared:
+        return None
+    names = shown_scores(compared)
+    between = pairwise_agreement(compared)
+    # Without the agreement of each method with itself.
+    mean = (between.sum(axis=1) - 1) / max(len(compared) - 1, 1)
+    keys = [-(one.scores[names[0]] if names else share) for one, share in zip(compared, mean, strict=True)]
+    order = np.argsort(np.nan_to_num(np.array(keys), nan=1.0), kind="stable").tolist()
+    rows = tuple(_row(compared[a], names, mean[a] if len(compared) > 1 else np.nan) for a in order)
+    disputed, agreement = disputed_units(compared), between[np.ix_(order, order)]
+    findings = (*_best_finding(context, rows, names, agreement[0]), *_disputed_findings(rows, disputed))
+    return ComparisonFindings(
+        methods=rows,
+        score_names=tuple(names),
+        agreement=tuple(tuple(round(float(x), 6) for x in line) for line in agreement),
+        n_disputed=int(disputed.sum()),
+        findings=sort_by_importance(findings),
+    )
+
+
+def _row(one: MethodResult, names: Sequence[str], mean: float) -> MethodRow:
+    return MethodRow(
+        name=one.name,
+        scores=tuple(round_figure(one.scores[name]) for name in names),
+        seconds=round_figure(one.seconds),
+        iterations=len(one.estimate.trace),
+        converged=one.estimate.converged,
+        mean_agreement=round_figure(mean),
+    )
+
+
+def disputed_units(compared: Sequence[MethodResult]) -> Bools:
+    """disputed[i], whether two methods that answer unit i answer differently."""
+    answers = np.stack([one.estimate.answer for one in compared])
+    answered = answers >= 0
+    high = answers.max(axis=0)
+    low = np.where(answered, answers, np.iinfo(answers.dtype).max).min(axis=0)
+    return np.asarray(answered.any(axis=0) & (low < high))
+
+
+def _best_finding(
+    context: Context, rows: Sequence[MethodRow], names: Sequence[str], agreement_with_best: Floats
+) -> Iterator[ReportFinding]:
+    """Which method is best by gold, and whether it is significantly better than the one the report is about.
+
+    Two methods can differ in score only where they answer differently: the standard error of the difference is at most
+    the root of that share over the number of units with gold.
+    """
+    best = rows[0].scores[0] if names and len(rows) > 1 else None
+    if best is None:
+        return
+    text = f"Of {len(rows)} methods {rows[0].name} scores best by gold: {names[0]} {100 * best:.1f}%"
+    severity, method, n_gold = Urgency.know, context.inputs.estimate.method, int(context.inputs.known.sum())
+    place = next((place for place, row in enumerate(rows) if row.name == method), 0)
+    own = rows[place].scores[0]
+    if place and own is not None:
+        error = float(np.sqrt((1 - agreement_with_best[place]) / max(n_gold, 1)))
+        is_better = best - own > STANDARD_ERRORS * error
+        severity = Urgency.look if is_better else Urgency.know
+        verdict = "Consider it" if is_better else "That may be chance"
+        text = f"{text}, against {100 * own:.1f}% for {method}. {verdict}"
+    yield ReportFinding(f"{text}.", severity, importance=42, about=rows[0].name)
+
+
+def _disputed_findings(rows: Sequence[MethodRow], disputed: Bools) -> Iterator[ReportFinding]:
+    if len(rows) < 2:
+        return
+    n = int(disputed.sum())
+    share = n / max(len(disputed), 1)
+    text = f"All {len(rows)} methods give the same labels."
+    if n:
+        text = f"The {len(rows)} methods do not all agree on {pluralise(n, 'label')} ({percent(share)})."
+    yield ReportFinding(text, Urgency.look if share > DISPUTED else Urgency.know, importance=32)
+    not_converged = [row.name for row in rows if not row.converged]
+    if not_converged:
+        yield ReportFinding(f"Not converged: {', '.join(not_converged)}.", Urgency.know, importance=12)
+
+
+# The plots of the comparison: methods by their score, and how often they answer alike.
+
+
+def draw_comparison(found: ComparisonFindings, task: TaskKind) -> Mapping[str, Sequence[Plot]]:  # noqa: ARG001
+    """The plots of the page of the comparison."""
+    return {"main": [*_scores(found), *_agreement(found)]}
+
+
+def _scores(found: ComparisonFindings) -> Iterator[Plot]:
+    for score in found.score_names[:1]:
+        rows = [DotRow(one.name, [Mark(one.scores[0])]) for one in found.methods if one.scores]
+        yield dot_plot("methods", f"Methods by {score}", rows, [score], x=score)
+
+
+def _agreement(found: ComparisonFindings) -> Iterator[Plot]:
+    names = [one.name for one in found.methods]
+    if len(names) > 1:
+        heading = "How often methods answer alike"
+        yield heat_map("methods-agreement", heading, found.agreement, rows=names, columns=names)
+
+
+PAGE = Page(title="Comparison", module=__name__, compute=compute_comparison, draw=draw_comparison)

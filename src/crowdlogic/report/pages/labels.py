@@ -1,0 +1,747 @@
+"""Labels: how sure the answers are, the items most in doubt, and gold that is probably wrong."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, is_dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from crowdlogic.confidence.expected_accuracy import describe_share_wrong, describe_source, expected_accuracy
+from crowdlogic.data.corpus import UNKNOWN
+from crowdlogic.data.estimate import NO_ANSWER, Estimate
+from crowdlogic.data.tagging import TagSet, parse_tags, tags_to_spans
+from crowdlogic.data.wording import approximate, percent, pluralise
+from crowdlogic.metrics.calibration import TIE_TOLERANCE
+from crowdlogic.numerics.arrays import Bools, Floats, Ints, sum_by
+from crowdlogic.report.charts import Curve, Plot, format_percent, histogram_chart, line_chart, shorten
+from crowdlogic.report.findings import (
+    Histogram,
+    ReportFinding,
+    TaskKind,
+    Urgency,
+    round_figure,
+    share_histogram,
+    sort_by_importance,
+)
+from crowdlogic.report.inputs import AnswerEvidence, Context, ReportInputs, annotator_verdicts
+from crowdlogic.report.page import Highlights, Page, Tile
+
+# How sure the answers are, and which to check.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Threshold:
+    """What checking every answer below a confidence would cost, and find.
+
+    Attributes:
+        confidence: The threshold.
+        n_below: How many units lie below it.
+        expected_wrong: How many of these are expected to be wrong.
+        share_found: That share of all expected wrong answers; None when none is expected.
+    """
+
+    confidence: float
+    n_below: int
+    expected_wrong: float
+    share_found: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Belief:
+    """A class and its probability."""
+
+    name: str
+    share: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vote:
+    """A label: by whom, what, how much it counts, and how reliable its giver is; reliability None when not known."""
+
+    annotator: str
+    label: str
+    weight: float
+    reliability: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """Tokens start to end (exclusive) of a type; for tags that are no spans, each token's tag is a span of its own."""
+
+    start: int
+    end: int
+    kind: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """One annotator's spans in a sentence, and how reliable they are; reliability None when not known."""
+
+    annotator: str
+    spans: tuple[Span, ...]
+    reliability: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaggedSentence:
+    """A sentence with everybody's spans.
+
+    Attributes:
+        tokens: The tokens, cut after a number of them; `token 1`, ... when the words are not known.
+        n_tokens: How many there are.
+        confidence: The confidence of each token shown; None where there is no answer.
+        consensus: The answer's spans.
+        readings: Every annotator's, the first so many.
+        n_readings: How many annotators there are.
+        gold: The gold's spans; None when it is not known.
+    """
+
+    tokens: tuple[str, ...]
+    n_tokens: int
+    confidence: tuple[float | None, ...]
+    consensus: tuple[Span, ...]
+    readings: tuple[Reading, ...]
+    n_readings: int
+    gold: tuple[Span, ...] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownItem:
+    """An item in detail.
+
+    Attributes:
+        name: Its name.
+        text: Its text, cut at a length; None when it is not known. Empty for sentences: see `sentence`.
+        is_cut: Whether text or tokens were cut.
+        answer: The answer; None for a sentence, and where there is none.
+        confidence: The belief in it; for a sentence that of its least sure token. None where there is no answer.
+        expected_wrong: 1 - confidence; for a sentence the expected number of wrong tokens.
+        beliefs: The most probable classes, most probable first; for a sentence those of its least sure token.
+        token: Which token of a sentence is the least sure, from 0; None for documents.
+        votes: Every label of it (of that token), the first so many.
+        n_votes: How many there are.
+        gold: The gold (of that token); None when it is not known.
+        sentence: The sentence and everybody's spans; None for documents.
+        evidence: Why it got its answer; None when that is not known.
+    """
+
+    name: str
+    text: str | None
+    is_cut: bool
+    answer: str | None
+    confidence: float | None
+    expected_wrong: float
+    beliefs: tuple[Belief, ...]
+    token: int | None
+    votes: tuple[Vote, ...]
+    n_votes: int
+    gold: str | None
+    sentence: TaggedSentence | None
+    evidence: AnswerEvidence | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelFindings:
+    """How sure the answers are, and which to check.
+
+    Attributes:
+        n_answered: Units with an answer.
+        n_unanswered: Units without one.
+        n_tied: Units with several best classes.
+        expected_wrong: The expected number of wrong answers, by the beliefs.
+        expected_wrong_share: Their share; None without answers.
+        confidence: A histogram over [0, 1] of the answers' confidence.
+        check_below: The confidence below which answers should be checked; None where all or none should.
+        thresholds: What checking below each would cost and find.
+        doubts: The items most in doubt, the most doubtful first; those with nothing in doubt are left out.
+        n_doubts: How many items have any doubt at all.
+        gold_mistakes: Items whose gold the method confidently denies: `answer` against `gold`; the surest first.
+        n_gold_mistakes: How many there are.
+        sure: How confident the method must be to doubt the gold.
+        text_length: Texts longer than this many characters are cut.
+        findings: The sentences of this page.
+    """
+
+    n_answered: int
+    n_unanswered: int
+    n_tied: int
+    expected_wrong: float
+    expected_wrong_share: float | None
+    confidence: Histogram
+    check_below: float | None
+    thresholds: tuple[Threshold, ...]
+    doubts: tuple[ShownItem, ...]
+    n_doubts: int
+    gold_mistakes: tuple[ShownItem, ...]
+    n_gold_mistakes: int
+    sure: float
+    text_length: int
+    findings: tuple[ReportFinding, ...]
+
+
+# The plots of the page of labels: how sure the answers are, and what checking would find.
+
+
+def draw_labels(found: LabelFindings, task: TaskKind) -> Mapping[str, Sequence[Plot]]:
+    """The plots of the page of labels."""
+    return {"main": [*_confidence("confidence", found, task), *_checking(found, task)]}
+
+
+def highlight_labels(found: LabelFindings, task: TaskKind) -> Highlights:
+    """How many mistakes are expected, and how sure the answers are."""
+    tiles = []
+    if found.expected_wrong_share is not None:
+        note = f"{format_percent(found.expected_wrong_share)} of the answers"
+        tiles.append(Tile(figure=f"{found.expected_wrong:,.0f}", name="expected mistakes", note=note))
+    return Highlights(tiles, [*_confidence("overview-confidence", found, task)])
+
+
+def _units(task: TaskKind) -> str:
+    return "items" if task is TaskKind.documents else "tokens"
+
+
+def _confidence(name: str, found: LabelFindings, task: TaskKind) -> Iterator[Plot]:
+    edges, counts = found.confidence.edges, found.confidence.counts
+    if len(edges) < 2:
+        return
+    # No answer can be less sure than one in as many as there are classes: the empty left side is left out.
+    first = max(0, next((b for b, count in enumerate(counts) if count), 0) - 1)
+    yield histogram_chart(
+        name,
+        "How sure the answers are",
+        Histogram(edges[first:], counts[first:]),
+        x="confidence in the answer",
+        y=_units(task),
+        weak_below=found.check_below,
+    )
+
+
+def _checking(found: LabelFindings, task: TaskKind) -> Iterator[Plot]:
+    points = [(row.n_below, row.share_found) for row in found.thresholds if row.share_found is not None]
+    if len(points) > 1:
+        yield line_chart(
+            "checking",
+            "What checking the least sure answers would find",
+            [Curve("mistakes found", [(0, 0.0), *points])],
+            x=f"{_units(task)} checked, the least sure first",
+            y="of expected mistakes",
+        )
+
+
+# Sentences with every annotator's spans, all read at once.
+#
+# Axes: i unit, t token that is shown, e sentence, j annotator, p pair of a sentence and an annotator.
+
+MOST_TOKENS = 200
+"""Longer sentences are cut, but never before the token in the centre of attention."""
+MOST_READINGS = 30
+"""Annotators of a sentence that are shown."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TagReader:
+    """Reads tags as spans; where they are no span tags, every token's tag is a span of its own."""
+
+    classes: tuple[str, ...]
+    tag_set: TagSet | None
+
+    def read_spans(self, tags: Ints, offsets: Ints) -> list[tuple[Span, ...]]:
+        """The spans of every sentence; a tag of NO_ANSWER is none.
+
+        Args:
+            tags: tags[i], over all sentences.
+            offsets: Where each sentence begins; and the end of the last.
+        """
+        if self.tag_set is None:
+            at = np.flatnonzero(tags != NO_ANSWER)
+            start, end, kind, names = at, at + 1, tags[at], self.classes
+        else:
+            found = tags_to_spans(tags, offsets, self.tag_set)
+            start, end, kind, names = found.start, found.end, found.kind, self.tag_set.types
+        first = np.searchsorted(start, offsets)
+        begin = np.repeat(offsets[:-1], np.diff(first))  # where the sentence of each span begins
+        rows = zip((start - begin).tolist(), (end - begin).tolist(), kind.tolist(), strict=True)
+        spans = [Span(start=one, end=other, kind=names[code]) for one, other, code in rows]
+        return [tuple(spans[one:other]) for one, other in pairwise(first.tolist())]
+
+
+def tag_reader(inputs: ReportInputs) -> TagReader:
+    """How the tags of the task are read."""
+    is_spans = inputs.task is TaskKind.spans
+    return TagReader(classes=inputs.class_names, tag_set=parse_tags(inputs.labels.classes) if is_spans else None)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Windows:
+    """What is shown of some sentences: their first tokens, one sentence after another.
+
+    Attributes:
+        unit: unit[t], the unit of token t.
+        offsets: Where each sentence begins among the tokens; and the end of the last.
+        length: length[e], how many tokens the whole sentence has.
+    """
+
+    unit: Ints
+    offsets: Ints
+    length: Ints
+
+
+def cut_windows(offsets: Ints, items: Ints, tokens: Ints) -> Windows:
+    """The first tokens of some items, at least up to the token in the centre of attention."""
+    begin, length = offsets[items], np.diff(offsets)[items]
+    shown = np.minimum(length, np.maximum(MOST_TOKENS, tokens + 1))
+    ends = np.concatenate([[0], np.cumsum(shown)])
+    unit = np.arange(ends[-1]) + np.repeat(begin - ends[:-1], shown)
+    return Windows(unit=unit, offsets=ends, length=length)
+
+
+def show_sentences(inputs: ReportInputs, items: Ints, tokens: Ints, reliability: Floats) -> list[TaggedSentence]:
+    """Tokens, consensus and readings of some items, all read at once.
+
+    Args:
+        inputs: The inputs of the report.
+        items: The items' codes.
+        tokens: The token of each item in the centre of attention, which is never cut off.
+        reliability: reliability[j]; NaN where it is not known.
+    """
+    reader = tag_reader(inputs)
+    windows = cut_windows(np.asarray(inputs.labels.offsets), items, tokens)
+    answer = inputs.estimate.answer[windows.unit]
+    belief = np.where(answer == NO_ANSWER, np.nan, inputs.estimate.beliefs[windows.unit, answer])
+    confidence = list(map(round_figure, belief.tolist()))
+    gold = np.full(len(windows.unit), UNKNOWN) if inputs.gold is None else inputs.gold[windows.unit]
+    rows = zip(
+        pairwise(windows.offsets.tolist()),
+        windows.length.tolist(),
+        reader.read_spans(answer, windows.offsets),
+        read_annotators(inputs, windows, reader, reliability),
+        reader.read_spans(gold, windows.offsets),
+        strict=True,
+    )
+    return [
+        TaggedSentence(
+            tokens=_words(inputs, windows.unit[begin:end]),
+            n_tokens=length,
+            confidence=tuple(confidence[begin:end]),
+            consensus=consensus,
+            readings=readings,
+            n_readings=n_readings,
+            gold=gold_spans if (gold[begin:end] != UNKNOWN).any() else None,
+        )
+        for (begin, end), length, consensus, (readings, n_readings), gold_spans in rows
+    ]
+
+
+def _words(inputs: ReportInputs, units: Ints) -> tuple[str, ...]:
+    if inputs.corpus is None or inputs.corpus.tokens is None:
+        return tuple(f"token {i + 1}" for i in range(len(units)))
+    return tuple(inputs.corpus.tokens[int(units[0]) : int(units[-1]) + 1]) if len(units) else ()
+
+
+def read_annotators(
+    inputs: ReportInputs, windows: Windows, reader: TagReader, reliability: Floats
+) -> list[tuple[tuple[Reading, ...], int]]:
+    """Of each sentence, the spans of its first annotators, and how many annotators there are."""
+    labels, n_annotators = inputs.labels, max(len(inputs.labels.annotators), 1)
+    # Labels are sorted by unit: those of a token are a range of rows. rows[n] and token[n] run over all of them.
+    first, last = (np.searchsorted(labels.unit, windows.unit, side=side) for side in ("left", "right"))
+    count = last - first
+    rows = np.repeat(first - np.concatenate([[0], np.cumsum(count)[:-1]]), count) + np.arange(count.sum())
+    token = np.repeat(np.arange(len(windows.unit)), count)
+    sentence = np.searchsorted(windows.offsets, token, side="right") - 1
+    # One sequence of tags for every pair of a sentence and an annotator, as long as the sentence is shown.
+    pairs, pair = np.unique(sentence * n_annotators + labels.annotator[rows], return_inverse=True)
+    sentence_of_pair, annotator_of_pair = pairs // n_annotators, pairs % n_annotators
+    ends = np.concatenate([[0], np.cumsum(np.diff(windows.offsets)[sentence_of_pair])])
+    tags = np.full(ends[-1], NO_ANSWER, dtype=np.int32)
+    tags[ends[:-1][pair] + token - windows.offsets[sentence]] = labels.label[rows]
+    names = labels.annotators.gather(annotator_of_pair).to_list()
+    found = [
+        Reading(annotator=str(name), spans=spans, reliability=round_figure(reliability[j]))
+        for name, spans, j in zip(names, reader.read_spans(tags, ends), annotator_of_pair.tolist(), strict=True)
+    ]
+    bounds = np.searchsorted(sentence_of_pair, np.arange(len(windows.length) + 1)).tolist()
+    return [(tuple(found[one : min(other, one + MOST_READINGS)]), other - one) for one, other in pairwise(bounds)]
+
+
+# Items in detail: text, votes, beliefs and evidence. Axes: i unit, s item, j annotator, k class.
+
+MOST_BELIEFS = 8
+"""Classes whose probability is shown."""
+MOST_VOTES = 50
+"""Votes of an item that are shown."""
+
+
+def show_items(context: Context, units: Ints, expected_wrong: Floats) -> tuple[ShownItem, ...]:
+    """The items of some units in detail, each with its unit in the centre of attention.
+
+    Args:
+        context: The context of the report, with the evidence of these units.
+        units: A unit of each item.
+        expected_wrong: How many wrong answers each item is expected to have.
+    """
+    inputs = context.inputs
+    items, offsets = inputs.labels.item_of_unit[units], inputs.labels.offsets
+    sentences: Sequence[TaggedSentence | None] = [None] * len(units)
+    tokens: Sequence[int | None] = [None] * len(units)
+    reliability = context.once(annotator_verdicts).scores.reliability
+    if offsets is not None:
+        tokens = (units - offsets[items]).tolist()
+        sentences = show_sentences(inputs, items, units - offsets[items], reliability)
+    votes = _votes(inputs, units, reliability)
+    rows = zip(units.tolist(), items.tolist(), expected_wrong.tolist(), tokens, sentences, votes, strict=True)
+    return tuple(
+        _show_item(context, i, s, expected_wrong=wrong, token=token, sentence=sentence, votes=found)
+        for i, s, wrong, token, sentence, found in rows
+    )
+
+
+def _show_item(
+    context: Context,
+    i: int,
+    s: int,
+    *,
+    expected_wrong: float,
+    token: int | None,
+    sentence: TaggedSentence | None,
+    votes: tuple[tuple[Vote, ...], int],
+) -> ShownItem:
+    inputs, names = context.inputs, context.inputs.class_names
+    answer = int(inputs.estimate.answer[i])
+    has_answer, (shown_votes, n_votes) = answer >= 0, votes
+    text, is_cut = _text(inputs, s, context.limits.text)
+    return ShownItem(
+        name=str(inputs.labels.items[s]),
+        text=text,
+        is_cut=is_cut or (sentence is not None and len(sentence.tokens) < sentence.n_tokens),
+        answer=names[answer] if token is None and has_answer else None,
+        confidence=round_figure(inputs.estimate.beliefs[i, answer]) if has_answer else None,
+        expected_wrong=round(expected_wrong, 6),
+        beliefs=_beliefs(inputs, i),
+        token=token,
+        votes=shown_votes,
+        n_votes=n_votes,
+        gold=inputs.gold_name(i),
+        sentence=sentence,
+        evidence=context.evidence.get(i),
+    )
+
+
+def _text(inputs: ReportInputs, s: int, length: int) -> tuple[str | None, bool]:
+    """The text of a document, and whether it was cut."""
+    text = inputs.text(s)
+    return (None, False) if text is None else (text[:length], len(text) > length)
+
+
+def _beliefs(inputs: ReportInputs, i: int) -> tuple[Belief, ...]:
+    q = inputs.estimate.beliefs[i]
+    order = np.argsort(-q, kind="stable")[:MOST_BELIEFS].tolist()
+    return tuple(Belief(name=inputs.class_names[k], share=round(float(q[k]), 6)) for k in order)
+
+
+def _votes(inputs: ReportInputs, units: Ints, reliability: Floats) -> Iterator[tuple[tuple[Vote, ...], int]]:
+    """The first votes of every unit, and how many there are."""
+    labels, names = inputs.labels, inputs.class_names
+    # Labels are sorted by unit: those of a unit are a range of rows.
+    ends = (np.searchsorted(labels.unit, units, side=side).tolist() for side in ("left", "right"))
+    for begin, end in zip(*ends, strict=True):
+        rows = slice(begin, min(end, begin + MOST_VOTES))
+        annotators = labels.annotator[rows].tolist()
+        weights = [1.0] * len(annotators) if labels.weight is None else labels.weight[rows].tolist()
+        votes = tuple(
+            Vote(
+                annotator=str(labels.annotators[j]),
+                label=names[k],
+                weight=weight,
+                reliability=round_figure(reliability[j]),
+            )
+            for j, k, weight in zip(annotators, labels.label[rows].tolist(), weights, strict=True)
+        )
+        yield votes, end - begin
+
+
+# Which labels to check: how sure the answers are, the items most in doubt, and gold that is probably wrong.
+#
+# The doubt about an item is how many of its answers are expected to be wrong: 1 - confidence for a document, the sum
+# of
+# it over the tokens for a sentence. Axes: i unit, s item, k class.
+
+THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+"""Confidences below which checking is priced."""
+SURE = 0.95
+"""How confident an answer must be to cast doubt on the gold."""
+ANY_DOUBT = 1e-6
+"""Less than one wrong answer in a million expected is no doubt."""
+BINS = 20
+WORTH_CHECKING = 0.5
+"""To check is what lies below the lowest threshold below which at least this share of the wrong answers is expected:
+the sentence, the chart and the list of items use the same."""
+ON_EDGE = 1e-9
+"""A threshold this near to an edge of the histogram is on it."""
+OVERCONFIDENT = 2.0
+"""The method is overconfident where sure answers contradict the gold more than this many times as often as expected."""
+MANY = 0.05
+"""A share of wrong answers, or of ties, above which they call for attention."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Doubts:
+    """What is in doubt.
+
+    Attributes:
+        wrong: wrong[i], the probability that the answer of unit i is wrong; 0 without an answer.
+        units: The least sure unit of every item in doubt, the most doubtful item first.
+        doubt: The doubt about each of these items.
+        suspects: For every item whose gold a sure answer contradicts, the unit where it is surest; the surest first.
+    """
+
+    wrong: Floats
+    units: Ints
+    doubt: Floats
+    suspects: Ints
+
+
+def find_doubts(context: Context) -> Doubts:
+    """Everything in doubt; use it as `context.once(find_doubts)`."""
+    estimate = context.inputs.estimate
+    wrong = np.where(estimate.answered, 1.0 - np.nan_to_num(estimate.confidence), 0.0)
+    units, doubt = rank_doubtful(context.inputs, wrong)
+    return Doubts(wrong=wrong, units=units, doubt=doubt, suspects=find_gold_suspects(context.inputs))
+
+
+def evidence_units(context: Context) -> Ints:
+    """The units of the items that are shown."""
+    doubts, most = context.once(find_doubts), context.limits.items
+    return np.concatenate([doubts.units[:most], doubts.suspects[:most]])
+
+
+def compute_labels(context: Context) -> LabelFindings:
+    """The findings of the page of labels."""
+    inputs, doubts, most = context.inputs, context.once(find_doubts), context.limits.items
+    estimate = inputs.estimate
+    confidence, n_answered = estimate.confidence[estimate.answered], int(estimate.answered.sum())
+    thresholds = price_thresholds(confidence)
+    check_below = choose_threshold(thresholds, n_answered)
+    total, n_tied = float(doubts.wrong.sum()), int(find_ties(estimate).sum())
+    suspects = doubts.suspects
+    return LabelFindings(
+        n_answered=n_answered,
+        n_unanswered=int((~estimate.answered).sum()),
+        n_tied=n_tied,
+        expected_wrong=round(total, 6),
+        expected_wrong_share=round_figure(total / n_answered) if n_answered else None,
+        confidence=split_at(share_histogram(confidence, BINS), confidence, check_below),
+        check_below=check_below,
+        thresholds=thresholds,
+        doubts=show_items(context, doubts.units[:most], doubts.doubt[:most]),
+        n_doubts=len(doubts.units),
+        gold_mistakes=show_items(context, suspects[:most], doubts.wrong[suspects[:most]]),
+        n_gold_mistakes=len(suspects),
+        sure=SURE,
+        text_length=context.limits.text,
+        findings=sort_by_importance(
+            _findings(inputs, total, worth_checking(thresholds, check_below), n_tied=n_tied, n_suspects=len(suspects))
+        ),
+    )
+
+
+def price_thresholds(confidence: Floats) -> tuple[Threshold, ...]:
+    """For each threshold, how many answers lie below it and how many of these are expected to be wrong."""
+    wrong = 1.0 - confidence
+    total = float(wrong.sum())
+    rows = []
+    for level in THRESHOLDS:
+        below = confidence < level
+        expected = float(wrong[below].sum())
+        share = round_figure(expected / total) if total > ANY_DOUBT else None
+        rows.append(
+            Threshold(confidence=level, n_below=int(below.sum()), expected_wrong=round(expected, 6), share_found=share)
+        )
+    return tuple(rows)
+
+
+def choose_threshold(thresholds: tuple[Threshold, ...], n: int) -> float | None:
+    """The lowest confidence below which half of the mistakes are expected; None where all n answers lie below it."""
+    worth = next((row for row in thresholds if (row.share_found or 0.0) >= WORTH_CHECKING), None)
+    return None if worth is None or worth.n_below >= n else worth.confidence
+
+
+def worth_checking(thresholds: tuple[Threshold, ...], confidence: float | None) -> Threshold | None:
+    """What checking below the chosen confidence would cost and find."""
+    return next((row for row in thresholds if row.confidence == confidence), None)
+
+
+def split_at(histogram: Histogram, confidence: Floats, threshold: float | None) -> Histogram:
+    """The histogram with an edge at the threshold, so that what lies below it and above it are bars of their own."""
+    edges = np.array(histogram.edges)
+    if threshold is None or len(edges) < 2 or np.abs(edges - threshold).min() < ON_EDGE:
+        return histogram
+    edges = np.sort(np.append(edges, threshold))
+    bin_of = np.clip(np.searchsorted(edges, confidence, side="right") - 1, 0, len(edges) - 2)
+    return Histogram(tuple(edges.tolist()), tuple(np.bincount(bin_of, minlength=len(edges) - 1).tolist()))
+
+
+def find_ties(estimate: Estimate) -> Bools:
+    """tied[i], whether an answered unit has several most probable classes."""
+    if estimate.beliefs.shape[1] < 2:
+        return np.zeros(len(estimate.answer), dtype=bool)
+    # The two largest beliefs of each unit.
+    first, second = -np.partition(-estimate.beliefs, 1, axis=1)[:, :2].T
+    return np.asarray(estimate.answered & (first - second < TIE_TOLERANCE))
+
+
+def rank_doubtful(inputs: ReportInputs, wrong: Floats) -> tuple[Ints, Floats]:
+    """The least sure unit of every item in doubt, the most doubtful item first, and the items' doubt."""
+    item = inputs.labels.item_of_unit
+    doubt = sum_by(item, len(inputs.labels.items), wrong)
+    order = np.argsort(-doubt, kind="stable")
+    order = order[doubt[order] > ANY_DOUBT]
+    # Units sorted by item, and within an item by falling doubt: the first of each item is its least sure unit.
+    by_item = np.lexsort((-wrong, item))
+    first = np.searchsorted(item[by_item], order)
+    return by_item[first], doubt[order]
+
+
+def find_gold_suspects(inputs: ReportInputs) -> Ints:
+    """For every item whose gold a sure answer contradicts, the unit where it is surest; the surest first."""
+    if inputs.gold is None:
+        return np.zeros(0, dtype=np.int64)
+    estimate = inputs.estimate
+    denied = inputs.known & estimate.answered & (estimate.answer != inputs.gold) & (estimate.confidence >= SURE)
+    units = np.flatnonzero(denied)
+    units = units[np.argsort(-estimate.confidence[units], kind="stable")]
+    _, first = np.unique(inputs.labels.item_of_unit[units], return_index=True)
+    return units[np.sort(first)]
+
+
+def _findings(
+    inputs: ReportInputs, total: float, worth: Threshold | None, *, n_tied: int, n_suspects: int
+) -> Iterator[ReportFinding]:
+    n = int(inputs.estimate.answered.sum())
+    is_document = inputs.task is TaskKind.documents
+    if not n:
+        yield ReportFinding("No item has an answer: there are no labels.", Urgency.act, importance=100)
+        return
+    yield _expected_wrong_finding(inputs, total, worth)
+    if n_suspects:
+        yield _gold_finding(inputs, n_suspects)
+    if n_tied:
+        label = "label" if is_document else "tag"
+        text = (
+            f"{pluralise(n_tied, f'{label} is', f'{label}s are')} a mere tie between classes: another vote would "
+            f"decide {'it' if n_tied == 1 else 'each'}."
+        )
+        yield ReportFinding(text, Urgency.look if n_tied > MANY * n else Urgency.know, importance=40)
+    unanswered = len(inputs.estimate.answer) - n
+    if unanswered:
+        text = f"{pluralise(unanswered, 'item' if is_document else 'token')} got no answer, for want of labels."
+        yield ReportFinding(text, Urgency.know, importance=5)
+
+
+def _gold_finding(inputs: ReportInputs, n_suspects: int) -> ReportFinding:
+    """Gold that sure answers contradict: either may be wrong; of an overconfident method it is often the answer."""
+    estimate, gold = inputs.estimate, np.asarray(inputs.gold)
+    sure = inputs.known & estimate.answered & (estimate.confidence >= SURE)
+    denied = float((estimate.answer[sure] != gold[sure]).mean())
+    text = (
+        f"Check the gold of {pluralise(n_suspects, 'item')}: the answer contradicts it with {percent(SURE)} confidence "
+        f"or more, so either the gold or the crowd is wrong there."
+    )
+    if denied > OVERCONFIDENT * (1 - SURE):
+        text += f" At {percent(denied)} of such sure answers, many will be the method's own mistakes."
+    return ReportFinding(text, Urgency.look, importance=58)
+
+
+def _expected_wrong_finding(inputs: ReportInputs, total: float, worth: Threshold | None) -> ReportFinding:
+    """How many answers are wrong, by the beliefs and by gold, and what it takes to find half of them."""
+    n, label = int(inputs.estimate.answered.sum()), "label" if inputs.task is TaskKind.documents else "tag"
+    of_all, by_gold = f"of {pluralise(n, label)}", _wrong_by_gold(inputs)
+    if total <= ANY_DOUBT:
+        text = f"The method doubts none {of_all}{by_gold}."
+        return ReportFinding(text, Urgency.know, importance=80)
+    text = f"{_likely_wrong(inputs, total, label)}{by_gold}"
+    if worth is not None:
+        which = "the one" if worth.n_below == 1 else f"the {worth.n_below:,}"
+        found = percent(worth.share_found)
+        text += f". Check {which} below {percent(worth.confidence)} confidence: {found} of the mistakes should be there"
+    return ReportFinding(f"{text}.", Urgency.act if total > MANY * n else Urgency.look, importance=80)
+
+
+def _likely_wrong(inputs: ReportInputs, total: float, label: str) -> str:
+    """How many answers are likely wrong: with an interval where the confidence is calibrated, and what it rests on.
+
+    As `aggregate` does, it counts the answers whose truth is not known.
+    """
+    n, is_calibrated = int(inputs.estimate.answered.sum()), inputs.estimate.calibration is not None
+    expected = expected_accuracy(inputs.estimate) if is_calibrated else None
+    if expected is None:
+        of_all = f"of {pluralise(n, label)}"
+        own = "by the method's own confidence, which mostly claims too much"
+        return f"{approximate(total).capitalize()} {of_all} should be wrong {own}"
+    known = n - expected.n
+    unknown = f" whose truth is not known (that of {known:,} is)" if known else ""
+    return f"{describe_share_wrong(expected, label, which=unknown)}, {describe_source(expected.calibration)}"
+
+
+def _wrong_by_gold(inputs: ReportInputs) -> str:
+    judged = inputs.known & inputs.estimate.answered
+    if inputs.gold is None or not judged.any():
+        return ""
+    wrong = int((inputs.estimate.answer[judged] != inputs.gold[judged]).sum())
+    return f" (by gold {wrong:,} of {int(judged.sum()):,} {'is' if wrong == 1 else 'are'})"
+
+
+# The items of the page of labels as data for its script: compact and within a budget.
+
+BUDGET = 2_600_000
+"""Bytes of the page that items may take, so that the whole stays under five million."""
+
+
+def select_items(found: LabelFindings) -> dict[str, Any]:
+    """The items in doubt and those with suspect gold, as many as the budget allows; and how many were left out."""
+    lists: dict[str, Sequence[ShownItem]] = {"doubts": found.doubts, "gold_mistakes": found.gold_mistakes}
+    shown: dict[str, list[Any]] = {}
+    spent, left_out = 0, 0
+    for name, items in lists.items():
+        shown[name] = []
+        for item in items:
+            plain = _plain(item)
+            spent += len(json.dumps(plain, ensure_ascii=False).encode("utf-8", "backslashreplace"))
+            if spent > BUDGET:
+                left_out += len(items) - len(shown[name])
+                break
+            shown[name].append(plain)
+    return {**shown, "left_out": left_out}
+
+
+def _plain(value: Any) -> Any:
+    """As JSON can hold it: texts cut, control characters shown, four decimals, nothing for None."""
+    match value:
+        case str():
+            return shorten(value)
+        case float():
+            return round(value, 4) if math.isfinite(value) else None
+        case Mapping():
+            return {key: _plain(one) for key, one in value.items() if one is not None}
+        case list() | tuple():
+            return [_plain(one) for one in value]
+        case _ if is_dataclass(value):
+            return _plain(vars(value))
+        case _:
+            return value
+
+
+PAGE = Page(
+    title="Labels",
+    module=__name__,
+    compute=compute_labels,
+    draw=draw_labels,
+    evidence_units=evidence_units,
+    highlight=highlight_labels,
+    script_data=select_items,
+)

@@ -1,0 +1,479 @@
+"""Overview: what was labelled, how far annotators agree, what was estimated, and how right that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from crowdlogic.confidence.expected_accuracy import describe_source
+from crowdlogic.data.answers import Answers
+from crowdlogic.data.corpus import UNKNOWN
+from crowdlogic.data.tagging import Scheme, parse_tags, tags_to_spans
+from crowdlogic.data.wording import percent, pluralise, shorten_name
+from crowdlogic.metrics.agreement import Agreement, agreement
+from crowdlogic.metrics.calibration import calibration_error, tie_credit
+from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.intervals import credible_interval
+from crowdlogic.report.charts import (
+    DotRow,
+    Mark,
+    Plot,
+    ReliabilityBin,
+    calibration_chart,
+    dot_plot,
+    format_percent,
+    histogram_chart,
+)
+from crowdlogic.report.findings import (
+    Histogram,
+    Quantity,
+    ReportFinding,
+    TaskKind,
+    Urgency,
+    count_histogram,
+    round_figure,
+    sort_by_importance,
+)
+from crowdlogic.report.inputs import Context, ReportInputs
+from crowdlogic.report.page import Page
+from crowdlogic.truth.comparison import score_estimate
+from crowdlogic.truth.majority import MajorityVote
+
+# What was labelled, by whom, how far they agree, and what was made of it.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coefficient:
+    """A coefficient of agreement.
+
+    Attributes:
+        name: observed, alpha, fleiss, ac1 or cohen.
+        title: The same in words.
+        figure: Its value and interval.
+        level: The level of the interval, such as 0.95.
+        reason: Why it is undefined; None when it is not.
+    """
+
+    name: str
+    title: str
+    figure: Quantity
+    level: float
+    reason: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassShare:
+    """How common a class is.
+
+    Attributes:
+        name: The class.
+        votes: How many labels name it.
+        vote_share: Their share of all labels; None when there are none.
+        answers: How many units got it as their answer.
+        posterior_share: The mean belief in it over the units that were answered; None when there are none.
+        gold_share: Its share of the known gold; None without gold.
+    """
+
+    name: str
+    votes: int
+    vote_share: float | None
+    answers: int
+    posterior_share: float | None
+    gold_share: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """The answers against gold.
+
+    Attributes:
+        name: accuracy, or F1 conll and F1 strict for span tags.
+        figure: The score; its interval where it is an accuracy.
+        majority: What counting votes would have scored; None where it was not computed.
+        n: Answers that were scored, those whose gold is known (for F1: gold spans).
+    """
+
+    name: str
+    figure: Quantity
+    majority: float | None
+    n: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrationBin:
+    """Units whose confidence lies in [low, high).
+
+    Attributes:
+        low: Lower end.
+        high: Upper end.
+        n: How many units there are.
+        confidence: Their mean confidence; None without any.
+        accuracy: The share that is right; None without any.
+        accuracy_low: Lower end of its 95% interval.
+        accuracy_high: Upper end of it.
+    """
+
+    low: float
+    high: float
+    n: int
+    confidence: float | None
+    accuracy: float | None
+    accuracy_low: float | None = None
+    accuracy_high: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """An option of the method, as text: dotted name and value."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverviewFindings:
+    """What was labelled, by whom, how far they agree, and what was made of it.
+
+    Attributes:
+        task: Documents, tags or spans.
+        n_items: Documents or sentences.
+        n_units: Documents or tokens.
+        n_annotators: Annotators, with labels or without.
+        n_labels: Labels.
+        n_unlabelled: Items without any label.
+        n_single: Items that only one annotator labelled.
+        labels_per_item: How many annotators an item has: whole numbers, the last bin may hold all larger ones.
+        mean_labels_per_item: The mean of it; None without items.
+        classes: A row per class, in the order of the classes; the most common ones when there are too many.
+        n_classes: How many classes there are.
+        agreement: Every coefficient.
+        intake: What reading dropped or noticed, in sentences.
+        method: The method's name.
+        settings: Its options, and what the run was given.
+        converged: Whether it converged.
+        iterations: How many iterations it took.
+        iteration_name: What these are: "epoch" for a run, else "iteration".
+        scores: Against gold; empty without gold.
+        n_gold: Units whose gold is known.
+        calibration: Confidence against accuracy; empty without gold.
+        calibration_error: The mean gap between both; None without gold.
+        findings: The sentences of this page.
+        confidence_source: What the confidence rests on, in words; None for the method's own posterior.
+    """
+
+    task: TaskKind
+    n_items: int
+    n_units: int
+    n_annotators: int
+    n_labels: int
+    n_unlabelled: int
+    n_single: int
+    labels_per_item: Histogram
+    mean_labels_per_item: float | None
+    classes: tuple[ClassShare, ...]
+    n_classes: int
+    agreement: tuple[Coefficient, ...]
+    intake: tuple[str, ...]
+    method: str
+    settings: tuple[Setting, ...]
+    converged: bool
+    iterations: int
+    iteration_name: str
+    scores: tuple[Score, ...]
+    n_gold: int
+    calibration: tuple[CalibrationBin, ...]
+    calibration_error: float | None
+    findings: tuple[ReportFinding, ...]
+    confidence_source: str | None = None
+
+
+# The overview: what was labelled, how far annotators agree, what was estimated, and how right that is.
+#
+# Axes: i unit, k class.
+
+LEVEL = 0.95
+"""The level of the intervals."""
+MOST_CLASSES = 50
+"""Rows of the table of classes."""
+MOST_PER_ITEM = 20
+"""Items with this many annotators or more share the last bin of the histogram."""
+CALIBRATION_BINS = 10
+POOR_ALPHA, MODERATE_ALPHA = 0.4, 0.667
+"""Agreement is poor below the first and moderate below the second, Krippendorff's bound for tentative conclusions."""
+SKEW = 0.1
+"""A class is pointed out where its share of the labels and its mean belief differ by more than this."""
+HIGH_CALIBRATION_ERROR = 0.1
+"""Confidences with a larger calibration error should not be taken literally."""
+
+
+def compute_overview(context: Context) -> OverviewFindings:
+    """The findings of the overview."""
+    inputs = context.inputs
+    labels, estimate = inputs.labels, inputs.estimate
+    per_item = np.bincount(labels.annotations()[0], minlength=len(labels.items))
+    coefficients = tuple(map(_coefficient, agreement(labels, level=LEVEL, seed=context.seed)))
+    classes, scores = class_shares(inputs), compute_scores(inputs, seed=context.seed)
+    has_gold = inputs.gold is not None and labels.n_classes > 0
+    gold_of_answers = np.where(estimate.answered, np.asarray(inputs.gold), UNKNOWN) if has_gold else None
+    error = None if gold_of_answers is None else round_figure(calibration_error(gold_of_answers, estimate.beliefs))
+    findings = (
+        agreement_finding(inputs, next(one for one in coefficients if one.name == "alpha")),
+        *score_findings(inputs, scores, error),
+        *volume_findings(per_item),
+        *balance_findings(classes),
+        *(ReportFinding(text, Urgency.know, importance=15) for text in labels.intake.messages()),
+    )
+    return OverviewFindings(
+        task=inputs.task,
+        n_items=len(labels.items),
+        n_units=labels.n_units,
+        n_annotators=len(labels.annotators),
+        n_labels=labels.n_labels,
+        n_unlabelled=int((per_item == 0).sum()),
+        n_single=int((per_item == 1).sum()),
+        labels_per_item=count_histogram(per_item, MOST_PER_ITEM),
+        mean_labels_per_item=round_figure(per_item.mean()) if len(per_item) else None,
+        classes=classes,
+        n_classes=labels.n_classes,
+        agreement=coefficients,
+        intake=tuple(labels.intake.messages()),
+        method=estimate.method,
+        settings=tuple(Setting(name=name, value=value) for name, value in inputs.settings),
+        converged=estimate.converged,
+        iterations=len(estimate.trace),
+        iteration_name="iteration" if inputs.record is None else "epoch",
+        scores=scores,
+        n_gold=int(inputs.known.sum()),
+        calibration=calibration_bins(inputs),
+        calibration_error=error,
+        confidence_source=None if estimate.calibration is None else describe_source(estimate.calibration),
+        findings=sort_by_importance(findings),
+    )
+
+
+def _coefficient(one: Agreement) -> Coefficient:
+    figure = Quantity(round_figure(one.value), low=round_figure(one.low), high=round_figure(one.high))
+    return Coefficient(name=one.name, title=one.title, figure=figure, level=one.level, reason=one.reason)
+
+
+def class_shares(inputs: ReportInputs) -> tuple[ClassShare, ...]:
+    """How common each class is among votes, answers, beliefs and gold."""
+    labels, estimate = inputs.labels, inputs.estimate
+    size, answered = labels.n_classes, estimate.answered
+    votes = np.bincount(labels.label, minlength=size)
+    answers = np.bincount(estimate.answer[answered], minlength=size)
+    gold = np.zeros(size) if inputs.gold is None else np.bincount(inputs.gold[inputs.known], minlength=size)
+    mean_belief = estimate.beliefs[answered].sum(axis=0) / max(answered.sum(), 1)
+    shown = np.sort(np.argsort(-votes, kind="stable")[:MOST_CLASSES])
+    return tuple(
+        ClassShare(
+            name=inputs.class_names[k],
+            votes=int(votes[k]),
+            vote_share=round_figure(votes[k] / votes.sum()) if votes.sum() else None,
+            answers=int(answers[k]),
+            posterior_share=round_figure(mean_belief[k]) if answered.any() else None,
+            gold_share=round_figure(gold[k] / gold.sum()) if gold.sum() else None,
+        )
+        for k in shown
+    )
+
+
+def compute_scores(inputs: ReportInputs, *, seed: int = 0) -> tuple[Score, ...]:
+    """Score the answers and a majority vote against gold, as `evaluate` does; empty without gold."""
+    if inputs.gold is None or not inputs.known.any():
+        return ()
+    labels = inputs.labels
+    gold = Answers(labels.items, labels.classes, inputs.gold, offsets=labels.offsets, source="the gold")
+    ours = score_estimate(inputs.estimate, gold)
+    votes = score_estimate(MajorityVote(seed=seed).infer(labels), gold)
+    if inputs.task is TaskKind.spans:
+        n_spans = len(tags_to_spans(inputs.gold, np.asarray(labels.offsets), parse_tags(labels.classes), Scheme.conll))
+        return tuple(
+            Score(name=name, figure=Quantity(round_figure(ours[name])), majority=round_figure(votes[name]), n=n_spans)
+            for name in (f"F1 {scheme}" for scheme in Scheme)
+        )
+    n = int((inputs.known & inputs.estimate.answered).sum())
+    if not n:
+        return ()
+    figure = Quantity(round_figure(ours["accuracy"]))
+    if inputs.task is TaskKind.documents:  # the tokens of a sentence depend on each other, so they get no interval
+        low, high = credible_interval(np.array([ours["accuracy"] * n]), np.array([float(n)]), LEVEL)
+        figure = Quantity(figure.value, low=round_figure(low[0]), high=round_figure(high[0]))
+    return (Score(name="accuracy", figure=figure, majority=round_figure(votes["accuracy"]), n=n),)
+
+
+def calibration_bins(inputs: ReportInputs) -> tuple[CalibrationBin, ...]:
+    """How often answers of each confidence are right; ties count in part."""
+    judged = inputs.known & inputs.estimate.answered
+    if inputs.gold is None or not judged.any():
+        return ()
+    beliefs = inputs.estimate.beliefs[judged]
+    confidence = beliefs.max(axis=1)
+    right = tie_credit(inputs.gold[judged], beliefs)
+    bin_of = np.minimum((confidence * CALIBRATION_BINS).astype(np.int64), CALIBRATION_BINS - 1)
+    n, confidences, rights = (
+        np.bincount(bin_of, weights=weights, minlength=CALIBRATION_BINS) for weights in (None, confidence, right)
+    )
+    lows, highs = credible_interval(np.asarray(rights, dtype=np.float64), n.astype(np.float64), LEVEL)
+    return tuple(
+        CalibrationBin(
+            low=b / CALIBRATION_BINS,
+            high=(b + 1) / CALIBRATION_BINS,
+            n=int(n[b]),
+            confidence=round_figure(confidences[b] / n[b]) if n[b] else None,
+            accuracy=round_figure(rights[b] / n[b]) if n[b] else None,
+            accuracy_low=round_figure(lows[b]) if n[b] else None,
+            accuracy_high=round_figure(highs[b]) if n[b] else None,
+        )
+        for b in range(CALIBRATION_BINS)
+    )
+
+
+def agreement_finding(inputs: ReportInputs, alpha: Coefficient) -> ReportFinding:
+    """The size of the data, and how far annotators agree."""
+    labels = inputs.labels
+    noun = "item" if inputs.task is TaskKind.documents else "sentence"
+    size = (
+        f"{pluralise(len(labels.items), noun)}, {pluralise(labels.n_labels, 'label')} by "
+        f"{pluralise(len(labels.annotators), 'annotator')}"
+    )
+    value, low, high = alpha.figure.value, alpha.figure.low, alpha.figure.high
+    if value is None:
+        text = f"{size}; agreement cannot be measured: {alpha.reason}."
+        return ReportFinding(text, Urgency.know, importance=60)
+    interval = "" if low is None or high is None else f" ({low:.2f} to {high:.2f})"
+    how = "poorly" if value < POOR_ALPHA else "moderately" if value < MODERATE_ALPHA else "well"
+    severity = Urgency.look if value < POOR_ALPHA else Urgency.know
+    text = (
+        f"{size}. They agree {how}: where 0 is guessing and 1 is full agreement they reach {value:.2f}{interval} "
+        f"(Krippendorff's alpha)."
+    )
+    return ReportFinding(text, severity, importance=60)
+
+
+def score_findings(inputs: ReportInputs, scores: tuple[Score, ...], error: float | None) -> Iterator[ReportFinding]:
+    """How right the answers are by gold, how far confidences can be relied on, and whether the fit converged."""
+    yield from (_score_finding(score, inputs.task) for score in scores[:1])
+    if error is not None and error > HIGH_CALIBRATION_ERROR:
+        text = f"Confidences are off by {percent(error)} on average, measured by gold: do not take them literally."
+        yield ReportFinding(text, Urgency.look, importance=45)
+    if not inputs.estimate.converged:
+        text = (
+            f"{inputs.estimate.method} stopped before its answers came to rest: allow more iterations before relying "
+            f"on it."
+        )
+        yield ReportFinding(text, Urgency.act, importance=75)
+
+
+def _score_finding(score: Score, task: TaskKind) -> ReportFinding:
+    value, votes = score.figure.value or 0.0, score.majority
+    what = "of the answers are right by gold" if score.name == "accuracy" else "span F1 by gold"
+    counted = {TaskKind.documents: "item", TaskKind.tags: "token", TaskKind.spans: "gold span"}[task]
+    majority = "" if votes is None else f"; majority vote would give {100 * votes:.1f}%"
+    severity = Urgency.look if votes is not None and value < votes else Urgency.know
+    text = f"{100 * value:.1f}% {what} ({pluralise(score.n, counted)}){majority}."
+    return ReportFinding(text, severity, importance=70)
+
+
+def volume_findings(per_item: Ints) -> Iterator[ReportFinding]:
+    """Items without labels, or with a single one."""
+    none, one = int((per_item == 0).sum()), int((per_item == 1).sum())
+    if none:
+        text = f"{pluralise(none, 'item has', 'items have')} no label."
+        yield ReportFinding(text, Urgency.look, importance=35)
+    if one:
+        text = (
+            f"{pluralise(one, 'item')} of {len(per_item):,} {'has' if one == 1 else 'have'} a single annotator, so "
+            f"nobody else confirms or contradicts the label."
+        )
+        severity = Urgency.look if 2 * one > len(per_item) else Urgency.know
+        yield ReportFinding(text, severity, importance=30)
+
+
+def balance_findings(classes: tuple[ClassShare, ...]) -> Iterator[ReportFinding]:
+    """Classes that are given too often or too seldom, and those that nobody gave."""
+    gaps: Floats = np.array([abs((one.vote_share or 0.0) - (one.posterior_share or 0.0)) for one in classes])
+    if len(gaps) and gaps.max() > SKEW and classes[0].posterior_share is not None:
+        one = classes[int(gaps.argmax())]
+        how = "too often" if (one.vote_share or 0.0) > (one.posterior_share or 0.0) else "too seldom"
+        text = (
+            f"{shorten_name(one.name)} is {percent(one.vote_share)} of the labels, but {percent(one.posterior_share)} "
+            f"of the estimated truth: some annotators give it {how}."
+        )
+        yield ReportFinding(text, Urgency.know, importance=20, about=shorten_name(one.name))
+    unused = [one.name for one in classes if not one.votes]
+    if unused and len(classes) > len(unused):
+        text = (
+            f"Nobody ever gave the class{'es' if len(unused) > 1 else ''} {', '.join(map(shorten_name, unused[:4]))}."
+        )
+        yield ReportFinding(text, Urgency.know, importance=18)
+
+
+# The plots of the overview: classes, agreement, annotators per item, calibration.
+
+SHORT_TITLES = {"cohen": "Cohen's kappa, mean"}
+"""For titles that are too long for the side of a plot."""
+MAX_DRAWN_CLASSES = 24
+"""Beyond this, a plot says less than the table."""
+
+
+def draw_overview(found: OverviewFindings, task: TaskKind) -> Mapping[str, Sequence[Plot]]:  # noqa: ARG001
+    """The plots of the overview."""
+    return {"main": [*_classes(found), *_agreement(found.agreement), *_labels_per_item(found), *_calibration(found)]}
+
+
+def _classes(found: OverviewFindings) -> Iterator[Plot]:
+    if not found.classes:
+        return
+    has_gold = any(one.gold_share is not None for one in found.classes)
+    kinds = ["what the method believes", "what was voted", *(["gold"] if has_gold else [])]
+    rows = [
+        DotRow(one.name, [Mark(v) for v in (one.posterior_share, one.vote_share, one.gold_share)[: len(kinds)]])
+        for one in found.classes[:MAX_DRAWN_CLASSES]
+    ]
+    yield dot_plot("classes", "How common each class is", rows, kinds, x="share", from_zero=True)
+
+
+def _agreement(coefficients: Sequence[Coefficient]) -> Iterator[Plot]:
+    if not coefficients:
+        return
+    rows = [
+        DotRow(
+            SHORT_TITLES.get(one.name, one.title), [Mark(one.figure.value, low=one.figure.low, high=one.figure.high)]
+        )
+        for one in coefficients
+    ]
+    yield dot_plot(
+        "agreement",
+        "How far annotators agree",
+        rows,
+        ["agreement"],
+        x=f"coefficient, with {format_percent(coefficients[0].level)} interval",
+        show=lambda v: f"{v:.2f}",
+        from_zero=True,
+    )
+
+
+def _labels_per_item(found: OverviewFindings) -> Iterator[Plot]:
+    histogram = found.labels_per_item
+    if len(histogram.edges) > 1:
+        heading = "How many annotators an item has"
+        yield histogram_chart("labels-per-item", heading, histogram, x="annotators", y="items", whole=True)
+
+
+def _calibration(found: OverviewFindings) -> Iterator[Plot]:
+    bins = [
+        ReliabilityBin(confidence=b.confidence, right=b.accuracy, low=b.accuracy_low, high=b.accuracy_high, n=b.n)
+        for b in found.calibration
+        if b.confidence is not None and b.accuracy is not None
+    ]
+    if bins:
+        heading = "Are answers right as often as their confidence says?"
+        yield calibration_chart(
+            "calibration", heading, bins, x="confidence", y="share that is right, with 95% interval"
+        )
+
+
+PAGE = Page(title="Overview", module=__name__, compute=compute_overview, draw=draw_overview)

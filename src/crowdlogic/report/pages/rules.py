@@ -1,0 +1,351 @@
+"""Rules: which to keep, and the answers that they changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from crowdlogic.data.corpus import UNKNOWN
+from crowdlogic.data.wording import pluralise, shorten_name
+from crowdlogic.numerics.arrays import Ints
+from crowdlogic.report.charts import DotRow, Mark, Plot, dot_plot
+from crowdlogic.report.findings import Quantity, ReportFinding, TaskKind, Urgency, round_figure, sort_by_importance
+from crowdlogic.report.inputs import AnswerEvidence, Context, EvidenceSource, ReportInputs
+from crowdlogic.report.page import Page
+from crowdlogic.rules.audit import (
+    AGAINST,
+    GoldCounts,
+    RuleAudit,
+    Verdict,
+    explain_verdict,
+    gold_counts,
+    gold_verdict,
+    kl,
+)
+from crowdlogic.store.estimates import decode_record
+from crowdlogic.store.files import RULES
+
+# Which rules to keep.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flip:
+    """An answer that the rules changed.
+
+    Attributes:
+        item: The item's name.
+        text: Its text or the token, cut; None when it is not known.
+        token: Which token, from 0; None for documents.
+        before: The answer without the rules.
+        after: The answer with them, which is the final one.
+        gold: The gold; None when it is not known.
+        rule: The rule that pushed most; None when that is not known.
+        bits: How far it pushed, in bits for `after` against `before`; None when that is not known.
+    """
+
+    item: str
+    text: str | None
+    token: int | None
+    before: str
+    after: str
+    gold: str | None
+    rule: str | None
+    bits: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleRow:
+    """One rule, judged alone.
+
+    Attributes:
+        rule: The rule as text.
+        place: Its file and line.
+        groundings: How many groundings it has.
+        n_units: How many units it touches.
+        coverage: The share of all units that it touches.
+        applications: The expected number of groundings whose body holds.
+        satisfaction: The share of these in which it holds, under the crowd's beliefs, with its interval.
+        chance: What the satisfaction would be at random; None when undefined.
+        moved: How far it moves beliefs, in nats over all units.
+        flipped: How many answers it changes, alone.
+        flipped_right: Of these, made right; None without gold.
+        flipped_wrong: Of these, made wrong; None without gold.
+        pushed: Of the answers that all rules together changed, those that it pushed most, among the first so many.
+        pushed_right: Of these, made right by gold; None without gold.
+        pushed_wrong: Of these, made wrong; None without gold.
+        gold_says: against, where gold calls clearly more of its changes wrong than right; rather against, where it
+            calls more of them wrong; None otherwise.
+        verdict: helps, neutral or contradicts the crowd.
+        reason: The verdict in words: whether to keep it, and why.
+        examples: Some of the answers that all rules together changed and that it pushed most.
+    """
+
+    rule: str
+    place: str
+    groundings: int
+    n_units: int
+    coverage: float
+    applications: float
+    satisfaction: Quantity
+    chance: float | None
+    moved: float
+    flipped: int
+    flipped_right: int | None
+    flipped_wrong: int | None
+    pushed: int
+    pushed_right: int | None
+    pushed_wrong: int | None
+    gold_says: str | None
+    verdict: str
+    reason: str
+    examples: tuple[Flip, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleFindings:
+    """Which rules to keep.
+
+    Attributes:
+        rows: The rules that contradict the crowd first, then by how many answers they change.
+        n_rules: How many there are; rows may be fewer.
+        n_units: Units in all.
+        flips: Answers that all rules together changed, those moved furthest first.
+        n_flips: How many there are.
+        flips_right: Of these, made right by gold; None without gold.
+        flips_wrong: Of these, made wrong; None without gold.
+        n_resisted: Answers that the rules alone would have changed, and that stayed as they were.
+        findings: The sentences of this page.
+    """
+
+    rows: tuple[RuleRow, ...]
+    n_rules: int
+    n_units: int
+    flips: tuple[Flip, ...]
+    n_flips: int
+    flips_right: int | None
+    flips_wrong: int | None
+    n_resisted: int
+    findings: tuple[ReportFinding, ...]
+
+
+# Which rules to keep: the audit of a run in words, and the answers that the rules changed.
+#
+# Axes: i unit, k class, l rule.
+
+MOST_EXPLAINED = 200
+"""Changed answers whose evidence says which rule pushed most."""
+MOST_FLIPS = 60
+"""Changed answers that are shown."""
+MOST_EXAMPLES = 5
+"""Changed answers that are shown with a rule."""
+VERDICT_ORDER = (Verdict.contradicts, Verdict.helps, Verdict.neutral)
+
+
+def compute_rules(context: Context) -> RuleFindings | None:
+    """The findings of the page of rules; None where there are none."""
+    inputs, record = context.inputs, context.inputs.record
+    if record is None or not record.audit:
+        return None
+    changed, audited = context.once(changed_units), [decode_record(RuleAudit, row, RULES) for row in record.audit]
+    flips = _flips(context, changed[:MOST_EXPLAINED], audited)
+    audits = sorted(audited, key=lambda one: (VERDICT_ORDER.index(one.verdict), -one.flipped, -one.units))
+    right, wrong = _count_by_gold(inputs, changed)
+    rows = tuple(
+        _row(one, [flip for flip in flips if flip.rule == one.rule], has_gold=right is not None) for one in audits
+    )
+    return RuleFindings(
+        rows=rows[: context.limits.rules],
+        n_rules=len(audits),
+        n_units=inputs.labels.n_units,
+        flips=flips[:MOST_FLIPS],
+        n_flips=len(changed),
+        flips_right=right,
+        flips_wrong=wrong,
+        n_resisted=(n_resisted := _count_resisted(inputs)),
+        findings=sort_by_importance(
+            (*_findings(audits, rows, len(changed), (right, wrong)), *_resisted_finding(n_resisted))
+        ),
+    )
+
+
+def evidence_units(context: Context) -> Ints:
+    """The changed answers that are shown."""
+    return context.once(changed_units)[:MOST_EXPLAINED]
+
+
+def changed_units(context: Context) -> Ints:
+    """The units whose answer the rules changed, those with the largest change of beliefs first.
+
+    The answer is the final one, as the page of labels has it: it mixes what holds without the rules (q_a) and with them
+    (q_b), so a pull of the rules does not always change it.
+    """
+    inputs = context.inputs
+    if inputs.record is None or not inputs.record.audit or not inputs.labels.n_classes:
+        return np.zeros(0, dtype=np.int64)
+    q_a, q_b = inputs.views["q_a"], inputs.views["q_b"]
+    units = np.flatnonzero(q_a.argmax(axis=1) != inputs.estimate.answer)
+    return units[np.argsort(-kl(q_b[units], q_a[units]), kind="stable")]
+
+
+def _count_resisted(inputs: ReportInputs) -> int:
+    """Units that the rules alone would answer otherwise, and whose answer is nevertheless that without the rules."""
+    without, wanted = (inputs.views[view].argmax(axis=1) for view in ("q_a", "q_b"))
+    return int(((without != wanted) & (without == inputs.estimate.answer)).sum())
+
+
+def _count_by_gold(inputs: ReportInputs, changed: Ints) -> GoldCounts:
+    """Of the changed answers, how many were made right by gold, and how many wrong."""
+    if inputs.gold is None:
+        return None, None
+    gold = inputs.gold[changed]
+    before, after = inputs.views["q_a"][changed].argmax(axis=1), inputs.estimate.answer[changed]
+    known = gold != UNKNOWN
+    return int((known & (after == gold)).sum()), int((known & (before == gold)).sum())
+
+
+def _flips(context: Context, units: Ints, audits: Sequence[RuleAudit]) -> tuple[Flip, ...]:
+    """Changed answers in detail."""
+    inputs, names = context.inputs, context.inputs.class_names
+    before, after = inputs.views["q_a"][units].argmax(axis=1).tolist(), inputs.estimate.answer[units].tolist()
+    items = inputs.labels.item_of_unit[units].tolist()
+    return tuple(
+        _flip(context, i, s, before=names[b], after=names[a], audits=audits)
+        for i, s, b, a in zip(units.tolist(), items, before, after, strict=True)
+    )
+
+
+def _flip(context: Context, i: int, s: int, *, before: str, after: str, audits: Sequence[RuleAudit]) -> Flip:
+    inputs, offsets = context.inputs, context.inputs.labels.offsets
+    rule, bits = strongest_rule(context.evidence.get(i), before, after, audits)
+    return Flip(
+        item=str(inputs.labels.items[s]),
+        text=_text(context, i, s),
+        token=None if offsets is None else i - int(offsets[s]),
+        before=before,
+        after=after,
+        gold=inputs.gold_name(i),
+        rule=rule,
+        bits=bits,
+    )
+
+
+def _text(context: Context, i: int, s: int) -> str | None:
+    corpus, text = context.inputs.corpus, context.inputs.text(s)
+    if corpus is not None and corpus.tokens is not None:
+        return corpus.tokens[i]
+    return None if text is None else text[: context.limits.text]
+
+
+def strongest_rule(
+    evidence: AnswerEvidence | None, before: str, after: str, audits: Sequence[RuleAudit]
+) -> tuple[str | None, float | None]:
+    """The rule that pushed most from one class to another, and by how many bits, as far as that is known."""
+    if evidence is None or {evidence.answer, evidence.rival} != {before, after}:
+        return (audits[0].rule if len(audits) == 1 else None), None
+    sign = 1.0 if evidence.answer == after else -1.0
+    terms = [
+        (sign * term.bits, term.name) for term in evidence.rules if term.source is EvidenceSource.rule and term.bits
+    ]
+    bits, rule = max(terms, default=(0.0, ""))
+    return (rule, round(bits, 6)) if bits > 0 else (None, None)
+
+
+def _row(one: RuleAudit, pushed: list[Flip], *, has_gold: bool) -> RuleRow:
+    right = sum(flip.gold == flip.after for flip in pushed) if has_gold else None
+    wrong = sum(flip.gold == flip.before for flip in pushed) if has_gold else None
+    satisfaction = Quantity(round_figure(one.satisfaction), low=round_figure(one.low), high=round_figure(one.high))
+    return RuleRow(
+        rule=one.rule,
+        place=one.place,
+        groundings=one.groundings,
+        n_units=one.units,
+        coverage=round(one.coverage, 6),
+        applications=round(one.applications, 6),
+        satisfaction=satisfaction,
+        chance=round_figure(one.chance),
+        moved=round(one.moved, 6),
+        flipped=one.flipped,
+        flipped_right=one.flipped_right,
+        flipped_wrong=one.flipped_wrong,
+        pushed=len(pushed),
+        pushed_right=right,
+        pushed_wrong=wrong,
+        gold_says=gold_verdict(gold_counts(one, (right, wrong))),
+        verdict=str(one.verdict),
+        reason=explain_verdict(one, (right, wrong)),
+        examples=tuple(pushed[:MOST_EXAMPLES]),
+    )
+
+
+def _findings(
+    audits: Sequence[RuleAudit], rows: Sequence[RuleRow], n_flips: int, by_gold: GoldCounts
+) -> Iterator[ReportFinding]:
+    for one, row in zip(audits, rows, strict=True):
+        if one.verdict is Verdict.contradicts:
+            text = f"The rule {shorten_name(one.rule)} contradicts the crowd. {row.reason}"
+            yield ReportFinding(text, Urgency.act, importance=85, about=one.rule)
+        elif row.gold_says == AGAINST:
+            text = f"The rule {shorten_name(one.rule)}: {row.reason}"
+            yield ReportFinding(text, Urgency.act, importance=84, about=one.rule)
+    yield from _helpful_finding(audits, rows)
+    idle = [one for one in audits if one.verdict is Verdict.neutral and not one.flipped]
+    if idle:
+        verb = "makes" if len(idle) == 1 else "make"
+        text = f"{pluralise(len(idle), 'rule')} of {len(audits):,} {verb} no difference here."
+        yield ReportFinding(text, Urgency.know, importance=22)
+    if n_flips and len(audits) > 1:
+        yield _together_finding(n_flips, by_gold)
+
+
+def _helpful_finding(audits: Sequence[RuleAudit], rows: Sequence[RuleRow]) -> Iterator[ReportFinding]:
+    helpful = [row for one, row in zip(audits, rows, strict=True) if one.verdict is Verdict.helps and not row.gold_says]
+    if len(helpful) == 1:
+        text = f"The rule {shorten_name(helpful[0].rule)} helps. {helpful[0].reason}"
+        yield ReportFinding(text, Urgency.know, importance=55, about=helpful[0].rule)
+    elif helpful:
+        text = f"{len(helpful):,} rules of {len(audits):,} help: keep them."
+        yield ReportFinding(text, Urgency.know, importance=55)
+
+
+def _together_finding(n_flips: int, by_gold: GoldCounts) -> ReportFinding:
+    """What all rules together do: by gold they may do harm though each looked well alone."""
+    right, wrong = by_gold
+    judged = "" if right is None else f": by gold {right:,} from wrong to right and {wrong:,} from right to wrong"
+    text = f"Together the rules changed {pluralise(n_flips, 'answer')}{judged}."
+    if gold_verdict(by_gold) != AGAINST:
+        return ReportFinding(text, Urgency.know, importance=28)
+    return ReportFinding(f"{text} Here they do more harm than good.", Urgency.act, importance=86)
+
+
+def _resisted_finding(n_resisted: int) -> Iterator[ReportFinding]:
+    """Where the rules pulled in vain."""
+    if n_resisted:
+        answers = pluralise(n_resisted, "more answer")
+        text = f"The rules also pulled at {answers}, but the labels and the classifier outweighed them."
+        yield ReportFinding(text, Urgency.know, importance=12)
+
+
+# The plot of the rules: how often each holds where it applies, against chance.
+
+MOST_ROWS = 30
+"""Beyond this, a plot says less than the table."""
+
+
+def draw_rules(found: RuleFindings, task: TaskKind) -> Mapping[str, Sequence[Plot]]:  # noqa: ARG001
+    """The plots of the page of rules; none for a single rule, of which the sentence says it all."""
+    if len(found.rows) < 2:
+        return {"main": []}
+    rows = [
+        DotRow(
+            f"rule {number}",
+            [Mark(row.satisfaction.value, low=row.satisfaction.low, high=row.satisfaction.high), Mark(row.chance)],
+        )
+        for number, row in enumerate(found.rows[:MOST_ROWS], 1)
+    ]
+    heading, kinds = "How far the crowd agrees with each rule", ["holds where it applies", "at random"]
+    return {"main": [dot_plot("rules", heading, rows, kinds, x="share of applications", from_zero=True)]}
+
+
+PAGE = Page(title="Rules", module=__name__, compute=compute_rules, draw=draw_rules, evidence_units=evidence_units)

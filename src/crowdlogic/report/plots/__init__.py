@@ -1,1 +1,0 @@
-"""Drawing: scales, elements, charts over two axes, plots in rows, colours."""

@@ -1,0 +1,146 @@
+"""Methods by name, preset, model and vectors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import pytest
+
+from crowdlogic.classifiers.linear import Linear
+from crowdlogic.data.vectors import WordVectors
+from crowdlogic.errors import OptionError
+from crowdlogic.extensions.networks import presets
+from crowdlogic.extensions.networks.crowd_layer_method import CrowdLayer
+from crowdlogic.extensions.networks.doctor_nets import DoctorNets, WeightedDoctorNets
+from crowdlogic.extensions.paper.crf_ma import CRFMA
+from crowdlogic.learning.algorithm import LogicLNCL
+from crowdlogic.learning.baselines.aggnet import AggNet, Raykar
+from crowdlogic.learning.baselines.two_stage import Gold, TwoStage
+from crowdlogic.registry import CLASSIFIERS, LEARNING_METHODS
+from crowdlogic.store.options import encode_options
+from crowdlogic.workflows.train import MethodChoice, configure_method
+
+CLASSES = ("neg", "pos")
+TAGS = ("B-LOC", "B-MISC", "B-ORG", "B-PER", "I-LOC", "I-MISC", "I-ORG", "I-PER", "O")
+needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
+VECTORS = WordVectors(("a", "b"), np.ones((2, 3), np.float32))
+
+
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [
+        ("logic-lncl", LogicLNCL()),
+        ("aggnet", AggNet()),
+        ("raykar", Raykar()),
+        ("two-stage", TwoStage()),
+        ("gold", Gold()),
+        ("crf-ma", CRFMA()),
+    ],
+)
+def test_a_name_alone_is_the_method_with_its_defaults(name: str, method: Any) -> None:
+    assert configure_method(MethodChoice(method=name), CLASSES) == (method, None)
+
+
+@needs_torch
+def test_a_preset_is_the_papers_configuration_with_its_rules() -> None:
+    sentiment, but = configure_method(MethodChoice(preset="sentiment"), CLASSES)
+    ner, _ = configure_method(MethodChoice(preset="ner"), TAGS)
+
+    expected = presets.sentiment()
+    assert (sentiment, str(but)) == (expected.method, str(expected.rules))
+    assert encode_options(ner) == encode_options(presets.bilstm_crf().method)
+
+
+@needs_torch
+def test_a_preset_may_be_the_papers_text_to_the_letter() -> None:
+    sentiment, _ = configure_method(MethodChoice(preset="sentiment-paper"), CLASSES)
+    ner, bio = configure_method(MethodChoice(preset="ner-paper"), TAGS)
+
+    assert sentiment == presets.sentiment(reading="paper").method
+    assert ner == presets.ner(TAGS, reading="paper").method
+    assert bio == presets.ner(TAGS, reading="paper").rules
+
+
+@needs_torch
+def test_a_preset_serves_other_methods_with_what_they_share() -> None:
+    gold, rules = configure_method(MethodChoice(method="gold", preset="ner-released"), TAGS)
+    aggnet, none = configure_method(MethodChoice(method="aggnet", preset="ner-released"), TAGS)
+    raykar, _ = configure_method(MethodChoice(method="raykar", preset="sentiment"), CLASSES)
+
+    expected: Any = presets.ner(TAGS).method
+    assert isinstance(gold, Gold)
+    assert gold.classifier == expected.classifier
+    assert rules == presets.ner(TAGS).rules
+    assert encode_options(gold.projector) == encode_options(expected.projector)
+    assert aggnet == AggNet(expected.classifier, start=expected.start)
+    layer, nothing = configure_method(MethodChoice(method="crowd-layer", preset="ner-released"), TAGS)
+    assert layer == CrowdLayer(expected.classifier, start=expected.start)
+    assert (none, nothing) == (None, None)
+    assert isinstance(raykar, Raykar)
+    assert raykar.classifier == Linear()
+
+
+def test_a_method_with_a_classifier_of_its_own_keeps_its_options_when_that_is_named() -> None:
+    assert configure_method(MethodChoice(method="crf-ma", model="crf"), TAGS) == (CRFMA(), None)
+
+
+@needs_torch
+@pytest.mark.parametrize(("name", "kind"), [("dl-dn", DoctorNets), ("dl-wdn", WeightedDoctorNets)])
+def test_doctor_nets_are_weighted_by_their_name(name: str, kind: Any) -> None:
+    made, _ = configure_method(MethodChoice(method=name, model="kim-cnn"), CLASSES)
+
+    assert made == kind(CLASSIFIERS.load("kim-cnn")())
+    assert made.name == name
+
+
+@needs_torch
+def test_changes_vectors_and_device_come_on_top() -> None:
+    choice = MethodChoice(
+        model="kim-cnn", vectors=VECTORS, changes={"limits": {"epochs": 3}, "classifier": {"filters": 7}}, device="cpu"
+    )
+
+    method: Any = configure_method(choice, CLASSES)[0]
+
+    assert (method.limits.epochs, method.classifier.filters, method.classifier.name) == (3, 7, "kim-cnn")
+    assert method.classifier.vectors is VECTORS
+    assert method.classifier.training.device == "cpu"
+
+
+@needs_torch
+def test_a_model_named_again_keeps_the_presets_options() -> None:
+    same: Any = configure_method(MethodChoice(preset="sentiment", model="kim-cnn"), CLASSES)[0]
+    other: Any = configure_method(MethodChoice(preset="sentiment", model="linear"), CLASSES)[0]
+
+    assert same == presets.sentiment().method
+    assert other == replace(presets.sentiment().method, classifier=Linear())
+
+
+@needs_torch
+def test_what_does_not_go_together_is_refused() -> None:
+    with pytest.raises(OptionError) as vectors:
+        configure_method(MethodChoice(vectors=VECTORS), CLASSES)
+    with pytest.raises(OptionError) as linear:
+        configure_method(MethodChoice(method="raykar", model="kim-cnn"), CLASSES)
+
+    assert str(vectors.value) == "--vectors: the linear model takes no word vectors. Choose kim-cnn or cnn-gru."
+    assert str(linear.value) == "raykar has a linear classifier, not kim-cnn. Use aggnet for that."
+
+
+@needs_torch
+@pytest.mark.parametrize("name", LEARNING_METHODS)
+def test_rules_of_a_preset_come_only_with_methods_that_take_rules(name: str) -> None:
+    method, rules = configure_method(MethodChoice(method=name, preset="sentiment"), CLASSES)
+
+    assert isinstance(method, LEARNING_METHODS.load(name))
+    assert (rules is not None) == (name in ("logic-lncl", "two-stage", "fixed-truth", "gold"))
+    assert method.limits.epochs == 30
+
+
+def test_an_unknown_method_is_named_with_the_nearest() -> None:
+    with pytest.raises(
+        OptionError, match=r"^No learning method is called 'agnet'\. Did you mean 'aggnet'\? There are "
+    ):
+        configure_method(MethodChoice(method="agnet"), CLASSES)

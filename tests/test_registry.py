@@ -30,7 +30,7 @@ def test_an_unknown_name_is_refused_with_the_nearest_one_and_the_whole_list() ->
         "No truth method is called 'dawid-skeen'. Did you mean 'dawid-skene'? There are ensemble, majority, wawa, "
         "dawid-skene, "
         "one-coin, ibcc, ebcc, glad, mace, pm, catd, "
-        "zero-based-skill, kos, m-msr, hmm-crowd, bsc-seq."
+        "hmm-crowd, bsc-seq, zero-based-skill, kos, m-msr."
     )
 
 

@@ -151,7 +151,7 @@ def compute(context):
     return ToyFindings((ReportFinding(f"A toy counted {n} annotators.", Urgency.know, importance=99),))
 
 
-PAGE = Page(title="Toy page", package=__name__, compute=compute, draw=lambda found, task: {})
+PAGE = Page(title="Toy page", module=__name__, compute=compute, draw=lambda found, task: {})
 """
 
 FILES = {
@@ -162,8 +162,8 @@ FILES = {
     "classifier.py": CLASSIFIER,
     "learner.py": LEARNER,
     "predicate.py": PREDICATE,
-    "page/__init__.py": PAGE,
-    "page/template.html.j2": "{{ m.findings(found.findings) }}",
+    "page.py": PAGE,
+    "page.html.j2": "{{ m.findings(found.findings) }}",
 }
 
 ENTRY_POINTS = """

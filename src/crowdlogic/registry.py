@@ -1,21 +1,28 @@
-"""One list of each kind of thing: truth methods, classifiers, formats, predicates, pages, ...
+"""Registries: one list of names for each kind of component (truth methods, classifiers, formats, predicates, ...).
 
-A list maps the name that people use to the place of the thing, as "module:attribute". Nothing is imported before it is
-asked for. Help texts, enumerations, error messages and exports are made from these lists, so a new thing is one module
-and one entry here.
+A registry maps the name that users write to the place of the object, as "module:attribute". Nothing is imported before
+it is used. Help texts, enumerations and error messages are derived from the registries, so a new component is one
+module and one entry.
 
-Other packages add to a list through an entry point of its group, read when the list is first asked for:
+Entries come from three places, in this order:
 
-    [project.entry-points."crowdlogic.methods"]
-    my-method = "my_package.my_method:MyMethod"
+1. The core, in this file.
+2. Extensions: each package below `crowdlogic/extensions/` lists what it adds in `ENTRIES` of its `__init__.py`. The
+   folders are found with pkgutil, so an extension can be removed by deleting its folder.
+3. Other distributions, through an entry point:
+
+       [project.entry-points."crowdlogic.methods"]
+       my-method = "my_package.my_method:MyMethod"
 """
 
 from __future__ import annotations
 
+import pkgutil
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from importlib import import_module, metadata
+from types import ModuleType
 from typing import Any, TypeVar
 
 from crowdlogic.errors import CrowdLogicWarning, MissingExtraError, OptionError, did_you_mean, name_list
@@ -35,42 +42,61 @@ EXTRAS = {
 """Which extra of crowdlogic brings a package that not everyone needs."""
 
 
-LayerKind = TypeVar("LayerKind")
+ComponentType = TypeVar("ComponentType")
+
+
+@cache
+def extensions() -> tuple[ModuleType, ...]:
+    """Return the packages below `crowdlogic/extensions/`, sorted by name."""
+    try:
+        folder = import_module("crowdlogic.extensions")
+    except ModuleNotFoundError:  # a core without extensions
+        return ()
+    names = sorted(found.name for found in pkgutil.iter_modules(folder.__path__) if found.ispkg)
+    return tuple(import_module(f"crowdlogic.extensions.{name}") for name in names)
 
 
 @cache
 def _installed() -> Any:
-    """The entry points of all installed packages, looked through once."""
+    """Return the entry points of all installed distributions, read once."""
     return metadata.entry_points()
 
 
 def entry_points(group: str) -> Iterable[metadata.EntryPoint]:
-    """Those of one group."""
+    """Return the entry points of one group."""
     return tuple(_installed().select(group=group))
 
 
 _REGISTRIES: list[Registry] = []
-"""Every registry, so that the one that serves a type can be found."""
+"""Every registry, to look up the one whose components have a given type."""
 
 
 class Registry:
-    """Things of one kind by name.
+    """Components of one kind by name.
 
     Attributes:
-        kind: What one of them is called in messages, such as "truth method".
-        group: The group of entry points through which other packages add to the list.
+        kind: Name of the kind in messages, such as "truth method".
+        group: Group of entry points, such as "crowdlogic.methods"; extensions use its last part as key of `ENTRIES`.
     """
 
     def __init__(self, kind: str, group: str, entries: Mapping[str, str]) -> None:
         self.kind, self.group = kind, group
-        self._entries = dict(entries)
+        self._core = dict(entries)
         self._types: list[Any] = []
         self._points: dict[str, metadata.EntryPoint] = {}
         _REGISTRIES.append(self)
 
     @cached_property
+    def _entries(self) -> dict[str, str]:
+        """Name -> "module:attribute" of the core and its extensions."""
+        found = dict(self._core)
+        for extension in extensions():
+            found |= extension.ENTRIES.get(self.group.removeprefix("crowdlogic."), {})
+        return found
+
+    @cached_property
     def _places(self) -> dict[str, str]:
-        """Name -> "module:attribute", those of other packages behind ours."""
+        """Name -> "module:attribute" of everything, other distributions last."""
         places = dict(self._entries)
         for point in entry_points(group=self.group):
             if point.name in self._entries:
@@ -86,12 +112,12 @@ class Registry:
         return places
 
     def names(self) -> tuple[str, ...]:
-        """All names, in the order of the list."""
+        """Return all names, in order."""
         return tuple(self._places)
 
     @property
     def has_more(self) -> bool:
-        """Whether others added to our list."""
+        """Whether another distribution added an entry."""
         return len(self._places) > len(self._entries)
 
     def __contains__(self, name: object) -> bool:
@@ -104,13 +130,13 @@ class Registry:
         return len(self._places)
 
     def add(self, name: str, place: str) -> None:
-        """Add one for this process, as "module:attribute"; an entry point does it for good."""
+        """Add an entry, as "module:attribute", for this process only. Use an entry point to add it permanently."""
         if name in self._places:
             raise OptionError(f"There is a {self.kind} called {name!r} already. Give it another name.")
         self._places[name] = place
 
     def check(self, name: str) -> str:
-        """The name itself, if something has it; else an error that names those that are there."""
+        """Return the name if it is registered; otherwise raise an error that lists what is."""
         if name not in self._places:
             raise OptionError(
                 f"No {self.kind} is called {name!r}.{did_you_mean(name, self.names())} "
@@ -119,7 +145,7 @@ class Registry:
         return name
 
     def load(self, name: str) -> Any:
-        """The thing of that name, imported now."""
+        """Import and return the registered object."""
         module, _, attribute = self._places[self.check(name)].partition(":")
         try:
             found = import_module(module)
@@ -137,7 +163,7 @@ class Registry:
         return getattr(found, attribute)
 
     def _broken(self, name: str, why: str) -> MissingExtraError:
-        """The error of a place where nothing is."""
+        """Return the error for an entry whose object does not exist."""
         place, point = self._places[name], self._points.get(name)
         if point is None:
             return MissingExtraError(f"The {self.kind} {name!r} was added as {place}, but {why}. Correct its place.")
@@ -147,7 +173,7 @@ class Registry:
         )
 
     def loadable(self) -> list[str]:
-        """All names but those of other packages that cannot be loaded, of which a warning says why."""
+        """Return all names that can be loaded, and warn about entries of other distributions that cannot."""
         return [name for name in self if name in self._entries or self._can_load(name)]
 
     def _can_load(self, name: str) -> bool:
@@ -159,29 +185,22 @@ class Registry:
         return True
 
     def create(self, name: str) -> Any:
-        """The thing of that name, with its default options."""
+        """Return an instance with default options."""
         return self.load(name)()
 
-    def serves(self, kind: LayerKind) -> LayerKind:
-        """Say which type its things have: an option of that type can then be given by name. A class decorator, too."""
+    def serves(self, kind: ComponentType) -> ComponentType:
+        """Declare the type of the components, so that an option of that type accepts a name. Usable as a decorator."""
         self._types.append(kind)
         return kind
 
 
 def registry_serving(kind: Any) -> Registry | None:
-    """The registry whose things have that type; None when there is none."""
+    """Return the registry whose components have this type, or None."""
     return next((registry for registry in _REGISTRIES if kind in registry._types), None)
 
 
-ENGINES = Registry(
-    "engine",
-    "crowdlogic.engines",
-    {
-        "local": "crowdlogic.extensions.scale.coded_files:open_local",
-        "ray": "crowdlogic.extensions.scale.ray:open_ray",
-        "spark": "crowdlogic.extensions.scale.spark:open_spark",
-    },
-)
+ENGINES = Registry("engine", "crowdlogic.engines", {})
+"""Where labels that do not fit into memory are processed; all of them come from extensions."""
 
 TRUTH_METHODS = Registry(
     "truth method",
@@ -198,14 +217,11 @@ TRUTH_METHODS = Registry(
         "mace": "crowdlogic.truth.mace:MACE",
         "pm": "crowdlogic.truth.weighting:PM",
         "catd": "crowdlogic.truth.weighting:CATD",
-        "zero-based-skill": "crowdlogic.extensions.compat.zero_based_skill:ZeroBasedSkill",
-        "kos": "crowdlogic.extensions.compat.kos:KOS",
-        "m-msr": "crowdlogic.extensions.compat.m_msr:MMSR",
         "hmm-crowd": "crowdlogic.truth.hmm_crowd:HMMCrowd",
         "bsc-seq": "crowdlogic.truth.bsc_seq:BSCSeq",
     },
 )
-"""What is true, from the labels alone."""
+"""Estimate true labels from crowd labels alone."""
 
 ANNOTATOR_MODELS = Registry(
     "annotator model",
@@ -219,7 +235,7 @@ ANNOTATOR_MODELS = Registry(
         "sequential": "crowdlogic.annotators.sequential:Sequential",
     },
 )
-"""What an annotator's label says of the truth."""
+"""Models of how an annotator's labels depend on the true label."""
 
 CLASSIFIERS = Registry(
     "classifier",
@@ -227,16 +243,11 @@ CLASSIFIERS = Registry(
     {
         "linear": "crowdlogic.classifiers.linear:Linear",
         "crf": "crowdlogic.classifiers.crf:CRF",
-        "kim-cnn": "crowdlogic.extensions.networks.kim_cnn:KimCNN",
-        "cnn-gru": "crowdlogic.extensions.networks.cnn_gru:CNNGRU",
-        "bilstm-crf": "crowdlogic.extensions.networks.bilstm_crf:BiLSTMCRF",
-        "mlp": "crowdlogic.extensions.networks.mlp:MLP",
         "scikit": "crowdlogic.classifiers.scikit:Scikit",
-        "transformer": "crowdlogic.extensions.networks.transformer:Transformer",
         "prior": "crowdlogic.classifiers.class_prior:ClassPrior",
     },
 )
-"""What learns from the items."""
+"""Classifiers and taggers that learn from the items."""
 
 FORMATS = Registry(
     "file format",
@@ -250,26 +261,9 @@ FORMATS = Registry(
         "json": "crowdlogic.data.formats.jsonl:JSON",
         "conll": "crowdlogic.data.formats.conll:CONLL",
         "conll2003": "crowdlogic.data.formats.conll:CONLL2003",
-        "spacy": "crowdlogic.extensions.tools.spacy_docbin:SPACY",
-        "fasttext": "crowdlogic.extensions.tools.fasttext:FASTTEXT",
-        "huggingface": "crowdlogic.extensions.tools.huggingface:HUGGINGFACE",
-        "promptfoo": "crowdlogic.extensions.tools.promptfoo:PROMPTFOO",
-        "inspect": "crowdlogic.extensions.tools.inspect_log:INSPECT",
-        "deepeval": "crowdlogic.extensions.tools.deepeval:DEEPEVAL",
-        "lm-eval": "crowdlogic.extensions.tools.lm_eval:LM_EVAL",
-        "langfuse": "crowdlogic.extensions.tools.langfuse:LANGFUSE",
-        "opik": "crowdlogic.extensions.tools.opik:OPIK",
-        "label-studio": "crowdlogic.extensions.tools.label_studio:LABEL_STUDIO",
-        "prodigy": "crowdlogic.extensions.tools.prodigy:PRODIGY",
-        "doccano": "crowdlogic.extensions.tools.doccano:DOCCANO",
-        "potato": "crowdlogic.extensions.tools.potato:POTATO",
-        "argilla": "crowdlogic.extensions.tools.argilla:ARGILLA",
-        "webanno-tsv": "crowdlogic.extensions.tools.webanno_tsv:WEBANNO_TSV",
-        "wrench": "crowdlogic.extensions.tools.wrench:WRENCH",
-        "label-matrix": "crowdlogic.extensions.tools.label_matrix:LABEL_MATRIX",
     },
 )
-"""How files are read and written. Where several formats share a suffix, the first one is its default."""
+"""File formats. The first format with a suffix is the default for that suffix."""
 
 IMITATIONS = Registry(
     "imitation",
@@ -279,7 +273,7 @@ IMITATIONS = Registry(
         "constant": "crowdlogic.learning.imitation:ConstantImitation",
     },
 )
-"""How much of the rules' view the targets of an epoch take in."""
+"""Schedules k(epoch): the share of the rules' posterior in the training targets (eq. 9)."""
 
 PREDICATES = Registry(
     "predicate",
@@ -301,7 +295,7 @@ PREDICATES = Registry(
         "SameSequence": "crowdlogic.rules.predicates.sequences:SAME_SEQUENCE",
     },
 )
-"""What rules may speak of."""
+"""Predicates that rules may use."""
 
 PAGES = Registry(
     "page of the report",
@@ -310,13 +304,12 @@ PAGES = Registry(
         "overview": "crowdlogic.report.pages.overview:PAGE",
         "labels": "crowdlogic.report.pages.labels:PAGE",
         "annotators": "crowdlogic.report.pages.annotators:PAGE",
-        "plan": "crowdlogic.extensions.review.plan_page:PAGE",
         "rules": "crowdlogic.report.pages.rules:PAGE",
         "training": "crowdlogic.report.pages.training:PAGE",
         "comparison": "crowdlogic.report.pages.comparison:PAGE",
     },
 )
-"""The pages of a report, in their order."""
+"""Pages of the report, in their order; pages of extensions come last."""
 
 LEARNING_METHODS = Registry(
     "learning method",
@@ -328,27 +321,12 @@ LEARNING_METHODS = Registry(
         "two-stage": "crowdlogic.learning.baselines.two_stage:TwoStage",
         "fixed-truth": "crowdlogic.learning.baselines.fixed_truth:FixedTruth",
         "gold": "crowdlogic.learning.baselines.two_stage:Gold",
-        "crowd-layer": "crowdlogic.extensions.networks.crowd_layer_method:CrowdLayer",
-        "dl-dn": "crowdlogic.extensions.networks.doctor_nets:DoctorNets",
-        "dl-wdn": "crowdlogic.extensions.networks.doctor_nets:WeightedDoctorNets",
-        "crf-ma": "crowdlogic.extensions.paper.crf_ma:CRFMA",
     },
 )
-"""What learns a classifier, the annotators and the truth together."""
+"""Methods that learn a classifier, the annotators and the truth together."""
 
 DEFAULT_LEARNING_METHOD = "logic-lncl"
-"""The learning method when none is named."""
+"""The learning method that is used when none is named."""
 
-PRESETS = Registry(
-    "preset",
-    "crowdlogic.presets",
-    {
-        "sentiment": "crowdlogic.extensions.networks.presets:sentiment_preset",
-        "sentiment-paper": "crowdlogic.extensions.networks.presets:sentiment_paper_preset",
-        "sentiment-encoder": "crowdlogic.extensions.networks.presets:sentiment_encoder_preset",
-        "ner": "crowdlogic.extensions.networks.presets:ner_preset",
-        "ner-released": "crowdlogic.extensions.networks.presets:ner_released_preset",
-        "ner-paper": "crowdlogic.extensions.networks.presets:ner_paper_preset",
-    },
-)
-"""Configurations of learning methods: functions of the classes."""
+PRESETS = Registry("preset", "crowdlogic.presets", {})
+"""Ready-made configurations of learning methods: functions of the classes."""

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from crowdlogic.cli.app import COMMANDS, load_command
+from crowdlogic.cli.app import commands, load_command
 
 
 def option_values(command: object) -> list[str]:
@@ -15,7 +15,7 @@ def option_values(command: object) -> list[str]:
     return [str(one.metavar) for part in shown for one in part.params if one.metavar is not None]  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", commands())
 def test_what_an_option_takes_is_a_word_and_no_type(name: str) -> None:
     assert all(re.fullmatch(r"\[?[A-Z][A-Z=,]*\]?", value) for value in option_values(load_command(name)))
 

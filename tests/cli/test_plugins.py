@@ -27,13 +27,13 @@ def test_a_truth_method_and_a_format_are_listed_and_work(installed: Path, tmp_pa
     done = run_crowdlogic(installed, tmp_path, "aggregate", "-m", "toy", "labels.semi", "-o", "o.csv")
     refused = run_crowdlogic(installed, tmp_path, "aggregate", "-m", "toi", "labels.semi", "-o", "p.csv")
 
-    assert "bsc-seq, toy." in unwrap(shown.stdout)
+    assert "m-msr, toy." in unwrap(shown.stdout)
     assert ", semi." in unwrap(shown.stdout)
     assert (done.returncode, done.stderr) == (0, "toy: 2 items, 2 annotators -> o.csv\n")
     assert (tmp_path / "o.csv").read_text().splitlines()[1:] == ["u,y,0.99,0.01,0.99", "v,y,0.99,0.01,0.99"]
     assert refused.returncode == 2
     assert refused.stderr.startswith("crowdlogic: No truth method is called 'toi'. Did you mean 'toy'?")
-    assert refused.stderr.endswith("bsc-seq, toy.\n")
+    assert refused.stderr.endswith("m-msr, toy.\n")
 
 
 def test_a_learning_method_a_classifier_and_a_predicate_are_listed_and_work(installed: Path, tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_a_learning_method_a_classifier_and_a_predicate_are_listed_and_work(inst
     done = run_crowdlogic(installed, tmp_path, "train", "-m", "toy-learner", "--model", "toy-model", *words)
 
     assert "crf-ma, toy-learner." in unwrap(shown.stdout)
-    assert "prior, toy-model." in unwrap(shown.stdout)
+    assert "transformer, toy-model." in unwrap(shown.stdout)
     assert done.returncode == 0, done.stderr
     assert "my.rules: 1 rule." in done.stderr
     method = json.loads((tmp_path / "out/config.json").read_text())["method"]

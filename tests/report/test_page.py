@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,7 @@ from tests.report.small_crowds import report_on, small_inputs
 
 from crowdlogic.registry import PAGES
 from crowdlogic.report.figures import draw_plots
-from crowdlogic.report.html import TEMPLATE, to_html
+from crowdlogic.report.html import beside_module, to_html
 from crowdlogic.report.inputs import AnswerEvidence
 from crowdlogic.report.page import Page, load_pages
 from crowdlogic.report.report import to_json
@@ -39,7 +38,7 @@ def draw(found, task):
     return {"main": [line_chart("speed", "Speed", [Curve("s", [(0, 0.1), (1, 0.2)])], x="day", y="share")]}
 
 PAGE = Page(
-    title="Speed & haste", package=__name__, compute=compute, draw=draw,
+    title="Speed & haste", module=__name__, compute=compute, draw=draw,
     evidence_units=lambda context: np.array([0]),
     highlight=lambda found, task: Highlights([Tile(figure="7", name="seconds per label")]),
     script_data=lambda found: {"answer": 42},
@@ -53,8 +52,10 @@ def speed_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     package = tmp_path / "speed_page"
     package.mkdir()
     (package / "__init__.py").write_text(PACKAGE)
-    (package / TEMPLATE).write_text("{{ m.findings(found.findings) }}<p>{{ data.answer }} of {{ units }}</p>")
-    (package / "script.js").write_text("window.answer = data.answer;\n")
+    (package / "speed_page.html.j2").write_text(
+        "{{ m.findings(found.findings) }}<p>{{ data.answer }} of {{ units }}</p>"
+    )
+    (package / "speed_page.js").write_text("window.answer = data.answer;\n")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(PAGES, "_places", {**PAGES._places, "speed": "speed_page:PAGE"})
     yield
@@ -99,4 +100,4 @@ def test_every_page_has_a_title_a_template_and_findings(name: str) -> None:
 
     assert isinstance(page, Page)
     assert page.title
-    assert (files(page.package) / TEMPLATE).is_file()
+    assert beside_module(page.module, ".html.j2").is_file()

@@ -10,12 +10,8 @@ from crowdlogic.confidence import annotator_verdicts as flags
 from crowdlogic.confidence import annotator_verdicts as scores
 from crowdlogic.extensions.review.next_labels import MOST_PLANNED
 from crowdlogic.report.inputs import ReportLimits
-from crowdlogic.report.pages import annotators
+from crowdlogic.report.pages import annotators, comparison, labels, overview, training
 from crowdlogic.report.pages import annotators as pairs
-from crowdlogic.report.pages import comparison
-from crowdlogic.report.pages import labels
-from crowdlogic.report.pages import overview
-from crowdlogic.report.pages import training
 from crowdlogic.rules import audit as audit_reasons
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "report.md"

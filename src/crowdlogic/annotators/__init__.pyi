@@ -6,4 +6,3 @@ from crowdlogic.annotators.one_coin import Coin as Coin
 from crowdlogic.annotators.protocol import AnnotatorModel as AnnotatorModel
 from crowdlogic.annotators.protocol import Annotators as Annotators
 from crowdlogic.annotators.sequential import Sequential as Sequential
-from crowdlogic.confidence.annotator_verdicts import annotator_table as annotator_table

@@ -4,9 +4,3 @@ from crowdlogic.classifiers.linear import Linear as Linear
 from crowdlogic.classifiers.protocol import Architecture as Architecture
 from crowdlogic.classifiers.protocol import Classifier as Classifier
 from crowdlogic.classifiers.scikit import Scikit as Scikit
-from crowdlogic.extensions.networks.bilstm_crf import BiLSTMCRF as BiLSTMCRF
-from crowdlogic.extensions.networks.cnn_gru import CNNGRU as CNNGRU
-from crowdlogic.extensions.networks.kim_cnn import KimCNN as KimCNN
-from crowdlogic.extensions.networks.mlp import MLP as MLP
-from crowdlogic.extensions.networks.network import Training as Training
-from crowdlogic.extensions.networks.transformer import Transformer as Transformer

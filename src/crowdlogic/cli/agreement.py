@@ -22,7 +22,7 @@ def command(
     input: InputOptions,
     json: JsonOption = False,
 ) -> None:
-    """Measure agreement: Krippendorff's alpha, Fleiss' and Cohen's kappa, Gwet's AC1, with intervals."""
+    """Measure agreement: Krippendorff's alpha, Fleiss' and Cohen's kappa, Gwet's AC1."""
     options = AgreementOptions(labels=labels, replicates=replicates, level=level, seed=seed, input=input)
     result = measure_agreement(options)
     say(*result.notices)

@@ -7,8 +7,9 @@ import gc
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from typing import Any
 
@@ -18,6 +19,7 @@ from typer.core import TyperGroup
 from crowdlogic import __version__
 from crowdlogic.cli.console import complain, discard_output, point, show_spreadsheet_warnings
 from crowdlogic.errors import CrowdLogicError, Interrupted, OptionError, ResourceError, RuleError, did_you_mean
+from crowdlogic.registry import extensions
 
 # Help texts for people: what an option takes is named in words, and a slip of the pen gets a suggestion.
 
@@ -163,27 +165,49 @@ def check_memory_limit() -> None:
         )
 
 
-COMMANDS = {
-    "demo": "Simulate a crowd on which majority vote fails; see what annotator models, a classifier and a rule add.",
-    "simulate": "Simulate a crowd with a planted truth: labels, items, gold and who the annotators are.",
-    "doctor": "Say what a file is, what it holds, what it allows, and what to do first.",
-    "aggregate": "Estimate the true label of every item.",
-    "patterns": "Group the items that were labelled alike, here or by SQL in a warehouse: one row each, with a count.",
-    "train": "Learn a classifier, whom to trust, and what is true, from crowd labels and rules.",
-    "predict": "Answer new items with a trained classifier, and its rules.",
-    "export": "Write a trained run as an ONNX model, or as a folder that Hugging Face's transformers load.",
-    "explain": "Say what the classifier, each annotator and each rule contributed to an answer.",
-    "next": "Say which items are worth one more label, by whom, what that should bring, and when to stop.",
-    "report": "Write one page: whom to trust, which labels to check, which rules to keep.",
-    "review": "Decide the doubtful items in the browser; the rest is fitted again with what you decided.",
-    "reproduce": "Run the paper's methods over several seeds; write its tables and figures with ours beside them.",
-    "evaluate": "Score answers against gold: accuracy and more, or precision, recall and F1 of spans.",
-    "agreement": "Measure agreement: Krippendorff's alpha, Fleiss' and Cohen's kappa, Gwet's AC1, with intervals.",
-    "convert": "Read labels (or items) in one layout and write them in another; of a run, its clean labels.",
-    "datasets": "List the data sets and say which are here; with a name, load that one and check its size.",
-    "rules": "Check rules, and audit what each one does.",
+PANELS = {
+    "start": "Start",
+    "labels": "Labels",
+    "learning": "Learning",
+    "acting": "Acting on the results",
+    "paper": "The paper",
 }
-"""Every command and its help in one line. Command `x` is `command` in `crowdlogic.cli.x`, or a group `app` there."""
+"""Panels of `crowdlogic --help`, in order."""
+
+CORE_COMMANDS = {
+    "demo": ("start", "Compare majority vote, annotator models, a classifier and a rule on a simulated crowd."),
+    "simulate": ("start", "Simulate a crowd with known truth: labels, items, gold and annotators."),
+    "doctor": ("start", "Describe a file: what it holds, what is wrong with it, and which command to run first."),
+    "aggregate": ("labels", "Estimate the true label of every item."),
+    "agreement": ("labels", "Measure agreement: Krippendorff's alpha, Fleiss' and Cohen's kappa, Gwet's AC1."),
+    "evaluate": ("labels", "Score answers against gold: accuracy, F1, log loss, calibration; spans for sequences."),
+    "convert": ("labels", "Convert labels or items between formats; of a run, export its clean labels."),
+    "train": ("learning", "Train a classifier on crowd labels and rules, and assess every annotator and rule."),
+    "predict": ("learning", "Predict new items with a trained classifier and its rules."),
+    "explain": ("learning", "Show what the classifier, each annotator and each rule contributed to an answer."),
+    "rules": ("learning", "Check rules, and measure whether they agree with the labels."),
+    "report": ("acting", "Write an HTML report: whom to trust, which labels to check, which rules to keep."),
+}
+"""Command -> panel and help in one line. Command `x` is `command` in `crowdlogic.cli.x`, or a group `app` there."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of the core or of an extension; its module is imported when the command is called."""
+
+    panel: str
+    module: str
+    help: str
+
+
+@cache
+def commands() -> dict[str, Command]:
+    """Return all commands by name, sorted by panel; those of an extension follow those of the core."""
+    found = {name: Command(panel, f"crowdlogic.cli.{name}", text) for name, (panel, text) in CORE_COMMANDS.items()}
+    for extension in extensions():
+        found |= {name: Command(*entry) for name, entry in getattr(extension, "COMMANDS", {}).items()}
+    return dict(sorted(found.items(), key=lambda entry: list(PANELS).index(entry[1].panel)))
+
 
 UsageProblem: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 """What typer raises on a wrong command line: click's class, of its own copy of click where it carries one."""
@@ -203,20 +227,23 @@ class LazyGroup(TyperGroup):
         keep_plain_values(self)
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 (every context has the same commands)
-        """The names, in the order of the list."""
-        return list(COMMANDS)
+        """Return the names, in order."""
+        return list(commands())
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
-        """The command, imported now; an unknown one is an error with the nearest name."""
-        if cmd_name not in COMMANDS:
-            known = did_you_mean(cmd_name, list(COMMANDS))
+        """Import and return the command; an unknown name is an error that suggests the nearest one."""
+        if cmd_name not in commands():
+            known = did_you_mean(cmd_name, list(commands()))
             raise OptionError(f"There is no command {cmd_name!r}.{known} See crowdlogic --help.")
         return load_command(cmd_name)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
-        """The part of --help that lists the commands."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        """Write the part of --help that lists the commands, one section per panel."""
+        for panel, title in PANELS.items():
+            rows = [(name, command.help) for name, command in commands().items() if command.panel == panel]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
 
 def load_command(name: str) -> Any:
@@ -225,7 +252,7 @@ def load_command(name: str) -> Any:
     if name not in LEARNING:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads that only wait for work cost 0.1 s of a processor
         os.environ.setdefault("_RJEM_MALLOC_CONF", "thp:always")  # polars' memory in large pages: 0.05 s a million rows
-    module = import_module(f"crowdlogic.cli.{name}")
+    module = import_module(commands()[name].module)
     gc.freeze()  # what is loaded stays, so Python need not look through it for cycles when it ends: 0.06 s
     gc.enable()
     group = getattr(module, "app", None)

@@ -28,7 +28,7 @@ def command(
     spreadsheet_safe: SpreadsheetOption = False,
     input: InputOptions,
 ) -> None:
-    """Read labels (or items) in one layout and write them in another; of a run, its clean labels."""
+    """Convert labels or items between formats; of a run, export its clean labels."""
     path = out if target is None else target
     if path is None or (out is not None and target is not None):
         raise OptionError("Say once where to write: crowdlogic convert IN OUT.")

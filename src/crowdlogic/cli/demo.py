@@ -22,7 +22,7 @@ def command(
     seed: SeedOption = 0,
     json: JsonOption = False,
 ) -> None:
-    """Simulate a crowd on which majority vote fails; see what annotator models, a classifier and a rule add."""
+    """Compare majority vote, annotator models, a classifier and a rule on a simulated crowd."""
     from crowdlogic.workflows.demo import DemoOptions, run_demo
 
     result = run_demo(DemoOptions(out=out, items=items, seed=seed))

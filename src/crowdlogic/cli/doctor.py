@@ -17,7 +17,7 @@ AnyFile = Annotated[str, typer.Argument(metavar="FILE", help="Any file or export
 
 @reads_labels
 def command(file: AnyFile, *, input: InputOptions, json: JsonOption = False) -> None:
-    """Say what a file is, what it holds, what it allows, and what to do first."""
+    """Describe a file: what it holds, what is wrong with it, and which command to run first."""
     found = diagnose(DoctorOptions(file=file, input=input))
     if json:
         show_json(found.figures())

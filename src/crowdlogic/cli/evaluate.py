@@ -50,7 +50,7 @@ def command(
     format: FormatOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Score answers against gold: accuracy and more, or precision, recall and F1 of spans."""
+    """Score answers against gold: accuracy, F1, log loss, calibration; spans for sequences."""
     options = EvaluateOptions(
         predicted=predicted,
         gold=gold,

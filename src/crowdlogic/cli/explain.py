@@ -20,7 +20,7 @@ def command(
     raw: Annotated[bool, typer.Option("--raw", help="As it was learnt, before the confidence was calibrated.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Say what the classifier, each annotator and each rule contributed to an answer."""
+    """Show what the classifier, each annotator and each rule contributed to an answer."""
     from crowdlogic.workflows.explain import explain
 
     explanation = explain(run, item, token=token, calibrated=not raw)

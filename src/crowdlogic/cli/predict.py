@@ -34,7 +34,7 @@ def command(
     to: ToOption = None,
     spreadsheet_safe: SpreadsheetOption = False,
 ) -> None:
-    """Answer new items with a trained classifier, and its rules."""
+    """Predict new items with a trained classifier and its rules."""
     from crowdlogic.workflows.predict import PredictOptions, predict
 
     if student and teacher:

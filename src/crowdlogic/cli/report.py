@@ -61,7 +61,7 @@ def command(
     seed: SeedOption = 0,
     input: InputOptions,
 ) -> None:
-    """Write one page: whom to trust, which labels to check, which rules to keep."""
+    """Write an HTML report: whom to trust, which labels to check, which rules to keep."""
     from crowdlogic.workflows.report import ReportOptions, write_report
 
     options = ReportOptions(

@@ -22,7 +22,7 @@ def command(
     ] = None,
     seed: SeedOption = 0,
 ) -> None:
-    """Simulate a crowd with a planted truth: labels, items, gold and who the annotators are."""
+    """Simulate a crowd with known truth: labels, items, gold and annotators."""
     options = SimulateOptions(
         kind=kind, out=out, items=items, annotators=annotators, labels_per_item=labels_per_item, seed=seed
     )

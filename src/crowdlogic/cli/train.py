@@ -93,7 +93,7 @@ def command(
     reading: Mapping[str, Any],
     json: JsonOption = False,
 ) -> None:
-    """Learn a classifier, whom to trust, and what is true, from crowd labels and rules."""
+    """Train a classifier on crowd labels and rules, and assess every annotator and rule."""
     from crowdlogic.workflows.train import TrainOptions, prepare_training
 
     options = TrainOptions(

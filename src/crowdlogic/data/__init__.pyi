@@ -38,5 +38,3 @@ from crowdlogic.data.tagging import spans_to_tags as spans_to_tags
 from crowdlogic.data.tagging import tags_to_spans as tags_to_spans
 from crowdlogic.data.vectors import WordVectors as WordVectors
 from crowdlogic.data.vectors import read_vectors as read_vectors
-from crowdlogic.extensions.paper.benchmarks import Benchmark as Benchmark
-from crowdlogic.extensions.paper.benchmarks import load_benchmark as load_benchmark

@@ -336,9 +336,8 @@ def fit_digest(
 
 # Labels in shards, in this process: the engine of one machine, in threads.
 #
-# A table in memory is one shard, or one per thread; a coded folder is read shard by shard, of which one per thread is
-# in
-# memory at a time (`extensions/scale/coded_files.py`). Shards are cut between units, and between sequences: none is in two of them.
+# A table in memory is one shard, or one per thread; a coded folder is read shard by shard, one per thread at a time
+# (`extensions/scale/coded_files.py`). Shards are cut between units and between sequences, never inside one.
 #
 # Axes: i unit, j annotator, n given label.
 

@@ -1,9 +1,3 @@
-from crowdlogic.extensions.networks.crowd_layer_method import CrowdLayer as CrowdLayer
-from crowdlogic.extensions.networks.doctor_nets import DoctorNets as DoctorNets
-from crowdlogic.extensions.networks.presets import PresetConfiguration as PresetConfiguration
-from crowdlogic.extensions.networks.presets import ner as ner
-from crowdlogic.extensions.networks.presets import sentiment as sentiment
-from crowdlogic.extensions.paper.crf_ma import CRFMA as CRFMA
 from crowdlogic.learning.algorithm import LogicLNCL as LogicLNCL
 from crowdlogic.learning.algorithm import Loss as Loss
 from crowdlogic.learning.baselines.aggnet import AggNet as AggNet

@@ -12,8 +12,9 @@ import hashlib
 import re
 from collections.abc import Mapping
 from functools import cache
+from importlib import import_module
 from importlib.resources import files
-from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any
 
 from jinja2 import DictLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
@@ -148,10 +149,9 @@ def page_script(pages: Mapping[str, Page[Any]]) -> str:
     return _read("report.js").replace(PAGE_SCRIPTS, "".join(blocks))
 
 
-def beside_module(module: str, suffix: str) -> Traversable:
+def beside_module(module: str, suffix: str) -> Path:
     """Return the file next to a module that has its name and this suffix."""
-    package, _, name = module.rpartition(".")
-    return files(package) / f"{name}{suffix}"
+    return Path(str(import_module(module).__file__)).with_name(module.rpartition(".")[2] + suffix)
 
 
 def _hash(source: str) -> str:

@@ -1,12 +1,9 @@
 """The contract of a page.
 
-A page is a package with an entry in `crowdlogic.registry.PAGES`, which names its `Page`:
-
-    findings.py         what the page says: frozen dataclasses, the whole of it one dataclass with `findings`
-    computation.py      Context -> these findings
-    plots.py            findings -> plots
-    template.html.j2    how it looks; given report, found (the findings), plots, data, units and highlights
-    script.js           where it needs one; runs inside the report's script, with its data as `data`
+A page is a module with an entry in `crowdlogic.registry.PAGES` that names its `Page`. The module holds what the page
+says (frozen dataclasses with `findings`), the function that computes it from a Context, and the one that draws its
+plots. Beside the module lie files with its name: the template (`rules.html.j2`; given report, found, plots, data, units
+and highlights) and, where needed, a script (`labels.js`; it runs inside the report's script, with its data as `data`).
 
 Order, navigation, JSON and figure files come from the registry.
 """

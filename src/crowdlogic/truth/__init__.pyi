@@ -1,7 +1,3 @@
-from crowdlogic.confidence.calibration import infer_calibrated as infer_calibrated
-from crowdlogic.extensions.compat.kos import KOS as KOS
-from crowdlogic.extensions.compat.m_msr import MMSR as MMSR
-from crowdlogic.extensions.compat.zero_based_skill import ZeroBasedSkill as ZeroBasedSkill
 from crowdlogic.truth.bsc_seq import BSCSeq as BSCSeq
 from crowdlogic.truth.comparison import MethodResult as MethodResult
 from crowdlogic.truth.comparison import compare_methods as compare_methods

@@ -1,7 +1,3 @@
-from crowdlogic.extensions.paper.datasets import Catalogue as Catalogue
-from crowdlogic.extensions.paper.datasets import DatasetSize as DatasetSize
-from crowdlogic.extensions.paper.datasets import check_dataset as check_dataset
-from crowdlogic.extensions.paper.datasets import list_datasets as list_datasets
 from crowdlogic.workflows.aggregate import Aggregated as Aggregated
 from crowdlogic.workflows.aggregate import AggregateOptions as AggregateOptions
 from crowdlogic.workflows.aggregate import FitOptions as FitOptions

@@ -21,7 +21,6 @@ from crowdlogic.data.text_tokens import Tokenizer
 from crowdlogic.data.vectors import WordVectors, concatenate_vectors, read_vectors
 from crowdlogic.data.wording import pluralise, shorten_name
 from crowdlogic.errors import CrowdLogicError, Interrupted, OptionError, ResourceError, RuleError, name_list
-from crowdlogic.extensions.networks.transformer import find_folder
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.confidence import PredictionScales, ScaleSource
 from crowdlogic.learning.epoch import EpochCallback
@@ -333,6 +332,8 @@ def _check_kind(choice: MethodChoice, method: LearningMethod, corpus: Corpus, so
     """Refuse a tagger for texts, a classifier of texts for sentences and a transformer that is not there."""
     folder: str | None = getattr(method.classifier, "folder", None)
     if folder is not None:
+        from crowdlogic.extensions.networks.transformer import find_folder
+
         find_folder(folder)
     model, asked = method.classifier.name, f"--preset {choice.preset}" if choice.preset else f"--model {choice.model}"
     if model in TAGGERS and not corpus.is_sequential:

@@ -9,7 +9,7 @@ from tests.classifiers.planted_tasks import blob_task
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
-from crowdlogic.extensions.networks import crowd_layer as crowd_head_weights
+from crowdlogic.extensions.networks import crowd_layer as crowd_head_weights  # noqa: E402
 from crowdlogic.extensions.networks.crowd_layer import LabelPairs, fit_weight_logits, label_pairs  # noqa: E402
 
 

@@ -9,9 +9,9 @@ from tests.classifiers.planted_tasks import blob_task, review_task, tag_task
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install crowdlogic[torch]")
 
 from crowdlogic.errors import FormatError  # noqa: E402
-from crowdlogic.extensions.networks import crowd_layer as crowd_heads
+from crowdlogic.extensions.networks import crowd_layer as crowd_heads  # noqa: E402
 from crowdlogic.extensions.networks.cnn_gru import CNNGRU  # noqa: E402
-from crowdlogic.extensions.networks.crowd_layer import HAS_LABELS, add_annotator_heads, fit_weight_logits, label_pairs  # noqa: E402  # noqa: E402
+from crowdlogic.extensions.networks.crowd_layer import HAS_LABELS, add_annotator_heads, fit_weight_logits, label_pairs  # noqa: E402
 from crowdlogic.extensions.networks.kim_cnn import KimCNN  # noqa: E402
 from crowdlogic.extensions.networks.mlp import MLP  # noqa: E402
 

@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed: pip install
 
 from crowdlogic.data.corpus import documents, sentences  # noqa: E402
 from crowdlogic.errors import OptionError  # noqa: E402
-from crowdlogic.extensions.networks import transformer_network
+from crowdlogic.extensions.networks import transformer_network  # noqa: E402
 from crowdlogic.extensions.networks.network import make_batch, word_inputs  # noqa: E402
 from crowdlogic.extensions.networks.transformer import Transformer  # noqa: E402
 from crowdlogic.extensions.networks.transformer_network import (  # noqa: E402

@@ -12,7 +12,7 @@ from tests.extensions.review.conftest import Served
 from crowdlogic.errors import FormatError
 from crowdlogic.extensions.review.server import hide_folders, read_static
 
-STATIC = files("crowdlogic.web") / "static"
+STATIC = files("crowdlogic.extensions.review") / "static"
 
 
 def test_the_page_is_served_without_a_token_and_holds_no_data(served: Served) -> None:

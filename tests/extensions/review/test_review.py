@@ -33,7 +33,7 @@ def test_bad_input_is_one_line_and_leaves_no_folder(tmp_path: Path) -> None:
 
 def test_without_fastapi_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fastapi", None)
-    for name in [name for name in sys.modules if name.startswith("crowdlogic.web")]:
+    for name in [name for name in sys.modules if name.startswith("crowdlogic.extensions.review.")]:
         monkeypatch.delitem(sys.modules, name)
 
     with pytest.raises(MissingExtraError) as caught:

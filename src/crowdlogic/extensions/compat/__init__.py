@@ -1,1 +1,10 @@
-"""What people know from other packages: scikit-learn's estimators, crowd-kit's classes, cleanlab's scores."""
+"""scikit-learn estimators, and drop-in replacements for crowd-kit and cleanlab."""
+
+ENTRIES = {
+    "methods": {
+        "zero-based-skill": "crowdlogic.extensions.compat.zero_based_skill:ZeroBasedSkill",
+        "kos": "crowdlogic.extensions.compat.kos:KOS",
+        "m-msr": "crowdlogic.extensions.compat.m_msr:MMSR",
+    },
+}
+"""Group of components -> name -> "module:attribute"; see crowdlogic.registry."""

@@ -1,1 +1,34 @@
-"""Networks."""
+"""Networks, crowd layers and doctor nets (torch); ONNX and Hugging Face exports."""
+
+ENTRIES = {
+    "classifiers": {
+        "kim-cnn": "crowdlogic.extensions.networks.kim_cnn:KimCNN",
+        "cnn-gru": "crowdlogic.extensions.networks.cnn_gru:CNNGRU",
+        "bilstm-crf": "crowdlogic.extensions.networks.bilstm_crf:BiLSTMCRF",
+        "mlp": "crowdlogic.extensions.networks.mlp:MLP",
+        "transformer": "crowdlogic.extensions.networks.transformer:Transformer",
+    },
+    "learners": {
+        "crowd-layer": "crowdlogic.extensions.networks.crowd_layer_method:CrowdLayer",
+        "dl-dn": "crowdlogic.extensions.networks.doctor_nets:DoctorNets",
+        "dl-wdn": "crowdlogic.extensions.networks.doctor_nets:WeightedDoctorNets",
+    },
+    "presets": {
+        "sentiment": "crowdlogic.extensions.networks.presets:sentiment_preset",
+        "sentiment-paper": "crowdlogic.extensions.networks.presets:sentiment_paper_preset",
+        "sentiment-encoder": "crowdlogic.extensions.networks.presets:sentiment_encoder_preset",
+        "ner": "crowdlogic.extensions.networks.presets:ner_preset",
+        "ner-released": "crowdlogic.extensions.networks.presets:ner_released_preset",
+        "ner-paper": "crowdlogic.extensions.networks.presets:ner_paper_preset",
+    },
+}
+"""Group of components -> name -> "module:attribute"; see crowdlogic.registry."""
+
+COMMANDS = {
+    "export": (
+        "learning",
+        "crowdlogic.extensions.networks.export_command",
+        "Export a trained run as ONNX or as a Hugging Face folder.",
+    ),
+}
+"""Command -> panel of the help, module, help in one line; see crowdlogic.cli.app."""

@@ -15,7 +15,7 @@ def command(
     out: Annotated[str, typer.Option("--out", "-o", metavar="FOLDER", help="The folder to write; it must not exist.")],
     to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="onnx, or hf for a transformer.")],
 ) -> None:
-    """Write a trained run as an ONNX model, or as a folder that Hugging Face's transformers load."""
+    """Export a trained run as ONNX or as a Hugging Face folder."""
     from crowdlogic.extensions.networks.export import export_run
 
     result = export_run(run, out, to=to)

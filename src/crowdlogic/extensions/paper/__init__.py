@@ -1,1 +1,22 @@
-"""Paper."""
+"""The paper's experiments, CRF-MA and the public benchmark data sets."""
+
+ENTRIES = {
+    "learners": {
+        "crf-ma": "crowdlogic.extensions.paper.crf_ma:CRFMA",
+    },
+}
+"""Group of components -> name -> "module:attribute"; see crowdlogic.registry."""
+
+COMMANDS = {
+    "reproduce": (
+        "paper",
+        "crowdlogic.extensions.paper.reproduce_command",
+        "Run the paper's methods over several seeds and write its tables and figures.",
+    ),
+    "datasets": (
+        "paper",
+        "crowdlogic.extensions.paper.datasets_command",
+        "List the public data sets and say which ones are available.",
+    ),
+}
+"""Command -> panel of the help, module, help in one line; see crowdlogic.cli.app."""

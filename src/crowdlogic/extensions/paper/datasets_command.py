@@ -21,7 +21,7 @@ def command(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """List the data sets and say which are here; with a name, load that one and check its size."""
+    """List the public data sets and say which ones are available."""
     if name is not None:
         size = check_dataset(name, root=root, split=split)
         say(*size.notices)

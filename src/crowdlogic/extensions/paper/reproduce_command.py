@@ -60,7 +60,7 @@ def command(
     jobs: JobsOption = 2,
     quick: QuickOption = False,
 ) -> None:
-    """Run the paper's methods over several seeds; write its tables and figures with ours beside them."""
+    """Run the paper's methods over several seeds and write its tables and figures."""
     name = f"{QUICK}{task}" if quick else str(task)
     folder = Path(out)
     if folder.exists() and not folder.is_dir():

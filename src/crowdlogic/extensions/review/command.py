@@ -75,7 +75,7 @@ def command(
     seed: SeedOption = 0,
     input: InputOptions,
 ) -> None:
-    """Decide the doubtful items in the browser; the rest is fitted again with what you decided."""
+    """Review doubtful items in the browser and refit with the decisions."""
     server = load_server()
     options = server.ServerOptions(
         host=host,

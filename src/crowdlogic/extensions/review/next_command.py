@@ -51,7 +51,7 @@ def command(
     input: InputOptions,
     json: JsonOption = False,
 ) -> None:
-    """Say which items are worth one more label, by whom, what that should bring, and when to stop."""
+    """Recommend which items to label next, and by whom."""
     planned = plan_next(
         NextOptions(
             labels=labels,

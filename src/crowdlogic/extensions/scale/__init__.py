@@ -1,1 +1,19 @@
-"""Scale."""
+"""Data larger than memory, SQL patterns, Ray and Spark."""
+
+ENTRIES = {
+    "engines": {
+        "local": "crowdlogic.extensions.scale.coded_files:open_local",
+        "ray": "crowdlogic.extensions.scale.ray:open_ray",
+        "spark": "crowdlogic.extensions.scale.spark:open_spark",
+    },
+}
+"""Group of components -> name -> "module:attribute"; see crowdlogic.registry."""
+
+COMMANDS = {
+    "patterns": (
+        "labels",
+        "crowdlogic.extensions.scale.patterns_command",
+        "Group items with identical labels, locally or by SQL in a warehouse.",
+    ),
+}
+"""Command -> panel of the help, module, help in one line; see crowdlogic.cli.app."""

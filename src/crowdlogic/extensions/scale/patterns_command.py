@@ -43,7 +43,7 @@ def command(
     spreadsheet_safe: SpreadsheetOption = False,
     input: InputOptions,
 ) -> None:
-    """Group the items that were labelled alike, here or by SQL in a warehouse: one row each, with a count."""
+    """Group items with identical labels, locally or by SQL in a warehouse."""
     if sql and out is not None:
         raise OptionError(f"--sql prints a query, -o {out} writes patterns. Leave one of them out.")
     if not sql and (from_ is not None or annotators is not None or backticks):

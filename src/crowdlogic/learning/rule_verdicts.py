@@ -1,0 +1,852 @@
+"""Verdicts on rules: one for each rule, free of the rule's own influence.
+
+One fit without any rules estimates the annotators. It is cross-fitted: the labels of an item are read with the tables of
+annotators that were estimated without that item. A rule is then a one-parameter tilt of chance,
+
+    theta[i, k] proportional to chance[k] * exp(-s * distance[i, k])
+
+which is the projection ([LNCL] eq. 15) of chance with the strength s. The held-out log-likelihood of the labels,
+as a function of s, says how far the rule holds: s = 0 is chance, a positive s is the log odds by which the rule holds
+more often than by chance, a negative one says that it is contradicted. Chance is the class shares of the units that the
+rule does not touch (for rules between units: of all units, taken as independent).
+
+The likelihood is averaged over replicates of the fit in which items are weighted at random (the Bayesian bootstrap), so
+that a weak crowd, whose tables are uncertain, gets "cannot tell".
+
+[LNCL] "Learning from Noisy Crowd Labels with Logics". [DS79] Dawid and Skene, 1979.
+[AS15] Aronow, Samii and Assenova, "Cluster-robust variance estimation for dyadic data", 2015.
+Axes: i unit, j annotator, k and m class, n given label, f fold, l rule, g observation, s strength of the tilt.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from crowdlogic.annotators.abstaining import find_labelling_functions
+from crowdlogic.classifiers.linear import Linear
+from crowdlogic.classifiers.protocol import build, derive_seed, fit_epoch, predict_texts, predict_units
+from crowdlogic.data.corpus import UNKNOWN, Corpus
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.wording import percent, pluralise
+from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.numerics.logspace import safe_log
+from crowdlogic.rules.blocks import Block, Predictions, distances, tabulate
+from crowdlogic.rules.grounding import GroundRule, GroundRules
+
+FOLDS = 10
+"""Number of folds of whole items."""
+GRID = np.linspace(-8.0, 8.0, 129)
+"""The strengths at which the likelihood of a tilt is computed."""
+MARGIN = 0.8
+"""Log odds: the least by which a rule that helps or contradicts moves the odds of what it says."""
+DECAY = 2.0
+"""Mean of the exponential prior of log odds beyond the margin."""
+NULL = 0.3
+"""Standard deviation of the log odds of a rule without effect."""
+MAX_REPLICATES, MAX_FUNCTION_REPLICATES, REPLICATED_LABELS = 12, 30, 1_000_000
+"""Maximum number of replicates of the fit, and of labels in all replicates together (beyond it there are two)."""
+SURE, SURE_OF_NO_EFFECT = 0.95, 0.85
+"""Minimum posterior probability of an outcome; below it the verdict is "cannot tell"."""
+CONCENTRATIONS = (4.0, 16.0, 64.0, 256.0)
+"""Labels by which an annotator's table is shrunk to that of all annotators; the held-out likelihood chooses."""
+FUNCTION_COUNTS = 8.0
+"""Labels by which the precision of one labelling function is tied to the mean of all."""
+PRIOR_PAIRS, PRIOR_AGREEMENT = 20.0, 0.7
+"""Pairs of labels of two functions that are added, and the share of them that agree."""
+NEARLY_ALWAYS = 0.9
+"""A rule that may hold more often than this is not said to have no effect, however frequent its class is."""
+MIN_LOG = -30.0
+"""Log evidence against a class that a gold label excludes."""
+PSEUDO_UNITS = 10.0
+"""Units added to the class shares that make up chance, evenly distributed."""
+
+
+class Outcome(StrEnum):
+    """Whether a rule should be trusted."""
+
+    helps = "helps"
+    no_effect = "no effect"
+    contradicts = "contradicts the labels"
+    cannot_tell = "cannot tell"
+
+
+# --- the fit without rules -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RuleFreeFit:
+    """A cross-fitted fit without rules, which serves the verdicts on all rules.
+
+    Attributes:
+        labels: The labels.
+        corpus: The items, aligned with the labels.
+        fold: fold[i], the fold of each unit; units of one item are in the same.
+        evidence: evidence[b, i, k], log p(labels of i | class k) in replicate b, under the tables estimated without the
+            item's fold. Replicate 0 is the fit itself; the others weigh items at random (the Bayesian bootstrap), so
+            that their spread is the uncertainty about the annotators.
+        item_weight: weight[b, i], the weight of each unit's item in replicate b.
+        beliefs: q[i, k], the posterior under the tables estimated from all items.
+        gold: gold[i], the known class of a unit; UNKNOWN elsewhere.
+        abstaining: Whether the labels are read as those of labelling functions.
+        concentration: The shrinkage of the annotators' tables that the held-out labels preferred.
+        notices: What a person should know, such as a fit that collapsed.
+        seed: Random seed.
+    """
+
+    labels: CrowdLabels
+    corpus: Corpus
+    fold: Ints
+    evidence: Floats
+    item_weight: Floats
+    beliefs: Beliefs
+    gold: Ints
+    abstaining: bool
+    concentration: float
+    notices: tuple[str, ...] = ()
+    seed: int = 0
+
+    @property
+    def n_replicates(self) -> int:
+        """Number of replicates, the fit itself included."""
+        return len(self.evidence)
+
+    @cached_property
+    def informed(self) -> Bools:
+        """informed[i], whether anything is known of a unit: a label, or gold."""
+        return np.asarray((self.labels.labels_per_unit() > 0) | (self.gold != UNKNOWN))
+
+    @cached_property
+    def class_shares(self) -> Floats:
+        """share[b, k], the class shares of all units in each replicate."""
+        weights = np.where(self.informed, self.item_weight, 0.0)
+        return np.stack([_class_shares(e.astype(np.float64), w) for e, w in zip(self.evidence, weights, strict=True)])
+
+    @cached_property
+    def predictions(self) -> _CrossFittedAnswers:
+        """A linear classifier per fold that learnt the beliefs of the other folds; made when a rule first asks."""
+        return _CrossFittedAnswers(self)
+
+
+class _CrossFittedAnswers:
+    """What a cross-fitted linear classifier says of units and of derived texts."""
+
+    def __init__(self, fit: RuleFreeFit, epochs: int = 5, folds: int = 5) -> None:
+        classes, self._fold = fit.labels.classes, fit.fold % folds
+        self._models = []
+        for f in range(folds):
+            model = build(Linear(), fit.corpus, classes, seed=derive_seed(fit.seed, f"verdict fold {f}"))
+            weights = (fit.informed & (self._fold != f)).astype(np.float64)
+            for _ in range(epochs):
+                fit_epoch(model, fit.corpus, fit.beliefs, weights)
+            self._models.append(model)
+        self._corpus, self._n_classes = fit.corpus, len(classes)
+
+    def units(self) -> Beliefs:
+        """p[i, k] of every unit from the classifier that did not learn it."""
+        p = np.stack([predict_units(model, self._corpus, n_classes=self._n_classes) for model in self._models])
+        return np.asarray(p[self._fold, np.arange(len(self._fold))])
+
+    def texts(self, texts: Sequence[str]) -> Floats:
+        """p[f, n, k] of derived texts, by every classifier."""
+        return np.stack([predict_texts(model, texts) for model in self._models])
+
+    @property
+    def fold(self) -> Ints:
+        """fold[i], which classifier did not learn unit i."""
+        return self._fold
+
+
+def fit_without_rules(
+    labels: CrowdLabels, corpus: Corpus, *, gold: Ints | None = None, folds: int = FOLDS, seed: int = 0
+) -> RuleFreeFit:
+    """Fit the annotators without rules, once for each fold of items that is left out.
+
+    Args:
+        labels: The labels.
+        corpus: The items, aligned with the labels (`data.corpus.align`).
+        gold: gold[i], known classes; UNKNOWN (-1) elsewhere. None for none.
+        folds: Number of folds.
+        seed: Random seed of the folds.
+    """
+    known = np.full(labels.n_units, UNKNOWN, dtype=np.int32) if gold is None else np.asarray(gold, dtype=np.int32)
+    n_items, item_of_unit = len(labels.items), labels.item_of_unit
+    folds = max(2, min(folds, n_items))
+    rng = np.random.default_rng(derive_seed(seed, "rule verdicts"))
+    fold = rng.permutation(np.arange(n_items) % folds)[item_of_unit]
+    abstaining = bool(find_labelling_functions(labels).any())
+    crowd = _Crowd.of(labels, known, abstaining=abstaining)
+    everything = np.ones(labels.n_units)
+    # the shrinkage under which the labels of items that were left out are most likely (two folds are enough to choose)
+    tried = {} if abstaining else {
+        kappa: sum(crowd.held_out_likelihood(crowd.fit(kappa, fold != f), fold == f) for f in range(2))
+        for kappa in CONCENTRATIONS
+    }
+    kappa = 16.0 if abstaining else max(tried, key=lambda one: tried[one])
+    whole = crowd.fit(kappa, everything)
+    notices = _collapse_notice(labels, crowd, whole)
+    if notices:  # the tables cannot be told from the labels: one accuracy for all annotators
+        kappa, whole = math.inf, crowd.pooled_accuracy(everything)
+    replicates = int(np.clip(REPLICATED_LABELS // max(labels.n_labels, 1), 2, MAX_FUNCTION_REPLICATES if abstaining else MAX_REPLICATES))
+    evidence = np.empty((replicates, labels.n_units, labels.n_classes), dtype=np.float32)
+    weight = np.ones((replicates, labels.n_units), dtype=np.float32)
+    for b in range(replicates):
+        if b:
+            weight[b] = rng.exponential(size=n_items)[item_of_unit]
+        seed_of_replicate = int(rng.integers(1 << 32))  # the same draw of the functions' precision in all folds
+        for f in range(folds if b == 0 else max(2, folds // 2)):
+            left_out = fold == f if b == 0 else fold % max(2, folds // 2) == f
+            kept = np.where(left_out, 0.0, weight[b])
+            draw = np.random.default_rng(seed_of_replicate) if b else None
+            made = crowd.pooled_accuracy(kept) if math.isinf(kappa) else crowd.fit(kappa, kept, start=whole, rng=draw)
+            evidence[b, left_out] = crowd.evidence(made.log_table)[left_out]
+    return RuleFreeFit(
+        labels=labels,
+        corpus=corpus,
+        fold=fold,
+        evidence=evidence,
+        item_weight=weight,
+        beliefs=crowd.posterior(whole),
+        gold=known,
+        abstaining=abstaining,
+        concentration=kappa,
+        notices=notices,
+        seed=seed,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Tables:
+    """log_table[j, n, m], log p(j says n | the truth is m), and the class shares prior[m]."""
+
+    log_table: Floats
+    prior: Floats
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Crowd:
+    """The labels as plain arrays, and the EM steps over them ([DS79], tables shrunk to that of all annotators)."""
+
+    unit: Ints
+    annotator: Ints
+    label: Ints
+    weight: Floats
+    negated: Bools | None
+    gold: Ints
+    n_units: int
+    n_annotators: int
+    n_classes: int
+    abstaining: bool
+
+    @staticmethod
+    def of(labels: CrowdLabels, gold: Ints, *, abstaining: bool) -> _Crowd:
+        return _Crowd(
+            unit=labels.unit.astype(np.int64),
+            annotator=labels.annotator.astype(np.int64),
+            label=labels.label.astype(np.int64),
+            weight=labels.weights,
+            negated=labels.negated,
+            gold=gold,
+            n_units=labels.n_units,
+            n_annotators=len(labels.annotators),
+            n_classes=labels.n_classes,
+            abstaining=abstaining,
+        )
+
+    def evidence(self, log_table: Floats) -> Floats:
+        """evidence[i, m], the log-likelihood of the labels of each unit; gold excludes all classes but one."""
+        found = np.empty((self.n_units, self.n_classes))
+        for m in range(self.n_classes):
+            terms = log_table[self.annotator, self.label, m]
+            if self.negated is not None:
+                terms = np.where(self.negated, np.log(np.maximum(1.0 - np.exp(terms), 1e-10)), terms)
+            found[:, m] = np.bincount(self.unit, weights=self.weight * terms, minlength=self.n_units)
+        found -= found.max(axis=1, keepdims=True)
+        known = np.flatnonzero(self.gold != UNKNOWN)
+        found[known] = MIN_LOG
+        found[known, self.gold[known]] = 0.0
+        return found
+
+    def posterior(self, tables: _Tables) -> Beliefs:
+        """q[i, m]."""
+        return _softmax(self.evidence(tables.log_table) + safe_log(tables.prior))
+
+    def held_out_likelihood(self, tables: _Tables, units: Bools) -> float:
+        """The log-likelihood of the labels of some units."""
+        raw = np.zeros((self.n_units, self.n_classes))
+        for m in range(self.n_classes):
+            terms = tables.log_table[self.annotator, self.label, m]
+            raw[:, m] = np.bincount(self.unit, weights=self.weight * terms, minlength=self.n_units)
+        return float(_logsumexp(raw[units] + safe_log(tables.prior)).sum())
+
+    @cached_property
+    def votes(self) -> Floats:
+        """votes[i, k], and whether a unit has any."""
+        whole = np.ones(len(self.unit), dtype=bool) if self.negated is None else ~self.negated
+        cell = self.unit[whole] * self.n_classes + self.label[whole]
+        count = np.bincount(cell, weights=self.weight[whole], minlength=self.n_units * self.n_classes)
+        return count.reshape(self.n_units, self.n_classes)
+
+    def start(self) -> Beliefs:
+        """The first beliefs: vote shares, with a little doubt; gold is certain."""
+        smoothed = self.votes + 0.1 / self.n_classes
+        q = smoothed / smoothed.sum(axis=1, keepdims=True)
+        return self.clamp(q)
+
+    def clamp(self, q: Beliefs) -> Beliefs:
+        known = np.flatnonzero(self.gold != UNKNOWN)
+        q[known] = np.eye(self.n_classes)[self.gold[known]]
+        return q
+
+    def counts(self, q: Beliefs, kept: Floats) -> Floats:
+        """counts[j, n, m], the expected number of labels n that j gave to units of class m, by weight kept[i]."""
+        cell, unit = self.annotator * self.n_classes + self.label, self.unit
+        size = self.n_annotators * self.n_classes
+        weight = self.weight * kept[unit]
+        if self.negated is not None:
+            weight = np.where(self.negated, 0.0, weight)
+        columns = [np.bincount(cell, weights=weight * q[unit, m], minlength=size) for m in range(self.n_classes)]
+        return np.stack(columns, axis=1).reshape(self.n_annotators, self.n_classes, self.n_classes)
+
+    def m_step(self, q: Beliefs, kept: Floats, kappa: float) -> _Tables:
+        """Tables and class shares from beliefs of the units that are kept."""
+        size = self.n_classes
+        counts = self.counts(q, kept)
+        labelled = (self.votes.sum(axis=1) > 0) | (self.gold != UNKNOWN)
+        units = (kept * labelled) @ q + 1.0
+        prior = units / units.sum()
+        # trust: a few right labels of every class, so that what an annotator says has a meaning before it is learnt
+        pooled = counts.sum(axis=0) + 0.1 + np.eye(size) * 2.0  # [n, m]
+        table = counts + kappa * pooled / pooled.sum(axis=0)
+        return _Tables(np.log(table / table.sum(axis=1, keepdims=True)), prior)
+
+    def fit(
+        self,
+        kappa: float,
+        kept: Floats | Bools,
+        *,
+        start: _Tables | None = None,
+        steps: int = 60,
+        rng: np.random.Generator | None = None,
+    ) -> _Tables:
+        """EM over the units that are kept, until no belief changes by more than a thousandth."""
+        kept = np.asarray(kept, dtype=np.float64)
+        if self.abstaining:
+            return self.fit_functions(kept, rng)
+        q = self.start() if start is None else self.posterior(start)
+        for _ in range(steps if start is None else 20):
+            tables = self.m_step(q, kept, kappa)
+            before, q = q, self.posterior(tables)
+            if np.abs(q - before)[kept > 0].max(initial=0.0) < 1e-3:
+                break
+        return self.m_step(q, kept, kappa)
+
+    def fit_functions(self, kept: Floats, rng: np.random.Generator | None = None) -> _Tables:
+        """Labelling functions: one precision for all, and that of each from gold where it is known; no EM.
+
+        The precision of a single function cannot be told from its agreement with others, since functions fire together:
+        EM, which takes agreement for evidence, drifts. So a replicate draws each precision from a beta distribution around
+        the mean. A vote of function j for n then says p(truth = n) = precision[j], whatever the other functions say.
+        """
+        size, votes = self.n_classes, self.votes
+        prior = self.start_shares(kept)
+        n, agree = votes.sum(axis=1), (votes * (votes - 1)).sum(axis=1)
+        chance = 1.0 / size
+        rate = (kept @ agree + PRIOR_PAIRS * PRIOR_AGREEMENT) / (kept @ (n * (n - 1)) + PRIOR_PAIRS)
+        mean = chance + (1 - chance) * math.sqrt(max(rate - chance, 0.0) / (1 - chance))  # as in pooled_accuracy
+        mean = min(max(mean, chance + 0.15), 0.95)
+        known = self.gold[self.unit] != UNKNOWN
+        weight = np.where(known, self.weight * kept[self.unit], 0.0)
+        right = np.bincount(
+            self.annotator, weights=weight * (self.label == self.gold[self.unit]), minlength=self.n_annotators
+        )
+        wrong = np.bincount(self.annotator, weights=weight, minlength=self.n_annotators) - right
+        alpha, beta = FUNCTION_COUNTS * mean + right, FUNCTION_COUNTS * (1 - mean) + wrong
+        precision = np.clip(alpha / (alpha + beta) if rng is None else rng.beta(alpha, beta), 0.02, 0.98)
+        table = np.empty((self.n_annotators, size, size))
+        table[:] = ((1 - precision)[:, None] / (1 - prior)[None, :])[:, :, None]
+        table[:, np.arange(size), np.arange(size)] = precision[:, None] / prior[None, :]
+        return _Tables(np.log(table), prior)
+
+    def start_shares(self, kept: Floats) -> Floats:
+        """The class shares of the votes, every labelled unit counted once; gold counts as it is."""
+        labelled = (self.votes.sum(axis=1) > 0) | (self.gold != UNKNOWN)
+        share = (kept * labelled) @ self.start() + 1.0
+        return np.asarray(share / share.sum())
+
+    def pooled_accuracy(self, kept: Floats) -> _Tables:
+        """One accuracy for all annotators, from how often two labels of one unit agree; class shares are those of votes."""
+        votes = self.votes
+        n = votes.sum(axis=1)
+        pairs = float(kept @ (n * (n - 1)))
+        share = kept @ votes + 1.0
+        share /= share.sum()
+        agree = float(kept @ (votes * (votes - 1)).sum(axis=1)) / pairs if pairs > 0 else 1.0
+        chance = 1.0 / self.n_classes
+        # two labels of accuracy a agree with a^2 + (1 - a)^2 / (K - 1)
+        lift = max(agree - chance, 0.0) / (1 - chance)
+        accuracy = min(max(chance + (1 - chance) * math.sqrt(lift), chance + 0.05), 0.95)
+        table = np.full((self.n_classes, self.n_classes), (1 - accuracy) / max(self.n_classes - 1, 1))
+        np.fill_diagonal(table, accuracy)
+        return _Tables(np.log(np.tile(table, (self.n_annotators, 1, 1))), share)
+
+
+def _collapse_notice(labels: CrowdLabels, crowd: _Crowd, tables: _Tables) -> tuple[str, ...]:
+    """Whether the fit lost a class that a good part of the labels name."""
+    votes = crowd.votes.sum(axis=0)
+    votes = votes / max(votes.sum(), 1.0)
+    q = crowd.posterior(tables)[crowd.votes.sum(axis=1) > 0]
+    share = q.mean(axis=0) if len(q) else votes
+    lost = np.flatnonzero((votes > 0.02) & (share < votes / 5))
+    if not len(lost):
+        return ()
+    name = labels.classes[int(lost[0])]
+    return (
+        f"The fit of the annotators collapsed: {percent(float(votes[lost[0]]))} of the labels are {str(name)!r}, but the fit "
+        f"believes in {percent(float(share[lost[0]]))}. The rules are judged with one accuracy for all annotators instead.",
+    )
+
+
+# --- what the labels say of a rule -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Observations:
+    """What the labels say of one rule, observation by observation.
+
+    Of each distinct unit (or pair of units) t runs over its labellings: distance[g, t], chance[g, t] and
+    evidence[g, t], so that the log-likelihood of a tilt is the log of a weighted sum over t.
+    """
+
+    first: Ints
+    second: Ints
+    distance: Floats
+    log_chance: Floats
+    evidence: Floats
+
+    def take(self, rows: Bools) -> _Observations:
+        """Some of the observations."""
+        return _Observations(
+            self.first[rows], self.second[rows], self.distance[rows], self.log_chance[rows], self.evidence[rows]
+        )
+
+    def log_likelihood(self, strengths: Floats) -> Floats:
+        """found[g, s], the log-likelihood of the labels under the tilt, relative to chance."""
+        found = np.empty((len(self.first), len(strengths)))
+        likely = np.exp(_log_normalise(self.log_chance + self.evidence))
+        chance = np.exp(_log_normalise(self.log_chance))
+        if np.isin(self.distance, (0.0, 1.0)).all():
+            # only the probability of a violation matters
+            after = np.minimum((likely * self.distance).sum(axis=1), 1.0)[:, None]
+            before = np.minimum((chance * self.distance).sum(axis=1), 1.0)[:, None]
+            factor = np.exp(-strengths)[None, :]
+            return np.asarray(np.log((1 - after) + after * factor) - np.log((1 - before) + before * factor))
+        for column, s in enumerate(strengths):
+            tilt = np.exp(-s * self.distance)
+            found[:, column] = np.log((likely * tilt).sum(axis=1)) - np.log((chance * tilt).sum(axis=1))
+        return found
+
+
+def _observe(
+    rule: GroundRule, fit: RuleFreeFit, predictions: Predictions, *, replicate: int = 0, gold_only: bool = False
+) -> list[_Observations]:
+    """The observations of a rule on the units that are kept.
+
+    Args:
+        rule: The rule, grounded.
+        fit: The fit without rules.
+        predictions: What the cross-fitted classifier says, where the rule asks.
+        replicate: Which replicate of the fit reads the labels.
+        gold_only: Whether only units with gold count, for chance, too.
+    """
+    evidence, weight = fit.evidence[replicate].astype(np.float64), fit.item_weight[replicate]
+    size = evidence.shape[1]
+    touched = np.zeros(len(evidence), dtype=bool)
+    touched[rule.units] = True
+    informed = fit.gold != UNKNOWN if gold_only else fit.informed
+    start = _class_shares(evidence, np.where(informed, weight, 0.0)) if gold_only else fit.class_shares[replicate]
+    parts: list[_Observations] = []
+    single = [block for block in rule.blocks if block.second is None]
+    if single:
+        # the groundings of the rule at one unit add up, as they do in the projection
+        distance = np.zeros((len(evidence), size))
+        for block in single:
+            rows = distances(block, predictions).by_row()
+            rows = np.broadcast_to(rows, (len(block.first), size)) if len(rows) != len(block.first) else rows
+            np.add.at(distance, block.first, rows)
+        units = np.unique(np.concatenate([block.first for block in single]))
+        units = units[informed[units]]
+        chance = np.log(_class_shares(evidence, np.where(informed & ~touched, weight, 0.0), start))
+        parts.append(_Observations(units, units, distance[units], np.tile(chance, (len(units), 1)), evidence[units]))
+    double = [block for block in rule.blocks if block.second is not None]
+    if double:
+        chance = np.log(start)
+        joint = (chance[:, None] + chance[None, :]).reshape(1, -1)
+        for block in double:
+            parts += _observe_pairs(block, evidence, predictions, informed, joint)
+    return parts
+
+
+def _observe_pairs(
+    block: Block, evidence: Floats, predictions: Predictions, informed: Bools, joint: Floats
+) -> list[_Observations]:
+    second = np.asarray(block.second)
+    found = distances(block, predictions)
+    rows = np.flatnonzero(informed[block.first] & informed[second])
+    parts = []
+    step = max(1, 4_000_000 // joint.shape[1])
+    for begin in range(0, len(rows), step):
+        some = rows[begin : begin + step]
+        first, other = block.first[some], second[some]
+        both = (evidence[first][:, :, None] + evidence[other][:, None, :]).reshape(len(some), -1)
+        table = np.broadcast_to(found.table[0], both.shape) if found.which is None else found.table[found.which[some]]
+        parts.append(_Observations(first, other, table, np.broadcast_to(joint, both.shape), both))
+    return parts
+
+
+def _class_shares(evidence: Floats, weight: Floats, start: Floats | None = None) -> Floats:
+    """The class shares of weighted units by their labels alone (EM), with some evenly distributed units added."""
+    some = np.flatnonzero(weight > 0)
+    rows, weight, size = evidence[some], weight[some], evidence.shape[1]
+    share = np.full(size, 1.0 / size) if start is None else start
+    for _ in range(50 if len(rows) else 0):
+        q = _softmax(rows + np.log(share))
+        before, share = share, (weight @ q + PSEUDO_UNITS / size) / (weight.sum() + PSEUDO_UNITS)
+        if np.abs(share - before).max() < 1e-4:
+            break
+    return share
+
+
+# --- verdicts --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleVerdict:
+    """The verdict on one rule, and the figures that it rests on.
+
+    Attributes:
+        rule: The rule as text.
+        place: Its place in the file.
+        weight: The weight that the user gave; None for a hard rule.
+        new_weight: The weight that the held-out labels allow; None for a hard rule.
+        groundings: Number of groundings.
+        units: Number of units that it touches.
+        coverage: The share of all units that it touches.
+        informed: Number of touched units (or pairs of units) with labels or gold.
+        holds: The estimated share of the cases where it applies in which it holds.
+        low: The lower end of a 95 % interval of it.
+        high: The upper end.
+        chance: How often it would hold by chance.
+        lift: The log odds by which it holds more often than by chance.
+        lift_error: Their standard error.
+        gain: Held-out log-likelihood of the labels with the rule at its given weight, minus that without, in nats.
+        gain_error: The standard error of the gain, from the differences item by item.
+        gold_cases: Number of cases for which gold is known.
+        gold_holds: The share of these in which it holds; NaN without any.
+        by_gold: Whether gold alone settled the verdict.
+        outcome: The verdict.
+    """
+
+    rule: str
+    place: str
+    weight: float | None
+    new_weight: float | None
+    groundings: int
+    units: int
+    coverage: float
+    informed: int
+    holds: float
+    low: float
+    high: float
+    chance: float
+    lift: float
+    lift_error: float
+    gain: float
+    gain_error: float
+    gold_cases: int
+    gold_holds: float
+    by_gold: bool
+    outcome: Outcome
+
+    @property
+    def factor(self) -> float:
+        """The multiplier of the given weight."""
+        return 1.0 if self.weight is None or self.new_weight is None or not self.weight else self.new_weight / self.weight
+
+    @property
+    def reason(self) -> str:
+        """The verdict in a sentence, the same wherever it is stated."""
+        return explain_verdict(self)
+
+
+def judge_rules(ground: GroundRules, fit: RuleFreeFit, *, strength: float = 5.0) -> tuple[RuleVerdict, ...]:
+    """Judge every rule, alone, by labels that the fit did not learn from.
+
+    Args:
+        ground: The rules, grounded over the corpus of the fit.
+        fit: The fit without rules.
+        strength: How strongly rules pull (C); the weights are judged at this strength.
+    """
+    units = fit.predictions.units() if ground.asks_units else None
+    texts = fit.predictions.texts(ground.texts) if ground.texts else None
+    return tuple(_judge(rule, fit, strength, units, texts) for rule in ground.rules)
+
+
+def rule_factors(verdicts: Sequence[RuleVerdict]) -> Floats:
+    """factors[l], the multipliers of the given weights, for `Projector.reweight`."""
+    return np.array([one.factor for one in verdicts])
+
+
+def weight_notices(verdicts: Sequence[RuleVerdict]) -> list[str]:
+    """One line for each rule whose weight is not the given one."""
+    return [
+        f"{one.place}: {_verdict_phrase(one)}, so its weight is {one.new_weight:.2g} instead of {one.weight:g}. Keep the "
+        f"given weight with '!' after it ({one.weight:g}!: ...), or those of all rules with --keep-weights."
+        for one in verdicts
+        if one.weight is not None and one.new_weight is not None and one.new_weight < one.weight
+    ]
+
+
+def _verdict_phrase(one: RuleVerdict) -> str:
+    return {
+        Outcome.helps: "the rule helps, but holds too seldom for its weight",
+        Outcome.no_effect: "the rule holds no more often than by chance",
+        Outcome.contradicts: "the rule contradicts the labels",
+        Outcome.cannot_tell: "the labels cannot tell whether the rule helps, and speak against its full weight",
+    }[one.outcome]
+
+
+def explain_verdict(one: RuleVerdict) -> str:
+    """Whether to keep the rule, and why, in a sentence."""
+    if not one.groundings:
+        return "It never applies: no item meets its conditions. Check its words, or remove it."
+    if not one.informed:
+        return "Cannot tell: no item that it touches has a label."
+    cases = pluralise(one.informed, "case")
+    holds = f"it holds in about {percent(one.holds)} of {cases} ({percent(one.low)} to {percent(one.high)}; {percent(one.chance)} by chance)"
+    if one.by_gold:
+        gold = f"by gold it holds in {percent(one.gold_holds)} of {pluralise(one.gold_cases, 'case')} ({percent(one.chance)} by chance)"
+        holds = gold
+    if one.outcome is Outcome.helps:
+        lowered = one.new_weight is not None and one.weight is not None and one.new_weight < one.weight
+        return f"Keep it{f', with a weight of {one.new_weight:.2g}' if lowered else ''}: {holds}."
+    if one.outcome is Outcome.contradicts:
+        return f"Drop it, or correct it: {holds}."
+    if one.outcome is Outcome.no_effect:
+        return f"Drop it: it makes no difference, since {holds}."
+    return f"Cannot tell: {holds}. Give some of its items gold, or more labels."
+
+
+def verdict_table(verdicts: Sequence[RuleVerdict]) -> pl.DataFrame:
+    """One row per rule: the verdict, its reason, and the figures that it rests on.
+
+    Columns: rule; verdict; touched, the number of units; holds, with its interval from low to high; chance; weight, as
+    given, and new_weight; gold_cases and gold_holds; reason.
+    """
+    numbers = {"touched": "units", "holds": "holds", "low": "low", "high": "high", "chance": "chance", "weight": "weight",
+               "new_weight": "new_weight", "gold_cases": "gold_cases", "gold_holds": "gold_holds"}  # fmt: skip
+    columns = {
+        "rule": pl.Series([one.rule for one in verdicts], dtype=pl.String),
+        "verdict": pl.Series([str(one.outcome) for one in verdicts], dtype=pl.String),
+    }
+    for name, attribute in numbers.items():
+        kind = pl.Int64 if name in ("touched", "gold_cases") else pl.Float64
+        columns[name] = pl.Series([getattr(one, attribute) for one in verdicts], dtype=kind)
+    return pl.DataFrame(columns | {"reason": pl.Series([one.reason for one in verdicts], dtype=pl.String)})
+
+
+def _judge(
+    rule: GroundRule, fit: RuleFreeFit, strength: float, units: Beliefs | None, texts: Floats | None
+) -> RuleVerdict:
+    answers = Predictions(units=units, texts=None if texts is None else texts.mean(axis=0))
+    observed = [_observe_cross_fitted(rule, fit, units, texts, replicate=b) for b in range(fit.n_replicates)]
+    held_out = observed[0]
+    curves = np.stack([_curve(parts) for parts in observed])  # [b, s]
+    curves /= _design_effect(held_out, fit, _optimum(curves[0]))
+    gold_parts = [part for part in _observe(rule, fit, answers, gold_only=True) if len(part.first)]
+    gold_cases, gold_holds = _gold_figures(gold_parts)
+    outcome, by_gold = _outcome(curves), False
+    if gold_cases:
+        by_gold_alone = _outcome(_curve(gold_parts)[None, :])
+        if by_gold_alone is not Outcome.cannot_tell:
+            outcome, by_gold = by_gold_alone, True
+    lift, error, low, high = _summary(curves)
+    chance, holds_at = _hold_rates(rule, held_out, answers)
+    if outcome is Outcome.no_effect and holds_at(high) > NEARLY_ALWAYS:
+        outcome = Outcome.cannot_tell
+    given = None if rule.rule.weight is None else strength * rule.rule.weight
+    gain, gain_error = _gain(held_out, fit, 8.0 if given is None else given)
+    weight = rule.rule.weight
+    new = weight
+    if weight is not None and given is not None:
+        if outcome is Outcome.contradicts:
+            new = 0.0
+        elif gain < -gain_error or outcome is Outcome.no_effect:
+            new = min(weight, max(0.0, lift) / strength)
+    return RuleVerdict(
+        rule=str(rule.rule),
+        place=str(rule.rule.place),
+        weight=weight,
+        new_weight=new,
+        groundings=rule.count,
+        units=len(rule.units),
+        coverage=len(rule.units) / max(len(fit.fold), 1),
+        informed=sum(len(part.first) for part in held_out),
+        holds=holds_at(lift),
+        low=holds_at(low),
+        high=holds_at(high),
+        chance=chance,
+        lift=lift,
+        lift_error=error,
+        gain=gain,
+        gain_error=gain_error,
+        gold_cases=gold_cases,
+        gold_holds=gold_holds,
+        by_gold=by_gold,
+        outcome=outcome,
+    )
+
+
+def _observe_cross_fitted(
+    rule: GroundRule, fit: RuleFreeFit, units: Beliefs | None, texts: Floats | None, *, replicate: int
+) -> list[_Observations]:
+    """The observations with answers of the classifier that did not learn the item."""
+    if texts is None:
+        return _observe(rule, fit, Predictions(units=units), replicate=replicate)
+    fold = fit.predictions.fold
+    return [
+        part.take(fold[part.first] == f)
+        for f in range(len(texts))
+        for part in _observe(rule, fit, Predictions(units=units, texts=texts[f]), replicate=replicate)
+    ]
+
+
+def _curve(parts: Sequence[_Observations]) -> Floats:
+    """curve[s], the log-likelihood of the labels under the tilt, relative to chance."""
+    return np.sum([part.log_likelihood(GRID).sum(axis=0) for part in parts], axis=0) if parts else np.zeros(len(GRID))
+
+
+def _design_effect(parts: Sequence[_Observations], fit: RuleFreeFit, strength: float) -> float:
+    """By how much observations that share items vary more than independent ones would ([AS15]); at least 1."""
+    item, step = fit.labels.item_of_unit, 0.05
+    by_item, by_pair, squares = np.zeros(len(fit.labels.items)), 0.0, 0.0
+    for part in parts:
+        if not len(part.first):
+            continue
+        pair = part.log_likelihood(np.array([strength - step, strength + step]))
+        score = (pair[:, 1] - pair[:, 0]) / (2 * step)
+        score -= score.mean()
+        first, second = item[part.first], item[part.second]
+        by_item += np.bincount(first, weights=score, minlength=len(by_item))
+        across = first != second
+        by_item += np.bincount(second[across], weights=score[across], minlength=len(by_item))
+        by_pair += float((score[across] ** 2).sum())
+        squares += float((score**2).sum())
+    return max(1.0, (float((by_item**2).sum()) - by_pair) / squares) if squares > 1e-12 else 1.0
+
+
+def _gain(parts: Sequence[_Observations], fit: RuleFreeFit, given: float) -> tuple[float, float]:
+    """The gain of a rule at a strength, and its standard error from the differences item by item."""
+    item = fit.labels.item_of_unit
+    total = np.zeros(len(fit.labels.items))
+    seen = np.zeros(len(total), dtype=bool)
+    for part in parts:
+        difference = part.log_likelihood(np.array([given]))[:, 0]
+        for units in (part.first, part.second):  # half to each item of a pair
+            total += 0.5 * np.bincount(item[units], weights=difference, minlength=len(total))
+            seen[item[units]] = True
+    n = int(seen.sum())
+    if n < 2:
+        return float(total.sum()), math.inf
+    return float(total.sum()), math.sqrt(n * float(total[seen].var(ddof=1)))
+
+
+def _gold_figures(parts: Sequence[_Observations]) -> tuple[int, float]:
+    """Number of cases with gold, and the share of them in which the rule holds."""
+    cases = sum(len(part.first) for part in parts)
+    if not cases:
+        return 0, math.nan
+    violated = sum(
+        float((np.exp(_log_normalise(part.log_chance + part.evidence)) * np.minimum(part.distance, 1.0)).sum()) for part in parts
+    )
+    return cases, 1.0 - violated / cases
+
+
+def _hold_rates(rule: GroundRule, parts: Sequence[_Observations], answers: Predictions):
+    """How often the rule holds by chance where it applies, and a function of the lift that says how often it does."""
+    cases = sum(len(part.first) for part in parts)
+    if not cases:
+        return math.nan, lambda lift: math.nan
+
+    def holds(lift: float) -> float:
+        violated = 0.0
+        for part in parts:
+            tilted = np.exp(_log_normalise(part.log_chance - lift * part.distance))
+            violated += float((tilted * np.minimum(part.distance, 1.0)).sum())
+        return 1.0 - violated / cases
+
+    return holds(0.0), holds
+
+
+def _outcome(curves: Floats) -> Outcome:
+    """The outcome whose posterior probability is at least SURE, else "cannot tell".
+
+    The probability is averaged over replicates, each normalised: what the annotators are like is learnt from all items,
+    and not from how well it would explain the few that one rule touches.
+
+    Args:
+        curves: curve[b, s], the log-likelihood in each replicate.
+    """
+    beyond = np.where(np.abs(GRID) >= MARGIN, np.exp(-(np.abs(GRID) - MARGIN) / DECAY), 0.0)
+    priors = {
+        Outcome.helps: np.where(GRID > 0, beyond, 0.0),
+        Outcome.no_effect: np.exp(-0.5 * (GRID / NULL) ** 2),
+        Outcome.contradicts: np.where(GRID < 0, beyond, 0.0),
+    }
+    likely = np.exp(curves - curves.max(axis=1, keepdims=True))
+    mass = np.stack([likely @ (prior / prior.sum()) for prior in priors.values()])  # [outcome, b]
+    probability = (mass / mass.sum(axis=0)).mean(axis=1)
+    best = list(priors)[int(probability.argmax())]
+    sure = SURE_OF_NO_EFFECT if best is Outcome.no_effect else SURE
+    return best if probability.max() >= sure else Outcome.cannot_tell
+
+
+def _optimum(curve: Floats) -> float:
+    """The strength with the highest likelihood, refined by a parabola."""
+    at = int(curve.argmax())
+    if at in (0, len(GRID) - 1):
+        return float(GRID[at])
+    left, middle, right = curve[at - 1 : at + 2]
+    bend = left - 2 * middle + right
+    shift = 0.5 * (left - right) / bend if bend < 0 else 0.0
+    return float(GRID[at] + shift * (GRID[1] - GRID[0]))
+
+
+def _summary(curves: Floats) -> tuple[float, float, float, float]:
+    """Mean, standard deviation and 95 % interval of the lift under a prior that is flat near zero and decays."""
+    p = np.exp(curves - curves.max(axis=1, keepdims=True)) * np.exp(-np.maximum(np.abs(GRID) - 4.0, 0.0))
+    p = (p / p.sum(axis=1, keepdims=True)).mean(axis=0)
+    mean = float(p @ GRID)
+    reached = p.cumsum()
+    low, high = (float(GRID[min(int(np.searchsorted(reached, q)), len(GRID) - 1)]) for q in (0.025, 0.975))
+    return mean, math.sqrt(max(float(p @ (GRID - mean) ** 2), 1e-8)), low, high
+
+
+def _softmax(log: Floats) -> Floats:
+    return np.exp(_log_normalise(log))
+
+
+def _log_normalise(log: Floats) -> Floats:
+    return np.asarray(log - _logsumexp(log)[:, None])
+
+
+def _logsumexp(log: Floats) -> Floats:
+    top = log.max(axis=1)
+    return np.asarray(top + np.log(np.exp(log - top[:, None]).sum(axis=1)))

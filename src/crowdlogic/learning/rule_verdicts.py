@@ -21,13 +21,14 @@ Axes: i unit, j annotator, k and m class, n given label, f fold, l rule, g obser
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
 import polars as pl
+from scipy import sparse
 
 from crowdlogic.annotators.abstaining import find_labelling_functions
 from crowdlogic.classifiers.linear import Linear
@@ -59,6 +60,10 @@ CONCENTRATIONS = (4.0, 16.0, 64.0, 256.0)
 """Labels by which an annotator's table is shrunk to that of all annotators; the held-out likelihood chooses."""
 FUNCTION_COUNTS = 8.0
 """Labels by which the precision of one labelling function is tied to the mean of all."""
+CHUNK = 20_000
+"""Number of observations whose likelihood is computed at a time."""
+STEPS, REFITTED_STEPS, CHOOSING_STEPS = 60, 10, 15
+"""Maximum number of EM steps: of a fit, of one that starts from another, and while the shrinkage is chosen."""
 PRIOR_PAIRS, PRIOR_AGREEMENT = 20.0, 0.7
 """Pairs of labels of two functions that are added, and the share of them that agree."""
 NEARLY_ALWAYS = 0.9
@@ -99,6 +104,7 @@ class RuleFreeFit:
         concentration: The shrinkage of the annotators' tables that the held-out labels preferred.
         notices: What a person should know, such as a fit that collapsed.
         seed: Random seed.
+        within: within[i], the units whose labels count in verdicts; None for all.
     """
 
     labels: CrowdLabels
@@ -112,6 +118,7 @@ class RuleFreeFit:
     concentration: float
     notices: tuple[str, ...] = ()
     seed: int = 0
+    within: Bools | None = None
 
     @property
     def n_replicates(self) -> int:
@@ -121,13 +128,19 @@ class RuleFreeFit:
     @cached_property
     def informed(self) -> Bools:
         """informed[i], whether anything is known of a unit: a label, or gold."""
-        return np.asarray((self.labels.labels_per_unit() > 0) | (self.gold != UNKNOWN))
+        known = (self.labels.labels_per_unit() > 0) | (self.gold != UNKNOWN)
+        return np.asarray(known if self.within is None else known & self.within)
 
     @cached_property
     def class_shares(self) -> Floats:
         """share[b, k], the class shares of all units in each replicate."""
         weights = np.where(self.informed, self.item_weight, 0.0)
-        return np.stack([_class_shares(e.astype(np.float64), w) for e, w in zip(self.evidence, weights, strict=True)])
+        return np.stack([_class_shares(found, weight) for found, weight in zip(self.likelihood, weights, strict=True)])
+
+    @cached_property
+    def likelihood(self) -> Floats:
+        """likelihood[b, i, k], the exponential of the evidence, 1 at the likeliest class."""
+        return np.exp(self.evidence)
 
     @cached_property
     def predictions(self) -> _CrossFittedAnswers:
@@ -186,7 +199,7 @@ def fit_without_rules(
     everything = np.ones(labels.n_units)
     # the shrinkage under which the labels of items that were left out are most likely (two folds are enough to choose)
     tried = {} if abstaining else {
-        kappa: sum(crowd.held_out_likelihood(crowd.fit(kappa, fold != f), fold == f) for f in range(2))
+        kappa: sum(crowd.held_out_likelihood(crowd.fit(kappa, fold != f, steps=CHOOSING_STEPS), fold == f) for f in range(2))
         for kappa in CONCENTRATIONS
     }
     kappa = 16.0 if abstaining else max(tried, key=lambda one: tried[one])
@@ -260,14 +273,30 @@ class _Crowd:
             abstaining=abstaining,
         )
 
+    @cached_property
+    def matrices(self) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """given[i, (j, n)], the weight of the labels n of annotator j on unit i: whole labels, and partial ones ("not n")."""
+        column = self.annotator * self.n_classes + self.label
+        partial = np.zeros(len(column), dtype=bool) if self.negated is None else self.negated
+        shape = (self.n_units, self.n_annotators * self.n_classes)
+
+        def matrix(rows: Bools) -> sparse.csr_array:
+            return sparse.csr_array((self.weight[rows], (self.unit[rows], column[rows])), shape=shape)
+
+        return matrix(~partial), matrix(partial)
+
+    def log_likelihood(self, log_table: Floats) -> Floats:
+        """log[i, m], the log-likelihood of the labels of each unit."""
+        whole, partial = self.matrices
+        flat = log_table.reshape(-1, self.n_classes)
+        found = np.asarray(whole @ flat)
+        if partial.nnz:
+            found += partial @ np.log(np.maximum(1.0 - np.exp(flat), 1e-10))
+        return found
+
     def evidence(self, log_table: Floats) -> Floats:
-        """evidence[i, m], the log-likelihood of the labels of each unit; gold excludes all classes but one."""
-        found = np.empty((self.n_units, self.n_classes))
-        for m in range(self.n_classes):
-            terms = log_table[self.annotator, self.label, m]
-            if self.negated is not None:
-                terms = np.where(self.negated, np.log(np.maximum(1.0 - np.exp(terms), 1e-10)), terms)
-            found[:, m] = np.bincount(self.unit, weights=self.weight * terms, minlength=self.n_units)
+        """evidence[i, m], the same up to a constant of each unit; gold excludes all classes but one."""
+        found = self.log_likelihood(log_table)
         found -= found.max(axis=1, keepdims=True)
         known = np.flatnonzero(self.gold != UNKNOWN)
         found[known] = MIN_LOG
@@ -280,10 +309,7 @@ class _Crowd:
 
     def held_out_likelihood(self, tables: _Tables, units: Bools) -> float:
         """The log-likelihood of the labels of some units."""
-        raw = np.zeros((self.n_units, self.n_classes))
-        for m in range(self.n_classes):
-            terms = tables.log_table[self.annotator, self.label, m]
-            raw[:, m] = np.bincount(self.unit, weights=self.weight * terms, minlength=self.n_units)
+        raw = self.log_likelihood(tables.log_table)
         return float(_logsumexp(raw[units] + safe_log(tables.prior)).sum())
 
     @cached_property
@@ -307,13 +333,9 @@ class _Crowd:
 
     def counts(self, q: Beliefs, kept: Floats) -> Floats:
         """counts[j, n, m], the expected number of labels n that j gave to units of class m, by weight kept[i]."""
-        cell, unit = self.annotator * self.n_classes + self.label, self.unit
-        size = self.n_annotators * self.n_classes
-        weight = self.weight * kept[unit]
-        if self.negated is not None:
-            weight = np.where(self.negated, 0.0, weight)
-        columns = [np.bincount(cell, weights=weight * q[unit, m], minlength=size) for m in range(self.n_classes)]
-        return np.stack(columns, axis=1).reshape(self.n_annotators, self.n_classes, self.n_classes)
+        whole, _ = self.matrices
+        counts = np.asarray(whole.T @ (q * kept[:, None]))
+        return counts.reshape(self.n_annotators, self.n_classes, self.n_classes)
 
     def m_step(self, q: Beliefs, kept: Floats, kappa: float) -> _Tables:
         """Tables and class shares from beliefs of the units that are kept."""
@@ -333,7 +355,7 @@ class _Crowd:
         kept: Floats | Bools,
         *,
         start: _Tables | None = None,
-        steps: int = 60,
+        steps: int = STEPS,
         rng: np.random.Generator | None = None,
     ) -> _Tables:
         """EM over the units that are kept, until no belief changes by more than a thousandth."""
@@ -341,10 +363,10 @@ class _Crowd:
         if self.abstaining:
             return self.fit_functions(kept, rng)
         q = self.start() if start is None else self.posterior(start)
-        for _ in range(steps if start is None else 20):
+        for _ in range(steps if start is None else REFITTED_STEPS):
             tables = self.m_step(q, kept, kappa)
             before, q = q, self.posterior(tables)
-            if np.abs(q - before)[kept > 0].max(initial=0.0) < 1e-3:
+            if np.abs(q - before).max(initial=0.0) < 1e-3:
                 break
         return self.m_step(q, kept, kappa)
 
@@ -437,21 +459,47 @@ class _Observations:
             self.first[rows], self.second[rows], self.distance[rows], self.log_chance[rows], self.evidence[rows]
         )
 
+    @cached_property
+    def violation(self) -> tuple[Floats, Floats] | None:
+        """before[g] and after[g], the probability of a violation without and with the labels; None for soft distances."""
+        if not ((self.distance == 0.0) | (self.distance == 1.0)).all():
+            return None
+        before = (np.exp(_log_normalise(self.log_chance)) * self.distance).sum(axis=1)
+        after = (np.exp(_log_normalise(self.log_chance + self.evidence)) * self.distance).sum(axis=1)
+        return np.minimum(before, 1.0), np.minimum(after, 1.0)
+
     def log_likelihood(self, strengths: Floats) -> Floats:
         """found[g, s], the log-likelihood of the labels under the tilt, relative to chance."""
+        if self.violation is not None:
+            return _crisp_likelihood(*self.violation, strengths)
         found = np.empty((len(self.first), len(strengths)))
         likely = np.exp(_log_normalise(self.log_chance + self.evidence))
         chance = np.exp(_log_normalise(self.log_chance))
-        if np.isin(self.distance, (0.0, 1.0)).all():
-            # only the probability of a violation matters
-            after = np.minimum((likely * self.distance).sum(axis=1), 1.0)[:, None]
-            before = np.minimum((chance * self.distance).sum(axis=1), 1.0)[:, None]
-            factor = np.exp(-strengths)[None, :]
-            return np.asarray(np.log((1 - after) + after * factor) - np.log((1 - before) + before * factor))
         for column, s in enumerate(strengths):
             tilt = np.exp(-s * self.distance)
             found[:, column] = np.log((likely * tilt).sum(axis=1)) - np.log((chance * tilt).sum(axis=1))
         return found
+
+    def curve(self) -> Floats:
+        """curve[s], the sum of the log-likelihood over all observations, on GRID."""
+        if self.violation is None:
+            return np.asarray(self.log_likelihood(GRID).sum(axis=0))
+        # many units have the same labels, so few pairs of probabilities are distinct
+        code = np.round(np.stack(self.violation, axis=1), 6)
+        distinct, count = np.unique(code[:, 0] * 1e7 + code[:, 1], return_counts=True, return_index=True)[1:]
+        before, after = (column[distinct] for column in self.violation)
+        total = np.zeros(len(GRID))
+        for begin in range(0, len(distinct), CHUNK):
+            some = slice(begin, begin + CHUNK)
+            total += count[some] @ _crisp_likelihood(before[some], after[some], GRID)
+        return total
+
+
+def _crisp_likelihood(before: Floats, after: Floats, strengths: Floats) -> Floats:
+    """found[g, s] from the probabilities of a violation without and with the labels."""
+    factor = np.exp(-strengths)[None, :]
+    before, after = before[:, None], after[:, None]
+    return np.asarray(np.log((1 - after) + after * factor) - np.log((1 - before) + before * factor))
 
 
 def _observe(
@@ -470,8 +518,8 @@ def _observe(
     size = evidence.shape[1]
     touched = np.zeros(len(evidence), dtype=bool)
     touched[rule.units] = True
-    informed = fit.gold != UNKNOWN if gold_only else fit.informed
-    start = _class_shares(evidence, np.where(informed, weight, 0.0)) if gold_only else fit.class_shares[replicate]
+    informed = fit.informed & (fit.gold != UNKNOWN) if gold_only else fit.informed
+    start = _class_shares(fit.likelihood[replicate], np.where(informed, weight, 0.0)) if gold_only else fit.class_shares[replicate]
     parts: list[_Observations] = []
     single = [block for block in rule.blocks if block.second is None]
     if single:
@@ -483,7 +531,7 @@ def _observe(
             np.add.at(distance, block.first, rows)
         units = np.unique(np.concatenate([block.first for block in single]))
         units = units[informed[units]]
-        chance = np.log(_class_shares(evidence, np.where(informed & ~touched, weight, 0.0), start))
+        chance = np.log(_class_shares(fit.likelihood[replicate], np.where(informed & ~touched, weight, 0.0), start))
         parts.append(_Observations(units, units, distance[units], np.tile(chance, (len(units), 1)), evidence[units]))
     double = [block for block in rule.blocks if block.second is not None]
     if double:
@@ -505,20 +553,39 @@ def _observe_pairs(
     for begin in range(0, len(rows), step):
         some = rows[begin : begin + step]
         first, other = block.first[some], second[some]
+        if found.which is None and np.isin(found.table[0], (0.0, 1.0)).all():
+            # only the probability of a violation matters: q' T q
+            size = evidence.shape[1]
+            violated, share = found.table[0].reshape(size, size), np.exp(joint[0])
+            chance = np.exp(_log_normalise(joint))[0].reshape(size, size).sum(axis=1)
+            ours, theirs = _softmax(evidence[first] + np.log(chance)), _softmax(evidence[other] + np.log(chance))
+            after = np.clip(((ours @ violated) * theirs).sum(axis=1), 1e-12, 1 - 1e-12)
+            before = min(max(float(share @ violated.ravel()), 1e-12), 1 - 1e-12)
+            log_chance = np.tile(np.log([1 - before, before]), (len(some), 1))
+            likely = np.log(np.stack([1 - after, after], axis=1))
+            distance = np.tile([0.0, 1.0], (len(some), 1))
+            parts.append(_Observations(first, other, distance, log_chance, likely - log_chance))
+            continue
         both = (evidence[first][:, :, None] + evidence[other][:, None, :]).reshape(len(some), -1)
         table = np.broadcast_to(found.table[0], both.shape) if found.which is None else found.table[found.which[some]]
         parts.append(_Observations(first, other, table, np.broadcast_to(joint, both.shape), both))
     return parts
 
 
-def _class_shares(evidence: Floats, weight: Floats, start: Floats | None = None) -> Floats:
-    """The class shares of weighted units by their labels alone (EM), with some evenly distributed units added."""
-    some = np.flatnonzero(weight > 0)
-    rows, weight, size = evidence[some], weight[some], evidence.shape[1]
+def _class_shares(likelihood: Floats, weight: Floats, start: Floats | None = None) -> Floats:
+    """The class shares of weighted units by their labels alone (EM), with some evenly distributed units added.
+
+    Args:
+        likelihood: likelihood[i, k] of the labels of a unit if it is of class k.
+        weight: weight[i]; 0 leaves a unit out.
+        start: The shares to start from; even ones when not given.
+    """
+    size, total = likelihood.shape[1], float(weight.sum())
     share = np.full(size, 1.0 / size) if start is None else start
-    for _ in range(50 if len(rows) else 0):
-        q = _softmax(rows + np.log(share))
-        before, share = share, (weight @ q + PSEUDO_UNITS / size) / (weight.sum() + PSEUDO_UNITS)
+    for _ in range(50 if total else 0):
+        # expected[k] = sum over i of weight[i] q[i, k], with q proportional to likelihood * share
+        expected = share * ((weight / (likelihood @ share)) @ likelihood)
+        before, share = share, (expected + PSEUDO_UNITS / size) / (total + PSEUDO_UNITS)
         if np.abs(share - before).max() < 1e-4:
             break
     return share
@@ -546,6 +613,7 @@ class RuleVerdict:
         chance: How often it would hold by chance.
         lift: The log odds by which it holds more often than by chance.
         lift_error: Their standard error.
+        best_gain: Held-out log-likelihood of the labels at the best strength, minus that by chance, in nats.
         gain: Held-out log-likelihood of the labels with the rule at its given weight, minus that without, in nats.
         gain_error: The standard error of the gain, from the differences item by item.
         gold_cases: Number of cases for which gold is known.
@@ -568,6 +636,7 @@ class RuleVerdict:
     chance: float
     lift: float
     lift_error: float
+    best_gain: float
     gain: float
     gain_error: float
     gold_cases: int
@@ -586,14 +655,19 @@ class RuleVerdict:
         return explain_verdict(self)
 
 
-def judge_rules(ground: GroundRules, fit: RuleFreeFit, *, strength: float = 5.0) -> tuple[RuleVerdict, ...]:
+def judge_rules(
+    ground: GroundRules, fit: RuleFreeFit, *, strength: float = 5.0, within: Bools | None = None
+) -> tuple[RuleVerdict, ...]:
     """Judge every rule, alone, by labels that the fit did not learn from.
 
     Args:
         ground: The rules, grounded over the corpus of the fit.
         fit: The fit without rules.
         strength: How strongly rules pull (C); the weights are judged at this strength.
+        within: within[i], the units whose labels count; None for all.
     """
+    if within is not None:
+        fit = replace(fit, within=within)
     units = fit.predictions.units() if ground.asks_units else None
     texts = fit.predictions.texts(ground.texts) if ground.texts else None
     return tuple(_judge(rule, fit, strength, units, texts) for rule in ground.rules)
@@ -678,7 +752,7 @@ def _judge(
         if by_gold_alone is not Outcome.cannot_tell:
             outcome, by_gold = by_gold_alone, True
     lift, error, low, high = _summary(curves)
-    chance, holds_at = _hold_rates(rule, held_out, answers)
+    chance, holds_at = _hold_rates(rule, held_out, answers, fit.class_shares[0])
     if outcome is Outcome.no_effect and holds_at(high) > NEARLY_ALWAYS:
         outcome = Outcome.cannot_tell
     given = None if rule.rule.weight is None else strength * rule.rule.weight
@@ -705,6 +779,7 @@ def _judge(
         chance=chance,
         lift=lift,
         lift_error=error,
+        best_gain=float(curves[0].max() - curves[0][len(GRID) // 2]),
         gain=gain,
         gain_error=gain_error,
         gold_cases=gold_cases,
@@ -730,7 +805,7 @@ def _observe_cross_fitted(
 
 def _curve(parts: Sequence[_Observations]) -> Floats:
     """curve[s], the log-likelihood of the labels under the tilt, relative to chance."""
-    return np.sum([part.log_likelihood(GRID).sum(axis=0) for part in parts], axis=0) if parts else np.zeros(len(GRID))
+    return np.sum([part.curve() for part in parts], axis=0) if parts else np.zeros(len(GRID))
 
 
 def _design_effect(parts: Sequence[_Observations], fit: RuleFreeFit, strength: float) -> float:
@@ -779,20 +854,49 @@ def _gold_figures(parts: Sequence[_Observations]) -> tuple[int, float]:
     return cases, 1.0 - violated / cases
 
 
-def _hold_rates(rule: GroundRule, parts: Sequence[_Observations], answers: Predictions):
+def _hold_rates(
+    rule: GroundRule, parts: Sequence[_Observations], answers: Predictions, share: Floats
+) -> tuple[float, Callable[[float], float]]:
     """How often the rule holds by chance where it applies, and a function of the lift that says how often it does."""
     cases = sum(len(part.first) for part in parts)
     if not cases:
-        return math.nan, lambda lift: math.nan
+        return math.nan, lambda lift: math.nan  # noqa: ARG005
+    # how often its body holds by chance: less than 1 where labels stand in the body
+    bodies, rows = 0.0, 0
+    for block in rule.blocks:
+        truth = tabulate(block.applies, answers).table.mean(axis=0)
+        joint = share if block.second is None else np.outer(share, share).ravel()
+        bodies, rows = bodies + len(block.first) * min(float(truth @ joint), 1.0), rows + len(block.first)
+    body = bodies / max(rows, 1)
 
     def holds(lift: float) -> float:
         violated = 0.0
         for part in parts:
-            tilted = np.exp(_log_normalise(part.log_chance - lift * part.distance))
-            violated += float((tilted * np.minimum(part.distance, 1.0)).sum())
-        return 1.0 - violated / cases
+            if part.violation is not None:
+                before = part.violation[0]
+                after = before * math.exp(-lift) / (1 - before + before * math.exp(-lift))
+                violated += float(after.sum())
+            else:
+                tilted = np.exp(_log_normalise(part.log_chance - lift * part.distance))
+                violated += float((tilted * np.minimum(part.distance, 1.0)).sum())
+        violated /= cases
+        if body > 0.999:
+            return 1.0 - violated
+        # violations are down-weighted by exp(-lift), other labellings under which the body holds are not
+        before = min(_mean_violation(parts, cases), body)
+        kept = max(body - before, 1e-12)
+        return kept / (kept + before * math.exp(-lift))
 
     return holds(0.0), holds
+
+
+def _mean_violation(parts: Sequence[_Observations], cases: int) -> float:
+    """How often the rule is violated by chance."""
+    total = 0.0
+    for part in parts:
+        chance = np.exp(_log_normalise(part.log_chance)) * np.minimum(part.distance, 1.0)
+        total += float(chance.sum())
+    return total / cases
 
 
 def _outcome(curves: Floats) -> Outcome:

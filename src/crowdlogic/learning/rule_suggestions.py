@@ -1,0 +1,613 @@
+"""Suggest rules from labelled items: candidates from one half of the items, judged on the other half.
+
+Candidates of every shape are columns of a sparse matrix, so that a shape of a million candidates costs a few sparse
+products. Those with the strongest association on the first half are judged on the second one by the held-out
+likelihood of `rule_verdicts`; the share of false discoveries is controlled ([BH95]); then rules are chosen greedily by
+what they add to those already chosen, which drops the redundant ones.
+
+Nothing in a text can become rule syntax: words and patterns are quoted as the parser reads them, each rule is parsed
+again and compared, and comments lose everything that ends a line.
+
+[BH95] Benjamini and Hochberg, "Controlling the false discovery rate", 1995.
+Axes: i unit, k class, c candidate, g pair of a unit and a candidate.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import polars as pl
+from scipy import sparse, stats
+
+from crowdlogic.classifiers.linear import Linear
+from crowdlogic.classifiers.protocol import build, fit_epoch, predict_texts
+from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import encode
+from crowdlogic.errors import CrowdLogicError
+from crowdlogic.learning.rule_verdicts import (
+    GRID,
+    Outcome,
+    RuleFreeFit,
+    RuleVerdict,
+    fit_without_rules,
+    judge_rules,
+)
+from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.rules.blocks import Predictions, distances
+from crowdlogic.rules.grounding import GroundRule
+from crowdlogic.rules.parser import parse_rules
+from crowdlogic.rules.predicates.text import after, before
+from crowdlogic.rules.predicates.tokens import shape
+from crowdlogic.rules.projection.projector import Projector
+from crowdlogic.rules.syntax import RuleSet
+
+MOST = 30
+"""Maximum number of suggested rules."""
+FALSE_DISCOVERIES = 0.05
+"""Share of false discoveries among the candidates that are judged."""
+MIN_CASES = 8
+"""Minimum number of units that a candidate touches in either half."""
+MAX_SHARE = 0.6
+"""Maximum share of all units that a candidate touches."""
+SCREENED, JUDGED, FINAL = 4000, 400, 60
+"""Maximum number of candidates that are scored on the second half, chosen among greedily, and grounded."""
+MIN_Z = 2.5
+"""Minimum standard score of a candidate on the first half."""
+MIN_HOLDS = 0.5
+"""Minimum share of the cases in which a suggested rule holds."""
+STRENGTH = 5.0
+"""The strength C for which weights are suggested."""
+DISCOURSE_TEXTS, CONNECTIVES = 5_000, 120
+"""Maximum number of texts and of connectives that are cut into clauses."""
+CLAUSE_STRENGTH = 2.0
+"""How strongly a clause is taken to decide while connectives are compared."""
+EXAMPLES, EXAMPLE_LENGTH = 3, 80
+GAZETTEER_SHARE, MAX_GAZETTEER = 0.8, 300
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Suggestion:
+    """A suggested rule.
+
+    Attributes:
+        rule: The rule with its weight, as it stands in a rule file.
+        shape: What kind of rule it is, such as word or discourse.
+        verdict: The verdict on the half of the items that did not suggest it.
+        examples: Texts in which the labels agree with it.
+        counterexamples: Texts in which they do not.
+    """
+
+    rule: str
+    shape: str
+    verdict: RuleVerdict
+    examples: tuple[str, ...] = ()
+    counterexamples: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        """The rule with its figures as comments."""
+        one = self.verdict
+        lines = [
+            f"# {self.shape}: holds in {one.holds:.0%} of {one.units:,} cases ({one.low:.0%} to {one.high:.0%}; "
+            f"{one.chance:.0%} by chance), {one.coverage:.1%} of the units"
+        ]
+        lines += [f"#   for:     {comment(text)}" for text in self.examples]
+        lines += [f"#   against: {comment(text)}" for text in self.counterexamples]
+        return "\n".join([*lines, self.rule])
+
+
+@dataclass(frozen=True, eq=False)
+class SuggestedRules:
+    """Suggested rules, those that gain most first.
+
+    Attributes:
+        suggestions: The rules.
+        notices: What a person should know.
+    """
+
+    suggestions: tuple[Suggestion, ...]
+    notices: tuple[str, ...] = ()
+
+    @property
+    def rules(self) -> RuleSet:
+        """The rules, parsed."""
+        return parse_rules("\n".join(one.rule for one in self.suggestions), source="suggested rules")
+
+    def text(self) -> str:
+        """The rule file."""
+        head = [f"# {len(self.suggestions)} suggested rules. Read each one, edit it, or delete it."]
+        head += [f"# {comment(one)}" for one in self.notices]
+        return "\n\n".join(["\n".join(head), *(one.text() for one in self.suggestions)]) + "\n"
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per rule: rule, shape, and the figures of its verdict."""
+        rows = [
+            {"rule": s.rule, "shape": s.shape, "holds": s.verdict.holds, "low": s.verdict.low, "high": s.verdict.high,
+             "chance": s.verdict.chance, "touched": s.verdict.units, "gain": s.verdict.gain}
+            for s in self.suggestions
+        ]  # fmt: skip
+        return pl.DataFrame(rows)
+
+
+def comment(text: str) -> str:
+    """A text that cannot end a comment: one line, printable, short."""
+    flat = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * EXAMPLE_LENGTH]).split())
+    return flat if len(flat) <= EXAMPLE_LENGTH else flat[: EXAMPLE_LENGTH - 3] + "..."
+
+
+def quote(name: str) -> str:
+    """A constant as the parser reads it."""
+    return "'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+# --- candidates ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Shape:
+    """Candidates of one shape.
+
+    Attributes:
+        name: The shape.
+        touched: touched[i, c], 1 where the body of candidate c holds for unit i.
+        body: body(c), the body as text.
+    """
+
+    name: str
+    touched: sparse.csc_array
+    body: Callable[[int], str]
+
+
+def _shape(name: str, unit: Ints, column: Ints, bodies: Sequence[str] | Callable[[int], str], n: int, size: int) -> _Shape:
+    """A shape from pairs of a unit and a candidate; a pair may be repeated."""
+    cell = np.unique(column.astype(np.int64) * n + unit)
+    column, unit = cell // n, cell % n
+    start = np.searchsorted(column, np.arange(size + 1))
+    found = sparse.csc_array((np.ones(len(unit), dtype=np.float32), unit, start), shape=(n, size))
+    return _Shape(name, found, bodies if callable(bodies) else lambda c: bodies[c])
+
+
+def _encode(names: pl.Series) -> tuple[Ints, pl.Series]:
+    """The code of each name, and the names by code."""
+    codes, distinct = encode(names)
+    return codes.astype(np.int64), distinct
+
+
+def _frequent(column: Ints, size: int) -> Bools:
+    return np.bincount(column, minlength=size) >= 2 * MIN_CASES
+
+
+CJK = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
+"""Scripts that put no spaces between words."""
+
+PATTERNS = {
+    "has a digit": r"\d",
+    "has a link": r"(?i)(https?://|www\.)",
+    "has an exclamation mark": "!",
+    "has a question mark": r"\?",
+    "has a word in capitals": r"\b\p{Lu}{3,}\b",
+    "has an e-mail address": r"\S@\S+\.\S",
+    "has a currency sign": r"\p{Sc}",
+    "has an emoji": r"\p{Extended_Pictographic}",
+    "has at most 5 words": r"^\s*(\S+\s+){0,4}\S*\s*$",
+    "has at least 40 words": r"^\s*(\S+\s+){39}",
+}
+"""What else a text can be recognised by: patterns of signs and of length."""
+
+
+def _document_shapes(corpus: Corpus) -> Iterable[_Shape]:
+    """Words, phrases of two words, endings, signs and length; characters where words are not separated."""
+    texts, n = pl.Series("text", corpus.texts, dtype=pl.String), len(corpus.items)
+    frame = pl.DataFrame({"unit": np.arange(n, dtype=np.int64), "word": texts.str.to_lowercase().str.extract_all(r"\w+")})
+    words = frame.explode("word").drop_nulls()
+    if len(words):
+        code, names = _encode(words["word"])
+        unit = words["unit"].to_numpy()
+        kept = (names.str.len_chars() <= 40) & ~names.str.contains(CJK)
+        usable = kept.to_numpy()
+        # words that are frequent enough, numbered anew
+        often = usable & _frequent(code, len(usable))
+        number = np.cumsum(often) - 1
+        chosen = names.gather(np.flatnonzero(often)).to_list()
+        rows = often[code]
+        yield _shape("word", unit[rows], number[code[rows]], [f"Contains(S, {quote(w)})" for w in chosen], n, len(chosen))
+        yield from _phrases(unit, code, often, number, chosen, n)
+        yield from _endings(unit[rows], number[code[rows]], chosen, n)
+    yield from _characters(texts, n)
+    found = [texts.str.contains(pattern).fill_null(False).to_numpy() for pattern in PATTERNS.values()]
+    at = [np.flatnonzero(one) for one in found]
+    column = np.repeat(np.arange(len(at)), [len(one) for one in at])
+    yield _shape("signs", np.concatenate(at), column, [f"Matches(S, {quote(p)})" for p in PATTERNS.values()], n, len(at))
+
+
+def _phrases(unit: Ints, code: Ints, often: Bools, number: Ints, chosen: Sequence[str], n: int) -> Iterable[_Shape]:
+    """Two frequent words, one after the other."""
+    rows = np.flatnonzero((unit[1:] == unit[:-1]) & often[code[1:]] & often[code[:-1]])
+    pair = number[code[rows]] * len(chosen) + number[code[rows + 1]]
+    distinct, column = np.unique(pair, return_inverse=True)
+    enough = _frequent(column, len(distinct))
+    keep = enough[column]
+    renumbered, distinct = np.cumsum(enough) - 1, distinct[enough]
+
+    def body(c: int) -> str:
+        first, second = divmod(int(distinct[c]), len(chosen))
+        return f"Contains(S, {quote(f'{chosen[first]} {chosen[second]}')})"
+
+    yield _shape("phrase", unit[rows[keep]], renumbered[column[keep]], body, n, len(distinct))
+
+
+def _endings(unit: Ints, column: Ints, chosen: Sequence[str], n: int) -> Iterable[_Shape]:
+    """Words of at least five letters with the same ending of three letters; several words or none."""
+    endings = pl.Series([word[-3:] if len(word) >= 5 and word.isalpha() else "" for word in chosen], dtype=pl.String)
+    if not len(endings):
+        return
+    known, _ = _encode(endings)
+    names = dict(zip(known.tolist(), endings.to_list(), strict=True))
+    distinct = [c for c, count in zip(*np.unique(known, return_counts=True), strict=True) if count >= 3 and names[int(c)]]
+    place = np.full(int(known.max()) + 1, -1)
+    place[distinct] = np.arange(len(distinct))
+    found = place[known[column]]
+    rows = found >= 0
+    bodies = ["Matches(S, " + quote(r"(?i)\w\w" + names[int(c)] + r"\b") + ")" for c in distinct]
+    yield _shape("ending", unit[rows], found[rows], bodies, n, len(distinct))
+
+
+def _characters(texts: pl.Series, n: int) -> Iterable[_Shape]:
+    """Two characters in a row, where words are not separated by spaces."""
+    runs = texts.str.extract_all(f"{CJK}{{2,}}")
+    if not runs.list.len().sum():
+        return
+    pairs = [
+        (i, run[a : a + 2]) for i, found in enumerate(runs.to_list()) for run in found or () for a in range(len(run) - 1)
+    ]
+    frame = pl.DataFrame(pairs, schema={"unit": pl.Int64, "pair": pl.String}, orient="row")
+    code, names = _encode(frame["pair"])
+    often = _frequent(code, len(names))
+    number, keep = np.cumsum(often) - 1, often[code]
+    bodies = [f"Matches(S, {quote(name)})" for name in names.gather(np.flatnonzero(often))]
+    yield _shape("characters", frame["unit"].to_numpy()[keep], number[code[keep]], bodies, n, len(bodies))
+
+
+def _token_shapes(corpus: Corpus, q: Beliefs, half: Bools, classes: Sequence[object]) -> Iterable[_Shape]:
+    """The word of a token, of its neighbours, its shape and its ending, and gazetteers found in one half."""
+    tokens, n = pl.Series("token", corpus.tokens, dtype=pl.String), corpus.n_units
+    starts = np.zeros(n + 1, dtype=bool)
+    starts[np.asarray(corpus.offsets)] = True
+    lower = tokens.str.to_lowercase()
+    columns = {
+        "word": (tokens, 0, "Token(T, {})"),
+        "word before": (tokens, -1, "Previous(T, P) & Token(P, {})"),
+        "word after": (tokens, 1, "Next(T, N) & Token(N, {})"),
+        "shape": (shape(tokens), 0, "Shape(T, {})"),
+        "shape before": (shape(tokens), -1, "Previous(T, P) & Shape(P, {})"),
+        "ending": (lower.str.extract(r"\w\w(\w{3})$", 1), 0, "ending"),
+    }
+    for shape_name, (column, shift, template) in columns.items():
+        present = column.is_not_null().to_numpy()
+        code = np.full(n, -1, dtype=np.int64)
+        code[present], names = _encode(column.drop_nulls())
+        at = np.arange(n)
+        if shift:  # the candidate is about the neighbour of the unit
+            unit = np.flatnonzero(~starts[:n]) if shift < 0 else np.flatnonzero(~starts[1:])
+            at = unit + shift
+        else:
+            unit = at
+        keep = code[at] >= 0
+        unit, at = unit[keep], at[keep]
+        often = _frequent(code[at], len(names))
+        number, rows = np.cumsum(often) - 1, often[code[at]]
+        chosen = names.gather(np.flatnonzero(often)).to_list()
+        if template == "ending":
+            bodies = ["Matches(T, " + quote(r"(?i)\w\w" + re.escape(name) + "$") + ")" for name in chosen]
+        else:
+            bodies = [template.format(quote(name)) for name in chosen]
+        yield _shape(shape_name, unit[rows], number[code[at][rows]], bodies, n, len(bodies))
+    yield _shape("place", np.flatnonzero(starts[:n]), np.zeros(int(starts[:n].sum()), dtype=np.int64), ["First(T)"], n, 1)
+
+
+# --- scoring ---------------------------------------------------------------------------------------------------------
+
+
+def suggest_rules(
+    labels: CrowdLabels,
+    corpus: Corpus,
+    *,
+    fit: RuleFreeFit | None = None,
+    gold: Ints | None = None,
+    most: int = MOST,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> SuggestedRules:
+    """Suggest rules.
+
+    Args:
+        labels: The labels.
+        corpus: The items, aligned with the labels.
+        fit: A fit without rules over the same labels; made when not given.
+        gold: gold[i], known classes; UNKNOWN (-1) elsewhere.
+        most: Maximum number of rules.
+        seed: Random seed of the halves.
+        progress: Called with a word on every step.
+    """
+    say = progress or (lambda _: None)
+    if labels.n_classes < 2:
+        return SuggestedRules((), ("All labels are of one class, so there is nothing that a rule could say.",))
+    if corpus.texts is None and corpus.tokens is None:
+        return SuggestedRules((), ("The items have no texts to find rules in.",))
+    say("annotators")
+    known = fit or fit_without_rules(labels, corpus, gold=gold, seed=seed)
+    item = labels.item_of_unit
+    informed_items = np.unique(item[known.informed])
+    if len(informed_items) < 4 * MIN_CASES:
+        return SuggestedRules((), (f"{len(informed_items)} labelled items are too few to suggest rules: {4 * MIN_CASES} are needed.",))
+    rng = np.random.default_rng(seed + 1)
+    half_of_item = np.zeros(len(labels.items), dtype=bool)
+    half_of_item[rng.permutation(informed_items)[: len(informed_items) // 2]] = True
+    first, second = half_of_item[item] & known.informed, ~half_of_item[item] & known.informed
+    found = _Scored(known, first, second)
+    shapes = (
+        _token_shapes(corpus, known.beliefs, first, labels.classes)
+        if corpus.is_sequential
+        else _document_shapes(replace(corpus, texts=tuple(text or "" for text in corpus.texts or ())))
+    )
+    variable = "T" if corpus.is_sequential else "S"
+    for one in shapes:
+        say(one.name)
+        found.add(one)
+    say("choosing")
+    chosen = found.choose(FINAL)
+    rules = [(f"{shape_name}", f"{{weight}}: {body} -> Label({variable}, {quote(str(labels.classes[k]))})") for shape_name, body, k in chosen]
+    if not corpus.is_sequential:
+        say("discourse")
+        rules += [("discourse", rule) for rule in _discourse(known, first, second, rng)]
+    else:
+        say("transitions")
+        rules += [("transition", rule) for rule in _transitions(known, first)]
+        if len(corpus.items) and corpus.tokens is not None:
+            rules += [("same word", "{weight}: SameSequence(T, U) & Token(T, W) & Token(U, W) & Label(T, C) -> Label(U, C)")]
+    say("judging")
+    return _finish(rules, known, second, most)
+
+
+class _Scored:
+    """Candidates that passed the first half, with their figures on the second one."""
+
+    def __init__(self, fit: RuleFreeFit, first: Bools, second: Bools) -> None:
+        evidence = fit.evidence[0].astype(np.float64)
+        self.share = fit.class_shares[0]
+        log = evidence + np.log(self.share)
+        likely = np.exp(log - log.max(axis=1, keepdims=True))
+        self.q = likely / likely.sum(axis=1, keepdims=True)  # q[i, k] of the labels alone
+        self.evidence = evidence
+        self.first, self.second = first, second
+        self.bodies: list[tuple[str, str, int]] = []
+        self.columns: list[tuple[Ints, int, float, float]] = []  # units of the second half, class, lift, log p
+        self.tested = 0
+
+    def add(self, shape: _Shape) -> None:
+        """Screen the candidates of a shape on the first half, and score those that pass on the second half."""
+        touched = shape.touched
+        n_first = touched.T @ self.first.astype(np.float32)
+        n_second = touched.T @ self.second.astype(np.float32)
+        total = float(self.first.sum())
+        fit_size = (n_first >= MIN_CASES) & (n_second >= MIN_CASES) & (n_first <= MAX_SHARE * total)
+        # z[c, k], the standard score of class k among the touched units of the first half
+        residual = (self.q - self.share) * self.first[:, None]
+        score = touched.T @ residual
+        spread = np.sqrt(touched.T @ residual**2 + 1e-9)
+        z = np.where(fit_size[:, None], score / spread, -np.inf)
+        best = z.argmax(axis=1)
+        top = z[np.arange(len(best)), best]
+        order = np.argsort(-top)[:SCREENED]
+        for c in order[top[order] > MIN_Z]:
+            units = touched.indices[touched.indptr[c] : touched.indptr[c + 1]]
+            units = units[self.second[units]]
+            k = int(best[c])
+            curve = _curve(self.q[units, k], np.full(len(units), self.share[k]))
+            lift = float(GRID[curve.argmax()])
+            z_second = math.copysign(math.sqrt(2 * max(float(curve.max() - curve[len(GRID) // 2]), 0.0)), lift)
+            self.tested += 1
+            self.bodies.append((shape.name, shape.body(int(c)), k))
+            self.columns.append((units, k, lift, float(stats.norm.sf(z_second))))
+
+    def choose(self, most: int) -> list[tuple[str, str, int]]:
+        """The candidates that are no false discoveries, greedily by what they add."""
+        if not self.columns:
+            return []
+        p = np.array([one[3] for one in self.columns])
+        order = np.argsort(p)
+        passed = np.flatnonzero(p[order] <= FALSE_DISCOVERIES * np.arange(1, len(p) + 1) / len(p))
+        kept = order[: passed[-1] + 1][:JUDGED] if len(passed) else []
+        kept = [c for c in kept if self._holds(c) >= MIN_HOLDS]
+        log_p = np.tile(np.log(self.share), (len(self.q), 1))
+        chosen: list[tuple[str, str, int]] = []
+        remaining = dict.fromkeys(kept)
+        gains = {c: math.inf for c in kept}
+        while remaining and len(chosen) < most:
+            # a gain only falls as rules are chosen, so that the largest fresh one wins (lazy greedy)
+            fresh: set[int] = set()
+            while True:
+                c = max(remaining, key=lambda one: gains[one])
+                if c in fresh:
+                    break
+                gains[c] = self._gain(c, log_p)
+                fresh.add(c)
+            del remaining[c]
+            if gains[c] <= 0:
+                break
+            units, k, lift, _ = self.columns[c]
+            log_p[units] -= lift * (np.arange(log_p.shape[1]) != k)
+            top = log_p[units].max(axis=1, keepdims=True)
+            log_p[units] -= top + np.log(np.exp(log_p[units] - top).sum(axis=1, keepdims=True))
+            chosen.append(self.bodies[c])
+        return chosen
+
+    def _holds(self, c: int) -> float:
+        units, k, lift, _ = self.columns[c]
+        odds = self.share[k] / max(1 - self.share[k], 1e-9) * math.exp(lift)
+        return odds / (1 + odds)
+
+    def _gain(self, c: int, log_p: Floats) -> float:
+        """What a candidate adds to the log-likelihood, less two standard errors; units of the second half."""
+        units, k, lift, _ = self.columns[c]
+        p = np.exp(log_p[units])
+        likely = log_p[units] + self.evidence[units]
+        likely = np.exp(likely - likely.max(axis=1, keepdims=True))
+        after_ = likely[:, k] / likely.sum(axis=1)
+        factor = math.exp(-lift)
+        gain = np.log(after_ + (1 - after_) * factor) - np.log(p[:, k] + (1 - p[:, k]) * factor)
+        return float(gain.sum() - 2 * math.sqrt(len(gain) * gain.var()))
+
+
+def _curve(likely: Floats, chance: Floats) -> Floats:
+    """curve[s] of a rule that names one class, from its probability with and without the labels."""
+    factor = np.exp(-GRID)[None, :]
+    return np.asarray(
+        (np.log(likely[:, None] + (1 - likely[:, None]) * factor) - np.log(chance[:, None] + (1 - chance[:, None]) * factor)).sum(axis=0)
+    )
+
+
+def _discourse(fit: RuleFreeFit, first: Bools, second: Bools, rng: np.random.Generator) -> list[str]:
+    """For each connective found between words, whether the clause before or after it decides.
+
+    Clauses of the first half are read by a classifier that learnt the second half. A connective matters where the clause
+    on one side says more about the labels than the one on the other, by more than at a usual word.
+    """
+    texts = fit.corpus.texts or ()
+    rows = np.sort(rng.permutation(np.flatnonzero(first))[:DISCOURSE_TEXTS])
+    column = pl.Series("text", [texts[i] for i in rows], dtype=pl.String)
+    words = pl.DataFrame({"word": column.str.to_lowercase().str.extract_all(r"\w+").list.unique()}).explode("word").drop_nulls()
+    counted = words["word"].value_counts(sort=True).filter((pl.col("count") >= 4 * MIN_CASES) & (pl.col("word").str.len_chars() <= 40))
+    cuts: list[tuple[str, Ints, pl.Series, pl.Series]] = []
+    for word in counted["word"].head(CONNECTIVES).to_list():
+        behind, ahead = after(column, word), before(column, word)
+        at = np.flatnonzero((behind.is_not_null() & ahead.is_not_null()).to_numpy())
+        if len(at) >= 2 * MIN_CASES:
+            cuts.append((word, at, behind.gather(at), ahead.gather(at)))
+    if len(cuts) < 2:
+        return []
+    model = build(Linear(), fit.corpus, fit.labels.classes, seed=0)
+    for _ in range(5):
+        fit_epoch(model, fit.corpus, fit.beliefs, second.astype(np.float64))
+    together = pl.concat([clauses for _, _, behind, ahead in cuts for clauses in (behind, ahead)])
+    distinct, code = _encode(together)[1], _encode(together)[0]
+    p = predict_texts(model, distinct.to_list())[code]
+    evidence, log_share = fit.evidence[0].astype(np.float64)[rows], np.log(fit.class_shares[0])
+    found, begin = [], 0
+    for word, at, _, _ in cuts:
+        # log-likelihood of the labels if the clause behind the word decides, minus that of the clause ahead of it
+        sides = []
+        for _ in range(2):
+            tilted = log_share + CLAUSE_STRENGTH * p[begin : begin + len(at)]
+            sides.append(_log_sum(tilted + evidence[at]) - _log_sum(tilted))
+            begin += len(at)
+        found.append((word, sides[0] - sides[1]))
+    usual = np.median([difference.mean() for _, difference in found])
+    scored = []
+    for word, difference in found:
+        z = (difference.mean() - usual) / math.sqrt(difference.var() / len(difference) + 1e-12)
+        scored.append((abs(float(z)), "After" if z > 0 else "Before", word))
+    scored.sort(reverse=True)
+    return [
+        f"{{weight}}: Label(S, C) & {name}(S, {quote(word)}, B) -> Predicted(B, C)" for z, name, word in scored[:5] if z > MIN_Z
+    ]
+
+
+def _log_sum(log: Floats) -> Floats:
+    """log sum_k exp(log[i, k])."""
+    top = log.max(axis=1)
+    return np.asarray(top + np.log(np.exp(log - top[:, None]).sum(axis=1)))
+
+
+def _transitions(fit: RuleFreeFit, first: Bools) -> list[str]:
+    """For each tag, the tags that may precede it, where nearly all of its cases have one of few."""
+    classes, offsets = [str(name) for name in fit.labels.classes], np.asarray(fit.labels.offsets)
+    answer = fit.beliefs.argmax(axis=1)
+    begins = np.zeros(len(answer), dtype=bool)
+    begins[offsets[:-1][np.diff(offsets) > 0]] = True
+    rows = np.flatnonzero(~begins & first)
+    size = len(classes)
+    pairs = np.bincount(answer[rows - 1] * size + answer[rows], minlength=size * size).reshape(size, size)  # [before, tag]
+    start = np.bincount(answer[begins & first], minlength=size)
+    share = np.bincount(answer[first], minlength=size) / max(first.sum(), 1)
+    rules = []
+    for k in range(size):
+        cases = pairs[:, k].sum()
+        if cases < MIN_CASES:
+            continue
+        rate = pairs[:, k] / cases
+        allowed = [m for m in np.argsort(-rate) if rate[m] > 2 * share[m] and rate[m] > 0.02]
+        if not allowed or rate[allowed].sum() < 0.5 or share[allowed].sum() > 0.6:
+            continue
+        head = " | ".join(f"Label(P, {quote(classes[m])})" for m in sorted(allowed))
+        rules.append(f"{{weight}}: Label(T, {quote(classes[k])}) & Previous(T, P) -> {head}")
+        expected = share[k] * start.sum()
+        if expected >= 5 and start[k] < expected / 5:
+            rules.append(f"{{weight}}: First(T) -> !Label(T, {quote(classes[k])})")
+    return rules
+
+
+def _finish(rules: Sequence[tuple[str, str]], fit: RuleFreeFit, second: Bools, most: int) -> SuggestedRules:
+    """Ground the rules, judge each on the second half, and keep those that help."""
+    kept = []
+    for name, template in rules:
+        text = template.format_map({"weight": "1.0"}) if template.startswith("{weight}") else template
+        if _is_safe(text):
+            kept.append((name, text))
+    if not kept:
+        return SuggestedRules((), ("No rule was found that holds more often than by chance.",))
+    parsed = parse_rules("\n".join(text for _, text in kept), source="suggested rules")
+    ground = Projector(rules=parsed).ground(fit.corpus, fit.labels.classes)
+    verdicts = judge_rules(ground, fit, strength=STRENGTH, within=second)
+    found = []
+    for (name, text), verdict, rule in zip(kept, verdicts, ground.rules, strict=True):
+        if verdict.outcome is not Outcome.helps or (name != "discourse" and verdict.holds < MIN_HOLDS):
+            continue
+        weight = round(min(max((verdict.lift - verdict.lift_error) / STRENGTH, 0.05), 1.0), 2)
+        examples, against = _examples(fit, rule)
+        found.append(Suggestion(f"{weight}: {text.partition(': ')[2]}", name, verdict, examples, against))
+    found.sort(key=lambda one: -one.verdict.best_gain)
+    return SuggestedRules(tuple(found[:most]))
+
+
+def _examples(fit: RuleFreeFit, rule: GroundRule) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Texts of items that the labels say the rule is right about, and wrong about; rules about single units only."""
+    answer, item = fit.beliefs.argmax(axis=1), fit.labels.item_of_unit
+    right: list[str] = []
+    wrong: list[str] = []
+    for block in rule.blocks:
+        if block.second is not None or not block.is_static:
+            continue
+        rows = np.flatnonzero(fit.informed[block.first])[:500]
+        found = distances(block, Predictions())
+        which = np.zeros(len(block.first), dtype=np.int64) if found.which is None else found.which
+        violated = found.table[which[rows], answer[block.first[rows]]] > 0.5
+        for side, chosen in ((right, rows[~violated]), (wrong, rows[violated])):
+            for unit in block.first[chosen[: EXAMPLES - len(side)]]:
+                side.append(_item_text(fit.corpus, int(item[unit]), int(unit)))
+    return tuple(right), tuple(wrong)
+
+
+def _item_text(corpus: Corpus, item: int, unit: int) -> str:
+    if corpus.tokens is None or corpus.offsets is None:
+        return (corpus.texts or ("",))[item]
+    begin, end = int(corpus.offsets[item]), int(corpus.offsets[item + 1])
+    a, b = max(begin, unit - 4), min(end, unit + 5)
+    return " ".join(f"[{t}]" if i == unit else t for i, t in enumerate(corpus.tokens[a:b], start=a))
+
+
+def _is_safe(text: str) -> bool:
+    """Whether a rule is one line that the parser reads as one statement."""
+    if not text.isprintable():
+        return False
+    try:
+        return len(parse_rules(text, source="suggested rules").statements) == 1
+    except CrowdLogicError:
+        return False

@@ -65,6 +65,10 @@ STRENGTH = 5.0
 """The strength C for which weights are suggested."""
 DISCOURSE_TEXTS, CONNECTIVES = 5_000, 120
 """Maximum number of texts and of connectives that are cut into clauses."""
+MIN_GAIN, NOT_REDUNDANT = 2.0, 0.25
+"""What a rule must add, in nats and as a share of what it would add alone, after two standard errors."""
+MIN_Z_DISCOURSE = 3.0
+"""Minimum standard score of a connective."""
 CLAUSE_STRENGTH = 2.0
 """How strongly a clause is taken to decide while connectives are compared."""
 EXAMPLES, EXAMPLE_LENGTH = 3, 80
@@ -427,6 +431,7 @@ class _Scored:
         kept = order[: passed[-1] + 1][:JUDGED] if len(passed) else []
         kept = [c for c in kept if self._holds(c) >= MIN_HOLDS]
         log_p = np.tile(np.log(self.share), (len(self.q), 1))
+        alone = log_p.copy()
         chosen: list[tuple[str, str, int]] = []
         remaining = dict.fromkeys(kept)
         gains = {c: math.inf for c in kept}
@@ -440,8 +445,10 @@ class _Scored:
                 gains[c] = self._gain(c, log_p)
                 fresh.add(c)
             del remaining[c]
-            if gains[c] <= 0:
-                break
+            if gains[c] < max(MIN_GAIN, NOT_REDUNDANT * self._gain(c, alone)):
+                if gains[c] < MIN_GAIN:
+                    break
+                continue
             units, k, lift, _ = self.columns[c]
             log_p[units] -= lift * (np.arange(log_p.shape[1]) != k)
             top = log_p[units].max(axis=1, keepdims=True)
@@ -516,7 +523,7 @@ def _discourse(fit: RuleFreeFit, first: Bools, second: Bools, rng: np.random.Gen
         scored.append((abs(float(z)), "After" if z > 0 else "Before", word))
     scored.sort(reverse=True)
     return [
-        f"{{weight}}: Label(S, C) & {name}(S, {quote(word)}, B) -> Predicted(B, C)" for z, name, word in scored[:5] if z > MIN_Z
+        f"{{weight}}: Label(S, C) & {name}(S, {quote(word)}, B) -> Predicted(B, C)" for z, name, word in scored[:5] if z > MIN_Z_DISCOURSE
     ]
 
 

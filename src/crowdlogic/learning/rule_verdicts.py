@@ -60,6 +60,8 @@ CONCENTRATIONS = (4.0, 16.0, 64.0, 256.0)
 """Labels by which an annotator's table is shrunk to that of all annotators; the held-out likelihood chooses."""
 FUNCTION_COUNTS = 8.0
 """Labels by which the precision of one labelling function is tied to the mean of all."""
+MANY_UNITS = 20_000
+"""Above this number of units the classifier that rules ask is fitted twice instead of five times."""
 CHUNK = 20_000
 """Number of observations whose likelihood is computed at a time."""
 STEPS, REFITTED_STEPS, CHOOSING_STEPS = 60, 10, 15
@@ -151,7 +153,8 @@ class RuleFreeFit:
 class _CrossFittedAnswers:
     """What a cross-fitted linear classifier says of units and of derived texts."""
 
-    def __init__(self, fit: RuleFreeFit, epochs: int = 5, folds: int = 5) -> None:
+    def __init__(self, fit: RuleFreeFit) -> None:
+        folds, epochs = (5, 5) if fit.labels.n_units <= MANY_UNITS else (2, 3)
         classes, self._fold = fit.labels.classes, fit.fold % folds
         self._models = []
         for f in range(folds):

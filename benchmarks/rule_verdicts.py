@@ -1,15 +1,17 @@
 """How often verdicts on planted rules are right.
 
-    python -m benchmarks.rule_verdicts [--seeds 10] [--first-seed 100] [--part verdicts|accuracy|weak]
+    python -m benchmarks.rule_verdicts [--seeds 10] [--first-seed 100] [--part verdicts|accuracy]
 
-Design. Every data set has three planted rules: a good one (right in 92 % of its cases), a useless one (right as often as
-by chance) and a harmful one (right in 8 %, about the most frequent class). Documents: 800 training texts of 8 to 14 words, of which some depend on the class;
-each rule reads one word, which is in 150 texts. Tags: 300 sentences of 8 to 14 tokens; the good rule reads a word that is
-mostly a beginning tag, the harmful one says O of a word that mostly is not, the useless one says O of a random word.
+Design. Every data set has three planted rules: a good one (right in 92 % of its cases), a useless one (right as often
+as by chance) and a harmful one (right in 8 %, about the most frequent class). Documents: 800 training texts of 8 to 14
+words, of which some depend on the class; each rule reads one word, which is in 150 texts. Tags: 300 sentences of 8 to
+14 tokens; the good rule reads a word that is mostly a beginning tag, the harmful one says O of a word that mostly is
+not, the useless one says O of a random word.
+
 Crowds of 20 annotators, whose accuracy is drawn evenly (errors go to any other class): a strong crowd gives 4 labels
-per item with an accuracy of 0.65 to 0.90; a weak one 2 labels with an accuracy from 0.42 to 0.60 for three classes, from 0.55
-to 0.70 for two, from 0.32 to 0.50 for five. Labelling functions: 20 functions that give one class each, to 5 to 15 % of
-the items, right in 65 to 90 %. Gold: 50 items drawn at random, or none.
+per item with an accuracy of 0.65 to 0.90; a weak one 2 labels with an accuracy of 0.42 to 0.60 for three classes, of
+0.55 to 0.70 for two, of 0.32 to 0.50 for five. Labelling functions: 20 functions that give one class each, to 5 to
+15 % of the items, right in 65 to 90 %. Gold: 50 items drawn at random, or none.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ class Planted:
     labels: CrowdLabels
     corpus: Corpus
     test: Corpus
-    rules: tuple[str, str, str]
+    rules: tuple[str, ...]
     gold: Ints
 
 
@@ -82,14 +84,18 @@ def draw_documents(rng: np.random.Generator, n: int, classes: int, cases: int, s
 
 
 def tag_names(classes: int) -> tuple[str, ...]:
+    """The tags of so many classes."""
     return {2: ("O", "X"), 3: ("O", "B-X", "I-X"), 5: ("O", "B-X", "I-X", "B-Y", "I-Y")}[classes]
 
 
 def draw_sentences(rng: np.random.Generator, n: int, classes: int, cases: int) -> Corpus:
     """Sentences with spans, and the words of the three rules."""
-    names, tags, tokens, lengths = tag_names(classes), [], [], []
+    names = tag_names(classes)
+    tags: list[int] = []
+    lengths: list[int] = []
     for _ in range(n):
-        size, row = int(rng.integers(8, 15)), []
+        size = int(rng.integers(8, 15))
+        row: list[int] = []
         while len(row) < size:
             if rng.random() < 0.25:
                 kind = 1 if classes <= 3 else int(rng.choice([1, 3]))
@@ -100,7 +106,9 @@ def draw_sentences(rng: np.random.Generator, n: int, classes: int, cases: int) -
         lengths.append(size)
     truth = np.array(tags, dtype=np.int32)
     topical = rng.random(len(truth)) < 0.3
-    tokens = [f"t{k}w{rng.integers(60)}" if one else f"w{rng.integers(600)}" for k, one in zip(truth, topical, strict=True)]
+    tokens = [
+        f"t{k}w{rng.integers(60)}" if one else f"w{rng.integers(600)}" for k, one in zip(truth, topical, strict=True)
+    ]
     free = np.ones(len(truth), dtype=bool)
     for name, head, right in (("useless", 0, None), ("harmful", 0, 0.08), ("good", 1, 0.92)):
         for i in plant_word(rng, truth, head, right, cases, free):
@@ -117,16 +125,20 @@ def draw_sentences(rng: np.random.Generator, n: int, classes: int, cases: int) -
 def label_corpus(rng: np.random.Generator, corpus: Corpus, strength: str) -> CrowdLabels:
     """Labels of a strong or a weak crowd, or of labelling functions."""
     truth, classes, n_items = np.asarray(corpus.gold), len(corpus.classes), len(corpus.items)
-    item_of_unit = np.arange(n_items) if corpus.offsets is None else np.repeat(np.arange(n_items), np.diff(corpus.offsets))
+    item_of_unit = (
+        np.arange(n_items) if corpus.offsets is None else np.repeat(np.arange(n_items), np.diff(corpus.offsets))
+    )
     if strength == "functions":
-        unit, annotator, label = [], [], []
+        units: list[Ints] = []
+        functions: list[Ints] = []
+        given: list[Ints] = []
         for j in range(ANNOTATORS):
             k, right = j % classes, rng.uniform(0.65, 0.90)
             cases = plant_word(rng, truth, k, right, int(rng.uniform(0.05, 0.15) * len(truth)))
-            unit.append(cases)
-            annotator.append(np.full(len(cases), j))
-            label.append(np.full(len(cases), k))
-        unit, annotator, label = np.concatenate(unit), np.concatenate(annotator), np.concatenate(label)
+            units.append(cases)
+            functions.append(np.full(len(cases), j))
+            given.append(np.full(len(cases), k))
+        unit, annotator, label = np.concatenate(units), np.concatenate(functions), np.concatenate(given)
     else:
         each = LABELS[strength]
         accuracy = rng.uniform(*ACCURACY[strength, classes], size=ANNOTATORS)
@@ -148,7 +160,9 @@ def label_corpus(rng: np.random.Generator, corpus: Corpus, strength: str) -> Cro
 
 def draw_planted(seed: int, kind: str, classes: int, strength: str, *, gold: bool) -> Planted:
     """One data set."""
-    rng = np.random.default_rng([seed, ("documents", "tags").index(kind), classes, ("strong", "weak", "functions").index(strength)])
+    rng = np.random.default_rng(
+        [seed, ("documents", "tags").index(kind), classes, ("strong", "weak", "functions").index(strength)]
+    )
     if kind == "documents":
         shares = rng.dirichlet(np.full(classes, 30.0))
         heads = rng.integers(classes, size=3)
@@ -157,7 +171,8 @@ def draw_planted(seed: int, kind: str, classes: int, strength: str, *, gold: boo
         corpus = draw_documents(rng, DOCUMENTS, classes, cases, shares, heads)
         test = draw_documents(rng, TEST, classes, cases, shares, heads)
         rules = tuple(
-            f"1.0: Contains(S, '{name}') -> Label(S, 'c{head}')" for name, head in zip(("good", "useless", "harmful"), heads, strict=True)
+            f"1.0: Contains(S, '{name}') -> Label(S, 'c{head}')"
+            for name, head in zip(("good", "useless", "harmful"), heads, strict=True)
         )
     else:
         corpus, test = draw_sentences(rng, SENTENCES, classes, CASES), draw_sentences(rng, SENTENCES, classes, CASES)
@@ -197,16 +212,20 @@ def run_verdicts(seeds: range, verbose: bool) -> None:
         verdicts = judge(draw_planted(seed, kind, classes, strength, gold=gold))
         for name, expected, one in zip(("good", "useless", "harmful"), EXPECTED, verdicts, strict=True):
             found[kind, str(classes), strength, "gold" if gold else "", name][one.outcome] += 1
-            how = "right" if one.outcome is expected else "cannot tell" if one.outcome is Outcome.cannot_tell else "wrong"
+            how = (
+                "right" if one.outcome is expected else "cannot tell" if one.outcome is Outcome.cannot_tell else "wrong"
+            )
             totals[strength][how] += 1
             if verbose and how != "right":
-                print(f"{kind} {classes} {strength} {gold} {seed} {name}: {one.outcome} lift {one.lift:.2f}+-{one.lift_error:.2f} "
-                      f"holds {one.holds:.2f} chance {one.chance:.2f} n {one.informed} gain {one.gain:.1f}+-{one.gain_error:.1f} new {one.new_weight}")
+                figures = f"lift {one.lift:.2f}+-{one.lift_error:.2f} holds {one.holds:.2f} chance {one.chance:.2f}"
+                print(f"{kind} {classes} {strength} {gold} {seed} {name}: {one.outcome} {figures}")
     for key, counts in found.items():
-        print(" ".join(f"{part:9}" for part in key), " ".join(f"{o.value[:11]} {counts[o]}" for o in Outcome if counts[o]))
-    for strength, counts in totals.items():
-        n = counts.total()
-        print(strength, {how: f"{100 * counts[how] / n:.1f} %" for how in ("right", "cannot tell", "wrong")}, n)
+        print(
+            " ".join(f"{part:9}" for part in key), " ".join(f"{o.value[:11]} {counts[o]}" for o in Outcome if counts[o])
+        )
+    for strength, ways in totals.items():
+        n = ways.total()
+        print(strength, {how: f"{100 * ways[how] / n:.1f} %" for how in ("right", "cannot tell", "wrong")}, n)
     print(f"{time.perf_counter() - begin:.0f} s")
 
 
@@ -235,7 +254,18 @@ def run_accuracy(seeds: range, given: bool) -> None:
             found[kind, str(classes), strength].append(np.array(row))
         mean = 100 * np.mean(found[kind, str(classes), strength], axis=0)
         factors = np.mean(weights[kind, str(classes), strength], axis=0).round(2)
-        print(kind, classes, strength, "none / good / all judged" + " / all given" * given + ": inference", mean[:, 0].round(1), "test", mean[:, 1].round(1), "weights", factors, flush=True)
+        print(
+            kind,
+            classes,
+            strength,
+            "none / good / all judged" + " / all given" * given + ": inference",
+            mean[:, 0].round(1),
+            "test",
+            mean[:, 1].round(1),
+            "weights",
+            factors,
+            flush=True,
+        )
 
 
 def main() -> None:

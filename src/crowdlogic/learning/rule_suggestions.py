@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -26,7 +26,6 @@ from scipy import sparse, stats
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.protocol import build, fit_epoch, predict_texts
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import encode
 from crowdlogic.errors import CrowdLogicError
@@ -72,7 +71,6 @@ MIN_Z_DISCOURSE = 3.0
 CLAUSE_STRENGTH = 2.0
 """How strongly a clause is taken to decide while connectives are compared."""
 EXAMPLES, EXAMPLE_LENGTH = 3, 80
-GAZETTEER_SHARE, MAX_GAZETTEER = 0.8, 300
 
 Progress = Callable[[str], None]
 
@@ -169,7 +167,9 @@ class _Shape:
     body: Callable[[int], str]
 
 
-def _shape(name: str, unit: Ints, column: Ints, bodies: Sequence[str] | Callable[[int], str], n: int, size: int) -> _Shape:
+def _shape(
+    name: str, unit: Ints, column: Ints, bodies: Sequence[str] | Callable[[int], str], n: int, size: int
+) -> _Shape:
     """A shape from pairs of a unit and a candidate; a pair may be repeated."""
     cell = np.unique(column.astype(np.int64) * n + unit)
     column, unit = cell // n, cell % n
@@ -209,7 +209,9 @@ PATTERNS = {
 def _document_shapes(corpus: Corpus) -> Iterable[_Shape]:
     """Words, phrases of two words, endings, signs and length; characters where words are not separated."""
     texts, n = pl.Series("text", corpus.texts, dtype=pl.String), len(corpus.items)
-    frame = pl.DataFrame({"unit": np.arange(n, dtype=np.int64), "word": texts.str.to_lowercase().str.extract_all(r"\w+")})
+    frame = pl.DataFrame(
+        {"unit": np.arange(n, dtype=np.int64), "word": texts.str.to_lowercase().str.extract_all(r"\w+")}
+    )
     words = frame.explode("word").drop_nulls()
     if len(words):
         code, names = _encode(words["word"])
@@ -221,14 +223,18 @@ def _document_shapes(corpus: Corpus) -> Iterable[_Shape]:
         number = np.cumsum(often) - 1
         chosen = names.gather(np.flatnonzero(often)).to_list()
         rows = often[code]
-        yield _shape("word", unit[rows], number[code[rows]], [f"Contains(S, {quote(w)})" for w in chosen], n, len(chosen))
+        yield _shape(
+            "word", unit[rows], number[code[rows]], [f"Contains(S, {quote(w)})" for w in chosen], n, len(chosen)
+        )
         yield from _phrases(unit, code, often, number, chosen, n)
         yield from _endings(unit[rows], number[code[rows]], chosen, n)
     yield from _characters(texts, n)
     found = [texts.str.contains(pattern).fill_null(False).to_numpy() for pattern in PATTERNS.values()]
     at = [np.flatnonzero(one) for one in found]
     column = np.repeat(np.arange(len(at)), [len(one) for one in at])
-    yield _shape("signs", np.concatenate(at), column, [f"Matches(S, {quote(p)})" for p in PATTERNS.values()], n, len(at))
+    yield _shape(
+        "signs", np.concatenate(at), column, [f"Matches(S, {quote(p)})" for p in PATTERNS.values()], n, len(at)
+    )
 
 
 def _phrases(unit: Ints, code: Ints, often: Bools, number: Ints, chosen: Sequence[str], n: int) -> Iterable[_Shape]:
@@ -254,7 +260,9 @@ def _endings(unit: Ints, column: Ints, chosen: Sequence[str], n: int) -> Iterabl
         return
     known, _ = _encode(endings)
     names = dict(zip(known.tolist(), endings.to_list(), strict=True))
-    distinct = [c for c, count in zip(*np.unique(known, return_counts=True), strict=True) if count >= 3 and names[int(c)]]
+    distinct = [
+        c for c, count in zip(*np.unique(known, return_counts=True), strict=True) if count >= 3 and names[int(c)]
+    ]
     place = np.full(int(known.max()) + 1, -1)
     place[distinct] = np.arange(len(distinct))
     found = place[known[column]]
@@ -269,7 +277,10 @@ def _characters(texts: pl.Series, n: int) -> Iterable[_Shape]:
     if not runs.list.len().sum():
         return
     pairs = [
-        (i, run[a : a + 2]) for i, found in enumerate(runs.to_list()) for run in found or () for a in range(len(run) - 1)
+        (i, run[a : a + 2])
+        for i, found in enumerate(runs.to_list())
+        for run in found or ()
+        for a in range(len(run) - 1)
     ]
     frame = pl.DataFrame(pairs, schema={"unit": pl.Int64, "pair": pl.String}, orient="row")
     code, names = _encode(frame["pair"])
@@ -279,8 +290,8 @@ def _characters(texts: pl.Series, n: int) -> Iterable[_Shape]:
     yield _shape("characters", frame["unit"].to_numpy()[keep], number[code[keep]], bodies, n, len(bodies))
 
 
-def _token_shapes(corpus: Corpus, q: Beliefs, half: Bools, classes: Sequence[object]) -> Iterable[_Shape]:
-    """The word of a token, of its neighbours, its shape and its ending, and gazetteers found in one half."""
+def _token_shapes(corpus: Corpus) -> Iterable[_Shape]:
+    """The word of a token, of its neighbours, its shape and its ending."""
     tokens, n = pl.Series("token", corpus.tokens, dtype=pl.String), corpus.n_units
     starts = np.zeros(n + 1, dtype=bool)
     starts[np.asarray(corpus.offsets)] = True
@@ -313,7 +324,9 @@ def _token_shapes(corpus: Corpus, q: Beliefs, half: Bools, classes: Sequence[obj
         else:
             bodies = [template.format(quote(name)) for name in chosen]
         yield _shape(shape_name, unit[rows], number[code[at][rows]], bodies, n, len(bodies))
-    yield _shape("place", np.flatnonzero(starts[:n]), np.zeros(int(starts[:n].sum()), dtype=np.int64), ["First(T)"], n, 1)
+    yield _shape(
+        "place", np.flatnonzero(starts[:n]), np.zeros(int(starts[:n].sum()), dtype=np.int64), ["First(T)"], n, 1
+    )
 
 
 # --- scoring ---------------------------------------------------------------------------------------------------------
@@ -350,14 +363,16 @@ def suggest_rules(
     item = labels.item_of_unit
     informed_items = np.unique(item[known.informed])
     if len(informed_items) < 4 * MIN_CASES:
-        return SuggestedRules((), (f"{len(informed_items)} labelled items are too few to suggest rules: {4 * MIN_CASES} are needed.",))
+        return SuggestedRules(
+            (), (f"{len(informed_items)} labelled items are too few to suggest rules: {4 * MIN_CASES} are needed.",)
+        )
     rng = np.random.default_rng(seed + 1)
     half_of_item = np.zeros(len(labels.items), dtype=bool)
     half_of_item[rng.permutation(informed_items)[: len(informed_items) // 2]] = True
     first, second = half_of_item[item] & known.informed, ~half_of_item[item] & known.informed
     found = _Scored(known, first, second)
     shapes = (
-        _token_shapes(corpus, known.beliefs, first, labels.classes)
+        _token_shapes(corpus)
         if corpus.is_sequential
         else _document_shapes(replace(corpus, texts=tuple(text or "" for text in corpus.texts or ())))
     )
@@ -367,7 +382,10 @@ def suggest_rules(
         found.add(one)
     say("choosing")
     chosen = found.choose(FINAL)
-    rules = [(f"{shape_name}", f"{{weight}}: {body} -> Label({variable}, {quote(str(labels.classes[k]))})") for shape_name, body, k in chosen]
+    rules = [
+        (f"{shape_name}", f"{{weight}}: {body} -> Label({variable}, {quote(str(labels.classes[k]))})")
+        for shape_name, body, k in chosen
+    ]
     if not corpus.is_sequential:
         say("discourse")
         rules += [("discourse", rule) for rule in _discourse(known, first, second, rng)]
@@ -375,7 +393,9 @@ def suggest_rules(
         say("transitions")
         rules += [("transition", rule) for rule in _transitions(known, first)]
         if len(corpus.items) and corpus.tokens is not None:
-            rules += [("same word", "{weight}: SameSequence(T, U) & Token(T, W) & Token(U, W) & Label(T, C) -> Label(U, C)")]
+            rules += [
+                ("same word", "{weight}: SameSequence(T, U) & Token(T, W) & Token(U, W) & Label(T, C) -> Label(U, C)")
+            ]
     say("judging")
     return _finish(rules, known, second, most)
 
@@ -428,13 +448,13 @@ class _Scored:
         p = np.array([one[3] for one in self.columns])
         order = np.argsort(p)
         passed = np.flatnonzero(p[order] <= FALSE_DISCOVERIES * np.arange(1, len(p) + 1) / len(p))
-        kept = order[: passed[-1] + 1][:JUDGED] if len(passed) else []
+        kept: list[int] = order[: passed[-1] + 1][:JUDGED].tolist() if len(passed) else []
         kept = [c for c in kept if self._holds(c) >= MIN_HOLDS]
         log_p = np.tile(np.log(self.share), (len(self.q), 1))
         alone = log_p.copy()
         chosen: list[tuple[str, str, int]] = []
         remaining = dict.fromkeys(kept)
-        gains = {c: math.inf for c in kept}
+        gains = dict.fromkeys(kept, math.inf)
         while remaining and len(chosen) < most:
             # a gain only falls as rules are chosen, so that the largest fresh one wins (lazy greedy)
             fresh: set[int] = set()
@@ -457,9 +477,9 @@ class _Scored:
         return chosen
 
     def _holds(self, c: int) -> float:
-        units, k, lift, _ = self.columns[c]
+        _, k, lift, _ = self.columns[c]
         odds = self.share[k] / max(1 - self.share[k], 1e-9) * math.exp(lift)
-        return odds / (1 + odds)
+        return float(odds / (1 + odds))
 
     def _gain(self, c: int, log_p: Floats) -> float:
         """What a candidate adds to the log-likelihood, less two standard errors; units of the second half."""
@@ -477,21 +497,32 @@ def _curve(likely: Floats, chance: Floats) -> Floats:
     """curve[s] of a rule that names one class, from its probability with and without the labels."""
     factor = np.exp(-GRID)[None, :]
     return np.asarray(
-        (np.log(likely[:, None] + (1 - likely[:, None]) * factor) - np.log(chance[:, None] + (1 - chance[:, None]) * factor)).sum(axis=0)
+        (
+            np.log(likely[:, None] + (1 - likely[:, None]) * factor)
+            - np.log(chance[:, None] + (1 - chance[:, None]) * factor)
+        ).sum(axis=0)
     )
 
 
 def _discourse(fit: RuleFreeFit, first: Bools, second: Bools, rng: np.random.Generator) -> list[str]:
     """For each connective found between words, whether the clause before or after it decides.
 
-    Clauses of the first half are read by a classifier that learnt the second half. A connective matters where the clause
-    on one side says more about the labels than the one on the other, by more than at a usual word.
+    Clauses of the first half are read by a classifier that learnt the second half. A connective matters where the
+    clause on one side says more about the labels than the one on the other, by more than at a usual word.
     """
     texts = fit.corpus.texts or ()
     rows = np.sort(rng.permutation(np.flatnonzero(first))[:DISCOURSE_TEXTS])
     column = pl.Series("text", [texts[i] for i in rows], dtype=pl.String)
-    words = pl.DataFrame({"word": column.str.to_lowercase().str.extract_all(r"\w+").list.unique()}).explode("word").drop_nulls()
-    counted = words["word"].value_counts(sort=True).filter((pl.col("count") >= 4 * MIN_CASES) & (pl.col("word").str.len_chars() <= 40))
+    words = (
+        pl.DataFrame({"word": column.str.to_lowercase().str.extract_all(r"\w+").list.unique()})
+        .explode("word")
+        .drop_nulls()
+    )
+    counted = (
+        words["word"]
+        .value_counts(sort=True)
+        .filter((pl.col("count") >= 4 * MIN_CASES) & (pl.col("word").str.len_chars() <= 40))
+    )
     cuts: list[tuple[str, Ints, pl.Series, pl.Series]] = []
     for word in counted["word"].head(CONNECTIVES).to_list():
         behind, ahead = after(column, word), before(column, word)
@@ -523,12 +554,14 @@ def _discourse(fit: RuleFreeFit, first: Bools, second: Bools, rng: np.random.Gen
         scored.append((abs(float(z)), "After" if z > 0 else "Before", word))
     scored.sort(reverse=True)
     return [
-        f"{{weight}}: Label(S, C) & {name}(S, {quote(word)}, B) -> Predicted(B, C)" for z, name, word in scored[:5] if z > MIN_Z_DISCOURSE
+        f"{{weight}}: Label(S, C) & {name}(S, {quote(word)}, B) -> Predicted(B, C)"
+        for z, name, word in scored[:5]
+        if z > MIN_Z_DISCOURSE
     ]
 
 
 def _log_sum(log: Floats) -> Floats:
-    """log sum_k exp(log[i, k])."""
+    """Log sum_k exp(log[i, k])."""
     top = log.max(axis=1)
     return np.asarray(top + np.log(np.exp(log - top[:, None]).sum(axis=1)))
 
@@ -541,7 +574,9 @@ def _transitions(fit: RuleFreeFit, first: Bools) -> list[str]:
     begins[offsets[:-1][np.diff(offsets) > 0]] = True
     rows = np.flatnonzero(~begins & first)
     size = len(classes)
-    pairs = np.bincount(answer[rows - 1] * size + answer[rows], minlength=size * size).reshape(size, size)  # [before, tag]
+    pairs = np.bincount(answer[rows - 1] * size + answer[rows], minlength=size * size).reshape(
+        size, size
+    )  # [before, tag]
     start = np.bincount(answer[begins & first], minlength=size)
     share = np.bincount(answer[first], minlength=size) / max(first.sum(), 1)
     rules = []

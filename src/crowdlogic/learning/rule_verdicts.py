@@ -1,7 +1,7 @@
 """Verdicts on rules: one for each rule, free of the rule's own influence.
 
-One fit without any rules estimates the annotators. It is cross-fitted: the labels of an item are read with the tables of
-annotators that were estimated without that item. A rule is then a one-parameter tilt of chance,
+One fit without any rules estimates the annotators. It is cross-fitted: the labels of an item are read with the tables
+of annotators that were estimated without that item. A rule is then a one-parameter tilt of chance,
 
     theta[i, k] proportional to chance[k] * exp(-s * distance[i, k])
 
@@ -28,6 +28,7 @@ from functools import cached_property
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from scipy import sparse
 
 from crowdlogic.annotators.abstaining import find_labelling_functions
@@ -112,8 +113,8 @@ class RuleFreeFit:
     labels: CrowdLabels
     corpus: Corpus
     fold: Ints
-    evidence: Floats
-    item_weight: Floats
+    evidence: NDArray[np.float32]
+    item_weight: NDArray[np.float32]
     beliefs: Beliefs
     gold: Ints
     abstaining: bool
@@ -201,16 +202,27 @@ def fit_without_rules(
     crowd = _Crowd.of(labels, known, abstaining=abstaining)
     everything = np.ones(labels.n_units)
     # the shrinkage under which the labels of items that were left out are most likely (two folds are enough to choose)
-    tried = {} if abstaining else {
-        kappa: sum(crowd.held_out_likelihood(crowd.fit(kappa, fold != f, steps=CHOOSING_STEPS), fold == f) for f in range(2))
-        for kappa in CONCENTRATIONS
-    }
+    tried = (
+        {}
+        if abstaining
+        else {
+            kappa: sum(
+                crowd.held_out_likelihood(crowd.fit(kappa, fold != f, steps=CHOOSING_STEPS), fold == f)
+                for f in range(2)
+            )
+            for kappa in CONCENTRATIONS
+        }
+    )
     kappa = 16.0 if abstaining else max(tried, key=lambda one: tried[one])
     whole = crowd.fit(kappa, everything)
     notices = _collapse_notice(labels, crowd, whole)
     if notices:  # the tables cannot be told from the labels: one accuracy for all annotators
         kappa, whole = math.inf, crowd.pooled_accuracy(everything)
-    replicates = int(np.clip(REPLICATED_LABELS // max(labels.n_labels, 1), 2, MAX_FUNCTION_REPLICATES if abstaining else MAX_REPLICATES))
+    replicates = int(
+        np.clip(
+            REPLICATED_LABELS // max(labels.n_labels, 1), 2, MAX_FUNCTION_REPLICATES if abstaining else MAX_REPLICATES
+        )
+    )
     evidence = np.empty((replicates, labels.n_units, labels.n_classes), dtype=np.float32)
     weight = np.ones((replicates, labels.n_units), dtype=np.float32)
     for b in range(replicates):
@@ -278,7 +290,7 @@ class _Crowd:
 
     @cached_property
     def matrices(self) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """given[i, (j, n)], the weight of the labels n of annotator j on unit i: whole labels, and partial ones ("not n")."""
+        """given[i, (j, n)], the weight of the labels n of annotator j on unit i; and the same of the labels "not n"."""
         column = self.annotator * self.n_classes + self.label
         partial = np.zeros(len(column), dtype=bool) if self.negated is None else self.negated
         shape = (self.n_units, self.n_annotators * self.n_classes)
@@ -321,7 +333,7 @@ class _Crowd:
         whole = np.ones(len(self.unit), dtype=bool) if self.negated is None else ~self.negated
         cell = self.unit[whole] * self.n_classes + self.label[whole]
         count = np.bincount(cell, weights=self.weight[whole], minlength=self.n_units * self.n_classes)
-        return count.reshape(self.n_units, self.n_classes)
+        return np.asarray(count.reshape(self.n_units, self.n_classes), dtype=np.float64)
 
     def start(self) -> Beliefs:
         """The first beliefs: vote shares, with a little doubt; gold is certain."""
@@ -377,8 +389,8 @@ class _Crowd:
         """Labelling functions: one precision for all, and that of each from gold where it is known; no EM.
 
         The precision of a single function cannot be told from its agreement with others, since functions fire together:
-        EM, which takes agreement for evidence, drifts. So a replicate draws each precision from a beta distribution around
-        the mean. A vote of function j for n then says p(truth = n) = precision[j], whatever the other functions say.
+        EM, which takes agreement for evidence, drifts. So a replicate draws each precision from a beta distribution
+        around the mean. A vote of function j for n then says p(truth = n) = precision[j].
         """
         size, votes = self.n_classes, self.votes
         prior = self.start_shares(kept)
@@ -407,7 +419,7 @@ class _Crowd:
         return np.asarray(share / share.sum())
 
     def pooled_accuracy(self, kept: Floats) -> _Tables:
-        """One accuracy for all annotators, from how often two labels of one unit agree; class shares are those of votes."""
+        """One accuracy for all annotators, from how often two labels of a unit agree; class shares of the votes."""
         votes = self.votes
         n = votes.sum(axis=1)
         pairs = float(kept @ (n * (n - 1)))
@@ -432,10 +444,10 @@ def _collapse_notice(labels: CrowdLabels, crowd: _Crowd, tables: _Tables) -> tup
     lost = np.flatnonzero((votes > 0.02) & (share < votes / 5))
     if not len(lost):
         return ()
-    name = labels.classes[int(lost[0])]
+    name, given, believed = labels.classes[int(lost[0])], float(votes[lost[0]]), float(share[lost[0]])
     return (
-        f"The fit of the annotators collapsed: {percent(float(votes[lost[0]]))} of the labels are {str(name)!r}, but the fit "
-        f"believes in {percent(float(share[lost[0]]))}. The rules are judged with one accuracy for all annotators instead.",
+        f"The fit of the annotators collapsed: {percent(given)} of the labels are {str(name)!r}, but the fit "
+        f"believes in {percent(believed)}. The rules are judged with one accuracy for all annotators instead.",
     )
 
 
@@ -464,7 +476,7 @@ class _Observations:
 
     @cached_property
     def violation(self) -> tuple[Floats, Floats] | None:
-        """before[g] and after[g], the probability of a violation without and with the labels; None for soft distances."""
+        """before[g] and after[g], the probability of a violation without and with labels; None if distances vary."""
         if not ((self.distance == 0.0) | (self.distance == 1.0)).all():
             return None
         before = (np.exp(_log_normalise(self.log_chance)) * self.distance).sum(axis=1)
@@ -522,7 +534,11 @@ def _observe(
     touched = np.zeros(len(evidence), dtype=bool)
     touched[rule.units] = True
     informed = fit.informed & (fit.gold != UNKNOWN) if gold_only else fit.informed
-    start = _class_shares(fit.likelihood[replicate], np.where(informed, weight, 0.0)) if gold_only else fit.class_shares[replicate]
+    start = (
+        _class_shares(fit.likelihood[replicate], np.where(informed, weight, 0.0))
+        if gold_only
+        else fit.class_shares[replicate]
+    )
     parts: list[_Observations] = []
     single = [block for block in rule.blocks if block.second is None]
     if single:
@@ -650,7 +666,9 @@ class RuleVerdict:
     @property
     def factor(self) -> float:
         """The multiplier of the given weight."""
-        return 1.0 if self.weight is None or self.new_weight is None or not self.weight else self.new_weight / self.weight
+        return (
+            1.0 if self.weight is None or self.new_weight is None or not self.weight else self.new_weight / self.weight
+        )
 
     @property
     def reason(self) -> str:
@@ -684,8 +702,8 @@ def rule_factors(verdicts: Sequence[RuleVerdict]) -> Floats:
 def weight_notices(verdicts: Sequence[RuleVerdict]) -> list[str]:
     """One line for each rule whose weight is not the given one."""
     return [
-        f"{one.place}: {_verdict_phrase(one)}, so its weight is {one.new_weight:.2g} instead of {one.weight:g}. Keep the "
-        f"given weight with '!' after it ({one.weight:g}!: ...), or those of all rules with --keep-weights."
+        f"{one.place}: {_verdict_phrase(one)}, so its weight is {one.new_weight:.2g} instead of {one.weight:g}. "
+        f"To keep the given weights: --keep-weights."
         for one in verdicts
         if one.weight is not None and one.new_weight is not None and one.new_weight < one.weight
     ]
@@ -706,11 +724,11 @@ def explain_verdict(one: RuleVerdict) -> str:
         return "It never applies: no item meets its conditions. Check its words, or remove it."
     if not one.informed:
         return "Cannot tell: no item that it touches has a label."
-    cases = pluralise(one.informed, "case")
-    holds = f"it holds in about {percent(one.holds)} of {cases} ({percent(one.low)} to {percent(one.high)}; {percent(one.chance)} by chance)"
+    by_chance = f"{percent(one.chance)} by chance"
+    interval = f"{percent(one.low)} to {percent(one.high)}"
+    holds = f"it holds in about {percent(one.holds)} of {pluralise(one.informed, 'case')} ({interval}; {by_chance})"
     if one.by_gold:
-        gold = f"by gold it holds in {percent(one.gold_holds)} of {pluralise(one.gold_cases, 'case')} ({percent(one.chance)} by chance)"
-        holds = gold
+        holds = f"by gold it holds in {percent(one.gold_holds)} of {pluralise(one.gold_cases, 'case')} ({by_chance})"
     if one.outcome is Outcome.helps:
         lowered = one.new_weight is not None and one.weight is not None and one.new_weight < one.weight
         return f"Keep it{f', with a weight of {one.new_weight:.2g}' if lowered else ''}: {holds}."
@@ -727,8 +745,8 @@ def verdict_table(verdicts: Sequence[RuleVerdict]) -> pl.DataFrame:
     Columns: rule; verdict; touched, the number of units; holds, with its interval from low to high; chance; weight, as
     given, and new_weight; gold_cases and gold_holds; reason.
     """
-    numbers = {"touched": "units", "holds": "holds", "low": "low", "high": "high", "chance": "chance", "weight": "weight",
-               "new_weight": "new_weight", "gold_cases": "gold_cases", "gold_holds": "gold_holds"}  # fmt: skip
+    figures = ("holds", "low", "high", "chance", "weight", "new_weight", "gold_cases", "gold_holds")
+    numbers = {"touched": "units"} | {name: name for name in figures}
     columns = {
         "rule": pl.Series([one.rule for one in verdicts], dtype=pl.String),
         "verdict": pl.Series([str(one.outcome) for one in verdicts], dtype=pl.String),
@@ -852,7 +870,8 @@ def _gold_figures(parts: Sequence[_Observations]) -> tuple[int, float]:
     if not cases:
         return 0, math.nan
     violated = sum(
-        float((np.exp(_log_normalise(part.log_chance + part.evidence)) * np.minimum(part.distance, 1.0)).sum()) for part in parts
+        float((np.exp(_log_normalise(part.log_chance + part.evidence)) * np.minimum(part.distance, 1.0)).sum())
+        for part in parts
     )
     return cases, 1.0 - violated / cases
 
@@ -886,9 +905,9 @@ def _hold_rates(
         if body > 0.999:
             return 1.0 - violated
         # violations are down-weighted by exp(-lift), other labellings under which the body holds are not
-        before = min(_mean_violation(parts, cases), body)
-        kept = max(body - before, 1e-12)
-        return kept / (kept + before * math.exp(-lift))
+        by_chance = min(_mean_violation(parts, cases), body)
+        kept = max(body - by_chance, 1e-12)
+        return kept / (kept + by_chance * math.exp(-lift))
 
     return holds(0.0), holds
 

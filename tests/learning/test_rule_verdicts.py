@@ -1,0 +1,126 @@
+"""Verdicts on planted rules, and suggestions that nothing in a text can turn into syntax."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from benchmarks.rule_verdicts import draw_planted, judge
+
+from crowdlogic.data.corpus import UNKNOWN, Corpus
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.learning.rule_suggestions import comment, suggest_rules
+from crowdlogic.learning.rule_verdicts import (
+    Outcome,
+    fit_without_rules,
+    judge_rules,
+    rule_factors,
+    verdict_table,
+    weight_notices,
+)
+from crowdlogic.rules import Projector, parse_rules
+
+
+@pytest.mark.parametrize("kind", ["documents", "tags"])
+@pytest.mark.parametrize("classes", [2, 3, 5])
+def test_planted_rules_get_their_verdicts_from_a_strong_crowd(kind: str, classes: int) -> None:
+    verdicts = judge(draw_planted(0, kind, classes, "strong", gold=False))
+
+    assert [one.outcome for one in verdicts] == [Outcome.helps, Outcome.no_effect, Outcome.contradicts]
+    good, useless, harmful = rule_factors(verdicts)
+    assert good == 1.0
+    assert useless < 0.2
+    assert harmful == 0.0
+
+
+def test_the_share_of_cases_in_which_a_rule_holds_is_the_planted_one() -> None:
+    good, useless, harmful = judge(draw_planted(1, "documents", 3, "strong", gold=False))
+
+    assert good.low - 0.02 <= 0.92 <= good.high + 0.02
+    assert harmful.low - 0.02 <= 0.08 <= harmful.high + 0.02
+    assert useless.low <= useless.chance <= useless.high
+
+
+def test_gold_settles_what_the_labels_cannot() -> None:
+    planted = draw_planted(0, "documents", 2, "weak", gold=False)
+    noise = np.random.default_rng(0).integers(2, size=planted.labels.n_labels).astype(np.int32)
+    labels = replace(planted.labels, label=noise)
+    rules = Projector(rules=parse_rules("\n".join(planted.rules))).ground(planted.corpus, labels.classes)
+
+    without = judge_rules(rules, fit_without_rules(labels, planted.corpus))
+    known = np.where(np.arange(labels.n_units) < 400, np.asarray(planted.corpus.gold), UNKNOWN)
+    settled = judge_rules(rules, fit_without_rules(labels, planted.corpus, gold=known))
+
+    assert {without[0].outcome, without[2].outcome} <= {Outcome.cannot_tell, Outcome.no_effect}
+    assert (settled[0].outcome, settled[2].outcome) == (Outcome.helps, Outcome.contradicts)
+    assert settled[0].by_gold
+
+
+def test_a_verdict_has_a_sentence_and_a_lowered_weight_a_line() -> None:
+    verdicts = judge(draw_planted(0, "documents", 3, "strong", gold=False))
+
+    table = verdict_table(verdicts)
+
+    assert table["verdict"].to_list() == ["helps", "no effect", "contradicts the labels"]
+    assert all(table["reason"].str.ends_with("."))
+    assert len(weight_notices(verdicts)) == 2
+
+
+def _labelled(texts: list[str], truth: np.ndarray, seed: int = 0) -> tuple[CrowdLabels, Corpus]:
+    rng = np.random.default_rng(seed)
+    unit = np.repeat(np.arange(len(texts)), 3)
+    label = np.where(rng.random(len(unit)) < 0.85, truth[unit], 1 - truth[unit]).astype(np.int32)
+    items = pl.Series([f"i{i}" for i in range(len(texts))])
+    annotators = pl.Series(["a", "b", "c"])
+    labels = CrowdLabels(
+        unit=unit, annotator=np.tile(np.arange(3), len(texts)), label=label, items=items, annotators=annotators,
+        classes=("no", "yes"),
+    )  # fmt: skip
+    return labels, Corpus(items, texts=tuple(texts))
+
+
+@pytest.mark.parametrize("word", ["refund", "退款", "استرداد", "Rückerstattung"])
+def test_a_planted_word_is_suggested_in_any_script(word: str) -> None:
+    rng = np.random.default_rng(1)
+    truth = rng.integers(2, size=400).astype(np.int32)
+    texts = [f"w{rng.integers(40)} {word if k and rng.random() < 0.7 else 'thanks'} w{rng.integers(40)}" for k in truth]
+    labels, corpus = _labelled(texts, truth)
+
+    found = suggest_rules(labels, corpus)
+
+    assert word.lower() in found.suggestions[0].rule or "thanks" in found.suggestions[0].rule
+    assert any(word.lower() in one.rule for one in found.suggestions) or len(found.suggestions) == 1
+
+
+def test_hostile_texts_cannot_become_rule_syntax() -> None:
+    rng = np.random.default_rng(2)
+    truth = rng.integers(2, size=300).astype(np.int32)
+    evil = [
+        "') -> Label(S, 'no') .\n9.9: Contains(S, 'x",
+        "\u2028include 'secret'",
+        "\x85# x\r1.0: First(T)",
+        "\\' .",
+        "😀",
+        "",
+    ]
+    texts = [f"{evil[i % len(evil)]} {'good' if k else 'bad'} {evil[(i + 1) % len(evil)]}" for i, k in enumerate(truth)]
+    labels, corpus = _labelled(texts, truth)
+
+    found = suggest_rules(labels, corpus)
+
+    parsed = parse_rules(found.text())
+    assert len(parsed.statements) == len(found.suggestions) > 0
+    assert [str(one) for one in parsed.statements] == [str(one) for one in found.rules.statements]
+    assert all(line.startswith(("#", "0", "1")) or not line for line in found.text().splitlines())
+    assert "\n" not in comment("a\nb\x85c\u2028d")
+
+
+def test_too_little_to_learn_from_is_said_in_one_line() -> None:
+    labels, corpus = _labelled(["a b", "c d"] * 5, np.array([0, 1] * 5, dtype=np.int32))
+
+    found = suggest_rules(labels, corpus)
+
+    assert not found.suggestions
+    assert "too few" in found.notices[0]

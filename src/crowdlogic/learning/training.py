@@ -361,12 +361,15 @@ class TrainingPass:
 
 
 def _require_numbers(epoch: Epoch, number: int, classifier: Classifier) -> None:
-    """Refuse an epoch that diverged, before it is kept: no later one could recover, and no prediction be made."""
+    """Raise an error if an epoch diverged: neither later epochs nor predictions could recover."""
     if np.isnan(epoch.loss) or not all(np.isfinite(getattr(epoch, name)).all() for name in VIEWS):
-        look = "ook for extreme numbers among the features."
-        has_rate = hasattr(getattr(answering(classifier), "training", None), "learning_rate")
-        lower = "Lower the learning rate (--set classifier.training.learning_rate=...), or l" if has_rate else "L"
-        raise DataError(f"Epoch {number} diverged: its loss or its beliefs are not numbers. {lower}{look}")
+        remedy = "Look for extreme numbers among the features."
+        if hasattr(getattr(answering(classifier), "training", None), "learning_rate"):
+            remedy = (
+                "Lower the learning rate (--set classifier.training.learning_rate=...), or look for extreme numbers "
+                "among the features."
+            )
+        raise DataError(f"Epoch {number} diverged: its loss or its beliefs are not numbers. {remedy}")
 
 
 def _running_mean(mean: NDArray[Any], new: NDArray[Any], count: int) -> NDArray[Any]:

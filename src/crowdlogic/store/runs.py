@@ -485,11 +485,6 @@ def _read_confusion(arrays: NamedArrays, labels: CrowdLabels) -> Floats | None:
     return confusion
 
 
-def _read_audit(home: Path) -> tuple[dict[str, Any], ...]:
-    rows = require_finite(require(get_json(home / RULES), list, RULES), RULES)
-    return tuple(require(row, dict, RULES) for row in rows)
-
-
 def _read_history(home: Path, file: str) -> tuple[dict[str, Any], ...]:
     return tuple(require_finite(require(row, dict, f"a line of {file}"), file) for row in get_lines(home / file))
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from crowdlogic.extensions.paper import runs as tasks
 from crowdlogic.extensions.paper.results import FinishedRuns, RunResult
 
 SPAN_METRICS = ("precision", "recall", "f1", "strict f1")
@@ -36,5 +35,7 @@ def finished(*groups: list[RunResult]) -> FinishedRuns:
 @pytest.fixture
 def tiny_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Simulated tasks with few items and two epochs: enough to see that a row runs."""
+    from crowdlogic.extensions.paper import runs as tasks  # needs torch
+
     monkeypatch.setattr(tasks, "QUICK_ITEMS", {"sentiment": 60, "ner": 40})
     monkeypatch.setattr(tasks, "QUICK_EPOCHS", 2)

@@ -1,4 +1,4 @@
-"""`crowdlogic`, and `python -m crowdlogic`: Ctrl-C is one line from the first moment on, while modules are loaded."""
+"""`crowdlogic`, and `python -m crowdlogic`: Ctrl-C and SIGTERM are one line each, even while modules are loaded."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ import gc
 import os
 import sys
 from contextlib import suppress
-
-INTERRUPTED = 130
-"""The exit code after Ctrl-C, as shells have it."""
 
 
 def main() -> None:
@@ -24,15 +21,19 @@ def run_command() -> None:
     """Run the command."""
     gc.disable()  # what is being loaded holds no garbage: looking for it takes 0.01 s. A command enables it again
     try:
-        from crowdlogic.cli.console import protect_streams
+        from crowdlogic.cli.console import catch_termination, protect_streams
 
+        catch_termination()
         protect_streams()
         from crowdlogic.cli.app import main as run
 
         run()
     except KeyboardInterrupt:
-        sys.stderr.write("crowdlogic: interrupted\n")
-        sys.exit(INTERRUPTED)
+        from crowdlogic.cli.console import interruption  # again: it may have been interrupted, too
+
+        word, code = interruption()
+        sys.stderr.write(f"crowdlogic: {word}\n")
+        sys.exit(code)
 
 
 def leave(code: int) -> None:

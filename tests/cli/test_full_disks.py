@@ -97,6 +97,41 @@ def test_interrupts_in_the_first_moments_are_one_line() -> None:
     assert interrupted >= 3
 
 
+@pytest.mark.usefixtures("simulated")
+def test_sigterm_is_one_line_and_exit_code_143() -> None:
+    command = [sys.executable, "-m", "crowdlogic", *WORDS, "--epochs", "2000", "-o", "model"]
+    begun = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 60
+    while not Path("model/history.jsonl").exists() and time.monotonic() < until:
+        time.sleep(0.05)
+
+    begun.send_signal(signal.SIGTERM)
+    said = begun.communicate(timeout=60)[1]
+    resumed = crowdlogic("train", "--resume", "-o", "model", "--epochs", 3)
+
+    assert begun.returncode == 143
+    assert "Traceback" not in said
+    assert "Go on with it: crowdlogic train --resume -o model" in said.splitlines()[-1]
+    assert not list(Path().rglob("*.part"))
+    assert resumed.returncode == 0, resumed.stderr
+
+
+def test_sigterm_ends_a_command_that_waits_for_its_input() -> None:
+    begun = subprocess.Popen(
+        [sys.executable, "-m", "crowdlogic", "aggregate", "-", "-o", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(1.5)
+
+    begun.send_signal(signal.SIGTERM)
+    out, said = begun.communicate(timeout=60)
+
+    assert (begun.returncode, out, said) == (143, "", "crowdlogic: terminated\n")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_standard_output_on_a_full_disk_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "l.csv").write_text(CSV)

@@ -4,7 +4,10 @@ import errno
 import gzip
 import io
 import os
+import signal
 import stat
+import subprocess
+import sys
 import tracemalloc
 import zipfile
 from pathlib import Path
@@ -291,3 +294,66 @@ def test_a_system_error_that_is_only_in_words_gets_its_number_and_the_users_file
 
     assert raised.value.errno == errno.ENOSPC
     assert list(tmp_path.iterdir()) == []
+
+
+def write_pair(folder: Path, text: str) -> None:
+    with written_together():
+        write_bytes(folder / "a.csv", text.encode())
+        write_bytes(folder / "b.csv", text.encode())
+
+
+@pytest.mark.parametrize("old", [True, False])
+@pytest.mark.parametrize("stop", range(1, 5))
+def test_a_rename_that_fails_brings_both_files_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: int, old: bool
+) -> None:
+    if old:
+        write_pair(tmp_path, "old")
+    before = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    replace, calls = Path.replace, []
+
+    def fail(self: Path, target: Path) -> Path:
+        calls.append(target)
+        if len(calls) == stop:
+            raise OSError(errno.EIO, os.strerror(errno.EIO), str(self))
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", fail)
+    if not old and stop > 2:
+        write_pair(tmp_path, "new")  # two renames, none of which fails
+        return
+    with pytest.raises(OSError, match="Input/output error") as caught:
+        write_pair(tmp_path, "new")
+
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == before
+    assert caught.value.filename in (str(tmp_path / "a.csv"), str(tmp_path / "b.csv"))
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from tests.data.test_files import write_pair
+replace, calls = Path.replace, []
+def kill(self, target):
+    calls.append(target)
+    if len(calls) == int(sys.argv[2]):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return replace(self, target)
+Path.replace = kill
+write_pair(Path(sys.argv[1]), "new")
+"""
+
+
+@pytest.mark.parametrize("stop", range(1, 5))
+def test_a_kill_between_renames_never_leaves_a_new_file_beside_an_old_one(tmp_path: Path, stop: int) -> None:
+    write_pair(tmp_path, "old")
+    root = Path(__file__).parents[2]
+    environment = {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{root / 'src'}"}
+
+    done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path), str(stop)], check=False, env=environment)
+    texts = {path.read_text() for path in tmp_path.glob("*.csv")}
+    write_pair(tmp_path, "newer")
+
+    assert done.returncode == -signal.SIGKILL
+    assert texts in ({"old"}, {"new"}, set())
+    assert {path.read_text() for path in tmp_path.glob("*.csv")} == {"newer"}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
 
+from crowdlogic.data import files
 from crowdlogic.data.reading import read_corpus, read_labels
 from crowdlogic.errors import OptionError
 from crowdlogic.workflows.simulate import SimulateOptions, SimulationKind, simulate
@@ -28,3 +30,27 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
 
     with pytest.raises(OptionError, match=r"is a file\. Name a folder\."):
         simulate(SimulateOptions(kind=SimulationKind.labels, out=str(tmp_path / "sim"), items=5))
+
+
+@pytest.mark.parametrize("occupied", [True, False])
+def test_a_disk_that_fills_up_leaves_the_folder_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, occupied: bool
+) -> None:
+    folder = tmp_path / "sim"
+    if occupied:
+        folder.mkdir()
+        (folder / "labels.csv").write_text("mine")
+    made, written = files._make_draft, []
+
+    def fill(target: Path) -> Path:
+        written.append(target)
+        if len(written) == 3:
+            raise OSError(errno.ENOSPC, "No space left on device", str(target))
+        return made(target)
+
+    monkeypatch.setattr(files, "_make_draft", fill)
+    with pytest.raises(OSError, match="No space left") as caught:
+        simulate(SimulateOptions(kind=SimulationKind.labels, out=str(folder), items=5))
+
+    assert str(caught.value.filename).startswith(str(folder))
+    assert [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")] == ["sim", "sim/labels.csv"] * occupied

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 from tests.workflows.conftest import Trained
 
-from crowdlogic.errors import Interrupted, OptionError
+from crowdlogic.errors import DataError, Interrupted, OptionError
 from crowdlogic.learning.epoch import HistoryRow
+from crowdlogic.learning.saved_run import load_run
 from crowdlogic.workflows.train import HELD_OUT, TrainOptions, prepare_training, resolve_options
 
 
@@ -84,3 +87,21 @@ def test_options_win_over_a_file_and_both_over_the_run(trained: Trained, tmp_pat
     assert known.rules == trained.file("but.rules")
     with pytest.raises(OptionError, match=r"there is no run to resume\. Name the folder of an interrupted run"):
         resolve_options(TrainOptions(), tmp_path / "none", config=None, resume=True)
+
+
+def flip(content: bytes) -> bytes:
+    return content[:20] + bytes([content[20] ^ 1]) + content[21:]
+
+
+@pytest.mark.parametrize("change", [flip, lambda content: content[:-40], None])
+def test_clean_labels_that_were_changed_or_deleted_are_noticed(trained: Trained, tmp_path: Path, change: Any) -> None:
+    home = Path(shutil.copytree(trained.folder / "run", tmp_path / "run"))
+    clean = home / "truth.csv"
+    assert f"  {clean.name}\n" in (home / "SHA256SUMS").read_text()
+    if change is None:
+        clean.unlink()
+    else:
+        clean.write_bytes(change(clean.read_bytes()))
+
+    with pytest.raises(DataError, match=r"truth\.csv"):
+        load_run(home)

@@ -17,7 +17,15 @@ import typer
 from typer.core import TyperGroup
 
 from crowdlogic import __version__
-from crowdlogic.cli.console import complain, discard_output, point, show_spreadsheet_warnings
+from crowdlogic.cli.console import (
+    INTERRUPTED,
+    complain,
+    discard_output,
+    interruption,
+    point,
+    show_spreadsheet_warnings,
+    was_terminated,
+)
 from crowdlogic.errors import CrowdLogicError, Interrupted, OptionError, ResourceError, RuleError, did_you_mean
 from crowdlogic.registry import extensions
 
@@ -215,9 +223,6 @@ UsageProblem: type[Exception] = next(kind for kind in typer.BadParameter.__mro__
 LEARNING = {"demo", "train", "predict", "export", "review", "reproduce"}
 """The commands that may multiply large matrices."""
 
-INTERRUPTED = 130
-"""The exit code after Ctrl-C, as shells have it."""
-
 
 class LazyGroup(TyperGroup):
     """A group that imports a command's module when the command is called, and lists commands without importing any."""
@@ -296,17 +301,18 @@ def options(
 
 
 def main() -> None:
-    """Run a command. Exit codes: 0 done, 1 a finding, 2 bad input (one line on stderr, nothing written)."""
+    """Run a command. Exit codes: 0 done, 1 a finding, 2 bad input (one line, nothing written), 130 or 143 stopped."""
     try:
         with show_spreadsheet_warnings():
             code = app(None if sys.argv[1:] else ["--help"], prog_name="crowdlogic", standalone_mode=False)
-        if code == INTERRUPTED:  # typer turns Ctrl-C into an exit code
-            complain("interrupted")
+        if code == INTERRUPTED or was_terminated():  # typer turns Ctrl-C into an exit code; a server ends by itself
+            word, code = interruption()
+            complain(word)
         sys.stdout.flush()  # here, and not when Python ends, where a full disk could not be reported
         sys.exit(code or 0)
     except Interrupted as stop:
         complain(str(stop))
-        sys.exit(INTERRUPTED)
+        sys.exit(interruption()[1])
     except RuleError as problem:
         point(str(problem))
     except CrowdLogicError as problem:
@@ -316,8 +322,9 @@ def main() -> None:
     except typer.Exit as done:
         sys.exit(done.exit_code)
     except (typer.Abort, KeyboardInterrupt):
-        complain("interrupted")
-        sys.exit(INTERRUPTED)
+        word, code = interruption()
+        complain(word)
+        sys.exit(code)
     except BrokenPipeError:
         discard_output(sys.stdout)
         sys.exit(0)

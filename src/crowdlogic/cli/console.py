@@ -10,6 +10,7 @@ import io
 import json
 import math
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,6 +21,34 @@ from crowdlogic.errors import SpreadsheetWarning, one_line, shorten
 
 if TYPE_CHECKING:
     from crowdlogic.workflows.inputs import ResultTable
+
+INTERRUPTED, TERMINATED = 130, 143
+"""Exit codes after Ctrl-C (SIGINT) and SIGTERM: 128 and the signal's number, as shells have it."""
+
+_received: list[int] = []
+"""The termination signals that this process received."""
+
+
+def catch_termination() -> None:
+    """Have SIGTERM end a command as Ctrl-C does: what is half-written is removed, and one line says what is saved."""
+
+    def interrupt(number: int, _: Any) -> None:
+        _received.append(number)
+        raise KeyboardInterrupt
+
+    with suppress(ValueError):  # not the main thread
+        signal.signal(signal.SIGTERM, interrupt)
+
+
+def interruption() -> tuple[str, int]:
+    """Return how the command was stopped, in a word, and its exit code."""
+    return ("terminated", TERMINATED) if _received else ("interrupted", INTERRUPTED)
+
+
+def was_terminated() -> bool:
+    """Whether SIGTERM arrived."""
+    return bool(_received)
+
 
 MOST_SAID = 4000
 """How many characters a remark may have."""

@@ -629,7 +629,11 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
     try:
         yield draft
         draft.chmod(0o666 & ~_umask())
-        _when_all_is_written(lambda: _rename(draft, target))
+        outputs = _outputs.get()
+        if outputs is None:
+            draft.replace(target)
+        else:
+            outputs.renames.append((draft, target))
     except BaseException as problem:
         draft.unlink(missing_ok=True)
         if isinstance(problem, OSError) and problem.errno is not None and problem.filename in (None, str(draft), draft):
@@ -640,9 +644,10 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
 
 @dataclass(frozen=True)
 class _Outputs:
-    """What `written_together` does at its end: files to rename, streams to write; and the drafts and folders so far."""
+    """What `written_together` does at its end (streams to write, drafts to rename), and what there is so far."""
 
-    finish: list[Callable[[], None]]
+    streams: list[Callable[[], None]]
+    renames: list[tuple[Path, Path]]
     drafts: list[Path]
     folders: list[Path]
 
@@ -656,12 +661,13 @@ def written_together() -> Iterator[None]:
     if _outputs.get() is not None:
         yield
         return
-    outputs = _Outputs([], [], [])
+    outputs = _Outputs([], [], [], [])
     token = _outputs.set(outputs)
     try:
         yield
-        for step in outputs.finish:
-            step()
+        for write in outputs.streams:
+            write()
+        _rename_together(outputs.renames)
     except BaseException:
         for draft in outputs.drafts:
             draft.unlink(missing_ok=True)
@@ -673,6 +679,38 @@ def written_together() -> Iterator[None]:
         _outputs.reset(token)
 
 
+def _rename_together(renames: list[tuple[Path, Path]]) -> None:
+    """Give drafts their names: all of them, or none.
+
+    No system renames two files at once. Earlier files are moved aside before the first new one takes its place, so that
+    a process that is killed here may leave a file missing, but never a new one beside an old one. Any other failure
+    brings the earlier files back.
+    """
+    aside: list[tuple[Path, Path]] = []
+    placed: list[Path] = []
+    target = Path()
+    try:
+        for _, target in renames if len(renames) > 1 else []:
+            if target.exists():
+                backup = _make_draft(target)
+                aside.append((backup, target))
+                target.replace(backup)
+        for draft, target in renames:
+            draft.replace(target)
+            placed.append(target)
+    except BaseException as problem:
+        for new in placed:
+            new.unlink(missing_ok=True)
+        for backup, old in aside:
+            if not old.exists():  # else it was not moved yet, and the backup is empty
+                backup.replace(old)
+        if isinstance(problem, OSError) and problem.errno is not None:
+            raise OSError(problem.errno, problem.strerror, str(target)) from problem  # not the temporary file
+        raise
+    for backup, _ in aside:
+        backup.unlink(missing_ok=True)
+
+
 def make_folder(path: Path) -> None:
     """Make a folder and those above it, as far as they are not there; within `written_together` they go if it fails."""
     missing = [one for one in (path, *path.parents) if not one.exists()]
@@ -682,17 +720,13 @@ def make_folder(path: Path) -> None:
         outputs.folders.extend(reversed(missing))
 
 
-def _when_all_is_written(step: Callable[[], None]) -> None:
-    """Take a last step now, or at the end of `written_together`."""
+def _when_all_is_written(write: Callable[[], None]) -> None:
+    """Write to a stream now, or at the end of `written_together`."""
     outputs = _outputs.get()
     if outputs is None:
-        step()
+        write()
     else:
-        outputs.finish.append(step)
-
-
-def _rename(draft: Path, target: Path) -> None:
-    draft.replace(target)
+        outputs.streams.append(write)
 
 
 def _write_standard_output(content: bytes) -> None:
@@ -722,9 +756,19 @@ DRAFT = re.compile(r"\.(?P<target>.+)\.[a-z0-9_]{8}\.part", re.DOTALL)
 
 
 def write_folder(path: str | Path, files: Mapping[str, bytes]) -> None:
-    """Write a folder whole, from the content of its files by name: it is new when all went well and absent when not.
+    """Write a folder whole, from the content of its files by name; see `new_folder`."""
+    with new_folder(path) as draft:
+        for name, content in files.items():
+            place = draft / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content)
 
-    A folder of that name may be there if it is empty; nothing in a folder is ever written over.
+
+@contextmanager
+def new_folder(path: str | Path) -> Iterator[Path]:
+    """A temporary folder to write to; it becomes `path` when all went well and vanishes when not.
+
+    A folder of that name may be there if it is empty; nothing in a folder is ever overwritten.
     """
     target = Path(path)
     if not target.parent.is_dir():
@@ -733,12 +777,14 @@ def write_folder(path: str | Path, files: Mapping[str, bytes]) -> None:
         raise OptionError(f"{path}: is there already. Name a folder that is new or empty.")
     draft = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))
     try:
-        for name, content in files.items():
-            place = draft / name
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(content)
+        yield draft
         draft.chmod(0o777 & ~_umask())
         draft.replace(target)
+    except OSError as problem:
+        if problem.filename is not None and str(problem.filename).startswith(str(draft)):
+            inside = Path(problem.filename).relative_to(draft)
+            raise type(problem)(problem.errno, problem.strerror, str(target / inside)) from problem
+        raise
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 

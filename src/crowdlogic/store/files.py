@@ -75,7 +75,7 @@ def put_arrays(path: Path, arrays: Arrays, *, metadata: Mapping[str, str] | None
             save_file(contiguous, draft, metadata=None if metadata is None else dict(metadata))
         except SafetensorError as problem:
             raise _system_error(problem) from problem
-        return _sync(draft)
+        return sync_file(draft)
 
 
 def _system_error(problem: Exception) -> OSError:
@@ -92,7 +92,7 @@ def put_table(path: Path, table: pl.DataFrame) -> str:
     return put_bytes(path, buffer.getvalue())
 
 
-def _sync(draft: Path) -> str:
+def sync_file(draft: Path) -> str:
     """Have the file on the disk: a rename may otherwise overtake the content when a machine goes down. Its SHA-256."""
     with draft.open("rb+") as file:
         os.fsync(file.fileno())
@@ -511,6 +511,7 @@ def remove_drafts(folder: Path, subfolders: tuple[str, ...]) -> None:
 # config.json              method, model, seed, classes, rules and transitions, names of the inputs; the run's status
 # model.safetensors        the classifier's arrays
 # labels.parquet           item, answer, confidence, p_<class>; and the beliefs of classifier, crowd and rules
+# truth.csv, truth.jsonl   the answers (of sentences: jsonl), for people and other programs; nothing here reads them
 # annotators.parquet       one row per annotator
 # annotators.safetensors   the annotator model's arrays, confusion[j, m, n] among them
 # crowd.parquet            the labels that it learnt from, as codes
@@ -530,6 +531,7 @@ def remove_drafts(folder: Path, subfolders: tuple[str, ...]) -> None:
 
 CONFIG, HISTORY, REFIT_HISTORY, RULES = "config.json", "history.jsonl", "refit.jsonl", "rules.json"
 MODEL, ANNOTATOR_ARRAYS, FEATURES = "model.safetensors", "annotators.safetensors", "items.safetensors"
+CLEAN_LABELS, CLEAN_TAGS = "truth.csv", "truth.jsonl"
 ANSWERS, ANNOTATORS, CROWD, ITEMS = "labels.parquet", "annotators.parquet", "crowd.parquet", "items.parquet"
 TABLES, WORDS, CHECKPOINT, REFIT_CHECKPOINT = "tables", "words", "checkpoint", "checkpoint-refit"
 FOLDERS = (TABLES, WORDS, CHECKPOINT, REFIT_CHECKPOINT)

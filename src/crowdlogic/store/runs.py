@@ -18,6 +18,7 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes, as_text, find
+from crowdlogic.data.reading import write_estimate
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.store.estimates import read_calibration
@@ -26,6 +27,8 @@ from crowdlogic.store.files import (
     ANNOTATORS,
     ANSWERS,
     CHECKSUMS,
+    CLEAN_LABELS,
+    CLEAN_TAGS,
     CONFIG,
     CROWD,
     FEATURES,
@@ -60,6 +63,7 @@ from crowdlogic.store.files import (
     require_finite,
     require_floats,
     sha256,
+    sync_file,
     write_checksums,
 )
 
@@ -395,6 +399,9 @@ def write_run(folder: Path, run: RunRecord) -> None:
     sums[HISTORY] = put_lines(folder / HISTORY, run.history)
     if run.refit_history:
         sums[REFIT_HISTORY] = put_lines(folder / REFIT_HISTORY, run.refit_history)
+    clean = CLEAN_LABELS if run.estimate.offsets is None else CLEAN_TAGS
+    write_estimate(folder / clean, run.estimate, corpus=run.corpus)
+    sums[clean] = sync_file(folder / clean)
     rules, packed = (None, {}) if run.rules is None else put_rules(folder, run.rules)
     config = json_bytes({**run.config, "rules": rules, "status": Status.done})
     write_checksums(folder, sums | packed | {CONFIG: sha256(config)})

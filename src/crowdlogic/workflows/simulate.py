@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from crowdlogic.data.files import write_bytes
+from crowdlogic.data.files import new_folder, write_bytes, written_together
 from crowdlogic.data.reading import write_corpus, write_labels, write_table
 from crowdlogic.data.simulate import Simulation, simulate_labels, simulate_ner, simulate_sentiment
 from crowdlogic.errors import OptionError
@@ -64,14 +64,21 @@ def simulate(options: SimulateOptions) -> Simulation:
 
 
 def write_simulation(made: Simulation, folder: Path) -> None:
-    """Write a simulation's files; the folder's README says that it is simulated."""
+    """Write a simulation's files together or not at all; its README says that it is simulated."""
     if folder.exists() and not folder.is_dir():
         raise OptionError(f"{folder}: is a file. Name a folder.")
-    folder.mkdir(parents=True, exist_ok=True)
-    write_bytes(
-        folder / "README.txt",
-        f"{made.description}. Made by crowdlogic simulate; no person wrote these texts or labels.\n".encode(),
-    )
+    if folder.exists() and any(folder.iterdir()):
+        with written_together():
+            _write_files(made, folder)
+        return
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with new_folder(folder) as draft:
+        _write_files(made, draft)
+
+
+def _write_files(made: Simulation, folder: Path) -> None:
+    readme = f"{made.description}. Made by crowdlogic simulate; no person wrote these texts or labels.\n"
+    write_bytes(folder / "README.txt", readme.encode())
     write_table(folder / "annotators.csv", made.annotators)
     if made.corpus.is_sequential:
         write_labels(folder / "labels.conll", made.labels, corpus=made.corpus)

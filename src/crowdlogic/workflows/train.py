@@ -16,7 +16,6 @@ from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes
-from crowdlogic.data.reading import write_estimate
 from crowdlogic.data.text_tokens import Tokenizer
 from crowdlogic.data.vectors import WordVectors, concatenate_vectors, read_vectors
 from crowdlogic.data.wording import pluralise, shorten_name
@@ -37,7 +36,7 @@ from crowdlogic.rules.parser import parse_rules, read_rules
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import find_grammar, includes_grammar
 from crowdlogic.store.checkpoints import check_claimable
-from crowdlogic.store.files import is_run, last_epoch, read_config, reading, require_entry
+from crowdlogic.store.files import CLEAN_LABELS, CLEAN_TAGS, is_run, last_epoch, read_config, reading, require_entry
 from crowdlogic.store.options import decode_options, encode_options, merge_changes, read_toml
 from crowdlogic.workflows.aggregate import FEW_ANSWERS, anchors_of, collect_convergence_warnings, unit_noun
 from crowdlogic.workflows.inputs import (
@@ -425,10 +424,6 @@ HELD_OUT = "held-out log likelihood"
 """The stopping score without dev items."""
 
 
-CLEAN_LABELS, CLEAN_TAGS = "truth.csv", "truth.jsonl"
-"""The clean labels of a run, in a file that any program reads."""
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PreparedTraining:
     """A training that is ready to begin.
@@ -473,7 +468,6 @@ class PreparedTraining:
         with _interruptible(self.folder), collect_convergence_warnings() as warned:
             run = train_run(self.folder, self.inputs.method, self.inputs.data, resume=self.resume, callback=callback)
         clean = self.folder / (CLEAN_TAGS if run.estimate.offsets is not None else CLEAN_LABELS)
-        write_estimate(clean, run.estimate, corpus=run.record.corpus)
         return TrainingOutcome(run=run, clean=clean, notices=(*warned, *_contradicted_rules(run)))
 
 

@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from crowdlogic.extensions.networks.presets import sentiment_encoder
 from crowdlogic.extensions.paper import methods
 from crowdlogic.extensions.paper.benchmarks import load_benchmark
 from crowdlogic.extensions.paper.jobs import Job, run_jobs
@@ -35,6 +34,7 @@ from crowdlogic.extensions.paper.results import (
 from crowdlogic.extensions.paper.runs import score_answers
 from crowdlogic.extensions.paper.tables import format_cell, percentages
 from crowdlogic.learning.method import TrainingData
+from crowdlogic.learning.presets import sentiment_encoder
 
 TASK = "sentiment-encoder"
 RESULTS, PAGE = Path("benchmarks/results/learning"), Path("docs/encoder.md")

@@ -13,10 +13,10 @@ import sys
 from pathlib import Path
 
 from benchmarks.learning_tables import render_page, render_tagger
-from crowdlogic.extensions.networks.presets import READINGS
 from crowdlogic.extensions.paper.jobs import Job, run_jobs
 from crowdlogic.extensions.paper.results import read_runs
 from crowdlogic.extensions.paper.runs import run_job
+from crowdlogic.learning.presets import READINGS
 
 RESULTS = Path("benchmarks/results/learning")
 PAGE = Path("docs/learning.md")

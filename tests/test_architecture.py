@@ -21,6 +21,7 @@ PAGE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)*/?")
 
 PROTOCOLS = {
+    "SOURCES": "workflows/aggregate.py",
     "TRUTH_METHODS": "truth/methods.py",
     "ANNOTATOR_MODELS": "annotators/protocol.py",
     "CLASSIFIERS": "classifiers/protocol.py",

@@ -124,6 +124,8 @@ from crowdlogic.truth.ties import Ties as Ties
 from crowdlogic.truth.weighting import CATD as CATD
 from crowdlogic.truth.weighting import PM as PM
 from crowdlogic.truth.weighting import Wawa as Wawa
+from crowdlogic.workflows.aggregate import aggregate as aggregate
+from crowdlogic.workflows.aggregate import annotator_table as annotator_table
 from crowdlogic.workflows.plots import Figure as Figure
 from crowdlogic.workflows.plots import NotebookProgress as NotebookProgress
 from crowdlogic.workflows.plots import plot_agreement as plot_agreement
@@ -132,8 +134,6 @@ from crowdlogic.workflows.plots import plot_confidence as plot_confidence
 from crowdlogic.workflows.plots import plot_confusion as plot_confusion
 from crowdlogic.workflows.plots import plot_reliability as plot_reliability
 from crowdlogic.workflows.plots import plot_training as plot_training
-from crowdlogic.workflows.python_aggregate import aggregate as aggregate
-from crowdlogic.workflows.python_aggregate import annotator_table as annotator_table
 from crowdlogic.workflows.report import report_to_html as report_to_html
 
 __version__: str

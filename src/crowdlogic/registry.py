@@ -202,6 +202,9 @@ def registry_serving(kind: Any) -> Registry | None:
 ENGINES = Registry("engine", "crowdlogic.engines", {})
 """Where labels that do not fit into memory are processed; all of them come from extensions."""
 
+SOURCES = Registry("source of labels", "crowdlogic.sources", {})
+"""Labels that `aggregate` does not read in memory: functions that open them, asked in this order."""
+
 TRUTH_METHODS = Registry(
     "truth method",
     "crowdlogic.methods",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crowdlogic.data.reading import read_crowd
-from crowdlogic.workflows.aggregate import AggregateOptions, aggregate
+from crowdlogic.workflows.aggregate import AggregateOptions, aggregate_files
 
 pytestmark = pytest.mark.heavy
 
@@ -46,7 +46,7 @@ def test_logs_of_inspect_are_read_and_aggregated(tools: Callable[..., str], tmp_
     (packed,), (plain,) = (tmp_path / "eval").iterdir(), (tmp_path / "json").iterdir()
 
     labels = read_crowd(packed).labels
-    aggregate(AggregateOptions(labels=str(packed), out=str(tmp_path / "truth.csv")))
+    aggregate_files(AggregateOptions(labels=str(packed), out=str(tmp_path / "truth.csv")))
 
     assert labels.to_frame().equals(read_crowd(plain).labels.to_frame())
     assert labels.annotators.to_list() == ["includes", "model_graded_qa", "polite"]

@@ -9,7 +9,7 @@ import pytest
 
 from crowdlogic.errors import OptionError
 from crowdlogic.truth.ties import Ties
-from crowdlogic.workflows.aggregate import AggregateOptions, aggregate
+from crowdlogic.workflows.aggregate import AggregateOptions, aggregate_files
 
 CSV = "item,annotator,label\nu,a,x\nu,b,x\nu,c,y\nv,a,y\nv,b,x\nw,a,\n"
 
@@ -26,7 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_nothing_is_printed_and_the_result_says_it_all(capfd: pytest.CaptureFixture[str]) -> None:
     options = AggregateOptions(labels="l.csv", out="o.csv", method="majority", ties=Ties.soft, gold="g.csv")
 
-    result = aggregate(options)
+    result = aggregate_files(options)
 
     assert capfd.readouterr() == ("", "")
     assert (result.method, result.reason) == ("majority", "")
@@ -44,7 +44,7 @@ def test_nothing_is_printed_and_the_result_says_it_all(capfd: pytest.CaptureFixt
 
 
 def test_the_reason_for_a_method_is_in_the_message() -> None:
-    result = aggregate(AggregateOptions(labels="l.csv", out="o.csv"))
+    result = aggregate_files(AggregateOptions(labels="l.csv", out="o.csv"))
 
     assert result.reason == "it does as well as counting votes or better, with few labels and with many"
     assert result.message.startswith(f"ensemble (chosen because {result.reason}): 3 items")
@@ -58,6 +58,6 @@ def test_nothing_is_written_when_an_option_makes_no_sense() -> None:
         AggregateOptions(labels="l.csv", out="l.csv"),
     ):
         with pytest.raises(OptionError):
-            aggregate(options)
+            aggregate_files(options)
 
     assert sorted(path.name for path in Path().iterdir()) == ["g.csv", "l.csv"]

@@ -12,10 +12,10 @@ import pytest
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError
-from crowdlogic.extensions.networks import presets
 from crowdlogic.extensions.networks.crowd_layer_method import CrowdLayer
 from crowdlogic.extensions.networks.doctor_nets import DoctorNets, WeightedDoctorNets
 from crowdlogic.extensions.paper.crf_ma import CRFMA
+from crowdlogic.learning import presets
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.baselines.aggnet import AggNet, Raykar
 from crowdlogic.learning.baselines.two_stage import Gold, TwoStage

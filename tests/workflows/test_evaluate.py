@@ -9,7 +9,7 @@ import pytest
 
 from crowdlogic.data.tagging import Scheme
 from crowdlogic.errors import OptionError
-from crowdlogic.workflows.aggregate import AggregateOptions, aggregate
+from crowdlogic.workflows.aggregate import AggregateOptions, aggregate_files
 from crowdlogic.workflows.evaluate import EvaluateOptions, evaluate
 
 
@@ -45,10 +45,10 @@ def test_gold_that_was_given_as_anchors_is_no_test_and_that_is_said(tmp_path: Pa
     (tmp_path / "some.csv").write_text("item,label\n" + "".join(f"i{i},c{truth[i]}\n" for i in range(10)))
     labels, gold, some, out = (str(tmp_path / name) for name in ("l.csv", "g.csv", "some.csv", "o.csv"))
 
-    aggregate(AggregateOptions(labels=labels, out=out, anchors=some))
+    aggregate_files(AggregateOptions(labels=labels, out=out, anchors=some))
     (part,) = evaluate(EvaluateOptions(predicted=out, gold=gold)).notices
     *_, whole = evaluate(EvaluateOptions(predicted=out, gold=some)).notices
-    aggregate(AggregateOptions(labels=labels, out=out))
+    aggregate_files(AggregateOptions(labels=labels, out=out))
     without = evaluate(EvaluateOptions(predicted=out, gold=gold)).notices
 
     said = "have a confidence of exactly 1 and are right, as items are whose truth was given (--anchors): then they are no test."

@@ -14,7 +14,7 @@ from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.errors import OptionError
 from crowdlogic.truth.methods import truth_method
 from crowdlogic.workflows.aggregate import AggregateOptions
-from crowdlogic.workflows.aggregate import aggregate as run_command
+from crowdlogic.workflows.aggregate import aggregate_files as run_command
 from crowdlogic.workflows.plots import plot_confidence, plot_reliability
 
 METHODS = (None, "ensemble", "majority", "dawid-skene", "glad")

@@ -234,6 +234,14 @@ class Architecture(Protocol):
         """A classifier with the state of an earlier one."""
 
 
+@runtime_checkable
+class NeedsFiles(Protocol):
+    """An architecture that reads files when it is built, such as pre-trained weights."""
+
+    def check_files(self) -> None:
+        """Raise an error if a file is missing, before any data are read."""
+
+
 def build(architecture: Architecture, corpus: Corpus, classes: Classes, *, seed: int) -> Classifier:
     """A new classifier; one that cannot be called as all are is refused."""
     made = architecture.build(corpus, classes, seed=seed)

@@ -12,7 +12,7 @@ from crowdlogic.data.files import STANDARD_STREAM, parse_size
 from crowdlogic.errors import OptionError
 from crowdlogic.registry import ENGINES, TRUTH_METHODS
 from crowdlogic.truth.ties import Ties
-from crowdlogic.workflows.aggregate import AggregateOptions, aggregate
+from crowdlogic.workflows.aggregate import AggregateOptions, aggregate_files
 from crowdlogic.workflows.inputs import InputOptions, default_answers, parse_names
 from crowdlogic.workflows.method_comparison import CompareOptions, compare_truth_methods
 
@@ -132,7 +132,7 @@ def command(
         return
     if json and (gold is None or out == STANDARD_STREAM):
         raise OptionError("--json prints scores: it goes with --methods, or with --gold and -o FILE.")
-    result = aggregate(
+    result = aggregate_files(
         AggregateOptions(
             out=out,
             method=method,

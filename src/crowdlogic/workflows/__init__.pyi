@@ -1,6 +1,7 @@
 from crowdlogic.workflows.aggregate import Aggregated as Aggregated
 from crowdlogic.workflows.aggregate import AggregateOptions as AggregateOptions
 from crowdlogic.workflows.aggregate import FitOptions as FitOptions
+from crowdlogic.workflows.aggregate import aggregate_files as aggregate_files
 from crowdlogic.workflows.agreement import AgreementOptions as AgreementOptions
 from crowdlogic.workflows.agreement import AgreementResult as AgreementResult
 from crowdlogic.workflows.agreement import measure_agreement as measure_agreement

@@ -1,14 +1,19 @@
-"""Labels to answers: the most probable label of every item, by one truth method or by several side by side."""
+"""Labels to answers: the most probable label of every item, by one truth method.
+
+`aggregate_files` is the command: options in, answers in a file. It opens the labels, fits a method and writes the
+answers, in these three steps wherever the labels are: in memory (`LabelsInMemory`, here) or elsewhere
+(`registry.SOURCES`). `aggregate` takes labels from Python and returns an Estimate.
+"""
 
 from __future__ import annotations
 
 import shlex
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -26,17 +31,19 @@ from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import STANDARD_STREAM, written_together
 from crowdlogic.data.formats.protocol import Crowd, find_format
 from crowdlogic.data.formats.tables import CHOSEN, TableFormat
+from crowdlogic.data.frames import as_labels
 from crowdlogic.data.intake.cells import single_class
+from crowdlogic.data.item_tables import texts_beside_labels
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import as_text, find
-from crowdlogic.data.reading import write_estimate, write_table
+from crowdlogic.data.reading import read_crowd, write_estimate, write_table
 from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import ConvergenceWarning, DataError, OptionError, name_list
 from crowdlogic.numerics.convergence import Convergence
-from crowdlogic.registry import TRUTH_METHODS
+from crowdlogic.registry import LEARNING_METHODS, SOURCES, TRUTH_METHODS
 from crowdlogic.truth.comparison import warning_signs
-from crowdlogic.truth.dependence import PUBLIC_CROWDS, Dependence
+from crowdlogic.truth.dependence import PUBLIC_CROWDS, Dependence, state_confidence
 from crowdlogic.truth.fitting import Fitting
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod, applicable_methods, choose_method, truth_method, uses_anchors
@@ -50,11 +57,6 @@ from crowdlogic.workflows.inputs import (
     percent,
     relabel_path,
 )
-
-if TYPE_CHECKING:
-    from crowdlogic.extensions.scale.out_of_core import AggregatedShards
-    from crowdlogic.extensions.scale.patterns import AggregatedPatterns
-
 
 # A list of items to look at or to label again: what the item is, what was answered, and who said what.
 
@@ -212,52 +214,6 @@ def collect_warnings(kind: type[Warning]) -> Iterator[list[str]]:
     messages.extend(dict.fromkeys(str(warning.message) for warning in caught))
 
 
-# How much memory a job may use: what a person says, or most of what is free.
-
-USABLE = 0.6
-"""The share of free memory that a job takes without being told."""
-
-UNKNOWN = 8 << 30
-"""Bytes that are taken to be free where the system does not say."""
-
-SMALL_FILE = 200_000_000
-"""A smaller file is read in memory without a closer look, unless a limit is given."""
-
-MEMINFO = Path("/proc/meminfo")
-GROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
-
-
-def available_memory() -> int:
-    """Bytes that a job may use."""
-    found = [size for size in (_free(), _group_limit()) if size is not None]
-    return int(USABLE * min(found, default=UNKNOWN))
-
-
-def _free() -> int | None:
-    """Bytes that are free, as Linux says."""
-    try:
-        lines = MEMINFO.read_text().splitlines()
-    except OSError:
-        return None
-    sizes = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
-    return int(sizes[0]) << 10 if sizes and sizes[0].isdigit() else None
-
-
-def _group_limit() -> int | None:
-    """Bytes that a container may use."""
-    try:
-        text = GROUP_LIMIT.read_text().strip()
-    except OSError:
-        return None
-    return int(text) if text.isdigit() else None
-
-
-def may_be_large(name: str, memory: int | None) -> bool:
-    """Whether labels may have to be read in shards: a large file, a folder, a pattern, or with a limit."""
-    place = Path(name)
-    return memory is not None or not place.is_file() or place.stat().st_size >= SMALL_FILE
-
-
 FEW_ANSWERS = 20
 """With fewer answers than this, nothing is said of how many are wrong."""
 
@@ -325,41 +281,98 @@ class AggregateOptions(FitOptions):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Answered:
+    """Answers that were written.
+
+    Attributes:
+        estimate: The estimate: of each item, or of each pattern where the labels are patterns; None where the answers
+            were written part by part.
+        size: How much was answered, in words.
+        written: Where the answers are, in words.
+        expected: How many answers should be right; None where no confidence was calibrated.
+        mistakes: How many answers are likely wrong, in one sentence; empty where that is not known.
+        scores: The scores by gold; empty without gold.
+        notices: What a person should know of the fit.
+    """
+
+    estimate: Estimate | None
+    size: str
+    written: str
+    expected: ExpectedAccuracy | None
+    mistakes: str = ""
+    scores: Mapping[str, float] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
+
+
+class FittedLabels(Protocol):
+    """A fitted method and the labels it was fitted to."""
+
+    def write_answers(self) -> Answered:
+        """Write the answers."""
+
+    def annotator_table(self) -> pl.DataFrame:
+        """Return one row per annotator."""
+
+
+class OpenedLabels(Protocol):
+    """Labels that are ready for a fit, wherever they are: in memory, in files, with an engine."""
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What a person should know of the labels."""
+
+    def suggest_method(self) -> tuple[str, str]:
+        """Return the name of the method that suits the labels, and why."""
+
+    def fit(self, method: TruthMethod) -> FittedLabels:
+        """Fit a method."""
+
+
+FindLabels: TypeAlias = "Callable[[AggregateOptions], AbstractContextManager[OpenedLabels] | None]"
+"""An entry of `registry.SOURCES`: opens the labels of some options, or returns None to leave them to the next one."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Aggregated:
-    """What `aggregate` did.
+    """What `aggregate_files` did.
 
     Attributes:
         method: The truth method.
         reason: Why it was chosen; empty when the user named it.
-        estimate: Its estimate.
-        expected: How many answers should be right; None where no confidence was calibrated.
-        scores: The scores by gold; empty without gold.
-        written: Where the answers are, in words.
+        answers: The answers.
         notices: What a person should know of the labels and the fit.
     """
 
     method: str
     reason: str
-    estimate: Estimate
-    expected: ExpectedAccuracy | None
-    scores: Mapping[str, float]
-    written: str
+    answers: Answered
     notices: tuple[str, ...]
+
+    @property
+    def estimate(self) -> Estimate | None:
+        """The estimate; None where the answers were written part by part."""
+        return self.answers.estimate
+
+    @property
+    def expected(self) -> ExpectedAccuracy | None:
+        """How many answers should be right; None where no confidence was calibrated."""
+        return self.answers.expected
+
+    @property
+    def scores(self) -> Mapping[str, float]:
+        """The scores by gold; empty without gold."""
+        return self.answers.scores
 
     @property
     def message(self) -> str:
         """The outcome in one sentence."""
         why = f" (chosen because {self.reason})" if self.reason else ""
-        return f"{self.method}{why}: {describe_estimate(self.estimate)} -> {self.written}"
+        return f"{self.method}{why}: {self.answers.size} -> {self.answers.written}"
 
     @property
     def confidence_message(self) -> str:
         """How many answers are likely wrong, in one sentence; empty where that is not known."""
-        if self.expected is None or self.expected.n < FEW_ANSWERS:
-            return ""
-        if self.estimate.offsets is not None and is_span_tag_set(self.estimate.classes):
-            return describe_spans(self.estimate)
-        return describe_mistakes(self.expected, unit_noun(self.estimate))
+        return self.answers.mistakes if self.expected is not None and self.expected.n >= FEW_ANSWERS else ""
 
     def table(self) -> ResultTable:
         """The scores."""
@@ -376,8 +389,11 @@ class Aggregated:
         return figures
 
 
-def aggregate(options: AggregateOptions) -> Aggregated | AggregatedPatterns | AggregatedShards:
-    """Estimate the truth of every item and write it; labels that do not fit into memory are read in shards."""
+def aggregate_files(options: AggregateOptions) -> Aggregated:
+    """Estimate the truth of every item of a file of labels, and write it.
+
+    The labels are opened by the first entry of `registry.SOURCES` that takes them, and read in memory otherwise.
+    """
     check_outputs(
         (
             options.out,
@@ -389,49 +405,107 @@ def aggregate(options: AggregateOptions) -> Aggregated | AggregatedPatterns | Ag
         ),
         read=(options.labels, options.anchors, options.gold, options.items),
     )
-    if options.input.wide:
-        from crowdlogic.extensions.scale.patterns import aggregate_patterns, find_pattern_source
+    found = (SOURCES.load(name)(options) for name in SOURCES)
+    opened = next((source for source in found if source is not None), None) or open_in_memory(options)
+    with opened as labels:
+        method, reason = _choose_method(options, labels)
+        with collect_convergence_warnings() as warned:
+            fitted = labels.fit(method)
+        with written_together():
+            answers = fitted.write_answers()
+            if options.annotators is not None:
+                table = fitted.annotator_table()
+                write_table(options.annotators, table, spreadsheet_safe=options.spreadsheet_safe)
+    return Aggregated(
+        method=method.name, reason=reason, answers=answers, notices=(*labels.notices, *warned, *answers.notices)
+    )
 
-        source = find_pattern_source(options)
-        if source is not None:
-            _check_aggregate(options)
-            return aggregate_patterns(options, source, _choose_method)
-    if options.engine is not None or may_be_large(options.labels, options.memory):
-        from crowdlogic.extensions.scale.out_of_core import aggregate_large, find_large_labels
 
-        large = find_large_labels(options)
-        if large is not None:
-            return aggregate_large(options, large)
+def _choose_method(options: AggregateOptions, labels: OpenedLabels) -> tuple[TruthMethod, str]:
+    """Return the named method, or the one that suits the labels and why; --ties alone implies majority vote."""
+    name, reason = options.method or "majority", ""
+    if options.method is None and options.ties is None:
+        name, reason = labels.suggest_method()
+    if name == "majority":
+        return MajorityVote(ties=options.ties or Ties.random, order=options.order, seed=options.seed), reason
+    method = limit_iterations(
+        configured_method(name, seed=options.seed, dependence=parse_dependence(options.dependence)), options.iterations
+    )
+    if options.ties is not None or options.order is not None:
+        raise OptionError(f"--ties and --order are for majority; {name} weighs the labels and has hardly any ties.")
+    return method, reason
+
+
+@contextmanager
+def open_in_memory(options: AggregateOptions) -> Iterator[LabelsInMemory]:
+    """Read all labels."""
+    if options.memory is not None and not len(SOURCES):
+        raise OptionError("--memory needs the extension `scale`, which is not installed. Leave it out.")
     written_as = answer_format(options.labels, options.out, read_as=options.input.format, named=options.format)
     options = replace(options, format=written_as)
-    _check_aggregate(options)
+    check_answers(options)
     crowd, gold, fitting = read_for_fit(options)
-    method, reason = _choose_method(options, crowd.labels)
-    if options.engine is not None:
-        from crowdlogic.extensions.scale.sequence_engines import through_engine
+    notices = (*crowd.labels.intake.messages(), *single_class(crowd.labels.classes))
+    yield LabelsInMemory(options=options, crowd=crowd, gold=gold, fitting=fitting, notices=notices)
 
-        method = through_engine(options, options.engine, method, crowd.labels)
-    dependence = parse_dependence(options.dependence)
-    with collect_convergence_warnings() as warned:
-        estimate = infer_calibrated(method, crowd.labels, crowd.corpus, fitting=fitting, dependence=dependence)
-    with written_together():
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LabelsInMemory:
+    """Labels in memory, with the gold to score answers by and what fits are given; see `OpenedLabels`."""
+
+    options: AggregateOptions
+    crowd: Crowd
+    gold: Answers | None
+    fitting: Fitting
+    notices: tuple[str, ...]
+
+    def suggest_method(self) -> tuple[str, str]:
+        """Return the name of the method that suits the labels, and why."""
+        return suggest_method(self.crowd.labels, anchored=self.options.anchors is not None)
+
+    def fit(self, method: TruthMethod) -> FittedInMemory:
+        """Fit a method, and calibrate the confidence of its answers."""
+        dependence = parse_dependence(self.options.dependence)
+        labels, corpus = self.crowd.labels, self.crowd.corpus
+        estimate = infer_calibrated(method, labels, corpus, fitting=self.fitting, dependence=dependence)
+        return FittedInMemory(labels=self, estimate=estimate)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FittedInMemory:
+    """The estimate of labels in memory; see `FittedLabels`."""
+
+    labels: LabelsInMemory
+    estimate: Estimate
+
+    def write_answers(self) -> Answered:
+        """Write the answers, and the whole estimate where it was asked for."""
+        options, crowd, estimate = self.labels.options, self.labels.crowd, self.estimate
         written = _write_answers(options, estimate, crowd)
-        _write_more(options, estimate, crowd.labels)
-    return Aggregated(
-        method=method.name,
-        reason=reason,
-        estimate=estimate,
-        expected=None if estimate.calibration is None else expected_accuracy(estimate),
-        scores={} if gold is None else _score(estimate, gold),
-        written=written,
-        notices=(
-            *crowd.labels.intake.messages(),
-            *single_class(crowd.labels.classes),
-            *warned,
-            *warning_signs(crowd.labels, estimate),
-            *_unused_texts(options, crowd),
-        ),
-    )
+        if options.save is not None:
+            from crowdlogic.store.estimates import save_estimate
+
+            save_estimate(options.save, estimate)
+        expected = None if estimate.calibration is None else expected_accuracy(estimate)
+        if estimate.offsets is not None and is_span_tag_set(estimate.classes):
+            mistakes = "" if expected is None else describe_spans(estimate)
+        else:
+            mistakes = "" if expected is None else describe_mistakes(expected, unit_noun(estimate))
+        return Answered(
+            estimate=estimate,
+            size=describe_estimate(estimate),
+            written=written,
+            expected=expected,
+            mistakes=mistakes,
+            scores={} if self.labels.gold is None else _score(estimate, self.labels.gold),
+            notices=(*warning_signs(crowd.labels, estimate), *_unused_texts(options, crowd)),
+        )
+
+    def annotator_table(self) -> pl.DataFrame:
+        """Return one row per annotator, with the verdict."""
+        from crowdlogic.confidence.annotator_verdicts import annotator_table
+
+        return annotator_table(self.labels.crowd.labels, self.estimate)
 
 
 def _unused_texts(options: AggregateOptions, crowd: Crowd) -> list[str]:
@@ -443,25 +517,13 @@ def _unused_texts(options: AggregateOptions, crowd: Crowd) -> list[str]:
     return [f"The texts of the items were not used. To learn from them as well: {command}"]
 
 
-def _write_more(options: AggregateOptions, estimate: Estimate, labels: CrowdLabels) -> None:
-    """Write the table of annotators and the whole estimate, where they were asked for."""
-    if options.annotators is not None:
-        from crowdlogic.confidence.annotator_verdicts import annotator_table
-
-        write_table(options.annotators, annotator_table(labels, estimate), spreadsheet_safe=options.spreadsheet_safe)
-    if options.save is not None:
-        from crowdlogic.store.estimates import save_estimate
-
-        save_estimate(options.save, estimate)
-
-
 def _score(estimate: Estimate, gold: Answers) -> Mapping[str, float]:
     from crowdlogic.truth.comparison import score_estimate
 
     return score_estimate(estimate, gold)
 
 
-def _check_aggregate(options: AggregateOptions) -> None:
+def check_answers(options: AggregateOptions) -> None:
     """Refuse, before any work, what cannot be written or would be lost."""
     save, least = options.save, options.min_confidence
     if save is not None and Path(save).exists() and (not Path(save).is_dir() or any(Path(save).iterdir())):
@@ -489,21 +551,6 @@ def read_for_fit(options: FitOptions) -> tuple[Crowd, Answers | None, Fitting]:
             f"{options.gold}: no item is among the labelled ones ({name_list(crowd.labels.items[:3])}, ...)."
         )
     return crowd, gold, fitting
-
-
-def _choose_method(options: AggregateOptions, labels: CrowdLabels) -> tuple[TruthMethod, str]:
-    """The named method, or the one that suits the labels and why; an option about ties implies majority vote."""
-    name, reason = options.method or "majority", ""
-    if options.method is None and options.ties is None:
-        name, reason = suggest_method(labels, anchored=options.anchors is not None)
-    if name == "majority":
-        return MajorityVote(ties=options.ties or Ties.random, order=options.order, seed=options.seed), reason
-    method = limit_iterations(
-        configured_method(name, seed=options.seed, dependence=parse_dependence(options.dependence)), options.iterations
-    )
-    if options.ties is not None or options.order is not None:
-        raise OptionError(f"--ties and --order are for majority; {name} weighs the labels and has hardly any ties.")
-    return method, reason
 
 
 def _write_answers(options: AggregateOptions, estimate: Estimate, crowd: Crowd) -> str:
@@ -555,3 +602,78 @@ def describe_estimate(estimate: Estimate) -> str:
     parts += [pluralise(estimate.tied, "tie")] if estimate.tied else []
     parts += [f"{open_units:,} without labels and so without an answer"] if open_units else []
     return ", ".join(parts)
+
+
+# The same from Python: labels in memory in, an Estimate out.
+
+
+def aggregate(
+    labels: Any,
+    method: str | TruthMethod | None = None,
+    *,
+    items: Corpus | None = None,
+    anchors: Mapping[Any, Any] | None = None,
+    dependence: str = "public",
+    seed: int = 0,
+) -> Estimate:
+    """Estimate the truth of every item, with the same answers and calibrated confidence as the command `aggregate`.
+
+    Unlike a method's own `infer`, which returns the posterior of its model, the confidence takes into account that
+    annotators make the same mistakes (docs/confidence.md).
+
+    Args:
+        labels: CrowdLabels, a frame with one row per label, or the path of a file of labels.
+        method: A truth method or its name; None for the one that suits the labels.
+        items: The items, for methods that read them.
+        anchors: Known truths as item -> class, or item -> tags for sentences. If 30 or more were drawn at random, the
+            confidence is also fitted to them.
+        dependence: How strongly the labels of an item depend on each other: "public" (as in public data sets) or
+            "none" (return the method's own posterior).
+        seed: Random seed, for methods that need one.
+    """
+    corpus = items
+    if isinstance(labels, str | Path):
+        crowd = read_crowd(labels)
+        labels, corpus = crowd.labels, items or crowd.corpus
+    elif not isinstance(labels, CrowdLabels):
+        corpus = items or texts_beside_labels(labels)
+        labels = as_labels(labels, "aggregate")
+    if items is not None:
+        labels, corpus = align(labels, items)
+    known = parse_dependence(dependence, option="dependence")
+    if method is None:
+        method = suggest_method(labels, anchored=anchors is not None)[0]
+    if isinstance(method, str):
+        method = configured_method(method, seed=seed, dependence=known)
+    elif seed:
+        raise OptionError("seed: a method that is given as an object has its own. Set it there, or name the method.")
+    return infer_calibrated(method, labels, corpus, fitting=Fitting(anchors=anchors), dependence=known)
+
+
+def calibrate(labels: CrowdLabels, estimate: Estimate) -> Estimate:
+    """Return the estimate of a truth method with calibrated confidence, as `aggregate` states it.
+
+    The estimates of learning methods come back as they are: those that can be calibrated are calibrated already.
+    """
+    if estimate.calibration is not None or estimate.method in LEARNING_METHODS:
+        return estimate
+    return state_confidence(labels, estimate)
+
+
+def annotator_table(labels: Any, estimate: Estimate, *, level: float = 0.95) -> pl.DataFrame:
+    """Return one row per annotator with the verdict, its reason and figures, as `aggregate --annotators` writes them.
+
+    The estimate of a truth method's own `infer` is calibrated first. See `crowdlogic.annotators.annotator_table` for
+    the columns.
+
+    Args:
+        labels: The labels that the estimate was made from, or the frame that holds them.
+        estimate: What a method believes; of the outcome of a training, its estimate.
+        level: The probability that a credible interval holds the truth.
+    """
+    from crowdlogic.confidence.annotator_verdicts import annotator_table as table_of_annotators
+
+    labels, estimate = as_labels(labels, "annotator_table"), getattr(estimate, "estimate", estimate)
+    if isinstance(estimate, Estimate) and len(estimate.beliefs) == labels.n_units:
+        estimate = calibrate(labels, estimate)
+    return table_of_annotators(labels, estimate, level=level)

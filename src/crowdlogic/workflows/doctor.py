@@ -24,7 +24,6 @@ from crowdlogic.data.reading import read_answers, read_corpus
 from crowdlogic.data.tagging import is_span_tag_set, parse_tags, tags_to_spans
 from crowdlogic.data.wording import list_names, pluralise
 from crowdlogic.errors import DataError, OptionError
-from crowdlogic.extensions.tools.collector import ToolExport
 from crowdlogic.metrics.agreement import agreement
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.methods import applicable_methods, needs_sequences
@@ -394,7 +393,7 @@ def _find_columns(options: DoctorOptions, format: FileFormat, crowd: Crowd) -> t
 
 def _answers_file(format: FileFormat, facts: LabelFacts) -> str:
     """A name for the consensus: in the tool's own shape where the tool's format can hold it."""
-    if isinstance(format, ToolExport) and format.overrides("encode_estimate") and not format.writes_folder:
+    if format.is_tool_export and format.overrides("encode_estimate") and not format.writes_folder:
         return f"consensus{format.suffixes[0]}"
     return "truth.conll" if facts.tokens is not None else "truth.csv"
 

@@ -26,7 +26,7 @@ from crowdlogic.report.charts import Plot
 from crowdlogic.report.figures import standalone_svg
 from crowdlogic.report.inputs import Context, ReportInputs, inputs_from_estimate, inputs_from_run
 from crowdlogic.truth.fitting import Progress
-from crowdlogic.workflows.python_aggregate import aggregate, calibrate
+from crowdlogic.workflows.aggregate import aggregate, calibrate
 
 Source = Run | Learned | Estimate | CrowdLabels
 """What can be drawn: a run, a fit, an estimate (with its labels), or labels alone, which are aggregated as

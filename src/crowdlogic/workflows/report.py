@@ -50,7 +50,7 @@ from crowdlogic.store.runs import read_run
 from crowdlogic.truth.comparison import MethodResult, compare_methods, score_estimate
 from crowdlogic.workflows.aggregate import (
     AggregateOptions,
-    aggregate,
+    aggregate_files,
     configured_method,
     methods_to_compare,
     suggest_method,
@@ -263,7 +263,7 @@ def _aggregate_inputs(options: ReportOptions) -> tuple[ReportInputs, Explain, tu
     with TemporaryDirectory(prefix="crowdlogic-") as folder:
         saved = f"{folder}/estimate"
         out = f"{folder}/truth.jsonl"  # holds documents and sentences alike
-        made = aggregate(
+        made = aggregate_files(
             AggregateOptions(
                 labels=options.folder,
                 out=out,

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 
+from crowdlogic.classifiers.protocol import NeedsFiles
 from crowdlogic.confidence.expected_accuracy import describe_mistakes, describe_source, expected_accuracy
 from crowdlogic.data.character_spans import Boundaries
 from crowdlogic.data.corpus import Corpus, align
@@ -48,10 +49,6 @@ from crowdlogic.workflows.inputs import (
     percent,
     read_vocabulary,
 )
-
-if TYPE_CHECKING:
-    from crowdlogic.extensions.networks.word_network import WordArchitecture
-
 
 # The options of a training: explicit ones over those of a TOML file over those of the run that is resumed.
 
@@ -329,11 +326,8 @@ def _with_grammar(
 
 def _check_kind(choice: MethodChoice, method: LearningMethod, corpus: Corpus, source: str) -> None:
     """Refuse a tagger for texts, a classifier of texts for sentences and a transformer that is not there."""
-    folder: str | None = getattr(method.classifier, "folder", None)
-    if folder is not None:
-        from crowdlogic.extensions.networks.transformer import find_folder
-
-        find_folder(folder)
+    if isinstance(method.classifier, NeedsFiles):
+        method.classifier.check_files()
     model, asked = method.classifier.name, f"--preset {choice.preset}" if choice.preset else f"--model {choice.model}"
     if model in TAGGERS and not corpus.is_sequential:
         raise OptionError(
@@ -415,7 +409,7 @@ def _vector_notices(
     options: TrainOptions, vectors: WordVectors | None, corpus: Corpus, method: LearningMethod
 ) -> Iterator[str]:
     if vectors is not None:
-        model = cast("WordArchitecture", method.classifier)  # no other classifier takes vectors
+        model: Any = method.classifier  # no other classifier takes vectors
         share = vectors.coverage(model.tokenize(corpus).words, exact=model.case_sensitive)
         yield f"{', '.join(options.vectors)}: {vectors.size} dimensions; {percent(share)} of the words have a vector."
 

@@ -9,7 +9,8 @@ import pytest
 pytest.importorskip("torch")
 
 from crowdlogic.errors import OptionError
-from crowdlogic.extensions.networks.presets import (
+from crowdlogic.learning.imitation import ConstantImitation, GrowingImitation
+from crowdlogic.learning.presets import (
     CONLL_TIES,
     READINGS,
     PresetConfiguration,
@@ -18,7 +19,6 @@ from crowdlogic.extensions.networks.presets import (
     sentiment,
     sentiment_encoder,
 )
-from crowdlogic.learning.imitation import ConstantImitation, GrowingImitation
 from crowdlogic.registry import PRESETS
 from crowdlogic.store.options import encode_options
 

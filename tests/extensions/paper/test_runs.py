@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from crowdlogic.extensions.networks.presets import ner
 from crowdlogic.extensions.paper.jobs import Job
 from crowdlogic.extensions.paper.results import run_line
 from crowdlogic.extensions.paper.runs import load_task, run_job
+from crowdlogic.learning.presets import ner
 
 pytest.importorskip("torch")
 

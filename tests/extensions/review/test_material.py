@@ -12,7 +12,7 @@ from tests.workflows.conftest import BUT, Trained
 from crowdlogic.errors import CorpusError, MissingDataError, OptionError
 from crowdlogic.extensions.review.committee import Decisions
 from crowdlogic.extensions.review.material import ReviewOptions, load_material, tool_format
-from crowdlogic.workflows.aggregate import AggregateOptions, aggregate
+from crowdlogic.workflows.aggregate import AggregateOptions, aggregate_files
 
 
 def test_labels_are_aggregated_by_the_method_that_suits_them(trained: Trained) -> None:
@@ -28,7 +28,7 @@ def test_labels_are_aggregated_by_the_method_that_suits_them(trained: Trained) -
 
 def test_an_estimate_needs_its_labels_and_keeps_its_beliefs(trained: Trained, tmp_path: Path) -> None:
     labels, saved = trained.file("labels.csv"), str(tmp_path / "saved")
-    made = aggregate(AggregateOptions(labels=labels, out=str(tmp_path / "a.csv"), save=saved, method="ibcc"))
+    made = aggregate_files(AggregateOptions(labels=labels, out=str(tmp_path / "a.csv"), save=saved, method="ibcc"))
 
     material = load_material(ReviewOptions(source=saved, labels=labels))
 

@@ -22,9 +22,9 @@ from crowdlogic.data.blocks import Shards
 from crowdlogic.errors import FormatError, OptionError
 from crowdlogic.extensions.scale import out_of_core
 from crowdlogic.extensions.scale.coded_files import open_coded
-from crowdlogic.extensions.scale.out_of_core import AggregatedShards, find_large_labels
+from crowdlogic.extensions.scale.out_of_core import find_large_labels
 from crowdlogic.truth.ties import Ties
-from crowdlogic.workflows.aggregate import AggregateOptions, aggregate
+from crowdlogic.workflows.aggregate import AggregateOptions, aggregate_files
 from crowdlogic.workflows.inputs import InputOptions
 
 TINY = 1000
@@ -65,13 +65,13 @@ def answers(path: str) -> pl.DataFrame:
 @pytest.mark.parametrize("method", METHODS)
 def test_answers_by_the_disk_are_those_of_memory(tmp_path: Path, method: str, dependence: str) -> None:
     chosen = options(tmp_path, method=method, dependence=dependence)
-    aggregate(chosen)
+    aggregate_files(chosen)
     by_disk = replace(chosen, out=str(tmp_path / "disk.parquet"), memory=TINY)
 
-    result = aggregate(by_disk)
+    result = aggregate_files(by_disk)
 
     ours, theirs = answers(by_disk.out), answers(chosen.out)
-    assert isinstance(result, AggregatedShards)
+    assert result.estimate is None
     assert ours.columns == theirs.columns
     assert ours["label"].to_list() == theirs["label"].to_list()
     for name in ours.columns[2:]:
@@ -79,10 +79,10 @@ def test_answers_by_the_disk_are_those_of_memory(tmp_path: Path, method: str, de
 
 
 def test_the_choice_is_said_and_so_is_what_is_stated(tmp_path: Path) -> None:
-    in_memory = aggregate(options(tmp_path))
-    result = aggregate(options(tmp_path, memory=TINY))
+    in_memory = aggregate_files(options(tmp_path))
+    result = aggregate_files(options(tmp_path, memory=TINY))
 
-    assert isinstance(result, AggregatedShards)
+    assert result.estimate is None
     assert result.notices[
         0
     ] == "700 labels would take about 137 KiB of memory, more than 1e+03 bytes: read in shards." or (
@@ -104,12 +104,12 @@ def test_a_limit_that_suffices_changes_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("pattern", ["", "*"])
 def test_a_folder_or_a_pattern_of_files_is_one_table(tmp_path: Path, suffix: str, pattern: str) -> None:
     whole, folder = options(tmp_path, "whole.csv", method="dawid-skene"), tmp_path / "parts"
-    aggregate(whole)
+    aggregate_files(whole)
     folder.mkdir()
     for at, part in enumerate(table().iter_slices(100)):
         getattr(part, f"write_{suffix}")(folder / f"{at}.{suffix}")
 
-    result = aggregate(replace(whole, labels=str(folder / pattern), out=str(tmp_path / "parts.csv")))
+    result = aggregate_files(replace(whole, labels=str(folder / pattern), out=str(tmp_path / "parts.csv")))
 
     assert result.notices[0] == "7 files are read in shards."
     ours, theirs = answers(str(tmp_path / "parts.csv")), answers(whole.out)
@@ -121,10 +121,10 @@ def test_a_folder_or_a_pattern_of_files_is_one_table(tmp_path: Path, suffix: str
 def test_ties_are_decided_as_in_memory(tmp_path: Path, ties: Ties) -> None:
     order = ("mid", "low", "high") if ties is Ties.order else None
     chosen = options(tmp_path, ties=ties, order=order, seed=3)
-    aggregate(chosen)
+    aggregate_files(chosen)
     by_disk = replace(chosen, out=str(tmp_path / "disk.parquet"), memory=TINY)
 
-    aggregate(by_disk)
+    aggregate_files(by_disk)
 
     assert answers(by_disk.out)["label"].to_list() == answers(chosen.out)["label"].to_list()
 
@@ -132,7 +132,7 @@ def test_ties_are_decided_as_in_memory(tmp_path: Path, ties: Ties) -> None:
 def test_the_table_of_annotators_is_written_beside(tmp_path: Path) -> None:
     place = tmp_path / "annotators.csv"
 
-    aggregate(options(tmp_path, memory=TINY, method="dawid-skene", annotators=str(place)))
+    aggregate_files(options(tmp_path, memory=TINY, method="dawid-skene", annotators=str(place)))
 
     found = pl.read_csv(place).sort("annotator")
     assert found["annotator"].to_list() == ["w0", "w1", "w2", "w3", "w4"]
@@ -142,14 +142,14 @@ def test_the_table_of_annotators_is_written_beside(tmp_path: Path) -> None:
 
 def test_what_needs_all_labels_in_memory_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OptionError) as refused:
-        aggregate(options(tmp_path, memory=TINY, min_confidence=0.9))
+        aggregate_files(options(tmp_path, memory=TINY, min_confidence=0.9))
     assert str(refused.value) == (
         "--min-confidence needs all labels in memory, and these are read in shards. Leave it out."
     )
     with pytest.raises(
         OptionError, match=r"^kos needs all labels in memory\. Of labels in shards these can be fitted: "
     ):
-        aggregate(options(tmp_path, memory=TINY, method="kos"))
+        aggregate_files(options(tmp_path, memory=TINY, method="kos"))
     assert not (tmp_path / "out.parquet").exists()
 
 
@@ -248,7 +248,7 @@ def test_shards_of_a_killed_run_are_used_again_only_for_the_same_files(
         with monkeypatch.context() as broken:
             broken.setattr(out_of_core, "_write_answers", fail)
             with pytest.raises(FormatError, match="killed here"):
-                aggregate(chosen)
+                aggregate_files(chosen)
 
     assert coded == ["again", "again"]
 
@@ -268,7 +268,7 @@ def test_an_engine_takes_long_tables(tmp_path: Path, labels: str) -> None:
         Path(place).write_text('{"item": 1, "annotator": "a", "label": "x"}\n')
 
     with pytest.raises(OptionError, match=r"--engine local takes long tables \(.*\), and no --wide; or files of tags"):
-        aggregate(AggregateOptions(labels=place, out=str(tmp_path / "o.csv"), engine="local"))
+        aggregate_files(AggregateOptions(labels=place, out=str(tmp_path / "o.csv"), engine="local"))
 
 
 def test_an_engine_by_name_gives_the_answers_of_a_table_in_memory(tmp_path: Path) -> None:
@@ -276,8 +276,8 @@ def test_an_engine_by_name_gives_the_answers_of_a_table_in_memory(tmp_path: Path
     table.write_csv(tmp_path / "labels.csv")
     kept = {"labels": str(tmp_path / "labels.csv"), "method": "dawid-skene"}
 
-    aggregate(AggregateOptions(**kept, out=str(tmp_path / "whole.parquet")))
-    done = aggregate(AggregateOptions(**kept, out=str(tmp_path / "shards.parquet"), engine="local"))
+    aggregate_files(AggregateOptions(**kept, out=str(tmp_path / "whole.parquet")))
+    done = aggregate_files(AggregateOptions(**kept, out=str(tmp_path / "shards.parquet"), engine="local"))
 
     assert done.notices[0] == "read in shards for the engine local."
     whole, found = (pl.read_parquet(tmp_path / f"{name}.parquet").sort("item") for name in ("whole", "shards"))
@@ -292,7 +292,7 @@ def test_an_address_is_for_clusters(tmp_path: Path) -> None:
     )
 
     with pytest.raises(OptionError, match=r"--address auto: is for ray and spark\. Leave it out"):
-        aggregate(options)
+        aggregate_files(options)
 
     assert sorted(one.name for one in tmp_path.iterdir()) == ["labels.csv"]
 
@@ -309,8 +309,8 @@ def test_a_limit_of_memory_with_workers_says_what_it_limits(tmp_path: Path, monk
 
     monkeypatch.setattr(out_of_core, "_open_engine", open_counted)
 
-    limited = aggregate(options(tmp_path, engine="ray", memory=1 << 30, method="majority"))
-    free = aggregate(options(tmp_path, engine="ray", method="majority"))
+    limited = aggregate_files(options(tmp_path, engine="ray", memory=1 << 30, method="majority"))
+    free = aggregate_files(options(tmp_path, engine="ray", method="majority"))
 
     said = "--memory is kept while labels are coded; the workers of ray hold their shards beside it, 6 bytes a label."
     assert limited.notices[-2:] == ("ray: 3 steps moved 2 kB.", said)

@@ -19,7 +19,7 @@ from crowdlogic.data.tagging import parse_tags, tags_to_spans
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Ints
 from crowdlogic.truth.majority import MajorityVote
-from crowdlogic.workflows.aggregate import AggregateOptions, aggregate
+from crowdlogic.workflows.aggregate import AggregateOptions, aggregate_files
 
 LABELS = from_frame(
     {"item": [1, 1, 1, 2, 2], "annotator": ["a", "b", "c", "a", "b"], "label": ["x", "x", "x", "x", "y"]}
@@ -122,7 +122,7 @@ def spans_of(tags: Ints, classes: Any, offsets: Any) -> list[tuple[int, int, str
 
 def test_an_export_comes_back_in_its_own_shape(tmp_path: Path) -> None:
     write_labels(tmp_path / "export.json", LABELS, corpus=CORPUS, format="label-studio")
-    aggregate(AggregateOptions(labels=str(tmp_path / "export.json"), out=str(tmp_path / "consensus.json")))
+    aggregate_files(AggregateOptions(labels=str(tmp_path / "export.json"), out=str(tmp_path / "consensus.json")))
 
     tasks = json.loads((tmp_path / "consensus.json").read_text())
 
@@ -163,7 +163,7 @@ def test_a_consensus_goes_back_under_the_names_of_the_export(tmp_path: Path, kin
     ]
     (tmp_path / "export.json").write_text(json.dumps(tasks))
 
-    aggregate(AggregateOptions(labels=str(tmp_path / "export.json"), out=str(tmp_path / "consensus.json")))
+    aggregate_files(AggregateOptions(labels=str(tmp_path / "export.json"), out=str(tmp_path / "consensus.json")))
     (first, _) = json.loads((tmp_path / "consensus.json").read_text())
 
     assert first["data"] == {"body": f"text {first['id']}"}

@@ -108,12 +108,14 @@ class FileFormat(Protocol):
         title: What messages call it.
         suffixes: The endings of its files' names, such as .csv; the first is the usual one.
         writes_folder: Whether it is written as a folder, whose name says nothing of its format.
+        is_tool_export: Whether it is the export of an annotation tool, which takes answers back in its own layout.
     """
 
     name: str
     title: str
     suffixes: tuple[str, ...]
     writes_folder: ClassVar[bool] = False
+    is_tool_export: ClassVar[bool] = False
 
     def recognises(self, head: bytes) -> bool:
         """Whether a file that begins with these bytes is certainly of this format.

@@ -416,6 +416,10 @@ class Transformer:
         if self.max_length < 3 or not 0 <= self.dropout < 1:
             raise OptionError(f"{self.name}: max_length must be 3 or more, and dropout lie from 0 to below 1.")
 
+    def check_files(self) -> None:
+        """Raise an error if the folder of the pre-trained model is missing."""
+        find_folder(self.folder)
+
     def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> NeuralClassifier:
         """The model of the folder with a new output layer."""
         if not corpus.is_sequential:

@@ -13,9 +13,6 @@ from typing import Any, TypeAlias
 from crowdlogic.annotators.abstaining import Abstaining
 from crowdlogic.classifiers.protocol import Architecture
 from crowdlogic.data.estimate import Estimate
-from crowdlogic.extensions.networks.crowd_layer_method import CrowdLayer, LayerKind
-from crowdlogic.extensions.networks.doctor_nets import DoctorNets
-from crowdlogic.extensions.networks.presets import CONLL_TIES, PresetConfiguration, bilstm_crf
 from crowdlogic.extensions.paper.crf_ma import CRFMA
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.baselines.aggnet import AggNet, Raykar
@@ -23,8 +20,9 @@ from crowdlogic.learning.baselines.fixed_truth import FixedTruth, KnownAnswers
 from crowdlogic.learning.baselines.two_stage import Gold, TwoStage
 from crowdlogic.learning.imitation import Imitation
 from crowdlogic.learning.method import LearningMethod
+from crowdlogic.learning.presets import CONLL_TIES, PresetConfiguration, bilstm_crf
 from crowdlogic.learning.stopping import HeldOut, TrainingLimits
-from crowdlogic.registry import ANNOTATOR_MODELS
+from crowdlogic.registry import ANNOTATOR_MODELS, LEARNING_METHODS
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.projection.projector import Start, find_preset
 from crowdlogic.rules.syntax import RuleSet
@@ -262,12 +260,14 @@ def crf_ma(_: PresetConfiguration, seed: int) -> Built:
     return CRFMA(limits=TrainingLimits(seed=seed)), None
 
 
-def crowd_layer(kind: LayerKind, *, pretraining: int) -> Builder:
+def crowd_layer(kind: str, *, pretraining: int) -> Builder:
     """A crowd layer after some epochs of pre-training on the majority vote that Algorithm 1 starts with."""
 
     def build(task: PresetConfiguration, seed: int) -> Built:
         method, limits = task.method, _limits(task.method, seed)
-        made = CrowdLayer(method.classifier, kind, pretraining=pretraining, start=method.start, limits=limits)
+        made = LEARNING_METHODS.load("crowd-layer")(
+            method.classifier, kind, pretraining=pretraining, start=method.start, limits=limits
+        )
         return made, None
 
     return build
@@ -277,6 +277,9 @@ def doctor_nets(*, weighted: bool) -> Builder:
     """Doctor nets: a head per annotator, all alike (DL-DN) or weighted (DL-WDN)."""
 
     def build(task: PresetConfiguration, seed: int) -> Built:
-        return DoctorNets(task.method.classifier, weighted=weighted, limits=_limits(task.method, seed)), None
+        made = LEARNING_METHODS.load("dl-dn")(
+            task.method.classifier, weighted=weighted, limits=_limits(task.method, seed)
+        )
+        return made, None
 
     return build

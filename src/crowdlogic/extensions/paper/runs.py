@@ -19,8 +19,6 @@ from crowdlogic.data.simulate import Simulation, simulate_ner, simulate_sentimen
 from crowdlogic.data.tagging import Scheme
 from crowdlogic.data.vectors import WordVectors, concatenate_vectors, read_vectors
 from crowdlogic.errors import OptionError, did_you_mean, name_list
-from crowdlogic.extensions.networks.crowd_layer_method import LayerKind
-from crowdlogic.extensions.networks.presets import CONLL_TIES, PAPER, READINGS, PresetConfiguration, ner, sentiment
 from crowdlogic.extensions.paper import methods
 from crowdlogic.extensions.paper.benchmarks import Benchmark, data_folder, load_benchmark
 from crowdlogic.extensions.paper.jobs import Job
@@ -31,6 +29,7 @@ from crowdlogic.learning.epoch import HistoryRow
 from crowdlogic.learning.imitation import ConstantImitation, GrowingImitation
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.method import TrainingData
+from crowdlogic.learning.presets import CONLL_TIES, PAPER, READINGS, PresetConfiguration, ner, sentiment
 from crowdlogic.learning.task import score
 from crowdlogic.metrics.spans import span_scores
 from crowdlogic.numerics.arrays import Floats, Ints
@@ -306,10 +305,10 @@ ROWS: dict[str, methods.Builder] = {
     "annotators": methods.logic_lncl,
     "crf-ma": methods.crf_ma,
     "aggnet with silence": methods.aggnet_with_silence,
-    "cl mw": methods.crowd_layer(LayerKind.MW, pretraining=5),
-    "cl vw": methods.crowd_layer(LayerKind.VW, pretraining=5),
-    "cl vw-b": methods.crowd_layer(LayerKind.VW_B, pretraining=5),
-    "cl mw 1": methods.crowd_layer(LayerKind.MW, pretraining=1),
+    "cl mw": methods.crowd_layer("MW", pretraining=5),
+    "cl vw": methods.crowd_layer("VW", pretraining=5),
+    "cl vw-b": methods.crowd_layer("VW-B", pretraining=5),
+    "cl mw 1": methods.crowd_layer("MW", pretraining=1),
     "dl-dn": methods.doctor_nets(weighted=False),
     "dl-wdn": methods.doctor_nets(weighted=True),
     "without rules": methods.without_rules,

@@ -1,6 +1,11 @@
 """Data larger than memory, SQL patterns, Ray and Spark."""
 
 ENTRIES = {
+    "sources": {
+        "patterns": "crowdlogic.extensions.scale.sources:find_patterns",
+        "shards": "crowdlogic.extensions.scale.sources:find_shards",
+        "sequences": "crowdlogic.extensions.scale.sources:find_sequences",
+    },
     "engines": {
         "local": "crowdlogic.extensions.scale.coded_files:open_local",
         "ray": "crowdlogic.extensions.scale.ray:open_ray",

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -23,35 +23,24 @@ from crowdlogic.annotators.label_sums import Q
 from crowdlogic.confidence.expected_accuracy import ExpectedAccuracy, accuracy_interval, describe_mistakes
 from crowdlogic.data.blocks import Arrays, Engine
 from crowdlogic.data.estimate import PROBABILITY_PREFIX
-from crowdlogic.data.files import STANDARD_STREAM, atomic_write, describe_size, written_together
+from crowdlogic.data.files import STANDARD_STREAM, atomic_write, describe_size
 from crowdlogic.data.formats.delimited import guard_cells, warn_of_formulas
 from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.data.label_files import SUFFIXES, LabelFiles, find_label_paths, open_label_files
 from crowdlogic.data.names import Names, as_text, class_column
-from crowdlogic.data.reading import write_table
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import OptionError, name_list
 from crowdlogic.extensions.scale.coded_files import Manifest, read_annotators, read_items, read_manifest
 from crowdlogic.extensions.scale.coding import CodingOptions, code_files, sources_digest
+from crowdlogic.extensions.scale.sources import SMALL_FILE, available_memory
 from crowdlogic.registry import ENGINES, TRUTH_METHODS
 from crowdlogic.truth.dependence import state_fit, sum_votes
 from crowdlogic.truth.fitting import EngineFit, Fitting, fits_over_engines
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import WHY_ENSEMBLE
 from crowdlogic.truth.ties import Ties, best_classes, winners
-from crowdlogic.workflows.aggregate import (
-    SMALL_FILE,
-    available_memory,
-    collect_convergence_warnings,
-    configured_method,
-    limit_iterations,
-    parse_dependence,
-)
+from crowdlogic.workflows.aggregate import AggregateOptions, Answered, parse_dependence
 from crowdlogic.workflows.inputs import require_folder
-
-if TYPE_CHECKING:
-    from crowdlogic.workflows.aggregate import AggregateOptions
-
 
 # Answers written as they are made: one table, part after part, in bounded memory.
 
@@ -127,7 +116,6 @@ BYTES_IN_MEMORY = 200
 
 UNBOUNDED = "--memory is kept while labels are coded; the workers of {} hold their shards beside it, 6 bytes a label."
 
-FEW_ANSWERS = 20
 IN_MEMORY_ONLY = ("anchors", "gold", "items", "save", "min_confidence")
 """Options that need all labels in memory."""
 
@@ -191,63 +179,76 @@ def _may_go_by_disk(options: AggregateOptions) -> bool:
     return asked or (path.stat().st_size >= SMALL_FILE and not in_memory)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class AggregatedShards:
-    """What `aggregate` did with labels in shards; see `Aggregated`."""
-
-    method: str
-    reason: str
-    fit: EngineFit
-    expected: ExpectedAccuracy | None
-    written: str
-    notices: tuple[str, ...]
-    scores: tuple[()] = ()
-
-    @property
-    def message(self) -> str:
-        """The outcome in one sentence."""
-        why = f" (chosen because {self.reason})" if self.reason else ""
-        engine = self.fit.engine
-        size = f"{pluralise(engine.n_units, 'item')}, {pluralise(engine.n_annotators, 'annotator')}"
-        return f"{self.method}{why}: {size} -> {self.written}"
-
-    @property
-    def confidence_message(self) -> str:
-        """How many answers are likely wrong, in one sentence; empty where that is not known."""
-        if self.expected is None or self.expected.n < FEW_ANSWERS:
-            return ""
-        return describe_mistakes(self.expected)
-
-
-def aggregate_large(options: AggregateOptions, large: LargeLabels) -> AggregatedShards:
-    """Code the labels into shards, fit over these, and write the answers as they are made."""
+@contextmanager
+def open_shards(options: AggregateOptions, large: LargeLabels) -> Iterator[OpenedShards]:
+    """Code the labels into shards, and open the engine over these."""
     _check(options)
     written_as = stream_format(options.out, options.format)
     with _shard_folder(options) as folder:
         manifest = _code(folder, large, options)
         with _open_engine(options, folder) as engine:
-            method, reason = _choose_method(options, engine)
-            fitting = Fitting(checkpoint=options.checkpoint, every=1, threads=options.threads)
-            with collect_convergence_warnings() as warned:
-                fit: EngineFit = method.fit_over(engine, fitting=fitting)
-            is_vote = isinstance(method, MajorityVote)
-            fit = state_fit(fit, parse_dependence(options.dependence), keep_own=is_vote)
-            with written_together():
-                total = _write_answers(options, folder, fit, method, written_as)
-                if options.annotators is not None:
-                    write_table(
-                        options.annotators, _annotator_table(folder, fit), spreadsheet_safe=options.spreadsheet_safe
-                    )
-            moved = [f"{options.engine}: {engine.traffic}."] if hasattr(engine, "traffic") else []
-            moved += [UNBOUNDED.format(options.engine)] if options.memory is not None and moved else []
-    return AggregatedShards(
-        method=method.name,
-        reason=reason,
-        fit=fit,
-        expected=_expected(fit, *total),
-        written=options.out,
-        notices=(f"{large.reason}.", *manifest.notices, *warned, *moved),
-    )
+            notices = (f"{large.reason}.", *manifest.notices)
+            yield OpenedShards(options=options, folder=folder, engine=engine, written_as=written_as, notices=notices)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OpenedShards:
+    """Labels in shards that are ready for a fit; see `workflows.aggregate.OpenedLabels`."""
+
+    options: AggregateOptions
+    folder: Path
+    engine: Any
+    written_as: str
+    notices: tuple[str, ...]
+
+    def suggest_method(self) -> tuple[str, str]:
+        """Return the name of the method that suits the labels, and why."""
+        if find_one_sided(sum_votes(self.engine)["given"]).any():
+            return "mace", "most labels are of annotators who only ever give one class"
+        return "ensemble", WHY_ENSEMBLE
+
+    def fit(self, method: Any) -> FittedShards:
+        """Fit a method over the shards."""
+        if not hasattr(method, "fit_over"):
+            able = [one for one in TRUTH_METHODS.loadable() if fits_over_engines(one)]
+            raise OptionError(
+                f"{method.name} needs all labels in memory. Of labels in shards these can be fitted: {name_list(able)}."
+            )
+        options = self.options
+        fitting = Fitting(checkpoint=options.checkpoint, every=1, threads=options.threads)
+        fit: EngineFit = method.fit_over(self.engine, fitting=fitting)
+        is_vote = isinstance(method, MajorityVote)
+        fit = state_fit(fit, parse_dependence(options.dependence), keep_own=is_vote)
+        return FittedShards(opened=self, method=method, fit=fit)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FittedShards:
+    """A method that was fitted over shards; see `workflows.aggregate.FittedLabels`."""
+
+    opened: OpenedShards
+    method: Any
+    fit: EngineFit
+
+    def write_answers(self) -> Answered:
+        """Write the answers shard by shard."""
+        options, engine = self.opened.options, self.opened.engine
+        total = _write_answers(options, self.opened.folder, self.fit, self.method, self.opened.written_as)
+        expected = _expected(self.fit, *total)
+        notices = [f"{options.engine}: {engine.traffic}."] if hasattr(engine, "traffic") else []
+        notices += [UNBOUNDED.format(options.engine)] if options.memory is not None and notices else []
+        return Answered(
+            estimate=None,
+            size=f"{pluralise(engine.n_units, 'item')}, {pluralise(engine.n_annotators, 'annotator')}",
+            written=options.out,
+            expected=expected,
+            mistakes="" if expected is None else describe_mistakes(expected),
+            notices=tuple(notices),
+        )
+
+    def annotator_table(self) -> pl.DataFrame:
+        """Return one row per annotator."""
+        return _annotator_table(self.opened.folder, self.fit)
 
 
 def _open_engine(options: AggregateOptions, folder: Path) -> AbstractContextManager[Any]:
@@ -294,25 +295,6 @@ def _code(folder: Path, large: LargeLabels, options: AggregateOptions) -> Manife
         return known
     shutil.rmtree(folder, ignore_errors=True)
     return code_files(folder, large.files, coding)
-
-
-def _choose_method(options: AggregateOptions, engine: Engine) -> tuple[Any, str]:
-    """The named method, or the one that suits the labels and why."""
-    name, reason = options.method or "majority", ""
-    if options.method is None and options.ties is None:
-        name, reason = "ensemble", WHY_ENSEMBLE
-        if find_one_sided(sum_votes(engine)["given"]).any():
-            name, reason = "mace", "most labels are of annotators who only ever give one class"
-    TRUTH_METHODS.check(name)
-    if not fits_over_engines(name):
-        able = [one for one in TRUTH_METHODS.loadable() if fits_over_engines(one)]
-        raise OptionError(
-            f"{name} needs all labels in memory. Of labels in shards these can be fitted: {name_list(able)}."
-        )
-    if name == "majority":
-        return MajorityVote(ties=options.ties or Ties.random, order=options.order, seed=options.seed), reason
-    method: Any = configured_method(name, seed=options.seed, dependence=parse_dependence(options.dependence))
-    return limit_iterations(method, options.iterations), reason
 
 
 def _write_answers(

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from crowdlogic.confidence.expected_accuracy import ExpectedAccuracy, accuracy_interval, describe_mistakes
 from crowdlogic.data.estimate import Estimate
-from crowdlogic.data.files import STANDARD_STREAM, InputFile, atomic_write, require_file, written_together
+from crowdlogic.data.files import STANDARD_STREAM, InputFile, atomic_write, require_file
 from crowdlogic.data.formats.parquet import check_footer
 from crowdlogic.data.formats.protocol import detect_format
 from crowdlogic.data.frames import annotator_columns, from_wide
@@ -41,12 +42,14 @@ from crowdlogic.truth.fitting import (
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod
 from crowdlogic.truth.ties import Ties
-from crowdlogic.workflows.aggregate import collect_convergence_warnings, parse_dependence
+from crowdlogic.workflows.aggregate import (
+    AggregateOptions,
+    Answered,
+    check_answers,
+    parse_dependence,
+    suggest_method,
+)
 from crowdlogic.workflows.inputs import InputOptions, check_outputs, check_writable
-
-if TYPE_CHECKING:
-    from crowdlogic.workflows.aggregate import AggregateOptions
-
 
 # The SQL that groups items by their labels, for a warehouse that holds them, and that joins the answers back.
 #
@@ -485,9 +488,6 @@ def infer_patterns(
 # A wide file of any length is grouped while it is read, fitted over its patterns, and the answers are joined back. A
 # table of patterns, as a GROUP BY of a warehouse makes it, gets an answer for each of its rows.
 
-Choose: TypeAlias = "Callable[[AggregateOptions, CrowdLabels], tuple[TruthMethod, str]]"
-"""The method for some labels, and why."""
-
 STREAMED = 1_000_000
 """From this many rows on, a wide Parquet file is grouped while it is read."""
 
@@ -525,52 +525,6 @@ class PatternTable:
     times: Floats
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class AggregatedPatterns:
-    """What `aggregate_patterns` did.
-
-    Attributes:
-        method: The truth method.
-        reason: Why it was chosen; empty when the user named it.
-        estimate: The estimate of each pattern.
-        times: How many items each pattern stands for.
-        written: Where the answers are.
-        notices: What a person should know of the labels and the fit.
-    """
-
-    method: str
-    reason: str
-    estimate: Estimate
-    times: Floats
-    written: str
-    notices: tuple[str, ...]
-    scores: tuple[()] = ()
-
-    @property
-    def message(self) -> str:
-        """The outcome in one sentence."""
-        why = f" (chosen because {self.reason})" if self.reason else ""
-        return (
-            f"{self.method}{why}: {pluralise(int(self.times.sum()), 'item')} in "
-            f"{pluralise(len(self.times), 'pattern')}, {pluralise(len(self.estimate.annotators), 'annotator')} -> "
-            f"{self.written}"
-        )
-
-    @property
-    def expected(self) -> ExpectedAccuracy | None:
-        """How many answers should be right; None where no confidence was calibrated."""
-        answered, calibration = self.estimate.answered, self.estimate.calibration
-        if calibration is None or not answered.any():
-            return None
-        mean = float(np.average(self.estimate.confidence[answered], weights=self.times[answered]))
-        return accuracy_interval(mean, n=int(self.times[answered].sum()), calibration=calibration)
-
-    @property
-    def confidence_message(self) -> str:
-        """How many answers are likely wrong, in one sentence; empty where that is not known."""
-        return "" if self.expected is None else describe_mistakes(self.expected)
-
-
 def find_pattern_source(options: AggregateOptions) -> PatternSource | None:
     """The patterns to aggregate: a table of them, or a wide Parquet file with few; None for any other labels."""
     if not options.input.wide or options.labels == STANDARD_STREAM or not Path(options.labels).is_file():
@@ -598,42 +552,78 @@ def _pays(options: AggregateOptions, annotators: list[str]) -> bool:
     return sample.n_unique() * 2 < len(sample)
 
 
-def aggregate_patterns(options: AggregateOptions, source: PatternSource, choose: Choose) -> AggregatedPatterns:
-    """Fit a method over patterns, and write the answer of each, or of each item of a wide file.
-
-    Args:
-        options: The options.
-        source: Where the patterns come from.
-        choose: The method for the labels of patterns, and why.
-    """
+@contextmanager
+def open_patterns(options: AggregateOptions, source: PatternSource) -> Iterator[OpenedPatterns]:
+    """Read or make the patterns of a source."""
+    check_answers(options)
     refuse_options(options, source)
     table = read_pattern_table(options, source)
-    method, reason = choose(options, table.labels)
-    method, notices = _with_first_ties(method)
-    with collect_convergence_warnings() as warned:
+    yield OpenedPatterns(options=options, source=source, table=table, notices=tuple(table.labels.intake.messages()))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OpenedPatterns:
+    """Patterns that are ready for a fit; see `workflows.aggregate.OpenedLabels`."""
+
+    options: AggregateOptions
+    source: PatternSource
+    table: PatternTable
+    notices: tuple[str, ...]
+
+    def suggest_method(self) -> tuple[str, str]:
+        """Return the name of the method that suits the labels, and why."""
+        return suggest_method(self.table.labels)
+
+    def fit(self, method: TruthMethod) -> FittedPatterns:
+        """Fit a method over the patterns."""
+        method, notices = _with_first_ties(method)
         estimate = infer_patterns(
             method,
-            table.labels,
-            table.times,
-            fitting=Fitting(checkpoint=options.checkpoint),
-            dependence=parse_dependence(options.dependence),
+            self.table.labels,
+            self.table.times,
+            fitting=Fitting(checkpoint=self.options.checkpoint),
+            dependence=parse_dependence(self.options.dependence),
         )
-    with written_together():
-        _write(options, source, table, estimate)
-        if options.annotators is not None:
-            write_table(
-                options.annotators,
-                annotators_of_patterns(table, estimate),
-                spreadsheet_safe=options.spreadsheet_safe,
-            )
-    return AggregatedPatterns(
-        method=method.name,
-        reason=reason,
-        estimate=estimate,
-        times=table.times,
-        written=options.out,
-        notices=(*table.labels.intake.messages(), *warned, *notices),
-    )
+        return FittedPatterns(opened=self, estimate=estimate, notices=notices)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FittedPatterns:
+    """The estimate of each pattern; see `workflows.aggregate.FittedLabels`."""
+
+    opened: OpenedPatterns
+    estimate: Estimate
+    notices: tuple[str, ...]
+
+    def write_answers(self) -> Answered:
+        """Write the answer of each pattern, or of each item of a wide file."""
+        options, table, estimate = self.opened.options, self.opened.table, self.estimate
+        _write(options, self.opened.source, table, estimate)
+        expected = self._expected()
+        return Answered(
+            estimate=estimate,
+            size=(
+                f"{pluralise(int(table.times.sum()), 'item')} in {pluralise(len(table.times), 'pattern')}, "
+                f"{pluralise(len(estimate.annotators), 'annotator')}"
+            ),
+            written=options.out,
+            expected=expected,
+            mistakes="" if expected is None else describe_mistakes(expected),
+            notices=self.notices,
+        )
+
+    def annotator_table(self) -> pl.DataFrame:
+        """Return one row per annotator."""
+        return annotators_of_patterns(self.opened.table, self.estimate)
+
+    def _expected(self) -> ExpectedAccuracy | None:
+        """Return how many answers should be right; None where no confidence was calibrated."""
+        answered, calibration = self.estimate.answered, self.estimate.calibration
+        if calibration is None or not answered.any():
+            return None
+        times = self.opened.table.times[answered]
+        mean = float(np.average(self.estimate.confidence[answered], weights=times))
+        return accuracy_interval(mean, n=int(times.sum()), calibration=calibration)
 
 
 def annotators_of_patterns(table: PatternTable, estimate: Estimate) -> pl.DataFrame:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
@@ -15,9 +17,7 @@ from crowdlogic.extensions.scale.coded_files import ROWS, write_coded
 from crowdlogic.registry import ENGINES, TRUTH_METHODS
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting
 from crowdlogic.truth.word_hmm import FitsSequences
-
-if TYPE_CHECKING:
-    from crowdlogic.workflows.aggregate import AggregateOptions
+from crowdlogic.workflows.aggregate import AggregateOptions, FittedInMemory, LabelsInMemory, open_in_memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,29 +54,35 @@ class ThroughEngine:
                 return self.method.infer_over(engine, labels, corpus, fitting=fitting)
 
 
-def through_engine(options: AggregateOptions, engine: str, method: Any, labels: CrowdLabels) -> ThroughEngine:
-    """The method over an engine, if it can be.
+@contextmanager
+def open_sequences(options: AggregateOptions) -> Iterator[SequencesOverEngine]:
+    """Read the tags in memory, to be fitted over an engine."""
+    with open_in_memory(options) as labels:
+        yield SequencesOverEngine(**{field.name: getattr(labels, field.name) for field in fields(labels)})
 
-    Args:
-        options: The number of workers, their address, and where the answers go.
-        engine: The engine's name.
-        method: The method.
-        labels: The labels, read in memory.
-    """
-    ENGINES.check(engine)
-    if not labels.is_sequential:
-        from crowdlogic.extensions.scale.out_of_core import no_shards
 
-        raise no_shards(engine)
-    if not hasattr(method, "infer_over"):
-        able = [name for name in TRUTH_METHODS.loadable() if hasattr(TRUTH_METHODS.load(name), "infer_over")]
-        raise OptionError(
-            f"{method.name} takes tags of sentences in memory alone. Leave --engine out, or use {' or '.join(able)}."
+class SequencesOverEngine(LabelsInMemory):
+    """Labels in memory, of which an engine makes the steps of a fit."""
+
+    def fit(self, method: Any) -> FittedInMemory:
+        """Fit a method over the engine, if it can be."""
+        options = self.options
+        engine = ENGINES.check(options.engine or "")
+        if not self.crowd.labels.is_sequential:
+            from crowdlogic.extensions.scale.out_of_core import no_shards
+
+            raise no_shards(engine)
+        if not hasattr(method, "infer_over"):
+            able = [name for name in TRUTH_METHODS.loadable() if hasattr(TRUTH_METHODS.load(name), "infer_over")]
+            raise OptionError(
+                f"{method.name} takes tags of sentences in memory alone. Leave --engine out, or use "
+                f"{' or '.join(able)}."
+            )
+        through = ThroughEngine(
+            method=method,
+            engine=engine,
+            workers=options.threads or 2,
+            address=options.address,
+            beside=options.out,
         )
-    return ThroughEngine(
-        method=method,
-        engine=engine,
-        workers=options.threads or 2,
-        address=options.address,
-        beside=options.out,
-    )
+        return super().fit(through)

@@ -519,6 +519,8 @@ class Collector:
 class ToolExport(FileFormat):
     """An export of an annotation tool. A subclass says how it is recognised, and how its labels are read."""
 
+    is_tool_export = True
+
     def read_corpus(self, file: InputFile, columns: Mapping[str, str] | None = None) -> Corpus:  # noqa: ARG002
         """The items that were annotated, with gold where the export marks it."""
         corpus = self.read_crowd(file, ReadOptions()).corpus

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from crowdlogic.workflows import aggregate as memory
-from crowdlogic.workflows.aggregate import UNKNOWN, USABLE, available_memory, may_be_large
+from crowdlogic.extensions.scale import sources as memory
+from crowdlogic.extensions.scale.sources import UNKNOWN, USABLE, available_memory, may_be_large
 
 
 def test_the_smaller_of_free_memory_and_the_limit_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

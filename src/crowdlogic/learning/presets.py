@@ -1,18 +1,20 @@
 """The configurations of the paper's Table 2, and the choices its text leaves open, by name.
 
+The networks are referred to by their registered names; the extension that brings them registers the presets.
 `sentiment` and `ner` are the defaults that docs/decisions gives reasons for; what the paper's text says, and what its
 authors' program does, are readings of them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from crowdlogic.annotators.sequential import Sequential
 from crowdlogic.data.names import Classes
 from crowdlogic.data.vectors import WordVectors
 from crowdlogic.errors import OptionError
-from crowdlogic.extensions.networks.network import Training
 from crowdlogic.learning.algorithm import LogicLNCL, Loss
 from crowdlogic.learning.imitation import ConstantImitation, GrowingImitation, Imitation
 from crowdlogic.learning.stopping import TrainingLimits
@@ -29,20 +31,25 @@ CONLL_TIES = ("I-MISC", "I-ORG", "B-ORG", "I-PER", "B-PER", "I-LOC", "B-LOC", "B
 """The order in which ties of the majority vote are decided in the paper's file."""
 
 
-ENCODER_TRAINING = Training(
-    optimiser="adamw",
-    learning_rate=1e-4,
-    halve_every=1,
-    batch_size=32,
-    clip_norm=1.0,
-    weight_decay=0.01,
-    label_smoothing=0.3,
-)
+ENCODER_TRAINING: Mapping[str, Any] = {
+    "optimiser": "adamw",
+    "learning_rate": 1e-4,
+    "halve_every": 1,
+    "batch_size": 32,
+    "clip_norm": 1.0,
+    "weight_decay": 0.01,
+    "label_smoothing": 0.3,
+}
 """How the encoder of reviews is fine-tuned."""
 
-TAGGER_TRAINING = Training(
-    optimiser="adam", learning_rate=2e-3, halve_every=4, batch_size=32, batch_tokens=2048, clip_norm=5.0
-)
+TAGGER_TRAINING: Mapping[str, Any] = {
+    "optimiser": "adam",
+    "learning_rate": 2e-3,
+    "halve_every": 4,
+    "batch_size": 32,
+    "batch_tokens": 2048,
+    "clip_norm": 5.0,
+}
 """How the tagger of entities is trained; of long documents fewer are in a batch, or an epoch would have too few steps
 for the network to know anything by the end of its warm-up."""
 
@@ -100,7 +107,7 @@ def sentiment_encoder(*, seed: int = 0, word: str = "but") -> PresetConfiguratio
     base = sentiment(seed=seed, word=word)
     method = replace(
         base.method,
-        classifier=CLASSIFIERS.load("transformer")(frozen_layers=2, precision="auto", training=ENCODER_TRAINING),
+        classifier=_with_training(CLASSIFIERS.load("transformer")(frozen_layers=2, precision="auto"), ENCODER_TRAINING),
         folds=2,
         settle=True,
         limits=replace(base.method.limits, epochs=3, held_out=None),
@@ -156,7 +163,7 @@ def bilstm_crf(vectors: WordVectors | None = None, *, seed: int = 0) -> PresetCo
         seed: Random seed.
     """
     method = LogicLNCL(
-        classifier=CLASSIFIERS.load("bilstm-crf")(vectors=vectors, training=TAGGER_TRAINING),
+        classifier=_with_training(CLASSIFIERS.load("bilstm-crf")(vectors=vectors), TAGGER_TRAINING),
         annotators=Sequential(correlation=1.0),
         projector=Projector(strength=5.0, preset="paper"),
         imitation=ConstantImitation(0.5),
@@ -166,6 +173,11 @@ def bilstm_crf(vectors: WordVectors | None = None, *, seed: int = 0) -> PresetCo
         limits=TrainingLimits(epochs=18, patience=5, seed=seed),
     )
     return PresetConfiguration(method, parse_rules("1.0: include bio", source="the preset ner"))
+
+
+def _with_training(network: Any, training: Mapping[str, Any]) -> Any:
+    """Return a network whose optimiser has these settings, and defaults for the others."""
+    return replace(network, training=type(network.training)(**training))
 
 
 def _transitions(reading: str, classes: Classes) -> TransitionTable | str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,9 @@ from crowdlogic.workflows.demo import DemoOptions, run_demo
 Run = Callable[..., Result]
 
 
-@pytest.fixture(scope="module", params=[0, 1])
+@pytest.fixture(scope="module", params=range(5))
 def figures(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the demo shows by default, for two seeds."""
+    """The figures of the demo with its defaults, for five seeds."""
     folder = tmp_path_factory.mktemp("demo") / "out"
     return run_demo(DemoOptions(out=str(folder), seed=request.param)).figures()
 
@@ -26,29 +27,43 @@ def test_the_demo_shows_a_crowd_on_which_majority_vote_fails(figures: dict[str, 
     scores = {row["method"]: row["accuracy"] for row in figures["methods"]}
 
     assert scores["majority"] < 0.85
-    assert scores["dawid-skene"] > scores["majority"] + 0.1
+    assert scores[figures["default"]] > scores["majority"] + 0.1
     assert "simulated" in figures["simulated"]
 
 
 def test_the_demo_shows_what_the_classifier_and_the_rule_add(figures: dict[str, Any]) -> None:
     by = {row["method"]: row for row in figures["methods"]}
-    with_rule, without = by["logic-lncl"], by["logic-lncl without rules"]
+    with_rule, without = by["logic-lncl"], by["logic-lncl without the rule"]
 
-    assert by["dawid-skene"]["new"] is None
-    assert figures["gains"]["classifier"] == without["accuracy"] - by["dawid-skene"]["accuracy"] > 0.02
+    assert by[figures["default"]]["new"] is None
+    assert figures["gains"]["classifier"] == without["accuracy"] - by[figures["default"]]["accuracy"] > 0.02
     assert figures["gains"]["rule"] == with_rule["accuracy"] - without["accuracy"] > 0
     assert figures["gains"]["rule_on_new"] == with_rule["new"] - without["new"] > 0.02
+
+
+def test_the_demo_shows_the_answers_that_the_rule_corrected_and_spoiled(figures: dict[str, Any]) -> None:
+    rule = figures["rule"]
+    corrected, spoiled = rule["corrected_example"], rule["spoiled_example"]
+
+    assert rule["corrected"] > rule["spoiled"] > 0
+    assert (rule["corrected"] - rule["spoiled"]) / 1000 == pytest.approx(figures["gains"]["rule"])
+    assert corrected["after"] == corrected["truth"] != corrected["before"]
+    assert spoiled["before"] == spoiled["truth"] != spoiled["after"]
+    for example in (corrected, spoiled):
+        assert not re.search(r"\s[.,]", example["text"])
+    assert ", but " in corrected["text"]
 
 
 def test_the_demo_says_in_words_what_its_table_shows(run: Run) -> None:
     done = run("demo", "--items", 60)
 
     lines = done.err.splitlines()
-    assert "logic-lncl without rules" in done.out
-    assert [line.split(":")[0] for line in lines[-5:-2]] == [
-        "A model of the annotators (dawid-skene over majority)",
-        "A classifier that reads the reviews beside it",
-        "Training with the rule that in 'A but B' B decides, over training without it",
+    assert "logic-lncl without the rule" in done.out
+    assert "ensemble (default)" in done.out
+    assert [line.split(":")[0] for line in lines[2:5]] == [
+        "Modelling the annotators (ensemble, the default, instead of majority)",
+        "Training a classifier on the texts as well",
+        "Training with the rule that clause B decides in 'A but B'",
     ]
     assert lines[-1].endswith("-> crowdlogic-demo/report.html (report.json beside it)")
 

@@ -42,7 +42,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     return Demo(folder, figures, json.loads((folder / "report.json").read_text()))
 
 
-@pytest.mark.parametrize("method", ["majority", "dawid-skene", "glad"])
+@pytest.mark.parametrize("method", ["majority", "dawid-skene", "glad", "ensemble"])
 def test_the_scores_of_a_truth_method(run: Run, demo: Demo, method: str) -> None:
     labels, gold = demo.folder / "labels.csv", demo.folder / "gold.csv"
 
@@ -61,7 +61,7 @@ def test_the_scores_of_a_truth_method(run: Run, demo: Demo, method: str) -> None
         assert demo.report["overview"]["scores"][0]["majority"] == pytest.approx(expected, abs=EXACT)
 
 
-@pytest.mark.parametrize("method", ["majority", "dawid-skene", "glad", "ebcc"])
+@pytest.mark.parametrize("method", ["majority", "dawid-skene", "glad", "ebcc", "ensemble"])
 def test_the_confidence_of_an_item_by_a_truth_method(run: Run, demo: Demo, method: str) -> None:
     run("aggregate", demo.folder / "labels.csv", "-m", method, "-o", "a.csv")
     ours = pl.read_csv("a.csv").sort("item")
@@ -145,7 +145,7 @@ def test_the_effects_of_a_rule_are_named_apart(run: Run, demo: Demo) -> None:
     audited = run("rules", "audit", demo.folder / "contrast.rules", demo.folder / "labels.csv", "--items",
                   demo.folder / "gold.csv", "--run", folder)  # fmt: skip
 
-    with_rule, without = demo.row("logic-lncl"), demo.row("logic-lncl without rules")
+    with_rule, without = demo.row("logic-lncl"), demo.row("logic-lncl without the rule")
     assert demo.figures["gains"]["rule"] == with_rule["accuracy"] - without["accuracy"]
     (shown,) = demo.report["rules"]["rows"]
     (own,) = crowdlogic.load_run(folder).rule_table().iter_rows(named=True)

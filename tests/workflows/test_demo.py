@@ -18,7 +18,7 @@ def test_gains_are_differences_of_accuracy() -> None:
     ]
 
     expected = {"annotators": 0.15, "classifier": 0.05, "rule": 0.02, "rule_on_new": 0.07}
-    assert gains(rows) == pytest.approx(expected, abs=1e-12)
+    assert gains(rows, "dawid-skene") == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_folder_that_is_taken_gets_a_number(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`crowdlogic demo`: the whole job once, on simulated data, in well under a minute and without torch."""
+"""`crowdlogic demo`: everything once on simulated data, in well under a minute and without torch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from crowdlogic.cli.options import JsonOption, SeedOption
 
 OutOption = Annotated[
     str | None,
-    typer.Option("--out", "-o", help="A folder for the data, the answers, a run and a report on it; a new one here."),
+    typer.Option(
+        "--out", "-o", help="Output folder for the data, the answers, a run and a report [default: crowdlogic-demo]."
+    ),
 ]
 
 

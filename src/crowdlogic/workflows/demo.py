@@ -1,9 +1,9 @@
-"""The whole job once, on simulated data: what annotator models, a classifier and a rule each add to majority vote."""
+"""Run everything once on simulated data: what annotator models, a classifier and a rule each add to majority vote."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from crowdlogic.data.answers import Answers
+from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import write_bytes
 from crowdlogic.data.reading import write_estimate
@@ -24,30 +25,31 @@ from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.learning.training_run import train_run
 from crowdlogic.metrics.agreement import agreement
 from crowdlogic.metrics.scores import score
+from crowdlogic.numerics.arrays import Bools
 from crowdlogic.report.inputs import inputs_from_run
 from crowdlogic.report.report import make_report
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.truth.comparison import MethodResult, compare_methods
 from crowdlogic.truth.dependence import state_confidence
-from crowdlogic.truth.methods import truth_method
+from crowdlogic.truth.methods import choose_method, truth_method
 from crowdlogic.workflows.inputs import ResultTable, check_outputs, percent
 from crowdlogic.workflows.report import compare_itself, describe_page, report_explainer, timestamp, write_page
 from crowdlogic.workflows.simulate import write_simulation
 
-SHOWN_METHODS = ("majority", "wawa", "glad", "one-coin", "dawid-skene", "ebcc")
-"""From counting votes to ever more of a model of who answers how."""
+SHOWN_METHODS = ("majority", "wawa", "glad", "one-coin", "dawid-skene", "ebcc", "ensemble")
+"""Truth methods in the table, from counting votes to richer models of the annotators; includes the default method."""
 
 RULES = "# In \"A but B\", the clause B decides.\n1.0: Label(S, C) & After(S, 'but', B) -> Predicted(B, C)\n"
 
 LABELS_PER_ITEM, CONTRAST = 3, 0.4
-"""Three labels per review, as budgets go; four reviews in ten praise and blame, which is what the rule is about."""
+"""A typical budget of three labels per review; the rule applies to the 40 % of reviews that are contrasts."""
 
 DEFAULT_FOLDER = "crowdlogic-demo"
 
-WITHOUT_RULE, WITH_RULE = "logic-lncl without rules", "logic-lncl"
+WITHOUT_RULE, WITH_RULE = "logic-lncl without the rule", "logic-lncl"
 
 SCORES = {"accuracy": "accuracy", "calibration_error": "calibration error", "new": "on new reviews"}
-"""The scores and their names in the table."""
+"""Scores and their column names in the table."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +57,7 @@ class DemoOptions:
     """The options of `run_demo`.
 
     Attributes:
-        out: A folder for everything; None for a new one here.
+        out: Output folder; None for a new one in the working directory.
         items: Number of reviews.
         seed: Random seed.
     """
@@ -65,68 +67,129 @@ class DemoOptions:
     seed: int = 0
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class DemoResult:
-    """What the demo shows.
+@dataclass(frozen=True, kw_only=True)
+class ChangedAnswer:
+    """An answer that differs between training with and without the rule.
 
     Attributes:
-        simulation: The crowd.
-        rows: The scores of each method.
-        folder: Where everything is.
-        example: An item whose answer the rule changed, if there is one.
+        item: Name of the item.
+        text: Its text.
+        before: Answer without the rule.
+        after: Answer with the rule.
+        truth: Planted truth.
+    """
+
+    item: str
+    text: str
+    before: str
+    after: str
+    truth: str
+
+    def __str__(self) -> str:
+        return f'{self.item} "{self.text}" {self.before} -> {self.after}; the planted truth is {self.truth}.'
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RuleEffect:
+    """The answers that change when the classifier is trained with the rule instead of without it.
+
+    Attributes:
+        corrected: Number of wrong answers that became right.
+        spoiled: Number of right answers that became wrong.
+        corrected_example: The corrected answer with the largest change in belief; None if there is none.
+        spoiled_example: The same for spoiled answers.
+    """
+
+    corrected: int
+    spoiled: int
+    corrected_example: ChangedAnswer | None
+    spoiled_example: ChangedAnswer | None
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The counts and one example of each kind, one line each."""
+        counts = (
+            f"Compared with training without it, {self.corrected:,} answers are corrected, {self.spoiled:,} spoiled:"
+        )
+        shown = {"corrected": self.corrected_example, "spoiled": self.spoiled_example}
+        return counts, *(f"  {kind}: {one}" for kind, one in shown.items() if one is not None)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DemoResult:
+    """The figures of the demo and the folder that it wrote.
+
+    Attributes:
+        simulation: The simulated reviews and their labels.
+        rows: Scores of each method.
+        folder: Folder with the data, the answers, the run and the report.
+        default: Name of the default truth method.
+        rule_effect: The answers that the rule changed.
     """
 
     simulation: Simulation
     rows: Sequence[dict[str, Any]]
     folder: Path
-    example: Any
+    default: str
+    rule_effect: RuleEffect
 
     @property
     def introduction(self) -> tuple[str, ...]:
-        """The crowd in words."""
+        """A description of the simulated crowd."""
         alpha = krippendorff_alpha(self.simulation)["value"]
         counts = self.simulation.annotators["character"].value_counts(sort=True)
         crowd = ", ".join(f"{n} {character}" for character, n in counts.iter_rows())
-        return f"{self.simulation.description}.", f"Krippendorff's alpha is {alpha:.3f}: {crowd}."
+        return f"{self.simulation.description}.", f"Annotators: {crowd}. Krippendorff's alpha is {alpha:.3f}."
 
     @property
     def verdict(self) -> tuple[str, ...]:
-        """What each part adds, in words."""
-        points = {name: f"{100 * share:+.1f}" for name, share in gains(self.rows).items()}
+        """What each part adds, one sentence each, and examples of what the rule changed."""
+        points = {name: f"{100 * share:+.1f}" for name, share in gains(self.rows, self.default).items()}
         return (
-            f"A model of the annotators (dawid-skene over majority): {points['annotators']} points.",
-            f"A classifier that reads the reviews beside it: {points['classifier']} points.",
-            f"Training with the rule that in 'A but B' B decides, over training without it: {points['rule']} points, "
+            f"Modelling the annotators ({self.default}, the default, instead of majority): "
+            f"{points['annotators']} points.",
+            f"Training a classifier on the texts as well: {points['classifier']} points.",
+            f"Training with the rule that clause B decides in 'A but B': {points['rule']} points, "
             f"{points['rule_on_new']} on new reviews.",
+            *self.rule_effect.sentences,
         )
 
     @property
     def places(self) -> tuple[str, ...]:
-        """Where everything is, and what to do next."""
+        """Where the outputs are, and a command to try next."""
         run, page = self.folder / "run", self.folder / "report.html"
+        effect = self.rule_effect
+        example = effect.corrected_example or effect.spoiled_example
+        item = self.simulation.corpus.items[0] if example is None else example.item
         return (
-            f"data, answers and a run -> {self.folder}; next: crowdlogic explain {run} {self.example}",
+            f"data, answers and a run -> {self.folder}; next: crowdlogic explain {run} {item}",
             f"whom to trust, which labels to check, which rules to keep -> {describe_page(page)}",
         )
 
     def table(self) -> ResultTable:
         """One row per method."""
-        rows = [(row["method"], *(percent(row[name]) for name in SCORES)) for row in self.rows]
+        titles = {self.default: f"{self.default} (default)", WITH_RULE: f"{WITH_RULE} with the rule"}
+        rows = [
+            (titles.get(row["method"], row["method"]), *(percent(row[name], digits=1) for name in SCORES))
+            for row in self.rows
+        ]
         title = "against the planted truth (simulated data)"
         return ResultTable(title=title, columns=["method", *SCORES.values()], rows=rows)
 
     def figures(self) -> dict[str, Any]:
-        """The same as plain data."""
+        """The same figures as plain data."""
         return {
             "simulated": self.simulation.description,
             "agreement": krippendorff_alpha(self.simulation),
             "methods": list(self.rows),
-            "gains": gains(self.rows),
+            "default": self.default,
+            "gains": gains(self.rows, self.default),
+            "rule": asdict(self.rule_effect),
         }
 
 
 def run_demo(options: DemoOptions) -> DemoResult:
-    """Simulate a crowd on which majority vote fails; run the methods; write data, answers, a run and a report on it."""
+    """Simulate a crowd on which majority vote fails, run the methods, and write data, answers, a run and a report."""
     folder = Path(options.out) if options.out is not None else free_folder(Path(DEFAULT_FOLDER))
     if (folder / "run").exists():
         raise OptionError(f"{options.out}: holds a run already. Name another folder, or remove it.")
@@ -144,11 +207,17 @@ def run_demo(options: DemoOptions) -> DemoResult:
     rows = [score_row(one.name, one.estimate, made) for one in compared]
     for name, learned in ((WITHOUT_RULE, without_rule), (WITH_RULE, run.learned)):
         rows.append(score_row(name, learned.estimate, made, learned))
-    return DemoResult(simulation=made, rows=rows, folder=folder, example=changed_item(run.learned))
+    return DemoResult(
+        simulation=made,
+        rows=rows,
+        folder=folder,
+        default=choose_method(made.labels)[0],
+        rule_effect=compare_answers(without_rule.estimate, run.learned.estimate, made.corpus),
+    )
 
 
 def free_folder(wanted: Path) -> Path:
-    """The folder of that name, or with the first number behind it that is still free."""
+    """Return the path, with the first free number appended if it already exists."""
     names = (wanted.with_name(f"{wanted.name}-{n}") for n in count(2))
     return wanted if not wanted.exists() else next(name for name in names if not name.exists())
 
@@ -158,7 +227,7 @@ def _planted_truth(made: Simulation) -> Answers:
 
 
 def _write_data(folder: Path, made: Simulation, estimates: Sequence[Estimate]) -> None:
-    """The data, the answers of every truth method, and the rule."""
+    """Write the data, the answers of every truth method, and the rule."""
     write_simulation(made, folder)
     write_bytes(folder / "contrast.rules", RULES.encode())
     for estimate in estimates:
@@ -178,7 +247,7 @@ def _write_report(folder: Path, run: Run, compared: Sequence[MethodResult]) -> N
 
 
 def score_row(name: str, estimate: Estimate, made: Simulation, learned: Learned | None = None) -> dict[str, Any]:
-    """Score answers against the planted truth, as `evaluate` does; with what was learnt, also on unlabelled reviews."""
+    """Score answers against the planted truth; given a trained model, also score it on unlabelled reviews."""
     scores = score(np.asarray(made.corpus.gold), estimate.answer, estimate.beliefs)
     new = None
     if learned is not None and made.test is not None:
@@ -186,24 +255,42 @@ def score_row(name: str, estimate: Estimate, made: Simulation, learned: Learned 
     return {"method": name, "accuracy": scores.accuracy, "calibration_error": scores.calibration_error, "new": new}
 
 
-def gains(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """What each part of the method adds to the accuracy."""
+def gains(rows: Sequence[dict[str, Any]], default: str) -> dict[str, float]:
+    """Return the accuracy that each part adds."""
     by = {row["method"]: row for row in rows}
     return {
-        "annotators": by["dawid-skene"]["accuracy"] - by["majority"]["accuracy"],
-        "classifier": by[WITHOUT_RULE]["accuracy"] - by["dawid-skene"]["accuracy"],
+        "annotators": by[default]["accuracy"] - by["majority"]["accuracy"],
+        "classifier": by[WITHOUT_RULE]["accuracy"] - by[default]["accuracy"],
         "rule": by[WITH_RULE]["accuracy"] - by[WITHOUT_RULE]["accuracy"],
         "rule_on_new": by[WITH_RULE]["new"] - by[WITHOUT_RULE]["new"],
     }
 
 
-def changed_item(learned: Learned) -> Any:
-    """An item whose answer the rule changed, if there is one: something to look into."""
-    changed = learned.epoch.q_a.argmax(axis=1) != learned.epoch.q_f.argmax(axis=1)
-    return learned.task.corpus.items[int(changed.argmax())]
+def compare_answers(without: Estimate, with_rule: Estimate, corpus: Corpus) -> RuleEffect:
+    """Count the answers that the rule corrected and spoiled, and pick the clearest example of each."""
+    truth = np.asarray(corpus.gold)
+    was_right, is_right = without.answer == truth, with_rule.answer == truth
+    # change[i]: how much belief in the truth of review i the rule added or took away
+    rows = np.arange(len(truth))
+    change = np.abs(with_rule.beliefs[rows, truth] - without.beliefs[rows, truth])
+
+    def example(changed: Bools) -> ChangedAnswer | None:
+        if not changed.any() or corpus.texts is None:
+            return None
+        i = int(np.where(changed, change, -1.0).argmax())
+        before, after, gold = (str(corpus.classes[int(one[i])]) for one in (without.answer, with_rule.answer, truth))
+        return ChangedAnswer(item=str(corpus.items[i]), text=corpus.texts[i], before=before, after=after, truth=gold)
+
+    corrected, spoiled = is_right & ~was_right, was_right & ~is_right
+    return RuleEffect(
+        corrected=int(corrected.sum()),
+        spoiled=int(spoiled.sum()),
+        corrected_example=example(corrected),
+        spoiled_example=example(spoiled),
+    )
 
 
 def krippendorff_alpha(made: Simulation) -> dict[str, float]:
-    """Krippendorff's alpha and its interval."""
+    """Return Krippendorff's alpha and its interval."""
     alpha = next(one for one in agreement(made.labels) if one.name == "alpha")
     return {"value": alpha.value, "low": alpha.low, "high": alpha.high}

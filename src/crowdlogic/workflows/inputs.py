@@ -50,9 +50,9 @@ class ResultTable:
     rows: Sequence[Sequence[Any]]
 
 
-def percent(share: float | None) -> str:
-    """A share as a percentage with two digits, a dash when there is none."""
-    return "-" if share is None or math.isnan(share) else f"{100 * share:.2f} %"
+def percent(share: float | None, *, digits: int = 2) -> str:
+    """Format a share as a percentage, or as a dash if it is missing."""
+    return "-" if share is None or math.isnan(share) else f"{100 * share:.{digits}f} %"
 
 
 # Places to write to, checked before the work and not after it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,14 @@ def test_no_text_is_empty_or_has_a_hole() -> None:
         assert len(text.split()) >= 3
         assert text == " ".join(text.split())
         assert "{" not in text
+
+
+def test_reviews_are_punctuated_and_capitalised_like_prose() -> None:
+    for text in texts_of(reviews(5, items=500)):
+        sentences = re.findall(r"[^.]+\.", text)
+        assert not re.search(r"\s[.,!?;:]|[,.](?=\S)|\bi\b", text), text
+        assert all(sentence.lstrip()[0].isupper() for sentence in sentences), text
+        assert "".join(sentences) == text
 
 
 def test_reviews_are_varied() -> None:

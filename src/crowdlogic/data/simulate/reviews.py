@@ -1,9 +1,9 @@
-"""Short reviews with planted sentiment, some of them contrasts: "A but B", in which B decides.
+"""Simulated short reviews with planted sentiment; some are contrasts ("A but B"), in which clause B decides.
 
-In a contrast the clause before "but" has the opposite sentiment of the review and the clause after it the review's
-own, so a classifier that counts words is led astray while the rule of [LNCL] eq. 16 holds. Besides, sentiment is
-blurred the way it is in real reviews: negation, concessions ("despite the dull plot"), words that can mean both, and
-here and there a remark of the other sentiment. Axes: i unit (a review).
+In a contrast, the clause before "but" has the opposite sentiment of the review and the clause after it has the
+review's sentiment. A bag-of-words classifier is misled, while the rule of [LNCL] eq. 16 holds. As in real reviews,
+sentiment is also blurred by negation, concessions ("despite the dull plot"), ambiguous words and occasional remarks of
+the other sentiment. Axes: i unit (a review).
 
 [LNCL] Chen et al., Learning from Noisy Crowd Labels with Logics.
 """
@@ -19,23 +19,21 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.simulate.crowds import check_count, check_share, class_balance, numbered_names
 from crowdlogic.numerics.arrays import Bools, read_only
 
-# The words of simulated reviews. Earlier words of a list are drawn more often than later ones.
-#
-# All of it is our own; none comes from a review that anybody wrote. No list holds the word "but": a review has it if
-# and only if it is a contrast.
+# The vocabulary of simulated reviews, written for this purpose. Words early in a list are drawn more often than later
+# ones. The word "but" is in no list, so that it occurs in a review if and only if the review is a contrast.
 
 ASPECTS: dict[str, tuple[str, ...]] = {
     "film": (
         "the acting", "the plot", "the story", "the script", "the ending", "the dialogue", "the cast", "the music",
         "the camera work", "the pacing", "the humour", "the lead actor", "the second half", "the opening scene",
         "the soundtrack", "the romance", "the villain", "the editing", "the chase", "the lead actress", "the staging",
-        "the premise", "the costume design", "the narration", "the final twist", "the choreography", "the setting",
+        "the premise", "the costume design", "the narration", "the final twist", "the choreography", "the lighting",
     ),
     "product": (
-        "the battery", "the screen", "the sound", "the keyboard", "the case", "the price", "the manual", "the handle",
+        "the battery", "the screen", "the sound", "the keyboard", "the case", "the switch", "the manual", "the handle",
         "the camera", "the charger", "the motor", "the design", "the app", "the remote", "the packaging", "the cable",
-        "the customer service", "the delivery", "the zipper", "the fabric", "the lid", "the speaker", "the filter",
-        "the setup", "the menu", "the hinge", "the warranty",
+        "the surface", "the stand", "the zipper", "the fabric", "the lid", "the speaker", "the filter",
+        "the software", "the menu", "the hinge", "the strap",
     ),
 }  # fmt: skip
 
@@ -56,8 +54,8 @@ ADJECTIVES: dict[str, dict[str, tuple[str, ...]]] = {
             "hilarious", "riveting", "absorbing", "tender", "poetic", "suspenseful", "nuanced", "masterful",
         ),
         "product": (
-            "sturdy", "reliable", "handy", "comfortable", "crisp", "durable", "intuitive", "well made", "responsive",
-            "practical", "generous", "compact", "snug", "efficient", "effortless", "dependable", "rugged",
+            "sturdy", "reliable", "handy", "practical", "durable", "solid", "convenient", "well made", "dependable",
+            "thoughtful", "robust", "useful", "modern", "clever", "well designed", "neat", "rugged",
         ),
     },
     "negative": {
@@ -71,136 +69,99 @@ ADJECTIVES: dict[str, dict[str, tuple[str, ...]]] = {
             "stale", "contrived", "bland", "incoherent", "shallow", "laboured", "mawkish", "soulless",
         ),
         "product": (
-            "flimsy", "unreliable", "useless", "cheap", "fragile", "uncomfortable", "faulty", "blurry", "awkward",
-            "sluggish", "noisy", "scratchy", "overpriced", "defective", "leaky", "confusing", "brittle",
+            "flimsy", "unreliable", "useless", "cheap", "fragile", "impractical", "faulty", "outdated", "awkward",
+            "defective", "overpriced", "badly made", "inconvenient", "crude", "substandard", "confusing", "brittle",
         ),
     },
 }  # fmt: skip
 
 AMBIGUOUS = (
-    "strange", "long", "dark", "simple", "quiet", "unusual", "heavy", "loud", "slow", "intense", "wild",
-    "old-fashioned", "plain", "bold", "surprising", "serious", "unpredictable", "soft",
+    "strange", "dark", "simple", "unusual", "quiet", "bold", "different", "serious", "old-fashioned", "plain",
+    "surprising", "unexpected", "modest", "intense", "peculiar",
 )  # fmt: skip
-"""Words that praise as readily as they blame."""
+"""Adjectives that can be praise or criticism."""
 
-VERDICTS: dict[str, tuple[str, ...]] = {
-    "positive": (
-        "won me over", "made my day", "exceeded every hope", "kept me happy throughout", "deserves applause",
-        "is worth every penny", "never let me down", "made me smile", "hit the mark", "works like a dream",
-        "left me delighted", "earned my respect",
-    ),
-    "negative": (
-        "let me down", "wore me out", "left me cold", "ruined my evening", "fell apart quickly", "missed the mark",
-        "is a waste of money", "made me cringe", "tested my patience", "lost me early on", "drove me mad",
-        "failed on every count",
-    ),
+VERDICTS: dict[str, dict[str, tuple[str, ...]]] = {
+    "positive": {
+        "film": ("won me over", "made my day", "exceeded my hopes", "held my attention", "deserves applause",
+                 "made me smile", "hit the mark", "left me delighted", "earned my respect"),
+        "product": ("won me over", "made my day", "exceeded my hopes", "is worth every penny", "never let me down",
+                    "makes life easier", "works like a dream", "left me delighted", "earned my respect"),
+    },
+    "negative": {
+        "film": ("let me down", "wore me out", "left me cold", "ruined my evening", "missed the mark",
+                 "made me cringe", "tested my patience", "lost me early on", "drove me mad"),
+        "product": ("let me down", "wore me out", "left me cold", "ruined my week", "failed after a month",
+                    "is a waste of money", "tested my patience", "drove me mad", "was not worth the money"),
+    },
 }  # fmt: skip
 
 FEELINGS: dict[str, tuple[str, ...]] = {
-    "positive": ("loved", "enjoyed", "liked", "adored", "admired", "appreciated", "cherished"),
-    "negative": ("hated", "disliked", "regretted", "loathed", "could hardly bear", "despised", "resented"),
+    "positive": ("loved", "enjoyed", "liked", "adored", "admired", "appreciated", "was happy with"),
+    "negative": ("hated", "disliked", "regretted", "loathed", "could hardly bear", "despised", "was unhappy with"),
 }
 
-LINKS = ("is", "was", "feels", "seems", "looks", "felt", "seemed", "turned out")
-ADVERBS = (
-    "really", "very", "rather", "quite", "truly", "so", "fairly", "simply", "utterly", "pretty", "frankly", "decidedly",
-)  # fmt: skip
-CONCESSIONS = ("despite", "for all", "notwithstanding", "in spite of")
-OPENERS = (
-    "well ,",
-    "to be honest ,",
-    "overall ,",
-    "in short ,",
-    "all in all ,",
-    "for me ,",
-    "so far ,",
-    "in the end ,",
-)
+LINKS = ("is", "was", "is", "was", "feels", "seems", "felt", "seemed")
+ADVERBS = ("really", "truly", "simply", "just", "quite", "frankly", "clearly", "honestly")
+CONCESSIONS = ("despite", "in spite of", "even with")
+OPENERS = ("well,", "to be honest,", "overall,", "in short,", "all in all,", "for me,", "so far,", "in the end,")
 
 SETTINGS: dict[str, tuple[str, ...]] = {
     "film": (
-        "we watched it {day} with {people}", "i saw it in {place} {day}", "it runs for about {number} minutes",
+        "we watched it {day} with {people}", "I saw it {day} in {town}", "it runs for about {minutes} minutes",
         "{people} picked it for our {occasion}", "it is part {number} of the series",
-        "the story is set in {place}", "my seat was next to {people}", "there were {number} of us in the room",
+        "the story is set in {town}", "I sat next to {people}", "there were {number} of us in the room",
     ),
     "product": (
-        "i bought it {day} for {people}", "it arrived {day} in {place}", "{people} wanted one for the {occasion}",
-        "we keep it in {place}", "i have used it for {number} weeks", "it comes in {number} colours",
-        "it replaced the one from {place}", "i ordered {number} of them for our {occasion}",
+        "I bought it {day} for {people}", "it arrived {day}", "{people} wanted one for the {occasion}",
+        "we keep it in {room}", "I have used it for {number} weeks", "it comes in {number} colours",
+        "it replaced the one in {room}", "I ordered {number} of them for our {occasion}",
     ),
 }  # fmt: skip
 """Sentences that say nothing about how good anything is."""
 
 FILLERS: dict[str, tuple[str, ...]] = {
-    "day": (
-        "last monday",
-        "on sunday",
-        "yesterday",
-        "in june",
-        "last winter",
-        "on a rainy day",
-        "in the spring",
-        "at noon",
-    ),
+    "day": ("last Monday", "on Sunday", "yesterday", "in June", "last winter", "in spring", "on a rainy day"),
     "people": (
-        "my brother",
-        "my parents",
-        "a friend",
-        "the neighbours",
-        "my aunt",
-        "our guests",
-        "a colleague",
-        "the kids",
+        "my brother", "my parents", "a friend", "the neighbours", "my aunt", "our guests", "a colleague", "the kids",
     ),
-    "place": (
-        "the kitchen",
-        "a small town",
-        "the office",
-        "paris",
-        "the garage",
-        "the city",
-        "the old house",
-        "the village",
-    ),
+    "town": ("a small town", "Paris", "the city", "Dublin", "the suburbs", "Lisbon", "a seaside town", "Vienna"),
+    "room": ("the kitchen", "the office", "the garage", "the hall", "the attic", "the car", "the shed"),
     "occasion": (
-        "anniversary",
-        "club night",
-        "birthday",
-        "weekend",
-        "holiday",
-        "office party",
-        "camping trip",
-        "reunion",
+        "anniversary", "club night", "birthday", "weekend", "holiday", "office party", "camping trip", "reunion",
     ),
-    "number": ("two", "three", "six", "ten", "twelve", "ninety", "forty", "eight"),
-}
+    "number": ("two", "three", "four", "six", "seven", "eight", "ten", "twelve"),
+    "minutes": ("eighty", "ninety", "a hundred", "a hundred and twenty"),
+}  # fmt: skip
 
 
 SENTIMENTS = ("negative", "positive")
 
 SKEW = 2.4
-"""How much more often the first words of a list are drawn than the last; 1 would draw all alike."""
+"""Exponent of the preference for words early in a list; 1 draws all words equally often."""
 NEGATED = 0.03
-"""How often a remark says it with "not" and a word of the other sentiment."""
+"""Probability that a remark negates a word of the other sentiment ("not bad")."""
 VAGUE = 0.04
-"""How often an adjective is one that can mean both."""
+"""Probability that an adjective is ambiguous."""
 CONCEDED = 0.06
-"""How often a plain review concedes something of the other sentiment."""
+"""Probability that a review without contrast begins with a concession of the other sentiment."""
 SECOND_REMARK = 0.8
-"""How often a review, or clause B of a contrast, has two remarks."""
+"""Probability that a review, or clause B of a contrast, has two remarks."""
 SETTING = 0.6
-"""How often a sentence without any sentiment is added to a review."""
+"""Probability that a sentence without sentiment is added to a review."""
+WHOLE = 0.15
+"""Probability that a remark is about the whole film or product."""
 OPENER = 0.2
-"""How often a review opens with a phrase such as "to be honest"."""
+"""Probability that a review starts with a phrase such as "to be honest"."""
 
 
 @dataclass(frozen=True, eq=False)
 class SimulatedReviews:
-    """Reviews and what was planted in them.
+    """Simulated reviews with their planted properties.
 
     Attributes:
         corpus: The texts, with the sentiment as gold.
-        contrast: contrast[i], whether review i is an "A but B".
+        contrast: contrast[i] is true if review i is a contrast ("A but B").
     """
 
     corpus: Corpus
@@ -220,11 +181,11 @@ def simulate_reviews(
 
     Args:
         rng: Random number generator.
-        items: How many reviews.
-        contrast: The share of contrasts, met exactly (to the nearest whole review).
-        positive: The probability that a review is positive.
-        noise: How often a remark outside contrasts has the other sentiment after all.
-        prefix: What the names of the items begin with.
+        items: Number of reviews.
+        contrast: Share of contrasts, exact up to rounding.
+        positive: Probability that a review is positive.
+        noise: Probability that a remark outside contrasts has the other sentiment.
+        prefix: Prefix of the item names.
     """
     check_count("items", items)
     for name, share in (("contrast", contrast), ("positive", positive), ("noise", noise)):
@@ -240,68 +201,75 @@ def simulate_reviews(
 
 
 def compose_plain(rng: np.random.Generator, sentiment: str, *, noise: float) -> str:
-    """A review of one mind: one or two remarks, perhaps a concession, perhaps where and when."""
-    domain = pick(rng, tuple(ASPECTS), skew=1.0)
+    """Compose a review with one opinion: one or two remarks, perhaps with a concession or a setting."""
+    domain, subjects = draw_subjects(rng)
     meant = [opposite(sentiment) if rng.random() < noise else sentiment for _ in range(2)]
-    said = compose_remark(rng, domain, meant[0])
+    said = compose_remark(rng, domain, subjects[0], meant[0])
     if rng.random() < SECOND_REMARK:
-        said = f"{said} and {compose_remark(rng, domain, meant[1])}"
+        said = f"{said} and {compose_remark(rng, domain, subjects[1], meant[1])}"
     if rng.random() < CONCEDED:
-        aside = (
-            f"{pick(rng, CONCESSIONS)} the {adjective(rng, domain, opposite(sentiment))} {pick(rng, THINGS[domain])}"
-        )
-        said = f"{aside} itself , {said}"
+        conceded = f"the {adjective(rng, domain, opposite(sentiment))} {subjects[2].split(' ', maxsplit=1)[1]}"
+        said = f"{pick(rng, CONCESSIONS)} {conceded}, {said}"
     return add_setting(rng, said, domain)
 
 
 def compose_contrast(rng: np.random.Generator, sentiment: str) -> str:
-    """A review in two minds: "A but B", A of the other sentiment, B of the review's own."""
-    domain = pick(rng, tuple(ASPECTS), skew=1.0)
-    before, after = compose_remark(rng, domain, opposite(sentiment)), compose_remark(rng, domain, sentiment)
+    """Compose a review "A but B", in which A has the other sentiment and B the review's own."""
+    domain, subjects = draw_subjects(rng)
+    before = compose_remark(rng, domain, subjects[0], opposite(sentiment))
+    after = compose_remark(rng, domain, subjects[1], sentiment)
     if rng.random() < SECOND_REMARK:
-        after = f"{after} and {compose_remark(rng, domain, sentiment)}"
-    return add_setting(rng, f"{before} , but {after}", domain)
+        after = f"{after} and {compose_remark(rng, domain, subjects[2], sentiment)}"
+    return add_setting(rng, f"{before}, but {after}", domain)
 
 
-def compose_remark(rng: np.random.Generator, domain: str, sentiment: str) -> str:
-    """One clause that praises or blames something."""
-    aspect = pick(rng, ASPECTS[domain])
+def draw_subjects(rng: np.random.Generator) -> tuple[str, list[str]]:
+    """Draw a domain and three different subjects for remarks, such as "the plot" or "this film"."""
+    domain = pick(rng, tuple(ASPECTS), skew=1.0)
+    whole = f"this {pick(rng, THINGS[domain])}"
+    subjects: list[str] = []
+    while len(subjects) < 3:
+        subject = whole if rng.random() < WHOLE else pick(rng, ASPECTS[domain])
+        if subject not in subjects:
+            subjects.append(subject)
+    return domain, subjects
+
+
+def compose_remark(rng: np.random.Generator, domain: str, subject: str, sentiment: str) -> str:
+    """Compose one clause that praises or criticises the subject."""
     shape = rng.random()
     if shape < NEGATED:
-        return f"{aspect} {pick(rng, LINKS)} not {adjective(rng, domain, opposite(sentiment))}"
+        return f"{subject} {pick(rng, LINKS)} not {adjective(rng, domain, opposite(sentiment))}"
     if shape < 0.25:
-        return f"i {pick(rng, FEELINGS[sentiment])} {aspect}"
+        return f"I {pick(rng, FEELINGS[sentiment])} {subject}"
     if shape < 0.40:
-        return f"{aspect} {pick(rng, VERDICTS[sentiment])}"
-    if shape < 0.55:
-        return f"this {pick(rng, THINGS[domain])} {pick(rng, LINKS)} {adjective(rng, domain, sentiment)}"
-    how = f"{pick(rng, ADVERBS)} " if rng.random() < 0.4 else ""
-    return f"{aspect} {pick(rng, LINKS)} {how}{adjective(rng, domain, sentiment)}"
+        return f"{subject} {pick(rng, VERDICTS[sentiment][domain])}"
+    how = f"{pick(rng, ADVERBS)} " if rng.random() < 0.3 else ""
+    return f"{subject} {pick(rng, LINKS)} {how}{adjective(rng, domain, sentiment)}"
 
 
 def adjective(rng: np.random.Generator, domain: str, sentiment: str) -> str:
-    """A word of that sentiment, now and then one that can mean both."""
+    """Draw an adjective of the given sentiment, or occasionally an ambiguous one."""
     if rng.random() < VAGUE:
         return pick(rng, AMBIGUOUS)
     return pick(rng, ADJECTIVES[sentiment]["both" if rng.random() < 0.6 else domain])
 
 
 def add_setting(rng: np.random.Generator, text: str, domain: str) -> str:
-    """The review with its trimmings: an opener before it, a sentence without any sentiment before or after it."""
-    if rng.random() < OPENER:
-        text = f"{pick(rng, OPENERS)} {text}"
+    """Add an opening phrase and a sentence without sentiment, each with some probability; punctuate the result."""
+    sentences = [f"{pick(rng, OPENERS)} {text}" if rng.random() < OPENER else text]
     if rng.random() < SETTING:
         fillers = {name: pick(rng, words, skew=1.0) for name, words in FILLERS.items()}
         setting = pick(rng, SETTINGS[domain], skew=1.0).format(**fillers)
-        text = f"{setting} . {text}" if rng.random() < 0.5 else f"{text} . {setting}"
-    return f"{text} ."
+        sentences.insert(int(rng.random() >= 0.5), setting)
+    return " ".join(f"{one[0].upper()}{one[1:]}." for one in sentences)
 
 
 def opposite(sentiment: str) -> str:
-    """Positive for negative, and the other way round."""
+    """Return the other sentiment."""
     return SENTIMENTS[1 - SENTIMENTS.index(sentiment)]
 
 
 def pick(rng: np.random.Generator, words: tuple[str, ...], *, skew: float = SKEW) -> str:
-    """One of the words, those at the front more often; a skew of 1 draws all alike."""
+    """Draw one of the words; with a skew above 1, words early in the list are more likely."""
     return words[int(len(words) * rng.random() ** skew)]

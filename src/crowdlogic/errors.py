@@ -57,6 +57,11 @@ def one_line(text: str) -> str:
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in " ".join(text.split()))
 
 
+def harmless(text: str) -> str:
+    """Text that may quote data, made harmless to a terminal: its lines and tabs are kept, other controls are not."""
+    return "".join(c if c.isprintable() or c in "\n\t" else f"\\u{ord(c):04x}" for c in text)
+
+
 LONGEST_LINE = 1000
 """How many characters of a line a message shows, whatever it quotes."""
 

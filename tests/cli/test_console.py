@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.cli.conftest import Result
 
 from crowdlogic.cli.console import complain, say, show_json, show_tables
 from crowdlogic.workflows.inputs import ResultTable
@@ -35,3 +38,31 @@ def test_a_table_shows_counts_shares_and_nothing(capsys: pytest.CaptureFixture[s
         [" [c]  ", "      - "],
     ]
     assert "[n]" in shown
+
+
+HOSTILE = "\x1b[31mred\x07\x9b2J"
+"""A class name that would change a terminal's colour, ring its bell, and clear it."""
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["explain model u0", "rules check r.rules --labels l.csv", "rules check r.rules --labels l.csv --show", "doctor l.csv",
+     "agreement l.csv"],
+)  # fmt: skip
+def test_no_command_writes_control_characters_from_names(run: Callable[..., Result], words: str) -> None:
+    rows = [f'u{i},"w{j}{HOSTILE}","{HOSTILE if (i + j) % 3 else "x"}"' for i in range(12) for j in range(3)]
+    Path("l.csv").write_text("item,annotator,label\n" + "\n".join(rows) + "\n")
+    Path("items.csv").write_text("item,text\n" + "".join(f"u{i},good text {i}\n" for i in range(12)))
+    Path("r.rules").write_text(
+        f"1.0: Label(S, '{HOSTILE}') -> Label(S, 'x')\n1.0: Label(S, '{HOSTILE}y') -> Label(S, 'x')\n"
+    )
+    if "explain" in words:
+        trained = run(
+            *["train", "--labels", "l.csv", "--items", "items.csv", "--model", "linear", "--epochs", "1", "-o", "model"]
+        )
+        assert trained.code == 0, trained.err
+
+    done = run(*words.split())
+
+    assert done.code in (0, 1), done.err
+    assert not set("\x1b\x07\x9b") & set(done.out + done.err)

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from crowdlogic.errors import SpreadsheetWarning, one_line, shorten
+from crowdlogic.errors import SpreadsheetWarning, harmless, one_line, shorten
 
 if TYPE_CHECKING:
     from crowdlogic.workflows.inputs import ResultTable
@@ -149,9 +149,9 @@ def point(message: str) -> None:
 
 
 def show_lines(texts: Iterable[str]) -> None:
-    """Texts on standard output as they are; rules and findings about them have harmless lines already."""
+    """Write texts to standard output, without control characters: rules and findings quote names from data."""
     for text in texts:
-        sys.stdout.write(f"{text}\n")
+        sys.stdout.write(f"{harmless(text)}\n")
 
 
 def show_json(figures: Any) -> None:
@@ -171,7 +171,7 @@ def show_tables(*tables: ResultTable) -> None:
     for table in tables:
         drawn = Table()
         for position, name in enumerate(table.columns):
-            drawn.add_column(escape(name), justify="right" if position else "left")
+            drawn.add_column(escape(one_line(name)), justify="right" if position else "left")
         for row in table.rows:
             drawn.add_row(*(escape(one_line(_format_cell(cell))) for cell in row))
         console.print(escape(one_line(table.title)), style="bold", soft_wrap=True)

@@ -10,8 +10,9 @@ import openpyxl
 import polars as pl
 import pytest
 
+from crowdlogic.data.formats.excel import EXCEL
 from crowdlogic.data.reading import read_corpus, read_labels, read_table, write_table
-from crowdlogic.errors import CrowdLogicError
+from crowdlogic.errors import CrowdLogicError, OptionError
 
 
 def save(path: Path, *rows: tuple[object, ...]) -> Path:
@@ -100,3 +101,23 @@ def test_a_workbook_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypa
 
     with pytest.raises(CrowdLogicError, match="unpacks to more than"):
         read_table(file)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pl.DataFrame({"item": ["x\x01", "x\x02"]}),
+        pl.DataFrame({"item": ["x"], "p_a\x01": [0.5], "p_a\x02": [0.5]}),
+        pl.DataFrame({"item": ["x"], "tags": [["a\x01", "a\x02"]]}),
+    ],
+)
+def test_what_a_workbook_would_change_is_refused_in_cells_names_and_lists(table: pl.DataFrame) -> None:
+    with pytest.raises(OptionError, match=r"^t\.xlsx"):
+        EXCEL.encode_table(table, "t.xlsx")
+
+
+def test_texts_that_look_like_escapes_stay_different(tmp_path: Path) -> None:
+    names = ["x_x0001_", "x_x0002_", "x\x7f", "x\x85", "\tx", "x\ny"]
+    (tmp_path / "t.xlsx").write_bytes(EXCEL.encode_table(pl.DataFrame({"item": names}), "t.xlsx"))
+
+    assert read_table(tmp_path / "t.xlsx")[0]["item"].to_list() == names

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Any
+
 import pytest
 from tests.extensions.review.conftest import TOKEN, Served
 
-from crowdlogic.extensions.review.access import HEADERS, LARGEST_BODY, Access
+from crowdlogic.extensions.review import access
+from crowdlogic.extensions.review.access import HEADERS, LARGEST_BODY, Access, Guard
 
 OPEN = Access(secret=None, port=80, hosts=frozenset({"box.example.org"}), accepts_addresses=True)
 OWN = Access(secret="s", port=8000)
@@ -124,3 +128,26 @@ def test_websockets_are_refused(served: Served) -> None:
 
     with pytest.raises(WebSocketDisconnect), served.client.websocket_connect("/api/session"):
         pass
+
+
+def test_a_body_that_never_arrives_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(access, "BODY_SECONDS", 0.05)
+    sent: list[Any] = []
+    pieces = [{"type": "http.request", "body": b'{"request": "h', "more_body": True}]
+
+    async def receive() -> Any:
+        if not pieces:
+            await asyncio.sleep(60)
+        return pieces.pop()
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def application(*_: Any) -> None:
+        raise AssertionError("the application was asked")
+
+    scope = {"type": "http", "path": "/api/decisions", "headers": [(b"host", b"10.0.0.5:80")]}
+    asyncio.run(asyncio.wait_for(Guard(application, OPEN)(scope, receive, send), 5))
+
+    assert sent[0]["status"] == 408
+    assert (b"connection", b"close") in sent[0]["headers"]

@@ -155,3 +155,11 @@ def test_the_description_names_every_endpoint(served: Served) -> None:
         "/api/items/{item}/evidence", "/api/decisions", "/api/undo", "/api/refits", "/api/exports", "/api/exports/{name}",
     }  # fmt: skip
     assert all(operation["description"] for path in described["paths"].values() for operation in path.values())
+
+
+def test_conflicting_requests_are_answered_with_409(served: Served) -> None:
+    assert served.decide(0, "x", request="same").status_code == 201
+    assert served.decide(0, "x", request="same").status_code == 201
+    assert served.decide(1, "x", request="same").status_code == 409
+    assert served.decide(1, "x", request="other", revision=999).status_code == 409
+    assert len(served.client.get("/api/decisions").json()) == 1

@@ -23,7 +23,7 @@ from crowdlogic.errors import DataError
 from crowdlogic.extensions.review.decision_log import Cause, Choice, DecisionKind
 from crowdlogic.extensions.review.material import ReviewOptions, load_material
 from crowdlogic.extensions.review.queue_order import expected_mistakes_removed
-from crowdlogic.extensions.review.session import OutdatedError, UnknownItemError
+from crowdlogic.extensions.review.session import OutdatedError, ReusedRequestError, UnknownItemError
 from crowdlogic.extensions.review.snapshot import ItemState, QueueFilter
 
 
@@ -122,7 +122,7 @@ def test_undo_takes_back_the_last_thing_a_reviewer_did(tmp_path: Path) -> None:
 def test_a_request_that_is_sent_twice_counts_once(tmp_path: Path) -> None:
     with opened(small_material(), tmp_path / "r") as session:
         first = session.record(decision(0, "x", request="same"))
-        again = session.record(decision(0, "y", request="same"))
+        again = session.record(decision(0, first.after, request="same"))
 
         assert again == first
         assert session.counts().waiting == 1
@@ -278,3 +278,24 @@ def test_a_run_is_reviewed_with_its_classifier_and_its_rules(trained: Trained, t
     assert "the rule about 'but' contradicts 6 of 6 decisions" in changes.sentence
     assert len(view.classifier) == 2
     assert not np.array_equal(session.moment.fit.learned.epoch.p, material.fit.learned.epoch.p)  # type: ignore[union-attr]
+
+
+def test_a_revision_that_is_not_there_yet_is_refused(tmp_path: Path) -> None:
+    with opened(small_material(), tmp_path) as session:
+        with pytest.raises(OutdatedError, match="999 was given, and this item is at revision 0"):
+            session.record(decision(0, "y", revision=999))
+
+        assert session.log.read() == []
+
+
+def test_a_request_name_that_is_used_for_another_decision_is_refused(tmp_path: Path) -> None:
+    with opened(small_material(), tmp_path) as session:
+        first = session.record(decision(0, "y", request="same"))
+        for other in (decision(1, "y", request="same"), decision(0, "x", request="same")):
+            with pytest.raises(ReusedRequestError, match="the name of an earlier request"):
+                session.record(other)
+        with pytest.raises(ReusedRequestError):
+            session.undo("ann", "same")
+
+        assert session.record(decision(0, "y", request="same")) == first
+        assert session.log.read() == [first]

@@ -152,8 +152,18 @@ def _text(value: Any) -> str | None:
 
 
 def _check_cells(table: pl.DataFrame, target: str) -> None:
-    """Refuse texts that a workbook would change."""
+    """Refuse texts and names of columns that a workbook would change, and cells that are no single value."""
+    names = pl.Series(table.columns, dtype=pl.String)
+    wrong = names.str.contains(NOT_IN_XML) | (names.str.len_chars() > LONGEST_TEXT)
+    if wrong.any():
+        name = names[int(wrong.arg_true()[0])]
+        raise OptionError(
+            f"{target}: the name of the column {name!r:.80} is too long, or holds a control character, "
+            f"which a workbook cannot hold. Write csv or parquet instead."
+        )
     for name, dtype in table.schema.items():
+        if dtype.is_nested():
+            raise OptionError(f"{target}: the column {name!r:.80} holds {dtype}. Write jsonl or parquet instead.")
         if dtype != pl.String:
             continue
         lengths = table[name].str.len_chars()

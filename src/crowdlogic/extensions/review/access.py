@@ -4,7 +4,7 @@
   number can be nobody's name, so addresses are accepted where the server listens beyond this machine.
 - Origin: a request that another site's page makes is refused, whatever it asks for.
 - Token: everything under /api/ needs `Authorization: Bearer TOKEN`, which no other site's page can send.
-- Size: a body is read up to a limit, and no further.
+- Size and time: a body is read up to a limit, and no further; one that does not arrive in time is refused.
 
 Every answer carries a content security policy that allows the application's own files and nothing else.
 """
@@ -27,6 +27,8 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LARGEST_BODY = 1 << 20
 """How many bytes a request may bring."""
+BODY_SECONDS = 30.0
+"""Seconds that a request's body may take to arrive."""
 AFTER_A_WRONG_TOKEN = 0.3
 """Seconds before a wrong token is refused, so that nobody tries many."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -111,7 +113,11 @@ class Guard:
                 await asyncio.sleep(AFTER_A_WRONG_TOKEN)
             await _refuse(sending, *problem)
             return
-        body = await _read_body(receive)
+        try:
+            body = await asyncio.wait_for(_read_body(receive), BODY_SECONDS)
+        except TimeoutError:
+            await _refuse(sending, 408, f"The request did not arrive within {BODY_SECONDS:g} seconds.")
+            return
         if body is None:
             await _refuse(sending, 413, f"A request may have {LARGEST_BODY:,} bytes.")
             return
@@ -182,6 +188,8 @@ def _replay(body: bytes, receive: Receive) -> Receive:
 async def _refuse(send: Send, status: int, reason: str) -> None:
     content = json.dumps({"detail": reason}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
+    if status == 408:
+        headers.append((b"connection", b"close"))  # what was sent of the body cannot be told from a next request
     if status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
     await send({"type": "http.response.start", "status": status, "headers": headers})

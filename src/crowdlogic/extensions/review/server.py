@@ -25,7 +25,13 @@ from crowdlogic import __version__
 from crowdlogic.errors import CrowdLogicError, OptionError, ResourceError
 from crowdlogic.extensions.review.access import Access, Guard
 from crowdlogic.extensions.review.endpoints import Endpoints, Problem
-from crowdlogic.extensions.review.session import OutdatedError, RefitRunner, ReviewSession, UnknownItemError
+from crowdlogic.extensions.review.session import (
+    OutdatedError,
+    RefitRunner,
+    ReusedRequestError,
+    ReviewSession,
+    UnknownItemError,
+)
 from crowdlogic.report.charts import DARK, LIGHT, css_variables
 
 # The application: pages, endpoints, and how problems are answered, behind the guard.
@@ -33,7 +39,12 @@ from crowdlogic.report.charts import DARK, LIGHT, css_variables
 KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 """The files of the page, by suffix, and what the browser is told of them."""
 
-STATUS: dict[type[CrowdLogicError], int] = {UnknownItemError: 404, OutdatedError: 409, ResourceError: 507}
+STATUS: dict[type[CrowdLogicError], int] = {
+    UnknownItemError: 404,
+    OutdatedError: 409,
+    ReusedRequestError: 409,
+    ResourceError: 507,
+}
 """What an error of ours is answered with; all others with 422."""
 
 REFUSALS: dict[int | str, dict[str, Any]] = {
@@ -43,7 +54,8 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
         401: "The token is missing or wrong.",
         403: "Another site's request, or another name for this server.",
         404: "There is no such thing.",
-        409: "Somebody decided meanwhile.",
+        408: "The request did not arrive in time.",
+        409: "Somebody decided meanwhile, or another request has this name.",
         413: "The request is too large.",
         422: "Something in the request makes no sense.",
         507: "The disk is full.",

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from threading import Condition, RLock, Thread
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -67,6 +68,10 @@ class UnknownItemError(DataError):
 
 class OutdatedError(DataError):
     """Somebody decided meanwhile, so what the reviewer saw no longer holds."""
+
+
+class ReusedRequestError(DataError):
+    """Two different requests have the same name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,6 +148,16 @@ class _Held:
     reviewer: str
     since: float
     shown: str | list[str] | None
+
+
+def _require_same(known: Decision, item: str, reviewer: str, kind: DecisionKind, after: Any) -> Decision:
+    """Return the line of a request that is sent again; refuse another request under the same name."""
+    if (known.item, known.reviewer, known.kind, known.after) != (item, reviewer, kind, after):
+        raise ReusedRequestError(
+            f"request: {known.request!r:.60} is the name of an earlier request with other content (decision "
+            f"{known.number}). Give every request a name of its own; this one is not recorded."
+        )
+    return known
 
 
 class ReviewSession:
@@ -277,7 +292,15 @@ class ReviewSession:
         if new.kind is DecisionKind.decide:
             self.form.encode(new.item, after)
         with self._lock:
-            if new.settles and new.revision != self._of(new.item).revision:
+            known = self.log.find(new.request)
+            if known is not None:
+                return _require_same(known, self._item_names[new.item], new.reviewer, new.kind, after)
+            current = self._of(new.item).revision
+            if new.revision > current:
+                raise OutdatedError(
+                    f"revision: {new.revision} was given, and this item is at revision {current}. Look at it again."
+                )
+            if new.settles and new.revision != current:
                 raise OutdatedError(
                     "Somebody decided about this item meanwhile. Look at it again before you settle it."
                 )
@@ -304,7 +327,7 @@ class ReviewSession:
         with self._lock:
             known = self.log.find(request)
             if known is not None:
-                return known
+                return _require_same(known, known.item, reviewer, DecisionKind.undo, known.after)
             last = self.progress.last_of(reviewer)
             if last is None:
                 raise UnknownItemError("There is nothing to undo.")
@@ -415,10 +438,7 @@ class ReviewSession:
         return True
 
     def _append(self, line: Decision) -> Decision:
-        """Record a line, and take it in; what was recorded before is not taken in again."""
-        known = self.log.find(line.request)
-        if known is not None:
-            return known
+        """Record a line, and take it in."""
         recorded = self.log.append(line)
         self._take_in(recorded)
         self._held.pop(self._names[recorded.item], None)

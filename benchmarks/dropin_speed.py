@@ -6,7 +6,7 @@ Two labels, and five with 100,000 answers; 5 answers a task; 100 workers, so tha
 with the pairs of workers, can run. Every aggregator has its default options and a frame of text; each side runs in a
 process of its own on one thread. Figures are processor seconds, of which a busy machine changes little, and the best of
 the repeats counts (crowd-kit's slow ones run once). A peer's run is stopped after 15 minutes. The
-table goes into docs/from-crowd-kit.md.
+table goes into docs/reference/from-crowd-kit.md.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from benchmarks.machine import PEERS, describe_machine
 from crowdlogic.extensions.paper.results import format_table, write_section
 
 RESULTS = Path("benchmarks/results/dropin_speed.json")
-PAGE = Path("docs/from-crowd-kit.md")
+PAGE = Path("docs/reference/from-crowd-kit.md")
 OURS = "crowdlogic.extensions.compat.crowdkit"
 LIMIT = 900
 """Seconds after which a peer's run is stopped."""

@@ -1,4 +1,4 @@
-"""Scores of the pre-trained encoder on the paper's sentences: a resumable grid, then the tables of docs/encoder.md.
+"""Scores of the pre-trained encoder on the paper's sentences: a resumable grid, then the tables of docs/evidence/encoder.md.
 
     python -m benchmarks.encoder_scores run [--seeds 5] [--rows "logic-lncl;gold"]
     python -m benchmarks.encoder_scores tables
@@ -37,7 +37,7 @@ from crowdlogic.learning.method import TrainingData
 from crowdlogic.learning.presets import sentiment_encoder
 
 TASK = "sentiment-encoder"
-RESULTS, PAGE = Path("benchmarks/results/learning"), Path("docs/encoder.md")
+RESULTS, PAGE = Path("benchmarks/results/learning"), Path("docs/evidence/encoder.md")
 Runs = Sequence[RunResult]
 ROWS: dict[str, methods.Builder] = {
     "logic-lncl": methods.logic_lncl,

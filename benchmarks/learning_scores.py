@@ -1,4 +1,4 @@
-"""Scores of learning methods on the real data sets: run a resumable grid, then write the tables of docs/learning.md.
+"""Scores of learning methods on the real data sets: run a resumable grid, then write the tables of docs/evidence/learning.md.
 
     python -m benchmarks.learning_scores run [--only ner] [--rows "aggnet;logic-lncl, paper"] [--seeds 5] [--jobs 2]
     python -m benchmarks.learning_scores tables
@@ -19,7 +19,7 @@ from crowdlogic.extensions.paper.runs import run_job
 from crowdlogic.learning.presets import READINGS
 
 RESULTS = Path("benchmarks/results/learning")
-PAGE = Path("docs/learning.md")
+PAGE = Path("docs/evidence/learning.md")
 NER = (
     "gold", "majority", "dawid-skene", "aggnet", "without rules", "logic-lncl",
     *(f"logic-lncl, {name}" for name in READINGS if name != "released"),

@@ -1,4 +1,4 @@
-"""The tables of docs/learning.md, from the runs that `benchmarks.learning_scores` keeps."""
+"""The tables of docs/evidence/learning.md, from the runs that `benchmarks.learning_scores` keeps."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
     OMP_NUM_THREADS=1 python -m benchmarks.prediction_speed [--repeats 200]
 
 The linear model over 2,000 simulated reviews, alone and with a rule; the tagger of the paper (512 filters) over 500
-simulated sentences. Every text is another one. The table goes into docs/production.md.
+simulated sentences. Every text is another one. The table goes into docs/how-to/production.md.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from crowdlogic.extensions.networks.runtime import Predictor
 from crowdlogic.extensions.paper.results import format_table, write_section
 from crowdlogic.learning.method import TrainingData
 
-PAGE = Path("docs/production.md")
+PAGE = Path("docs/how-to/production.md")
 CONTRAST = "1.0: Label(S, C) & After(S, 'but', B) -> Predicted(B, C)"
 BARS = {"linear": 5.0, "tagger": 20.0}
 """Milliseconds that one text may take."""

@@ -1,4 +1,4 @@
-"""Write the tables of docs/reproduction.md from the runs in benchmarks/results/learning.
+"""Write the tables of docs/evidence/reproduction.md from the runs in benchmarks/results/learning.
 
 crowdlogic reproduce sentiment -o benchmarks/results/learning      # hours; finished runs are not run again
 crowdlogic reproduce ner -o benchmarks/results/learning
@@ -16,7 +16,7 @@ from crowdlogic.extensions.paper.studies import patience_table, reliability_tabl
 from crowdlogic.extensions.paper.tables import ablation_table, significance_table
 
 RESULTS = Path("benchmarks/results/learning")
-PAGE = Path("docs/reproduction.md")
+PAGE = Path("docs/evidence/reproduction.md")
 TASKS = (SENTIMENT, NER)
 
 

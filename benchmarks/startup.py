@@ -3,7 +3,7 @@
     python -m benchmarks.startup [--repeats 5]
 
 Each command runs in a process of its own; its time is user and system time of the processor, so that a busy machine
-matters little, and the best of the repeats is taken. Writes the table of docs/benchmarks.md.
+matters little, and the best of the repeats is taken. Writes the table of docs/evidence/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from benchmarks.machine import describe_machine
 from crowdlogic.extensions.paper.results import format_table, write_section
 
-PAGE = Path("docs/benchmarks.md")
+PAGE = Path("docs/evidence/benchmarks.md")
 LABELS = "item,annotator,label\n1,ann,yes\n1,bob,yes\n2,ann,no\n2,bob,yes\n"
 
 

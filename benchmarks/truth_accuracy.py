@@ -2,7 +2,7 @@
 
     python -m benchmarks.truth_accuracy [--peers PYTHON] [--fresh]
 
-Needs CROWDLOGIC_DATA. Writes its tables into docs/truth.md; figures are kept in benchmarks/results/, so an
+Needs CROWDLOGIC_DATA. Writes its tables into docs/evidence/truth-methods.md; figures are kept in benchmarks/results/, so an
 interrupted benchmark continues where it stopped.
 """
 
@@ -38,7 +38,7 @@ SETS = (
     "sentiment_mturk", "truth/bluebird", "truth/dog", "truth/rte", "truth/temp", "truth/trec", "truth/weather_amt",
     "truth/sp_amt", "truth/music_genre", "truth/labelme", "truth/adult2",
 )  # fmt: skip
-PAGE = Path("docs/truth.md")
+PAGE = Path("docs/evidence/truth-methods.md")
 RESULTS = Path("benchmarks/results/truth_accuracy.json")
 UNSMOOTHED = DawidSkene(smoothing=0, trust=0, convergence=Convergence(max_iterations=100, tolerance=0))
 CROWD_KIT = {"majority": "MajorityVote", "dawid-skene": "DawidSkene", "glad": "GLAD", "mace": "MACE"}

@@ -7,7 +7,7 @@
 short fit, divided by the difference of their iterations, so that reading, preparing and imports are not counted; each
 fit runs in a process of its own, on one thread unless noted, and the best of the repeats is taken. A peer's run is
 stopped after 5 minutes. Figures are kept in benchmarks/results/, so an interrupted benchmark continues where it
-stopped; the table goes into docs/truth.md.
+stopped; the table goes into docs/evidence/truth-methods.md.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from benchmarks.machine import PEERS, SNORKEL, describe_machine
 from crowdlogic.extensions.paper.results import format_table, write_section
 
 RESULTS = Path("benchmarks/results/truth_speed.json")
-PAGE = Path("docs/truth.md")
+PAGE = Path("docs/evidence/truth-methods.md")
 LIMIT = 300
 """Seconds after which a peer's run is stopped."""
 SNORKEL_MODEL = "snorkel.LabelModel"

@@ -1,4 +1,4 @@
-"""docs/extending.md runs as it stands: its parts in Python, and in the commands once a package names them."""
+"""docs/how-to/extending.md runs as it stands: its parts in Python, and in the commands once a package names them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from crowdlogic.data.reading import write_corpus, write_labels
 from crowdlogic.data.simulate import simulate_sentiment
 from crowdlogic.truth.majority import MajorityVote
 
-GUIDE = (Path(__file__).parents[1] / "docs" / "extending.md").read_text(encoding="utf-8")
+GUIDE = (Path(__file__).parents[1] / "docs" / "how-to" / "extending.md").read_text(encoding="utf-8")
 MODULE, USE = re.findall(r"```python\n(.*?)```", GUIDE, flags=re.DOTALL)
 (PYPROJECT,) = re.findall(r"```toml\n(.*?)```", GUIDE, flags=re.DOTALL)
 COMMANDS = re.findall(r"^    crowdlogic (.*)$", GUIDE, flags=re.MULTILINE)
@@ -64,7 +64,7 @@ def test_the_parts_work_in_python_and_a_run_takes_them_again(tmp_path: Path, mon
     }
 
     with pytest.warns(crowdlogic.CrowdLogicWarning, match="Python") as said:
-        exec(compile(USE, "docs/extending.md", "exec"), space)  # noqa: S102 (our own text)
+        exec(compile(USE, "docs/how-to/extending.md", "exec"), space)  # noqa: S102 (our own text)
 
     assert len(said) == 2  # the predicate and the classifier are code
     assert space["learned"].teacher.n_rules == 3

@@ -15,7 +15,7 @@ from crowdlogic.rules.parser import MAX_FILES, MAX_INCLUDE_DEPTH
 from crowdlogic.rules.predicates.text import MAX_SECONDS, MAX_SIZE
 
 ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "docs" / "promises.md").read_text()
+PAGE = (ROOT / "docs" / "reference" / "promises.md").read_text()
 
 
 def test_every_row_names_tests_that_are_there() -> None:

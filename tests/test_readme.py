@@ -161,6 +161,17 @@ def test_every_command_runs_in_the_order_of_the_readme(inputs: Path, run: Callab
             run_line(words, run)
 
 
+def test_the_first_steps_run_in_order(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    run: Callable[..., Result],  # noqa: F811
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    for words in commands("crowdlogic", (ROOT / "docs" / "tutorials" / "first-steps.md").read_text(encoding="utf-8")):
+        run_line(words, run)
+
+
 def test_the_commands_that_are_not_ours_name_targets_and_extras_that_exist() -> None:
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
     extras = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"])
@@ -170,7 +181,9 @@ def test_the_commands_that_are_not_ours_name_targets_and_extras_that_exist() -> 
 
 
 def test_columns_with_other_names_leave_a_report_and_a_list_to_check(inputs: Path, run: Callable[..., Result]) -> None:  # noqa: F811
-    looked, *done = [run(*words) for words in commands("crowdlogic") if words[1] == "tickets.xlsx"]
+    page = (ROOT / "docs" / "how-to" / "spreadsheets.md").read_text(encoding="utf-8")
+
+    looked, *done = [run(*words) for words in commands("crowdlogic", page)]
 
     (guess,) = [line for line in looked.out.splitlines() if "this may be it" in line]
     assert guess.endswith("--column item=Nr --column annotator=Who --column label=Opinion --column text=Wording")
@@ -181,18 +194,15 @@ def test_columns_with_other_names_leave_a_report_and_a_list_to_check(inputs: Pat
 
 
 def test_every_python_block_runs(inputs: Path) -> None:
-    items = pd.read_csv("items.csv")
-    names = items["item"].to_list()
-    space: dict[str, Any] = {
-        "frame": pd.read_csv("labels.csv"),
-        "items": items,
-        "similar": pd.DataFrame({"a": names[:20], "b": names[20:40]}),
-    }
+    space: dict[str, Any] = {}
 
     for block in python_blocks():
         exec(compile(block, "README.md", "exec"), space)  # noqa: S102 (our own text)
 
     assert space["learned"].predict(["grand", "dull"]).shape == (2, 2)
-    assert space["learned"].teacher.n_rules == 3
-    assert space["staged"].estimate.method == "shares + scikit"
-    assert (inputs / "run" / "config.json").is_file()
+    assert space["learned"].teacher.n_rules == 1
+    assert (inputs / "report.html").is_file()
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.splitlines()) <= 120

@@ -1,4 +1,4 @@
-"""docs/encoder.md says what the committed runs of the encoder say."""
+"""docs/evidence/encoder.md says what the committed runs of the encoder say."""
 
 from pathlib import Path
 

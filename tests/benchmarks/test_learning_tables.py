@@ -1,4 +1,4 @@
-"""The generated tables of docs/learning.md say what the committed runs say."""
+"""The generated tables of docs/evidence/learning.md say what the committed runs say."""
 
 from pathlib import Path
 

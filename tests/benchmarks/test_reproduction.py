@@ -1,4 +1,4 @@
-"""docs/reproduction.md says what the committed runs say, and nothing else."""
+"""docs/evidence/reproduction.md says what the committed runs say, and nothing else."""
 
 import csv
 import hashlib

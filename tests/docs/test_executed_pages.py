@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ("from-crowd-kit.md", "from-cleanlab.md", "scikit-learn.md", "production.md", "notebooks.md")
+PAGES = (
+    "reference/from-crowd-kit.md",
+    "how-to/from-cleanlab.md",
+    "how-to/scikit-learn.md",
+    "how-to/production.md",
+    "how-to/notebooks.md",
+)
 
 
 def examples(page: str) -> list[str]:
@@ -31,7 +37,7 @@ def test_the_examples_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pyte
 
 
 def test_the_grid_search_of_the_page_is_ten_lines_and_finds_parameters() -> None:
-    (search,) = [one for one in examples("scikit-learn.md") if "GridSearchCV(\n" in one]
+    (search,) = [one for one in examples("how-to/scikit-learn.md") if "GridSearchCV(\n" in one]
 
     assert len(search.strip().splitlines()) <= 11
     assert {"strength", "imitation"} <= set(re.findall(r'"(\w+)":', search))

@@ -1,4 +1,4 @@
-"""Every threshold that docs/report.md states is the constant in the code, and it states no other."""
+"""Every threshold that docs/reference/report.md states is the constant in the code, and it states no other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crowdlogic.report.pages import annotators, comparison, labels, overview, tr
 from crowdlogic.report.pages import annotators as pairs
 from crowdlogic.rules import audit as audit_reasons
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "report.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "report.md"
 
 
 def percent(share: float) -> str:

@@ -91,7 +91,7 @@ def test_options_out_of_range_are_refused(options: dict[str, float], message: st
 
 
 def test_a_single_vote_outweighs_a_class_up_to_three_times_as_frequent() -> None:
-    """What docs/truth.md says of the default trust of one label on the diagonal."""
+    """What docs/concepts/truth-methods.md says of the default trust of one label on the diagonal."""
 
     def newcomer_answer(frequency: int) -> str:
         rows = [(f"i{i}", f"w{j}", "b" if i % (frequency + 1) == 0 else "a") for i in range(120) for j in range(3)]

@@ -45,7 +45,7 @@ VERBS = {"fit_epoch": 3, "predict_proba": 1, "arrays": 0, "restore": 1}
 
 WHAT_IT_IS = (
     "What build makes has fit_epoch(corpus, targets, weights=None), predict_proba(corpus), arrays() and "
-    "restore(arrays), as docs/extending.md shows."
+    "restore(arrays), as docs/how-to/extending.md shows."
 )
 """What a classifier must be, for messages."""
 

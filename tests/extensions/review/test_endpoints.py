@@ -140,7 +140,7 @@ def test_hidden_names_are_in_no_answer(sentences: Served) -> None:
 
 
 def test_the_guide_names_every_endpoint(served: Served) -> None:
-    guide = (Path(__file__).parents[3] / "docs" / "review.md").read_text(encoding="utf-8")
+    guide = (Path(__file__).parents[3] / "docs" / "reference" / "review.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`(GET|POST) (/api/[\w/{}]+)`", guide)) | {("GET", "/api/items/{item}/evidence")}
     described = served.client.get("/api/openapi.json").json()["paths"]
 

@@ -1,4 +1,4 @@
-"""Pictures of the running application for docs/review.md: `python -m tests.extensions.review.browser.pictures docs/images`."""
+"""Pictures of the running application for docs/how-to/review.md: `python -m tests.extensions.review.browser.pictures docs/images`."""
 
 from __future__ import annotations
 

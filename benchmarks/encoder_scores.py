@@ -1,4 +1,4 @@
-"""Scores of the pre-trained encoder on the paper's sentences: a resumable grid, then the tables of docs/evidence/encoder.md.
+"""Scores of the pre-trained encoder on the paper's sentences: a resumable grid, then the tables of the docs.
 
     python -m benchmarks.encoder_scores run [--seeds 5] [--rows "logic-lncl;gold"]
     python -m benchmarks.encoder_scores tables

@@ -1,4 +1,4 @@
-"""Scores of learning methods on the real data sets: run a resumable grid, then write the tables of docs/evidence/learning.md.
+"""Scores of learning methods on the real data sets: run a resumable grid, then write the tables of the docs.
 
     python -m benchmarks.learning_scores run [--only ner] [--rows "aggnet;logic-lncl, paper"] [--seeds 5] [--jobs 2]
     python -m benchmarks.learning_scores tables

@@ -2,8 +2,8 @@
 
     python -m benchmarks.truth_accuracy [--peers PYTHON] [--fresh]
 
-Needs CROWDLOGIC_DATA. Writes its tables into docs/evidence/truth-methods.md; figures are kept in benchmarks/results/, so an
-interrupted benchmark continues where it stopped.
+Needs CROWDLOGIC_DATA. Writes its tables into docs/evidence/truth-methods.md; figures are kept in benchmarks/results/,
+so an interrupted benchmark continues where it stopped.
 """
 
 from __future__ import annotations

@@ -271,7 +271,7 @@ def confusion_statistics(scores: AnnotatorScores) -> ConfusionStatistics:
 # is
 #   certainly far from that of the best quarter of annotators.
 #
-# "Certainly" is by the end of an interval (see statistics.py). The thresholds are published in docs/reference/report.md.
+# "Certainly" refers to the end of an interval. docs/reference/report.md lists the thresholds.
 #
 # Axes: j annotator, m true class, n given label.
 
@@ -782,7 +782,7 @@ def annotator_table(labels: CrowdLabels, estimate: Estimate, *, level: float = L
     """One row per annotator, in the order of the labels.
 
     Columns: annotator; verdict, a word for what is wrong with their labels: adversary, spammer, one class, biased,
-    careless, drift, too few labels (what each means is in docs/reference/report.md), or ok when nothing is; labels, how many they
+    careless, drift, too few labels (see docs/reference/report.md), or ok when nothing is; labels, how many they
     gave; items, how many they saw; reliability, the expected share of right labels, with its credible interval from
     reliability_low to reliability_high; for span tags it is the expected F1 of whole spans, and token_reliability is
     the share of right tokens; expected_accuracy, how often they would be right if classes came as often as the method

@@ -278,7 +278,8 @@ def as_architecture(given: Any) -> Architecture:
 
 
 OWN_CLASSIFIER = (
-    "an object with a name, build(corpus, classes, *, seed) and load(arrays, classes), as docs/how-to/extending.md shows"
+    "an object with a name, build(corpus, classes, *, seed) and load(arrays, classes), "
+    "as docs/how-to/extending.md shows"
 )
 """What a classifier must be, for messages."""
 

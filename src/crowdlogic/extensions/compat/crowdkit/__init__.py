@@ -2,7 +2,8 @@
 
     from crowdlogic.extensions.compat.crowdkit import DawidSkene  # was: from crowdkit.aggregation import DawidSkene
 
-Where crowd-kit's documentation and its code differ, this follows the documentation; docs/reference/from-crowd-kit.md lists where.
+Where crowd-kit's documentation and its code differ, this follows the documentation; see
+docs/reference/from-crowd-kit.md.
 """
 
 from crowdlogic.exports import lazy_exports

@@ -446,13 +446,6 @@ def test_senseless_options_are_refused(make: Any, message: str) -> None:
     assert str(refused.value).startswith(message)
 
 
-def test_weights_cannot_be_learnt_without_held_out_labels() -> None:
-    with pytest.raises(OptionError) as refused:
-        LogicLNCL(learn_weights=True, limits=TrainingLimits(held_out=None))
-
-    assert str(refused.value) == ("learn_weights needs held-out labels: give limits.held_out, or leave the weights.")
-
-
 def test_gold_with_another_class_widens_tie_order_and_transitions() -> None:
     made = simulate_ner(0, items=60, test_items=20)
     order = tuple(reversed(made.labels.classes))

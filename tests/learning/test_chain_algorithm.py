@@ -108,8 +108,11 @@ def test_what_is_known_of_a_token_is_certain_and_heard_by_its_neighbours() -> No
     np.testing.assert_allclose(learned.epoch.pair[units[1:]].max(axis=(1, 2)), 1.0, rtol=1e-6)
 
 
-def test_weights_of_rules_are_not_learnt_with_chains() -> None:
-    with pytest.raises(OptionError, match="learn_weights: the tags of bilstm-crf form chains"):
-        LogicLNCL(classifier=TAGGER, learn_weights=True, limits=TrainingLimits(epochs=2)).fit(
-            MADE.corpus, MADE.labels, rules=BIO
-        )
+def test_a_rule_that_contradicts_the_labels_gets_no_weight_in_chains() -> None:
+    rules = "1.0: Label(T, 'I-PER') & Previous(T, P) -> Label(P, 'O')\n1.0: include bio('PER')"
+
+    learned = LogicLNCL(classifier=TAGGER, limits=TrainingLimits(epochs=2)).fit(MADE.corpus, MADE.labels, rules=rules)
+
+    assert learned.teacher.factors is not None
+    assert learned.teacher.factors[0] == 0.0
+    assert learned.teacher.factors[1] == 1.0

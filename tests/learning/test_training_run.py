@@ -317,7 +317,9 @@ def test_facts_and_word_lists_are_in_the_run(tmp_path: Path) -> None:
     words = Vocabulary().table("Near", pl.DataFrame({"a": names[:20], "b": names[20:40], "truth": [0.5] * 20}))
     rules = parse_rules("1: Near(A, B) & Label(A, C) -> Label(B, C)")
     run = train_run(
-        tmp_path / "run", LogicLNCL(limits=TrainingLimits(epochs=2)), reviews(rules=rules, vocabulary=words)
+        tmp_path / "run",
+        LogicLNCL(learn_weights=False, limits=TrainingLimits(epochs=2)),
+        reviews(rules=rules, vocabulary=words),
     )
     (tmp_path / "run").rename(tmp_path / "moved")
 
@@ -338,7 +340,7 @@ def test_a_run_whose_rules_name_a_group_of_word_lists_may_be_moved(tmp_path: Pat
     (tmp_path / "given" / "my.rules").write_text(text)
     run = train_run(
         tmp_path / "run",
-        LogicLNCL(limits=TrainingLimits(epochs=2)),
+        LogicLNCL(learn_weights=False, limits=TrainingLimits(epochs=2)),
         reviews(rules=read_rules(tmp_path / "given" / "my.rules")),
     )
     before = run.predict(REVIEWS.test)

@@ -38,6 +38,10 @@ RulesOption = Annotated[str | None, typer.Option("--rules", help="A rule file.")
 GrammarOption = Annotated[
     bool, typer.Option("--grammar/--no-grammar", help="For BIO tags: add the rules of their grammar. The default.")
 ]
+KeepWeightsOption = Annotated[
+    bool,
+    typer.Option("--keep-weights", help="Keep the weights of rules that held-out labels speak against."),
+]
 MethodOption = Annotated[
     str | None,
     typer.Option(
@@ -77,6 +81,7 @@ def command(
     anchors: AnchorsOption = None,
     rules: RulesOption = None,
     grammar: GrammarOption = True,
+    keep_weights: KeepWeightsOption = False,
     table: TablesOption = None,
     allow_outside: OutsideOption = False,
     method: MethodOption = None,
@@ -104,6 +109,7 @@ def command(
         anchors=anchors,
         rules=rules,
         grammar=grammar,
+        keep_weights=keep_weights,
         table=tuple(table or ()),
         method=method,
         preset=preset,

@@ -32,7 +32,8 @@ from crowdlogic.learning.imitation import GrowingImitation, Imitation, imitation
 from crowdlogic.learning.learned import Learned, make_learned
 from crowdlogic.learning.method import FitMixin, TrainingData
 from crowdlogic.learning.posterior import Posterior, Teacher, crowd_posterior, first_targets
-from crowdlogic.learning.stopping import TrainingLimits, held_out_log_likelihood
+from crowdlogic.learning.rule_verdicts import fit_without_rules, judge_rules, rule_factors
+from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.learning.task import Task, annotator_weights, prepare_task
 from crowdlogic.learning.training import TrainingPass, build_classifier, passes
 from crowdlogic.numerics.arrays import Floats, check_amounts
@@ -84,56 +85,6 @@ class BeliefStep:
         return replace(epoch, annotators=annotators, objective=objective, **make_views(p=p, q_a=q_a, q_b=q_b, q_f=q_f))
 
 
-# Learnt rule weights: those with the highest log-likelihood of held-out labels.
-#
-# A rule that is right makes q_b predict held-out labels better, one that is wrong makes it worse. Each rule's weight
-# is tried at a few multiples of what the user wrote, one rule after the other; no gold is needed.
-#
-# Axes: l rule, i unit, k class.
-
-MULTIPLES = (0.0, 0.25, 0.5, 1.0, 2.0)
-"""The multiples of the user's weight that are tried. Zero switches a rule off."""
-
-
-def is_due(epoch: int) -> bool:
-    """At epochs 2, 4, 8, ...: in the first the classifier knows nothing, and later weights change little."""
-    return epoch >= 2 and epoch & (epoch - 1) == 0
-
-
-def learn_factors(
-    task: Task, teacher: Teacher, classifier: Classifier, epoch: Epoch, factors: Floats, *, model: AnnotatorModel
-) -> Floats:
-    """factors[l] after one sweep over the rules; a tie keeps what was.
-
-    Args:
-        task: The training items, with held-out labels.
-        teacher: The rules.
-        classifier: The current classifier.
-        epoch: Its beliefs, and the annotators.
-        factors: The factors so far.
-        model: The annotator model.
-    """
-    held = task.held_labels
-    if held is None:
-        return factors
-    shards = model.observe(held)
-
-    def likelihood(tried: Floats) -> float:
-        q_b = teacher.reweight(tried).project(task.corpus, epoch.q_a, epoch.p, classifier)
-        return held_out_log_likelihood(held, shards, epoch.annotators, unit_beliefs(q_b))
-
-    best = np.array(factors, dtype=np.float64)
-    reached = likelihood(best)
-    for rule in range(len(best)):
-        for multiple in MULTIPLES:
-            tried = best.copy()
-            tried[rule] = multiple
-            found = likelihood(tried)
-            if found > reached + 1e-12:
-                best, reached = tried, found
-    return best
-
-
 MOST_STEPS, SETTLED = 10, 0.01
 """Steps after the last epoch, where beliefs are to settle: how many at most, and the change that ends them."""
 
@@ -160,7 +111,7 @@ class Parts:
         targets: The first q_f, from a task's training labels.
         posterior: Makes the posterior of q_a for a table of labels; None for that of eq. 13.
         corrects_targets: Whether the rules correct the targets; else they correct predictions only.
-        learn_weights: Whether the rules' weights are learnt.
+        factors: factors[l], the multipliers of the rules' weights; None for ones.
         warm_up: Number of epochs that learn the first targets.
         folds: Into how many folds items are divided for cross-fitting; 1 for none.
         settle: Whether M- and E-steps go on after the last epoch until beliefs settle.
@@ -175,7 +126,7 @@ class Parts:
     targets: Callable[[Task], Beliefs]
     posterior: Callable[[CrowdLabels], Posterior] | None = None
     corrects_targets: bool = True
-    learn_weights: bool = False
+    factors: Floats | None = None
     warm_up: int = 1
     folds: int = 1
     settle: bool = False
@@ -194,11 +145,8 @@ def run_algorithm(training: TrainingPass, parts: Parts) -> None:
         task.clamp_posterior(make_posterior(parts, task.training_labels)),
     )
     targets = task.clamp(parts.targets(task))
-    _check_learnable(parts, classifier)
     teacher = _with_transitions(parts.teacher, task, targets)
-    training.begin(
-        classifier=classifier, teacher=teacher, model=model, targets=targets, factors=_first_factors(training, parts)
-    )
+    training.begin(classifier=classifier, teacher=teacher, model=model, targets=targets, factors=parts.factors)
     for t in training.epochs():
         k, q_f, teacher = imitation_at(parts.imitation, t), training.targets, teacher.reweight(training.factors)
         annotators = model.m_step(crowd, unit_beliefs(q_f))  # eq. 12
@@ -209,7 +157,7 @@ def run_algorithm(training: TrainingPass, parts: Parts) -> None:
         q_f = task.clamp_targets(mix(q_a, q_b, k))  # eq. 9; certain, where the truth is known
         views = make_views(p=p, q_a=q_a, q_b=q_b, q_f=q_f)
         epoch = Epoch(loss=loss, k=k, annotators=annotators, objective=objective, **views)
-        epoch = replace(epoch, factors=_next_factors(training, teacher, epoch, t))
+        epoch = replace(epoch, factors=training.factors)
         training.record(epoch, targets=targets if t < parts.warm_up else None)
     training.finish(lambda epoch: reevaluate(training, parts, crowd, posterior, epoch))
 
@@ -301,27 +249,18 @@ def _with_transitions(teacher: Teacher, task: Task, targets: Beliefs) -> Teacher
     return teacher.with_projector(found)
 
 
-def _check_learnable(parts: Parts, classifier: Classifier) -> None:
-    if parts.learn_weights and isinstance(classifier, ChainClassifier):
-        raise OptionError(
-            f"learn_weights: the tags of {parts.classifier.name} form chains, whose rules' weights are not learnt. "
-            f"Choose another classifier, or leave the weights."
-        )
+def judge_weights(teacher: Teacher, task: Task) -> Floats | None:
+    """factors[l], the multipliers of the rules' weights that held-out labels allow; None where all weights are kept.
 
-
-def _first_factors(training: TrainingPass, parts: Parts) -> Floats | None:
-    """Initial factors of the rules' weights: ones if they are learnt; in a second pass those of the first one."""
-    if training.first is not None:
-        return training.first.outcome.factors
-    return np.ones(parts.teacher.n_rules) if parts.learn_weights else None
-
-
-def _next_factors(training: TrainingPass, teacher: Teacher, epoch: Epoch, t: int) -> Floats | None:
-    """The factors of the rules' weights for the next epoch: at some epochs re-estimated from the held-out labels."""
-    factors, task = training.factors, training.task
-    if factors is None or task.held_labels is None or not is_due(t):
-        return factors
-    return learn_factors(task, teacher, training.classifier, epoch, factors, model=training.model)
+    Known truths of training items count, gold that is only there to score with does not.
+    """
+    rules, strength = teacher.projector.rules, teacher.projector.strength
+    if rules is None or not rules.statements or not strength:
+        return None
+    fit = fit_without_rules(task.labels, task.corpus, gold=task.known if len(task.known) else None)
+    verdicts = judge_rules(teacher.ground(task.corpus), fit, strength=strength)
+    factors = rule_factors(verdicts)
+    return None if (factors == 1.0).all() else factors
 
 
 @dataclass(frozen=True)
@@ -337,7 +276,8 @@ class LogicLNCL(FitMixin):
         start: The truth method, or its name, whose beliefs are the first targets; those of a majority vote with soft
             ties are the shares of the votes.
         doubt: Votes added to every class in the first targets when they are shares; None chooses by labels per unit.
-        learn_weights: Whether the rules' weights are learnt, too, by the log-likelihood of held-out labels.
+        learn_weights: Whether held-out labels may lower the weight of a rule (`learning.rule_verdicts`): a rule that
+            contradicts them gets none. Otherwise every rule keeps the weight it was given, as in the paper.
         warm_up: Number of epochs that learn the first targets; before a network knows something, what it makes of the
             labels can be worse than these.
         folds: From 2 on, the classifier's view of a training item comes from one that did not learn that item
@@ -354,7 +294,7 @@ class LogicLNCL(FitMixin):
     loss: Loss | str = Loss.plain
     start: TruthMethod = MajorityVote(ties=Ties.soft)
     doubt: float | None = None
-    learn_weights: bool = False
+    learn_weights: bool = True
     warm_up: int = 1
     folds: int = 1
     settle: bool = False
@@ -367,8 +307,6 @@ class LogicLNCL(FitMixin):
         object.__setattr__(self, "start", as_truth_method(self.start, option="start"))
         if self.doubt is not None:
             check_amounts(self, not_negative=("doubt",))
-        if self.learn_weights and self.limits.held_out is None:
-            raise OptionError("learn_weights needs held-out labels: give limits.held_out, or leave the weights.")
         if self.warm_up < 1:
             raise OptionError(
                 f"warm_up: {self.warm_up} is no number of epochs. The first one learns the first targets."
@@ -389,16 +327,16 @@ class LogicLNCL(FitMixin):
             watched=data.watched,
             anchors=data.anchors,
             limits=self.limits,
-            always_hold_out=self.learn_weights,
         )
+        teacher = make_teacher(self.projector, data, task)
         parts = Parts(
             classifier=self.classifier,
             annotators=self.annotators,
-            teacher=make_teacher(self.projector, data, task),
+            teacher=teacher,
             imitation=self.imitation,
             weights=loss_weights(self.loss),
             targets=lambda task: first_targets(task.training_labels, self.start, doubt=self.doubt, corpus=task.corpus),
-            learn_weights=self.learn_weights,
+            factors=judge_weights(teacher, task) if self.learn_weights else None,
             warm_up=self.warm_up,
             folds=self.folds,
             settle=self.settle,

@@ -83,6 +83,7 @@ def sentiment(
     if reading not in IMITATIONS:
         raise OptionError(f"reading: {reading!r} is none of {', '.join(IMITATIONS)}.")
     method = LogicLNCL(
+        learn_weights=False,  # the paper's weights are fixed
         classifier=CLASSIFIERS.load("kim-cnn")(vectors=vectors),
         projector=Projector(strength=5.0, preset="paper"),
         imitation=IMITATIONS[reading],
@@ -143,6 +144,7 @@ def ner(
         raise OptionError(f"reading: {reading!r} is none of {', '.join(READINGS)}.")
     by_rules = reading.startswith("paper")
     method = LogicLNCL(
+        learn_weights=False,  # the paper's weights are fixed
         classifier=CLASSIFIERS.load("cnn-gru")(vectors=vectors),
         projector=Projector(strength=5.0, preset=READINGS[reading], transitions=_transitions(reading, classes)),
         imitation=GrowingImitation(0.90, maximum=0.8),
@@ -163,6 +165,7 @@ def bilstm_crf(vectors: WordVectors | None = None, *, seed: int = 0) -> PresetCo
         seed: Random seed.
     """
     method = LogicLNCL(
+        learn_weights=False,  # the paper's weights are fixed
         classifier=_with_training(CLASSIFIERS.load("bilstm-crf")(vectors=vectors), TAGGER_TRAINING),
         annotators=Sequential(correlation=1.0),
         projector=Projector(strength=5.0, preset="paper"),

@@ -157,14 +157,16 @@ class _CrossFittedAnswers:
     def __init__(self, fit: RuleFreeFit) -> None:
         folds, epochs = (5, 5) if fit.labels.n_units <= MANY_UNITS else (2, 3)
         classes, self._fold = fit.labels.classes, fit.fold % folds
+        # texts come before features: rules also ask about parts of a text
+        corpus = fit.corpus if fit.corpus.texts is None else replace(fit.corpus, features=None)
         self._models = []
         for f in range(folds):
-            model = build(Linear(), fit.corpus, classes, seed=derive_seed(fit.seed, f"verdict fold {f}"))
+            model = build(Linear(), corpus, classes, seed=derive_seed(fit.seed, f"verdict fold {f}"))
             weights = (fit.informed & (self._fold != f)).astype(np.float64)
             for _ in range(epochs):
-                fit_epoch(model, fit.corpus, fit.beliefs, weights)
+                fit_epoch(model, corpus, fit.beliefs, weights)
             self._models.append(model)
-        self._corpus, self._n_classes = fit.corpus, len(classes)
+        self._corpus, self._n_classes = corpus, len(classes)
 
     def units(self) -> Beliefs:
         """p[i, k] of every unit from the classifier that did not learn it."""
@@ -689,9 +691,14 @@ def judge_rules(
     """
     if within is not None:
         fit = replace(fit, within=within)
-    units = fit.predictions.units() if ground.asks_units else None
-    texts = fit.predictions.texts(ground.texts) if ground.texts else None
-    return tuple(_judge(rule, fit, strength, units, texts) for rule in ground.rules)
+    corpus = fit.corpus
+    has_text = corpus.texts is not None or corpus.tokens is not None
+    can_answer = has_text or (corpus.features is not None and not ground.texts)
+    units = fit.predictions.units() if ground.asks_units and can_answer else None
+    texts = fit.predictions.texts(ground.texts) if ground.texts and can_answer else None
+    return tuple(
+        _judge(rule, fit, strength, units, texts, answered=can_answer or rule.is_static) for rule in ground.rules
+    )
 
 
 def rule_factors(verdicts: Sequence[RuleVerdict]) -> Floats:
@@ -758,9 +765,17 @@ def verdict_table(verdicts: Sequence[RuleVerdict]) -> pl.DataFrame:
 
 
 def _judge(
-    rule: GroundRule, fit: RuleFreeFit, strength: float, units: Beliefs | None, texts: Floats | None
+    rule: GroundRule,
+    fit: RuleFreeFit,
+    strength: float,
+    units: Beliefs | None,
+    texts: Floats | None,
+    *,
+    answered: bool,
 ) -> RuleVerdict:
     answers = Predictions(units=units, texts=None if texts is None else texts.mean(axis=0))
+    if not answered:  # no classifier can be fitted to answer what the rule asks
+        rule = GroundRule(rule.rule, ())
     observed = [_observe_cross_fitted(rule, fit, units, texts, replicate=b) for b in range(fit.n_replicates)]
     held_out = observed[0]
     curves = np.stack([_curve(parts) for parts in observed])  # [b, s]

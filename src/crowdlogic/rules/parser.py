@@ -677,8 +677,8 @@ def _describe_character(place: Place) -> str:
         return "a '$' begins the name of a group, such as $BEGIN."
     if rest[:1] == "?" and not place.text[: place.column - 1].strip():
         return (
-            "a weight is a number, and no '?'. Give each rule one; all are learnt with --set learn_weights=true (in "
-            "Python LogicLNCL(learn_weights=True))."
+            "a weight is a number, and no '?'. Give each rule one; training lowers it where held-out labels "
+            "speak against the rule."
         )
     return f"unexpected character {rest[:1]!r}."
 

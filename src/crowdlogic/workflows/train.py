@@ -67,6 +67,7 @@ class TrainOptions:
         anchors: Training items whose truth is known: item and label, or tags.
         rules: The rule file.
         grammar: Whether the grammar of span tags is added to the rules.
+        keep_weights: Whether rules keep their weights even where held-out labels speak against them.
         table: Facts for predicates, as Name=file.
         method: What to fit.
         preset: The configuration of the paper to start from.
@@ -97,6 +98,7 @@ class TrainOptions:
     anchors: str | None = None
     rules: str | None = None
     grammar: bool = True
+    keep_weights: bool = False
     table: tuple[str, ...] = ()
     method: str | None = None
     preset: str | None = None
@@ -272,6 +274,8 @@ def read_training_inputs(options: TrainOptions, *, allow_outside: bool = False) 
         device=options.device,
     )
     method, preset_rules = configure_method(choice, labels.classes)
+    if options.keep_weights and isinstance(method, LogicLNCL):
+        method = replace(method, learn_weights=False)
     rules = preset_rules if options.rules is None else read_rules(options.rules, allow_outside=allow_outside)
     rules, grammar_notices = _with_grammar(rules, labels, options, method)
     _check_kind(choice, method, corpus, str(options.items or options.labels))
@@ -462,7 +466,8 @@ class PreparedTraining:
         with _interruptible(self.folder), collect_convergence_warnings() as warned:
             run = train_run(self.folder, self.inputs.method, self.inputs.data, resume=self.resume, callback=callback)
         clean = self.folder / (CLEAN_TAGS if run.estimate.offsets is not None else CLEAN_LABELS)
-        return TrainingOutcome(run=run, clean=clean, notices=(*warned, *_contradicted_rules(run)))
+        notices = (*warned, *_lowered_weights(run), *_contradicted_rules(run))
+        return TrainingOutcome(run=run, clean=clean, notices=notices)
 
 
 def prepare_training(
@@ -534,6 +539,19 @@ def _explain_failure(folder: Path, problem: OSError | MemoryError) -> str:
     if not done:
         return f"{what}. Nothing is saved: make room, and train again."
     return f"{what}. The run is saved up to {done}: make room, and go on with it: crowdlogic train --resume -o {folder}"
+
+
+def _lowered_weights(run: Run) -> Iterator[str]:
+    """One line for each rule whose weight the held-out labels lowered."""
+    teacher = run.teacher
+    if teacher.factors is None or teacher.projector.rules is None:
+        return
+    for rule, factor in zip(expand(teacher.projector.rules, teacher.classes).rules, teacher.factors, strict=True):
+        if rule.weight is not None and factor < 1:
+            yield (
+                f"{rule.place}: held-out labels speak against the rule {shorten_name(rule)}, so its weight is "
+                f"{rule.weight * factor:.2g}. Keep the given weights: --keep-weights."
+            )
 
 
 def _contradicted_rules(run: Run) -> Iterator[str]:

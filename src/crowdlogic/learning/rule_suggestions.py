@@ -130,11 +130,18 @@ class SuggestedRules:
 
     def to_frame(self) -> pl.DataFrame:
         """One row per rule: rule, shape, and the figures of its verdict."""
+        figures = {
+            "holds": "holds",
+            "low": "low",
+            "high": "high",
+            "chance": "chance",
+            "touched": "units",
+            "gain": "gain",
+        }
         rows = [
-            {"rule": s.rule, "shape": s.shape, "holds": s.verdict.holds, "low": s.verdict.low, "high": s.verdict.high,
-             "chance": s.verdict.chance, "touched": s.verdict.units, "gain": s.verdict.gain}
+            {"rule": s.rule, "shape": s.shape} | {name: getattr(s.verdict, key) for name, key in figures.items()}
             for s in self.suggestions
-        ]  # fmt: skip
+        ]
         return pl.DataFrame(rows)
 
 

@@ -27,7 +27,7 @@ def test_an_unknown_name_is_refused_with_the_nearest_one_and_the_whole_list() ->
         TRUTH_METHODS.load("dawid-skeen")
 
     assert str(caught.value) == (
-        "No truth method is called 'dawid-skeen'. Did you mean 'dawid-skene'? There are ensemble, majority, wawa, "
+        "No truth method is called 'dawid-skeen'. Did you mean 'dawid-skene'? There are pool, ensemble, majority, wawa, "
         "dawid-skene, "
         "one-coin, ibcc, ebcc, glad, mace, pm, catd, "
         "hmm-crowd, bsc-seq, zero-based-skill, kos, m-msr."

@@ -209,6 +209,7 @@ TRUTH_METHODS = Registry(
     "truth method",
     "crowdlogic.methods",
     {
+        "pool": "crowdlogic.truth.pool:MethodPool",
         "ensemble": "crowdlogic.truth.ensemble:Ensemble",
         "majority": "crowdlogic.truth.majority:MajorityVote",
         "wawa": "crowdlogic.truth.weighting:Wawa",

@@ -301,7 +301,7 @@ def test_a_sentence_is_as_sure_as_its_least_sure_token(run: Run) -> None:
         ),
         (
             ["l.csv", "--methods", "glda"],
-            "No truth method is called 'glda'. Did you mean 'glad'? There are ensemble, majority, wawa, dawid-skene, one-coin, ibcc, ebcc, glad, mace, pm, catd, hmm-crowd, bsc-seq, zero-based-skill, kos, m-msr.\n",
+            "No truth method is called 'glda'. Did you mean 'glad'? There are pool, ensemble, majority, wawa, dawid-skene, one-coin, ibcc, ebcc, glad, mace, pm, catd, hmm-crowd, bsc-seq, zero-based-skill, kos, m-msr.\n",
         ),
         (
             ["l.csv", "-m", "ibcc", "--ties", "first", "-o", "o.csv"],

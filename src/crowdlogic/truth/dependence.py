@@ -362,6 +362,7 @@ class StatedStep:
         correlation: How far labels of one unit depend on each other; None leaves beliefs as they are.
         doubt: Share of uniform doubt.
         keep_own: Whether the new state holds the beliefs of the first member, too, as `own`.
+        raw_shares: Whether shares of votes count as they are: neither as posteriors nor with their evidence divided.
     """
 
     members: tuple[Step, ...]
@@ -372,6 +373,7 @@ class StatedStep:
     correlation: float | None = None
     doubt: float = 0.0
     keep_own: bool = False
+    raw_shares: bool = False
 
     def __call__(self, shard: Shard, parameters: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:
         """The sum of the confidences below one, and how many these are."""
@@ -381,9 +383,10 @@ class StatedStep:
             q = step(shard, _own(parameters, at), state)[1][Q]
             if self.keep_own and at == 0:
                 kept = {"own": q}
-            if share and self.accuracy is not None:
+            raw = share and self.raw_shares
+            if share and self.accuracy is not None and not raw:
                 q = self._posterior_of_votes(q, votes)
-            if self.correlation is not None:
+            if self.correlation is not None and not raw:
                 q = temper(q, label_sharpness(votes, self.correlation))
             stated += (1.0 - self.doubt) * weight * q
         confidence = stated.max(axis=1, initial=0.0)
@@ -424,6 +427,7 @@ def state_members(
     dependence: Dependence | None,
     *,
     posteriors: bool = True,
+    raw_shares: bool = False,
 ) -> tuple[BeliefPass, Calibration | None]:
     """The pass that states the weighted mean of some members, and what its confidence rests on.
 
@@ -433,6 +437,7 @@ def state_members(
         votes: What `sum_votes` gives for them.
         dependence: How far labels of one item depend on each other; None states the members' own posteriors.
         posteriors: Whether shares of votes are turned into posteriors.
+        raw_shares: Whether shares of votes count as they are, whatever the dependence.
     """
     total = sum(member.weight for member in members)
     calibration = None if dependence is None else dependence.with_alpha(alpha_of_sums(**_pick(votes)))
@@ -446,6 +451,7 @@ def state_members(
         accuracy=accuracy_of_agreement(agreement, engine.n_classes) if posteriors else None,
         correlation=None if calibration is None else calibration.correlation,
         doubt=0.0 if calibration is None else calibration.doubt,
+        raw_shares=raw_shares,
     )
     parameters = dict(_prefixed(members))
     states = members[0].beliefs.states if len(members) == 1 else None

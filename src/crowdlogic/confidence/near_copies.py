@@ -1,0 +1,374 @@
+"""Near-copies among annotators: who gives the same answers as somebody else, also when they are wrong.
+
+Two good annotators agree because both are right. What betrays a copy is agreement beyond what the others' votes
+explain. For a pair of annotators, items are grouped into strata by the votes of everybody else (the two leading
+classes, and how far the first one leads). Within a stratum, independent annotators agree as often as a random
+permutation of one annotator's labels would make them; the permutation distribution has known mean and variance. The
+excess is stated as a share of the largest possible agreement,
+
+    excess = (agreements - expected) / (most - expected)     1 for a copy, about 0 for independent annotators.
+
+Difficulty that all annotators share looks the same, only weaker and for all pairs: the lower quartile over the pairs
+is subtracted. Pairs are tested with control of the false discovery rate ([BH95]). Annotators who are similar are put
+into families by average linkage; once families are known, an annotator's own family does not count as "the others",
+so that a family can be found even if it is most of the panel.
+
+Only near-copies are meant to be merged. Weaker similarity is often shared difficulty, and counting similar annotators
+once makes answers worse on real crowds.
+
+[BH95] Benjamini and Hochberg, "Controlling the false discovery rate", 1995.
+Axes: i item, j annotator, k class, p pair, s stratum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+from crowdlogic.data.labels import CrowdLabels, require_whole_labels
+from crowdlogic.errors import OptionError
+from crowdlogic.numerics.arrays import Bools, Floats, Ints
+
+MIN_COMMON = 50
+"""Pairs with fewer items in common are not tested."""
+MAX_UNITS = 4_000
+"""At most this many items are looked at."""
+MAX_PAIRS = 2_000
+"""At most this many pairs are looked at closely: those with the most agreement."""
+SIMILAR, NEAR_COPY = 0.35, 0.7
+"""Excess agreement from which on a pair is similar, and a near-copy."""
+AT_LEAST = 0.5
+"""The excess agreement of near-copies must be significantly above this."""
+BINS = 4
+"""Number of strata by the lead of the first class."""
+STRATUM = 25
+"""Strata have about this many items or more."""
+ROUNDS = 4
+SAME_ANSWERS = 0.85
+"""Annotators with this kappa are not used to explain each other's agreement."""
+MOSTLY_SAME = 0.75
+"""Near-copies have at least this kappa: they give the same answer almost always."""
+SURELY_SAME = 0.95
+"""Where skill cannot be told from copying, near-copies have this kappa."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimilarPair:
+    """Two annotators who answer alike.
+
+    Attributes:
+        first: Code of the first annotator.
+        second: Code of the second annotator.
+        common: Number of items that both labelled.
+        agreement: Share of these on which they agree.
+        excess: Agreement beyond what the others' votes explain, as a share of the largest possible.
+        near_copy: Whether they almost always give the same answer, also when it is wrong.
+    """
+
+    first: int
+    second: int
+    common: int
+    agreement: float
+    excess: float
+    near_copy: bool
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Similarity:
+    """Which annotators answer alike.
+
+    Attributes:
+        pairs: The similar pairs, the most similar first.
+        group: group[j], the same number for near-copies of each other.
+        family: family[j], the same number for annotators who are similar or near-copies.
+        tested: Number of pairs with enough items in common.
+    """
+
+    pairs: tuple[SimilarPair, ...]
+    group: Ints
+    family: Ints
+    tested: int
+
+    @property
+    def has_copies(self) -> bool:
+        """Whether there are near-copies."""
+        return len(np.unique(self.group)) < len(self.group)
+
+
+def find_similar(labels: CrowdLabels, *, false_discovery_rate: float = 0.01, seed: int = 0) -> Similarity:
+    """Find annotators who agree with each other beyond what the others' votes explain.
+
+    Args:
+        labels: The labels.
+        false_discovery_rate: Expected share of false pairs among those reported.
+        seed: Random seed of the items looked at, if there are very many.
+    """
+    if not 0 < false_discovery_rate < 1:
+        raise OptionError(f"false_discovery_rate must lie between 0 and 1, got {false_discovery_rate}.")
+    require_whole_labels(labels, "the search for near-copies")
+    n_annotators, n_classes = len(labels.annotators), labels.n_classes
+    alone = np.arange(n_annotators)
+    unit, annotator, label = first_labels(labels, seed)
+    first, second = _candidate_pairs(unit, annotator, label, labels.n_units, n_annotators)
+    if not len(first) or n_classes < 2:
+        return Similarity(pairs=(), group=alone, family=alone, tested=0)
+
+    kappa = _kappa(unit, annotator, label, first, second, shape=(labels.n_units, n_annotators))
+    # Annotators with nearly the same answers may not explain each other, whatever the reason; so they start together
+    family, group = _link(first, second, kappa, n_annotators, SAME_ANSWERS), alone
+    for _ in range(ROUNDS):
+        table = _measure_pairs(unit, annotator, label, family, first, second, shape=(labels.n_units, n_classes))
+        common, agreed, above, most, variance = table
+        excess = np.where(most > 0, above / np.maximum(most, 1e-12), 0.0)
+        baseline = max(float(np.quantile(excess, 0.25)), 0.0) if len(excess) > 2 else 0.0
+        adjusted = (excess - baseline) / (1.0 - min(baseline, 0.99))
+        similar = (adjusted >= SIMILAR) & _discoveries(above - baseline * most, variance, false_discovery_rate)
+        least = baseline + AT_LEAST * (1.0 - baseline)
+        copies = (
+            (adjusted >= NEAR_COPY)
+            & (kappa >= MOSTLY_SAME)
+            & _discoveries(above - least * most, variance, false_discovery_rate)
+        )
+        copies[copies] = _beyond_skill(first, second, kappa, common, family, np.flatnonzero(copies))
+        before = family
+        family = _link(first, second, np.where(similar, adjusted, np.minimum(adjusted, 0.0)), n_annotators, SIMILAR)
+        group = _link(first, second, np.where(copies, adjusted, np.minimum(adjusted, 0.0)), n_annotators, NEAR_COPY)
+        if np.array_equal(before, family):
+            break
+
+    pairs = [
+        SimilarPair(
+            first=int(first[p]),
+            second=int(second[p]),
+            common=int(common[p]),
+            agreement=float(agreed[p] / max(common[p], 1)),
+            excess=float(excess[p]),
+            near_copy=bool(group[first[p]] == group[second[p]]),
+        )
+        for p in np.argsort(-excess)
+        if similar[p]
+    ]
+    return Similarity(
+        pairs=tuple(pairs),
+        group=group,
+        family=family,
+        tested=len(first),
+    )
+
+
+def merge_groups(labels: CrowdLabels, group: Ints) -> CrowdLabels:
+    """Let every group count as one annotator: its labels of an item share one vote.
+
+    Args:
+        labels: The labels.
+        group: group[j], the same number for annotators who count once.
+    """
+    names, code = np.unique(group, return_inverse=True)
+    if len(names) == len(group):
+        return labels
+    annotator = code[labels.annotator]
+    # The labels that a group gave to an item weigh one together
+    pair = labels.unit.astype(np.int64) * len(names) + annotator
+    _, position, size = np.unique(pair, return_inverse=True, return_counts=True)
+    weight = labels.weights / size[position]
+    leader = np.array([np.flatnonzero(code == g)[0] for g in range(len(names))])
+    kind = None if labels.kind is None else tuple(labels.kind[j] for j in leader)
+    return replace(labels, annotator=annotator, annotators=labels.annotators.gather(leader), kind=kind, weight=weight)
+
+
+def first_labels(labels: CrowdLabels, seed: int) -> tuple[Ints, Ints, Ints]:
+    """Return unit, annotator and label of at most MAX_UNITS units, one label per unit and annotator, by unit."""
+    chosen = np.ones(labels.n_labels, dtype=bool)
+    chosen[1:] = (labels.unit[1:] != labels.unit[:-1]) | (labels.annotator[1:] != labels.annotator[:-1])
+    if labels.n_units > MAX_UNITS and labels.n_labels > 100_000:
+        drawn = np.zeros(labels.n_units, dtype=bool)
+        # Units with many labels hold nearly all pairs: draw among those with the most
+        count = labels.labels_per_unit() + np.random.default_rng(seed).random(labels.n_units)
+        drawn[np.argpartition(-count, MAX_UNITS)[:MAX_UNITS]] = True
+        chosen &= drawn[labels.unit]
+    return labels.unit[chosen], labels.annotator[chosen], labels.label[chosen]
+
+
+def _candidate_pairs(unit: Ints, annotator: Ints, label: Ints, n_units: int, n_annotators: int) -> tuple[Ints, Ints]:
+    """Pairs with enough items in common; those with the largest lower bound of agreement if there are very many."""
+    n_classes = int(label.max(initial=0)) + 1
+    ones = np.ones(len(unit))
+    said = sparse.csr_matrix((ones, (unit, annotator)), shape=(n_units, n_annotators))
+    common = sparse.triu(said.T @ said, k=1).tocoo()
+    enough = common.data >= MIN_COMMON
+    first, second, n = common.row[enough], common.col[enough], common.data[enough]
+    if len(first) <= MAX_PAIRS:
+        return first, second
+    by_class = sparse.csr_matrix((ones, (unit.astype(np.int64) * n_classes + label, annotator)))
+    agreed = np.asarray((by_class.T @ by_class).tocsr()[first, second]).ravel()
+    share = agreed / n
+    best = np.argsort(-(share - 2.0 * np.sqrt(share * (1 - share) / n)), kind="stable")[:MAX_PAIRS]
+    return first[best], second[best]
+
+
+def _measure_pairs(
+    unit: Ints, annotator: Ints, label: Ints, family: Ints, first: Ints, second: Ints, *, shape: tuple[int, int]
+) -> Floats:
+    """measured[0..4, p]: common items, agreements, agreements beyond the expected, the most possible, variance."""
+    n_units, n_classes = shape
+    # votes[i, k] of all families, each counting once; the own votes of a family with several members are kept
+    cell = unit.astype(np.int64) * n_classes + label
+    _, position, size = np.unique(
+        unit.astype(np.int64) * len(family) + family[annotator], return_inverse=True, return_counts=True
+    )
+    weight = 1.0 / size[position]
+    votes = np.bincount(cell, weights=weight, minlength=n_units * n_classes).reshape(shape)
+    large = np.flatnonzero(np.bincount(family, minlength=len(family)) > 1)
+    votes_of = {}
+    for f in large:
+        rows = family[annotator] == f
+        votes_of[f] = np.bincount(cell[rows], weights=weight[rows], minlength=n_units * n_classes).reshape(shape)
+    order = np.argsort(annotator, kind="stable")
+    rows_of = np.split(order, np.cumsum(np.bincount(annotator, minlength=len(family)))[:-1])  # ascending in unit
+
+    measured = np.zeros((5, len(first)))
+    for p, (a, b) in enumerate(zip(first, second, strict=True)):
+        units, at_a, at_b = np.intersect1d(unit[rows_of[a]], unit[rows_of[b]], assume_unique=True, return_indices=True)
+        label_a, label_b = label[rows_of[a][at_a]], label[rows_of[b][at_b]]
+        # others[c, k]: the votes on the common items outside the two families
+        others = votes[units].copy()
+        for f, said in {family[a]: label_a, family[b]: label_b}.items():
+            if f in votes_of:
+                others -= votes_of[f][units]
+            else:
+                others[np.arange(len(units)), said] -= 1.0
+        known = others.sum(axis=1) > 1e-9
+        if known.sum() >= MIN_COMMON:
+            measured[:, p] = _measure_pair(label_a[known], label_b[known], others[known])
+    return measured
+
+
+def _measure_pair(label_a: Ints, label_b: Ints, others: Floats) -> tuple[float, float, float, float, float]:
+    """What `_measure_pairs` says about one pair, within strata of the others' votes."""
+    n, n_classes = others.shape
+    # Strata: the two leading classes of the others, then how far the first one leads
+    ranked = np.argsort(-others, axis=1, kind="stable")
+    top, runner = ranked[:, 0], ranked[:, 1]
+    rows = np.arange(n)
+    total = others.sum(axis=1)
+    lead = (others[rows, top] - others[rows, runner]) / total
+    runner = np.where(others[rows, runner] > 1e-9, runner, top)
+    leaders = top * n_classes + runner
+    within = np.argsort(np.lexsort((lead, leaders)))
+    size = np.bincount(leaders, minlength=n_classes**2)
+    begins = np.cumsum(size) - size
+    bins = np.clip(size // STRATUM, 1, BINS)
+    stratum = leaders * BINS + (within - begins[leaders]) * bins[leaders] // size[leaders]
+
+    # counts[s, x, y]: how often the pair says (x, y) in a stratum
+    used, stratum = np.unique(stratum, return_inverse=True)
+    cells = (stratum * n_classes + label_a) * n_classes + label_b
+    counts = np.bincount(cells, minlength=len(used) * n_classes**2).reshape(-1, n_classes, n_classes).astype(float)
+    of_a, of_b, items = counts.sum(axis=2), counts.sum(axis=1), counts.sum(axis=(1, 2))
+    agreed = np.trace(counts, axis1=1, axis2=2)
+    expected = (of_a * of_b).sum(axis=1) / items
+    most = np.minimum(of_a, of_b).sum(axis=1)
+    # Variance of the agreements when the labels of one are permuted within a stratum: of the sum of d[x, y] over a
+    # random matching, with d centred by rows and columns
+    p, q = of_a / items[:, None], of_b / items[:, None]
+    centred = np.eye(n_classes) - q[:, :, None] - p[:, None, :] + (expected / items)[:, None, None]
+    spread = (of_a[:, :, None] * of_b[:, None, :] * centred**2).sum(axis=(1, 2))
+    variance = spread / np.maximum(items - 1, 1)
+    counted = items > 1
+    return (
+        float(n),
+        float(agreed.sum()),
+        float((agreed - expected)[counted].sum()),
+        float((most - expected)[counted].sum()),
+        float(variance[counted].sum()),
+    )
+
+
+def _kappa(unit: Ints, annotator: Ints, label: Ints, first: Ints, second: Ints, *, shape: tuple[int, int]) -> Floats:
+    """kappa[p], Cohen's kappa of each pair, with the class frequencies of all labels of the two."""
+    n_annotators = shape[1]
+    n_classes = int(label.max(initial=0)) + 1
+    ones = np.ones(len(unit))
+    said = sparse.csr_matrix((ones, (unit, annotator)), shape=shape)
+    by_class = sparse.csr_matrix((ones, (unit.astype(np.int64) * n_classes + label, annotator)))
+    common = np.asarray((said.T @ said).tocsr()[first, second]).ravel()
+    agreed = np.asarray((by_class.T @ by_class).tocsr()[first, second]).ravel()
+    cell = annotator.astype(np.int64) * n_classes + label
+    counts = np.bincount(cell, minlength=n_annotators * n_classes).reshape(n_annotators, n_classes)
+    frequency = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    chance = np.einsum("pk,pk->p", frequency[first], frequency[second])
+    return np.asarray((agreed / common - chance) / np.maximum(1.0 - chance, 1e-9))
+
+
+def _beyond_skill(first: Ints, second: Ints, kappa: Floats, common: Floats, family: Ints, pairs: Ints) -> Bools:
+    """Whether each of some pairs agrees more than two annotators do who are as good as their agreement with others.
+
+    Two excellent annotators among poor ones agree beyond what the poor ones' votes explain, too. With independent
+    errors there is one factor, kappa[a, b] = skill[a] skill[b]; so kappa[a, k] kappa[b, l] = explained kappa[k, l] for
+    all k and l of other families, and the least squares estimate of `explained` = skill[a] skill[b] is in closed form.
+    """
+    names = np.unique(np.concatenate([first, second]))
+    a, b = np.searchsorted(names, first), np.searchsorted(names, second)
+    # agreement[a, b] of pairs in different families, and the variance of its noise; 0 where there is no such pair
+    across = (family[first] != family[second]) & (common > 0)
+    agreement, noise = np.zeros((len(names), len(names))), np.zeros((len(names), len(names)))
+    a_across, b_across = a[across], b[across]
+    agreement[a_across, b_across] = agreement[b_across, a_across] = kappa[across]
+    noise[a_across, b_across] = noise[b_across, a_across] = 1.0 / common[across]
+
+    beyond = np.zeros(len(pairs), dtype=bool)
+    for at, p in enumerate(pairs):
+        own = np.isin(family[names], family[[first[p], second[p]]])
+        with_a, with_b = np.where(own, 0.0, agreement[a[p]]), np.where(own, 0.0, agreement[b[p]])
+        both = np.outer(with_a != 0, with_b != 0)
+        among = np.where(both, agreement, 0.0)
+        square = (among**2).sum() - np.where(both, noise, 0.0).sum()
+        doubt = 2.0 * np.sqrt((among**2 * noise).sum())  # standard error of `square`
+        if square <= 2.0 * doubt or square <= 0:
+            beyond[at] = kappa[p] >= SURELY_SAME  # skill cannot be told from copying
+            continue
+        explained = with_a @ among @ with_b / square
+        error = (among @ with_b) ** 2 @ noise[a[p]] + (with_a @ among) ** 2 @ noise[b[p]]
+        error = np.sqrt(error + with_a**2 @ noise @ with_b**2 + (explained * doubt) ** 2) / square
+        upper = min(explained + 2.0 * error, 1.0)
+        beyond[at] = kappa[p] - upper >= AT_LEAST * (1.0 - upper) and (upper < 1.0 or kappa[p] >= SURELY_SAME)
+    return beyond
+
+
+def _discoveries(above: Floats, variance: Floats, rate: float) -> Bools:
+    """Which pairs are significantly above, with the false discovery rate controlled ([BH95])."""
+    from scipy.special import ndtr
+
+    p_value = 1.0 - ndtr(above / np.sqrt(np.maximum(variance, 1e-12)))
+    order = np.argsort(p_value)
+    passed = p_value[order] <= rate * np.arange(1, len(order) + 1) / len(order)
+    found = np.zeros(len(order), dtype=bool)
+    if passed.any():
+        found[order[: np.flatnonzero(passed)[-1] + 1]] = True
+    return found
+
+
+def _link(first: Ints, second: Ints, strength: Floats, n_annotators: int, least: float) -> Ints:
+    """Groups by average linkage, down to a mean strength of `least`; pairs without a strength count as zero."""
+    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.spatial.distance import squareform
+
+    group = np.arange(n_annotators)
+    linked = np.unique(np.concatenate([first[strength >= least], second[strength >= least]]))
+    if not len(linked):
+        return group
+    # distance[a, b] among the annotators who are linked to anybody
+    position = np.full(n_annotators, -1)
+    position[linked] = np.arange(len(linked))
+    distance = np.ones((len(linked), len(linked)))
+    np.fill_diagonal(distance, 0.0)
+    inside = (position[first] >= 0) & (position[second] >= 0)
+    a, b = position[first[inside]], position[second[inside]]
+    distance[a, b] = distance[b, a] = 1.0 - np.clip(strength[inside], 0.0, 1.0)
+    cluster = fcluster(linkage(squareform(distance, checks=False), "average"), 1.0 - least, "distance")
+    for c in np.unique(cluster):
+        members = linked[cluster == c]
+        group[members] = members.min()
+    return group

@@ -1,0 +1,284 @@
+"""How many answers are wrong, as a range: from independent errors to errors as shared as in public crowds.
+
+Labels alone do not reveal how strongly annotators' errors are correlated, so a summary figure has two ends. At the
+independent end the posterior of a model of independent annotators is right. At the shared end the evidence of the n
+labels of an item is divided by the design effect of [KISH65],
+
+    1 + correlation (n - 1),
+
+with the correlation of the worst public crowd, plus what differs from crowd to crowd: SHARED_CORRELATION. Each end is
+widened by the chance of finitely many items.
+
+Panels of language-model judges and labelling functions can share more than any public crowd. Some of that shows in
+the labels (`sharing_sign`); then no range is honest, and only gold tells. With gold drawn at random, the interval is
+the exact binomial one ([CP34]) of the mistakes on gold items, each answered without its own gold.
+
+[KISH65] Kish, "Survey Sampling", 1965, section 5.4.
+[CP34] Clopper and Pearson, "The use of confidence or fiducial limits", 1934.
+Axes: i unit, j annotator, k class, n label row.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from crowdlogic.confidence.near_copies import MIN_COMMON, first_labels
+from crowdlogic.data.estimate import Beliefs
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.logspace import design_effect, temper
+
+SHARED_CORRELATION = 1.0
+"""The n labels of an item are worth one. The largest correlation that a public crowd needs is 0.76 (LabelMe), the
+second largest 0.42; with two standard deviations over the eleven crowds on top, this is the limit
+(`python -m benchmarks.shared_mistakes --only ranges`)."""
+MOST_RESIDUAL = 0.1
+"""Share of the pairs of annotators who agree significantly more than Dawid-Skene explains; up to 0.03 in crowds."""
+RESIDUAL_Z = 3.0
+"""How many standard errors count as significantly more."""
+MOST_DISAGREEMENT = 0.15
+"""Share of the items on which Dawid-Skene and the pool disagree, above that of any public crowd."""
+MOST_ANNOTATORS = 300
+"""Pairs are looked at among the most active annotators only."""
+MOST_CONSTANT = 0.5
+"""Share of the labels by annotators who give one class only; labelling functions do."""
+WIDTH = 2.0
+"""Each end of a range is widened by so many standard deviations of the sampling error."""
+LEVEL = 0.98
+"""Level of the exact intervals: nominally more than 95 %, because gold items are predicted by fits that know only four
+fifths of the gold, and because a set is one draw among many."""
+MAX_EXACT = 1_000_000
+"""With more remaining items, the binomial interval is used."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Range:
+    """An interval for a figure, and what its ends rest on.
+
+    Attributes:
+        low: Lower end.
+        high: Upper end.
+        source: "labels" for independent to shared errors, "gold" for a random sample of gold items.
+    """
+
+    low: float
+    high: float
+    source: str
+
+
+def shared_beliefs(independent: Beliefs, n_labels: Ints, correlation: float = SHARED_CORRELATION) -> Beliefs:
+    """What the labels say if errors are shared: the evidence of each unit divided by its design effect.
+
+    Args:
+        independent: q[i, k] of a model of independent annotators.
+        n_labels: Number of labels of each unit.
+        correlation: How strongly errors are correlated.
+    """
+    return temper(np.maximum(independent, 1e-12), 1.0 / design_effect(n_labels, correlation))
+
+
+def mistakes_range(independent: Beliefs, shared: Beliefs, answer: Ints) -> Range:
+    """The number of wrong answers, from independent errors to shared ones.
+
+    Args:
+        independent: q[i, k] of the answered units if errors are independent.
+        shared: q[i, k] of the same units if errors are shared as in public crowds.
+        answer: answer[i], the classes chosen.
+    """
+    if not len(answer):
+        return Range(low=0.0, high=0.0, source="labels")
+    rows = np.arange(len(answer))
+    ends = []
+    for q in (independent, shared):
+        wrong = 1.0 - q[rows, answer]
+        ends.append((wrong.sum(), np.sqrt((wrong * (1.0 - wrong)).sum() + 1.0)))
+    low = min(mean - WIDTH * sd for mean, sd in ends)
+    high = max(mean + WIDTH * sd for mean, sd in ends)
+    return Range(low=max(low, 0.0), high=min(high, float(len(answer))), source="labels")
+
+
+def checked_range(wrong: int, checked: int, remaining: int, *, level: float = LEVEL) -> Range:
+    """The number of wrong answers among the remaining items, from a random sample that was checked.
+
+    Exact: all numbers under which as few mistakes, or as many, are not too improbable in the sample (hypergeometric;
+    for very many items binomial, [CP34]).
+
+    Args:
+        wrong: Mistakes among the checked items.
+        checked: Number of checked items.
+        remaining: Number of items that were not checked.
+        level: Level of the interval.
+    """
+    if remaining > MAX_EXACT:
+        share = binomial_interval(wrong, checked, level=level)
+        return Range(low=float(share[0]) * remaining, high=float(share[1]) * remaining, source="gold")
+    from scipy.stats import hypergeom
+
+    tail = (1.0 - level) / 2.0
+
+    def at_most(left: int) -> float:
+        """Probability of at most `wrong` mistakes in the sample if `left` remain; falls with `left`."""
+        return float(hypergeom.cdf(wrong, checked + remaining, wrong + left, checked))
+
+    def at_least(left: int) -> float:
+        """Probability of at least `wrong` mistakes in the sample; rises with `left`."""
+        return float(hypergeom.sf(wrong - 1, checked + remaining, wrong + left, checked))
+
+    # The first number that is possible, and the last, by bisection
+    possible = range(remaining + 1)
+    low = bisect_right(possible, tail, key=at_least)
+    high = bisect_left(possible, -tail, key=lambda left: -at_most(left)) - 1
+    return Range(low=float(low), high=float(high), source="gold")
+
+
+def binomial_interval(count: Floats | int, n: Floats | int, *, level: float = LEVEL) -> tuple[Floats, Floats]:
+    """The exact interval of a share, from `count` of `n` ([CP34])."""
+    from scipy.special import betaincinv
+
+    count, n = np.asarray(count, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    tail = (1.0 - level) / 2.0
+    low = np.where(count > 0, betaincinv(np.maximum(count, 1e-9), n - count + 1.0, tail), 0.0)
+    high = np.where(count < n, betaincinv(count + 1.0, np.maximum(n - count, 1e-9), 1.0 - tail), 1.0)
+    return low, high
+
+
+def reliability_ranges(
+    labels: CrowdLabels, independent: Beliefs, shared: Beliefs, *, gold_items: int = 0
+) -> tuple[Floats, Floats]:
+    """low[j] and high[j] of the share of right labels of each annotator; NaN for annotators without labels.
+
+    Args:
+        labels: The labels.
+        independent: q[i, k] if errors are independent; with gold, the beliefs learnt from it.
+        shared: q[i, k] if errors are shared; with gold, the same beliefs.
+        gold_items: Number of random gold items that the beliefs were learnt from.
+    """
+    n_annotators = len(labels.annotators)
+    given = np.bincount(labels.annotator, minlength=n_annotators).astype(np.float64)
+    ends = []
+    for q in (independent, shared):
+        # right[j], the expected share of right labels; its variance from the labels given and from the gold
+        right = np.bincount(labels.annotator, weights=q[labels.unit, labels.label], minlength=n_annotators)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = right / given
+        pulled = (right + 1.0) / (given + 2.0)  # never certain: Laplace's rule
+        variance = pulled * (1.0 - pulled) * (1.0 / np.maximum(given, 1.0))
+        if gold_items:
+            variance += pulled * (1.0 - pulled) / gold_items
+        ends.append((share, np.sqrt(variance)))
+    low = np.minimum(*(share - WIDTH * sd for share, sd in ends))
+    high = np.maximum(*(share + WIDTH * sd for share, sd in ends))
+    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+
+def order_by_doubt(beliefs: Beliefs) -> Ints:
+    """The units, the least confident first."""
+    return np.argsort(beliefs.max(axis=1, initial=0.0), kind="stable")
+
+
+def mistakes_in_first(
+    order: Ints, answer: Ints, independent: Beliefs, shared: Beliefs, *, first: tuple[int, ...] = (50, 100, 200)
+) -> list[tuple[int, float, float]]:
+    """For each number of items to check: which share of the mistakes they contain, at either end.
+
+    Args:
+        order: The answered units in the order of checking.
+        answer: answer[i] of all units.
+        independent: q[i, k] if errors are independent.
+        shared: q[i, k] if errors are shared.
+        first: Numbers of items.
+    """
+    ends = [1.0 - q[order, answer[order]] for q in (independent, shared)]
+    shares = [np.cumsum(wrong) / max(float(wrong.sum()), 1e-12) for wrong in ends]
+    return [(size, float(shares[0][size - 1]), float(shares[1][size - 1])) for size in first if size < len(order)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Residuals:
+    """How much more annotators agree in pairs than a model of independent annotators explains.
+
+    Attributes:
+        share: Share of the pairs who agree significantly more.
+        effective_votes: How many independent votes the annotators are worth together.
+        pairs: Number of pairs with enough items in common.
+    """
+
+    share: float
+    effective_votes: float
+    pairs: int
+
+
+def residual_agreement(labels: CrowdLabels, dawid_skene: Beliefs, *, seed: int = 0) -> Residuals:
+    """Compare how often annotators agree in pairs with what Dawid-Skene expects (bivariate residuals).
+
+    With independent errors the confusion matrices explain all pairwise agreement. Near-copies should be merged before.
+
+    Args:
+        labels: The labels, near-copies merged.
+        dawid_skene: q[i, k] of Dawid-Skene.
+        seed: Random seed of the items looked at, if there are very many.
+    """
+    n_classes, n_all = labels.n_classes, len(labels.annotators)
+    given = labels.labels_per_annotator()
+    active = np.argsort(-given, kind="stable")[:MOST_ANNOTATORS]
+    position = np.full(n_all, -1)
+    position[active] = np.arange(len(active))
+    unit, annotator, label = first_labels(labels, seed)
+    kept = position[annotator] >= 0
+    unit, annotator, label = unit[kept], position[annotator[kept]], label[kept]
+    size = len(active)
+    # confusion[j, m, n] of the posterior, and the prior of the labelled units
+    cell = annotator.astype(np.int64) * n_classes + label
+    counts = np.stack(
+        [np.bincount(cell, weights=dawid_skene[unit, m], minlength=size * n_classes) for m in range(n_classes)]
+    )
+    confusion = counts.reshape(n_classes, size, n_classes).transpose(1, 0, 2) + 0.01
+    confusion /= confusion.sum(axis=2, keepdims=True)
+    prior = dawid_skene[np.unique(unit)].mean(axis=0) if len(unit) else np.full(n_classes, 1.0 / max(n_classes, 1))
+    # expected[a, b] = sum over m and n of prior[m] confusion[a, m, n] confusion[b, m, n]
+    rows = (confusion * np.sqrt(prior)[:, None]).reshape(size, -1)
+    expected = rows @ rows.T
+    ones = np.ones(len(unit))
+    said = sparse.csr_matrix((ones, (unit, annotator)), shape=(labels.n_units, size))
+    by_class = sparse.csr_matrix((ones, (unit.astype(np.int64) * n_classes + label, annotator)))
+    common = np.triu((said.T @ said).toarray(), 1)
+    a, b = np.nonzero(common >= MIN_COMMON)
+    if not len(a):
+        return Residuals(share=0.0, effective_votes=float(n_all), pairs=0)
+    n, e = common[a, b], np.clip(expected[a, b], 0.0, 1.0 - 1e-6)
+    excess = (by_class.T @ by_class).toarray()[a, b] / n - e
+    error = np.sqrt(np.maximum(e * (1.0 - e), 1e-6) / n)
+    shared = np.zeros(size)
+    # excess as a share of what is possible; what may be noise is left out
+    correlation = np.clip(excess - error, 0.0, None) / (1.0 - e)
+    np.add.at(shared, a, correlation)
+    np.add.at(shared, b, correlation)
+    effective = float((1.0 / (1.0 + shared)).sum()) + n_all - size
+    return Residuals(share=float((excess > RESIDUAL_Z * error).mean()), effective_votes=effective, pairs=len(a))
+
+
+def sharing_sign(labels: CrowdLabels, residuals: Residuals, answer: Ints, dawid_skene: Beliefs) -> str | None:
+    """Return a sign that errors are shared more than in any public crowd, in words, or None.
+
+    Args:
+        labels: The labels.
+        residuals: How much more annotators agree in pairs than Dawid-Skene explains.
+        answer: answer[i], the classes chosen.
+        dawid_skene: q[i, k] of Dawid-Skene.
+    """
+    size = len(labels.annotators) * labels.n_classes
+    cell = labels.annotator.astype(np.int64) * labels.n_classes + labels.label
+    counts = np.bincount(cell, minlength=size).reshape(len(labels.annotators), -1)
+    constant = ((counts > 0).sum(axis=1) == 1) & (counts.sum(axis=1) > 2)
+    if counts[constant].sum() > MOST_CONSTANT * counts.sum():
+        return "most labels are by annotators who only ever give one class, as labelling functions do"
+    if residuals.pairs >= 3 and residuals.share > MOST_RESIDUAL:
+        return "pairs of annotators agree far more than independent errors explain, as language models do"
+    differs = (dawid_skene.argmax(axis=1) != answer)[labels.labels_per_unit() > 1]
+    if len(differs) and differs.mean() > MOST_DISAGREEMENT + 2.0 * np.sqrt(0.25 / len(differs)):
+        return "models of annotators and votes disagree on more items than in any public crowd"
+    return None

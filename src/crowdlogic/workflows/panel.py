@@ -1,0 +1,402 @@
+"""A panel of judges: what it is worth, which judges are near-copies, and how often it is right."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from crowdlogic.confidence.assessment import Assessment, assess
+from crowdlogic.confidence.ranges import binomial_interval
+from crowdlogic.data.answers import Answers
+from crowdlogic.data.corpus import UNKNOWN
+from crowdlogic.data.files import STANDARD_STREAM
+from crowdlogic.data.intake.columns import find_roles
+from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import as_text, find
+from crowdlogic.data.reading import read_table, write_estimate
+from crowdlogic.data.wording import list_names, percent, pluralise
+from crowdlogic.errors import DataError, LabelError, did_you_mean, name_list
+from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.workflows.inputs import InputOptions, ResultTable, check_outputs, check_writable
+
+MOST_CLASSES = 12
+"""Numbers with more different values than this are scores, not classes; they need gold with fewer classes."""
+STRAY = 0.5
+"""A grade is stray if it is rare, and outside the scale of the others by this share of the scale."""
+RARE = 0.001
+"""A grade that is stray is given to less than this share of the labels, if there are many."""
+FOLDS = 5
+"""A judge is picked on the other folds of the gold."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PanelOptions:
+    """The options of `assess_panel`.
+
+    Attributes:
+        labels: The file of labels or scores.
+        gold: A file of items whose truth is known (item, label), to learn from.
+        groups: A file of annotator and group: annotators of one group count once.
+        gold_is_random: Whether the gold items are a random sample of the items.
+        ordered: Whether the classes are ordered; None to take numbers with three values or more as ordered.
+        out: A file for the answers; None to write none.
+        seed: Random seed.
+        input: How the labels are read.
+    """
+
+    labels: str
+    gold: str | None = None
+    groups: str | None = None
+    gold_is_random: bool = True
+    ordered: bool | None = None
+    out: str | None = None
+    seed: int = 0
+    input: InputOptions = field(default_factory=InputOptions)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PanelResult:
+    """What is known about a panel.
+
+    Attributes:
+        labels: The labels, with the classes of the gold.
+        gold: gold[i], UNKNOWN where it is not known.
+        found: The assessment.
+        notices: What a person should know about the input.
+    """
+
+    labels: CrowdLabels
+    gold: Ints
+    found: Assessment
+    notices: tuple[str, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the judges."""
+        return [str(name) for name in self.labels.annotators.to_list()]
+
+    def judge_scores(self) -> tuple[Ints, Ints]:
+        """right[j] and checked[j]: the labels of each judge on gold items."""
+        size = len(self.labels.annotators)
+        on_gold = self.gold[self.labels.unit] != UNKNOWN
+        hit = on_gold & (self.gold[self.labels.unit] == self.labels.label)
+        by = self.labels.annotator
+        return np.bincount(by[hit], minlength=size), np.bincount(by[on_gold], minlength=size)
+
+    def best_judge(self) -> tuple[str | None, float]:
+        """The judge with most right labels on gold, and how often a judge picked that way is right on other gold.
+
+        The best of many judges on some items looks better than it is, so a judge is picked on four fifths of the gold
+        items and scored on the others, in turn; an item that it did not label counts as wrong.
+        """
+        labels, size = self.labels, len(self.labels.annotators)
+        units = np.flatnonzero(self.gold != UNKNOWN)
+        fold = np.full(labels.n_units, -1)
+        fold[units] = np.random.default_rng(0).permutation(len(units)) % FOLDS
+        hit = (self.gold[labels.unit] == labels.label) & (fold[labels.unit] >= 0)
+        # right[f, j]: right labels of each judge on the gold items of each fold
+        cell = fold[labels.unit[hit]] * size + labels.annotator[hit]
+        right = np.bincount(cell, minlength=FOLDS * size).reshape(FOLDS, size)
+        total = right.sum(axis=0)
+        if not total.any():
+            return None, 0.0
+        picked = (total - right).argmax(axis=1)
+        return self.names[int(total.argmax())], float(right[np.arange(FOLDS), picked].sum() / len(units))
+
+    def sentences(self) -> list[str]:
+        """The findings, one sentence each."""
+        found, names = self.found, self.names
+        said = [f"{pluralise(len(names), 'judge')}, worth about {_votes(found.effective_votes)}."]
+        group = found.similarity.group
+        for g in np.unique(group):
+            members = [names[j] for j in np.flatnonzero(group == g)]
+            if len(members) > 1:
+                said.append(f"{_and(members)} are near-copies and count as one judge.")
+        alike = [pair for pair in found.similarity.pairs if not pair.near_copy]
+        if alike:
+            pairs = [f"{names[pair.first]} and {names[pair.second]}" for pair in alike]
+            said.append(f"Judges who answer much alike: {list_names(pairs)}. They are not merged.")
+        said.append(self._accuracy())
+        if found.first and found.mistakes is not None:
+            size, low, high = found.first[min(1, len(found.first) - 1)]
+            shares = percent(low)
+            if abs(low - high) >= 0.005:
+                shares = f"{percent(min(low, high))} to {percent(max(low, high))}"
+            said.append(f"The {size} most doubtful items contain about {shares} of the mistakes.")
+        if found.gold_note:
+            said.append(found.gold_note)
+        return said
+
+    def _accuracy(self) -> str:
+        """How often the panel is right, beside the best judge."""
+        found, n_open = self.found, len(self.found.doubtful)
+        if found.mistakes is None:
+            return (
+                f"The number of wrong answers cannot be estimated from these labels alone: {found.unknown}. "
+                "Label 100 items at random to know it within 10 points."
+            )
+        wrong = found.mistakes
+        if found.learnt is None:
+            return (
+                f"{wrong.low:,.0f} to {wrong.high:,.0f} of {n_open:,} answers are likely wrong: the fewer if judges "
+                "err independently, the more if they share mistakes as in public crowds. Gold decides between them."
+            )
+        checked = len(found.learnt.truth)
+        right = 1.0 - found.learnt.mistakes / checked
+        low, high = 1.0 - wrong.high / max(n_open, 1), 1.0 - wrong.low / max(n_open, 1)
+        said = f"The panel is right in {percent(right)} ({percent(low)} to {percent(high)})"
+        best, share = self.best_judge()
+        if best is not None:
+            ends = binomial_interval(round(share * checked), checked)
+            said += f", the judge picked by the same gold, {best}, in {percent(share)}"
+            said += f" ({percent(float(ends[0]))} to {percent(float(ends[1]))})"
+        return f"{said}, by {pluralise(checked, 'gold item')}."
+
+    def table(self) -> ResultTable:
+        """One row per judge, the most reliable first."""
+        hits, seen = self.judge_scores()
+        given, found = self.labels.labels_per_annotator(), self.found
+        rows = []
+        for j in np.argsort(-found.reliability, kind="stable"):
+            on_gold = f"{hits[j]} of {seen[j]}" if seen[j] else None
+            known = found.learnt is not None or found.unknown is None
+            ends = [float(found.reliability_low[j]), float(found.reliability_high[j])] if known else [None, None]
+            rows.append((self.names[j], int(given[j]), float(found.reliability[j]), *ends, on_gold, self._remark(j)))
+        columns = ["judge", "labels", "reliability", "from", "to", "right on gold", "remark"]
+        return ResultTable(title="judges", columns=columns, rows=rows)
+
+    def _remark(self, j: int) -> str:
+        """What the verdict says about a judge's similarity to others."""
+        group, family, names = self.found.similarity.group, self.found.similarity.family, self.names
+        copies = [names[i] for i in np.flatnonzero(group == group[j]) if i != j]
+        alike = [names[i] for i in np.flatnonzero(family == family[j]) if i != j and names[i] not in copies]
+        own = self.labels.label[self.labels.annotator == j]
+        parts = [f"near-copy of {list_names(copies, most=3)}"] if copies else []
+        parts += [f"answers much like {list_names(alike, most=3)}"] if alike else []
+        parts += ["gives one answer only"] if len(own) > 2 and len(np.unique(own)) == 1 else []
+        return "; ".join(parts)
+
+    def figures(self) -> dict[str, Any]:
+        """The same as plain data."""
+        found, (hits, seen) = self.found, self.judge_scores()
+        wrong = found.mistakes
+        return {
+            "judges": [
+                {
+                    "name": name,
+                    "reliability": float(found.reliability[j]),
+                    "low": float(found.reliability_low[j]),
+                    "high": float(found.reliability_high[j]),
+                    "right_on_gold": int(hits[j]),
+                    "gold": int(seen[j]),
+                    "group": self.names[int(found.similarity.group[j])],
+                }
+                for j, name in enumerate(self.names)
+            ],
+            "effective_votes": found.effective_votes,
+            "mistakes": None if wrong is None else {"low": wrong.low, "high": wrong.high, "source": wrong.source},
+            "unknown": found.unknown,
+            "answers": len(found.doubtful),
+            "gold": None
+            if found.learnt is None
+            else {"items": len(found.learnt.truth), "mistakes": found.learnt.mistakes},
+        }
+
+
+def assess_panel(options: PanelOptions) -> PanelResult:
+    """Read labels, gold and groups, and assess the panel; write the answers if a file is named."""
+    check_outputs((options.out,), read=(options.labels, options.gold, options.groups))
+    check_writable(options.out)
+    by_file = options.input.by_file(options.labels, options.gold)
+    reading = by_file[options.labels]
+    labels = replace(reading, classes=reading.classes or score_names(options.labels)).read_crowd(options.labels).labels
+    if labels.is_sequential:
+        raise LabelError(f"{options.labels}: expected labels of single items, found tags of sequences.")
+    gold, scores, notices = np.full(labels.n_units, UNKNOWN), None, list(labels.intake.messages())
+    values = _numbers(labels.classes)
+    if values is not None:
+        _refuse_stray(options.labels, labels, values)
+    if options.gold is not None:
+        answers = by_file[options.gold].read_answers(options.gold)
+        labels, gold, scores = join_gold(labels, answers, values)
+        notices += _gold_notices(labels, gold, options.gold)
+    elif values is not None and labels.n_classes > MOST_CLASSES:
+        raise LabelError(
+            f"{options.labels}: {labels.n_classes:,} different scores are too many classes. Give gold with --gold, "
+            "whose classes the scores are cut into, or round the scores."
+        )
+    ordered = options.ordered
+    if ordered is None:
+        ordered = _numbers(labels.classes) is not None and labels.n_classes > 2
+        if ordered:
+            notices.append("The classes are numbers and taken as ordered; pass --nominal if their order is arbitrary.")
+    found = assess(
+        labels,
+        gold=gold,
+        random_gold=options.gold_is_random,
+        scores=scores,
+        ordered=ordered,
+        groups=None if options.groups is None else read_groups(options.groups, labels),
+        seed=options.seed,
+    )
+    if options.out is not None:
+        write_estimate(options.out, found.estimate)
+    notices += _similar_names(labels)
+    return PanelResult(labels=labels, gold=gold, found=found, notices=tuple(notices))
+
+
+def join_gold(labels: CrowdLabels, answers: Answers, values: Floats | None) -> tuple[CrowdLabels, Ints, Floats | None]:
+    """Labels with the classes of the gold, gold[i], and score[n] if the labels were finer than the gold.
+
+    Args:
+        labels: The labels.
+        answers: The gold.
+        values: The classes of the labels as numbers; None if they are no numbers.
+    """
+    where = find(as_text(answers.items), as_text(labels.items))
+    if len(where) and (where < 0).any():
+        name = answers.items[int(np.flatnonzero(where < 0)[0])]
+        raise DataError(
+            f"{answers.source}: nobody labelled item {name!r} ({int((where < 0).sum()):,} such items). Leave them out."
+        )
+    known = answers.answer != UNKNOWN
+    truths, scores = _numbers(answers.classes), None
+    if values is not None and truths is not None and _is_finer(values, truths):
+        # Scores on a finer scale: equal parts of the scale, as many as there are classes
+        score = values[labels.label]
+        edges = np.linspace(score.min(), score.max(), len(truths) + 1)[1:-1]
+        order = np.argsort(truths)
+        classes, scores = tuple(answers.classes[k] for k in order), score
+        labels = replace(labels, label=np.searchsorted(edges, score, side="left").astype(np.int32), classes=classes)
+    else:
+        names = {str(name) for name in labels.classes}
+        new = [name for name in answers.classes if str(name) not in names]
+        merged: list[Any] = [*labels.classes, *new]
+        numbers = _numbers(tuple(merged))
+        if numbers is not None:
+            merged = [merged[k] for k in np.argsort(numbers, kind="stable")]
+        labels = labels.with_classes(merged)
+    code = {str(name): k for k, name in enumerate(labels.classes)}
+    codes = np.array([code[str(name)] for name in answers.classes] or [0])
+    gold = np.full(labels.n_units, UNKNOWN)
+    gold[where[known]] = codes[answers.answer[known]]
+    return labels, gold, scores
+
+
+def read_groups(path: str, labels: CrowdLabels) -> Ints:
+    """Return group[j] from a table of annotator and group; annotators that it does not name are alone.
+
+    Args:
+        path: The table.
+        labels: The labels, for the names of the annotators.
+    """
+    table, source = read_table(path)
+    roles = find_roles(table.columns, None, where=source.name)
+    annotator = roles.get("annotator", table.columns[0])
+    group = next((name for name in table.columns if name.lower() in ("group", "team", "family")), None)
+    if group is None:
+        raise DataError(f"{path}: expected columns annotator and group, found {', '.join(table.columns)}.")
+    names = as_text(labels.annotators)
+    where = find(as_text(table[annotator]), names)
+    if (where < 0).all():
+        first = str(table[annotator][0]) if len(table) else "(no rows)"
+        hint = did_you_mean(first, names.to_list())
+        raise DataError(
+            f"{path}: names no annotator of the labels ({first!r}, ...).{hint} There are {name_list(names)}."
+        )
+    if (where < 0).any():
+        wrong = str(table[annotator][int(np.flatnonzero(where < 0)[0])])
+        raise DataError(f"{path}: no annotator is called {wrong!r}.{did_you_mean(wrong, names.to_list())}")
+    codes = np.arange(len(names))
+    for team in table[group].unique().drop_nulls().to_list():
+        members = where[(table[group] == team).fill_null(value=False).to_numpy()]
+        codes[members] = members.min()
+    return codes
+
+
+def score_names(path: str) -> tuple[str, ...] | None:
+    """The different scores of a file of numbers with decimals, as names of classes; None for any other file."""
+    if path == STANDARD_STREAM or not path.endswith((".csv", ".tsv", ".csv.gz", ".parquet")):
+        return None
+    table, source = read_table(path)
+    label = find_roles(table.columns, None, where=source.name).get("label")
+    if label is None:
+        return None
+    texts = as_text(table[label]).drop_nulls().str.strip_chars().unique()
+    values = texts.filter(texts != "").cast(pl.Float64, strict=False)
+    if not len(values) or values.null_count() or not (values % 1 != 0).any():
+        return None
+    return tuple(texts.filter(texts != "").to_list())
+
+
+def _numbers(classes: tuple[Any, ...]) -> Floats | None:
+    """The classes as numbers, or None."""
+    try:
+        numbers = np.array([float(str(name)) for name in classes])
+    except ValueError:
+        return None
+    return numbers if len(numbers) and np.isfinite(numbers).all() else None
+
+
+def _is_finer(values: Floats, truths: Floats) -> bool:
+    """Whether labels have a finer scale than the gold: decimals, other values, or many for 0 and 1."""
+    if len(truths) < 2 or len(values) <= len(truths):
+        return False
+    decimals = bool((values % 1 != 0).any()) and not (truths % 1 != 0).any()
+    return decimals or not set(truths) <= set(values) or (set(truths) == {0.0, 1.0} and len(values) > 4)
+
+
+def _refuse_stray(source: str, labels: CrowdLabels, values: Floats) -> None:
+    """Refuse a rare grade far outside the scale of all others."""
+    score = values[labels.label]
+    if len(score) < 1.0 / RARE:
+        least, most = np.quantile(score, [0.01, 0.99]) if len(score) > 100 else (score.min(), score.max())
+    else:
+        least, most = np.quantile(score, [RARE, 1.0 - RARE])
+    room = STRAY * max(most - least, 1e-9)
+    stray = np.flatnonzero((score < least - room) | (score > most + room))
+    if len(stray):
+        row = int(stray[0])
+        judge, item = labels.annotators[int(labels.annotator[row])], labels.items[int(labels.unit[row])]
+        scale = f"{least:g} to {most:g}"
+        raise LabelError(
+            f"{source}: {judge!r} gives item {item!r} the grade {score[row]:g}, outside the scale {scale} of all "
+            f"others ({pluralise(len(stray), 'such grade')}). Correct or remove it."
+        )
+
+
+def _gold_notices(labels: CrowdLabels, gold: Ints, source: str) -> list[str]:
+    """What is suspicious about gold: a judge who agrees with all of it may have made it."""
+    size = len(labels.annotators)
+    on_gold = gold[labels.unit] != UNKNOWN
+    hit = on_gold & (gold[labels.unit] == labels.label)
+    right, seen = (np.bincount(labels.annotator[rows], minlength=size) for rows in (hit, on_gold))
+    copied = np.flatnonzero((right == seen) & (seen >= 20))
+    names = [str(labels.annotators[int(j)]) for j in copied]
+    if not names:
+        return []
+    return [f"{source}: the gold equals the labels of {_and(names)} on every item. Labels made by a judge are no gold."]
+
+
+def _similar_names(labels: CrowdLabels) -> list[str]:
+    """Names of annotators that differ in case or in spaces only."""
+    names = [str(name) for name in labels.annotators.to_list()]
+    folded = Counter(" ".join(name.lower().split()) for name in names)
+    twice = [name for name in names if folded[" ".join(name.lower().split())] > 1]
+    return (
+        [f"Annotators whose names differ in case or spaces only are kept apart: {list_names(twice)}."] if twice else []
+    )
+
+
+def _votes(count: float) -> str:
+    """A number of votes in words."""
+    return "one vote" if count < 1.05 else f"{count:.1f} votes" if count < 9.95 else f"{count:.0f} votes"
+
+
+def _and(names: list[str]) -> str:
+    """Names in a sentence: a, b and c."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,124 @@
+"""`crowdlogic panel` as a user would call it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.cli.conftest import Result
+from tests.confidence.planted_crowds import judges, with_noise
+
+Run = Callable[..., Result]
+
+
+def write_panel(table: np.ndarray, truth: np.ndarray, *, gold: int, names: list[str] | None = None) -> None:
+    """labels.csv of a panel, and gold.csv of its first items."""
+    names = names or [f"judge{j}" for j in range(table.shape[1])]
+    rows = [f"i{i},{names[j]},{label:g}" for (i, j), label in np.ndenumerate(table)]
+    Path("labels.csv").write_text("\n".join(["item,annotator,label", *rows]) + "\n")
+    known = [f"i{i},{truth[i]}" for i in range(gold)]
+    Path("gold.csv").write_text("\n".join(["item,label", *known]) + "\n")
+
+
+def test_a_panel_with_copies_and_gold(run: Run) -> None:
+    table, truth = judges(0, skills=[0.6, 0.65, 0.7, 0.55, 0.8], items=500)
+    table = np.column_stack([table, with_noise(table[:, 0], 0.05, 1), table[:, 0]])
+    write_panel(table, truth, gold=100)
+
+    done = run("panel", "labels.csv", "--gold", "gold.csv", "-o", "answers.csv")
+
+    assert done.code == 0
+    assert "7 judges, worth about 5.0 votes." in done.err
+    assert "judge0, judge5 and judge6 are near-copies" in done.err
+    assert "The panel is right in" in done.err
+    assert len(Path("answers.csv").read_text().splitlines()) == 501
+
+
+def test_the_figures_are_true_ones(run: Run) -> None:
+    table, truth = judges(1, skills=[0.7, 0.75, 0.8, 0.6], items=600)
+    write_panel(table, truth, gold=120)
+
+    figures = json.loads(run("panel", "labels.csv", "--gold", "gold.csv", "--json", "-o", "answers.csv").out)
+
+    answers = [int(row.split(",")[1]) for row in Path("answers.csv").read_text().splitlines()[1:]]
+    wrong = np.count_nonzero(np.array(answers)[120:] != truth[120:])
+    assert figures["mistakes"]["low"] <= wrong <= figures["mistakes"]["high"]
+    assert figures["judges"][2]["right_on_gold"] == np.count_nonzero(table[:120, 2] == truth[:120])
+    assert max(figures["judges"], key=lambda judge: judge["reliability"])["name"] == "judge2"
+
+
+def test_finer_scores_are_cut_into_the_classes_of_the_gold(run: Run) -> None:
+    rng = np.random.default_rng(2)
+    latent = rng.normal(size=400)
+    scores = np.clip(np.round(4.5 + 2 * (latent[:, None] + 0.6 * rng.normal(size=(400, 4))), 1), 0, 9)
+    write_panel(scores, (latent > 0).astype(int), gold=100)
+
+    figures = json.loads(run("panel", "labels.csv", "--gold", "gold.csv", "--json").out)
+
+    assert figures["gold"]["mistakes"] / 100 < 0.25
+
+
+def test_judges_of_one_group_count_once(run: Run) -> None:
+    table, truth = judges(3, skills=[0.7] * 6, items=200)
+    write_panel(table, truth, gold=0)
+    Path("groups.csv").write_text("annotator,group\njudge0,a\njudge1,a\njudge2,a\n")
+
+    figures = json.loads(run("panel", "labels.csv", "--groups", "groups.csv", "--json").out)
+
+    assert figures["effective_votes"] == pytest.approx(4.0, abs=0.3)
+
+
+@pytest.mark.parametrize(
+    ("gold", "said"),
+    [
+        ("item,label\nnobody,1\n", "nobody labelled item 'nobody'"),
+        ("item,label\ni0,1\n", "too few to learn from"),
+        ("item,label\n" + "".join(f"i{i},1\n" for i in range(30)), "of one class"),
+    ],
+)
+def test_gold_that_does_not_help_is_explained(run: Run, gold: str, said: str) -> None:
+    table, truth = judges(4, skills=[0.7, 0.8, 0.6], items=100)
+    write_panel(table, truth, gold=0)
+    Path("gold.csv").write_text(gold)
+
+    assert said in run("panel", "labels.csv", "--gold", "gold.csv").err
+
+
+def test_odd_judges_are_named(run: Run) -> None:
+    table, truth = judges(5, skills=[0.7, 0.8, 0.6, 0.7], items=100)
+    table[:, 3] = 1
+    write_panel(table, truth, gold=40, names=["gpt", "GPT", "llama", "constant"])
+
+    done = run("panel", "labels.csv", "--gold", "gold.csv")
+
+    assert "differ in case or spaces only are kept apart: gpt, GPT" in done.err
+    assert "one answer only" in " ".join(done.out.split())
+
+
+def test_gold_made_by_a_judge_is_suspicious(run: Run) -> None:
+    table, truth = judges(6, skills=[0.7, 0.8, 0.6], items=100)
+    write_panel(table, table[:, 1], gold=40)
+
+    done = run("panel", "labels.csv", "--gold", "gold.csv")
+
+    assert "the gold equals the labels of judge1 on every item" in done.err
+    assert len(truth) == 100
+
+
+def test_a_stray_grade_and_groups_of_nobody_are_refused(run: Run) -> None:
+    table, truth = judges(7, skills=[0.7, 0.8, 0.6], items=200)
+    table[3, 1] = 110
+    write_panel(table, truth, gold=0)
+    Path("groups.csv").write_text("annotator,group\njudge9,a\n")
+
+    stray = run("panel", "labels.csv")
+    table[3, 1] = 1
+    write_panel(table, truth, gold=0)
+    nobody = run("panel", "labels.csv", "--groups", "groups.csv")
+
+    assert (stray.code, nobody.code) == (2, 2)
+    assert "'judge1' gives item 'i3' the grade 110, outside the scale 0 to 2" in stray.err
+    assert "names no annotator of the labels ('judge9', ...)" in nobody.err

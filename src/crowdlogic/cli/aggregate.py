@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
 
-from crowdlogic.cli.console import say, show_result, summary
+from crowdlogic.cli.console import say, show_tables, summary
+from crowdlogic.cli.json_output import (
+    Interval,
+    Output,
+    list_written,
+    make_interval,
+    merged,
+    require_free_output,
+    show_output,
+)
 from crowdlogic.cli.options import JsonOption, LabelsFile, SeedOption, SpreadsheetOption, ToOption, reads_labels
-from crowdlogic.data.files import STANDARD_STREAM, parse_size
+from crowdlogic.data.files import parse_size
 from crowdlogic.errors import OptionError
 from crowdlogic.registry import ENGINES, TRUTH_METHODS
 from crowdlogic.truth.ties import Ties
 from crowdlogic.workflows.aggregate import AggregateOptions, aggregate_files
-from crowdlogic.workflows.inputs import InputOptions, default_answers, parse_names
+from crowdlogic.workflows.inputs import InputOptions, default_answers, parse_names, relabel_path
 from crowdlogic.workflows.method_comparison import CompareOptions, compare_truth_methods
 
 OutOption = Annotated[
@@ -82,6 +93,43 @@ CheckpointOption = Annotated[
 ]
 
 
+@dataclass(frozen=True, kw_only=True)
+class AggregateOutput(Output):
+    """The answers, and how many should be right.
+
+    Attributes:
+        method: The truth method.
+        reason: Why it was chosen; empty when it was named.
+        counts: How much was answered: items, annotators; in memory also units, classes, unanswered and ties; of patterns also
+            patterns.
+        expected_accuracy: The expected share of right answers; null where no confidence was calibrated.
+        scores: With --gold: every score by name, such as accuracy, coverage and accuracy_all.
+    """
+
+    method: str
+    reason: str
+    counts: Mapping[str, int]
+    expected_accuracy: Interval | None
+    scores: Mapping[str, float] = merged()
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodsOutput(Output):
+    """Several truth methods on the same labels.
+
+    Attributes:
+        default: The method that is used if none is named.
+        methods: Each method: its scores with --gold (accuracy, ...), seconds, iterations, converged, default, and
+            agreement, the share of answers that it has in common with each method.
+    """
+
+    default: str
+    methods: Mapping[str, dict[str, Any]]
+
+
+OUTPUTS = {"aggregate": AggregateOutput, "aggregate --methods": MethodsOutput}
+
+
 @reads_labels
 def command(
     labels: LabelsFile,
@@ -128,10 +176,17 @@ def command(
             )
         compared = compare_truth_methods(CompareOptions(methods=parse_names(methods) or (), **fit))
         say(*compared.notices)
-        show_result(compared, as_json=json)
+        if json:
+            found = compared.figures()
+            show_output(
+                MethodsOutput(
+                    command="aggregate --methods", notices=compared.notices, default=compared.default, methods=found
+                )
+            )
+        else:
+            show_tables(compared.table())
         return
-    if json and (gold is None or out == STANDARD_STREAM):
-        raise OptionError("--json prints scores: it goes with --methods, or with --gold and -o FILE.")
+    require_free_output(out, as_json=json)
     result = aggregate_files(
         AggregateOptions(
             out=out,
@@ -149,8 +204,22 @@ def command(
             **fit,
         )
     )
-    if result.scores:
-        with summary():
-            show_result(result, as_json=json)
+    with summary():
+        if json:
+            relabel = None if min_confidence is None else relabel_path(out)
+            show_output(
+                AggregateOutput(
+                    command="aggregate",
+                    notices=result.notices,
+                    written=list_written(out, relabel, annotators, save),
+                    method=result.method,
+                    reason=result.reason,
+                    counts=result.answers.counts,
+                    expected_accuracy=make_interval(result.expected),
+                    scores=dict(result.scores),
+                )
+            )
+        elif result.scores:
+            show_tables(result.table())
     said = (*result.notices, result.message, result.confidence_message)
     say(*(sentence for sentence in said if sentence))

@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
-from crowdlogic.cli.console import say, show_result
+from crowdlogic.cli.console import say, show_tables
+from crowdlogic.cli.json_output import Output, show_output
 from crowdlogic.cli.options import JsonOption, LabelsFile, SeedOption, reads_labels
+from crowdlogic.metrics.agreement import Agreement
 from crowdlogic.workflows.agreement import AgreementOptions, measure_agreement
 from crowdlogic.workflows.inputs import InputOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgreementOutput(Output):
+    """Agreement beyond chance.
+
+    Attributes:
+        labels: The file of labels.
+        coefficients: Every coefficient by its short name: observed, alpha, fleiss, ac1, cohen.
+    """
+
+    labels: str
+    coefficients: Mapping[str, Agreement]
+
+
+OUTPUTS = {"agreement": AgreementOutput}
 
 
 @reads_labels
@@ -26,4 +46,8 @@ def command(
     options = AgreementOptions(labels=labels, replicates=replicates, level=level, seed=seed, input=input)
     result = measure_agreement(options)
     say(*result.notices)
-    show_result(result, as_json=json)
+    if not json:
+        show_tables(result.table())
+        return
+    found = {one.name: one for one in result.coefficients}
+    show_output(AgreementOutput(command="agreement", notices=result.notices, labels=labels, coefficients=found))

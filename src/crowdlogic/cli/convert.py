@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
-from crowdlogic.cli.console import say
-from crowdlogic.cli.options import LabelsFile, SpreadsheetOption, ToOption, reads_labels
+from crowdlogic.cli.console import say, summary
+from crowdlogic.cli.json_output import Output, list_written, require_free_output, show_output
+from crowdlogic.cli.options import JsonOption, LabelsFile, SpreadsheetOption, ToOption, reads_labels
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
 from crowdlogic.workflows.convert import ConvertOptions, convert, convert_items
@@ -15,6 +17,26 @@ from crowdlogic.workflows.inputs import InputOptions
 
 OutArgument = Annotated[str | None, typer.Argument(metavar="OUT", help="Where to write; - for standard output.")]
 OutOption = Annotated[str | None, typer.Option("--out", "-o", help="The same as OUT.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConvertOutput(Output):
+    """What was converted.
+
+    Attributes:
+        source: The file, the run or the estimate that was read.
+        items: Items.
+        annotators: Annotators; null for items and answers.
+        labels: Labels; null for items and answers.
+    """
+
+    source: str
+    items: int
+    annotators: int | None
+    labels: int | None
+
+
+OUTPUTS = {"convert": ConvertOutput}
 
 
 @reads_labels
@@ -27,11 +49,28 @@ def command(
     to: ToOption = None,
     spreadsheet_safe: SpreadsheetOption = False,
     input: InputOptions,
+    json: JsonOption = False,
 ) -> None:
     """Convert labels or items between formats; of a run, export its clean labels."""
     path = out if target is None else target
     if path is None or (out is not None and target is not None):
         raise OptionError("Say once where to write: crowdlogic convert IN OUT.")
+    require_free_output(path, as_json=json)
     options = ConvertOptions(source=labels, out=path, format=to, spreadsheet_safe=spreadsheet_safe, input=input)
     converted = convert_items(options) if items else convert(options)
-    say(*(converted.intake.messages() if isinstance(converted, CrowdLabels) else ()), f"{converted} -> {path}")
+    of_crowd = converted if isinstance(converted, CrowdLabels) else None
+    notices = () if of_crowd is None else tuple(of_crowd.intake.messages())
+    say(*notices, f"{converted} -> {path}")
+    if json:
+        with summary():
+            show_output(
+                ConvertOutput(
+                    command="convert",
+                    notices=notices,
+                    written=list_written(path),
+                    source=labels,
+                    items=len(converted.items),
+                    annotators=None if of_crowd is None else len(of_crowd.annotators),
+                    labels=None if of_crowd is None else len(of_crowd.label),
+                )
+            )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import typer
 
-from crowdlogic.cli.console import say, show_json, show_tables, summary
+from crowdlogic.cli.console import say, show_tables, summary
+from crowdlogic.cli.json_output import Output, list_written, show_output
 from crowdlogic.cli.options import JsonOption, SeedOption
 
 OutOption = Annotated[
@@ -15,6 +18,26 @@ OutOption = Annotated[
         "--out", "-o", help="Output folder for the data, the answers, a run and a report [default: crowdlogic-demo]."
     ),
 ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DemoOutput(Output):
+    """The scores of the demo, against the planted truth.
+
+    Attributes:
+        simulated: The crowd in one sentence.
+        agreement: Krippendorff's alpha: value, low, high.
+        methods: Each method: method, accuracy, calibration_error, and new, its accuracy on new reviews.
+        gains: What each part adds to the accuracy: annotators, classifier, rule, rule_on_new.
+    """
+
+    simulated: str
+    agreement: Mapping[str, float]
+    methods: Sequence[dict[str, Any]]
+    gains: Mapping[str, float]
+
+
+OUTPUTS = {"demo": DemoOutput}
 
 
 def command(
@@ -30,7 +53,8 @@ def command(
     result = run_demo(DemoOptions(out=out, items=items, seed=seed))
     with summary():
         if json:
-            show_json(result.figures())
+            paths = list_written(result.folder)
+            show_output(DemoOutput(command="demo", written=paths, **result.figures()))
         else:
             say(*result.introduction)
             show_tables(result.table())

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import typer
 
-from crowdlogic.cli.console import say, show_json, show_tables
+from crowdlogic.cli.console import say, show_tables
+from crowdlogic.cli.json_output import Output, merged, show_output
 from crowdlogic.cli.options import FORMAT_NAMES, ColumnsOption, JsonOption
 from crowdlogic.data.tagging import Scheme
 from crowdlogic.metrics.scores import Unanswered
@@ -39,6 +42,23 @@ FormatOption = Annotated[
 ]
 
 
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOutput(Output):
+    """Scores of answers against gold.
+
+    Attributes:
+        scores: Every score and count by name, such as accuracy, coverage, macro_f1, log_loss, brier; for spans
+            precision, recall, f1 and scheme.
+        per_type: For spans: the scores of each type.
+    """
+
+    scores: Mapping[str, float | str | bool] = merged()
+    per_type: Mapping[str, Mapping[str, float | str]]
+
+
+OUTPUTS = {"evaluate": EvaluateOutput}
+
+
 def command(
     predicted: PredictedFile,
     gold: GoldFile = None,
@@ -62,4 +82,8 @@ def command(
     )
     result = evaluate(options)
     say(*result.notices)
-    show_json(result.figures()) if json else show_tables(*result.tables())
+    if not json:
+        show_tables(*result.tables())
+        return
+    scores: dict[str, Any] = dict(result.scores)
+    show_output(EvaluateOutput(command="evaluate", notices=result.notices, scores=scores, per_type=result.by_type))

@@ -2,12 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import typer
 
-from crowdlogic.cli.console import say, show_json, show_tables
+from crowdlogic.cli.console import say, show_tables
+from crowdlogic.cli.json_output import Output, show_output
 from crowdlogic.cli.options import JsonOption, RunFolder
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplainOutput(Output):
+    """Why an item got its answer.
+
+    Attributes:
+        item: The item.
+        classes: The classes, in the order of every list of bits or probabilities.
+        k: The share of the rules' posterior in the training targets.
+        calibrated: Whether bits and beliefs are on the calibrated scale.
+        exact: Whether the bits of the rules add up.
+        units: Each token, or the item: word, answer, confidence; bits of the classifier, of each annotator
+            (annotators), of neighbouring tags (neighbours) and of each rule (rules), normaliser; the beliefs q_a, q_b,
+            mixture and q_f; sharpness and doubt of the calibration.
+    """
+
+    item: str
+    classes: Sequence[str]
+    k: float
+    calibrated: bool
+    exact: bool
+    units: Sequence[dict[str, Any]]
+
+
+OUTPUTS = {"explain": ExplainOutput}
 
 
 def command(
@@ -25,7 +54,7 @@ def command(
 
     explanation = explain(run, item, token=token, calibrated=not raw)
     if json:
-        show_json(explanation.figures())
+        show_output(ExplainOutput(command="explain", notices=explanation.notices, **explanation.figures()))
         return
     say(*explanation.heading)
     show_tables(*explanation.tables())

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
-from crowdlogic.cli.console import say
+from crowdlogic.cli.console import say, summary
+from crowdlogic.cli.json_output import Output, list_written, require_free_output, show_output
 from crowdlogic.cli.options import (
     ColumnsOption,
     FormatOption,
+    JsonOption,
     OutFile,
     RunFolder,
     SpreadsheetOption,
@@ -18,6 +22,41 @@ from crowdlogic.cli.options import (
 )
 from crowdlogic.errors import OptionError
 from crowdlogic.workflows.inputs import InputOptions, parse_columns
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """A score by the gold of the items.
+
+    Attributes:
+        name: The name of the score: accuracy, or F1 for spans.
+        value: Its value.
+    """
+
+    name: str
+    value: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictOutput(Output):
+    """Predictions on new items.
+
+    Attributes:
+        run: The run.
+        method: The learning method.
+        predictor: What answered: teacher (classifier and rules), student (classifier alone) or classifier (no rules).
+        counts: How much was answered: items, units, annotators, classes, unanswered, ties.
+        score: The score by the items' gold; null without gold.
+    """
+
+    run: str
+    method: str
+    predictor: str
+    counts: Mapping[str, int]
+    score: Score | None
+
+
+OUTPUTS = {"predict": PredictOutput}
 
 
 def command(
@@ -33,10 +72,12 @@ def command(
     format: FormatOption = None,
     to: ToOption = None,
     spreadsheet_safe: SpreadsheetOption = False,
+    json: JsonOption = False,
 ) -> None:
     """Predict new items with a trained classifier and its rules."""
     from crowdlogic.workflows.predict import PredictOptions, predict
 
+    require_free_output(out, as_json=json)
     if student and teacher:
         raise OptionError("--student and --teacher are two ways to answer. Give one of them.")
     options = PredictOptions(
@@ -52,3 +93,17 @@ def command(
     )
     result = predict(options)
     say(*result.notices, result.message)
+    if json:
+        with summary():
+            show_output(
+                PredictOutput(
+                    command="predict",
+                    notices=result.notices,
+                    written=list_written(out),
+                    run=run,
+                    method=result.estimate.method,
+                    predictor=result.predictor,
+                    counts=result.estimate.counts,
+                    score=None if result.score is None else Score(name=result.score[0], value=result.score[1]),
+                )
+            )

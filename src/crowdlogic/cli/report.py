@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from crowdlogic.cli.console import say
-from crowdlogic.cli.options import SeedOption, reads_labels
+from crowdlogic.cli.console import say, summary
+from crowdlogic.cli.json_output import Output, list_written, require_free_output, show_output
+from crowdlogic.cli.options import JsonOption, SeedOption, reads_labels
 from crowdlogic.workflows.inputs import InputOptions, parse_names
 
 SourceFolder = Annotated[
@@ -45,6 +49,35 @@ EvidenceOption = Annotated[
 MaxItemsOption = Annotated[int, typer.Option("--max-items", min=0, help="Maximum number of doubtful items to show.")]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """A finding of the report.
+
+    Attributes:
+        severity: What it asks of the reader.
+        text: What was found.
+    """
+
+    severity: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportOutput(Output):
+    """The report; all its figures are in the json file beside the page.
+
+    Attributes:
+        source: The labels, the run or the estimate that the report is about.
+        findings: What the report says first, the most important finding first.
+    """
+
+    source: str
+    findings: Sequence[Finding]
+
+
+OUTPUTS = {"report": ReportOutput}
+
+
 @reads_labels
 def command(
     folder: SourceFolder,
@@ -60,8 +93,10 @@ def command(
     max_items: MaxItemsOption = 500,
     seed: SeedOption = 0,
     input: InputOptions,
+    json: JsonOption = False,
 ) -> None:
     """Write an HTML report: whom to trust, which labels to check, which rules to keep."""
+    require_free_output(out, as_json=json)
     from crowdlogic.workflows.report import ReportOptions, write_report
 
     options = ReportOptions(
@@ -80,3 +115,10 @@ def command(
     )
     written = write_report(options)
     say(*written.notices, written.message, *written.plots)
+    if json:
+        findings = [Finding(severity=str(one.severity.value), text=one.text) for one in written.report.summary.findings]
+        paths = list_written(out, Path(out).with_suffix(".json"), figures)
+        with summary():
+            show_output(
+                ReportOutput(command="report", notices=written.notices, written=paths, source=folder, findings=findings)
+            )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import typer
 
-from crowdlogic.cli.console import say, show_json, show_lines, show_result
+from crowdlogic.cli.console import say, show_lines, show_tables
+from crowdlogic.cli.json_output import Output, show_output
 from crowdlogic.cli.options import ClassesOption, ColumnsOption, FormatOption, JsonOption, OutsideOption, TablesOption
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.workflows.inputs import InputOptions, parse_columns, parse_names
@@ -29,6 +32,51 @@ MethodOption = Annotated[
 RunOption = Annotated[
     str | None, typer.Option("--run", metavar="RUN", help="A trained run, for rules that ask a classifier.")
 ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleFinding:
+    """Something that is wrong, or looks wrong, in a rule file.
+
+    Attributes:
+        severity: error or warning.
+        place: File, line and column.
+        message: What was found.
+    """
+
+    severity: str
+    place: str
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOutput(Output):
+    """Findings on a rule file.
+
+    Attributes:
+        rules: The rule file.
+        findings: What is wrong, or looks wrong; the exit code is 1 if there is anything.
+    """
+
+    rules: str
+    findings: Sequence[RuleFinding]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditOutput(Output):
+    """What each rule does.
+
+    Attributes:
+        method: The truth method whose answers were audited.
+        rules: Each rule: text, place, groundings, units, coverage, applications, satisfaction with low and high,
+            chance, moved, flipped, flipped_right and flipped_wrong (null without gold), verdict, reason.
+    """
+
+    method: str
+    rules: Sequence[dict[str, Any]]
+
+
+OUTPUTS = {"rules check": CheckOutput, "rules audit": AuditOutput}
 
 
 @app.command("check")
@@ -60,7 +108,8 @@ def check_command(
         )
     )
     if json:
-        show_json(checked.figures())
+        found = [RuleFinding(**one) for one in checked.figures()]
+        show_output(CheckOutput(command="rules check", rules=rules, findings=found))
     else:
         show_lines([str(checked.rules).rstrip("\n")] if show else [])
         show_lines(map(str, checked.findings))
@@ -100,5 +149,9 @@ def audit_command(
     )
     result = audit_rules(options)
     say(*result.notices)
-    show_result(result, as_json=json)
-    say(*(() if json else result.reasons))
+    if json:
+        found = result.figures()
+        show_output(AuditOutput(command="rules audit", notices=result.notices, method=result.method, rules=found))
+        return
+    show_tables(result.table())
+    say(*result.reasons)

@@ -2,13 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
-from crowdlogic.cli.console import say
-from crowdlogic.cli.options import SeedOption
+from crowdlogic.cli.console import say, summary
+from crowdlogic.cli.json_output import Output, list_written, show_output
+from crowdlogic.cli.options import JsonOption, SeedOption
 from crowdlogic.workflows.simulate import SimulateOptions, SimulationKind, simulate
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulateOutput(Output):
+    """The simulated crowd.
+
+    Attributes:
+        kind: sentiment, ner or labels.
+        description: The crowd in one sentence.
+        items: Items.
+        annotators: Annotators.
+        labels: Labels; for tagged text, tags.
+        seed: Random seed.
+    """
+
+    kind: str
+    description: str
+    items: int
+    annotators: int
+    labels: int
+    seed: int
+
+
+OUTPUTS = {"simulate": SimulateOutput}
 
 
 def command(
@@ -21,9 +47,25 @@ def command(
         float | None, typer.Option("--labels-per-item", help="Mean number of labels per item; 5 if not given.")
     ] = None,
     seed: SeedOption = 0,
+    json: JsonOption = False,
 ) -> None:
     """Simulate a crowd with known truth: labels, items, gold and annotators."""
     options = SimulateOptions(
         kind=kind, out=out, items=items, annotators=annotators, labels_per_item=labels_per_item, seed=seed
     )
-    say(f"{simulate(options).description} -> {out}")
+    made = simulate(options)
+    say(f"{made.description} -> {out}")
+    if json:
+        with summary():
+            show_output(
+                SimulateOutput(
+                    command="simulate",
+                    written=list_written(out),
+                    kind=kind.value,
+                    description=made.description,
+                    items=len(made.labels.items),
+                    annotators=len(made.labels.annotators),
+                    labels=len(made.labels.label),
+                    seed=seed,
+                )
+            )

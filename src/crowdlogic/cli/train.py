@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crowdlogic.cli.console import say, show_json, show_tables, summary
+from crowdlogic.cli.console import say, show_tables, summary
+from crowdlogic.cli.json_output import Interval, Output, list_written, make_interval, show_output
 from crowdlogic.cli.options import JsonOption, OutsideOption, TablesOption, may_read_labels
+from crowdlogic.confidence.expected_accuracy import expected_accuracy
 from crowdlogic.data.wording import pluralise
 from crowdlogic.learning.epoch import EpochCallback, HistoryRow
 from crowdlogic.registry import CLASSIFIERS, DEFAULT_LEARNING_METHOD, LEARNING_METHODS, PRESETS
@@ -68,6 +70,44 @@ PatienceOption = Annotated[
 SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Random seed; 0 if not given.")]
 DeviceOption = Annotated[str | None, typer.Option("--device", help="Where a neural model is trained: auto, cpu, cuda.")]
 ResumeOption = Annotated[bool, typer.Option("--resume", help="Resume the run in RUN; it knows its own options.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainOutput(Output):
+    """The outcome of a training.
+
+    Attributes:
+        method: The learning method.
+        counts: How much was answered: items, units, annotators, classes, unanswered, ties.
+        expected_accuracy: The expected share of right answers; null where no confidence was calibrated.
+        epoch: The epoch that was chosen.
+        epochs: How many epochs there were.
+        refit_epochs: How many epochs of the refit with all labels.
+        averaged_from: The first epoch whose weights were averaged; null without averaging.
+        stopping: The stopping score of the chosen epoch; null without one.
+        k: The share of the rules' posterior in the targets.
+        loss: The loss of the classifier.
+        scores: Scores by gold: on train, dev and test, of student and teacher.
+        confidence: What the confidence rests on: of the answers, and of predictions by student and teacher.
+        seconds: Seconds of training.
+    """
+
+    method: str
+    counts: Mapping[str, int]
+    expected_accuracy: Interval | None
+    epoch: int
+    epochs: int
+    refit_epochs: int
+    averaged_from: int | None
+    stopping: float | None
+    k: float
+    loss: float
+    scores: Mapping[str, float]
+    confidence: Mapping[str, Any]
+    seconds: float
+
+
+OUTPUTS = {"train": TrainOutput}
 
 
 @may_read_labels
@@ -130,7 +170,19 @@ def command(
     say(*outcome.notices)
     with summary():
         if json:
-            show_json(outcome.figures())
+            estimate = outcome.learned.estimate
+            show_output(
+                TrainOutput(
+                    command="train",
+                    notices=(*prepared.notices, *outcome.notices),
+                    written=list_written(out),
+                    counts=estimate.counts,
+                    expected_accuracy=make_interval(
+                        None if estimate.calibration is None else expected_accuracy(estimate)
+                    ),
+                    **outcome.figures(),
+                )
+            )
         elif outcome.has_scores:
             show_tables(outcome.table())
     say(outcome.confidence_message, outcome.message)

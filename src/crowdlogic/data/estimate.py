@@ -128,6 +128,18 @@ class Estimate:
         return np.asarray(self.answer != NO_ANSWER)
 
     @property
+    def counts(self) -> dict[str, int]:
+        """How much was answered: items, units, annotators, classes, unanswered units, ties."""
+        return {
+            "items": len(self.items),
+            "units": len(self.answer),
+            "annotators": len(self.annotators),
+            "classes": len(self.classes),
+            "unanswered": int(np.count_nonzero(~self.answered)),
+            "ties": int(self.tied),
+        }
+
+    @property
     def confidence(self) -> Floats:
         """confidence[i], the belief in the answer; NaN where there is none."""
         if not self.classes:

@@ -288,6 +288,7 @@ class Answered:
         estimate: The estimate: of each item, or of each pattern where the labels are patterns; None where the answers
             were written part by part.
         size: How much was answered, in words.
+        counts: The same as numbers by name; there are always items and annotators.
         written: Where the answers are, in words.
         expected: How many answers should be right; None where no confidence was calibrated.
         mistakes: How many answers are likely wrong, in one sentence; empty where that is not known.
@@ -297,6 +298,7 @@ class Answered:
 
     estimate: Estimate | None
     size: str
+    counts: Mapping[str, int]
     written: str
     expected: ExpectedAccuracy | None
     mistakes: str = ""
@@ -378,15 +380,6 @@ class Aggregated:
         """The scores."""
         rows = [(score, percent(value)) for score, value in self.scores.items()]
         return ResultTable(title=self.method, columns=["score", "value"], rows=rows)
-
-    def figures(self) -> dict[str, Any]:
-        """The scores as plain data."""
-        figures: dict[str, Any] = {"method": self.method, **self.scores}
-        if self.expected is not None:
-            kept = ("mean", "low", "high")
-            figures["expected_accuracy"] = {name: getattr(self.expected, name) for name in kept}
-            figures["expected_accuracy"]["source"] = self.expected.calibration.source
-        return figures
 
 
 def aggregate_files(options: AggregateOptions) -> Aggregated:
@@ -494,6 +487,7 @@ class FittedInMemory:
         return Answered(
             estimate=estimate,
             size=describe_estimate(estimate),
+            counts=estimate.counts,
             written=written,
             expected=expected,
             mistakes=mistakes,

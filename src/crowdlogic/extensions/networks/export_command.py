@@ -2,21 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
-from crowdlogic.cli.console import say
-from crowdlogic.cli.options import RunFolder
+from crowdlogic.cli.console import say, summary
+from crowdlogic.cli.json_output import Output, list_written, show_output
+from crowdlogic.cli.options import JsonOption, RunFolder
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportOutput(Output):
+    """The exported model.
+
+    Attributes:
+        run: The run.
+        format: onnx or hf.
+        files: The files in the folder.
+    """
+
+    run: str
+    format: str
+    files: Sequence[str]
+
+
+OUTPUTS = {"export": ExportOutput}
 
 
 def command(
     run: RunFolder,
     out: Annotated[str, typer.Option("--out", "-o", metavar="FOLDER", help="The folder to write; it must not exist.")],
     to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="onnx, or hf for a transformer.")],
+    json: JsonOption = False,
 ) -> None:
     """Export a trained run as ONNX or as a Hugging Face folder."""
     from crowdlogic.extensions.networks.export import export_run
 
     result = export_run(run, out, to=to)
     say(*result.notices, result.message)
+    if json:
+        with summary():
+            show_output(
+                ExportOutput(
+                    command="export",
+                    notices=result.notices,
+                    written=list_written(out),
+                    run=run,
+                    format=result.format,
+                    files=result.files,
+                )
+            )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import Annotated
 import typer
 
 from crowdlogic.cli.console import say, show_lines, summary
+from crowdlogic.cli.json_output import Output, list_written, show_output
+from crowdlogic.cli.options import JsonOption
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import OptionError
 from crowdlogic.extensions.paper.jobs import Job, JobProgress, build_jobs, run_jobs, unfinished_jobs
@@ -50,6 +53,24 @@ JobsOption = Annotated[int, typer.Option("--jobs", min=1, help="Number of proces
 QuickOption = Annotated[bool, typer.Option("--quick", help="Minutes, on simulated data: does it all run?")]
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReproduceOutput(Output):
+    """The paper's tables and figures.
+
+    Attributes:
+        task: The task: sentiment or ner, with the prefix quick- for a rehearsal on simulated data.
+        runs: How many runs the tables hold.
+        done_before: How many of them were done before.
+    """
+
+    task: str
+    runs: int
+    done_before: int
+
+
+OUTPUTS = {"reproduce": ReproduceOutput}
+
+
 def command(
     task: TaskArgument,
     out: OutOption,
@@ -59,6 +80,7 @@ def command(
     seed: SeedOption = 0,
     jobs: JobsOption = 2,
     quick: QuickOption = False,
+    json: JsonOption = False,
 ) -> None:
     """Run the paper's methods over several seeds and write its tables and figures."""
     name = f"{QUICK}{task}" if quick else str(task)
@@ -77,8 +99,23 @@ def command(
     run_jobs(wanted, run_job, folder, processes=jobs, progress=_job_progress())
     figures = write_results(folder, name)
     with summary():
-        show_lines([REHEARSAL, ""] if quick else [])
-        show_lines([methods_table(read_runs(folder), name)])
+        if json:
+            paths = list_written(folder / f"{name}.md", folder / f"{name}.jsonl", folder / "figures")
+            notices = (*([REHEARSAL] if quick else []), *([figures.missing] if figures.missing else []))
+            before = len(wanted) - todo
+            show_output(
+                ReproduceOutput(
+                    command="reproduce",
+                    notices=notices,
+                    written=paths,
+                    task=name,
+                    runs=len(wanted),
+                    done_before=before,
+                )
+            )
+        else:
+            show_lines([REHEARSAL, ""] if quick else [])
+            show_lines([methods_table(read_runs(folder), name)])
     say(f"tables -> {folder / f'{name}.md'}; runs -> {folder / f'{name}.jsonl'}; figures -> {folder / 'figures'}")
     if figures.missing:
         say(figures.missing)

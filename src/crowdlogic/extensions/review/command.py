@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from crowdlogic.cli.console import say
-from crowdlogic.cli.options import SeedOption, TablesOption, reads_labels
+from crowdlogic.cli.console import say, summary
+from crowdlogic.cli.json_output import Output, list_written, show_output
+from crowdlogic.cli.options import JsonOption, SeedOption, TablesOption, reads_labels
 from crowdlogic.data.files import read_bytes
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import MissingExtraError
@@ -53,6 +55,24 @@ AllowHostOption = Annotated[
 BrowserOption = Annotated[bool, typer.Option("--browser/--no-browser", help="Open the browser.")]
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReviewOutput(Output):
+    """A review, printed when it ends.
+
+    Attributes:
+        source: The labels, the run or the estimate that were reviewed.
+        items: Items.
+        decided: Items that are decided.
+    """
+
+    source: str
+    items: int
+    decided: int
+
+
+OUTPUTS = {"review": ReviewOutput}
+
+
 @reads_labels
 def command(
     source: SourceArgument,
@@ -74,6 +94,7 @@ def command(
     browser: BrowserOption = True,
     seed: SeedOption = 0,
     input: InputOptions,
+    json: JsonOption = False,
 ) -> None:
     """Review doubtful items in the browser and refit with the decisions."""
     server = load_server()
@@ -115,6 +136,19 @@ def command(
             f"{session.counts().decided:,} of {pluralise(len(material.labels.items), 'item is', 'items are')} "
             f"decided -> {folder}"
         )
+        counts = session.counts()
+    if json:
+        with summary():
+            show_output(
+                ReviewOutput(
+                    command="review",
+                    notices=material.notices,
+                    written=list_written(folder),
+                    source=source,
+                    items=counts.items,
+                    decided=counts.decided,
+                )
+            )
 
 
 def load_server() -> Any:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
-from crowdlogic.cli.console import say, show_result, summary
+from crowdlogic.cli.console import say, summary
+from crowdlogic.cli.json_output import Output, list_written, require_free_output, show_output
 from crowdlogic.cli.options import JsonOption, OutFile, SeedOption, SpreadsheetOption, ToOption, reads_labels
 from crowdlogic.extensions.review.next import NextOptions, plan_next
 from crowdlogic.extensions.review.next_labels import LOAD, MOST_PLANNED
@@ -28,6 +30,32 @@ CountOption = Annotated[
     int | None,
     typer.Option("--count", "-n", min=1, help=f"How many labels; else all that are worth it, up to {MOST_PLANNED}."),
 ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NextOutput(Output):
+    """The labels to buy next.
+
+    Attributes:
+        method: The truth method, or that of the run.
+        labels: How many labels the plan has.
+        expected_accuracy: The expected accuracy now.
+        expected_accuracy_after: The expected accuracy with these labels.
+        worth_buying: How many labels are worth buying.
+        votes_per_decision: How many labels are worth one decision by somebody who knows the truth; null if unknown.
+        out: The file of the plan.
+    """
+
+    method: str
+    labels: int
+    expected_accuracy: float
+    expected_accuracy_after: float
+    worth_buying: int
+    votes_per_decision: float | None
+    out: str
+
+
+OUTPUTS = {"next": NextOutput}
 
 
 @reads_labels
@@ -52,6 +80,7 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Recommend which items to label next, and by whom."""
+    require_free_output(out, as_json=json)
     planned = plan_next(
         NextOptions(
             labels=labels,
@@ -70,5 +99,7 @@ def command(
     )
     if json:
         with summary():
-            show_result(planned, as_json=True)
+            show_output(
+                NextOutput(command="next", notices=planned.notices, written=list_written(out), **planned.figures())
+            )
     say(*planned.notices, *planned.messages)

@@ -240,6 +240,7 @@ class FittedShards:
         return Answered(
             estimate=None,
             size=f"{pluralise(engine.n_units, 'item')}, {pluralise(engine.n_annotators, 'annotator')}",
+            counts={"items": engine.n_units, "annotators": engine.n_annotators},
             written=options.out,
             expected=expected,
             mistakes="" if expected is None else describe_mistakes(expected),

@@ -606,6 +606,11 @@ class FittedPatterns:
                 f"{pluralise(int(table.times.sum()), 'item')} in {pluralise(len(table.times), 'pattern')}, "
                 f"{pluralise(len(estimate.annotators), 'annotator')}"
             ),
+            counts={
+                "items": int(table.times.sum()),
+                "patterns": len(table.times),
+                "annotators": len(estimate.annotators),
+            },
             written=options.out,
             expected=expected,
             mistakes="" if expected is None else describe_mistakes(expected),

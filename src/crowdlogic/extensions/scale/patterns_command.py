@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
-from crowdlogic.cli.console import say, show_lines
-from crowdlogic.cli.options import SpreadsheetOption, ToOption, reads_labels
+from crowdlogic.cli.console import say, show_lines, summary
+from crowdlogic.cli.json_output import Output, list_written, require_free_output, show_output
+from crowdlogic.cli.options import JsonOption, SpreadsheetOption, ToOption, reads_labels
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import OptionError
 from crowdlogic.extensions.scale.patterns import COUNT, PatternOptions, pattern_query, write_patterns
@@ -29,6 +31,24 @@ BackticksOption = Annotated[
 ]
 
 
+@dataclass(frozen=True, kw_only=True)
+class PatternsOutput(Output):
+    """Items with identical labels.
+
+    Attributes:
+        items: Items; null with --sql.
+        patterns: Patterns; null with --sql.
+        sql: With --sql: the query.
+    """
+
+    items: int | None = None
+    patterns: int | None = None
+    sql: str | None = None
+
+
+OUTPUTS = {"patterns": PatternsOutput}
+
+
 @reads_labels
 def command(
     labels: LabelsOrTable,
@@ -42,8 +62,10 @@ def command(
     to: ToOption = None,
     spreadsheet_safe: SpreadsheetOption = False,
     input: InputOptions,
+    json: JsonOption = False,
 ) -> None:
     """Group items with identical labels, locally or by SQL in a warehouse."""
+    require_free_output(out, as_json=json)
     if sql and out is not None:
         raise OptionError(f"--sql prints a query, -o {out} writes patterns. Leave one of them out.")
     if not sql and (from_ is not None or annotators is not None or backticks):
@@ -60,8 +82,13 @@ def command(
         input=input,
     )
     if sql:
-        show_lines([pattern_query(options) + ";"])
+        query = pattern_query(options) + ";"
+        show_output(PatternsOutput(command="patterns", sql=query)) if json else show_lines([query])
         return
     found = write_patterns(options)
     items = pluralise(int(found[COUNT].sum()), "item has", "items have")
     say(f"{items} {pluralise(len(found), 'pattern')} -> {out}")
+    if json:
+        counts = {"items": int(found[COUNT].sum()), "patterns": len(found)}
+        with summary():
+            show_output(PatternsOutput(command="patterns", written=list_written(out), **counts))

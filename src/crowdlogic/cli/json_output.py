@@ -1,0 +1,209 @@
+"""What `--json` prints: one object per command, declared as a dataclass from which its JSON schema is derived.
+
+A command module lists its dataclasses in `OUTPUTS` (the words of the command -> the class). docs/json.md is generated
+from them: `python -m crowdlogic.cli.json_output > docs/json.md`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import sys
+import types
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from enum import Enum
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from crowdlogic.cli.console import show_json
+from crowdlogic.confidence.expected_accuracy import ExpectedAccuracy
+from crowdlogic.data.files import STANDARD_STREAM
+from crowdlogic.errors import OptionError
+
+MERGED: Mapping[str, bool] = {"merged": True}
+"""Metadata of a mapping whose entries stand beside the other fields."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """Fields that every command prints.
+
+    Attributes:
+        command: The command.
+        notices: Findings: what was left out or changed, and what looks like a mistake.
+        written: Paths of the files and folders that were written.
+    """
+
+    command: str
+    notices: Sequence[str] = ()
+    written: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interval:
+    """The share of answers that are expected to be right.
+
+    Attributes:
+        mean: The expected share.
+        low: Lower end of the 95 % interval.
+        high: Upper end of the 95 % interval.
+        source: What the confidence was calibrated by.
+    """
+
+    mean: float
+    low: float
+    high: float
+    source: str
+
+
+def make_interval(expected: ExpectedAccuracy | None) -> Interval | None:
+    """Return the expected accuracy with its interval; None where no confidence was calibrated."""
+    if expected is None:
+        return None
+    return Interval(mean=expected.mean, low=expected.low, high=expected.high, source=expected.calibration.source)
+
+
+def list_written(*paths: str | Path | None) -> tuple[str, ...]:
+    """Return the paths that were written: those that were given, standard output aside."""
+    return tuple(str(path) for path in paths if path is not None and str(path) != STANDARD_STREAM)
+
+
+def require_free_output(out: str | None, *, as_json: bool) -> None:
+    """Refuse --json if the result itself goes to standard output."""
+    if as_json and out == STANDARD_STREAM:
+        raise OptionError("--json and -o - both print to standard output. Write the result to a file with -o FILE.")
+
+
+def show_output(output: Output) -> None:
+    """Print the output of a command as one JSON object; NaN and infinities become null."""
+    show_json(to_plain(output))
+
+
+def to_plain(output: Output) -> dict[str, Any]:
+    """Return an output as plain data, entries of merged mappings beside the other fields."""
+    plain: dict[str, Any] = {}
+    for one in fields(output):
+        value = getattr(output, one.name)
+        plain |= value if one.metadata.get("merged") else {one.name: value}
+    return {name: _plain(value) for name, value in plain.items()}
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    if isinstance(value, Mapping):
+        return {name: _plain(entry) for name, entry in value.items()}
+    return [_plain(entry) for entry in value] if isinstance(value, list | tuple) else value
+
+
+# JSON schemas, derived from the dataclasses.
+
+BY_TYPE: dict[Any, Any] = {str: "string", bool: "boolean", int: "integer", float: ["number", "null"]}
+"""The JSON type of a Python type. A float that is NaN or infinite is printed as null."""
+
+
+def json_schema(kind: type) -> dict[str, Any]:
+    """Return the JSON schema of a dataclass; descriptions come from the Attributes section of its docstring."""
+    hints = get_type_hints(kind)
+    described = describe_fields(kind)
+    schema: dict[str, Any] = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+    for one in fields(kind):
+        if one.metadata.get("merged"):
+            schema["additionalProperties"] = _type_schema(get_args(hints[one.name])[1])
+            continue
+        schema["properties"][one.name] = {**_type_schema(hints[one.name]), "description": described[one.name]}
+        schema["required"].append(one.name)  # fields with defaults are printed, too
+    return schema
+
+
+def _type_schema(hint: Any) -> dict[str, Any]:  # noqa: PLR0911 (one line per kind of type)
+    origin, arguments = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return {}
+    if hint in BY_TYPE:
+        return {"type": BY_TYPE[hint]}
+    if origin in (Union, types.UnionType):
+        options = [_type_schema(one) for one in arguments if one is not type(None)]
+        return {"anyOf": [*options, {"type": "null"}]} if type(None) in arguments else {"anyOf": options}
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return {"type": "string", "enum": [one.value for one in hint]}
+    if is_dataclass(hint) and isinstance(hint, type):
+        return json_schema(hint)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return {"type": "object", "additionalProperties": _type_schema(arguments[1])}
+    if isinstance(origin, type) and issubclass(origin, Sequence):
+        return {"type": "array", "items": _type_schema(arguments[0])}
+    raise TypeError(f"{hint}: has no JSON schema")
+
+
+def describe_fields(kind: type) -> dict[str, str]:
+    """Return field -> description, from the docstrings of a dataclass and of the classes that it extends."""
+    described: dict[str, str] = {}
+    for one in reversed(kind.__mro__):
+        doc = inspect.getdoc(one) or ""
+        entries = re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", doc.partition("Attributes:\n")[2], flags=re.MULTILINE)
+        described |= {name: re.sub(r"\s+", " ", text) for name, text in entries}
+    return described
+
+
+def outputs() -> dict[str, type[Output]]:
+    """Return the words of every command with --json -> what it prints; commands of extensions are included."""
+    from crowdlogic.cli.app import commands
+
+    found: dict[str, type[Output]] = {}
+    for command in commands().values():
+        found |= getattr(import_module(command.module), "OUTPUTS", {})
+    return found
+
+
+# docs/json.md
+
+INTRODUCTION = """# What `--json` prints
+
+Every command takes `--json` and then prints one JSON object on standard output, also together with `-o`. Remarks stay
+on standard error. Numbers that are undefined are `null`. Exit codes are the same as without `--json`: 0, 1 (a finding),
+2 (bad input: one line on standard error, nothing on standard output).
+
+The JSON schemas are those of this version; later versions may add fields. This page is generated by
+`python -m crowdlogic.cli.json_output > docs/json.md`. Every object has these fields:
+
+"""
+
+
+def write_page() -> str:
+    """Return docs/json.md."""
+    return (
+        INTRODUCTION
+        + "\n\n".join([_field_table(Output), *(_section(words, kind) for words, kind in outputs().items())])
+        + "\n"
+    )
+
+
+def _section(words: str, kind: type[Output]) -> str:
+    own = {one.name for one in fields(kind)} - {one.name for one in fields(Output)}
+    schema = json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **json_schema(kind)})
+    first = (inspect.getdoc(kind) or "").partition("\n")[0]
+    return f"## crowdlogic {words}\n\n{first}\n\n{_field_table(kind, own)}\n\n```json\n{schema}\n```"
+
+
+def _field_table(kind: type[Output], names: Iterable[str] | None = None) -> str:
+    described = describe_fields(kind)
+    shown = [one for one in fields(kind) if names is None or one.name in names]
+    rows = [f"| {_field_name(one)} | {described[one.name]} |" for one in shown]
+    return "\n".join(["| field | meaning |", "|---|---|", *rows])
+
+
+def _field_name(one: Any) -> str:
+    return f"(one per entry of `{one.name}`)" if one.metadata.get("merged") else f"`{one.name}`"
+
+
+def merged() -> Any:
+    """Return the default of a mapping whose entries stand beside the other fields."""
+    return field(default_factory=dict, metadata=MERGED)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(write_page())

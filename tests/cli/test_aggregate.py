@@ -165,7 +165,7 @@ def test_all_methods_are_compared_in_one_table(run: Run) -> None:
     pl.DataFrame({"item": [f"i{i}" for i in range(60)], "label": truth}).write_csv("g.csv")
 
     done = run("aggregate", "l.csv", "--methods", "all", "--gold", "g.csv", "--json")
-    figures = json.loads(done.out)
+    figures = json.loads(done.out)["methods"]
     shown = run("aggregate", "l.csv", "--methods", "majority,ibcc", "--gold", "g.csv").out
 
     assert list(figures) == [name for name in TRUTH_METHODS if not needs_sequences(name)]
@@ -182,7 +182,7 @@ def test_sentences_are_compared_by_both_schemes(run: Run) -> None:
     write_sentences("a.conll")
     run("aggregate", "a.conll", "-m", "majority", "--ties", "first", "-o", "g.conll")
 
-    figures = json.loads(run("aggregate", "a.conll", "--methods", "all", "--gold", "g.conll", "--json").out)
+    figures = json.loads(run("aggregate", "a.conll", "--methods", "all", "--gold", "g.conll", "--json").out)["methods"]
 
     assert list(figures) == list(TRUTH_METHODS)
     assert figures["bsc-seq"]["F1 conll"] == figures["bsc-seq"]["F1 strict"] == 1.0
@@ -376,12 +376,8 @@ def test_threads_and_a_checkpoint_change_nothing(run: Run) -> None:
         ),
         (["--methods", ""], "crowdlogic: --methods: no method is named. Write all, or names separated by commas.\n"),
         (
-            ["-o", "o.csv", "--json"],
-            "crowdlogic: --json prints scores: it goes with --methods, or with --gold and -o FILE.\n",
-        ),
-        (
             ["-o", "-", "--json", "--gold", "g.csv"],
-            "crowdlogic: --json prints scores: it goes with --methods, or with --gold and -o FILE.\n",
+            "crowdlogic: --json and -o - both print to standard output. Write the result to a file with -o FILE.\n",
         ),
         (
             ["-o", "o.csv", "--min-confidence", "90"],
@@ -566,7 +562,7 @@ def test_accuracies_of_aggregate_and_evaluate_agree_where_items_have_no_answer_o
     tie_is_right = pl.read_csv("o.csv").filter(pl.col("item") == "t")["label"].item() == "x"
     right = 1 + int(tie_is_right)
     expected = {"coverage": 0.6, "accuracy": right / 3, "accuracy_all": right / 5}
-    for found in (summary, compared["majority"], scores):
+    for found in (summary, compared["methods"]["majority"], scores):
         assert {name: found[name] for name in expected} == pytest.approx(expected)
 
 

@@ -15,7 +15,7 @@ Run = Callable[..., Result]
 def test_agreement_prints_every_coefficient(run: Run) -> None:
     Path("l.csv").write_text(CSV)
 
-    figures = json.loads(run("agreement", "l.csv", "--json", "--replicates", 50).out)
+    figures = json.loads(run("agreement", "l.csv", "--json", "--replicates", 50).out)["coefficients"]
 
     assert set(figures) == {"observed", "alpha", "fleiss", "ac1", "cohen"}
     assert figures["observed"]["value"] == pytest.approx((1 / 3 + 0) / 2)

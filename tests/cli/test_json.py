@@ -1,4 +1,4 @@
-"""`--json` of every command: the object validates against the schema of docs/json.md, also together with -o."""
+"""`--json` of every command: the object validates against the schema of docs/reference/json.md, also together with -o."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from crowdlogic.cli.json_output import outputs, write_page
 from crowdlogic.data.reading import write_corpus, write_labels
 from crowdlogic.data.simulate import simulate_sentiment
 
-PAGE = Path(__file__).parents[2] / "docs" / "json.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "json.md"
 CALLS: dict[str, list[list[str]]] = {
     "simulate": [["simulate", "labels", "-o", "made", "--items", "20", "--annotators", "5"]],
     "demo": [["demo", "--items", "80", "-o", "demo"]],
@@ -31,6 +31,7 @@ CALLS: dict[str, list[list[str]]] = {
         ["aggregate", "labels.csv", "-o", "shards.csv", "--memory", "1GiB"],
     ],
     "aggregate --methods": [["aggregate", "labels.csv", "--methods", "majority,glad", "--gold", "gold.csv"]],
+    "panel": [["panel", "labels.csv"], ["panel", "labels.csv", "--gold", "gold.csv", "-o", "panel.csv"]],
     "agreement": [["agreement", "labels.csv", "--replicates", "20"]],
     "evaluate": [["evaluate", "gold.csv", "gold.csv"]],
     "convert": [["convert", "labels.csv", "labels.jsonl"], ["convert", "items.csv", "items.jsonl", "--items"]],
@@ -77,7 +78,7 @@ def printed(run: Callable[..., Result], words: list[str]) -> Any:
 
 
 def schemas() -> dict[str, Any]:
-    """The words of each command -> the schema in docs/json.md."""
+    """The words of each command -> the schema in docs/reference/json.md."""
     found = re.findall(r"^## crowdlogic (.+?)$.*?```json\n(.*?)\n```", PAGE.read_text(), flags=re.DOTALL | re.MULTILINE)
     return {words: json.loads(text) for words, text in found}
 

@@ -53,7 +53,7 @@ def test_the_scores_of_a_truth_method(run: Run, demo: Demo, method: str) -> None
 
     shown = next(one for one in demo.report["comparison"]["methods"] if one["name"] == method)
     expected = demo.row(method)["accuracy"]
-    found = [aggregated["accuracy"], compared[method]["accuracy"], of_ours["accuracy"], of_demo["accuracy"]]
+    found = [aggregated["accuracy"], compared["methods"][method]["accuracy"], of_ours["accuracy"], of_demo["accuracy"]]
     assert [*found, shown["scores"][0]] == pytest.approx([expected] * 5, abs=EXACT)
     errors = [of_ours["calibration_error"], of_demo["calibration_error"]]
     assert errors == pytest.approx([demo.row(method)["calibration_error"]] * 2, abs=EXACT)

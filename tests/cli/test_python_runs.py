@@ -84,7 +84,7 @@ def test_the_audit_leaves_out_what_asks_the_classifier_about_new_texts(run: Run)
 
     done = run("rules", "audit", "my.rules", "labels.csv", "--items", "items.csv", "--run", "run", "--json")
 
-    (own,) = json.loads(done.out)
+    (own,) = json.loads(done.out)["rules"]
     assert done.code == 0
     assert own["rule"] == "1.0: Predicted(S, C) -> Label(S, C)"  # of the training items it is known what it said
     assert done.err == (

@@ -62,7 +62,7 @@ def test_findings_come_as_json_too(run: Run) -> None:
     done = run("rules", "check", "r.rules", "--labels", "l.csv", "--items", "i.csv", "--json")
 
     assert done.code == 1
-    assert json.loads(done.out) == [
+    assert json.loads(done.out)["findings"] == [
         {
             "severity": "warning",
             "place": "r.rules:1:1",
@@ -122,7 +122,7 @@ def test_the_audit_tells_good_from_bad(run: Run) -> None:
     done = run("rules", "audit", "r.rules", "l.csv", "--items", "i.csv", "--method", "majority", "--json")
     table = run("rules", "audit", "r.rules", "l.csv", "--items", "i.csv", "--method", "majority")
 
-    good, bad = json.loads(done.out)
+    good, bad = json.loads(done.out)["rules"]
     assert done.code == 0
     assert done.err == (
         "r.rules:3:1: the rule 1.0: Label(S, C) & After(S, 'a', B) -> Predicted(B, C) asks a classifier (Predicted) and is "
@@ -147,7 +147,7 @@ def test_what_the_audit_warns_about_is_a_sentence_and_no_source_line(run: Run) -
     assert done.code == 0
     (remark,) = done.err.splitlines()
     assert remark.startswith("Belief propagation did not converge in 500 rounds: the last change was")
-    assert len(json.loads(done.out)) == 2
+    assert len(json.loads(done.out)["rules"]) == 2
 
 
 def test_conll_labels_bring_their_tokens(run: Run) -> None:
@@ -157,7 +157,7 @@ def test_conll_labels_bring_their_tokens(run: Run) -> None:
     done = run("rules", "audit", "r.rules", "l.conll", "--method", "majority", "--json")
 
     assert done.code == 0
-    assert [one["groundings"] for one in json.loads(done.out)] == [1, 2]
+    assert [one["groundings"] for one in json.loads(done.out)["rules"]] == [1, 2]
 
 
 def test_a_trained_run_answers_for_rules_that_ask_a_classifier(run: Run) -> None:
@@ -170,7 +170,7 @@ def test_a_trained_run_answers_for_rules_that_ask_a_classifier(run: Run) -> None
 
     done = run("rules", "audit", "r.rules", "l.csv", "--items", "i.csv", "--run", "model", "--json")
 
-    own, clause = json.loads(done.out)
+    own, clause = json.loads(done.out)["rules"]
     assert (done.code, done.err) == (0, "")
     assert (own["groundings"], clause["groundings"]) == (80, 40)
     assert own["satisfaction"] > 0.9

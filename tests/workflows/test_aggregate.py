@@ -34,10 +34,10 @@ def test_nothing_is_printed_and_the_result_says_it_all(capfd: pytest.CaptureFixt
         result.message == "majority: 3 items, 3 annotators, 1 tie, 1 without labels and so without an answer -> o.csv"
     )
     assert result.notices[0] == "1 of 6 rows has no label and was left out."
-    figures = result.figures()
-    assert (figures["method"], figures["accuracy"]) == ("majority", 0.5)  # the tie is answered wrong
-    assert figures["expected_accuracy"]["source"] == "eleven public data sets"
-    assert figures["expected_accuracy"]["low"] < figures["expected_accuracy"]["mean"]
+    assert result.scores["accuracy"] == 0.5  # the tie is answered wrong
+    assert result.expected is not None
+    assert result.expected.calibration.source == "eleven public data sets"
+    assert result.expected.low < result.expected.mean
     assert result.confidence_message == ""  # two answers are too few to speak of
     assert result.table().rows == [("accuracy", "50.00 %"), ("coverage", "100.00 %"), ("accuracy_all", "50.00 %")]
     assert pl.read_csv("o.csv")["label"].to_list() == ["x", "x", None]

@@ -100,8 +100,8 @@ class AggregateOutput(Output):
     Attributes:
         method: The truth method.
         reason: Why it was chosen; empty when it was named.
-        counts: How much was answered: items, annotators; in memory also units, classes, unanswered and ties; of patterns also
-            patterns.
+        counts: How much was answered: items and annotators; in memory also units, classes, unanswered and ties;
+            for patterns also patterns.
         expected_accuracy: The expected share of right answers; null where no confidence was calibrated.
         scores: With --gold: every score by name, such as accuracy, coverage and accuracy_all.
     """

@@ -178,14 +178,6 @@ def show_tables(*tables: ResultTable) -> None:
         console.print(drawn)
 
 
-def show_result(result: Any, *, as_json: bool) -> None:
-    """The figures of a result: one JSON object (`figures()`), or its table (`table()`)."""
-    if as_json:
-        show_json(result.figures())
-    else:
-        show_tables(result.table())
-
-
 def _format_cell(cell: Any) -> str:
     if cell is None:
         return "-"

@@ -28,13 +28,17 @@ class DemoOutput(Output):
         simulated: The crowd in one sentence.
         agreement: Krippendorff's alpha: value, low, high.
         methods: Each method: method, accuracy, calibration_error, and new, its accuracy on new reviews.
+        default: The truth method that suits the labels.
         gains: What each part adds to the accuracy: annotators, classifier, rule, rule_on_new.
+        rule: Which answers the rule changed, and how many of them it corrected and spoiled.
     """
 
     simulated: str
     agreement: Mapping[str, float]
     methods: Sequence[dict[str, Any]]
+    default: str
     gains: Mapping[str, float]
+    rule: Mapping[str, Any]
 
 
 OUTPUTS = {"demo": DemoOutput}

@@ -2,15 +2,65 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import typer
 
-from crowdlogic.cli.console import say, show_result
+from crowdlogic.cli.console import say, show_tables, summary
+from crowdlogic.cli.json_output import Output, list_written, require_free_output, show_output
 from crowdlogic.cli.options import JsonOption, LabelsFile, SeedOption, reads_labels
 from crowdlogic.errors import OptionError
 from crowdlogic.workflows.inputs import InputOptions
 from crowdlogic.workflows.panel import PanelOptions, assess_panel
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeOutput:
+    """A judge.
+
+    Attributes:
+        name: The judge.
+        reliability: The estimated share of right labels.
+        low: Lower end of its interval.
+        high: Upper end of its interval.
+        right_on_gold: Right labels on gold items.
+        gold: Labels on gold items.
+        group: The judge whose near-copy this one is, or the judge itself.
+    """
+
+    name: str
+    reliability: float
+    low: float
+    high: float
+    right_on_gold: int
+    gold: int
+    group: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PanelOutput(Output):
+    """What a panel of judges is worth.
+
+    Attributes:
+        judges: The judges.
+        effective_votes: How many independent votes the panel is worth.
+        mistakes: The range of wrong answers: low, high, source; null where it is unknown.
+        unknown: Why the range is unknown.
+        answers: Items with an answer.
+        gold: The gold that was learnt from: items, mistakes; null without gold.
+    """
+
+    judges: Sequence[JudgeOutput]
+    effective_votes: float
+    mistakes: Mapping[str, Any] | None
+    unknown: str | None
+    answers: int
+    gold: Mapping[str, float] | None
+
+
+OUTPUTS = {"panel": PanelOutput}
 
 
 @reads_labels
@@ -35,6 +85,7 @@ def command(
     json: JsonOption = False,
 ) -> None:
     """Assess a panel of judges: near-copies, its worth in votes, accuracy by gold."""
+    require_free_output(out, as_json=json)
     if ordered and nominal:
         raise OptionError("--ordered and --nominal exclude each other. Leave one of them out.")
     options = PanelOptions(
@@ -49,5 +100,15 @@ def command(
     )
     result = assess_panel(options)
     say(*result.notices)
-    show_result(result, as_json=json)
+    if json:
+        figures = result.figures()
+        judges = [JudgeOutput(**one) for one in figures.pop("judges")]
+        with summary():
+            show_output(
+                PanelOutput(
+                    command="panel", notices=result.notices, written=list_written(out), judges=judges, **figures
+                )
+            )
+    else:
+        show_tables(result.table())
     say(*result.sentences())

@@ -25,7 +25,7 @@ from crowdlogic.workflows.inputs import InputOptions, parse_columns
 
 
 @dataclass(frozen=True, kw_only=True)
-class Score:
+class PredictionScore:
     """A score by the gold of the items.
 
     Attributes:
@@ -53,7 +53,7 @@ class PredictOutput(Output):
     method: str
     predictor: str
     counts: Mapping[str, int]
-    score: Score | None
+    score: PredictionScore | None
 
 
 OUTPUTS = {"predict": PredictOutput}
@@ -104,6 +104,8 @@ def command(
                     method=result.estimate.method,
                     predictor=result.predictor,
                     counts=result.estimate.counts,
-                    score=None if result.score is None else Score(name=result.score[0], value=result.score[1]),
+                    score=None
+                    if result.score is None
+                    else PredictionScore(name=result.score[0], value=result.score[1]),
                 )
             )

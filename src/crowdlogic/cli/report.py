@@ -50,7 +50,7 @@ MaxItemsOption = Annotated[int, typer.Option("--max-items", min=0, help="Maximum
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class ReportedFinding:
     """A finding of the report.
 
     Attributes:
@@ -72,7 +72,7 @@ class ReportOutput(Output):
     """
 
     source: str
-    findings: Sequence[Finding]
+    findings: Sequence[ReportedFinding]
 
 
 OUTPUTS = {"report": ReportOutput}
@@ -116,7 +116,9 @@ def command(
     written = write_report(options)
     say(*written.notices, written.message, *written.plots)
     if json:
-        findings = [Finding(severity=str(one.severity.value), text=one.text) for one in written.report.summary.findings]
+        findings = [
+            ReportedFinding(severity=str(one.severity.value), text=one.text) for one in written.report.summary.findings
+        ]
         paths = list_written(out, Path(out).with_suffix(".json"), figures)
         with summary():
             show_output(

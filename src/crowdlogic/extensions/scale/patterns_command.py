@@ -89,6 +89,8 @@ def command(
     items = pluralise(int(found[COUNT].sum()), "item has", "items have")
     say(f"{items} {pluralise(len(found), 'pattern')} -> {out}")
     if json:
-        counts = {"items": int(found[COUNT].sum()), "patterns": len(found)}
+        n_items = int(found[COUNT].sum())
         with summary():
-            show_output(PatternsOutput(command="patterns", written=list_written(out), **counts))
+            show_output(
+                PatternsOutput(command="patterns", written=list_written(out), items=n_items, patterns=len(found))
+            )

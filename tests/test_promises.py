@@ -33,7 +33,7 @@ def test_every_row_names_tests_that_are_there() -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        f"{UNPACKED_LIMIT >> 30} GiB, or {UNPACKED_RATIO} times the size of the file",
+        f"{UNPACKED_LIMIT >> 20} MiB, or {UNPACKED_RATIO} times the size of the file",
         f"{LONGEST_LINE:,} characters a line",
         f"{MAX_FILES} files, {MAX_INCLUDE_DEPTH} deep",
         f"{MAX_SIZE:,} parts with repetitions written out, {MAX_SECONDS:g} s",

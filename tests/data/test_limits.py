@@ -7,6 +7,8 @@ from crowdlogic.data.files import (
     UNPACKED_LIMIT,
     describe_size,
     parse_size,
+    parsed_limit,
+    require_parsable,
     require_unpackable,
     set_unpacked_limit,
     unpacked_limit,
@@ -14,9 +16,9 @@ from crowdlogic.data.files import (
 from crowdlogic.errors import FormatError, OptionError
 
 
-def test_a_small_file_may_unpack_to_the_limit_and_a_large_one_to_fifty_times_its_size() -> None:
-    assert unpacked_limit(1_000) == UNPACKED_LIMIT == 2 * 2**30
-    assert unpacked_limit(2**30) == 50 * 2**30
+def test_a_small_file_may_unpack_to_the_limit_and_a_large_x_times_its_size() -> None:
+    assert unpacked_limit(1_000) == UNPACKED_LIMIT == 512 << 20
+    assert unpacked_limit(2**30) == 25 * 2**30
 
 
 def test_a_limit_that_was_set_holds_for_files_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,3 +49,20 @@ def test_only_what_exceeds_the_limit_is_refused() -> None:
 
     with pytest.raises(FormatError, match=r"^f: unpacks to more than 10 bytes"):
         require_unpackable(11, 10, "f")
+
+
+def test_a_table_of_too_many_cells_or_columns_is_refused_with_the_option_that_raises_the_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    require_parsable("f", rows=100_000_000, columns=1)
+    require_parsable("f", rows=10_000, columns=8_000)
+
+    for rows, columns in ((1, 8_193), (20_000, 8_000)):
+        with pytest.raises(
+            FormatError, match=r"^f: .+ columns or fields.+raise the limit: crowdlogic --max-unpacked 4G"
+        ):
+            require_parsable("f", rows=rows, columns=columns)
+
+    monkeypatch.setenv(LIMIT_VARIABLE, "4G")
+    assert parsed_limit() == 16 << 30
+    require_parsable("f", rows=20_000, columns=20_000)

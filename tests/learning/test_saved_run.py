@@ -131,6 +131,11 @@ DAMAGES = [
     (CONFIG, put(10**12, "method", "classifier", "max_ngram")),
     (CONFIG, put(10**9, "method", "classifier", "steps")),
     (CONFIG, put({"convergence": {"max_iterations": 10**9}}, "projector", "propagation")),
+    *((CONFIG, put(sign * 10**400, *path)) for sign in (1, -1) for path in [
+        ("outcome", "epoch", "k"), ("outcome", "epoch", "loss"), ("outcome", "chosen"), ("projector", "strength"),
+        ("confidence", "student", "sharpness"), ("confidence", "answers", "sharpness"), ("annotators", "trust"),
+        ("seed",)]),
+    *((CONFIG, put(value, "outcome", "epoch", "k")) for value in (-5, 1.5, float("inf"), None)),
     (CONFIG, put(3, "confidence")),
     *((CONFIG, put(value, "confidence", "student", "sharpness")) for value in (0, -1.0, None, "x", 1e9, float("inf"))),
     (CONFIG, put("x", "confidence", "teacher", "source")),

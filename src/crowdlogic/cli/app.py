@@ -291,7 +291,10 @@ def _show_version(asked: bool) -> None:
 def options(
     version: bool = typer.Option(False, "--version", callback=_show_version, is_eager=True, help="Print the version."),  # noqa: ARG001
     max_unpacked: str | None = typer.Option(
-        None, "--max-unpacked", metavar="SIZE", help="What a packed file may unpack to, such as 8G; else 2 GiB or more."
+        None,
+        "--max-unpacked",
+        metavar="SIZE",
+        help="What a packed file may unpack to, such as 8G; else 512M or more.",
     ),
 ) -> None:
     """Noisy crowd labels, and the rules you know, made into clean labels and a verdict on every annotator."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import gzip
 import io
+import itertools
 import os
 import re
 import shutil
@@ -99,17 +100,24 @@ class _ZstandardReader(io.RawIOBase):
         return found
 
 
-# How much a packed file may unpack to, so that a small file cannot fill the memory.
+# How much a file may unpack and parse to, so that a small file cannot fill the memory.
 #
-# A file may unpack to UNPACKED_LIMIT bytes, or to UNPACKED_RATIO times its own size where that is more. The
-# environment
-# variable CROWDLOGIC_MAX_UNPACKED, or `crowdlogic --max-unpacked`, sets another limit, in bytes: 8G, 500M.
+# A packed file may unpack to UNPACKED_LIMIT bytes, or to UNPACKED_RATIO times its own size where that is more. What is
+# parsed takes more room than its text: cells, keys, members and columns are counted before memory is spent on them, and
+# may take PARSED_RATIO times the limit of what is unpacked. `crowdlogic --max-unpacked`, or the environment variable
+# CROWDLOGIC_MAX_UNPACKED, sets another limit for both, in bytes: 8G, 500M.
 
-UNPACKED_LIMIT = 2 << 30
-"""Bytes that any packed file may unpack to: 2 GiB."""
+UNPACKED_LIMIT = 512 << 20
+"""Bytes that any packed file may unpack to: 512 MiB."""
 
-UNPACKED_RATIO = 50
+UNPACKED_RATIO = 25
 """A large file may unpack to this many times its size: real tables and texts pack 3 to 20 times."""
+
+PARSED_RATIO = 4
+"""What is parsed may take this many times the memory of what is unpacked."""
+
+CELL_BYTES, COLUMN_BYTES = 16, 256 << 10
+"""What a cell of a table takes at least, and how much of the limit a column counts as: 8,192 columns by default."""
 
 LIMIT_VARIABLE = "CROWDLOGIC_MAX_UNPACKED"
 
@@ -121,6 +129,41 @@ def unpacked_limit(packed_size: int) -> int:
     """How many bytes a file of this size may unpack to."""
     given = os.environ.get(LIMIT_VARIABLE)
     return max(UNPACKED_LIMIT, UNPACKED_RATIO * packed_size) if given is None else parse_size(given, LIMIT_VARIABLE)
+
+
+def parsed_limit(size: int = 0) -> int:
+    """How many bytes a file of this size may take in memory once it is parsed."""
+    return PARSED_RATIO * unpacked_limit(size)
+
+
+def require_parsable(
+    name: str, *, rows: int = 1, columns: int = 1, cell_bytes: float = CELL_BYTES, size: int = 0
+) -> None:
+    """Refuse a table with more columns or cells than the limit admits, before memory is spent on it.
+
+    Args:
+        name: What messages call the file.
+        rows: Number of rows.
+        columns: Number of columns, of fields of JSON, or of annotators side by side.
+        cell_bytes: Memory that a cell takes.
+        size: Size of the file.
+    """
+    limit = parsed_limit(size)
+    most = limit // COLUMN_BYTES
+    if columns > most:
+        raise FormatError(
+            f"{name}: {columns:,} columns or fields, and at most {most:,} are read. {_advise_limit(limit)}"
+        )
+    if rows * columns * cell_bytes > limit:
+        raise FormatError(
+            f"{name}: {rows:,} rows of {columns:,} columns or fields take more than {describe_size(limit)} of memory, "
+            f"which is the limit for a file of its size. {_advise_limit(limit)}"
+        )
+
+
+def _advise_limit(limit: int) -> str:
+    higher = describe_size(8 * limit // PARSED_RATIO).replace(" GiB", "G").replace(" MiB", "M").replace(" KiB", "K")
+    return f"If you trust it, raise the limit: crowdlogic --max-unpacked {higher}, or {LIMIT_VARIABLE}={higher}."
 
 
 def set_unpacked_limit(text: str) -> None:
@@ -243,12 +286,21 @@ class ZipFolder:
         return str(self.path)
 
     @cached_property
+    def archive(self) -> zipfile.ZipFile:
+        """The open zip file: its directory is read once, and not for every member."""
+        with _damage_reported(self.path):
+            return zipfile.ZipFile(self.path)
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The files in it. A name that leads out of the zip file is refused."""
-        with _damage_reported(self.path), zipfile.ZipFile(self.path) as packed:
-            entries = [entry for entry in packed.infolist() if not entry.is_dir()]
+        with _damage_reported(self.path):
+            entries = [entry for entry in self.archive.infolist() if not entry.is_dir()]
         names = [entry.filename for entry in entries]
-        limit = unpacked_limit(self.path.stat().st_size)
+        size = self.path.stat().st_size
+        if any(entry.file_size > unpacked_limit(size) for entry in entries):
+            raise oversize_error(unpacked_limit(size), self.name)
+        limit = parsed_limit(size)  # members are read one at a time
         if sum(entry.file_size for entry in entries) > limit:
             raise oversize_error(limit, self.name)
         if len(names) > MOST_MEMBERS:
@@ -262,7 +314,7 @@ class ZipFolder:
 
     def open(self, name: str) -> BinaryIO:
         """A member, of which no more is read than a zip file of this size may unpack to."""
-        return _MemberReader(self.path, name)
+        return _MemberReader(self.path, self.archive, name)
 
     def read(self, name: str) -> bytes:
         """A whole member."""
@@ -278,18 +330,14 @@ def _leads_out(name: str) -> bool:
 class _MemberReader(io.BytesIO):
     """A member of a zip file, unpacked as it is read; its problems are FormatErrors."""
 
-    def __init__(self, path: Path, name: str) -> None:
+    def __init__(self, path: Path, archive: zipfile.ZipFile, name: str) -> None:
         super().__init__()
         self._path, self._name, self._size = path, name, 0
         self._limit = unpacked_limit(path.stat().st_size)
         with _damage_reported(path, name):
-            self._zip = zipfile.ZipFile(path)
             try:
-                self._member = open_member(self._zip, name)
-            except BaseException as problem:
-                self._zip.close()
-                if not isinstance(problem, KeyError):
-                    raise
+                self._member = open_member(archive, name)
+            except KeyError:
                 raise FormatError(f"{path}: no member {name!r:.80} in it. Pack the export again.") from None
 
     def read(self, size: int | None = -1, /) -> bytes:
@@ -303,10 +351,9 @@ class _MemberReader(io.BytesIO):
         return found
 
     def close(self) -> None:
-        """Close the member and the zip file."""
+        """Close the member."""
         if hasattr(self, "_member"):  # Python also closes an object whose __init__ failed
             self._member.close()
-            self._zip.close()
         super().close()
 
 
@@ -406,17 +453,16 @@ class InputFile:
         return self.open() if self.is_plain else io.BytesIO(self.content)
 
     def head(self, size: int = HEAD_SIZE) -> bytes:
-        """The first bytes, unzipped; what can be read of them when the file is damaged."""
+        """The first bytes, unzipped; what can be read of them when the file is damaged.
+
+        Of JSON at least the first record, if it can be told with a reasonable effort: see `_head_of_pieces`.
+        """
         if self.is_standard_input:
             return self.content[:size]
         with self.open() as file:
-            raw = file.read(size)
-        if raw[:2] != GZIP_MAGIC:
-            return raw
-        try:
-            return zlib.decompressobj(wbits=31).decompress(raw, size)
-        except zlib.error:
-            return b""
+            packed = file.read(2) == GZIP_MAGIC
+            file.seek(0)
+            return _head_of_pieces(_unzipped_pieces(file) if packed else _plain_pieces(file), size)
 
 
 @dataclass(frozen=True)
@@ -450,9 +496,89 @@ class MemberFile(InputFile):
         return self.open()
 
     def head(self, size: int = HEAD_SIZE) -> bytes:
-        """The first bytes."""
+        """The first bytes; of JSON at least the first record."""
         with self.open() as opened:
-            return opened.read(size)
+            return _head_of_pieces(_plain_pieces(opened), size)
+
+
+SCANNED, CONDENSED = 1 << 28, 1 << 20
+"""How many bytes of a JSON file are looked at to recognise it, and how many are kept without their long texts."""
+
+LONG_TEXT = 200
+"""Of longer texts in JSON only the beginning is kept to recognise a file: fields have shorter names."""
+
+TEXT_BODY = re.compile(rb'(?:[^"\\]|\\.)*+', re.DOTALL)
+BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[{}\[\]]', re.DOTALL)
+
+
+def _plain_pieces(file: BinaryIO) -> Iterator[bytes]:
+    """The bytes of a file, piece by piece."""
+    while piece := file.read(HEAD_SIZE):
+        yield piece
+
+
+def _unzipped_pieces(file: BinaryIO) -> Iterator[bytes]:
+    """The content of the first member of a gzip file, piece by piece, as far as it is not damaged."""
+    member = zlib.decompressobj(wbits=31)
+    while not member.eof and (packed := member.unconsumed_tail or file.read(HEAD_SIZE)):
+        try:
+            piece = member.decompress(packed, HEAD_SIZE)
+        except zlib.error:
+            return
+        if piece:
+            yield piece
+
+
+def _head_of_pieces(pieces: Iterator[bytes], size: int) -> bytes:
+    """The first bytes of a file; of JSON whose first record is longer, more of it, with long texts cut.
+
+    A record of an annotation tool holds a whole document before the fields that tell the tool, so a fixed number of
+    bytes does not do. Texts are cut while they are read: memory holds no more than CONDENSED bytes.
+    """
+    first = b""
+    while len(first) < size and (piece := next(pieces, b"")):
+        first += piece
+    first, rest = first[:size], first[size:]
+    if size < HEAD_SIZE or len(first) < size or _is_no_json(first) or _holds_first_record(first):
+        return first
+    found, scanned = bytearray(), 0
+    in_text, kept, carried = False, 0, b""
+    for piece in itertools.chain((first, rest), pieces):
+        scanned += len(piece)
+        part, at, carried = carried + piece, 0, b""
+        while at < len(part):
+            if not in_text:
+                end = part.find(b'"', at)
+                found += part[at:] if end < 0 else part[at : end + 1]
+                at, in_text, kept = (len(part) if end < 0 else end + 1), end >= 0, 0
+                continue
+            end = cast("re.Match[bytes]", TEXT_BODY.match(part, at)).end()
+            taken = part[at : min(end, at + LONG_TEXT - kept)]
+            found += taken if at + len(taken) == end else taken.rstrip(b"\\")  # no half of an escape
+            kept += len(taken)
+            if end < len(part) and part[end : end + 1] == b'"':
+                found += b'"'
+                in_text, end = False, end + 1
+            elif end < len(part):  # a backslash ends the piece
+                carried, end = part[end:], len(part)
+            at = end
+        if scanned > SCANNED or len(found) > CONDENSED:
+            break
+    return bytes(found[:CONDENSED])
+
+
+def _is_no_json(head: bytes) -> bool:
+    return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] not in (b"[", b"{")
+
+
+def _holds_first_record(head: bytes) -> bool:
+    """Whether the first record of JSON ends within its first bytes: an element of an array, or the object itself."""
+    depth, outside = 0, 1 if head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[") else 0
+    for token in BRACKETS.finditer(head):
+        depth += (token[0] in (b"{", b"[")) - (token[0] in (b"}", b"]"))
+        if depth == outside and token[0] in (b"}", b"]"):
+            return True
+    return False
 
 
 def member_file(folder: Folder, name: str) -> MemberFile:
@@ -467,15 +593,16 @@ def read_bytes(path: str | Path) -> bytes:
 
 def gunzip(raw: bytes, name: str) -> bytes:
     """Unzip gzip's format, all members, up to the limit. `name` is what messages call the file."""
-    limit, size, pieces = unpacked_limit(len(raw)), 0, []
+    limit, buffer = unpacked_limit(len(raw)), io.BytesIO()
     try:
         for piece in _unzip_pieces(raw):
-            size += len(piece)
-            require_unpackable(size, limit, name)
-            pieces.append(piece)
+            if buffer.tell() + len(piece) > limit:
+                buffer.close()  # the error must not keep it
+                raise oversize_error(limit, name)
+            buffer.write(piece)
     except (EOFError, zlib.error) as problem:
         raise FormatError(f"{name}: the gzip file is damaged ({problem}). Fetch or pack it again.") from problem
-    return b"".join(pieces)
+    return buffer.getvalue()  # not copied
 
 
 def _unzip_pieces(raw: bytes) -> Iterator[bytes]:

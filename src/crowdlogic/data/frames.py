@@ -18,8 +18,8 @@ from crowdlogic.data.intake.building import build_labels, build_sequences
 from crowdlogic.data.intake.cells import odd_classes, unused_confidence
 from crowdlogic.data.intake.columns import find_roles, require_columns
 from crowdlogic.data.intake.contract import FRAME_NAME, Duplicates, Intake, TableSource, to_column, to_polars
+from crowdlogic.data.intake.conversions import text_column
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.names import as_text
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import LabelError, OptionError, name_list
 
@@ -61,7 +61,7 @@ def from_frame(
         return build_sequences(picked, source, classes=classes, duplicates=duplicates)
     require_columns(roles, ("item", "annotator", "label"), table.columns, source=source, purpose="A label table")
     picked = table.select(pl.col(roles[role]).alias(role) for role in LABEL_ROLES if role in roles)
-    picked, filled = _fill_empty(picked, empty_label)
+    picked, filled = _fill_empty(picked, empty_label, source)
     labels = build_labels(picked, source, classes=classes, duplicates=duplicates)
     labels = _without_notice(labels, about=empty_label)  # its class was named on purpose
     return labels.with_notices(*filled, *unused_confidence(table.columns, roles.values(), source))
@@ -75,11 +75,11 @@ def _without_notice(labels: CrowdLabels, *, about: str | None) -> CrowdLabels:
     return replace(labels, intake=replace(labels.intake, notices=kept))
 
 
-def _fill_empty(table: pl.DataFrame, name: str | None) -> tuple[pl.DataFrame, tuple[str, ...]]:
+def _fill_empty(table: pl.DataFrame, name: str | None, source: TableSource) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """The table with its empty labels taken as the class of that name, and how many there were, in words."""
     if name is None:
         return table, ()
-    label = as_text(table["label"])
+    label = text_column(table["label"], "label", source)
     empty = label.is_null() | (label.str.strip_chars() == "").fill_null(value=False)
     count = int(empty.sum())
     table = table.with_columns(label.set(empty, name).alias("label"))
@@ -149,7 +149,7 @@ def from_wide(
         _refuse_long(table, items, source)
     melted = _melt(items, [table[name] for name in named], named, source)
     if abstain is not None:
-        abstained = as_text(melted["label"]) == str(abstain)
+        abstained = text_column(melted["label"], "label", source) == str(abstain)
         melted = melted.with_columns(melted["label"].zip_with(~abstained.fill_null(value=False), pl.Series([None])))
     rows = source.take(np.tile(np.arange(len(table)), len(named)))
     labels = build_labels(melted, rows, classes=classes, duplicates=duplicates)

@@ -15,7 +15,9 @@ from crowdlogic.data.frames import FRAME, from_sequences
 from crowdlogic.data.intake.cells import code_labels
 from crowdlogic.data.intake.columns import find_roles, require_columns
 from crowdlogic.data.intake.contract import TableSource, require_unique_items, row_error, to_polars
+from crowdlogic.data.intake.conversions import is_plain, names_column, text_column
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.names import Names, as_text
 from crowdlogic.data.tagging import NOT_SEEN
 from crowdlogic.data.text_tokens import tokenize_corpus
 from crowdlogic.data.wording import pluralise
@@ -65,7 +67,7 @@ def corpus_from_records(
             f"{source.name}: no field for the tokens among {', '.join(header)}. Give each line its tokens."
         )
     items = [record.get(roles["item"], s) if "item" in roles else s for s, record in enumerate(records)]
-    names = pl.Series("item", items if all(isinstance(i, int) for i in items) else [str(i) for i in items])
+    names = names_column("item", items)
     require_unique_items(names, source, "Give each item once.")
     tokens = [_text_list(record.get(roles["tokens"]), "tokens", source, at) for at, record in enumerate(records)]
     offsets = np.concatenate([[0], np.cumsum([len(sentence) for sentence in tokens], dtype=np.int64)])
@@ -131,13 +133,19 @@ def corpus_from_table(table: pl.DataFrame, source: TableSource, columns: Mapping
     if "item" in roles and "text" not in roles and not columns and len(table.columns) == 2:
         roles = {**roles, "text": next(name for name in table.columns if name != roles["item"])}
     require_columns(roles, ("item", "text"), table.columns, source=source, purpose="A table of items")
-    texts = table[roles["text"]].cast(pl.String)
+    texts = text_column(table[roles["text"]], "text", source, error=CorpusError)
+    _refuse_lists(table[roles["item"]], source)
     if texts.null_count():
         rows = texts.is_null().arg_true().to_numpy()
         raise row_error(source, rows, "no text", "Fill in the text, or remove the row.", error=CorpusError)
     require_unique_items(table[roles["item"]], source, "Give each item once.")
     gold, classes = code_labels(table[roles["label"]], source) if "label" in roles else (None, ())
     return Corpus(table[roles["item"]], texts=tuple(texts.to_list()), classes=classes, gold=gold)
+
+
+def _refuse_lists(items: Names, source: TableSource) -> None:
+    if not is_plain(items.dtype):
+        raise CorpusError(f"{source.name}: the item column holds {items.dtype}. Give each item one name.")
 
 
 def texts_beside_labels(frame: Any) -> Corpus | None:
@@ -182,8 +190,10 @@ def texts_of_labels(
 
 def _one_text_each(table: pl.DataFrame, roles: Mapping[str, str]) -> Corpus | None:
     """The text of every item, where all its rows have the same; None otherwise."""
+    if not (is_plain(table.schema[roles["item"]]) and is_plain(table.schema[roles["text"]])):
+        return None
     rows = table.select(pl.col(roles["item"]).alias("item"), pl.col(roles["text"]).cast(pl.String).alias("text"))
-    rows = rows.filter(rows["item"].is_not_null() & (rows["item"].cast(pl.String).str.strip_chars() != ""))
+    rows = rows.filter(rows["item"].is_not_null() & (as_text(rows["item"]).str.strip_chars() != ""))
     several = pl.col("text").drop_nulls().unique(maintain_order=True)
     texts = rows.group_by("item", maintain_order=True).agg(several)
     if not len(texts) or (texts["text"].list.len() != 1).any():

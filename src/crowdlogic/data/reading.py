@@ -19,6 +19,7 @@ from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.files import STANDARD_STREAM, InputFile, write_bytes, write_folder, write_stream
 from crowdlogic.data.formats.protocol import Crowd, Encoded, FileFormat, ReadOptions, detect_format, find_format
 from crowdlogic.data.intake.contract import Duplicates, TableSource
+from crowdlogic.data.intake.conversions import convertible
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.text_tokens import Tokenizer
 from crowdlogic.errors import FormatError, OptionError, require_kind
@@ -107,36 +108,37 @@ def read_crowd(
 
 def _read_crowd(path: str | Path, format: str | None, options: ReadOptions) -> Crowd:
     file = InputFile(path)
-    with _whole_characters(file):
+    with _readable(file):
         return detect_format(file, format).read_crowd(file, options)
 
 
 def read_corpus(path: str | Path, *, format: str | None = None, columns: Mapping[str, str] | None = None) -> Corpus:
     """The items themselves: texts or token sequences, with gold when the file has labels (or tags), too."""
     file = InputFile(path)
-    with _whole_characters(file):
+    with _readable(file):
         return detect_format(file, format).read_corpus(file, columns)
 
 
 def read_answers(path: str | Path, *, format: str | None = None, columns: Mapping[str, str] | None = None) -> Answers:
     """Answers or gold from a file: a table with item and label, or tagged sentences."""
     file = InputFile(path)
-    with _whole_characters(file):
+    with _readable(file):
         return detect_format(file, format).read_answers(file, columns)
 
 
 def read_table(path: str | Path, *, format: str | None = None) -> tuple[pl.DataFrame, TableSource]:
     """A table, and the source that numbers its rows in messages. In csv and tsv every cell is text or missing."""
     file = InputFile(path)
-    with _whole_characters(file):
+    with _readable(file):
         return detect_format(file, format).read_table(file)
 
 
 @contextmanager
-def _whole_characters(file: InputFile) -> Iterator[None]:
-    """Refuse a file that names half a character, which JSON can and a text cannot."""
+def _readable(file: InputFile) -> Iterator[None]:
+    """Refuse a file with values that no column can hold, or with half a character, which JSON can and a text cannot."""
     try:
-        yield
+        with convertible(file.name):
+            yield
     except UnicodeEncodeError as problem:
         half = ascii(problem.object[problem.start : problem.end])
         raise FormatError(

@@ -340,6 +340,8 @@ def _read_outcome(record: RunRecord, teacher: Teacher, model: AnnotatorModel) ->
     if averaged_from is not None:
         _require_epoch(averaged_from, refit, "averaged_from")
     numbers = require_numbers(require_entry(outcome, "epoch"), "outcome: epoch", entries=NUMBERS)
+    if not 0 <= numbers["k"] <= 1:
+        raise InvalidValueError(f"outcome: epoch: k is {numbers['k']!r:.80} where a share from 0 to 1 is expected")
     views: dict[str, Any] = {name: record.views[name] for name in VIEWS}
     epoch = Epoch(**numbers, **views, annotators=_read_annotators(record, model), factors=teacher.factors)
     return {

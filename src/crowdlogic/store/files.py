@@ -114,7 +114,7 @@ def get_json(path: Path, *, remedy: str = DAMAGED_RUN) -> Any:
     """What `put_json` wrote."""
     content = read_own_bytes(path)
     try:
-        return json.loads(content.decode("utf-8"))
+        return json.loads(content.decode("utf-8"), parse_int=_parse_whole_number)
     except (ValueError, RecursionError) as problem:  # no UTF-8, no JSON, or nested too deep
         raise FormatError(f"{path}: is no JSON ({problem}). {remedy}") from problem
 
@@ -123,9 +123,20 @@ def get_lines(path: Path, *, remedy: str = DAMAGED_RUN) -> list[Any]:
     """What `put_lines` wrote."""
     content = read_own_bytes(path)
     try:
-        return [json.loads(line) for line in content.decode("utf-8").splitlines()]
+        lines = content.decode("utf-8").splitlines()
+        return [json.loads(line, parse_int=_parse_whole_number) for line in lines]
     except (ValueError, RecursionError) as problem:
         raise FormatError(f"{path}: a line is no JSON ({problem}). {remedy}") from problem
+
+
+MOST_DIGITS = 80
+"""Digits that a whole number of a run may have: seeds are the longest, with 39. Floats end at 308."""
+
+
+def _parse_whole_number(digits: str) -> int:
+    if len(digits) > MOST_DIGITS:
+        raise ValueError(f"a number of {len(digits):,} digits")
+    return int(digits)
 
 
 def get_arrays(path: Path, *, remedy: str = DAMAGED_RUN) -> NamedArrays:

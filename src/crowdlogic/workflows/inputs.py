@@ -22,6 +22,7 @@ from crowdlogic.data.files import STANDARD_STREAM, InputFile
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions, detect_format, find_format, formats_by_suffix
 from crowdlogic.data.formats.tables import TableFormat
 from crowdlogic.data.intake.columns import ALIASES, find_roles, refuse_reversed
+from crowdlogic.data.intake.conversions import comparable_columns
 from crowdlogic.data.label_files import find_label_paths
 from crowdlogic.data.reading import read_answers, read_corpus, read_crowd, read_table
 from crowdlogic.errors import DataError, LabelError, OptionError, did_you_mean, name_list
@@ -229,7 +230,7 @@ def guess_columns(table: pl.DataFrame, known: Mapping[str, str]) -> dict[str, st
         table: The table.
         known: Role -> column, for those that are known already.
     """
-    cells = table.select(pl.all().cast(pl.String, strict=False)).unique(maintain_order=True)
+    cells = comparable_columns(table).unique(maintain_order=True)
     free = [name for name in cells.columns if name not in known.values()]
     texts = [name for name in free if _mean_length(cells[name]) > TEXT_LENGTH]
     counts = {name: cells[name].n_unique() for name in cells.columns}

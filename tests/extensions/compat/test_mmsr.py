@@ -6,7 +6,7 @@ import pytest
 from tests.extensions.compat.test_kos import with_liars
 from tests.truth.planted import planted
 
-from crowdlogic.data.frames import from_matrix
+from crowdlogic.data.frames import from_arrays, from_matrix
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import ConvergenceWarning, OptionError
 from crowdlogic.extensions.compat.m_msr import (
@@ -111,3 +111,22 @@ def test_too_many_pairs_are_refused() -> None:
 
     with pytest.raises(OptionError, match=r"m-msr compares all pairs of 100,000 annotators\."):
         MMSR().infer(labels)
+
+
+def tied_crowd() -> list[tuple[str, str, str]]:
+    """Two camps of equal size that contradict each other on every item."""
+    camps = {"ann": "x", "bob": "x", "cat": "y", "dan": "y"}
+    return [(f"u{i}", who, said if i % 2 else "yx"["xy".index(said)]) for i in range(40) for who, said in camps.items()]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_perfect_tie_is_answered_alike_in_any_order_of_the_rows(seed: int) -> None:
+    rows = tied_crowd()
+    shuffled = [rows[n] for n in np.random.default_rng(seed).permutation(len(rows))]
+
+    answers = []
+    for given in (rows, shuffled):
+        estimate = MMSR().infer(from_arrays(*zip(*given, strict=True)))
+        answers.append(dict(zip(estimate.items.to_list(), estimate.answer_names(), strict=True)))
+
+    assert answers[0] == answers[1]

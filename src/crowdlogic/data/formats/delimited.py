@@ -19,7 +19,7 @@ from threading import Thread
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.files import InputFile
+from crowdlogic.data.files import InputFile, require_parsable
 from crowdlogic.data.formats.protocol import Encoded
 from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, require_rows
 from crowdlogic.data.intake.contract import TableSource
@@ -109,7 +109,9 @@ class Delimited(TableFormat):
 
     def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
         """The table. Every cell is text or missing; blank lines are skipped."""
-        separator = self.separator or _guess_separator(_first_line(file))
+        header = _first_line(file)
+        separator = self.separator or _guess_separator(header)
+        require_parsable(file.name, columns=header.count(separator.encode()) + 1)
         table = _parse(file, separator)
         _check_header(file, separator)
         if not table[table.columns[-1]].null_count():

@@ -14,10 +14,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crowdlogic.data.files import InputFile, require_unpackable, unpacked_limit
+from crowdlogic.data.files import InputFile, parsed_limit, require_unpackable, unpacked_limit
 from crowdlogic.data.formats.tables import TableFormat, require_rows
 from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import FormatError, MissingExtraError, OptionError
+
+XML_BYTES = 6
+"""Memory that the cells of a workbook take, in bytes for each byte of XML."""
 
 MOST_ROWS = 1_048_576
 """Rows that a sheet can hold."""
@@ -104,6 +107,7 @@ def _read_rows(file: InputFile) -> list[tuple[Any, ...]]:
         with zipfile.ZipFile(io.BytesIO(content)) as packed:
             unpacked = sum(member.file_size for member in packed.infolist())
         require_unpackable(unpacked, unpacked_limit(len(content)), file.name)
+        require_unpackable(unpacked * XML_BYTES, parsed_limit(len(content)), file.name)
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
         return list(book.worksheets[0].iter_rows(values_only=True)) if book.worksheets else []
     except FormatError:

@@ -253,12 +253,13 @@ def _first_record_paths(text: str) -> tuple[frozenset[str], int]:
         if sign == '"':
             last = token[0][1:-1]
         elif sign == ":" and opened and opened[-1][0] == "{":
-            key = f"{opened[-1][1]}.{last}".removeprefix(".")
             if len(opened) <= DEEPEST:
+                key = f"{opened[-1][1]}.{last}".removeprefix(".")
                 found.add(key)
         elif sign in "{[":
             path = "" if not opened else key if opened[-1][0] == "{" else opened[-1][1]
-            opened.append((sign, path if sign == "{" else f"{path}[]"))
+            is_deep = len(opened) > DEEPEST  # no fields of it are kept, and its path would grow with every bracket
+            opened.append((sign, path if sign == "{" or is_deep else f"{path}[]"))
         elif sign in "}]" and opened:
             opened.pop()
             if not opened:

@@ -15,12 +15,13 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.files import InputFile
+from crowdlogic.data.files import InputFile, require_parsable
 from crowdlogic.data.formats.json_records import iterate_records, require_object
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, hold_back_panics, require_rows
 from crowdlogic.data.intake.columns import ALIASES, find_roles, normalise_name
 from crowdlogic.data.intake.contract import TableSource
+from crowdlogic.data.intake.conversions import UNCONVERTIBLE
 from crowdlogic.data.item_tables import corpus_from_records, crowd_from_records, holds_crowd
 from crowdlogic.errors import FormatError
 
@@ -37,7 +38,12 @@ class Jsonl(TableFormat):
         content = file.content.removeprefix(BYTE_ORDER_MARK)
         try:
             with hold_back_panics():
-                table = pl.read_ndjson(io.BytesIO(content), infer_schema_length=None)
+                # The schema first, which read_ndjson would infer in the same time: a file may have a field for each row
+                schema = pl.scan_ndjson(io.BytesIO(content), infer_schema_length=None).collect_schema()
+                require_parsable(file.name, rows=content.count(b"\n") + 1, columns=len(schema), size=len(content))
+                table = pl.read_ndjson(io.BytesIO(content), schema=schema)
+        except FormatError:
+            raise
         except UNREADABLE:
             records, source = parse_jsonl(content, file.name)
             return table_from_records(records, source), source
@@ -115,12 +121,13 @@ def _has_crowds(content: bytes) -> bool:
 def table_from_records(records: list[dict[str, Any]], source: TableSource) -> pl.DataFrame:
     """The objects as a table. A field of mixed types is left out, unless its name says that it matters."""
     columns = list(dict.fromkeys(name for record in records for name in record))
+    require_parsable(source.name, rows=len(records), columns=len(columns))
     roles = find_roles(columns, where=source.name).values()
     table = {}
     for name in columns:
         try:
             table[name] = pl.Series(name, [record.get(name) for record in records])
-        except (TypeError, OverflowError, *UNREADABLE):
+        except (*UNCONVERTIBLE, *UNREADABLE):
             if name in roles:
                 raise FormatError(
                     f"{source.name}: the field {name!r} holds values of different types. Use one type throughout."

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 import polars as pl
 
-from crowdlogic.data.files import InputFile, require_unpackable, unpacked_limit
+from crowdlogic.data.files import InputFile, parsed_limit, require_unpackable
 from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, hold_back_panics, require_rows
 from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import DataError, FormatError
@@ -152,7 +152,7 @@ def check_parquet(content: bytes | mmap.mmap, name: str) -> None:
     try:
         footer = _footer(content)
         size = _table_size(footer)
-        require_unpackable(size, unpacked_limit(len(content)), name)
+        require_unpackable(size, parsed_limit(len(content)), name)
         for group in footer.get(GROUPS, []):
             for column in _list(group, COLUMNS):
                 _check_column(content, column.get(CHUNK))

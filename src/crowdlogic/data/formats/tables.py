@@ -24,6 +24,7 @@ from crowdlogic.data.intake.building import split_tags
 from crowdlogic.data.intake.cells import code_labels
 from crowdlogic.data.intake.columns import find_roles, require_columns
 from crowdlogic.data.intake.contract import TableSource, require_unique_items, row_error
+from crowdlogic.data.intake.conversions import number_column, text_column
 from crowdlogic.data.item_tables import corpus_from_table, texts_of_labels
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.data.names import as_text
@@ -215,7 +216,7 @@ def _answers_from_tags(table: pl.DataFrame, roles: Mapping[str, str], source: Ta
     require_unique_items(table[roles["item"]], source, ONE_ROW, error=DataError)
     tags = split_tags(table[roles["tags"]], source)
     lengths = tags.list.len().fill_null(0).to_numpy().astype(np.int64)
-    flat = tags.filter(pl.Series(lengths > 0)).explode().cast(pl.String)
+    flat = text_column(tags.filter(pl.Series(lengths > 0)).explode(), "tag", source, error=DataError)
     rows = source.take(np.repeat(np.arange(len(lengths)), lengths))
     codes, classes = code_labels(flat.set((flat == NOT_SEEN).fill_null(value=False), None), rows, None)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
@@ -237,7 +238,8 @@ def _answers_from_labels(table: pl.DataFrame, roles: Mapping[str, str], source: 
 def _read_beliefs(table: pl.DataFrame, classes: tuple[str, ...], source: TableSource) -> Beliefs:
     """q[i, k] from the p_ columns, which must be probabilities."""
     columns = [f"{PROBABILITY_PREFIX}{name}" for name in classes]
-    beliefs = table.select(pl.col(columns).cast(pl.Float64, strict=False).fill_null(np.nan)).to_numpy()
+    numbers = [number_column(table[name], name, source, error=DataError).fill_null(np.nan) for name in columns]
+    beliefs = pl.DataFrame(numbers).to_numpy()
     fine = (beliefs >= 0).all(axis=1) & (np.abs(beliefs.sum(axis=1) - 1) < ROUNDING)
     if not fine.all():
         what = f"the {PROBABILITY_PREFIX} columns are not probabilities that add up to 1"

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from crowdlogic.data.files import LIMIT_VARIABLE, PARSED_RATIO, describe_size, parsed_limit
 from crowdlogic.data.intake.cells import (
     code_labels,
     drop_blank_names,
@@ -21,8 +22,9 @@ from crowdlogic.data.intake.cells import (
     parse_weights,
 )
 from crowdlogic.data.intake.contract import FRAME_NAME, Duplicates, Intake, TableSource, row_error
+from crowdlogic.data.intake.conversions import is_plain, text_column
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.names import Names, as_text, encode
+from crowdlogic.data.names import Names, encode
 from crowdlogic.data.tagging import NOT_SEEN
 from crowdlogic.errors import DataError, LabelError
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, stable_order
@@ -132,6 +134,7 @@ def build_labels(
         coded_labels = pool.submit(code_labels, table["label"], source, classes)
     (item, items), (annotator, annotators) = coded_items.result(), coded_people.result()
     label, names = coded_labels.result()
+    _require_beliefs(len(items), len(names), source)
     given = np.flatnonzero(label >= 0) if (label < 0).any() else None
     if given is not None:
         item, annotator, label = item[given], annotator[given], label[given]
@@ -168,9 +171,26 @@ def build_labels(
     )
 
 
+MANY_CLASSES = 1000
+"""From this many classes on, the memory for beliefs about them is looked at."""
+
+
+def _require_beliefs(items: int, classes: int, source: TableSource) -> None:
+    """Refuse so many classes that the probabilities of all classes for all items exceed the memory limit."""
+    size, limit = 8 * items * classes, parsed_limit()
+    if classes > MANY_CLASSES and size > limit:
+        needed = f"{-(-size // (PARSED_RATIO << 30))}G"
+        raise LabelError(
+            f"{source.name}: {classes:,} different labels for {items:,} items. Each is a class, and their "
+            f"probabilities take {describe_size(size)}, where {describe_size(limit)} is the limit. Is this the column of the "
+            f"label? Name another (--column label=NAME), or raise the limit: crowdlogic --max-unpacked {needed}, or "
+            f"{LIMIT_VARIABLE}={needed}."
+        )
+
+
 def encode_names(names: Names, what: str, source: TableSource) -> tuple[Ints, Names]:
     """Codes for items or annotators, every one of which must have a name."""
-    if names.dtype.is_nested() or names.dtype == pl.Object:
+    if not is_plain(names.dtype):
         raise LabelError(f"{source.name}: the {what} column holds {names.dtype}. Give each {what} one name.")
     if not (names.dtype in (pl.String, pl.Boolean) or names.dtype.is_integer()):
         names = names.cast(pl.String, strict=False)
@@ -185,7 +205,7 @@ def parse_negated(table: pl.DataFrame, source: TableSource, given: Ints | None) 
     """negated[n] of the rows with a label, where the table has it: whether a label says "not this class"."""
     if "negated" not in table.columns:
         return None
-    said = as_text(table["negated"]).str.strip_chars().str.to_lowercase().fill_null("")
+    said = text_column(table["negated"], "negated", source).str.strip_chars().str.to_lowercase().fill_null("")
     wrong = (~said.is_in(["true", "false", "1", "0", ""])).arg_true().to_numpy()
     if len(wrong):
         remedy = "Write true for a label that says which class it is not, else false."

@@ -10,6 +10,7 @@ import polars as pl
 
 from crowdlogic.data.intake.columns import normalise_name
 from crowdlogic.data.intake.contract import TableSource, row_error
+from crowdlogic.data.intake.conversions import number_column, text_column
 from crowdlogic.data.labels import KINDS
 from crowdlogic.data.names import Classes, Names, as_text, encode, find, sort_classes
 from crowdlogic.data.wording import pluralise
@@ -111,7 +112,7 @@ def _code_among(codes: Ints, names: Names, classes: Classes, source: TableSource
 def parse_weights(column: Names, source: TableSource, rows: Ints) -> Floats:
     """Weight of the rows that are taken, finite and not negative."""
     taken = column.gather(rows)
-    numbers = taken.cast(pl.Float64, strict=False)
+    numbers = number_column(taken, "weight", source)
     wrong = (numbers.is_null() | ~numbers.is_finite() | (numbers < 0)).fill_null(value=True)
     if wrong.any():
         at = np.sort(rows[wrong.arg_true().to_numpy()])
@@ -133,7 +134,7 @@ def parse_times(column: Names, source: TableSource) -> Floats:
     moments = column
     if column.dtype == pl.String:
         column = column.set(column.str.strip_chars() == "", None)
-        numbers = column.cast(pl.Float64, strict=False)
+        numbers = number_column(column, "time", source)
         if numbers.null_count() == column.null_count():
             return numbers.fill_null(np.nan).to_numpy().copy()
         moments = _parse_moments(column)
@@ -157,9 +158,8 @@ def _parse_moments(column: Names) -> Names:
 
 def parse_kinds(column: Names, annotator_column: Names, annotators: Names, source: TableSource) -> tuple[str, ...]:
     """kind[j], what each annotator is; "" where no row has it."""
-    said = pl.DataFrame(
-        {"annotator": annotator_column, "kind": column.cast(pl.String).str.strip_chars().str.to_lowercase()}
-    )
+    kinds = text_column(column, "kind", source).str.strip_chars().str.to_lowercase()
+    said = pl.DataFrame({"annotator": annotator_column, "kind": kinds})
     wrong = (said["kind"].is_not_null() & (said["kind"] != "") & ~said["kind"].is_in(KINDS)).arg_true().to_numpy()
     if len(wrong):
         what = f"the kind {column[int(wrong[0])]!r} is none of {', '.join(KINDS)}"

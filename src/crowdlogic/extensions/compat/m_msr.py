@@ -36,6 +36,9 @@ from crowdlogic.truth.weighting import weighted_votes
 LEAST = 1e-12
 """The smallest divisor."""
 
+TIED = 1e-9
+"""Eigenvalues that differ by less than this share are equal but for rounding."""
+
 
 @dataclass(frozen=True, eq=False)
 class AgreementMatrix:
@@ -175,11 +178,19 @@ def _trimmed_means(estimates: Floats, common: Bools, present: Floats, trimmed: i
 
 
 def signed_skills(pairs: AgreementMatrix, skill: Floats) -> Floats:
-    """s[j] with the signs of the leading eigenvector, which is s itself for a matrix of rank one; most are positive."""
+    """s[j] with the signs of the leading eigenvector, which is s itself for a matrix of rank one; most are positive.
+
+    Where two eigenvalues are equally large, or as many signs are positive as negative, the agreements do not tell who is
+    right. Any choice would depend on the order of the annotators, so that all skills are then positive.
+    """
     size = len(pairs.covariance)
-    leading = linalg.eigh(pairs.covariance, subset_by_index=[size - 1, size - 1])[1][:, 0]
+    values, vectors = linalg.eigh(pairs.covariance, subset_by_index=[max(size - 2, 0), size - 1])
+    leading = vectors[:, -1]
     signs = np.where(np.abs(leading) < LEAST, 0.0, np.sign(leading))
-    return np.asarray(skill * signs * (1.0 if signs.sum() >= 0 else -1.0))
+    is_tied = size > 1 and values[-1] - values[0] < TIED * max(1.0, abs(values[-1]))
+    if is_tied or signs.sum() == 0:
+        return skill
+    return np.asarray(skill * signs * (1.0 if signs.sum() > 0 else -1.0))
 
 
 def vote_weights(skill: Floats, pairs: AgreementMatrix) -> Floats:

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.corpus import UNKNOWN, Corpus, align
-from crowdlogic.data.files import Folder, InputFile, MemberFile, member_file
+from crowdlogic.data.files import Folder, InputFile, MemberFile, member_file, require_parsable
 from crowdlogic.data.formats.json_records import iterate_members, outline_json, require_object
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.frames import from_sequences
@@ -75,6 +75,7 @@ class _Examples:
         width = len(self._rows(self.records[0])[0]) if self._rows(self.records[0]) else 0
         functions = [str(name) for name in named] if isinstance(named, list) else []
         is_named = len(functions) == width and len(set(functions)) == width
+        require_parsable(file.name, rows=len(self.records), columns=width)
         self.functions = functions if is_named else [f"lf_{j}" for j in range(width)]
 
     @property

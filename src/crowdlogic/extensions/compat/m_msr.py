@@ -180,8 +180,8 @@ def _trimmed_means(estimates: Floats, common: Bools, present: Floats, trimmed: i
 def signed_skills(pairs: AgreementMatrix, skill: Floats) -> Floats:
     """s[j] with the signs of the leading eigenvector, which is s itself for a matrix of rank one; most are positive.
 
-    Where two eigenvalues are equally large, or as many signs are positive as negative, the agreements do not tell who is
-    right. Any choice would depend on the order of the annotators, so that all skills are then positive.
+    Where two eigenvalues are equally large, or as many signs are positive as negative, the agreements do not tell who
+    is right. Any choice would depend on the order of the annotators, so that all skills are then positive.
     """
     size = len(pairs.covariance)
     values, vectors = linalg.eigh(pairs.covariance, subset_by_index=[max(size - 2, 0), size - 1])

@@ -22,11 +22,13 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 from benchmarks.machine import describe_machine
-from crowdlogic import CNNGRU, Linear, LogicLNCL, TrainingLimits, load_run, parse_rules, train_run
+from crowdlogic import Linear, LogicLNCL, TrainingLimits, load_run, parse_rules
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
+from crowdlogic.extensions.networks import CNNGRU
 from crowdlogic.extensions.networks.export import export_run
 from crowdlogic.extensions.networks.runtime import Predictor
 from crowdlogic.extensions.paper.results import format_table, write_section
+from crowdlogic.learning import train_run
 from crowdlogic.learning.method import TrainingData
 
 PAGE = Path("docs/how-to/production.md")

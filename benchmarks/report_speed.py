@@ -25,11 +25,11 @@ import numpy as np
 from crowdlogic.data.corpus import documents
 from crowdlogic.data.simulate import simulate_crowd
 from crowdlogic.extensions.paper.benchmarks import load_benchmark
-from crowdlogic.report.figures import BROWSERS
-from crowdlogic.report.html import to_html
-from crowdlogic.report.inputs import ReportInputs, inputs_from_estimate
-from crowdlogic.report.page import load_pages
-from crowdlogic.report.report import make_report, to_json
+from crowdlogic.reporting.figures import BROWSERS
+from crowdlogic.reporting.html import to_html
+from crowdlogic.reporting.inputs import ReportInputs, inputs_from_estimate
+from crowdlogic.reporting.page import load_pages
+from crowdlogic.reporting.report import make_report, to_json
 from crowdlogic.truth.methods import truth_method
 
 WORDS = ("the", "plot", "is", "slow", "but", "grand", "and", "nobody", "would", "leave", "before", "its", "end")

@@ -29,8 +29,8 @@ from crowdlogic.extensions.review.committee import NO_DECISIONS, Committee, Deci
 from crowdlogic.extensions.review.queue_order import expected_mistakes_removed
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.convergence import Convergence
-from crowdlogic.report.charts import Curve, line_chart
-from crowdlogic.report.figures import write_plots
+from crowdlogic.reporting.charts import Curve, line_chart
+from crowdlogic.reporting.figures import write_plots
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.ensemble import Ensemble
 from crowdlogic.truth.methods import TruthMethod

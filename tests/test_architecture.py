@@ -30,7 +30,7 @@ PROTOCOLS = {
     "PRESETS": "learning/method.py",
     "PREDICATES": "rules/predicates/definition.py",
     "FORMATS": "data/formats/protocol.py",
-    "PAGES": "report/page.py",
+    "PAGES": "reporting/page.py",
     "ENGINES": "data/blocks.py",
 }
 """The module that defines what a component of each registry must provide."""

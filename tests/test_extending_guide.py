@@ -18,6 +18,7 @@ from tests.toy_package import run_crowdlogic
 import crowdlogic
 from crowdlogic.data.reading import write_corpus, write_labels
 from crowdlogic.data.simulate import simulate_sentiment
+from crowdlogic.testing import check_classifier, check_predicate, check_truth_method
 from crowdlogic.truth.majority import MajorityVote
 
 GUIDE = (Path(__file__).parents[1] / "docs" / "how-to" / "extending.md").read_text(encoding="utf-8")
@@ -54,6 +55,15 @@ def my_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("my_parts")
+def test_the_parts_conform() -> None:
+    from my_parts import SHOUTING, HashedWords, Shares  # type: ignore[import-not-found]
+
+    check_truth_method(Shares())
+    check_classifier(HashedWords(), skip=["nothing_to_predict"])  # scikit-learn vectorises at least one text
+    check_predicate(SHOUTING)
+
+
+@pytest.mark.usefixtures("my_parts")
 def test_the_parts_work_in_python_and_a_run_takes_them_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     space: dict[str, Any] = {
@@ -63,7 +73,7 @@ def test_the_parts_work_in_python_and_a_run_takes_them_again(tmp_path: Path, mon
         "similar": pl.DataFrame(SIMILAR),
     }
 
-    with pytest.warns(crowdlogic.CrowdLogicWarning, match="Python") as said:
+    with pytest.warns(crowdlogic.errors.CrowdLogicWarning, match="Python") as said:
         exec(compile(USE, "docs/how-to/extending.md", "exec"), space)  # noqa: S102 (our own text)
 
     assert len(said) == 2  # the predicate and the classifier are code

@@ -137,8 +137,8 @@ SHOUTS = Predicate(
 PAGE = """
 from dataclasses import dataclass
 
-from crowdlogic.report.findings import ReportFinding, Urgency
-from crowdlogic.report.page import Page
+from crowdlogic.reporting.findings import ReportFinding, Urgency
+from crowdlogic.reporting.page import Page
 
 
 @dataclass(frozen=True)

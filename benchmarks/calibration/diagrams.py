@@ -12,8 +12,8 @@ from crowdlogic.data.estimate import Beliefs
 from crowdlogic.metrics.calibration import tie_credit
 from crowdlogic.numerics.arrays import sum_by
 from crowdlogic.numerics.intervals import credible_interval
-from crowdlogic.report.charts import ReliabilityBin, calibration_chart
-from crowdlogic.report.figures import write_plots
+from crowdlogic.reporting.charts import ReliabilityBin, calibration_chart
+from crowdlogic.reporting.figures import write_plots
 from crowdlogic.truth.dependence import Dependence
 
 BINS = 10

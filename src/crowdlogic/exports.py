@@ -1,4 +1,4 @@
-"""What a package exports: the imports in the stub beside its `__init__.py`, each carried out when it is first needed.
+"""Lazy public names of a package (PEP 562): the imports in the stub beside its `__init__.py`, made when first used.
 
 The stub `__init__.pyi` is the one list of a package's public names. Type checkers and editors read it as it is; at run
 time `lazy_exports` does, so that `import crowdlogic` loads neither numpy nor any method. A new public name is one
@@ -9,89 +9,66 @@ line of the stub:
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+MAX_SUGGESTIONS = 4
+"""How many names an error message suggests."""
+
 
 def read_stub(path: str | Path) -> dict[str, str]:
-    """The public names of a stub and the module that each is imported from."""
-    lines = re.findall(r"^from (\S+) import (\w+)", Path(path).read_text(encoding="utf-8"), flags=re.MULTILINE)
-    return {name: module for module, name in lines}
+    """Return the public names of a stub, and the module that each is imported from."""
+    import ast  # only a package that is imported needs it
+
+    nodes = ast.parse(Path(path).read_text(encoding="utf-8")).body
+    imports = [node for node in nodes if isinstance(node, ast.ImportFrom)]
+    return {alias.name: node.module or "" for node in imports for alias in node.names}
 
 
-MOST_NAMED = 4
-"""How many names a message offers in place of one that is not there."""
-
-
-def _hint(name: str, package: str, folder: Path, guessed: Mapping[str, str]) -> str:
-    """What is there instead of a name: where it is, or what sounds like it, with the whole way to write it."""
-    if name.startswith("_"):  # asked for by tools, and by no person
-        return ""
-    if name.casefold() in guessed:
-        return f". Write {guessed[name.casefold()]}."
-    known = _names_below(package, folder)
-    near = _like(name, list(known))[:MOST_NAMED]
-    if not near:
-        return f". dir({package}) lists what is there."
-    where = [f"{known[one]}.{one}" for one in near]
-    exact = [way for way, one in zip(where, near, strict=True) if one == name]
-    return f". It is {exact[0]}." if exact else f". Did you mean {' or '.join(where)}?"
-
-
-def _names_below(package: str, folder: Path) -> dict[str, str]:
-    """The public names of a package and of its subpackages, each with the shortest way to it."""
-    stubs = sorted(folder.rglob("__init__.pyi"), key=lambda stub: len(stub.parts))
-    found: dict[str, str] = {}
-    for stub in stubs:
-        way = ".".join([package, *stub.parent.relative_to(folder).parts])
-        found = dict.fromkeys(read_stub(stub), way) | found
-    return found
-
-
-def _like(name: str, known: list[str]) -> list[str]:
-    """The same name but for its case, else those that sound like it, then those that have it in them."""
-    import difflib  # here: only a name that is not there needs it
-
-    bare = {one: one.replace("_", "").casefold() for one in known}
-    asked = name.replace("_", "").casefold()
-    same = [one for one in known if bare[one] == asked]
-    if same:
-        return same[:1]
-    close = difflib.get_close_matches(asked, list(bare.values()), n=2, cutoff=0.8)
-    sounding = [one for word in close for one in known if bare[one] == word]
-    holding = [one for one in known if asked in bare[one] and len(asked) > 2]
-    return list(dict.fromkeys([*sounding, *holding]))
-
-
-def lazy_exports(
-    package: str, file: str, *, guessed: Mapping[str, str] | None = None
-) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
-    """`__all__`, `__getattr__` and `__dir__` of a package, from the stub beside its `__init__.py`.
+def lazy_exports(package: str, file: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__all__`, `__getattr__` and `__dir__` of a package, from the stub beside its `__init__.py`.
 
     Args:
         package: The package's `__name__`.
         file: Its `__file__`.
-        guessed: Names that people try and that are not there, in lower case, with what to write instead.
     """
-    places = read_stub(Path(file).with_suffix(".pyi"))
-    public = sorted(places)
+    modules = read_stub(Path(file).with_suffix(".pyi"))
 
     def load(name: str) -> Any:
-        if name not in places:
-            raise AttributeError(
-                f"module {package!r} has no attribute {name!r}{_hint(name, package, Path(file).parent, guessed or {})}"
-            )
-        if places[name] == package:  # a module of the package itself
+        if name not in modules:
+            hint = "" if name.startswith("_") else suggest(name, package, Path(file).parent)
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")
+        if modules[name] == package:
             return import_module(f"{package}.{name}")
-        value = getattr(import_module(places[name]), name)
-        setattr(sys.modules[package], name, value)  # looked up once only
+        value = getattr(import_module(modules[name]), name)
+        setattr(sys.modules[package], name, value)
         return value
 
     def listing() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *public})
+        return sorted({*vars(sys.modules[package]), *modules})
 
-    return public, load, listing
+    return sorted(modules), load, listing
+
+
+def suggest(name: str, package: str, folder: Path) -> str:
+    """Return where a name is, or which names are similar, for the error message."""
+    import difflib
+
+    known: dict[str, str] = {}  # name -> the package that exports it, outer packages first
+    for stub in sorted(folder.rglob("__init__.pyi"), key=lambda stub: (len(stub.parts), stub)):
+        owner = ".".join([package, *stub.parent.relative_to(folder).parts])
+        known = dict.fromkeys(read_stub(stub), owner) | known
+    if name in known:
+        return f". It is {known[name]}.{name}."
+    bare = {one: one.replace("_", "").casefold() for one in known}
+    wanted = name.replace("_", "").casefold()
+    similar = [one for one in known if bare[one] == wanted]
+    if not similar:
+        close = difflib.get_close_matches(wanted, list(bare.values()), n=2, cutoff=0.8)
+        similar = [one for one in known if bare[one] in close or (wanted in bare[one] and len(wanted) > 2)]
+    if not similar:
+        return f". dir({package}) lists what is there."
+    return f". Did you mean {' or '.join(f'{known[one]}.{one}' for one in similar[:MAX_SUGGESTIONS])}?"

@@ -305,12 +305,12 @@ PAGES = Registry(
     "page of the report",
     "crowdlogic.pages",
     {
-        "overview": "crowdlogic.report.pages.overview:PAGE",
-        "labels": "crowdlogic.report.pages.labels:PAGE",
-        "annotators": "crowdlogic.report.pages.annotators:PAGE",
-        "rules": "crowdlogic.report.pages.rules:PAGE",
-        "training": "crowdlogic.report.pages.training:PAGE",
-        "comparison": "crowdlogic.report.pages.comparison:PAGE",
+        "overview": "crowdlogic.reporting.pages.overview:PAGE",
+        "labels": "crowdlogic.reporting.pages.labels:PAGE",
+        "annotators": "crowdlogic.reporting.pages.annotators:PAGE",
+        "rules": "crowdlogic.reporting.pages.rules:PAGE",
+        "training": "crowdlogic.reporting.pages.training:PAGE",
+        "comparison": "crowdlogic.reporting.pages.comparison:PAGE",
     },
 )
 """Pages of the report, in their order; pages of extensions come last."""

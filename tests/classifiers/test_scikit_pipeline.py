@@ -7,8 +7,10 @@ import pytest
 from sklearn.base import clone
 from tests.extensions.networks.small_runs import new_texts, train_numbers, train_reviews, train_tags
 
-from crowdlogic import KimCNN, Linear, OptionError
+from crowdlogic import Linear
 from crowdlogic.classifiers.scikit import HashedNgrams
+from crowdlogic.errors import OptionError
+from crowdlogic.extensions.networks import KimCNN
 
 
 def test_a_run_is_a_fitted_pipeline(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def make_classifier() -> Any:
 
 
 @pytest.fixture
-def learned(run: Run) -> crowdlogic.Learned:
+def learned(run: Run) -> crowdlogic.learning.Learned:
     """A run with a pipeline of scikit-learn's and a rule that asks it, in the folder run."""
     made = simulate_sentiment(3, items=60, annotators=8, test_items=5)
     write_simulated(made)
@@ -43,7 +43,7 @@ def learned(run: Run) -> crowdlogic.Learned:
         return method.fit(made.corpus, made.labels, rules=BUT, save="run")
 
 
-def test_an_answer_is_explained_without_the_classifier(run: Run, learned: crowdlogic.Learned) -> None:
+def test_an_answer_is_explained_without_the_classifier(run: Run, learned: crowdlogic.learning.Learned) -> None:
     item = next(i for i, t in zip(learned.task.corpus.items, learned.task.corpus.texts, strict=True) if " but " in t)
 
     plain, shown = run("explain", "run", item, "--json"), run("explain", "run", item)
@@ -60,7 +60,9 @@ def test_an_answer_is_explained_without_the_classifier(run: Run, learned: crowdl
     assert TOGETHER in shown.err
 
 
-def test_with_the_classifier_the_pasted_line_explains_rule_by_rule(run: Run, learned: crowdlogic.Learned) -> None:
+def test_with_the_classifier_the_pasted_line_explains_rule_by_rule(
+    run: Run, learned: crowdlogic.learning.Learned
+) -> None:
     item = next(i for i, t in zip(learned.task.corpus.items, learned.task.corpus.texts, strict=True) if " but " in t)
 
     again = crowdlogic.load_run("run", classifier=make_classifier())
@@ -68,7 +70,7 @@ def test_with_the_classifier_the_pasted_line_explains_rule_by_rule(run: Run, lea
     assert again.explain(item).rules.rules == learned.explain(item).rules.rules == (BUT.strip(),)
 
 
-def test_a_report_is_written_without_the_classifier(run: Run, learned: crowdlogic.Learned) -> None:
+def test_a_report_is_written_without_the_classifier(run: Run, learned: crowdlogic.learning.Learned) -> None:
     done = run("report", "run", "-o", "page.html")
 
     figures = json.loads(Path("page.json").read_text())
@@ -93,7 +95,9 @@ def test_the_audit_leaves_out_what_asks_the_classifier_about_new_texts(run: Run)
     )
 
 
-def test_the_verdicts_of_the_training_are_there_without_the_classifier(run: Run, learned: crowdlogic.Learned) -> None:
+def test_the_verdicts_of_the_training_are_there_without_the_classifier(
+    run: Run, learned: crowdlogic.learning.Learned
+) -> None:
     found = crowdlogic.load_run("run")
 
     assert found.rule_table().equals(learned.rule_table())
@@ -122,14 +126,14 @@ def test_a_report_of_rules_with_own_predicates_says_what_it_lacks_and_the_line_t
 
     done = run("report", "run", "-o", "page.html")
     without = json.loads(Path("page.json").read_text())
-    crowdlogic.report_to_html(crowdlogic.load_run("run", vocabulary=vocabulary), "page.html")
+    crowdlogic.report(crowdlogic.load_run("run", vocabulary=vocabulary), "page.html")
     whole = json.loads(Path("page.json").read_text())
 
     assert done.code == 0
     assert done.err.splitlines()[0] == (
         "run: Long is Python code that the run does not hold, so the page does not say why doubtful items got their "
         "answers. In Python, with the same predicates, it does: "
-        "crowdlogic.report_to_html(crowdlogic.load_run('run', vocabulary=vocabulary))."
+        "crowdlogic.report(crowdlogic.load_run('run', vocabulary=vocabulary))."
     )
     assert without["labels"]["doubts"][0]["evidence"] is None
     assert whole["labels"]["doubts"][0]["evidence"] is not None

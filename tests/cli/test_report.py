@@ -11,7 +11,7 @@ import pytest
 
 from crowdlogic.data.reading import read_labels, read_table, write_table
 from crowdlogic.data.simulate import simulate_sentiment
-from crowdlogic.report.figures import BROWSERS
+from crowdlogic.reporting.figures import BROWSERS
 from crowdlogic.store.estimates import save_estimate
 from crowdlogic.truth.methods import truth_method
 

@@ -8,7 +8,7 @@ from tests.report.small_crowds import context_of, estimate_with, inputs_by, smal
 
 from crowdlogic.confidence.annotator_verdicts import SHARES_OF_VOTES, leave_one_out
 from crowdlogic.data.simulate import simulate_crowd
-from crowdlogic.report.pages.annotators import compute_annotators
+from crowdlogic.reporting.pages.annotators import compute_annotators
 from crowdlogic.truth.dependence import state_confidence
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import truth_method

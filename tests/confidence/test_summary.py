@@ -18,8 +18,8 @@ from crowdlogic.data.simulate import simulate_labels
 from crowdlogic.errors import DataError, OptionError
 from crowdlogic.numerics.intervals import credible_interval
 from crowdlogic.registry import TRUTH_METHODS
-from crowdlogic.report.inputs import inputs_from_estimate
-from crowdlogic.report.pages.annotators import compute_annotators
+from crowdlogic.reporting.inputs import inputs_from_estimate
+from crowdlogic.reporting.pages.annotators import compute_annotators
 from crowdlogic.truth.dawid_skene import DawidSkene
 from crowdlogic.truth.methods import needs_sequences, truth_method
 

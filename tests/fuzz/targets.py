@@ -45,8 +45,8 @@ from crowdlogic.learning.saved_run import check_record, load_run
 from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.learning.training_run import train_run
 from crowdlogic.registry import FORMATS
-from crowdlogic.report.html import to_html
-from crowdlogic.report.inputs import inputs_from_estimate, inputs_from_run
+from crowdlogic.reporting.html import to_html
+from crowdlogic.reporting.inputs import inputs_from_estimate, inputs_from_run
 from crowdlogic.rules.checking import check
 from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.grounding import ground_rules

@@ -7,9 +7,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from crowdlogic import AggNet, LogicLNCL, TrainingLimits, TwoStage, from_frame, save_estimate
+from crowdlogic import LogicLNCL, TrainingLimits, from_frame, save_estimate
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.errors import CrowdLogicError, LabelError, OptionError
+from crowdlogic.learning import AggNet, TwoStage
 from crowdlogic.truth.dawid_skene import DawidSkene
 
 LIMITS = TrainingLimits(epochs=1, held_out=None)

@@ -12,8 +12,8 @@ from crowdlogic.learning.method import TrainingData
 from crowdlogic.learning.saved_run import Run, load_run
 from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.learning.training_run import train_run
-from crowdlogic.report.inputs import inputs_from_run
-from crowdlogic.report.report import Report
+from crowdlogic.reporting.inputs import inputs_from_run
+from crowdlogic.reporting.report import Report
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.workflows.report import report_explainer
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from crowdlogic.confidence.annotator_verdicts import FlagKind
 from crowdlogic.extensions.review.plan_page import ForecastPoint, NextItem, PlanFindings
-from crowdlogic.report.findings import Histogram, Quantity, ReportFinding, Summary, TaskKind, Urgency
-from crowdlogic.report.inputs import AnswerEvidence, EvidenceSource, EvidenceTerm
-from crowdlogic.report.pages.annotators import (
+from crowdlogic.reporting.findings import Histogram, Quantity, ReportFinding, Summary, TaskKind, Urgency
+from crowdlogic.reporting.inputs import AnswerEvidence, EvidenceSource, EvidenceTerm
+from crowdlogic.reporting.pages.annotators import (
     AnnotatorFindings,
     AnnotatorRow,
     ConfusedClasses,
@@ -18,8 +18,8 @@ from crowdlogic.report.pages.annotators import (
     SpanMistakes,
     TimeBin,
 )
-from crowdlogic.report.pages.comparison import ComparisonFindings, MethodRow
-from crowdlogic.report.pages.labels import (
+from crowdlogic.reporting.pages.comparison import ComparisonFindings, MethodRow
+from crowdlogic.reporting.pages.labels import (
     Belief,
     LabelFindings,
     Reading,
@@ -29,7 +29,7 @@ from crowdlogic.report.pages.labels import (
     Threshold,
     Vote,
 )
-from crowdlogic.report.pages.overview import (
+from crowdlogic.reporting.pages.overview import (
     CalibrationBin,
     ClassShare,
     Coefficient,
@@ -37,9 +37,9 @@ from crowdlogic.report.pages.overview import (
     Score,
     Setting,
 )
-from crowdlogic.report.pages.rules import Flip, RuleFindings, RuleRow
-from crowdlogic.report.pages.training import EpochRow, StudentTeacher, TrainingFindings, ViewScore
-from crowdlogic.report.report import Report
+from crowdlogic.reporting.pages.rules import Flip, RuleFindings, RuleRow
+from crowdlogic.reporting.pages.training import EpochRow, StudentTeacher, TrainingFindings, ViewScore
+from crowdlogic.reporting.report import Report
 
 HOSTILE = (
     "<script>window.pwned=1</script>",

@@ -10,8 +10,8 @@ from crowdlogic.data.corpus import Corpus, documents
 from crowdlogic.data.estimate import Estimate, make_estimate
 from crowdlogic.data.frames import from_dict
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.report.inputs import Context, ReportInputs, ReportLimits, inputs_from_estimate
-from crowdlogic.report.report import Report, make_report
+from crowdlogic.reporting.inputs import Context, ReportInputs, ReportLimits, inputs_from_estimate
+from crowdlogic.reporting.report import Report, make_report
 from crowdlogic.truth.methods import truth_method
 
 VOTES = {

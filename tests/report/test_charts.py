@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from crowdlogic.report import charts
-from crowdlogic.report.findings import Histogram
+from crowdlogic.reporting import charts
+from crowdlogic.reporting.findings import Histogram
 
 
 def test_bars_are_as_high_as_their_counts() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdlogic.report import charts as rows
-from crowdlogic.report.charts import DARK, LIGHT
+from crowdlogic.reporting import charts as rows
+from crowdlogic.reporting.charts import DARK, LIGHT
 
 
 def luminance(colour: np.ndarray) -> float:

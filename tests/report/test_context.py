@@ -8,7 +8,7 @@ import pytest
 from tests.report.small_crowds import small_inputs
 
 from crowdlogic.errors import OptionError
-from crowdlogic.report.inputs import Context, ReportLimits
+from crowdlogic.reporting.inputs import Context, ReportLimits
 
 
 def test_what_several_pages_need_is_computed_once() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowdlogic.report.charts import fit_words, tag, tooltip
+from crowdlogic.reporting.charts import fit_words, tag, tooltip
 
 
 def test_an_element_escapes_what_it_is_given() -> None:

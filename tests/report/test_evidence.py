@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowdlogic.report.inputs import EvidenceSource, explain_nothing
+from crowdlogic.reporting.inputs import EvidenceSource, explain_nothing
 
 
 def test_without_a_model_every_unit_has_an_empty_place() -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from tests.report.example_reports import documents
 
-from crowdlogic.report import charts
-from crowdlogic.report.charts import LIGHT
-from crowdlogic.report.figures import draw_plots, standalone_svg, write_figures
+from crowdlogic.reporting import charts
+from crowdlogic.reporting.charts import LIGHT
+from crowdlogic.reporting.figures import draw_plots, standalone_svg, write_figures
 
 
 def test_a_figure_file_has_its_colours_title_and_legend_in_it() -> None:

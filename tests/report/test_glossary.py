@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowdlogic.report.html import GLOSSARY, gloss
+from crowdlogic.reporting.html import GLOSSARY, gloss
 
 
 def test_the_first_occurrence_of_a_term_carries_its_explanation() -> None:

@@ -12,10 +12,10 @@ from html.parser import HTMLParser
 import pytest
 from tests.report.example_reports import HOSTILE, documents, tagged
 
-from crowdlogic.report.charts import show_controls
-from crowdlogic.report.findings import Summary
-from crowdlogic.report.html import to_html
-from crowdlogic.report.pages.labels import BUDGET, select_items
+from crowdlogic.reporting.charts import show_controls
+from crowdlogic.reporting.findings import Summary
+from crowdlogic.reporting.html import to_html
+from crowdlogic.reporting.pages.labels import BUDGET, select_items
 
 
 class Seen(HTMLParser):

@@ -13,7 +13,7 @@ from crowdlogic.data.answers import Answers
 from crowdlogic.data.corpus import documents
 from crowdlogic.data.frames import from_dict, from_sequences
 from crowdlogic.errors import DataError
-from crowdlogic.report.inputs import inputs_from_estimate
+from crowdlogic.reporting.inputs import inputs_from_estimate
 
 
 def answers(gold: dict[str, str]) -> Answers:

@@ -12,18 +12,18 @@ import pytest
 from tests.report.small_crowds import report_on, small_inputs
 
 from crowdlogic.registry import PAGES
-from crowdlogic.report.figures import draw_plots
-from crowdlogic.report.html import beside_module, to_html
-from crowdlogic.report.inputs import AnswerEvidence
-from crowdlogic.report.page import Page, load_pages
-from crowdlogic.report.report import to_json
+from crowdlogic.reporting.figures import draw_plots
+from crowdlogic.reporting.html import beside_module, to_html
+from crowdlogic.reporting.inputs import AnswerEvidence
+from crowdlogic.reporting.page import Page, load_pages
+from crowdlogic.reporting.report import to_json
 
 PACKAGE = """
 from dataclasses import dataclass
 import numpy as np
-from crowdlogic.report.findings import ReportFinding, Urgency
-from crowdlogic.report.page import Highlights, Page, Tile
-from crowdlogic.report.charts import Curve, line_chart
+from crowdlogic.reporting.findings import ReportFinding, Urgency
+from crowdlogic.reporting.page import Highlights, Page, Tile
+from crowdlogic.reporting.charts import Curve, line_chart
 
 @dataclass(frozen=True, kw_only=True)
 class SpeedFindings:

@@ -7,7 +7,7 @@ import json
 import pytest
 from tests.report.example_reports import HOSTILE
 
-from crowdlogic.report.charts import LONGEST, cut, embed_json, shorten, show_controls, show_place
+from crowdlogic.reporting.charts import LONGEST, cut, embed_json, shorten, show_controls, show_place
 
 
 def test_embedded_json_means_the_same() -> None:

@@ -15,10 +15,10 @@ from crowdlogic.data.frames import from_dict, from_sequences
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate import simulate_labels
 from crowdlogic.errors import OptionError
-from crowdlogic.report.findings import ReportFinding, Urgency
-from crowdlogic.report.html import to_html
-from crowdlogic.report.inputs import ReportLimits, inputs_from_estimate
-from crowdlogic.report.report import summarise, to_json
+from crowdlogic.reporting.findings import ReportFinding, Urgency
+from crowdlogic.reporting.html import to_html
+from crowdlogic.reporting.inputs import ReportLimits, inputs_from_estimate
+from crowdlogic.reporting.report import summarise, to_json
 from crowdlogic.truth.comparison import MethodResult
 from crowdlogic.truth.methods import truth_method
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from crowdlogic.report import charts as rows
+from crowdlogic.reporting import charts as rows
 
 
 def test_unknown_cells_of_a_heat_map_are_empty_and_say_so() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdlogic.report.charts import Frame, Scale, format_number, format_percent, log_ticks, nice_ticks
+from crowdlogic.reporting.charts import Frame, Scale, format_number, format_percent, log_ticks, nice_ticks
 
 
 @given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.integers(2, 10))

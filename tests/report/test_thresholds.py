@@ -9,9 +9,9 @@ from crowdlogic.confidence import annotator_verdicts as drift
 from crowdlogic.confidence import annotator_verdicts as flags
 from crowdlogic.confidence import annotator_verdicts as scores
 from crowdlogic.extensions.review.next_labels import MOST_PLANNED
-from crowdlogic.report.inputs import ReportLimits
-from crowdlogic.report.pages import annotators, comparison, labels, overview, training
-from crowdlogic.report.pages import annotators as pairs
+from crowdlogic.reporting.inputs import ReportLimits
+from crowdlogic.reporting.pages import annotators, comparison, labels, overview, training
+from crowdlogic.reporting.pages import annotators as pairs
 from crowdlogic.rules import audit as audit_reasons
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "report.md"

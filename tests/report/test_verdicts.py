@@ -7,7 +7,7 @@ from tests.report.small_crowds import context_of, small_inputs
 
 from crowdlogic.data.simulate import simulate_ner
 from crowdlogic.metrics.spans import count_span_errors
-from crowdlogic.report.inputs import annotator_verdicts, inputs_from_estimate
+from crowdlogic.reporting.inputs import annotator_verdicts, inputs_from_estimate
 from crowdlogic.truth.methods import truth_method
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdlogic import from_matrix
+from crowdlogic.data import from_matrix
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.truth import fitting as patterns
 from crowdlogic.truth.fitting import find_patterns, paying_patterns

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from crowdlogic import DawidSkene, Fitting, LogicLNCL, TrainingLimits
+from crowdlogic import DawidSkene, LogicLNCL, TrainingLimits
 from crowdlogic.data.simulate import simulate_sentiment
+from crowdlogic.truth import Fitting
 from crowdlogic.workflows import plots as notebook_progress
 from crowdlogic.workflows.plots import NotebookProgress, import_display
 

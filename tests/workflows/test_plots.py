@@ -5,7 +5,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from crowdlogic import DawidSkene, LogicLNCL, TrainingLimits, from_arrays
+from crowdlogic import DawidSkene, LogicLNCL, TrainingLimits
+from crowdlogic.data import from_arrays
 from crowdlogic.data.simulate import Simulation, simulate_ner, simulate_sentiment
 from crowdlogic.errors import DataError, OptionError
 from crowdlogic.workflows.plots import (
@@ -54,7 +55,7 @@ def test_the_confusion_of_one_annotator(crowd: Simulation) -> None:
 
 
 def test_figures_of_a_fit_and_of_a_run(crowd: Simulation, tmp_path: Path) -> None:
-    from crowdlogic import train_run
+    from crowdlogic.learning import train_run
     from crowdlogic.learning.method import TrainingData
 
     method = LogicLNCL(limits=TrainingLimits(epochs=2, held_out=None))

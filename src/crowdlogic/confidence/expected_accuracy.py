@@ -79,7 +79,7 @@ def expected_accuracy(estimate: Estimate) -> ExpectedAccuracy | None:
         raise OptionError(
             f"expected_accuracy: the confidence of this estimate ({estimate.method}) is not calibrated; it is the "
             f"method's own posterior. Use crowdlogic.aggregate(labels, method) in place of method.infer(labels), or "
-            f"crowdlogic.state_confidence(labels, estimate)."
+            f"crowdlogic.truth.state_confidence(labels, estimate)."
         )
     confidence = _uncertain(estimate)
     if not len(confidence):

@@ -224,7 +224,11 @@ def make_estimate(
         parameters: What else the method estimated, by name.
     """
     beliefs = _check_distributions(beliefs, labels, method)
-    chosen = beliefs.argmax(axis=1).astype(np.int32) if answer is None else answer
+    if answer is None:
+        # without labels there are no classes to choose from
+        chosen = beliefs.argmax(axis=1).astype(np.int32) if beliefs.size else np.full(len(beliefs), -1, dtype=np.int32)
+    else:
+        chosen = answer
     if not answer_all:
         labelled = labels.votes().sum(axis=1) > 0 if labels.weight is not None else labels.labels_per_unit() > 0
         chosen = np.where(labelled, chosen, NO_ANSWER).astype(np.int32)

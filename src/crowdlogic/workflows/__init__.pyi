@@ -34,7 +34,6 @@ from crowdlogic.workflows.predict import Predicted as Predicted
 from crowdlogic.workflows.predict import PredictOptions as PredictOptions
 from crowdlogic.workflows.report import ReportOptions as ReportOptions
 from crowdlogic.workflows.report import WrittenReport as WrittenReport
-from crowdlogic.workflows.report import report_to_html as report_to_html
 from crowdlogic.workflows.report import write_report as write_report
 from crowdlogic.workflows.rules import AuditedRules as AuditedRules
 from crowdlogic.workflows.rules import AuditRulesOptions as AuditRulesOptions

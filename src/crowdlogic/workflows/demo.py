@@ -26,8 +26,8 @@ from crowdlogic.learning.training_run import train_run
 from crowdlogic.metrics.agreement import agreement
 from crowdlogic.metrics.scores import score
 from crowdlogic.numerics.arrays import Bools
-from crowdlogic.report.inputs import inputs_from_run
-from crowdlogic.report.report import make_report
+from crowdlogic.reporting.inputs import inputs_from_run
+from crowdlogic.reporting.report import make_report
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.truth.comparison import MethodResult, compare_methods
 from crowdlogic.truth.dependence import state_confidence

@@ -22,9 +22,9 @@ from crowdlogic.learning.epoch import HistoryRow
 from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.saved_run import Run, to_record
 from crowdlogic.registry import PAGES
-from crowdlogic.report.charts import Plot
-from crowdlogic.report.figures import standalone_svg
-from crowdlogic.report.inputs import Context, ReportInputs, inputs_from_estimate, inputs_from_run
+from crowdlogic.reporting.charts import Plot
+from crowdlogic.reporting.figures import standalone_svg
+from crowdlogic.reporting.inputs import Context, ReportInputs, inputs_from_estimate, inputs_from_run
 from crowdlogic.truth.fitting import Progress
 from crowdlogic.workflows.aggregate import aggregate, calibrate
 

@@ -20,6 +20,7 @@ from crowdlogic.data.formats.protocol import detect_format, formats_by_suffix
 from crowdlogic.data.frames import as_labels
 from crowdlogic.data.item_tables import texts_beside_labels
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.reading import read_answers, read_labels
 from crowdlogic.data.wording import list_names, pluralise, shorten_name
 from crowdlogic.errors import FormatError, MissingDataError, OptionError
 from crowdlogic.learning.evidence import BIT, RuleEvidence
@@ -29,9 +30,9 @@ from crowdlogic.learning.learned import Learned
 from crowdlogic.learning.saved_run import Run, check_record, load_run, to_record
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.logspace import safe_log
-from crowdlogic.report.figures import write_figures
-from crowdlogic.report.html import to_html
-from crowdlogic.report.inputs import (
+from crowdlogic.reporting.figures import write_figures
+from crowdlogic.reporting.html import to_html
+from crowdlogic.reporting.inputs import (
     AnswerEvidence,
     EvidenceSource,
     EvidenceTerm,
@@ -42,7 +43,7 @@ from crowdlogic.report.inputs import (
     inputs_from_estimate,
     inputs_from_run,
 )
-from crowdlogic.report.report import Report, make_report, to_json
+from crowdlogic.reporting.report import Report, make_report, to_json
 from crowdlogic.rules.packing import missing_functions
 from crowdlogic.store.estimates import NAMES, load_estimate
 from crowdlogic.store.files import is_run
@@ -327,7 +328,7 @@ def _unexplained_notice(home: Path, absent: Sequence[str]) -> tuple[str, ...]:
     return (
         f"{home}: {' and '.join(absent)} {'is' if len(absent) == 1 else 'are'} Python code that the run does not hold, "
         f"so the page does not say why doubtful items got their answers. In Python, with the same predicates, it does: "
-        f"crowdlogic.report_to_html({loaded}).",
+        f"crowdlogic.report({loaded}).",
     )
 
 
@@ -393,36 +394,67 @@ def timestamp() -> str:
 # A report from Python, of whatever one has at hand: a run, what `fit` gave, labels or a frame of them, or a path.
 
 
-def report_to_html(source: Any, out: str | Path = "report.html") -> WrittenReport:
-    """Write one page on whom to trust, which labels to check and which rules to keep.
+def report(
+    source: Any,
+    out: str | Path = "report.html",
+    *,
+    gold: Answers | str | Path | None = None,
+    methods: Sequence[str] | None = None,
+    max_items: int = 500,
+    seed: int = 0,
+) -> WrittenReport:
+    """Write one page on whom to trust, which labels to check and which rules to keep, as the command `report` does.
 
     Args:
         source: A run, what `fit` gave, labels or a frame of them (which are then aggregated first), or a path: the
             folder of a run, or a file of labels.
         out: The file of the page; its figures go beside it, as JSON.
+        gold: The truth of some items: what `read_answers` gives, or a file.
+        methods: Truth methods to compare with; None for no comparison.
+        max_items: Maximum number of doubtful items.
+        seed: Random seed.
     """
-    if isinstance(source, str | Path):
-        return write_report(ReportOptions(folder=str(source), out=str(out)))
+    if isinstance(source, str | Path) and not isinstance(gold, Answers):
+        return write_report(
+            ReportOptions(
+                folder=str(source),
+                out=str(out),
+                gold=None if gold is None else str(gold),
+                methods=methods,
+                max_items=max_items,
+                seed=seed,
+            )
+        )
     check_page(str(out))
-    inputs, explain, notices = _inputs(source)
-    title = source.folder.resolve().name if isinstance(source, Run) else inputs.estimate.method
-    report = make_report(inputs, title=title, made_at=timestamp(), explain=explain)
-    write_page(out, report)
-    return WrittenReport(report=report, page=Path(out), plots=(), notices=notices)
+    truth = gold if gold is None or isinstance(gold, Answers) else read_answers(gold)
+    if isinstance(source, str | Path):
+        source = load_run(source) if Path(source).is_dir() and is_run(Path(source)) else read_labels(source)
+    inputs, explain, notices = _inputs(source, truth)
+    page = make_report(
+        inputs,
+        title=source.folder.resolve().name if isinstance(source, Run) else inputs.estimate.method,
+        made_at=timestamp(),
+        explain=explain,
+        compared=() if methods is None else _compare(inputs, methods, seed),
+        limits=ReportLimits(items=max_items),
+        seed=seed,
+    )
+    write_page(out, page)
+    return WrittenReport(report=page, page=Path(out), plots=(), notices=notices)
 
 
-def _inputs(source: Any) -> tuple[ReportInputs, Explain, tuple[str, ...]]:
-    """What the report is about, how its items are explained, and what cannot be told."""
+def _inputs(source: Any, gold: Answers | None) -> tuple[ReportInputs, Explain, tuple[str, ...]]:
+    """Return what the report is about, how its items are explained, and what cannot be told."""
     if isinstance(source, Run | Learned):
         learned = source.learned if isinstance(source, Run) else source
         record = source.record if isinstance(source, Run) else to_record(learned, {"method": {}})
-        return inputs_from_run(record), report_explainer(learned), absent_notice(learned)
+        return inputs_from_run(record, gold), report_explainer(learned), absent_notice(learned)
     if not isinstance(source, CrowdLabels) and not hasattr(source, "columns"):
         raise OptionError(
-            f"report_to_html: {type(source).__name__} cannot be reported on. Give what fit or load_run gave, labels or "
-            f"a frame of them, or the path of a run or of a file of labels."
+            f"report: {type(source).__name__} cannot be reported on. Give what fit or load_run gave, labels or a frame "
+            f"of them, or the path of a run or of a file of labels."
         )
-    labels = as_labels(source, "report_to_html")
+    labels = as_labels(source, "report")
     corpus = None if isinstance(source, CrowdLabels) else texts_beside_labels(source)
     estimate = infer_calibrated(configured_method(suggest_method(labels)[0]), labels, corpus)
-    return inputs_from_estimate(estimate, labels, corpus), explain_nothing, ()
+    return inputs_from_estimate(estimate, labels, corpus, gold), explain_nothing, ()

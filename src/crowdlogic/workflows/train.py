@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from crowdlogic.data.corpus import Corpus, align
 from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes
+from crowdlogic.data.reading import read_answers, read_corpus, read_crowd
 from crowdlogic.data.text_tokens import Tokenizer
 from crowdlogic.data.vectors import WordVectors, concatenate_vectors, read_vectors
 from crowdlogic.data.wording import pluralise, shorten_name
@@ -25,7 +27,7 @@ from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.confidence import PredictionScales, ScaleSource
 from crowdlogic.learning.epoch import EpochCallback
 from crowdlogic.learning.learned import Learned
-from crowdlogic.learning.method import LearningMethod, TrainingData
+from crowdlogic.learning.method import LearningMethod, TrainingData, as_architecture, to_training_set
 from crowdlogic.learning.saved_run import Run, confidence_record
 from crowdlogic.learning.task import score_name
 from crowdlogic.learning.training_run import train_run
@@ -33,7 +35,8 @@ from crowdlogic.registry import CLASSIFIERS, DEFAULT_LEARNING_METHOD, LEARNING_M
 from crowdlogic.rules.audit import Verdict
 from crowdlogic.rules.checking import Severity, check
 from crowdlogic.rules.expansion import expand
-from crowdlogic.rules.parser import parse_rules, read_rules
+from crowdlogic.rules.parser import as_rules, parse_rules, read_rules
+from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.rules.transitions import find_grammar, includes_grammar
 from crowdlogic.store.checkpoints import check_claimable
@@ -277,7 +280,9 @@ def read_training_inputs(options: TrainOptions, *, allow_outside: bool = False) 
     if options.keep_weights and isinstance(method, LogicLNCL):
         method = replace(method, learn_weights=False)
     rules = preset_rules if options.rules is None else read_rules(options.rules, allow_outside=allow_outside)
-    rules, grammar_notices = _with_grammar(rules, labels, options, method)
+    grammar_notices: tuple[str, ...] = ()
+    if options.grammar and options.preset is None:  # a preset decides for itself
+        rules, grammar_notices = _with_grammar(rules, labels, method)
     _check_kind(choice, method, corpus, str(options.items or options.labels))
     data = TrainingData(
         corpus=corpus,
@@ -312,12 +317,11 @@ def _read_labelled(options: TrainOptions, by_file: Mapping[str, InputOptions]) -
 
 
 def _with_grammar(
-    rules: RuleSet | None, labels: CrowdLabels, options: TrainOptions, method: LearningMethod
+    rules: RuleSet | None, labels: CrowdLabels, method: LearningMethod
 ) -> tuple[RuleSet | None, tuple[str, ...]]:
-    """The rules with the grammar of the tags, unless they have it, a preset decides, or the method takes no rules."""
+    """Add the grammar of the tags to the rules, unless they have it or the method takes no rules."""
     grammar = find_grammar(labels)
-    decided = options.preset is not None or not options.grammar or not hasattr(method, "projector")
-    if grammar is None or decided or (rules is not None and includes_grammar(rules)):
+    if grammar is None or not hasattr(method, "projector") or (rules is not None and includes_grammar(rules)):
         return rules, ()
     added = parse_rules(f"1.0: include {grammar}", source="the grammar of the tags")
     said = (
@@ -661,3 +665,82 @@ def describe_scales(scales: PredictionScales) -> str:
         if scale.error_before is not None and scale.error_after is not None
     ]
     return f"On new items it is calibrated by dev gold ({scales.student.n:,}); calibration error: {', '.join(errors)}."
+
+
+def train(
+    labels: Any,
+    items: Any = None,
+    *,
+    rules: RuleSet | str | Path | Sequence[str] | None = None,
+    vocabulary: Vocabulary | None = None,
+    grammar: bool = True,
+    method: str = DEFAULT_LEARNING_METHOD,
+    preset: str | None = None,
+    model: Any = None,
+    vectors: WordVectors | None = None,
+    dev: Any = None,
+    anchors: Any = None,
+    epochs: int | None = None,
+    seed: int | None = None,
+    options: Mapping[str, Any] = MappingProxyType({}),
+    out: str | Path | None = None,
+    callback: EpochCallback | None = None,
+) -> Learned:
+    """Learn a classifier, the annotators and the truth together, as the command `train` does.
+
+    Args:
+        labels: CrowdLabels, a frame with one row per label, or a file.
+        items: The items: a Corpus, a frame, a dictionary item -> text, a list of texts in the order of the labels'
+            items, or a file; None where the labels have the texts beside them.
+        rules: Rules as text, a list of texts, a Path, or what `read_rules` gives.
+        vocabulary: Predicates that the rules use beyond the built-in ones.
+        grammar: Whether the grammar of span tags is added to the rules. A preset decides for itself.
+        method: The name of a learning method.
+        preset: The name of the configuration to start from.
+        model: A classifier, its name, or a scikit-learn estimator; None for the default of the method or preset.
+        vectors: Word vectors for a classifier that takes them.
+        dev: Items with gold for early stopping: a Corpus, a frame or a file. Without any, labels are held out.
+        anchors: Items whose truth is known, as item -> class (or tags), or a file.
+        epochs: Maximum number of epochs.
+        seed: Random seed.
+        options: Further options of the method, nested, as `--set` takes them: {"projector": {"strength": 4.0}}.
+        out: A new folder to save the run in.
+        callback: Callback, called after each epoch.
+    """
+    if isinstance(labels, str | Path):
+        crowd = read_crowd(labels)
+        if items is None and crowd.corpus is None:
+            raise OptionError(f"{labels} holds labels and no texts. Give the items: train(labels, items).")
+        labels, items = crowd.labels, crowd.corpus if items is None else items
+    if isinstance(items, str | Path):
+        items = read_corpus(items)
+    if isinstance(items, Corpus) and isinstance(labels, CrowdLabels):
+        labels, items = align(labels, items)
+    corpus, labels = to_training_set(labels, None) if items is None else to_training_set(items, labels)
+    limits = {name: value for name, value in (("epochs", epochs), ("seed", seed)) if value is not None}
+    choice = MethodChoice(
+        method=method,
+        preset=preset,
+        model=model if isinstance(model, str) else None,
+        vectors=vectors,
+        changes=merge_changes(options, {"limits": limits} if limits else {}),
+    )
+    configured: Any
+    configured, preset_rules = configure_method(choice, labels.classes)
+    if model is not None and not isinstance(model, str):
+        configured = replace(configured, classifier=as_architecture(model))
+    given = preset_rules if rules is None else as_rules(rules)
+    if grammar and preset is None:
+        given, _ = _with_grammar(given, labels, configured)
+    _check_kind(choice, configured, corpus, "items")
+    learned: Learned = configured.fit(
+        corpus,
+        labels,
+        rules=given,
+        vocabulary=vocabulary,
+        dev=read_corpus(dev) if isinstance(dev, str | Path) else dev,
+        anchors=anchors_of(read_answers(anchors), labels) if isinstance(anchors, str | Path) else anchors,
+        save=out,
+        callback=callback,
+    )
+    return learned

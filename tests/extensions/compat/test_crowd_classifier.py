@@ -15,10 +15,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.extensions.compat.small_crowds import reviews, two_clouds
 
-from crowdlogic import ConstantImitation, GrowingImitation, Linear, LogicLNCL, OptionError, Projector, TrainingLimits
+from crowdlogic import Linear, LogicLNCL, Projector, TrainingLimits
 from crowdlogic.classifiers.scikit import Scikit
 from crowdlogic.data.corpus import documents
 from crowdlogic.data.frames import from_matrix
+from crowdlogic.errors import OptionError
 from crowdlogic.extensions.compat.scikit_learn import (
     CrowdClassifier,
     as_texts,
@@ -26,6 +27,7 @@ from crowdlogic.extensions.compat.scikit_learn import (
     make_imitation,
     make_rules,
 )
+from crowdlogic.learning import ConstantImitation, GrowingImitation
 
 CONTRAST = "1.0: Label(S, C) & After(S, 'but', B) -> Predicted(B, C)"
 

@@ -7,7 +7,9 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold
 from tests.extensions.compat.small_crowds import two_clouds
 
-from crowdlogic import DawidSkene, OptionError, from_matrix
+from crowdlogic import DawidSkene
+from crowdlogic.data import from_matrix
+from crowdlogic.errors import OptionError
 from crowdlogic.extensions.compat.scikit_learn import TruthEstimator
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.methods import needs_sequences

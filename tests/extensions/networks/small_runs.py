@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from crowdlogic import LogicLNCL, TrainingLimits, from_matrix, parse_rules
+from crowdlogic import LogicLNCL, TrainingLimits, parse_rules
+from crowdlogic.data import from_matrix
 from crowdlogic.data.corpus import documents
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.learning.method import TrainingData

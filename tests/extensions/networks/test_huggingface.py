@@ -10,7 +10,8 @@ import pytest
 from tests.classifiers.tiny_bert import write_tiny_bert
 from tests.extensions.networks.small_runs import new_sentences, new_texts, train_reviews, train_tags
 
-from crowdlogic import Linear, OptionError
+from crowdlogic import Linear
+from crowdlogic.errors import OptionError
 from crowdlogic.extensions.networks.export import export_run
 
 torch = pytest.importorskip("torch")
@@ -18,7 +19,7 @@ transformers = pytest.importorskip("transformers")
 
 
 def make_transformer(folder: Path, **options: Any) -> Any:
-    from crowdlogic import Transformer
+    from crowdlogic.extensions.networks import Transformer
 
     folder.mkdir()
     words = {word.lower() for text in new_texts(100) for word in text.split() if word.isalpha()}

@@ -19,7 +19,10 @@ from tests.extensions.networks.small_runs import (
     train_tags,
 )
 
-from crowdlogic import CNNGRU, CRF, MLP, KimCNN, Linear, OptionError, Scikit, load_run
+from crowdlogic import CRF, Linear, load_run
+from crowdlogic.classifiers import Scikit
+from crowdlogic.errors import OptionError
+from crowdlogic.extensions.networks import CNNGRU, MLP, KimCNN
 from crowdlogic.extensions.networks.export import export_run
 from crowdlogic.extensions.networks.runtime import Predictor
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from tests.extensions.networks.small_runs import train_reviews
 
-from crowdlogic import Linear, OptionError
+from crowdlogic import Linear
+from crowdlogic.errors import OptionError
 from crowdlogic.extensions.networks.export import MODEL_FORMATS, export_run
 
 

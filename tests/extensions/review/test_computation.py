@@ -13,7 +13,7 @@ from crowdlogic.data.simulate.crowds import label_truth, simulate_crowd
 from crowdlogic.data.wording import list_names
 from crowdlogic.extensions.review.next_labels import annotator_skills, choose_next
 from crowdlogic.extensions.review.plan_page import MOST_ITEMS, compute_plan
-from crowdlogic.report.inputs import Context, ReportInputs
+from crowdlogic.reporting.inputs import Context, ReportInputs
 from crowdlogic.truth.ensemble import Ensemble
 
 

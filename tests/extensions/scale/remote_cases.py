@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from crowdlogic import from_matrix, from_sequences
+from crowdlogic.data import from_matrix, from_sequences
 from crowdlogic.data.blocks import make_shards
 from crowdlogic.data.corpus import Corpus, sentences
 from crowdlogic.data.labels import CrowdLabels

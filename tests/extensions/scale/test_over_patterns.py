@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.truth.planted import planted
 from tests.truth.test_over_engines import METHODS, _no_convergence_warnings, fixed_iterations
 
-from crowdlogic import from_matrix
 from crowdlogic.confidence.calibration import infer_calibrated
+from crowdlogic.data import from_matrix
 from crowdlogic.errors import OptionError
 from crowdlogic.extensions.compat.kos import KOS
 from crowdlogic.extensions.scale.patterns import infer_patterns

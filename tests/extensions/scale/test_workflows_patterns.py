@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from crowdlogic import from_matrix
+from crowdlogic.data import from_matrix
 from crowdlogic.data.intake.contract import TableSource
 from crowdlogic.errors import LabelError, OptionError
 from crowdlogic.extensions.scale.patterns import (

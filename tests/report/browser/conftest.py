@@ -9,7 +9,7 @@ import pytest
 from tests.report.browser.chrome import Chrome, chrome, installed
 from tests.report.example_reports import documents, tagged
 
-from crowdlogic.report.html import to_html
+from crowdlogic.reporting.html import to_html
 
 
 @pytest.fixture(scope="session")

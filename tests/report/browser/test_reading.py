@@ -12,8 +12,8 @@ from tests.report.browser.chrome import Chrome, chrome
 from tests.report.browser.looking import check, each_page, turn
 from tests.report.example_reports import documents
 
-from crowdlogic.report.figures import write_figures
-from crowdlogic.report.html import to_html
+from crowdlogic.reporting.figures import write_figures
+from crowdlogic.reporting.html import to_html
 
 pytestmark = pytest.mark.heavy
 

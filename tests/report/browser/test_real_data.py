@@ -9,9 +9,9 @@ from tests.report.browser.chrome import Chrome
 from tests.report.browser.looking import check, turn
 
 from crowdlogic.extensions.paper.benchmarks import load_benchmark
-from crowdlogic.report.html import to_html
-from crowdlogic.report.inputs import inputs_from_estimate
-from crowdlogic.report.report import make_report
+from crowdlogic.reporting.html import to_html
+from crowdlogic.reporting.inputs import inputs_from_estimate
+from crowdlogic.reporting.report import make_report
 from crowdlogic.truth.methods import truth_method
 
 pytestmark = [pytest.mark.heavy, pytest.mark.data]

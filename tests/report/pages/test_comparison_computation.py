@@ -10,9 +10,9 @@ from crowdlogic.data.answers import Answers
 from crowdlogic.data.corpus import documents
 from crowdlogic.data.frames import from_dict
 from crowdlogic.data.simulate import simulate_labels
-from crowdlogic.report.findings import Urgency
-from crowdlogic.report.inputs import Context, inputs_from_estimate
-from crowdlogic.report.pages.comparison import ComparisonFindings, compute_comparison
+from crowdlogic.reporting.findings import Urgency
+from crowdlogic.reporting.inputs import Context, inputs_from_estimate
+from crowdlogic.reporting.pages.comparison import ComparisonFindings, compute_comparison
 from crowdlogic.truth.comparison import MethodResult, compare_methods
 from crowdlogic.truth.methods import truth_method
 

@@ -14,10 +14,10 @@ from crowdlogic.data.frames import from_frame, from_sequences
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.simulate import simulate_crowd, simulate_labels, simulate_ner
 from crowdlogic.metrics.spans import count_span_errors
-from crowdlogic.report.charts import format_percent
-from crowdlogic.report.findings import TaskKind
-from crowdlogic.report.inputs import inputs_from_estimate
-from crowdlogic.report.pages.annotators import (
+from crowdlogic.reporting.charts import format_percent
+from crowdlogic.reporting.findings import TaskKind
+from crowdlogic.reporting.inputs import inputs_from_estimate
+from crowdlogic.reporting.pages.annotators import (
     AnnotatorFindings,
     AnnotatorRow,
     compute_annotators,

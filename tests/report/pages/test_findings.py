@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowdlogic.report.findings import (
+from crowdlogic.reporting.findings import (
     ReportFinding,
     Urgency,
     count_histogram,

@@ -14,9 +14,9 @@ from crowdlogic.data.corpus import documents
 from crowdlogic.data.estimate import Calibration
 from crowdlogic.data.frames import from_dict
 from crowdlogic.data.simulate import simulate_ner
-from crowdlogic.report.findings import Urgency
-from crowdlogic.report.inputs import ReportInputs, annotator_verdicts, inputs_from_estimate
-from crowdlogic.report.pages.labels import Belief, Vote, compute_labels, price_thresholds
+from crowdlogic.reporting.findings import Urgency
+from crowdlogic.reporting.inputs import ReportInputs, annotator_verdicts, inputs_from_estimate
+from crowdlogic.reporting.pages.labels import Belief, Vote, compute_labels, price_thresholds
 from crowdlogic.truth.methods import truth_method
 
 

@@ -13,9 +13,9 @@ from crowdlogic.data.estimate import Calibration
 from crowdlogic.data.simulate import simulate_ner
 from crowdlogic.data.tagging import Scheme
 from crowdlogic.metrics.spans import span_scores
-from crowdlogic.report.findings import Quantity, TaskKind, Urgency
-from crowdlogic.report.inputs import inputs_from_estimate
-from crowdlogic.report.pages.overview import (
+from crowdlogic.reporting.findings import Quantity, TaskKind, Urgency
+from crowdlogic.reporting.inputs import inputs_from_estimate
+from crowdlogic.reporting.pages.overview import (
     ClassShare,
     Coefficient,
     agreement_finding,

@@ -6,7 +6,7 @@ import pytest
 
 from crowdlogic.data.simulate import simulate_labels
 from crowdlogic.metrics.agreement import pairwise_agreement
-from crowdlogic.report.pages.annotators import pair_agreement
+from crowdlogic.reporting.pages.annotators import pair_agreement
 
 
 def test_pairs_are_those_of_the_busiest() -> None:

@@ -9,14 +9,14 @@ from dataclasses import replace
 from tests.report.example_reports import documents, tagged
 
 from crowdlogic.extensions.review.plan_page import draw_plan
-from crowdlogic.report.charts import Plot
-from crowdlogic.report.findings import TaskKind
-from crowdlogic.report.pages.annotators import draw_annotators, highlight_annotators
-from crowdlogic.report.pages.comparison import draw_comparison
-from crowdlogic.report.pages.labels import draw_labels, highlight_labels
-from crowdlogic.report.pages.overview import draw_overview
-from crowdlogic.report.pages.rules import draw_rules
-from crowdlogic.report.pages.training import draw_training
+from crowdlogic.reporting.charts import Plot
+from crowdlogic.reporting.findings import TaskKind
+from crowdlogic.reporting.pages.annotators import draw_annotators, highlight_annotators
+from crowdlogic.reporting.pages.comparison import draw_comparison
+from crowdlogic.reporting.pages.labels import draw_labels, highlight_labels
+from crowdlogic.reporting.pages.overview import draw_overview
+from crowdlogic.reporting.pages.rules import draw_rules
+from crowdlogic.reporting.pages.training import draw_training
 
 
 def names(plots: dict[str, list[Plot]]) -> list[str]:

@@ -6,9 +6,9 @@ import numpy as np
 from tests.rules.test_audit_reasons import audited
 
 from crowdlogic.learning.saved_run import Run
-from crowdlogic.report.inputs import AnswerEvidence, EvidenceSource, EvidenceTerm
-from crowdlogic.report.pages.rules import strongest_rule
-from crowdlogic.report.report import Report
+from crowdlogic.reporting.inputs import AnswerEvidence, EvidenceSource, EvidenceTerm
+from crowdlogic.reporting.pages.rules import strongest_rule
+from crowdlogic.reporting.report import Report
 from crowdlogic.rules.audit import Verdict
 
 

@@ -7,8 +7,8 @@ import dataclasses
 import pytest
 from tests.report.example_reports import documents
 
-from crowdlogic.report.pages import labels as script_data
-from crowdlogic.report.pages.labels import select_items
+from crowdlogic.reporting.pages import labels as script_data
+from crowdlogic.reporting.pages.labels import select_items
 
 
 def test_what_is_unknown_is_left_out_and_figures_have_four_decimals() -> None:

@@ -7,8 +7,15 @@ from tests.report.small_crowds import context_of, estimate_with, inputs_by
 
 from crowdlogic.data.corpus import sentences
 from crowdlogic.data.frames import from_sequences
-from crowdlogic.report.inputs import inputs_from_estimate
-from crowdlogic.report.pages.labels import MOST_READINGS, MOST_TOKENS, Span, compute_labels, cut_windows, show_sentences
+from crowdlogic.reporting.inputs import inputs_from_estimate
+from crowdlogic.reporting.pages.labels import (
+    MOST_READINGS,
+    MOST_TOKENS,
+    Span,
+    compute_labels,
+    cut_windows,
+    show_sentences,
+)
 
 
 def test_everybodys_spans_of_a_sentence_are_shown() -> None:

@@ -8,10 +8,10 @@ import pytest
 from tests.report.small_crowds import context_of
 
 from crowdlogic.learning.saved_run import Run
-from crowdlogic.report.findings import Urgency
-from crowdlogic.report.inputs import inputs_from_run
-from crowdlogic.report.pages.training import compute_training, explain_stop, score_title, stopping_criterion
-from crowdlogic.report.report import Report
+from crowdlogic.reporting.findings import Urgency
+from crowdlogic.reporting.inputs import inputs_from_run
+from crowdlogic.reporting.pages.training import compute_training, explain_stop, score_title, stopping_criterion
+from crowdlogic.reporting.report import Report
 
 
 def test_training_is_the_history(run: Run, run_report: Report) -> None:

@@ -288,7 +288,8 @@ def load_format(name: str) -> FileFormat:
 def formats_by_suffix(path: str | Path) -> list[FileFormat]:
     """The formats that have the file's suffix (a final .gz aside), in the order of the registry."""
     suffix = _suffix(path)
-    names = FORMATS if FORMATS.has_more else BY_SUFFIX.get(suffix, FORMATS)
+    usual = () if FORMATS.has_more else BY_SUFFIX.get(suffix, ())
+    names = [name for name in usual if name in FORMATS] or FORMATS  # label-studio is of an extension
     return [one for one in map(load_format, names) if suffix in one.suffixes]
 
 

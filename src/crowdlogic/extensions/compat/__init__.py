@@ -1,5 +1,7 @@
 """scikit-learn estimators, and drop-in replacements for crowd-kit and cleanlab."""
 
+from crowdlogic.exports import lazy_exports
+
 ENTRIES = {
     "methods": {
         "zero-based-skill": "crowdlogic.extensions.compat.zero_based_skill:ZeroBasedSkill",
@@ -8,3 +10,5 @@ ENTRIES = {
     },
 }
 """Group of components -> name -> "module:attribute"; see crowdlogic.registry."""
+
+__all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)

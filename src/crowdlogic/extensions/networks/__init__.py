@@ -1,5 +1,7 @@
 """Networks, crowd layers and doctor nets (torch); ONNX and Hugging Face exports."""
 
+from crowdlogic.exports import lazy_exports
+
 ENTRIES = {
     "classifiers": {
         "kim-cnn": "crowdlogic.extensions.networks.kim_cnn:KimCNN",
@@ -32,3 +34,5 @@ COMMANDS = {
     ),
 }
 """Command -> panel of the help, module, help in one line; see crowdlogic.cli.app."""
+
+__all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -1,5 +1,7 @@
 """The paper's experiments, CRF-MA and the public benchmark data sets."""
 
+from crowdlogic.exports import lazy_exports
+
 ENTRIES = {
     "learners": {
         "crf-ma": "crowdlogic.extensions.paper.crf_ma:CRFMA",
@@ -20,3 +22,5 @@ COMMANDS = {
     ),
 }
 """Command -> panel of the help, module, help in one line; see crowdlogic.cli.app."""
+
+__all__, __getattr__, __dir__ = lazy_exports(__name__, __file__)

@@ -24,7 +24,7 @@ from crowdlogic.extensions.paper.studies import (
     scored_annotators,
 )
 from crowdlogic.extensions.paper.tables import metric_names, percentages
-from crowdlogic.report.charts import (
+from crowdlogic.reporting.charts import (
     Curve,
     Frame,
     Plot,

@@ -40,7 +40,7 @@ from crowdlogic.extensions.paper.tables import (
     order_table,
     significance_table,
 )
-from crowdlogic.report.figures import WrittenFigures, write_plots
+from crowdlogic.reporting.figures import WrittenFigures, write_plots
 
 
 def study_rows(task: str) -> dict[str, tuple[str, ...]]:

@@ -34,7 +34,7 @@ from crowdlogic.learning.refit import known_truths, refit
 from crowdlogic.learning.saved_run import load_run
 from crowdlogic.numerics.arrays import Ints
 from crowdlogic.registry import TRUTH_METHODS
-from crowdlogic.report.inputs import inputs_from_estimate
+from crowdlogic.reporting.inputs import inputs_from_estimate
 from crowdlogic.store.estimates import NAMES, load_estimate
 from crowdlogic.store.files import is_run
 from crowdlogic.truth.dependence import keep_known, state_confidence

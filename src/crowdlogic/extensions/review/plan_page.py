@@ -13,10 +13,10 @@ from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.wording import list_names
 from crowdlogic.extensions.review.next_labels import Forecast, NextLabels, annotator_skills, choose_next, make_forecast
-from crowdlogic.report.charts import Curve, Plot, line_chart
-from crowdlogic.report.findings import ReportFinding, TaskKind, Urgency, sort_by_importance
-from crowdlogic.report.inputs import Context, ReportInputs, annotator_verdicts
-from crowdlogic.report.page import Page
+from crowdlogic.reporting.charts import Curve, Plot, line_chart
+from crowdlogic.reporting.findings import ReportFinding, TaskKind, Urgency, sort_by_importance
+from crowdlogic.reporting.inputs import Context, ReportInputs, annotator_verdicts
+from crowdlogic.reporting.page import Page
 
 # Which labels to buy next, what they should bring, and when to stop.
 

@@ -32,7 +32,7 @@ from crowdlogic.extensions.review.session import (
     ReviewSession,
     UnknownItemError,
 )
-from crowdlogic.report.charts import DARK, LIGHT, css_variables
+from crowdlogic.reporting.charts import DARK, LIGHT, css_variables
 
 # The application: pages, endpoints, and how problems are answered, behind the guard.
 

@@ -54,8 +54,8 @@ from crowdlogic.extensions.review.snapshot import (
     make_moment,
 )
 from crowdlogic.numerics.arrays import Bools, Ints
-from crowdlogic.report.inputs import inputs_from_estimate
-from crowdlogic.report.report import make_report
+from crowdlogic.reporting.inputs import inputs_from_estimate
+from crowdlogic.reporting.report import make_report
 from crowdlogic.store.checkpoints import lock
 from crowdlogic.workflows.report import timestamp, write_page
 

@@ -39,8 +39,8 @@ from crowdlogic.extensions.review.material import ReviewFit, ReviewMaterial
 from crowdlogic.extensions.review.queue_order import RANDOM_SHARE, expected_mistakes_removed, make_queue
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.intervals import HALF, credible_interval
-from crowdlogic.report.charts import shorten, show_controls
-from crowdlogic.report.findings import round_figure
+from crowdlogic.reporting.charts import shorten, show_controls
+from crowdlogic.reporting.findings import round_figure
 
 # How annotators stand at a moment of a review: reliability with its interval, and the verdict on each.
 #

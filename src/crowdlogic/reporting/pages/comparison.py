@@ -9,10 +9,10 @@ import numpy as np
 
 from crowdlogic.data.wording import percent, pluralise
 from crowdlogic.numerics.arrays import Bools, Floats
-from crowdlogic.report.charts import DotRow, Mark, Plot, dot_plot, heat_map
-from crowdlogic.report.findings import ReportFinding, TaskKind, Urgency, round_figure, sort_by_importance
-from crowdlogic.report.inputs import Context
-from crowdlogic.report.page import Page
+from crowdlogic.reporting.charts import DotRow, Mark, Plot, dot_plot, heat_map
+from crowdlogic.reporting.findings import ReportFinding, TaskKind, Urgency, round_figure, sort_by_importance
+from crowdlogic.reporting.inputs import Context
+from crowdlogic.reporting.page import Page
 from crowdlogic.truth.comparison import MethodResult, pairwise_agreement, shown_scores
 
 # Several methods on the same labels.

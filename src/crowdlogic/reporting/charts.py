@@ -12,7 +12,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from crowdlogic.data.wording import pluralise
-from crowdlogic.report.findings import Histogram
+from crowdlogic.reporting.findings import Histogram
 
 # Scales of plots: from figures to positions, round ticks, and figures as the axes show them.
 

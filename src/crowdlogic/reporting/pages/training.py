@@ -12,10 +12,10 @@ from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.wording import pluralise
 from crowdlogic.metrics.scores import accuracy
 from crowdlogic.metrics.spans import span_scores
-from crowdlogic.report.charts import Curve, DotRow, Mark, Plot, dot_plot, format_percent, line_chart
-from crowdlogic.report.findings import ReportFinding, TaskKind, Urgency, round_figure, sort_by_importance
-from crowdlogic.report.inputs import Context, ReportInputs
-from crowdlogic.report.page import Page
+from crowdlogic.reporting.charts import Curve, DotRow, Mark, Plot, dot_plot, format_percent, line_chart
+from crowdlogic.reporting.findings import ReportFinding, TaskKind, Urgency, round_figure, sort_by_importance
+from crowdlogic.reporting.inputs import Context, ReportInputs
+from crowdlogic.reporting.page import Page
 from crowdlogic.store.runs import RunRecord
 
 # How a fit went.

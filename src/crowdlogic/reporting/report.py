@@ -13,9 +13,9 @@ import numpy as np
 from crowdlogic import __version__
 from crowdlogic.data.wording import pluralise
 from crowdlogic.registry import PAGES
-from crowdlogic.report.findings import ReportFinding, Summary, TaskKind, Urgency, sort_by_importance
-from crowdlogic.report.inputs import AnswerEvidence, Context, Explain, ReportInputs, ReportLimits, explain_nothing
-from crowdlogic.report.page import Page, load_pages
+from crowdlogic.reporting.findings import ReportFinding, Summary, TaskKind, Urgency, sort_by_importance
+from crowdlogic.reporting.inputs import AnswerEvidence, Context, Explain, ReportInputs, ReportLimits, explain_nothing
+from crowdlogic.reporting.page import Page, load_pages
 from crowdlogic.truth.comparison import MethodResult
 
 SUMMARY_LENGTH = 8

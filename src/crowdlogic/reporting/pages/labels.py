@@ -18,8 +18,8 @@ from crowdlogic.data.tagging import TagSet, parse_tags, tags_to_spans
 from crowdlogic.data.wording import approximate, percent, pluralise
 from crowdlogic.metrics.calibration import TIE_TOLERANCE
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, sum_by
-from crowdlogic.report.charts import Curve, Plot, format_percent, histogram_chart, line_chart, shorten
-from crowdlogic.report.findings import (
+from crowdlogic.reporting.charts import Curve, Plot, format_percent, histogram_chart, line_chart, shorten
+from crowdlogic.reporting.findings import (
     Histogram,
     ReportFinding,
     TaskKind,
@@ -28,8 +28,8 @@ from crowdlogic.report.findings import (
     share_histogram,
     sort_by_importance,
 )
-from crowdlogic.report.inputs import AnswerEvidence, Context, ReportInputs, annotator_verdicts
-from crowdlogic.report.page import Highlights, Page, Tile
+from crowdlogic.reporting.inputs import AnswerEvidence, Context, ReportInputs, annotator_verdicts
+from crowdlogic.reporting.page import Highlights, Page, Tile
 
 # How sure the answers are, and which to check.
 

@@ -24,7 +24,7 @@ from crowdlogic.data.names import Classes, as_text, find
 from crowdlogic.data.tagging import is_span_tag_set
 from crowdlogic.errors import DataError, OptionError, did_you_mean
 from crowdlogic.numerics.arrays import Bools, Ints
-from crowdlogic.report.findings import TaskKind
+from crowdlogic.reporting.findings import TaskKind
 from crowdlogic.store.runs import RunRecord
 from crowdlogic.truth.comparison import MethodResult
 

@@ -20,7 +20,7 @@ from typing import Any
 from jinja2 import DictLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from crowdlogic.report.charts import (
+from crowdlogic.reporting.charts import (
     DARK,
     LIGHT,
     LONGEST,
@@ -33,9 +33,9 @@ from crowdlogic.report.charts import (
     show_place,
     tag,
 )
-from crowdlogic.report.findings import Quantity, TaskKind
-from crowdlogic.report.page import Highlights, Page, load_pages
-from crowdlogic.report.report import Report
+from crowdlogic.reporting.findings import Quantity, TaskKind
+from crowdlogic.reporting.page import Highlights, Page, load_pages
+from crowdlogic.reporting.report import Report
 
 # Words of the field that a report cannot do without, each with a short explanation, shown on hover or tap.
 
@@ -160,7 +160,7 @@ def _hash(source: str) -> str:
 
 @cache
 def _read(name: str) -> str:
-    return (files("crowdlogic.report") / "templates" / name).read_text(encoding="utf-8")
+    return (files("crowdlogic.reporting") / "templates" / name).read_text(encoding="utf-8")
 
 
 @cache
@@ -169,7 +169,7 @@ def _environment(pages: tuple[tuple[str, str], ...]) -> Environment:
     sources = {name: beside_module(module, ".html.j2").read_text(encoding="utf-8") for name, module in pages}
     loaders = {name: DictLoader({"template.html.j2": source}) for name, source in sources.items()}
     environment = Environment(
-        loader=PrefixLoader({**loaders, "report": PackageLoader("crowdlogic.report", "templates")}),
+        loader=PrefixLoader({**loaders, "report": PackageLoader("crowdlogic.reporting", "templates")}),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -26,7 +26,7 @@ from crowdlogic.metrics.agreement import pairwise_agreement
 from crowdlogic.metrics.spans import SpanErrors
 from crowdlogic.numerics.arrays import Floats, sum_by
 from crowdlogic.numerics.intervals import HALF, credible_interval
-from crowdlogic.report.charts import (
+from crowdlogic.reporting.charts import (
     Curve,
     Plot,
     Point,
@@ -39,7 +39,7 @@ from crowdlogic.report.charts import (
     show_controls,
     stacked_bars,
 )
-from crowdlogic.report.findings import (
+from crowdlogic.reporting.findings import (
     Histogram,
     Quantity,
     ReportFinding,
@@ -49,8 +49,8 @@ from crowdlogic.report.findings import (
     share_histogram,
     sort_by_importance,
 )
-from crowdlogic.report.inputs import Context, ReportInputs, annotator_verdicts
-from crowdlogic.report.page import Highlights, Page, Tile
+from crowdlogic.reporting.inputs import Context, ReportInputs, annotator_verdicts
+from crowdlogic.reporting.page import Highlights, Page, Tile
 
 # Whom to trust.
 

@@ -21,9 +21,9 @@ from markupsafe import Markup
 
 from crowdlogic.data.files import write_bytes
 from crowdlogic.errors import CrowdLogicError
-from crowdlogic.report.charts import DASHES, LETTER, LIGHT, PLOT_CSS, Plot, embed_json, resolve_variables, tag, text
-from crowdlogic.report.page import load_pages
-from crowdlogic.report.report import Report
+from crowdlogic.reporting.charts import DASHES, LETTER, LIGHT, PLOT_CSS, Plot, embed_json, resolve_variables, tag, text
+from crowdlogic.reporting.page import load_pages
+from crowdlogic.reporting.report import Report
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 

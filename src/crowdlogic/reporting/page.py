@@ -18,9 +18,9 @@ import numpy as np
 
 from crowdlogic.numerics.arrays import Ints
 from crowdlogic.registry import PAGES
-from crowdlogic.report.charts import Plot
-from crowdlogic.report.findings import PageFindings, TaskKind
-from crowdlogic.report.inputs import Context
+from crowdlogic.reporting.charts import Plot
+from crowdlogic.reporting.findings import PageFindings, TaskKind
+from crowdlogic.reporting.inputs import Context
 
 F = TypeVar("F", bound=PageFindings)
 

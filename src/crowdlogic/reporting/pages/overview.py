@@ -16,7 +16,7 @@ from crowdlogic.metrics.agreement import Agreement, agreement
 from crowdlogic.metrics.calibration import calibration_error, tie_credit
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.numerics.intervals import credible_interval
-from crowdlogic.report.charts import (
+from crowdlogic.reporting.charts import (
     DotRow,
     Mark,
     Plot,
@@ -26,7 +26,7 @@ from crowdlogic.report.charts import (
     format_percent,
     histogram_chart,
 )
-from crowdlogic.report.findings import (
+from crowdlogic.reporting.findings import (
     Histogram,
     Quantity,
     ReportFinding,
@@ -36,8 +36,8 @@ from crowdlogic.report.findings import (
     round_figure,
     sort_by_importance,
 )
-from crowdlogic.report.inputs import Context, ReportInputs
-from crowdlogic.report.page import Page
+from crowdlogic.reporting.inputs import Context, ReportInputs
+from crowdlogic.reporting.page import Page
 from crowdlogic.truth.comparison import score_estimate
 from crowdlogic.truth.majority import MajorityVote
 

@@ -10,10 +10,10 @@ import numpy as np
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.wording import pluralise, shorten_name
 from crowdlogic.numerics.arrays import Ints
-from crowdlogic.report.charts import DotRow, Mark, Plot, dot_plot
-from crowdlogic.report.findings import Quantity, ReportFinding, TaskKind, Urgency, round_figure, sort_by_importance
-from crowdlogic.report.inputs import AnswerEvidence, Context, EvidenceSource, ReportInputs
-from crowdlogic.report.page import Page
+from crowdlogic.reporting.charts import DotRow, Mark, Plot, dot_plot
+from crowdlogic.reporting.findings import Quantity, ReportFinding, TaskKind, Urgency, round_figure, sort_by_importance
+from crowdlogic.reporting.inputs import AnswerEvidence, Context, EvidenceSource, ReportInputs
+from crowdlogic.reporting.page import Page
 from crowdlogic.rules.audit import (
     AGAINST,
     GoldCounts,

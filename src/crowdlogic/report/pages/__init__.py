@@ -1,1 +1,0 @@
-"""The pages of a report, a package each; see crowdlogic.report.page for the contract."""

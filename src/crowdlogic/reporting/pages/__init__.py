@@ -1,0 +1,1 @@
+"""The pages of a report, a package each; see crowdlogic.reporting.page for the contract."""

@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from benchmarks.machine import describe_machine
-from crowdlogic.annotators.label_sums import TableStep
+from crowdlogic.annotators.label_sums import compiled_table_step
 from crowdlogic.data.blocks import make_shard
 from crowdlogic.numerics.arrays import Floats
 
@@ -160,8 +160,7 @@ def main() -> None:
     table = np.log(rng.dirichlet(np.full(n_classes, 2.0), size=chosen.annotators * n_classes))
     prior, states = np.full(n_classes, 1.0 / n_classes), (0,) * n_classes
     shard, factors = make_shard(unit, annotator, label, n_units=size // 5).narrow(), np.exp(table)
-    step = TableStep(n_classes=n_classes, n_codes=n_classes, compiled=True)
-    parameters = {"table": table, "factors": factors, "log_prior": np.log(prior)}
+    parameters = {"log_table": table.reshape(-1, n_classes, n_classes), "log_prior": np.log(prior)}
 
     def before() -> tuple[Floats, float]:
         counts, totals = np.zeros_like(table), np.zeros(n_classes)
@@ -169,10 +168,10 @@ def main() -> None:
         kept = np.empty((0, n_classes))
         return counts, table_pass_before(*rows, table, factors, np.log(prior)[None], counts, totals, kept)
 
-    old, new = before(), step(shard, parameters, {})[0]
-    np.testing.assert_allclose(new["counts"], old[0], rtol=1e-9)
+    old, new = before(), compiled_table_step(shard, parameters, {})[0]
+    np.testing.assert_allclose(new["counts"].reshape(table.shape), old[0], rtol=1e-9)
     np.testing.assert_allclose(new["log_evidence"], old[1], rtol=1e-12)
-    first, second = best_seconds(before, lambda: step(shard, parameters, {}), chosen.repeats)
+    first, second = best_seconds(before, lambda: compiled_table_step(shard, parameters, {}), chosen.repeats)
     cells, each = shard.narrow_cells(n_classes), 1e9 / len(unit)
     read = cells.itemsize + shard.starts.nbytes / len(unit)
     print(

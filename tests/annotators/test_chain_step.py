@@ -66,7 +66,7 @@ def test_a_step_can_be_sent_to_a_worker_and_keeps_beliefs_only_if_asked() -> Non
     rng = np.random.default_rng(0)
     shard = make_shards(tagged(rng, 4), threads=1).parts[0]
     log_table, chain = drawn_parameters(rng)
-    parameters = {"table": log_table.reshape(9, 3), **{name: chain[name] for name in ("transitions", "start")}}
+    parameters = {"log_table": log_table, **{name: chain[name] for name in ("transitions", "start")}}
     step = ChainStep(n_annotators=3, n_classes=3, n_codes=3, keep=True)
 
     kept = step(shard, parameters, {})[1]

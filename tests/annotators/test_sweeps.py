@@ -7,14 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.annotators.sweeps import match_sweep, table_sweep
 from tests.truth.planted import planted
 
 from crowdlogic.annotators.label_sums import (
     is_compiled,
-    match_sweep,
     sum_evidence,
     sum_match_evidence,
-    table_sweep,
     tally,
     tally_hits,
 )
@@ -45,7 +44,7 @@ def by_hand(
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Beliefs, counts and log evidence, label by label."""
     states = table.shape[2]
-    joint = np.tile(prior, (labels.n_units, 1)) if prior.ndim == 1 else prior.copy()
+    joint = np.tile(prior, (labels.n_units, 1))
     for i, k in fixed.items():
         joint[i, np.arange(states) // (states // labels.n_classes) != k] = 0.0
     for row in range(labels.n_labels):
@@ -71,7 +70,7 @@ def test_a_table_sweep_is_the_sum_over_labels(
     q, counts, evidence = by_hand(labels, table, prior, {item: "abc".index(name) for item, name in anchors.items()})
     shards = make_shards(labels, threads=threads, anchors=anchors, compiled=compiled)
 
-    found = table_sweep(shards, safe_log(table), safe_log(prior), keep=True)
+    found = table_sweep(shards, safe_log(table), safe_log(prior))
 
     np.testing.assert_allclose(found.q, q, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(found.counts, counts, rtol=1e-10, atol=1e-12)
@@ -92,26 +91,13 @@ def test_a_match_sweep_is_a_table_sweep_with_one_kind_of_error(
     table = np.where(np.eye(3, dtype=bool), agree[:, :, None], differ[:, :, None])
     prior = np.array([0.2, 0.5, 0.3])
     shards = make_shards(labels, threads=threads, anchors=anchors, compiled=compiled)
-    whole = table_sweep(shards, safe_log(table), safe_log(prior), keep=True)
+    whole = table_sweep(shards, safe_log(table), safe_log(prior))
 
-    found = match_sweep(shards, safe_log(agree), safe_log(differ), safe_log(prior), keep=True)
+    found = match_sweep(shards, safe_log(agree), safe_log(differ), safe_log(prior))
 
     np.testing.assert_allclose(found.q, whole.q, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(found.log_evidence, whole.log_evidence, rtol=1e-10)
     np.testing.assert_allclose(found.counts, np.diagonal(whole.counts, axis1=1, axis2=2), rtol=1e-10, atol=1e-12)
-
-
-@BOTH
-def test_a_prior_per_unit_is_used_unit_by_unit(compiled: bool) -> None:
-    labels = crowd(3)
-    table, _ = parameters(labels, 3)
-    prior = np.random.default_rng(1).dirichlet(np.ones(3), size=labels.n_units)
-    q, _, evidence = by_hand(labels, table, prior, {})
-
-    found = table_sweep(make_shards(labels, threads=2, compiled=compiled), safe_log(table), safe_log(prior), keep=True)
-
-    np.testing.assert_allclose(found.q, q, rtol=1e-10, atol=1e-12)
-    np.testing.assert_allclose(found.log_evidence, evidence, rtol=1e-10)
 
 
 @BOTH
@@ -137,8 +123,7 @@ def test_many_labels_per_unit_lose_nothing(floor: float) -> None:
     table = rng.uniform(floor, 1.0, size=(400, 2, 2))
     table[rng.random(table.shape) < 0.3] = floor
     ours, theirs = (
-        table_sweep(make_shards(labels, compiled=way), np.log(table), np.log([0.9, 0.1]), keep=True)
-        for way in (False, True)
+        table_sweep(make_shards(labels, compiled=way), np.log(table), np.log([0.9, 0.1])) for way in (False, True)
     )
 
     np.testing.assert_allclose(theirs.q, ours.q, rtol=1e-9, atol=1e-300)
@@ -150,7 +135,7 @@ def test_a_state_that_was_nearly_lost_comes_back() -> None:
     labels = from_matrix(np.repeat([[0, 1]], 40, axis=1).reshape(1, -1))
     table = np.array([[1.0, 1e-8], [1e-8, 1.0]])[None].repeat(80, axis=0)
 
-    found = table_sweep(make_shards(labels, compiled=True), np.log(table), np.log([0.25, 0.75]), keep=True)
+    found = table_sweep(make_shards(labels, compiled=True), np.log(table), np.log([0.25, 0.75]))
 
     np.testing.assert_allclose(found.q, [[0.25, 0.75]], rtol=1e-9)
 
@@ -161,8 +146,7 @@ def test_many_matches_per_unit_lose_nothing(count: int) -> None:
     labels = from_matrix(rng.integers(3, size=(6, count)))
     agree, differ = np.log(rng.uniform(1e-9, 1.0, size=(2, count, 3)))
     ours, theirs = (
-        match_sweep(make_shards(labels, compiled=way), agree, differ, np.log([0.5, 0.3, 0.2]), keep=True)
-        for way in (False, True)
+        match_sweep(make_shards(labels, compiled=way), agree, differ, np.log([0.5, 0.3, 0.2])) for way in (False, True)
     )
 
     np.testing.assert_allclose(theirs.q, ours.q, rtol=1e-9, atol=1e-300)
@@ -182,7 +166,7 @@ def test_a_table_sweep_is_the_exact_posterior_by_enumeration() -> None:
         for i, m in enumerate(truth):
             exact[i, m] += p
 
-    found = table_sweep(make_shards(labels), safe_log(confusion.transpose(0, 2, 1)), safe_log(prior), keep=True)
+    found = table_sweep(make_shards(labels), safe_log(confusion.transpose(0, 2, 1)), safe_log(prior))
     q, log_evidence = found.q, found.log_evidence
 
     np.testing.assert_allclose(q, exact / exact.sum(axis=1, keepdims=True), rtol=1e-12)

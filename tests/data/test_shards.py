@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.annotators.sweeps import table_sweep
 from tests.truth.planted import planted, tagged_sentences
 
-from crowdlogic.annotators.label_sums import table_sweep
 from crowdlogic.data.blocks import UNKNOWN, anchor_classes, make_shards
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import CrowdLogicError, LabelError, OptionError

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +16,6 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.truth.ebcc import EBCC
-from crowdlogic.truth.fitting import Fit
 
 
 def test_without_subtypes_it_is_variational_bayes_written_out() -> None:
@@ -77,8 +78,8 @@ def test_a_random_start_must_gain_more_than_naming_its_subtypes_can() -> None:
     method = EBCC(subtypes=4)
     least = 3 * np.log(4)
 
-    def fit(bound: float) -> Fit:
-        return Fit({}, np.array([-200.0, bound]), converged=True)
+    def fit(bound: float) -> Any:
+        return SimpleNamespace(trace=np.array([-200.0, bound]))
 
     below, above = (method._best([fit(-100), fit(-150), fit(-100 + least + by)], 3) for by in (-0.01, 0.01))
 

@@ -1,34 +1,42 @@
-"""EM over class proportions and annotator tables."""
+"""EM of Dawid-Skene and variational Bayes of IBCC against loops over labels."""
 
 from __future__ import annotations
 
+import warnings
+from typing import Any
+
 import numpy as np
+import pytest
 from scipy.special import digamma
+from scipy.stats import dirichlet as dirichlet_dist
 from tests.truth.planted import planted
 
-from crowdlogic.annotators.confusion import (
-    ClassProportions,
-    ConfusionMatrices,
-    VariationalConfusion,
-    VariationalProportions,
-)
 from crowdlogic.data.blocks import make_shards
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.store.checkpoints import State
-from crowdlogic.truth.fitting import PRIOR, TableEM
+from crowdlogic.errors import ConvergenceWarning
+from crowdlogic.numerics.convergence import Convergence
+from crowdlogic.truth.dawid_skene import DawidSkene
+from crowdlogic.truth.fitting import EngineFit
+from crowdlogic.truth.ibcc import IBCC
+
+TEN = Convergence(max_iterations=10, tolerance=0.0)
+METHODS = [DawidSkene(convergence=TEN), IBCC(convergence=TEN)]
 
 
-def test_compiled_and_uncompiled_fits_agree() -> None:
+def fit(method: Any, labels: CrowdLabels, *, compiled: bool | None = None) -> EngineFit:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found: EngineFit = method.fit_over(make_shards(labels, compiled=compiled))
+    return found
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_compiled_and_uncompiled_fits_agree(method: Any) -> None:
     labels = planted(4, units=300).labels
-    states = []
-    for compiled in (False, True):
-        em = TableEM(ConfusionMatrices(), ClassProportions(), make_shards(labels, compiled=compiled))
-        state = em.first_state()
-        for _ in range(30):
-            state, _ = em.step(state)
-        states.append(em.e_step(state, keep=True).q)
 
-    np.testing.assert_allclose(states[1], states[0], rtol=0, atol=1e-9)
+    ours, theirs = (fit(method, labels, compiled=way).gather() for way in (False, True))
+
+    np.testing.assert_allclose(theirs, ours, rtol=0, atol=1e-9)
 
 
 def posterior_by_hand(labels: CrowdLabels, log_table: np.ndarray, log_prior: np.ndarray) -> tuple[np.ndarray, float]:
@@ -55,35 +63,26 @@ def vote_shares_by_hand(labels: CrowdLabels) -> np.ndarray:
     return votes / votes.sum(axis=1, keepdims=True)
 
 
-def iterate(em: TableEM, steps: int) -> tuple[State, list[float]]:
-    state, trace = em.first_state(), []
-    for _ in range(steps):
-        state, objective = em.step(state)
-        trace.append(objective)
-    return state, trace
-
-
-def test_steps_with_confusion_matrices_are_em_label_by_label() -> None:
+def test_iterations_of_dawid_skene_are_em_label_by_label() -> None:
     labels = planted(5, units=30, annotators=4, classes=3, right=0.5, given=1.0).labels
     q, expected = vote_shares_by_hand(labels), []
     for _ in range(10):
         counts = counts_by_hand(labels, q) + 0.3 + 0.7 * np.eye(3)
         table = counts / counts.sum(axis=1, keepdims=True)
-        prior = (q.sum(axis=0) + 0.2) / (30 + 3 * 0.2)
+        prior = (q.sum(axis=0) + 0.3) / (30 + 3 * 0.3)
         q, log_evidence = posterior_by_hand(labels, np.log(table), np.log(prior))
         added = 0.3 * np.log(table).sum() + 0.7 * np.log(np.diagonal(table, axis1=1, axis2=2)).sum()
-        expected.append(log_evidence + added + 0.2 * np.log(prior).sum())
+        expected.append(log_evidence + added + 0.3 * np.log(prior).sum())
 
-    em = TableEM(ConfusionMatrices(smoothing=0.3, trust=0.7), ClassProportions(0.2), make_shards(labels))
-    state, trace = iterate(em, 9)
+    found = fit(DawidSkene(smoothing=0.3, trust=0.7, convergence=TEN), labels)
 
-    np.testing.assert_allclose(em.e_step(state, keep=True).q, q, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(state["table"], table, rtol=1e-9)
-    np.testing.assert_allclose(state[PRIOR], prior, rtol=1e-9)
-    np.testing.assert_allclose(trace, expected[:9], rtol=1e-10)
+    np.testing.assert_allclose(found.gather(), q, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found.summary.confusion, table.transpose(0, 2, 1), rtol=1e-9)
+    np.testing.assert_allclose(found.summary.prior, prior, rtol=1e-9)
+    np.testing.assert_allclose(found.trace, expected, rtol=1e-10)
 
 
-def test_steps_with_variational_posteriors_are_variational_bayes_label_by_label() -> None:
+def test_iterations_of_ibcc_are_variational_bayes_label_by_label() -> None:
     labels = planted(6, units=30, annotators=4, classes=3, right=0.5, given=1.0).labels
     q = vote_shares_by_hand(labels)
     for _ in range(10):
@@ -92,21 +91,45 @@ def test_steps_with_variational_posteriors_are_variational_bayes_label_by_label(
         log_table = digamma(table) - digamma(table.sum(axis=1, keepdims=True))
         q, _ = posterior_by_hand(labels, log_table, digamma(classes) - digamma(classes.sum()))
 
-    em = TableEM(VariationalConfusion(2.0, 0.5), VariationalProportions(1.0), make_shards(labels))
-    state, trace = iterate(em, 9)
+    found = fit(IBCC(convergence=TEN), labels)
 
-    np.testing.assert_allclose(em.e_step(state, keep=True).q, q, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(state["table"], table, rtol=1e-9)
-    np.testing.assert_allclose(state[PRIOR], classes, rtol=1e-9)
-    assert (np.diff(trace) > -1e-9).all()
+    np.testing.assert_allclose(found.gather(), q, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found.state["table"], table, rtol=1e-9)
+    np.testing.assert_allclose(found.state["prior"], classes, rtol=1e-9)
+    assert (np.diff(found.trace) > -1e-9).all()
 
 
-def test_beliefs_that_are_given_make_the_first_state() -> None:
-    labels = planted(7, units=30, annotators=4, classes=3).labels
-    q = np.random.default_rng(0).dirichlet(np.ones(3), size=30)
+def test_the_m_step_maximises_the_expected_log_posterior() -> None:
+    rng = np.random.default_rng(0)
+    counts, totals = rng.gamma(2.0, 3.0, size=(2, 3, 3)), rng.gamma(2.0, 9.0, size=3)
+    method = DawidSkene(smoothing=0.4, trust=0.7)
+    best = method.m_step(counts, totals)
 
-    state = TableEM(VariationalConfusion(2.0, 0.5), VariationalProportions(1.0), make_shards(labels)).first_state(q)
+    def objective(table: np.ndarray, prior: np.ndarray) -> float:
+        fitted = float((counts * np.log(table)).sum() + totals @ np.log(prior))
+        return fitted + method.log_prior({"table": table, "prior": prior})
 
-    np.testing.assert_allclose(state["table"], counts_by_hand(labels, q) + 0.5 + 1.5 * np.eye(3), rtol=1e-12)
-    labelled = labels.labels_per_unit() > 0
-    np.testing.assert_allclose(state[PRIOR], q[labelled].sum(axis=0) + 1.0, rtol=1e-12)
+    for _ in range(50):
+        table = best["table"] * np.exp(rng.normal(0.0, 0.05, size=(2, 3, 3)))
+        prior = best["prior"] * np.exp(rng.normal(0.0, 0.05, size=3))
+        other = objective(table / table.sum(axis=1, keepdims=True), prior / prior.sum())
+        assert other < objective(best["table"], best["prior"])
+
+
+def test_maximum_likelihood_needs_no_labels_of_each_class() -> None:
+    found = DawidSkene(smoothing=0.0, trust=0.0).m_step(np.zeros((1, 3, 3)), np.array([5.0, 0.0, 0.0]))
+
+    assert (found["table"] > 0).all()
+    assert (found["prior"] > 0).all()
+    assert DawidSkene(smoothing=0.0, trust=0.0).log_prior(found) == 0.0
+
+
+def test_the_divergence_of_the_posteriors_is_the_mean_log_ratio_of_their_densities() -> None:
+    rng, method = np.random.default_rng(0), IBCC(class_count=2.0)
+    table, classes = method.prior_counts(3)[None], np.array([7.0, 3.0, 4.0])
+    draws = rng.dirichlet(classes, size=200_000)
+    ratio = dirichlet_dist(classes).logpdf(draws.T) - dirichlet_dist(np.full(3, 2.0)).logpdf(draws.T)
+
+    found = method.divergence({"table": table, "prior": classes})
+
+    assert found == pytest.approx(ratio.mean(), abs=0.02)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from tests.truth.planted import planted
 
 from crowdlogic.data.blocks import Shards, make_shards
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.truth.glad import HALVINGS, STEPS, _best_ease, _curvature, difficulty_step
+from crowdlogic.truth.glad import HALVINGS, STEPS, _best_ease, _curvature, compiled_em_step, em_step
 
 ANCHORS = {0: "b", 7: "c"}
 
@@ -32,7 +33,8 @@ def difficulty_pass(
 ) -> Pass:
     """The step over all shards."""
     given = {"ease": ease} if beliefs is None else {"ease": ease, "q": beliefs}
-    counts, states = engine.sum(difficulty_step(engine, keep=True), {"ability": ability}, engine.scatter(given))
+    step = partial(compiled_em_step if engine.compiled else em_step, n_classes=engine.n_classes, keep=True)
+    counts, states = engine.sum(step, {"ability": ability}, engine.scatter(given))
     return Pass(**counts, **engine.gather(states))
 
 

@@ -28,7 +28,7 @@ from crowdlogic.annotators.protocol import (
     check_size,
     expected_counts,
 )
-from crowdlogic.data.blocks import Engine, Shards, make_shards
+from crowdlogic.data.blocks import Shards, make_shards
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics import dirichlet
@@ -69,20 +69,9 @@ class ConfusionMatrices:
 
     def m_step(self, shards: Shards, q: Beliefs) -> Confusion:
         """Matrices from beliefs."""
-        return self.from_counts(shards, expected_counts(shards, q))
-
-    def from_counts(self, shards: Engine, counts: Floats) -> Confusion:  # noqa: ARG002 (counts say it all)
-        """Matrices from counts[j, n, m]."""
-        return Confusion(confusion_table(counts, smoothing=self.smoothing, trust=self.trust), self.correlation)
-
-    def log_prior(self, shards: Engine, arrays: Mapping[str, Floats]) -> float:  # noqa: ARG002
-        """The log density of the Dirichlet priors, up to a constant."""
-        table, added = arrays["table"], 0.0
-        if self.smoothing:
-            added += self.smoothing * float(np.log(table).sum())
-        if self.trust:
-            added += self.trust * float(np.log(np.diagonal(table, axis1=1, axis2=2)).sum())
-        return added
+        return Confusion(
+            confusion_table(expected_counts(shards, q), smoothing=self.smoothing, trust=self.trust), self.correlation
+        )
 
     def load(self, arrays: Mapping[str, Floats]) -> Confusion:
         """Matrices from their array."""
@@ -138,16 +127,8 @@ class VariationalConfusion:
 
     def m_step(self, shards: Shards, q: Beliefs) -> Concentrations:
         """Posteriors from beliefs."""
-        return self.from_counts(shards, expected_counts(shards, q))
-
-    def from_counts(self, shards: Engine, counts: Floats) -> Concentrations:  # noqa: ARG002
-        """Posteriors from counts[j, n, m]."""
+        counts = expected_counts(shards, q)
         return Concentrations(counts + self.prior(counts.shape[1]), self.correlation)
-
-    def log_prior(self, shards: Engine, arrays: Mapping[str, Floats]) -> float:  # noqa: ARG002
-        """Minus the divergence of the posteriors from their prior."""
-        table = arrays["table"]
-        return -dirichlet.divergence(table, self.prior(table.shape[1]), axis=1)
 
     def load(self, arrays: Mapping[str, Floats]) -> Concentrations:
         """Posteriors from their array."""
@@ -186,63 +167,3 @@ def confusion_table(counts: Floats, *, smoothing: float = 0.0, trust: float = 0.
     if trust:
         padded = padded + trust * np.eye(counts.shape[1])
     return np.asarray(padded / padded.sum(axis=1, keepdims=True))
-
-
-# Class proportions: how frequent each class is, for truth methods that look at no items.
-#
-# Axes: k class.
-
-
-@dataclass(frozen=True)
-class ClassProportions:
-    """The posterior mode under a Dirichlet prior.
-
-    Attributes:
-        smoothing: Units added to every class.
-    """
-
-    smoothing: float = SMOOTHING
-
-    def from_totals(self, totals: Floats) -> Floats:
-        """prior[k] from totals[k], the expected number of units of each class."""
-        padded = np.maximum(totals + self.smoothing, FLOOR)
-        return np.asarray(padded / padded.sum())
-
-    def log(self, prior: Floats) -> Floats:
-        """Log prior[k]."""
-        return safe_log(prior)
-
-    def log_prior(self, prior: Floats) -> float:
-        """What smoothing adds to the log-likelihood, up to a constant."""
-        return self.smoothing * float(safe_log(prior).sum()) if self.smoothing else 0.0
-
-    def mean(self, prior: Floats) -> Floats:
-        """The proportions themselves."""
-        return prior
-
-
-@dataclass(frozen=True)
-class VariationalProportions:
-    """The Dirichlet posterior.
-
-    Attributes:
-        count: Prior count of each class: one number, or one for each class.
-    """
-
-    count: float | Floats = 1.0
-
-    def from_totals(self, totals: Floats) -> Floats:
-        """Concentrations[k] from totals[k], the expected number of units of each class."""
-        return np.asarray(totals + self.count)
-
-    def log(self, concentration: Floats) -> Floats:
-        """E[log p]."""
-        return dirichlet.expected_log(concentration, axis=0)
-
-    def log_prior(self, concentration: Floats) -> float:
-        """Minus the divergence of the posterior from the prior."""
-        return -dirichlet.divergence(concentration, np.asarray(self.count, dtype=np.float64), axis=0)
-
-    def mean(self, concentration: Floats) -> Floats:
-        """The posterior mean."""
-        return np.asarray(concentration / concentration.sum())

@@ -49,19 +49,10 @@ class Coin:
 
     def m_step(self, shards: Shards, q: Beliefs) -> Accuracies:
         """Accuracies from beliefs."""
-        return self.from_hits(count_given(shards), tally_hits(shards, np.asarray(q)).counts)
-
-    def from_hits(self, given: Floats, hits: Floats) -> Accuracies:
-        """Accuracies from given[j] labels, of which hits[j, n] are expected to be right."""
+        given, hits = count_given(shards), tally_hits(shards, np.asarray(q)).counts
         right = np.maximum(hits.sum(axis=1) + self.smoothing + self.trust, FLOOR)
         wrong = np.maximum(given - hits.sum(axis=1) + self.smoothing, FLOOR)
         return Accuracies(right / (right + wrong), n_classes=hits.shape[1])
-
-    def log_prior(self, accuracy: Floats) -> float:
-        """What smoothing adds to the log-likelihood: the prior's log density, up to a constant."""
-        right, wrong = safe_log(accuracy), safe_log(1.0 - accuracy)
-        added = (self.smoothing + self.trust) * right.sum() if self.smoothing + self.trust else 0.0
-        return float(added + (self.smoothing * wrong.sum() if self.smoothing else 0.0))
 
     def load(self, arrays: Mapping[str, Floats]) -> Accuracies:
         """Accuracies from their array."""

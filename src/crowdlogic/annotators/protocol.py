@@ -5,7 +5,7 @@
     annotators.evidence(shards)                    # evidence[i, k] = log p(labels of i | t_i = k) ([LNCL] eq. 13)
     annotators.terms(shards)                       # the same label by label, for explanations
 
-Truth methods whose statistics are sums over labels take the M-step from expected counts (`CountModel`), which one sweep
+Methods for sequences take the M-step from expected counts (`CountModel`), which one sweep
 over the labels gives together with the E-step.
 
 Annotators who stumble over the same units are less than independent witnesses. Models with a `correlation` above 0

@@ -1,11 +1,13 @@
-"""The contract of engines: a step takes a shard and gives sums; an engine takes it to every shard and adds these up.
+"""Blocks of labels as plain arrays, and the two operations by which methods reach them.
 
-    counts, state = step(shard, parameters, state)           # plain data in, plain data out
-    counts, states = engine.sum(step, parameters, states)    # over all shards: counts are added, states stay there
+    s, states = blocks.sum(step, p)      # statistics of all blocks, added in the order of the blocks
+    q = blocks.concat(step, p)["q"]      # arrays by unit, collected from all blocks
 
-The statistics of a method are sums over labels, so a method is a step and what follows from its counts; where the
-shards are (in memory, in files, on other machines) is the engine's matter. Loops, convergence, checkpoints and progress
-are written once, above engines (`truth/fitting.py`).
+A step takes one block (here: `Shard`), the parameters that all blocks share and the arrays that belong to the block's
+units; it returns statistics and new arrays by unit. Engines know where the blocks are (in memory, in files, on other
+machines): this module has the engine of one process, `extensions/scale` has the others. Since statistics are added in a
+fixed order, the number of threads does not change the result. Convergence, checkpoints and progress are in
+`truth/fitting.py`.
 
 Axes: i unit.
 """
@@ -193,21 +195,21 @@ States: TypeAlias = Any
 
 
 class Step(Protocol):
-    """One pass over a shard: a frozen dataclass of plain options, so that it can be sent to where the shard is."""
+    """One pass over a block: a function or a frozen dataclass of options, so that it can be sent to other processes."""
 
-    def __call__(self, shard: Shard, parameters: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:
-        """Counts, which are added over all shards, and the shard's new state. Nothing that is given is changed.
+    def __call__(self, block: Shard, parameters: Arrays, state: Arrays, /) -> tuple[Arrays, Arrays]:
+        """Return statistics, which are added over all blocks, and the block's new state. Arguments are not changed.
 
         Args:
-            shard: The labels of a run of units.
-            parameters: What all shards are given alike, such as log_table[j, n, z].
-            state: What belongs to the shard's units, such as ease[i]: arrays with the units as first axis.
+            block: The labels of a run of units.
+            parameters: Arrays that all blocks share, such as log_table[j, n, z].
+            state: Arrays that belong to the block's units, such as ease[i], with the units as first axis.
         """
         ...
 
 
 class Engine(Protocol):
-    """Labels in shards, wherever these are, and steps over them."""
+    """Labels in blocks, wherever these are, and steps over them."""
 
     @property
     def n_units(self) -> int:
@@ -243,6 +245,9 @@ class Engine(Protocol):
 
     def sum(self, step: Step, parameters: Arrays, states: States = None) -> tuple[Arrays, States]:
         """The counts of all shards, added in their order, and the new states; those that are given stay as they are."""
+
+    def concat(self, step: Step, parameters: Arrays, states: States = None) -> Arrays:
+        """The new states of all blocks as arrays with all units as first axis."""
 
     def stream(self, step: Step, parameters: Arrays, states: States = None) -> Iterator[tuple[slice, Arrays]]:
         """The new state of each shard, and which units it is of; in the order of the units."""
@@ -395,6 +400,10 @@ class Shards:
             total = counts if total is None else add_counts(total, counts)
             kept.append(state)
         return total or {}, tuple(kept)
+
+    def concat(self, step: Step, parameters: Arrays, states: LocalStates | None = None) -> Arrays:
+        """The new states of all blocks as arrays with all units as first axis."""
+        return self.gather(self.sum(step, parameters, states)[1])
 
     def stream(
         self, step: Step, parameters: Arrays, states: LocalStates | None = None

@@ -2,7 +2,6 @@ from crowdlogic.truth.bsc_seq import BSCSeq as BSCSeq
 from crowdlogic.truth.comparison import MethodResult as MethodResult
 from crowdlogic.truth.comparison import compare_methods as compare_methods
 from crowdlogic.truth.dawid_skene import DawidSkene as DawidSkene
-from crowdlogic.truth.dawid_skene import fit_shards as fit_shards
 from crowdlogic.truth.dependence import Dependence as Dependence
 from crowdlogic.truth.dependence import state_confidence as state_confidence
 from crowdlogic.truth.ebcc import EBCC as EBCC

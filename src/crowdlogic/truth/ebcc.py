@@ -16,15 +16,25 @@ Axes: i unit, j annotator, k class, n given label, z latent state: subtype r of 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdlogic.annotators.label_sums import Q, Sweep, count_votes, table_step, table_sweep, tally, vote_shares
+from crowdlogic.annotators.label_sums import (
+    Q,
+    code_table,
+    compiled_table_step,
+    count_votes,
+    is_compiled,
+    tally,
+    vote_shares,
+    whole_counts,
+)
 from crowdlogic.annotators.protocol import check_size
-from crowdlogic.data.blocks import Arrays, Engine, Shard, make_shards
+from crowdlogic.data.blocks import Arrays, Engine, Shard
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate
 from crowdlogic.data.estimate import vote_shares as share_votes
@@ -34,16 +44,8 @@ from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.arrays import Floats, check_amounts, sum_by
 from crowdlogic.numerics.convergence import Convergence
 from crowdlogic.store.checkpoints import State
-from crowdlogic.truth.fitting import (
-    DEFAULT_FIT,
-    BeliefPass,
-    EngineFit,
-    FitSummary,
-    Fitting,
-    empty_estimate,
-    fit_model,
-    infer_over,
-)
+from crowdlogic.truth.dawid_skene import e_step
+from crowdlogic.truth.fitting import DEFAULT_FIT, EngineFit, Fitting, Iterations, infer_in_memory, starting_beliefs
 from crowdlogic.truth.methods import takes_frames
 
 
@@ -80,23 +82,81 @@ class EBCC:
     @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Iterate the updates from several starts, and take the one with the best bound."""
-        if not labels.n_labels:
-            return empty_estimate(labels, self.name)
-        check_size(self.name, len(labels.annotators) * self.subtypes, labels.n_classes)
-        engine = make_shards(labels, threads=fitting.threads, anchors=fitting.anchors, partial=True)
-        return infer_over(self, labels, engine, fitting)
+        return infer_in_memory(self, labels, fitting)
 
     def fit_over(
-        self, engine: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
+        self, blocks: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
     ) -> EngineFit:
-        """Fit over an engine from several starts, and take the one with the best bound."""
-        check_size(self.name, engine.n_annotators * self.subtypes, engine.n_classes)
-        votes = engine.sum(VoteFacts(n_annotators=engine.n_annotators, n_classes=engine.n_classes), {})[0]
-        fits = []
-        for seed in range(self.seed, self.seed + self.restarts + 1):
-            model = SubtypeVB(self, engine, votes, seed=seed)
-            fits.append(fit_model(self, model, labels=labels, fitting=_own(fitting, seed)))
-        return self._best(fits, engine.n_classes)
+        """Fit to blocks of labels from several starts, and take the fit with the best bound."""
+        check_size(self.name, blocks.n_annotators * self.subtypes, blocks.n_classes)
+        votes, _ = blocks.sum(VoteFacts(n_annotators=blocks.n_annotators, n_classes=blocks.n_classes), {})
+        start = starting_beliefs(labels, fitting)
+        seeds = range(self.seed, self.seed + self.restarts + 1)
+        fits = [self._fit_from(seed, blocks, votes, start, labels, fitting) for seed in seeds]
+        return self._best(fits, blocks.n_classes)
+
+    def _fit_from(
+        self,
+        seed: int,
+        blocks: Engine,
+        votes: Arrays,
+        start: Beliefs | None,
+        labels: CrowdLabels | None,
+        fitting: Fitting,
+    ) -> EngineFit:
+        """Fit from one start: without subtypes if its seed is the method's own."""
+        n_classes, size = blocks.n_classes, self.subtypes
+        n_states, drawn = n_classes * size, seed != self.seed
+        priors = self.prior_counts(votes)
+        step = partial(e_step, states_per_class=size)
+        if is_compiled(blocks, n_states):
+            step = partial(compiled_table_step)
+
+        # Initialise with the update for beliefs (or the shares of the votes) that are spread over the subtypes
+        split = SplitStep(n_classes=n_classes, subtypes=size, drawn=drawn)
+        given = None if start is None else blocks.scatter({Q: start})
+        _, states = blocks.sum(split, _draw_parameters(votes, seed) if drawn else {}, given)
+        spread = tally(blocks, states=states, n_states=n_states)
+        first = self.update(spread.counts, spread.totals, priors)
+        fit = Iterations(self, blocks, first, labels=labels, fitting=_own(fitting, seed))
+        for p in fit:
+            log_table, log_prior = expected_logs(p)
+            s, _ = blocks.sum(step, {"log_table": code_table(blocks, log_table), "log_prior": log_prior})
+            following = self.update(whole_counts(s["counts"], log_table), s["totals"], priors)
+            fit.update(following, objective=float(s["log_evidence"]) - divergence(p, priors))
+        log_table, log_prior = expected_logs(fit.state)
+
+        # Confusion matrices by the shares of the subtypes, [j, n, m, r] summed over r
+        classes, subtypes = fit.state["classes"], fit.state["subtypes"]
+        shares = subtypes / subtypes.sum(axis=1, keepdims=True)
+        table = fit.state["table"] / fit.state["table"].sum(axis=1, keepdims=True)
+        by_subtype = table.reshape(-1, n_classes, n_classes, size) * shares
+        return fit.result(
+            partial(class_beliefs, step=step, subtypes=size),
+            {"log_table": code_table(blocks, log_table), "log_prior": log_prior},
+            confusion=by_subtype.sum(axis=3).transpose(0, 2, 1),
+            prior=classes / classes.sum(),
+            others={"subtypes": shares},
+        )
+
+    def prior_counts(self, votes: Arrays) -> dict[str, Floats]:
+        """Return the prior counts of the tables, [n, z], of the classes, [m], and of the subtypes, [m, r]."""
+        n_classes = len(votes["shares"])
+        per_label = np.eye(n_classes) * (self.diagonal - self.off_diagonal) + self.off_diagonal
+        return {
+            "table": np.repeat(per_label, self.subtypes, axis=1),
+            "classes": 1e-9 + votes["shares"],
+            "subtypes": np.full((n_classes, self.subtypes), self.subtype_count / self.subtypes),
+        }
+
+    def update(self, counts: Floats, totals: Floats, priors: Arrays) -> State:
+        """Return the Dirichlet posteriors from expected counts[j, n, z] and totals[z] ([LRC19] section 4.2)."""
+        by_class = totals.reshape(-1, self.subtypes)
+        return {
+            "table": counts + priors["table"],
+            "classes": by_class.sum(axis=1) + priors["classes"],
+            "subtypes": by_class + priors["subtypes"],
+        }
 
     def _best(self, fits: list[EngineFit], n_classes: int) -> EngineFit:
         """The fit with the best bound; the one without subtypes unless a random start gains more than K log M nats.
@@ -116,67 +176,24 @@ def _own(fitting: Fitting, seed: int) -> Fitting:
     return replace(fitting, checkpoint=Path(f"{fitting.checkpoint}.{seed}"))
 
 
-class SubtypeVB:
-    """The variational updates over an engine, from one start: without subtypes if its seed is the method's own."""
-
-    def __init__(self, options: EBCC, engine: Engine, votes: Arrays, *, seed: int) -> None:
-        self.options, self.engine, self.votes, self.seed = options, engine, votes, seed
-        n_classes, size = engine.n_classes, options.subtypes
-        # [n, m], then [n, z] with each true class repeated for its subtypes
-        per_label = np.eye(n_classes) * (options.diagonal - options.off_diagonal) + options.off_diagonal
-        self.priors = {
-            "table": np.repeat(per_label, size, axis=1),
-            "classes": 1e-9 + votes["shares"],
-            "subtypes": np.full((n_classes, size), options.subtype_count / size),
-        }
-
-    def first_state(self, beliefs: Beliefs | None = None) -> State:
-        """Concentrations from beliefs (or the shares of the votes) that are spread over the subtypes."""
-        engine, drawn = self.engine, self.seed != self.options.seed
-        split = SplitStep(n_classes=engine.n_classes, subtypes=self.options.subtypes, drawn=drawn)
-        given = None if beliefs is None else engine.scatter({Q: beliefs})
-        states = engine.sum(split, _draw_parameters(self.votes, self.seed) if drawn else {}, given)[1]
-        return self._posterior(tally(engine, states=states, n_states=engine.n_classes * self.options.subtypes))
-
-    def step(self, state: State) -> tuple[State, float]:
-        """The next concentrations, and the bound of those given."""
-        found = table_sweep(self.engine, *_expected_logs(state))
-        axes = {"table": 1, "classes": 0, "subtypes": 1}
-        divergence = sum(dirichlet.divergence(state[name], self.priors[name], axis=at) for name, at in axes.items())
-        return self._posterior(found), found.log_evidence - divergence
-
-    def belief_pass(self, state: State) -> BeliefPass:
-        """The E-step, with the beliefs in each class kept."""
-        log_table, log_prior = _expected_logs(state)
-        step, parameters = table_step(self.engine, log_table)
-        kept = replace(step, keep=True, by_class=True)
-        return BeliefPass(step=kept, parameters={**parameters, "log_prior": log_prior})
-
-    def summary(self, state: State) -> FitSummary:
-        """Confusion matrices, by the shares of the subtypes; class proportions; those shares."""
-        n_classes, classes = self.engine.n_classes, state["classes"]
-        subtypes = state["subtypes"] / state["subtypes"].sum(axis=1, keepdims=True)
-        table = state["table"] / state["table"].sum(axis=1, keepdims=True)
-        by_subtype = table.reshape(-1, n_classes, n_classes, self.options.subtypes) * subtypes
-        confusion = by_subtype.sum(axis=3).transpose(0, 2, 1)
-        return FitSummary(confusion=confusion, prior=classes / classes.sum(), parameters={"subtypes": subtypes})
-
-    def _posterior(self, found: Sweep) -> State:
-        """Concentrations from expected counts ([LRC19] section 4.2)."""
-        priors = self.priors
-        by_class = found.totals.reshape(priors["subtypes"].shape)
-        return {
-            "table": found.counts + priors["table"],
-            "classes": by_class.sum(axis=1) + priors["classes"],
-            "subtypes": by_class + priors["subtypes"],
-        }
+def class_beliefs(block: Shard, p: Arrays, state: Arrays, *, step: Any, subtypes: int) -> tuple[Arrays, Arrays]:
+    """Run the E-step and return q[i, k], the beliefs in the subtypes of each class together."""
+    s, found = step(block, p, state, keep=True)
+    q = found[Q]
+    return s, {Q: q.reshape(len(q), q.shape[1] // subtypes, subtypes).sum(axis=2)}
 
 
-def _expected_logs(state: State) -> tuple[Floats, Floats]:
-    """E[log p] of the tables, [j, n, z], and of the states, [z]."""
-    log_class = dirichlet.expected_log(state["classes"], axis=0)
-    log_prior = log_class[:, None] + dirichlet.expected_log(state["subtypes"], axis=1)
-    return dirichlet.expected_log(state["table"], axis=1), log_prior.ravel()
+def divergence(p: State, priors: Arrays) -> float:
+    """Return the divergence of the posteriors from their priors."""
+    axes = {"table": 1, "classes": 0, "subtypes": 1}
+    return sum(dirichlet.divergence(p[name], priors[name], axis=axis) for name, axis in axes.items())
+
+
+def expected_logs(p: State) -> tuple[Floats, Floats]:
+    """Return E[log p] of the tables, [j, n, z], and of the states, [z]."""
+    log_class = dirichlet.expected_log(p["classes"], axis=0)
+    log_prior = log_class[:, None] + dirichlet.expected_log(p["subtypes"], axis=1)
+    return dirichlet.expected_log(p["table"], axis=1), log_prior.ravel()
 
 
 @dataclass(frozen=True, kw_only=True)

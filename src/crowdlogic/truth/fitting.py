@@ -1,7 +1,16 @@
-"""How truth methods are fitted: steps until the objective converges, with progress, checkpoints and a warm start.
+"""What truth methods share: options of a fit, the iterations of EM, warm starts, and the Estimate that comes of it.
 
-A method's parameters are a State: named arrays. A step takes a State and returns the next one with the objective of the
-one it was given, so the same loop serves EM (log-likelihood or posterior) and variational Bayes (the bound).
+A method shows its own iteration (`truth/dawid_skene.py` is the model to follow):
+
+    fit = Iterations(self, blocks, first_parameters, labels=labels, fitting=fitting)
+    for p in fit:                                        # until the objective converges
+        s, _ = blocks.sum(e_step, p)
+        fit.update(self.m_step(s), objective=...)        # next parameters, and the objective of p
+    return fit.result(e_step_with_beliefs, fit.state)
+
+`Iterations` has convergence, progress and checkpoints. `infer_in_memory` turns a fit into the `Estimate` of a table.
+
+Axes: i unit, j annotator, k class.
 """
 
 from __future__ import annotations
@@ -11,18 +20,16 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 
-from crowdlogic.annotators.confusion import ClassProportions, VariationalProportions
 from crowdlogic.annotators.label_sums import LARGE as COMPILED
-from crowdlogic.annotators.label_sums import Q, Sweep, table_step, table_sweep, tally
-from crowdlogic.annotators.protocol import CountModel
+from crowdlogic.annotators.label_sums import Q
 from crowdlogic.data.blocks import Arrays, Engine, Shards, States, Step, anchor_classes, digest, fit_digest, make_shards
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import NO_ANSWER, Beliefs, Calibration, Estimate, make_estimate, vote_shares
-from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.data.names import find
 from crowdlogic.errors import ConvergenceWarning, DataError, OptionError, name_list
 from crowdlogic.numerics.arrays import Floats, Ints
@@ -33,12 +40,10 @@ from crowdlogic.store.checkpoints import State, StateCheckpoint
 PACKAGE = str(Path(__file__).parents[1])
 """The folder of this package."""
 
-StateStep: TypeAlias = Callable[[State], tuple[State, float]]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """The state of a fit, as the progress callback receives it.
+    """Progress of a fit, as the callback receives it after each iteration.
 
     Attributes:
         method: The method's name.
@@ -57,7 +62,7 @@ class Progress:
 
 @dataclass(frozen=True, eq=False)
 class Fitting:
-    """Options of one fit, whatever the method.
+    """Options of one fit that all methods share.
 
     Attributes:
         start: An earlier Estimate to start from. Items and classes are matched by name; new items start from votes.
@@ -66,8 +71,8 @@ class Fitting:
         checkpoint: File to save the state to while fitting. If it exists, the fit resumes from it; it is removed when
             the fit is done.
         every: Number of iterations between two checkpoints.
-        threads: Number of threads; None for two from a million labels on, else one.
-        answer_all: Whether units without labels get an answer, too.
+        threads: Number of threads; default: two from a million labels on, else one.
+        answer_all: Whether units without labels get an answer.
     """
 
     start: Estimate | None = None
@@ -87,112 +92,151 @@ class Fitting:
 
 
 DEFAULT_FIT = Fitting()
-"""A fit with the labels and nothing else."""
-
-
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """The final state, the objective after each iteration, and whether the fit converged."""
-
-    state: State
-    trace: Floats
-    converged: bool
+"""The default options."""
 
 
 UNITS = "units"
-"""Key, in the state of a fit, of what belongs to units and stays with their shards (`data/blocks.py`)."""
+"""Key, in the parameters of a fit, of arrays that belong to units and stay with their blocks (`data/blocks.py`)."""
 
 
-def iterate(
-    method: Any,
-    labels: CrowdLabels | Engine,
-    *,
-    initial: Callable[[], State],
-    step: StateStep,
-    fitting: Fitting,
-    corpus: Corpus | None = None,
-    engine: Engine | None = None,
-    is_done: Callable[[State], bool] | None = None,
-) -> Fit:
-    """Iterate `step` from the initial state (or a checkpoint's) until the objective converges.
+class Iterations:
+    """The iterations of one fit: yields parameters until the objective of the parameters converges.
 
-    The state returned is the one whose objective ends the trace: the caller's last E-step belongs to it.
+    Each iteration must call `update` once. Progress is reported and checkpoints are written on the way; a fit that
+    stops at the maximum number of iterations warns. Afterwards `state` holds the parameters whose objective ends the
+    trace.
 
-    Args:
-        method: The method; its `convergence` is the stopping rule.
-        labels: The labels, or the engine that has them.
-        initial: Returns the first state.
-        step: The next state, and the objective of the one given.
-        fitting: Progress and checkpoint.
-        corpus: The items, if the method uses them: a checkpoint of other words is refused.
-        engine: The engine, if the state holds something for each unit.
-        is_done: Whether a fit is done by its next state; without it the gain of the objective decides.
+    Attributes:
+        state: The current parameters, by name.
+        trace: The objective after each iteration.
+        converged: Whether the fit has converged.
     """
-    checkpoint = _checkpoint(method, labels, fitting, corpus)
-    state, trace = _resume(checkpoint, method, initial(), engine)
-    limits: Convergence = method.convergence
-    while True:
-        following, objective = step(state)
+
+    def __init__(
+        self,
+        method: Any,
+        blocks: Engine,
+        first: State,
+        *,
+        fitting: Fitting,
+        labels: CrowdLabels | None = None,
+        corpus: Corpus | None = None,
+    ) -> None:
+        """Start at the first parameters, or resume from a checkpoint.
+
+        Args:
+            method: The method; its `convergence` is the stopping rule.
+            blocks: The labels.
+            first: The first parameters.
+            fitting: Progress and checkpoint.
+            labels: The same labels, if they are in memory: names tell whether a checkpoint belongs to them.
+            corpus: The items, if the method uses them: a checkpoint of a fit to other words is refused.
+        """
+        self.method, self.blocks, self.fitting = method, blocks, fitting
+        self.limits: Convergence = method.convergence
+        self.n_labels = max((blocks if labels is None else labels).n_labels, 1)
+        self.state, self.trace, self.converged = first, list[float](), False
+        self._gain, self._finished, self._judged_by_gain = np.inf, False, True
+        self._checkpoint: StateCheckpoint | None = None
+        if fitting.checkpoint is not None:
+            if labels is None:
+                owner = digest(repr(method), blocks.digest())
+            else:
+                owner = fit_digest(method, labels, start=fitting.start, anchors=fitting.anchors, corpus=corpus)
+            self._checkpoint = StateCheckpoint(Path(fitting.checkpoint), owner)
+            self._resume(self._checkpoint)
+
+    def __iter__(self) -> Iterator[State]:
+        while not self._finished:
+            yield self.state
+        if self._checkpoint:
+            self._checkpoint.remove()
+        if not self.converged:
+            name, by_gain = self.method.name, self._judged_by_gain
+            _warn_not_converged(name, self.limits, len(self.trace), self._gain, by_gain=by_gain)
+
+    def update(self, following: State, *, objective: float, converged: bool | None = None) -> None:
+        """End an iteration.
+
+        Args:
+            following: The next parameters.
+            objective: The objective of the current parameters.
+            converged: Whether the fit has converged; default: the gain of the objective decides.
+        """
         if np.isnan(objective):
-            raise DataError(f"{method.name}: the objective is not a number after {len(trace)} iterations.")
-        gain = (objective - trace[-1]) / max(labels.n_labels, 1) if trace else np.inf
-        trace.append(objective)
-        if fitting.progress is not None:
-            fitting.progress(
-                Progress(
-                    method=method.name,
-                    iteration=len(trace),
-                    max_iterations=limits.max_iterations,
-                    objective=objective,
-                    gain=gain,
-                )
+            raise DataError(f"{self.method.name}: the objective is not a number after {len(self.trace)} iterations.")
+        self._gain = (objective - self.trace[-1]) / self.n_labels if self.trace else np.inf
+        self.trace.append(objective)
+        if self.fitting.progress is not None:
+            progress = Progress(
+                method=self.method.name,
+                iteration=len(self.trace),
+                max_iterations=self.limits.max_iterations,
+                objective=objective,
+                gain=self._gain,
             )
-        converged = limits.is_reached(gain) if is_done is None else is_done(following)
-        if converged or len(trace) >= limits.max_iterations:
-            break
-        state = following
-        if checkpoint and len(trace) % fitting.every == 0:
-            checkpoint.write(_gather_units(state, engine), trace)
-    if checkpoint:
-        checkpoint.remove()
-    if not converged:
-        _warn_not_converged(method.name, limits, len(trace), gain, by_gain=is_done is None)
-    return Fit(state, np.array(trace), converged)
+            self.fitting.progress(progress)
+        self._judged_by_gain = converged is None
+        self.converged = self.limits.is_reached(self._gain) if converged is None else converged
+        self._finished = self.converged or len(self.trace) >= self.limits.max_iterations
+        if self._finished:
+            return
+        self.state = following
+        if self._checkpoint and len(self.trace) % self.fitting.every == 0:
+            self._checkpoint.write(self._gathered(following), self.trace)
 
+    def result(
+        self,
+        step: Step,
+        parameters: Arrays,
+        states: States = None,
+        *,
+        confusion: Floats | None = None,
+        reliability: Floats | None = None,
+        prior: Floats | None = None,
+        others: Mapping[str, Floats] | None = None,
+    ) -> EngineFit:
+        """Return the fit.
 
-def _checkpoint(
-    method: Any, labels: CrowdLabels | Engine, fitting: Fitting, corpus: Corpus | None
-) -> StateCheckpoint | None:
-    if fitting.checkpoint is None:
-        return None
-    if isinstance(labels, CrowdLabels):
-        owner = fit_digest(method, labels, start=fitting.start, anchors=fitting.anchors, corpus=corpus)
-    else:
-        owner = digest(repr(method), labels.digest())
-    return StateCheckpoint(Path(fitting.checkpoint), owner)
+        Args:
+            step: The step whose new state holds q[i, k].
+            parameters: What the step is given.
+            states: The states of the blocks that the step is given, if any.
+            confusion: confusion[j, m, n].
+            reliability: reliability[j].
+            prior: prior[k].
+            others: Other parameters to report, by name.
+        """
+        summary = FitSummary(confusion=confusion, reliability=reliability, prior=prior, parameters=others or {})
+        return EngineFit(
+            method=self.method.name,
+            engine=self.blocks,
+            state=self.state,
+            trace=np.array(self.trace),
+            converged=self.converged,
+            beliefs=BeliefPass(step=step, parameters=parameters, states=states),
+            summary=summary,
+        )
 
+    def _resume(self, checkpoint: StateCheckpoint) -> None:
+        """Continue from the checkpoint's file if there is one."""
+        saved = checkpoint.read()
+        if saved is None:
+            return
+        first, signed = self.state, getattr(self.method, "signed", False)
+        checkpoint.require_like(saved[0], self._gathered(first), signed=signed)
+        self.state, self.trace = saved
+        if UNITS in first:
+            of_units = {name: array for name, array in saved[0].items() if name not in first}
+            shared = {name: array for name, array in saved[0].items() if name in first}
+            self.state = shared | {UNITS: self.blocks.scatter(of_units)}
 
-def _resume(
-    checkpoint: StateCheckpoint | None, method: Any, first: State, engine: Engine | None
-) -> tuple[State, list[float]]:
-    """The state and the trace of a checkpoint, if it is there; else the first state."""
-    saved = checkpoint.read() if checkpoint else None
-    if checkpoint is None or saved is None:
-        return first, []
-    whole = _gather_units(first, engine)
-    checkpoint.require_like(saved[0], whole, signed=getattr(method, "signed", False))
-    if engine is None or UNITS not in first:
-        return saved
-    of_units = {name: array for name, array in saved[0].items() if name not in first}
-    others = {name: array for name, array in saved[0].items() if name in first}
-    return others | {UNITS: engine.scatter(of_units)}, saved[1]
-
-
-def _gather_units(state: State, engine: Engine | None) -> State:
-    """A state with all that belongs to units as whole arrays."""
-    if engine is None or UNITS not in state:
-        return state
-    return {name: array for name, array in state.items() if name != UNITS} | dict(engine.gather(state[UNITS]))
+    def _gathered(self, state: State) -> State:
+        """The parameters with everything that belongs to units as whole arrays."""
+        if UNITS not in state:
+            return state
+        shared = {name: array for name, array in state.items() if name != UNITS}
+        return shared | dict(self.blocks.gather(state[UNITS]))
 
 
 def _warn_not_converged(name: str, limits: Convergence, iterations: int, gain: float, *, by_gain: bool) -> None:
@@ -214,9 +258,9 @@ def _caller_level() -> int:
     return level - 1
 
 
-def starting_beliefs(labels: CrowdLabels, fitting: Fitting) -> Beliefs | None:
-    """q[i, k] from an earlier Estimate, with the shares of the votes for what it did not know; None without one."""
-    if fitting.start is None:
+def starting_beliefs(labels: CrowdLabels | None, fitting: Fitting) -> Beliefs | None:
+    """Return q[i, k] of the earlier Estimate to start from, with vote shares for new units; None without one."""
+    if labels is None or fitting.start is None:
         return None
 
     q = vote_shares(labels.votes())
@@ -245,7 +289,7 @@ def _units_in(labels: CrowdLabels, start: Estimate) -> np.ndarray[Any, np.dtype[
 
 
 def empty_estimate(labels: CrowdLabels, name: str) -> Estimate:
-    """The Estimate of a table without labels: uniform beliefs and no answers."""
+    """Return the Estimate of a table without labels: uniform beliefs and no answers."""
     beliefs = np.full((labels.n_units, labels.n_classes), 1.0 / max(labels.n_classes, 1))
     return make_estimate(labels, name, beliefs, answer=np.full(labels.n_units, NO_ANSWER, dtype=np.int32))
 
@@ -259,32 +303,164 @@ def refuse_anchors(name: str, fitting: Fitting) -> None:
         raise OptionError(f"{name} cannot use anchors. These can: {name_list(known, most=30)}.")
 
 
-# Patterns: units with the same labels of the same annotators are one unit that counts many times.
+# The result of a fit, wherever its blocks are.
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BeliefPass:
+    """The pass that gives beliefs: a step whose new state holds q[i, k], and what it is given."""
+
+    step: Step
+    parameters: Arrays
+    states: States = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FitSummary:
+    """What a method believes of annotators and classes: see the fields of `Estimate`."""
+
+    confusion: Floats | None = None
+    reliability: Floats | None = None
+    prior: Floats | None = None
+    parameters: Mapping[str, Floats] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class EngineFit:
+    """A method fitted over an engine.
+
+    Attributes:
+        method: The method's name.
+        engine: Where the labels are.
+        state: The parameters.
+        trace: The objective after each iteration.
+        converged: Whether the fit converged.
+        beliefs: How beliefs follow.
+        summary: What the parameters say.
+        calibration: How the confidence was put on a scale that one can act on; None for the method's own posterior.
+    """
+
+    method: str
+    engine: Engine
+    state: State
+    trace: Floats
+    converged: bool
+    beliefs: BeliefPass
+    summary: FitSummary
+    calibration: Calibration | None = None
+
+    def stream(self) -> Iterator[tuple[slice, Beliefs]]:
+        """q[i, k] of the units of each shard, in their order."""
+        found = self.engine.stream(self.beliefs.step, self.beliefs.parameters, self.beliefs.states)
+        for units, state in found:
+            yield units, state[Q]
+
+    def gather(self) -> Beliefs:
+        """q[i, k] of all units."""
+        return np.asarray(self.engine.concat(self.beliefs.step, self.beliefs.parameters, self.beliefs.states)[Q])
+
+
+class EngineMethod(Protocol):
+    """A truth method that can be fitted over any engine."""
+
+    @property
+    def name(self) -> str:
+        """The method's name."""
+
+    def fit_over(
+        self, blocks: Engine, /, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
+    ) -> EngineFit:
+        """Fit to blocks of labels; `labels` are the same labels, if they are in memory.
+
+        Optional: `unit_parameters(fit)`, which returns what the method estimated of each unit, by name.
+        """
+
+
+def fits_over_engines(name: str) -> bool:
+    """Return whether the method of that name can be fitted over any engine."""
+    return hasattr(TRUTH_METHODS.load(name), "fit_over")
+
+
+def infer_in_memory(method: EngineMethod, labels: CrowdLabels, fitting: Fitting) -> Estimate:
+    """Fit a method to labels in memory and return its Estimate.
+
+    Where few annotators label everything, units with equal labels are computed once (`find_patterns`).
+    """
+    if not getattr(method, "uses_anchors", True):
+        refuse_anchors(method.name, fitting)
+    partial = getattr(method, "takes_partial_labels", False)
+    if not partial:
+        require_whole_labels(labels, method.name)
+    if not labels.n_labels:
+        return empty_estimate(labels, method.name)
+    blocks = make_shards(labels, anchors=fitting.anchors, threads=fitting.threads, partial=partial)
+    fixed = anchor_classes(labels, fitting.anchors)
+    patterns = None if fitting.start is not None else paying_patterns(labels, fixed)
+    if patterns is None:
+        fit = method.fit_over(blocks, labels=labels, fitting=fitting)
+        return estimate_of_fit(method, fit, labels, answer_all=fitting.answer_all)
+    known = fixed[patterns.unit] if len(fixed) else None
+    few = pattern_shards(labels.take_items(patterns.unit), patterns.times, fixed=known, compiled=blocks.compiled)
+    fit = method.fit_over(few, fitting=fitting)
+    return estimate_of_fit(method, fit, labels, pattern=patterns.pattern, answer_all=fitting.answer_all)
+
+
+def estimate_of_fit(
+    method: EngineMethod,
+    fit: EngineFit,
+    labels: CrowdLabels,
+    *,
+    pattern: Ints | None = None,
+    answer_all: bool = False,
+) -> Estimate:
+    """Return the Estimate of a fit.
+
+    Args:
+        method: The method.
+        fit: Its fit.
+        labels: The labels that were fitted.
+        pattern: pattern[i], the unit of the fit that has the labels of unit i; default: the units are the same.
+        answer_all: Whether units without labels get an answer.
+    """
+    rows: Any = slice(None) if pattern is None else pattern
+    by_unit: Callable[[EngineFit], Mapping[str, Floats]] = getattr(method, "unit_parameters", lambda _: {})
+    own = {name: np.asarray(values[rows]) for name, values in by_unit(fit).items()}
+    return make_estimate(
+        labels,
+        fit.method,
+        fit.gather()[rows],
+        confusion=fit.summary.confusion,
+        reliability=fit.summary.reliability,
+        prior=fit.summary.prior,
+        trace=fit.trace,
+        converged=fit.converged,
+        answer_all=answer_all,
+        parameters={**fit.summary.parameters, **own},
+    )
+
+
+# Patterns: units with the same labels by the same annotators are computed once, as one unit that counts several times.
 #
-# Posteriors depend on a unit's labels alone, and statistics are sums over units, so units with equal labels need be
-# computed once. Where few annotators label everything, millions of units are a few thousand patterns.
+# Posteriors depend on a unit's labels only, and statistics are sums over units. Where few annotators label everything,
+# millions of units are a few thousand patterns.
 #
-# A pattern is a number: the digit of annotator j is the label that j gave, plus one, in base K + 1. So it is exact,
-# and
-# there are none where the number would not fit, where an annotator labelled a unit twice, or where labels have
-# weights.
-#
-# Axes: i unit, j annotator, k class.
+# A pattern is coded as a number in base K + 1: the digit of annotator j is the label that j gave plus one. There are no
+# patterns where this number would overflow, where an annotator labelled a unit twice, or where labels have weights.
 
 LARGE = 100_000
 """From this many labels on, patterns are looked for."""
 
 PAYS = 8
-"""How many units a pattern must stand for on average: with fewer, finding them costs more than it saves."""
+"""Minimum number of units per pattern: with fewer, finding patterns costs more than it saves."""
 
 SAMPLE = 5_000
-"""How many units are looked at first."""
+"""Number of units that are looked at first."""
 
 DENSE = 1 << 22
-"""Up to so many possible patterns, they are counted in a table; beyond, by sorting."""
+"""Up to this many possible patterns, they are counted in a table; beyond, by sorting."""
 
 MOST = 2.0**62
-"""The largest number that a pattern can be."""
+"""Upper bound on the number that codes a pattern."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -401,258 +577,3 @@ def _sample_codes(labels: CrowdLabels, units: Ints) -> Ints:
     codes = np.zeros(len(units), dtype=np.int64)
     np.add.at(codes, owner, _digits(labels, rows))
     return codes
-
-
-# Truth methods over engines: the loop of a fit, written once, wherever the labels are.
-#
-# fit = DawidSkene().fit_over(engine)         # the same steps over a table in memory, files or workers
-# for units, q in fit.stream(): ...           # beliefs, shard by shard
-#
-# A method gives a model over the engine: a first state, a step, and how beliefs follow from a state. `iterate` does
-# the
-# rest (convergence, progress, checkpoints). `infer` is this over a table in memory.
-#
-# Axes: i unit, j annotator, k class.
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class BeliefPass:
-    """The pass that gives beliefs: a step whose new state holds q[i, k], and what it is given."""
-
-    step: Step
-    parameters: Arrays
-    states: States = None
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class FitSummary:
-    """What a method believes of annotators and classes: see the fields of `Estimate`."""
-
-    confusion: Floats | None = None
-    reliability: Floats | None = None
-    prior: Floats | None = None
-    parameters: Mapping[str, Floats] = field(default_factory=dict)
-
-
-class EngineModel(Protocol):
-    """The E- and M-step of a method over an engine."""
-
-    @property
-    def engine(self) -> Engine:
-        """Where the labels are."""
-
-    def first_state(self, beliefs: Beliefs | None = None) -> State:
-        """Parameters from beliefs, or from the shares of the votes."""
-
-    def step(self, state: State) -> tuple[State, float]:
-        """The next parameters, and the objective of those given."""
-
-    def belief_pass(self, state: State) -> BeliefPass:
-        """How beliefs follow from parameters."""
-
-    def summary(self, state: State) -> FitSummary:
-        """What the parameters say."""
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class EngineFit:
-    """A method fitted over an engine.
-
-    Attributes:
-        method: The method's name.
-        engine: Where the labels are.
-        state: The parameters.
-        trace: The objective after each iteration.
-        converged: Whether the fit converged.
-        beliefs: How beliefs follow.
-        summary: What the parameters say.
-        calibration: How the confidence was put on a scale that one can act on; None for the method's own posterior.
-    """
-
-    method: str
-    engine: Engine
-    state: State
-    trace: Floats
-    converged: bool
-    beliefs: BeliefPass
-    summary: FitSummary
-    calibration: Calibration | None = None
-
-    def stream(self) -> Iterator[tuple[slice, Beliefs]]:
-        """q[i, k] of the units of each shard, in their order."""
-        found = self.engine.stream(self.beliefs.step, self.beliefs.parameters, self.beliefs.states)
-        for units, state in found:
-            yield units, state[Q]
-
-    def gather(self) -> Beliefs:
-        """q[i, k] of all units."""
-        states = self.engine.sum(self.beliefs.step, self.beliefs.parameters, self.beliefs.states)[1]
-        return np.asarray(self.engine.gather(states)[Q])
-
-
-class EngineMethod(Protocol):
-    """A truth method that can be fitted over any engine."""
-
-    @property
-    def name(self) -> str:
-        """The method's name."""
-
-    def fit_over(
-        self, engine: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
-    ) -> EngineFit:
-        """Fit over an engine; `labels` are the same labels, where they are in memory.
-
-        Optional beside it: `unit_parameters(fit)`, what it estimated of each unit, by name.
-        """
-
-
-def fit_model(
-    method: Any,
-    model: EngineModel,
-    *,
-    labels: CrowdLabels | None = None,
-    fitting: Fitting = DEFAULT_FIT,
-    is_done: Callable[[State], bool] | None = None,
-) -> EngineFit:
-    """Iterate the steps of a model until it converges.
-
-    Args:
-        method: The method: its name, and its `convergence`.
-        model: Its model over an engine.
-        labels: The labels, where they are in memory: the names by which an earlier estimate is matched.
-        fitting: Options of the fit.
-        is_done: Whether a fit is done by its next state; without it the gain of the objective decides.
-    """
-    start = None if labels is None else starting_beliefs(labels, fitting)
-    fit = iterate(
-        method,
-        model.engine if labels is None else labels,
-        initial=lambda: model.first_state(start),
-        step=model.step,
-        fitting=fitting,
-        engine=model.engine,
-        is_done=is_done,
-    )
-    return make_fit(method.name, model, fit)
-
-
-def make_fit(name: str, model: EngineModel, fit: Fit) -> EngineFit:
-    """What came of a fit."""
-    return EngineFit(
-        method=name,
-        engine=model.engine,
-        state=fit.state,
-        trace=fit.trace,
-        converged=fit.converged,
-        beliefs=model.belief_pass(fit.state),
-        summary=model.summary(fit.state),
-    )
-
-
-def infer_over(method: EngineMethod, labels: CrowdLabels, engine: Engine, fitting: Fitting) -> Estimate:
-    """Fit a method to a table in memory, and give its Estimate.
-
-    Where few annotators label everything, units with the same labels are computed once (`truth/fitting.py`).
-    """
-    fixed = anchor_classes(labels, fitting.anchors)
-    patterns = None if fitting.start is not None else paying_patterns(labels, fixed)
-    if patterns is None:
-        fit = method.fit_over(engine, labels=labels, fitting=fitting)
-        return estimate_of_fit(method, fit, labels, answer_all=fitting.answer_all)
-    known = fixed[patterns.unit] if len(fixed) else None
-    few = pattern_shards(labels.take_items(patterns.unit), patterns.times, fixed=known, compiled=engine.compiled)
-    fit = method.fit_over(few, fitting=fitting)
-    return estimate_of_fit(method, fit, labels, pattern=patterns.pattern, answer_all=fitting.answer_all)
-
-
-def estimate_of_fit(
-    method: EngineMethod,
-    fit: EngineFit,
-    labels: CrowdLabels,
-    *,
-    pattern: Ints | None = None,
-    answer_all: bool = False,
-) -> Estimate:
-    """The Estimate of a fit.
-
-    Args:
-        method: The method.
-        fit: Its fit.
-        labels: The labels that it is of.
-        pattern: pattern[i], the unit of the fit that has the labels of unit i; None where they are the same units.
-        answer_all: Whether units without labels get an answer, too.
-    """
-    rows: Any = slice(None) if pattern is None else pattern
-    by_unit: Callable[[EngineFit], Mapping[str, Floats]] = getattr(method, "unit_parameters", lambda _: {})
-    own = {name: np.asarray(values[rows]) for name, values in by_unit(fit).items()}
-    return make_estimate(
-        labels,
-        fit.method,
-        fit.gather()[rows],
-        confusion=fit.summary.confusion,
-        reliability=fit.summary.reliability,
-        prior=fit.summary.prior,
-        trace=fit.trace,
-        converged=fit.converged,
-        answer_all=answer_all,
-        parameters={**fit.summary.parameters, **own},
-    )
-
-
-def fits_over_engines(name: str) -> bool:
-    """Whether the method of that name can be fitted over any engine."""
-    return hasattr(TRUTH_METHODS.load(name), "fit_over")
-
-
-# Expectation maximisation for methods that are class proportions x annotator tables.
-#
-# found = table_sweep(labels, annotators, proportions)         # E-step, and the expected counts of the next M-step
-# annotators = model.from_counts(found.counts)                 # M-step
-# proportions = prior.from_totals(found.totals)
-#
-# Dawid-Skene is this with confusion matrices at their mode, IBCC with their variational posteriors. The objective is
-# the
-# log evidence plus the log density of the priors (or minus the divergence from them); it never falls.
-#
-# Axes: i unit, j annotator, k class, n given label.
-
-PRIOR = "prior"
-"""Key of the class proportions in a state; all other arrays are parameters of the annotators."""
-
-
-class TableEM:
-    """The E- and M-step of one model over one table of labels."""
-
-    def __init__(
-        self, model: CountModel, proportions: ClassProportions | VariationalProportions, engine: Engine
-    ) -> None:
-        self.model, self.proportions, self.engine = model, proportions, engine
-
-    def first_state(self, beliefs: Beliefs | None = None) -> State:
-        """Parameters from beliefs, or from the shares of the votes."""
-        return self._parameters(tally(self.engine, beliefs))
-
-    def step(self, state: State) -> tuple[State, float]:
-        """An E- and an M-step: the next parameters, and the objective of those given."""
-        found = self.e_step(state)
-        added = self.model.log_prior(self.engine, state) + self.proportions.log_prior(state[PRIOR])
-        return self._parameters(found), found.log_evidence + added
-
-    def e_step(self, state: State, *, keep: bool = False) -> Sweep:
-        """One sweep over the labels; with `keep` it holds the beliefs."""
-        log_table, log_prior = self.model.load(state).log_table, self.proportions.log(state[PRIOR])
-        return table_sweep(self.engine, log_table, log_prior, keep=keep)
-
-    def belief_pass(self, state: State) -> BeliefPass:
-        """The E-step, with the beliefs kept."""
-        step, parameters = table_step(self.engine, self.model.load(state).log_table)
-        log_prior = self.proportions.log(state[PRIOR])
-        return BeliefPass(step=replace(step, keep=True), parameters={**parameters, "log_prior": log_prior})
-
-    def summary(self, state: State) -> FitSummary:
-        """Confusion matrices and class proportions."""
-        return FitSummary(confusion=self.model.load(state).confusion, prior=self.proportions.mean(state[PRIOR]))
-
-    def _parameters(self, found: Sweep) -> State:
-        annotators = self.model.from_counts(self.engine, found.counts)
-        return annotators.arrays() | {PRIOR: self.proportions.from_totals(found.totals)}

@@ -4,27 +4,34 @@
 [SRPS13] Simpson, Roberts, Psorakis and Smith, "Dynamic Bayesian combination of multiple imperfect classifiers", 2013:
 the variational updates, eq. 12 to 20.
 [LRC19] Li, Rubinstein and Cohn, "Exploiting worker correlation for label aggregation in crowdsourcing", 2019: the
-priors (4, 1, 1) of which the defaults here are half.
+priors (4, 1, 1); the defaults here are half of them.
 
-The bound is the log evidence under the expected log parameters less the divergence of the parameters' posterior from
-their prior; it never falls. Class proportions x confusion matrices: `em` has the iteration, `annotators/confusion` the
-updates of the annotators.
+The E-step is that of Dawid-Skene with expected log parameters. The bound, the log evidence under these less the
+divergence of the parameters' posterior from their prior, never falls.
+
+Axes: i unit, j annotator, m true class, n given label.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
-from crowdlogic.annotators.confusion import VariationalConfusion, VariationalProportions
+import numpy as np
+
+from crowdlogic.annotators.label_sums import code_table, compiled_table_step, is_compiled, tally, whole_counts
 from crowdlogic.annotators.protocol import check_size
-from crowdlogic.data.blocks import Engine, make_shards
+from crowdlogic.data.blocks import Engine
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.numerics.arrays import check_amounts
+from crowdlogic.numerics import dirichlet
+from crowdlogic.numerics.arrays import Floats, check_amounts
 from crowdlogic.numerics.convergence import Convergence
-from crowdlogic.truth.fitting import DEFAULT_FIT, EngineFit, Fitting, TableEM, empty_estimate, fit_model, infer_over
+from crowdlogic.store.checkpoints import State
+from crowdlogic.truth.dawid_skene import e_step
+from crowdlogic.truth.fitting import DEFAULT_FIT, EngineFit, Fitting, Iterations, infer_in_memory, starting_beliefs
 from crowdlogic.truth.methods import takes_frames
 
 
@@ -36,7 +43,7 @@ class IBCC:
         diagonal: Prior count of right labels, in each class, of every annotator.
         off_diagonal: Prior count of each wrong label.
         class_count: Prior count of each class.
-        convergence: When to stop: by the gain of the bound per label.
+        convergence: When to stop, by the gain of the bound per label.
     """
 
     diagonal: float = 2.0
@@ -53,17 +60,45 @@ class IBCC:
     @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Iterate the updates until the bound converges."""
-        if not labels.n_labels:
-            return empty_estimate(labels, self.name)
-        check_size(self.name, len(labels.annotators), labels.n_classes)
-        engine = make_shards(labels, anchors=fitting.anchors, threads=fitting.threads, partial=True)
-        return infer_over(self, labels, engine, fitting)
+        return infer_in_memory(self, labels, fitting)
 
     def fit_over(
-        self, engine: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
+        self, blocks: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
     ) -> EngineFit:
-        """Fit over an engine."""
-        check_size(self.name, engine.n_annotators, engine.n_classes)
-        annotators = VariationalConfusion(self.diagonal, self.off_diagonal)
-        model = TableEM(annotators, VariationalProportions(self.class_count), engine)
-        return fit_model(self, model, labels=labels, fitting=fitting)
+        """Fit to blocks of labels, wherever they are."""
+        check_size(self.name, blocks.n_annotators, blocks.n_classes)
+        step = compiled_table_step if is_compiled(blocks, blocks.n_classes) else e_step
+        # Initialise with the update for the shares of the votes, or for the beliefs of an earlier estimate
+        votes = tally(blocks, starting_beliefs(labels, fitting))
+        fit = Iterations(self, blocks, self.update(votes.counts, votes.totals), labels=labels, fitting=fitting)
+        for p in fit:
+            log_table, log_prior = expected_logs(p)
+            s, _ = blocks.sum(step, {"log_table": code_table(blocks, log_table), "log_prior": log_prior})
+            following = self.update(whole_counts(s["counts"], log_table), s["totals"])
+            fit.update(following, objective=float(s["log_evidence"]) - self.divergence(p))
+        log_table, log_prior = expected_logs(fit.state)
+        table, classes = fit.state["table"], fit.state["prior"]
+        return fit.result(
+            partial(step, keep=True),
+            {"log_table": code_table(blocks, log_table), "log_prior": log_prior},
+            confusion=(table / table.sum(axis=1, keepdims=True)).transpose(0, 2, 1),
+            prior=classes / classes.sum(),
+        )
+
+    def prior_counts(self, n_classes: int) -> Floats:
+        """Return the prior counts [n, m] of an annotator's labels."""
+        return np.asarray(np.eye(n_classes) * (self.diagonal - self.off_diagonal) + self.off_diagonal)
+
+    def update(self, counts: Floats, totals: Floats) -> State:
+        """Return the Dirichlet posteriors table[j, n, m] and prior[m] from expected counts ([SRPS13] eq. 12 to 20)."""
+        return {"table": counts + self.prior_counts(counts.shape[1]), "prior": totals + self.class_count}
+
+    def divergence(self, p: State) -> float:
+        """Return the divergence of the posteriors from their priors."""
+        annotators = dirichlet.divergence(p["table"], self.prior_counts(p["table"].shape[1]), axis=1)
+        return annotators + dirichlet.divergence(p["prior"], np.asarray(self.class_count), axis=0)
+
+
+def expected_logs(p: State) -> tuple[Floats, Floats]:
+    """Return E[log table[j, n, m]] and E[log prior[m]] under the Dirichlet posteriors."""
+    return dirichlet.expected_log(p["table"], axis=1), dirichlet.expected_log(p["prior"], axis=0)

@@ -1,8 +1,7 @@
-"""One-coin Dawid-Skene: one accuracy per annotator.
+"""One-coin Dawid-Skene: one accuracy per annotator, for many classes or few labels per annotator.
 
 [DS79] Dawid and Skene, "Maximum likelihood estimation of observer error-rates using the EM algorithm", 1979, with one
-parameter per annotator instead of a matrix: class proportions x `annotators/one_coin`. For many classes, or few labels
-per annotator.
+parameter per annotator instead of a matrix: an annotator who errs gives any other class with equal probability.
 
 Axes: i unit, j annotator, k class, n given label.
 """
@@ -10,30 +9,43 @@ Axes: i unit, j annotator, k class, n given label.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from crowdlogic.annotators.confusion import SMOOTHING, TRUST, ClassProportions
-from crowdlogic.annotators.label_sums import MatchStep, Sweep, is_compiled, match_sweep, tally_hits_and_given
-from crowdlogic.annotators.one_coin import Accuracies, Coin
-from crowdlogic.data.blocks import Engine, make_shards
+from crowdlogic.annotators.confusion import SMOOTHING, TRUST
+from crowdlogic.annotators.label_sums import (
+    clamp,
+    compiled_match_step,
+    count_hits,
+    is_compiled,
+    match_scores,
+    tally_hits_and_given,
+)
+from crowdlogic.annotators.one_coin import Accuracies
+from crowdlogic.annotators.protocol import FLOOR
+from crowdlogic.data.blocks import Arrays, Engine, Shard
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Beliefs, Estimate
-from crowdlogic.data.labels import CrowdLabels, require_whole_labels
+from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.numerics.arrays import Floats, check_amounts
 from crowdlogic.numerics.convergence import Convergence
+from crowdlogic.numerics.logspace import normalise, safe_log
 from crowdlogic.store.checkpoints import State
-from crowdlogic.truth.fitting import (
-    DEFAULT_FIT,
-    BeliefPass,
-    EngineFit,
-    FitSummary,
-    Fitting,
-    empty_estimate,
-    fit_model,
-    infer_over,
-)
+from crowdlogic.truth.fitting import DEFAULT_FIT, EngineFit, Fitting, Iterations, infer_in_memory, starting_beliefs
 from crowdlogic.truth.methods import takes_frames
+
+
+def e_step(block: Shard, p: Arrays, _state: Arrays, *, keep: bool = False) -> tuple[Arrays, Arrays]:
+    """Return the expected number of right labels of a block and, with `keep`, its beliefs q[i, k]."""
+    # log_q[i, k] = log prior[k] + sum over the labels n of unit i of log_agree[j, n] if n is k, else log_differ[j, n];
+    # base[i], the sum of log_differ over all labels, is the same for all classes
+    scores, base = match_scores(block, p["log_agree"], p["log_differ"])
+    q, log_evidence = normalise(clamp(block, scores + p["log_prior"]))
+    # counts[j, n] = sum of q[i, n] over the units i that annotator j labelled n; totals[k] = sum of q[i, k]
+    hits = count_hits(block, len(p["log_agree"]), q)
+    s = {"counts": hits, "totals": block.unit_sum(q), "log_evidence": block.unit_sum(log_evidence + base)}
+    return s, {"q": q} if keep else {}
 
 
 @dataclass(frozen=True)
@@ -42,8 +54,8 @@ class OneCoin:
 
     Attributes:
         smoothing: Labels added to the right and to the wrong ones of every annotator, and to every class.
-        trust: Labels added to the right ones beyond that.
-        convergence: When to stop: by the gain of the log posterior per label.
+        trust: Labels added to the right ones in addition.
+        convergence: When to stop, by the gain of the log posterior per label.
     """
 
     smoothing: float = SMOOTHING
@@ -58,53 +70,42 @@ class OneCoin:
     @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Iterate E- and M-steps until the log posterior converges."""
-        require_whole_labels(labels, self.name)
-        if not labels.n_labels:
-            return empty_estimate(labels, self.name)
-        return infer_over(self, labels, make_shards(labels, anchors=fitting.anchors, threads=fitting.threads), fitting)
+        return infer_in_memory(self, labels, fitting)
 
     def fit_over(
-        self, engine: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
+        self, blocks: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
     ) -> EngineFit:
-        """Fit over an engine."""
-        model = CoinEM(Coin(self.smoothing, self.trust), ClassProportions(self.smoothing), engine)
-        return fit_model(self, model, labels=labels, fitting=fitting)
+        """Fit to blocks of labels, wherever they are."""
+        step = compiled_match_step if is_compiled(blocks, blocks.n_classes) else e_step
+        # Initialise with the M-step for the shares of the votes, or for the beliefs of an earlier estimate
+        votes, given = tally_hits_and_given(blocks, starting_beliefs(labels, fitting))
+        given = given.sum(axis=1)  # [j], the number of labels
+        fit = Iterations(self, blocks, self.m_step(given, votes.counts, votes.totals), labels=labels, fitting=fitting)
+        for p in fit:
+            s, _ = blocks.sum(step, log_parameters(p))
+            following = self.m_step(given, s["counts"], s["totals"])
+            fit.update(following, objective=float(s["log_evidence"]) + self.log_prior(p))
+        p = fit.state
+        return fit.result(partial(step, keep=True), log_parameters(p), reliability=p["accuracy"], prior=p["prior"])
+
+    def m_step(self, given: Floats, hits: Floats, totals: Floats) -> State:
+        """Return accuracy[j] and prior[k] from given[j] labels, of which hits[j, n] are right, and totals[k]."""
+        right = np.maximum(hits.sum(axis=1) + self.smoothing + self.trust, FLOOR)
+        wrong = np.maximum(given - hits.sum(axis=1) + self.smoothing, FLOOR)
+        totals = np.maximum(totals + self.smoothing, FLOOR)
+        return {"accuracy": right / (right + wrong), "prior": totals / totals.sum()}
+
+    def log_prior(self, p: State) -> float:
+        """Return the log density of the Beta and Dirichlet priors up to a constant."""
+        right, wrong, added = safe_log(p["accuracy"]), safe_log(1.0 - p["accuracy"]), 0.0
+        if self.smoothing + self.trust:
+            added += (self.smoothing + self.trust) * float(right.sum())
+        if self.smoothing:
+            added += self.smoothing * float(wrong.sum() + safe_log(p["prior"]).sum())
+        return added
 
 
-class CoinEM:
-    """The E- and M-step of one accuracy per annotator; given[j], the number of labels, comes with the first state."""
-
-    def __init__(self, coin: Coin, proportions: ClassProportions, engine: Engine) -> None:
-        self.coin, self.proportions, self.engine = coin, proportions, engine
-        self.given: Floats = np.zeros(engine.n_annotators)
-
-    def first_state(self, beliefs: Beliefs | None = None) -> State:
-        """Accuracies from beliefs, or from the shares of the votes."""
-        found, given = tally_hits_and_given(self.engine, beliefs)
-        self.given = given.sum(axis=1)
-        return self._m_step(found)
-
-    def step(self, state: State) -> tuple[State, float]:
-        """The next accuracies, and the objective of those given."""
-        odds = self._log_odds(state)
-        found = match_sweep(self.engine, odds["agree"], odds["differ"], odds["log_prior"])
-        added = self.coin.log_prior(state["accuracy"]) + self.proportions.log_prior(state["prior"])
-        return self._m_step(found), found.log_evidence + added
-
-    def belief_pass(self, state: State) -> BeliefPass:
-        """The E-step, with the beliefs kept."""
-        step = MatchStep(compiled=is_compiled(self.engine, self.engine.n_classes), keep=True)
-        return BeliefPass(step=step, parameters=self._log_odds(state))
-
-    def summary(self, state: State) -> FitSummary:
-        """Accuracies and class proportions."""
-        return FitSummary(reliability=state["accuracy"], prior=state["prior"])
-
-    def _log_odds(self, state: State) -> dict[str, Floats]:
-        coins = Accuracies(state["accuracy"], self.engine.n_classes)
-        log_prior = self.proportions.log(state["prior"])
-        return {"agree": coins.log_agree, "differ": coins.log_differ, "log_prior": log_prior}
-
-    def _m_step(self, found: Sweep) -> State:
-        accuracy = self.coin.from_hits(self.given, found.counts).accuracy
-        return {"accuracy": accuracy, "prior": self.proportions.from_totals(found.totals)}
+def log_parameters(p: State) -> Arrays:
+    """Return the parameters of the E-step: log p(j says n) if n is the truth and if it is not, and the log prior."""
+    coins = Accuracies(p["accuracy"], n_classes=len(p["prior"]))
+    return {"log_agree": coins.log_agree, "log_differ": coins.log_differ, "log_prior": safe_log(p["prior"])}

@@ -21,10 +21,10 @@ from typing import ClassVar
 import numpy as np
 
 from crowdlogic.annotators.label_sums import Q
-from crowdlogic.data.blocks import Arrays, Engine, Shard, States, make_shards
+from crowdlogic.data.blocks import Arrays, Engine, Shard
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.estimate import Beliefs, Estimate, vote_shares
-from crowdlogic.data.labels import CrowdLabels, require_whole_labels
+from crowdlogic.data.estimate import Estimate, vote_shares
+from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics.arrays import Floats, sum_by
 from crowdlogic.numerics.convergence import Convergence
@@ -33,14 +33,11 @@ from crowdlogic.truth.fitting import (
     DEFAULT_FIT,
     BeliefPass,
     EngineFit,
-    Fit,
     FitSummary,
     Fitting,
-    empty_estimate,
-    fit_model,
-    infer_over,
-    make_fit,
-    refuse_anchors,
+    Iterations,
+    infer_in_memory,
+    starting_beliefs,
 )
 from crowdlogic.truth.methods import takes_frames
 from crowdlogic.truth.ties import best_classes
@@ -71,14 +68,13 @@ class PM:
     @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Alternate between weights and weighted votes until no answer changes."""
-        return _infer_weights(self, labels, fitting)
+        return infer_in_memory(self, labels, fitting)
 
     def fit_over(
-        self, engine: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
+        self, blocks: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
     ) -> EngineFit:
-        """Fit over an engine."""
-        model = Reweighting(engine, self._weigh)
-        return fit_model(self, model, labels=labels, fitting=fitting, is_done=_no_answer_changed)
+        """Fit to blocks of labels, wherever they are."""
+        return fit_weights(self, self._weigh, blocks, labels, fitting)
 
     def _weigh(self, distance: Floats, given: Floats) -> Floats:  # noqa: ARG002 (counts do not matter here)
         largest = distance.max(initial=0.0)
@@ -112,14 +108,13 @@ class CATD:
     @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Alternate between weights and weighted votes until no answer changes."""
-        return _infer_weights(self, labels, fitting)
+        return infer_in_memory(self, labels, fitting)
 
     def fit_over(
-        self, engine: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
+        self, blocks: Engine, *, labels: CrowdLabels | None = None, fitting: Fitting = DEFAULT_FIT
     ) -> EngineFit:
-        """Fit over an engine."""
-        model = Reweighting(engine, self._weigh)
-        return fit_model(self, model, labels=labels, fitting=fitting, is_done=_no_answer_changed)
+        """Fit to blocks of labels, wherever they are."""
+        return fit_weights(self, self._weigh, blocks, labels, fitting)
 
     def _weigh(self, distance: Floats, given: Floats) -> Floats:
         from scipy.special import chdtri
@@ -138,84 +133,70 @@ class Wawa:
     @takes_frames
     def infer(self, labels: CrowdLabels, corpus: Corpus | None = None, *, fitting: Fitting = DEFAULT_FIT) -> Estimate:  # noqa: ARG002 (no text needed)
         """Vote, weigh, vote again."""
-        return _infer_weights(self, labels, fitting)
+        return infer_in_memory(self, labels, fitting)
 
     def fit_over(
         self,
-        engine: Engine,
+        blocks: Engine,
         *,
         labels: CrowdLabels | None = None,  # noqa: ARG002 (their names do not matter)
         fitting: Fitting = DEFAULT_FIT,  # noqa: ARG002
     ) -> EngineFit:
-        """Fit over an engine: one round, whatever the start."""
-        model = Reweighting(engine, self._weigh)
-        state = model.first_state()
-        fit = make_fit(self.name, model, Fit(state, np.empty(0), converged=True))
-        return replace(fit, summary=FitSummary(reliability=state["weight"]))
+        """Fit to blocks of labels: one round, whatever the start."""
+        step, ones = distance_step(blocks), np.ones(blocks.n_annotators)
+        s, _ = blocks.sum(step, {"weight": ones, "previous": ones})
+        weight = self._weigh(s["distance"], s["given"])
+        parameters = {"weight": weight, "previous": weight}
+        return EngineFit(
+            method=self.name,
+            engine=blocks,
+            state={"weight": weight},
+            trace=np.empty(0),
+            converged=True,
+            beliefs=BeliefPass(step=replace(step, keep=True), parameters=parameters),
+            summary=FitSummary(reliability=weight),
+        )
 
     def _weigh(self, distance: Floats, given: Floats) -> Floats:
         return np.asarray(1.0 - distance / np.maximum(given, 1e-300))
 
 
-def _infer_weights(method: PM | CATD | Wawa, labels: CrowdLabels, fitting: Fitting) -> Estimate:
-    refuse_anchors(method.name, fitting)
-    require_whole_labels(labels, method.name)
-    if not labels.n_labels:
-        return empty_estimate(labels, method.name)
-    return infer_over(method, labels, make_shards(labels, threads=fitting.threads), fitting)
+def fit_weights(
+    method: PM | CATD, weigh: Weigh, blocks: Engine, labels: CrowdLabels | None, fitting: Fitting
+) -> EngineFit:
+    """Alternate between weights and weighted votes until no answer changes.
 
-
-class Reweighting:
-    """Weights in turn with weighted votes, over an engine.
-
-    A state holds the weights, those of the round before, how far the labels were from the answers by these, and how
-    many answers the weights changed.
+    The objective is minus the distance of all labels from the answers that the weights came from.
     """
+    step, ones = distance_step(blocks), np.ones(blocks.n_annotators)
 
-    def __init__(self, engine: Engine, weigh: Weigh) -> None:
-        self.engine, self.weigh = engine, weigh
-        self._ones: Floats = np.ones(engine.n_annotators)
-        self._start: Beliefs | None = None
+    def next_parameters(s: Arrays, previous: Floats) -> State:
+        weight = weigh(s["distance"], s["given"])
+        return {"weight": weight, "previous": previous, "distance": s["distance"], "changed": s["changed"]}
 
-    def first_state(self, beliefs: Beliefs | None = None) -> State:
-        """Weights by the distance from the votes, or from beliefs."""
-        self._start = beliefs
-        start = None if beliefs is None else self.engine.scatter({VOTES: beliefs})
-        return self._following(self._pass(self._ones, self._ones, start), previous=self._ones)
-
-    def step(self, state: State) -> tuple[State, float]:
-        """The next weights; and, as the objective, minus the distance of all labels that these weights came from."""
-        start = self._start if state["previous"] is self._ones else None
-        before = None if start is None else self.engine.scatter({PREVIOUS: start})
-        found = self._pass(state["weight"], state["previous"], before)
-        return self._following(found, previous=state["weight"]), -float(state["distance"].sum())
-
-    def belief_pass(self, state: State) -> BeliefPass:
-        """Shares of the weights."""
-        step = DistanceStep(n_annotators=self.engine.n_annotators, n_classes=self.engine.n_classes, keep=True)
-        weight = state["weight"]
-        return BeliefPass(step=step, parameters={"weight": weight, "previous": weight})
-
-    def summary(self, state: State) -> FitSummary:
-        """The weights as shares of their sum."""
-        return FitSummary(reliability=state["weight"] / state["weight"].sum())
-
-    def _pass(self, weight: Floats, previous: Floats, states: States) -> Arrays:
-        step = DistanceStep(n_annotators=self.engine.n_annotators, n_classes=self.engine.n_classes)
-        return self.engine.sum(step, {"weight": weight, "previous": previous}, states)[0]
-
-    def _following(self, found: Arrays, *, previous: Floats) -> State:
-        weight = self.weigh(found["distance"], found["given"])
-        kept = {"distance": found["distance"], "changed": found["changed"]}
-        return {"weight": weight, "previous": previous, **kept}
+    # Initialise with the weights by the distance from the votes, or from the beliefs of an earlier estimate
+    start = starting_beliefs(labels, fitting)
+    votes = None if start is None else blocks.scatter({VOTES: start})
+    first = next_parameters(blocks.sum(step, {"weight": ones, "previous": ones}, votes)[0], ones)
+    fit = Iterations(method, blocks, first, labels=labels, fitting=fitting)
+    for p in fit:
+        # Answers are compared with those by the weights of the round before; in the first round, with the start
+        before = None if start is None or p["previous"] is not ones else blocks.scatter({PREVIOUS: start})
+        s, _ = blocks.sum(step, {"weight": p["weight"], "previous": p["previous"]}, before)
+        following = next_parameters(s, p["weight"])
+        fit.update(following, objective=-float(p["distance"].sum()), converged=float(s["changed"]) == 0.0)
+    weight = fit.state["weight"]
+    parameters = {"weight": weight, "previous": weight}
+    return fit.result(replace(step, keep=True), parameters, reliability=weight / weight.sum())
 
 
 VOTES, PREVIOUS = "votes", "previous_votes"
 """In the state of a shard: votes[i, k] to answer by instead of weighted ones, and to compare these with."""
 
 
-def _no_answer_changed(state: State) -> bool:
-    return float(state["changed"]) == 0.0
+def distance_step(blocks: Engine) -> DistanceStep:
+    """Return the step for these blocks."""
+    return DistanceStep(n_annotators=blocks.n_annotators, n_classes=blocks.n_classes)
 
 
 @dataclass(frozen=True, kw_only=True)

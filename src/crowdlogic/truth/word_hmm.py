@@ -31,7 +31,7 @@ from crowdlogic.errors import OptionError
 from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.arrays import Floats, Ints
 from crowdlogic.store.checkpoints import State
-from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, empty_estimate, iterate, starting_beliefs
+from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, Iterations, empty_estimate, starting_beliefs
 from crowdlogic.truth.methods import TruthMethod, takes_frames
 
 
@@ -158,13 +158,14 @@ def fit_word_hmm(
         items=labels.items,
     )
 
-    def initial() -> State:
-        q = starting_beliefs(labels, fitting)
-        if q is None:
-            q = first.infer(labels, fitting=replace(DEFAULT_FIT, anchors=fitting.anchors)).beliefs
-        return hmm.first_state(q)
-
-    fit = iterate(method, labels, initial=initial, step=hmm.step, fitting=fitting, corpus=corpus)
+    # Initialise with beliefs as if neighbours were independent: an earlier estimate, or another method's
+    q = starting_beliefs(labels, fitting)
+    if q is None:
+        q = first.infer(labels, fitting=replace(DEFAULT_FIT, anchors=fitting.anchors)).beliefs
+    fit = Iterations(method, hmm.engine, hmm.first_state(q), labels=labels, fitting=fitting, corpus=corpus)
+    for p in fit:
+        following, bound = hmm.step(p)
+        fit.update(following, objective=bound)
     annotators = model.load(fit.state)
     return make_estimate(
         labels,
@@ -172,7 +173,7 @@ def fit_word_hmm(
         hmm.beliefs(fit.state),
         answer=hmm.best_path(fit.state),
         confusion=annotators.confusion,
-        trace=fit.trace,
+        trace=np.array(fit.trace),
         converged=fit.converged,
         answer_all=fitting.answer_all,
         parameters={**_transitions(fit.state), **annotators.summaries()},

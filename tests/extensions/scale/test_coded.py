@@ -26,7 +26,7 @@ from crowdlogic.extensions.scale.coded_files import (
     write_coded,
     write_shard,
 )
-from crowdlogic.truth.dawid_skene import DawidSkene, fit_shards
+from crowdlogic.truth.dawid_skene import DawidSkene
 
 
 @pytest.mark.parametrize(("rows", "threads"), [(20, 1), (20, 2), (10_000, 1)])
@@ -36,12 +36,12 @@ def test_a_fit_over_a_folder_is_the_fit_in_memory(tmp_path: Path, rows: int, thr
     write_coded(tmp_path / "shards", labels, rows=rows)
     engine = open_coded(tmp_path / "shards", threads=threads)
 
-    annotators, prior, trace = fit_shards(DawidSkene(), engine)
+    fit = DawidSkene().fit_over(engine)
 
     assert (len(engine.parts) > 1) == (rows < labels.n_labels)
-    np.testing.assert_allclose(annotators.confusion, whole.confusion, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(prior, whole.prior, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(trace, whole.trace, rtol=1e-10)
+    np.testing.assert_allclose(fit.summary.confusion, whole.confusion, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(fit.summary.prior, whole.prior, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(fit.trace, whole.trace, rtol=1e-10)
 
 
 @pytest.mark.filterwarnings("ignore::crowdlogic.errors.ConvergenceWarning")

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from crowdlogic.data.blocks import Arrays, digest
+from crowdlogic.data.blocks import Arrays, States, Step, digest
 from crowdlogic.data.files import describe_size
 from crowdlogic.data.names import Classes
 from crowdlogic.errors import FormatError
@@ -116,6 +116,18 @@ class RemoteEngine:
         """A fingerprint of the labels: the one that the same folder has where it is read in this process."""
         named = [str(name) for name in self.classes]
         return digest(digest(asdict(self.manifest)), named, self.n_units, self.n_annotators)
+
+    @abstractmethod
+    def sum(self, step: Step, parameters: Arrays, states: States = None) -> tuple[Arrays, States]:
+        """The counts of all shards, added in their order, and the new states."""
+
+    @abstractmethod
+    def gather(self, states: States) -> Arrays:
+        """Arrays with all units as first axis from states."""
+
+    def concat(self, step: Step, parameters: Arrays, states: States = None) -> Arrays:
+        """The new states of all shards as arrays with all units as first axis."""
+        return self.gather(self.sum(step, parameters, states)[1])
 
     @abstractmethod
     def close(self) -> None:

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from crowdlogic.cli.app import commands, load_command
+from crowdlogic.cli.app import OPTION_PANELS, commands, load_command
+from crowdlogic.registry import FORMATS
 
 
 def option_values(command: object) -> list[str]:
@@ -35,3 +36,25 @@ def test_a_number_of_items_is_no_file() -> None:
         "N",
         "N",
     ]
+
+
+def test_the_common_options_come_first_and_the_others_in_panels(capsys: pytest.CaptureFixture[str]) -> None:
+    command = load_command("aggregate")
+    command.main(["--help"], standalone_mode=False)
+    lines = capsys.readouterr().out.splitlines()
+
+    titles = [line.rstrip(":") for line in lines if re.fullmatch(r"[A-Z][a-z ]+:", line)]
+    common = lines[: lines.index("Reading labels:")]
+    assert titles == ["Arguments", "Options", *OPTION_PANELS]
+    assert len(common) <= 50  # one screen
+    assert any("--method " in line for line in common)
+    assert not any("--threads" in line or "--boundaries" in line for line in common)
+
+
+@pytest.mark.parametrize("name", ["aggregate", "train", "doctor"])
+def test_formats_are_listed_once_by_convert(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    load_command(name).main(["--help"], standalone_mode=False)
+    assert "conll2003" not in capsys.readouterr().out
+
+    load_command("convert").main(["--formats"], standalone_mode=False)
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(FORMATS)

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from crowdlogic import __version__
 from crowdlogic.cli.console import (
@@ -76,6 +76,39 @@ def value_type(parameter: Any) -> str | None:
     if getattr(parameter, "is_flag", False) or is_choice:
         return None
     return str(getattr(kind, "__name__", None) or getattr(kind, "name", "")).split(" ")[0].lower()
+
+
+OPTION_PANELS = {
+    "Reading labels": (
+        *("format", "column", "classes", "duplicates", "wide", "abstain", "empty_label"),
+        *("question", "tokens", "boundaries", "threshold"),
+    ),
+    "Method": (
+        *("ties", "order", "iterations", "dependence", "seed"),
+        *("preset", "vectors", "grammar", "epochs", "patience", "set"),
+    ),
+    "Output": ("annotators", "min_confidence", "save", "to", "spreadsheet_safe", "figures", "json"),
+    "Performance": ("threads", "memory", "engine", "address", "checkpoint", "device", "resume"),
+}
+"""Panels of a command's help after that of the common options, and the options in each, by their names."""
+
+
+class PanelCommand(TyperCommand):
+    """A command whose help shows the common options first and the others in panels."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments and options, one section per panel."""
+        panel_of = {name: panel for panel, names in OPTION_PANELS.items() for name in names}
+        sections: dict[str, list[Any]] = {title: [] for title in ("Arguments", "Options", *OPTION_PANELS)}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            is_argument = parameter.param_type_name == "argument"
+            if record is not None:
+                sections["Arguments" if is_argument else panel_of.get(parameter.name or "", "Options")].append(record)
+        for title, records in sections.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
 
 
 ELSEWHERE = {("doctor", "--items"): "It looks at one file; ask it of the items, too: crowdlogic doctor ITEMS."}
@@ -264,7 +297,7 @@ def load_command(name: str) -> Any:
     group = getattr(module, "app", None)
     if group is None:
         group = typer.Typer(add_completion=False, rich_markup_mode=None)
-        group.command(name)(module.command)
+        group.command(name, cls=PanelCommand)(module.command)
     command = typer.main.get_command(group)
     command.name = name
     return keep_plain_values(name_values(command))

@@ -7,13 +7,26 @@ from typing import Annotated
 
 import typer
 
-from crowdlogic.cli.console import say, summary
+from crowdlogic.cli.console import say, show_lines, summary
 from crowdlogic.cli.json_output import Output, list_written, require_free_output, show_output
 from crowdlogic.cli.options import JsonOption, LabelsFile, SpreadsheetOption, ToOption, reads_labels
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
+from crowdlogic.registry import FORMATS
 from crowdlogic.workflows.convert import ConvertOptions, convert, convert_items
 from crowdlogic.workflows.inputs import InputOptions
+
+
+def _list_formats(asked: bool) -> None:
+    if asked:
+        formats = [FORMATS.load(name) for name in FORMATS]
+        show_lines(f"{one.name:<14} {' '.join(one.suffixes) or '-':<24} {one.title}" for one in formats)
+        raise typer.Exit
+
+
+FormatsOption = Annotated[
+    bool, typer.Option("--formats", is_eager=True, callback=_list_formats, help="List all formats with their suffixes.")
+]
 
 OutArgument = Annotated[str | None, typer.Argument(metavar="OUT", help="Where to write; - for standard output.")]
 OutOption = Annotated[str | None, typer.Option("--out", "-o", help="The same as OUT.")]
@@ -45,6 +58,7 @@ def command(
     target: OutArgument = None,
     *,
     out: OutOption = None,
+    formats: FormatsOption = False,  # noqa: ARG001 (its callback lists them)
     items: Annotated[bool, typer.Option("--items", help="Only the items (texts or tagged sentences).")] = False,
     to: ToOption = None,
     spreadsheet_safe: SpreadsheetOption = False,

@@ -12,14 +12,17 @@ import typer
 from crowdlogic.data.character_spans import Boundaries
 from crowdlogic.data.intake.contract import Duplicates
 from crowdlogic.data.text_tokens import Tokenizer
-from crowdlogic.registry import FORMATS
 from crowdlogic.workflows.inputs import InputOptions, parse_columns, parse_names
 
 FORMAT_NAMES = "FORMAT"
 """What an option for a file format takes, as help texts show it."""
 
 LabelsFile = Annotated[
-    str, typer.Argument(metavar="LABELS", help=f"Labels: {', '.join(FORMATS)}; - for standard input.")
+    str,
+    typer.Argument(
+        metavar="LABELS",
+        help="A file of labels, such as .csv; - for standard input. All formats: crowdlogic convert --formats.",
+    ),
 ]
 OutFile = Annotated[str, typer.Option("--out", "-o", help="Where to write; - for standard output.")]
 FormatOption = Annotated[
@@ -28,7 +31,7 @@ FormatOption = Annotated[
         "--format",
         "-f",
         metavar=FORMAT_NAMES,
-        help=f"The format of the input, if its suffix does not tell: {', '.join(FORMATS)}.",
+        help="Format of the input, if its suffix does not tell; see crowdlogic convert --formats.",
     ),
 ]
 ColumnsOption = Annotated[

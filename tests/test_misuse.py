@@ -180,7 +180,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.LogicLNCL(classifier=7).fit(CORPUS, LABELS),
-        f"classifier: a int is no classifier. Give a name ({name_list(CLASSIFIERS)}), one of crowdlogic's classifiers such as Linear(), a scikit-learn estimator, or an own one: an object with a name, build(corpus, classes, *, seed) and load(arrays, classes), as docs/how-to/extending.md shows.",
+        f"classifier: a int is not a classifier. Give a name ({name_list(CLASSIFIERS)}), one of crowdlogic's classifiers such as Linear(), a scikit-learn estimator, or an own one: an object with a name, build(corpus, classes, *, seed) and load(arrays, classes), as docs/how-to/extending.md shows.",
     ),
     (
         lambda: cl.LogicLNCL(classifier=cl.Linear).fit(CORPUS, LABELS),
@@ -234,7 +234,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: cl.load_run("no-such-run"),
-        "no-such-run: no config.json in it, so it is no run. Name a folder that `train` wrote.",
+        "no-such-run: no config.json in it, so it is not a run. Name a folder that `train` wrote.",
     ),
     (
         lambda: cl.load_estimate("no-such-estimate"),
@@ -253,7 +253,10 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
         lambda: cl.from_frame(FRAME, columns={"item": "ticket"}),
         "the table: no column 'ticket' among item, annotator, label.",
     ),
-    (lambda: cl.from_frame(FRAME, duplicates="merge"), "duplicates: 'merge' is none of error, first, last, keep."),
+    (
+        lambda: cl.from_frame(FRAME, duplicates="merge"),
+        "duplicates: expected one of error, first, last, keep; got 'merge'.",
+    ),
     (
         lambda: cl.from_frame(FRAME, classes=["x"]),
         "the table, row 1: the label 'y' is not among the classes x. Correct the label, or add it to the classes. (2 more such rows: 2, 3)",

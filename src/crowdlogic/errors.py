@@ -122,7 +122,7 @@ class ResourceError(CrowdLogicError, OSError):
     """A disk is full, or memory ran out. The message says what is saved, and how to go on."""
 
 
-class Interrupted(CrowdLogicError):  # noqa: N818 (it is no error of anyone's)
+class Interrupted(CrowdLogicError):  # noqa: N818 (it is not an error of anyone's)
     """A long job was interrupted (Ctrl-C). The message says what is saved, and how to go on with it."""
 
 

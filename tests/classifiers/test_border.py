@@ -66,7 +66,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"predict_proba": lambda corpus: [["much", "little"]] * 3},
-        "Mine: predict_proba gave a list that is no table of numbers. Give a row for each unit and a column for each class.",
+        "Mine: predict_proba gave a list that is not a table of numbers. Give a row for each unit and a column for each class.",
     ),
     (
         {"predict_proba": lambda corpus: np.array(EVEN).T},
@@ -102,7 +102,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"arrays": lambda: {7: np.zeros(2)}},
-        'Mine: arrays() has a name 7, which is no text. Name its arrays as in {"model.weights": np.array(...)}.',
+        'Mine: arrays() has a name 7, which is not text. Name its arrays as in {"model.weights": np.array(...)}.',
     ),
 ]
 

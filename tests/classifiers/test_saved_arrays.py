@@ -65,7 +65,7 @@ def test_what_is_no_json_of_its_kind_is_refused(content: bytes) -> None:
 
 @pytest.mark.parametrize("words", [["a", "a"], ["a", 3]])
 def test_words_are_texts_each_once(words: list[Any]) -> None:
-    with pytest.raises(FormatError, match="j is no list of words, each once"):
+    with pytest.raises(FormatError, match="j is not a list of words, each once"):
         saved_words({"j": encode_json(words)}, "j")
 
 

@@ -221,7 +221,7 @@ def test_the_estimator_given_is_not_fitted_itself() -> None:
         (
             TfidfVectorizer(),
             {},
-            "TfidfVectorizer is no classifier. Put it in a pipeline before one: make_pipeline(TfidfVectorizer(), "
+            "TfidfVectorizer is not a classifier. Put it in a pipeline before one: make_pipeline(TfidfVectorizer(), "
             "LogisticRegression()).",
         ),
         (

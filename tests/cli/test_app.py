@@ -162,7 +162,8 @@ def test_what_a_packed_file_may_unpack_to_is_an_option(run: Run, monkeypatch: py
     assert (refused.code, nonsense.code, done.code) == (2, 2, 0)
     assert "l.csv.gz: unpacks to more than 10 bytes" in refused.err
     assert (
-        nonsense.err == "crowdlogic: --max-unpacked: 'many' is no size. Write a number of bytes, such as 500M or 8G.\n"
+        nonsense.err
+        == "crowdlogic: --max-unpacked: 'many' is not a size. Write a number of bytes, such as 500M or 8G.\n"
     )
 
 

@@ -129,7 +129,7 @@ def test_gold_of_other_classes_is_not_scored_and_the_items_are_answered(run: Run
     [
         (
             ["predict", "no", "test.csv", "-o", "p.csv"],
-            "no: no config.json in it, so it is no run. Name a folder that `train` wrote.",
+            "no: no config.json in it, so it is not a run. Name a folder that `train` wrote.",
         ),
         (
             ["predict", "model", "no.csv", "-o", "p.csv"],

@@ -79,7 +79,7 @@ def test_neighbours_of_one_type_stay_two_spans() -> None:
 
 
 def test_an_unknown_policy_is_refused() -> None:
-    with pytest.raises(OptionError, match=r"boundaries: 'grow' is none of widen, shrink, drop, error."):
+    with pytest.raises(OptionError, match=r"boundaries: expected one of widen, shrink, drop, error; got 'grow'."):
         align_spans(spans(), np.array([0]), tokenize_texts(["a"]), "grow")
 
 

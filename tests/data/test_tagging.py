@@ -132,7 +132,7 @@ def test_what_is_no_span_tag_is_refused() -> None:
 
 
 def test_an_unknown_reading_is_refused() -> None:
-    with pytest.raises(OptionError, match=r"^scheme: 'loose' is none of conll, strict\.$"):
+    with pytest.raises(OptionError, match=r"^scheme: expected one of conll, strict; got 'loose'\.$"):
         tags_to_spans(np.array([0]), np.array([0, 1]), parse_tags(("O",)), "loose")
 
 

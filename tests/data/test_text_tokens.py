@@ -63,7 +63,7 @@ def test_every_token_stands_at_its_place_and_nothing_visible_is_lost(texts: list
 
 
 def test_an_unknown_tokenizer_is_refused() -> None:
-    with pytest.raises(OptionError, match=r"tokens: 'bpe' is none of words, whitespace, characters."):
+    with pytest.raises(OptionError, match=r"tokens: expected one of words, whitespace, characters; got 'bpe'."):
         tokenize_texts(["a"], "bpe")
 
 

@@ -99,4 +99,4 @@ def test_chains_and_no_folds_are_refused() -> None:
     assert str(chains.value) == (
         "folds: the tags of bilstm-crf form chains, for which there is no cross-fitting. Leave it at 1."
     )
-    assert str(none.value) == "folds: 0 is no number of folds. 1 is without cross-fitting."
+    assert str(none.value) == "folds: 0 is not a number of folds. 1 is without cross-fitting."

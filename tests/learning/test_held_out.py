@@ -296,12 +296,12 @@ def test_the_usual_options() -> None:
     [
         ({"share": 0.0}, "held-out share: 0.0 does not lie between 0 and 1."),
         ({"share": 1.0}, "held-out share: 1.0 does not lie between 0 and 1."),
-        ({"unit": "rows"}, "held-out unit: 'rows' is none of items, annotations."),
+        ({"unit": "rows"}, "held-out unit: expected one of items, annotations; got 'rows'."),
         ({"patience": 0}, "held-out patience must be 1 or more, not 0."),
         ({"errors": -1.0}, "held-out errors: -1.0 is less than 0."),
         ({"errors": float("nan")}, "held-out errors: nan is less than 0."),
-        ({"average": 0}, "held-out average: 0 is no number of epochs. Give 1 for no average."),
-        ({"average": 2.5}, "held-out average: 2.5 is no number of epochs. Give 1 for no average."),
+        ({"average": 0}, "held-out average: 0 is not a number of epochs. Give 1 for no average."),
+        ({"average": 2.5}, "held-out average: 2.5 is not a number of epochs. Give 1 for no average."),
     ],
 )
 def test_senseless_options_are_refused(options: dict[str, Any], message: str) -> None:

@@ -246,7 +246,7 @@ def test_the_damage_is_named(whole: Path, tmp_path: Path) -> None:
         "missing": f"(no 'rules').{end}",
         "order": f"(config.json and labels.parquet have the classes in different orders).{end}",
         "shape": f"(annotators.safetensors: confusion is (2, 2, 2) where (5, 2, 2) is expected).{end}",
-        "type": f"(crowd.parquet: label holds what is no whole number).{end}",
+        "type": f"(crowd.parquet: label holds what is not a whole number).{end}",
     }
 
 
@@ -269,7 +269,7 @@ def test_a_missing_file_is_named_once(whole: Path, tmp_path: Path, file: str) ->
         load_run(run)
 
     path = run / file
-    assert str(refused.value) == f"{path.parent}: no {path.name} in it. The run is damaged, or it is no run."
+    assert str(refused.value) == f"{path.parent}: no {path.name} in it. The run is damaged, or it is not a run."
 
 
 @pytest.mark.parametrize("bug", [AttributeError, RuntimeError, TypeError, ValueError, KeyError, ZeroDivisionError])

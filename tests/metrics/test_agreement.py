@@ -320,7 +320,7 @@ def test_ac1_depends_on_the_classes_that_could_be_chosen() -> None:
 def test_options_that_make_no_sense_are_refused() -> None:
     with pytest.raises(OptionError, match=r"^replicates: -1 is not valid\. Give 0 or more\.$"):
         agreement(crowd(0), replicates=-1)
-    with pytest.raises(OptionError, match=r"^level: 95 is no level of an interval\. Give one between 0 and 1, such"):
+    with pytest.raises(OptionError, match=r"^level: 95 is not a level of an interval\. Give one between 0 and 1, such"):
         agreement(crowd(0), level=95)
 
 

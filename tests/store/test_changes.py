@@ -62,7 +62,7 @@ def test_a_toml_file_is_read_or_refused(tmp_path: Path) -> None:
     (tmp_path / "bad.toml").write_text("seed = \n")
 
     assert read_toml(tmp_path / "run.toml") == {"seed": 3, "set": {"classifier": {"ridge": 0.5}}}
-    with pytest.raises(FormatError, match=r"bad.toml: is no TOML \(Invalid value"):
+    with pytest.raises(FormatError, match=r"bad.toml: is not valid TOML \(Invalid value"):
         read_toml(tmp_path / "bad.toml")
     with pytest.raises(MissingDataError, match=r"no.toml: no such file."):
         read_toml(tmp_path / "no.toml")
@@ -85,5 +85,5 @@ def test_what_toml_cannot_read_is_the_text_itself(value: str) -> None:
 def test_a_toml_file_that_is_none_is_one_line(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "o.toml").write_bytes(content)
 
-    with pytest.raises(FormatError, match=r"o\.toml: is no TOML"):
+    with pytest.raises(FormatError, match=r"o\.toml: is not valid TOML"):
         read_toml(tmp_path / "o.toml")

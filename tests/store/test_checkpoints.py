@@ -207,7 +207,7 @@ def test_a_damaged_checkpoint_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(MissingDataError, match=r"no last-0002.safetensors in it. The run is damaged"):
         keeper(tmp_path).load()
     (tmp_path / "checkpoint" / "state.json").write_text("[1]")
-    with pytest.raises(FormatError, match=r"state.json: is no checkpoint. Remove the run and start over."):
+    with pytest.raises(FormatError, match=r"state.json: is not a checkpoint. Remove the run and start over."):
         keeper(tmp_path).load()
 
 
@@ -271,7 +271,7 @@ def test_a_file_that_is_no_state_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError) as refused:
         StateCheckpoint(tmp_path / "fit", "me").read()
 
-    assert str(refused.value).startswith(f"{tmp_path / 'fit'} is no checkpoint: Error while deserializing")
+    assert str(refused.value).startswith(f"{tmp_path / 'fit'} is not a checkpoint: Error while deserializing")
     assert str(refused.value).endswith(". Remove it to start over.")
 
 
@@ -319,7 +319,9 @@ def test_a_flipped_bit_in_a_checkpoint_is_noticed(tmp_path: Path, name: str) -> 
     content[-20] ^= 1
     path.write_bytes(content)
 
-    with pytest.raises(FormatError, match=f"{name}: (is not the file that was written|is no JSON|is no checkpoint)"):
+    with pytest.raises(
+        FormatError, match=f"{name}: (is not the file that was written|is not valid JSON|is not a checkpoint)"
+    ):
         keeper(tmp_path).load()
 
 

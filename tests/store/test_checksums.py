@@ -53,7 +53,7 @@ def test_a_changed_file_and_a_missing_one_are_named(tmp_path: Path) -> None:
 
     path = tmp_path / "tables" / "b c.txt"
     assert str(changed.value) == f"{path}: is not the file that was written (its SHA-256 differs). The run is damaged."
-    assert str(missing.value) == f"{path.parent}: no b c.txt in it. The run is damaged, or it is no run."
+    assert str(missing.value) == f"{path.parent}: no b c.txt in it. The run is damaged, or it is not a run."
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_changed_file_and_a_missing_one_are_named(tmp_path: Path) -> None:
 def test_a_list_that_is_none_or_leads_out_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / CHECKSUMS).write_text(content)
 
-    with pytest.raises(FormatError, match=r"SHA256SUMS: is no list of checksums\. The run is damaged\.$"):
+    with pytest.raises(FormatError, match=r"SHA256SUMS: is not a list of checksums\. The run is damaged\.$"):
         check_checksums(tmp_path)
 
 

@@ -45,7 +45,7 @@ def test_what_was_checked_names_the_run(problem: CrowdLogicError) -> None:
 @pytest.mark.parametrize(
     "problem",
     [
-        FormatError("my/run/file: is no JSON."),
+        FormatError("my/run/file: is not valid JSON."),
         MissingDataError("my/run: no file in it."),
         MissingExtraError("torch is not installed."),
         OptionError("my/run: its checkpoint is of another fit."),

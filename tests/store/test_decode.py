@@ -112,7 +112,7 @@ def test_what_is_nested_is_changed_in_place_and_another_name_starts_anew() -> No
             {"classifier": "liner"},
             f"No classifier is called 'liner'. Did you mean 'linear'? There are {', '.join(CLASSIFIERS)}.",
         ),
-        ({"loss": "annotator"}, "loss: 'annotator' is none of plain, annotators. Did you mean 'annotators'?"),
+        ({"loss": "annotator"}, "loss: expected one of plain, annotators; got 'annotator'. Did you mean 'annotators'?"),
         ({"learn_weights": "yes"}, "learn_weights: 'yes' given where true or false is expected."),
         ({"limits": {"held_out": 0.1}}, "limits.held_out: 0.1 given where a table or none is expected."),
         ({"projector": {"strength": None}}, "projector.strength: None given where a number is expected."),

@@ -82,14 +82,14 @@ def test_a_folder_without_an_estimate_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "content", "message"),
     [
-        ("estimate.json", b"{", "is no JSON"),
-        ("estimate.json", b"[1]", "is no estimate of version 1"),
-        ("estimate.json", json.dumps({"version": 2}).encode(), "is no estimate of version 1"),
+        ("estimate.json", b"{", "is not valid JSON"),
+        ("estimate.json", b"[1]", "is not an estimate of version 1"),
+        ("estimate.json", json.dumps({"version": 2}).encode(), "is not an estimate of version 1"),
         ("estimate.safetensors", b"rubbish", "holds no arrays"),
-        ("estimate.json", changed(method=3), "is no estimate of version 1"),
-        ("estimate.json", changed(classes="xy"), "is no estimate of version 1"),
-        ("estimate.json", changed(items=None), "is no estimate of version 1"),
-        ("estimate.json", changed(converged=1), "is no estimate of version 1"),
+        ("estimate.json", changed(method=3), "is not an estimate of version 1"),
+        ("estimate.json", changed(classes="xy"), "is not an estimate of version 1"),
+        ("estimate.json", changed(items=None), "is not an estimate of version 1"),
+        ("estimate.json", changed(converged=1), "is not an estimate of version 1"),
     ],
 )
 def test_a_damaged_file_is_refused(tmp_path: Path, file: str, content: bytes, message: str) -> None:
@@ -119,14 +119,14 @@ def test_a_missing_array_is_named(tmp_path: Path, missing: str) -> None:
     [
         ("beliefs", lambda a: a[:1], r"beliefs is \(1, 3\) where"),
         ("beliefs", lambda a: np.full_like(a, np.nan), "beliefs holds NaN or infinities"),
-        ("beliefs", lambda a: -a, "beliefs holds what is no probability"),
+        ("beliefs", lambda a: -a, "beliefs holds what is not a probability"),
         ("beliefs", lambda a: a * 0.5, "beliefs holds probabilities that do not sum to one"),
         ("beliefs", lambda a: a.astype(np.int64), "beliefs holds int64 where numbers with a fraction are expected"),
         ("answer", lambda a: a + 100, "answer holds what is not from -1 to 2"),
         ("answer", lambda a: a.astype(np.float64), "answer holds float64 where whole numbers are expected"),
         ("answer", lambda a: a[:, None], "answer is"),
         ("confusion", lambda a: a[:, :1], "confusion is"),
-        ("confusion", lambda a: a + 1e9, "confusion holds what is no probability"),
+        ("confusion", lambda a: a + 1e9, "confusion holds what is not a probability"),
         ("prior", lambda a: a[:1], "prior is"),
         ("trace", lambda a: a[:, None], "trace is"),
         ("trace", lambda a: np.full_like(a, np.inf), "trace holds infinities"),

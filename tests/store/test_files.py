@@ -135,11 +135,11 @@ DEEP = b"[" * 100_000
 @pytest.mark.parametrize(
     ("reader", "content", "said"),
     [
-        (get_json, b"{", "is no JSON (Expecting property name"),
-        (get_json, b"\xff", "is no JSON ('utf-8' codec can't decode"),
-        (get_json, DEEP, "is no JSON (maximum recursion depth exceeded"),
-        (get_lines, b"{}\n{", "a line is no JSON (Expecting property name"),
-        (get_lines, DEEP, "a line is no JSON (maximum recursion depth exceeded"),
+        (get_json, b"{", "is not valid JSON (Expecting property name"),
+        (get_json, b"\xff", "is not valid JSON ('utf-8' codec can't decode"),
+        (get_json, DEEP, "is not valid JSON (maximum recursion depth exceeded"),
+        (get_lines, b"{}\n{", "a line is not valid JSON (Expecting property name"),
+        (get_lines, DEEP, "a line is not valid JSON (maximum recursion depth exceeded"),
         (get_arrays, b"{", "holds no arrays (Error while deserializing header"),
         (get_arrays, b"", "holds no arrays (Error while deserializing header"),
         (get_table, b"{", "is not a parquet file that can be read ("),
@@ -163,4 +163,4 @@ def test_a_missing_file_is_named(tmp_path: Path, reader: Any) -> None:
     with pytest.raises(MissingDataError) as refused:
         reader(tmp_path / "file")
 
-    assert str(refused.value) == f"{tmp_path}: no file in it. The run is damaged, or it is no run."
+    assert str(refused.value) == f"{tmp_path}: no file in it. The run is damaged, or it is not a run."

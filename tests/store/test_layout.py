@@ -48,14 +48,16 @@ def test_a_run_of_another_version_is_refused(tmp_path: Path, config: Any) -> Non
     with pytest.raises(FormatError) as refused:
         read_config(tmp_path)
 
-    assert str(refused.value) == f"{tmp_path}/config.json: is no run of version 3. Train it again with this version."
+    assert str(refused.value) == f"{tmp_path}/config.json: is not a run of version 3. Train it again with this version."
 
 
 def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
     with pytest.raises(MissingDataError) as refused:
         read_config(tmp_path)
 
-    assert str(refused.value) == f"{tmp_path}: no config.json in it, so it is no run. Name a folder that `train` wrote."
+    assert (
+        str(refused.value) == f"{tmp_path}: no config.json in it, so it is not a run. Name a folder that `train` wrote."
+    )
 
 
 def test_the_last_epoch_is_that_of_the_second_pass_once_it_began(tmp_path: Path) -> None:

@@ -166,8 +166,10 @@ def test_a_run_that_is_not_done_or_none_at_all_is_one_line(tmp_path: Path) -> No
     assert str(running.value) == (
         f"{tmp_path}: the run is not done (interrupted). Finish it: crowdlogic train --resume -o {tmp_path}"
     )
-    assert str(other.value) == f"{tmp_path}/config.json: is no run of version 3. Train it again with this version."
-    assert str(nothing.value) == f"{tmp_path}: no config.json in it, so it is no run. Name a folder that `train` wrote."
+    assert str(other.value) == f"{tmp_path}/config.json: is not a run of version 3. Train it again with this version."
+    assert (
+        str(nothing.value) == f"{tmp_path}: no config.json in it, so it is not a run. Name a folder that `train` wrote."
+    )
 
 
 @pytest.mark.parametrize(
@@ -221,7 +223,7 @@ def test_a_run_of_the_layout_before_this_one_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError) as refused:
         read_run(tmp_path)
 
-    assert str(refused.value) == f"{tmp_path}/config.json: is no run of version 3. Train it again with this version."
+    assert str(refused.value) == f"{tmp_path}/config.json: is not a run of version 3. Train it again with this version."
 
 
 @pytest.mark.parametrize("file", ["model.safetensors", "annotators.safetensors", "items.safetensors"])
@@ -232,7 +234,7 @@ def test_a_missing_file_of_arrays_is_named(tmp_path: Path, file: str) -> None:
     with pytest.raises(MissingDataError) as refused:
         read_run(tmp_path)
 
-    assert str(refused.value) == f"{tmp_path}: no {file} in it. The run is damaged, or it is no run."
+    assert str(refused.value) == f"{tmp_path}: no {file} in it. The run is damaged, or it is not a run."
 
 
 @pytest.mark.parametrize(

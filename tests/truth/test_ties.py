@@ -76,7 +76,7 @@ def test_a_policy_is_known_by_name() -> None:
     with pytest.raises(OptionError) as refused:
         Ties.named("coin")
 
-    assert str(refused.value) == "ties: 'coin' is none of random, first, order, soft."
+    assert str(refused.value) == "ties: expected one of random, first, order, soft; got 'coin'."
 
 
 def test_a_random_tie_does_not_depend_on_the_order_of_the_rows() -> None:

@@ -121,7 +121,7 @@ def check_probabilities(classifier: Any, given: Any, corpus: Corpus, n_classes: 
     try:
         p = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise OptionError(f"{where} a {type(given).__name__} that is no table of numbers. {TABLE}") from None
+        raise OptionError(f"{where} a {type(given).__name__} that is not a table of numbers. {TABLE}") from None
     if p.ndim != 2 or len(p) != corpus.n_units or n_classes not in (None, p.shape[1]):
         classes = "" if n_classes is None else f" and {pluralise(n_classes, 'class', 'classes')}"
         units = pluralise(corpus.n_units, "unit")
@@ -162,7 +162,7 @@ def check_arrays(classifier: Any, given: Any) -> dict[str, Any]:
         raise OptionError(f"{where} gave a {type(given).__name__}. Give its state as named arrays: {EXAMPLE}.")
     for name, array in given.items():
         if not isinstance(name, str):
-            raise OptionError(f"{where} has a name {name!r}, which is no text. Name its arrays as in {EXAMPLE}.")
+            raise OptionError(f"{where} has a name {name!r}, which is not text. Name its arrays as in {EXAMPLE}.")
         if not isinstance(array, np.ndarray) or array.dtype.kind not in "biuf":
             kind = f"n array of {array.dtype}" if isinstance(array, np.ndarray) else f" {type(array).__name__}"
             raise OptionError(f"{where} has a{kind} as {name!r}. Give arrays of numbers: {EXAMPLE}.")
@@ -441,7 +441,7 @@ def saved_json(arrays: Arrays, name: str, kind: type) -> Any:
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError, ValueError) as problem:
         if isinstance(problem, FormatError):
             raise
-        raise FormatError(f"These arrays are damaged: {name} is no JSON ({problem}).") from problem
+        raise FormatError(f"These arrays are damaged: {name} is not valid JSON ({problem}).") from problem
     if not isinstance(found, kind):
         raise FormatError(f"These arrays are of another classifier: {name} holds a {type(found).__name__}.")
     return found
@@ -451,5 +451,5 @@ def saved_words(arrays: Arrays, name: str) -> tuple[str, ...]:
     """Words of a saved state, each once."""
     found = saved_json(arrays, name, list)
     if not all(isinstance(word, str) for word in found) or len(set(found)) != len(found):
-        raise FormatError(f"These arrays are of another classifier: {name} is no list of words, each once.")
+        raise FormatError(f"These arrays are of another classifier: {name} is not a list of words, each once.")
     return tuple(found)

@@ -293,7 +293,7 @@ def restore_attributes(estimator: Any, arrays: Arrays) -> Any:
         if name.startswith(ATTRIBUTE):
             attribute = name.removeprefix(ATTRIBUTE)
             if not attribute.isidentifier() or hasattr(type(copy), attribute) or attribute.startswith("__"):
-                raise FormatError(f"These arrays are of another classifier: {name} is no number that was fitted.")
+                raise FormatError(f"These arrays are of another classifier: {name} is not a number that was fitted.")
             setattr(copy, attribute, np.array(array) if np.ndim(array) else np.asarray(array).item())
     return copy
 
@@ -321,7 +321,7 @@ def attributes_suffice(estimator: Any, unfitted: Any, examples: TrainingExamples
             partial_fit_estimator(own, examples.probe)
             partial_fit_estimator(twin, examples.probe)
             same = _predict_alike(own, twin, examples.probe)
-    except (AttributeError, KeyError, IndexError, TypeError, ValueError):  # any part of its state that is no number
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError):  # any part of its state that is not a number
         return False
     return same
 
@@ -409,7 +409,7 @@ class Scikit:
         estimator: The name of a scikit-learn classifier, or an unfitted estimator of any package. An estimator that a
             name and plain parameters can describe is replaced by these. A pipeline may begin with a text vectoriser.
         parameters: The parameters of a classifier given by name.
-        refit: Whether it is fitted from scratch in every epoch. None: yes, unless it has `partial_fit` and is no naive
+        refit: Whether to fit from scratch in every epoch. None: yes, unless it has `partial_fit` and is not a naive
             Bayes (whose `partial_fit` would add up the targets of all epochs).
         min_probability: The minimum probability of a class. A zero, as trees predict, would overrule all annotators.
         max_ngram: The maximum length of the n-grams of a text.
@@ -576,9 +576,8 @@ def _why_no_probabilities(estimator: Any, name: str) -> str:
     from sklearn.base import is_regressor
 
     if not hasattr(estimator, "predict"):
-        return (
-            f"{name} is no classifier. Put it in a pipeline before one: make_pipeline({name}(), LogisticRegression())."
-        )
+        remedy = f"Put it in a pipeline before one: make_pipeline({name}(), LogisticRegression())."
+        return f"{name} is not a classifier. {remedy}"
     if is_regressor(estimator):
         return f"{name} is a regression, and no classifier. Choose a classifier, such as LogisticRegression()."
     return (

@@ -1,7 +1,7 @@
 """Beliefs about tags that form chains: the scores of a chain, and its marginals, of units and of neighbours.
 
 `ChainScores` are log potentials: a classifier with a CRF on top gives them, annotators' evidence and rules are added to
-them, and one forward-backward turns them into `ChainBeliefs`. A mixture of chains is no chain, but its marginals are
+them, and one forward-backward turns them into `ChainBeliefs`. A mixture of chains is not a chain, but its marginals are
 the mixture of theirs, so beliefs can be mixed like arrays: `(1 - k) * q_a + k * q_b`.
 
 Axes: i unit, k tag (and k' the next tag), s sequence, t table of pairwise potentials.

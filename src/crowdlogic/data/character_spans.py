@@ -109,7 +109,7 @@ class Boundaries(StrEnum):
         try:
             return cls(name)
         except ValueError:
-            raise OptionError(f"boundaries: {name!r} is none of {', '.join(cls)}.") from None
+            raise OptionError(f"boundaries: expected one of {', '.join(cls)}; got {name!r}.") from None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -176,7 +176,7 @@ def parse_size(text: str, name: str) -> int:
     """A number of bytes from a text such as 8G. `name` is what messages call it."""
     found = SIZE.fullmatch(text.strip())
     if found is None:
-        raise OptionError(f"{name}: {text!r:.80} is no size. Write a number of bytes, such as 500M or 8G.")
+        raise OptionError(f"{name}: {text!r:.80} is not a size. Write a number of bytes, such as 500M or 8G.")
     return int(found[1]) * UNITS[found[2].upper()]
 
 
@@ -930,7 +930,7 @@ def _make_draft(target: Path) -> Path:
 
 
 def draft_target(name: str) -> str | None:
-    """The name of the file that a temporary file would have become; None if it is no temporary file of ours."""
+    """The name of the file that a temporary file would have become; None if it is not a temporary file of ours."""
     found = DRAFT.fullmatch(name)
     return None if found is None else found["target"]
 

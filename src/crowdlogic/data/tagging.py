@@ -4,7 +4,7 @@ Two readings of a tag sequence, both in use:
 
 - `conll`: conlleval's, which every table of the CoNLL task was scored by. An I- tag with nothing of its type before it
   still opens a span.
-- `strict`: an entity begins with B- (or S-) and goes on with I- (or E-) of its type; what does not is no entity.
+- `strict`: an entity begins with B- (or S-) and goes on with I- (or E-) of its type; what does not is not an entity.
 
 Axes: i unit, s sequence. A tag code of -1 (no answer) is outside every span.
 """
@@ -75,7 +75,7 @@ def parse_tags(classes: Sequence[Any]) -> TagSet:
     parts = [(OUTSIDE, None) if str(name) == "O" else _split_tag(str(name)) for name in classes]
     for name, part in zip(classes, parts, strict=True):
         if part is None:
-            raise DataError(f"{name!r} is no span tag: spans need O and tags such as B-PER and I-PER.")
+            raise DataError(f"{name!r} is not a span tag: spans need O and tags such as B-PER and I-PER.")
     known = [part for part in parts if part is not None]
     types = tuple(sorted({kind for _, kind in known if kind is not None}))
     return TagSet(
@@ -119,7 +119,7 @@ def _parse_scheme(scheme: Scheme | str) -> Scheme:
     try:
         return Scheme(scheme)
     except ValueError:
-        raise OptionError(f"scheme: {scheme!r} is none of {', '.join(Scheme)}.") from None
+        raise OptionError(f"scheme: expected one of {', '.join(Scheme)}; got {scheme!r}.") from None
 
 
 def sequence_starts(n_units: int, offsets: Ints) -> Bools:

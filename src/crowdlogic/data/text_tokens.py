@@ -46,7 +46,7 @@ class Tokenizer(StrEnum):
         try:
             return cls(name)
         except ValueError:
-            raise OptionError(f"tokens: {name!r} is none of {', '.join(cls)}.") from None
+            raise OptionError(f"tokens: expected one of {', '.join(cls)}; got {name!r}.") from None
 
 
 PATTERNS = {

@@ -25,7 +25,7 @@ from crowdlogic.numerics.arrays import Ints
 
 UNKNOWN_WORD = -1
 DAMAGED_NPZ = (*DAMAGED_ZIP, KeyError, AttributeError, TypeError, MemoryError, SyntaxError)
-"""What numpy and zipfile raise on a file that is no npz."""
+"""What numpy and zipfile raise on a file that is not an npz file."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -176,7 +176,7 @@ def _read_npy(archive: zipfile.ZipFile, name: str, packed_size: int, path: str) 
     read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, _, dtype = read_header(file)
     if math.prod(shape) * dtype.itemsize != len(content) - file.tell():
-        raise FormatError(f"{path}: {name} is no array of {shape}: the file has another size. Save it again.")
+        raise FormatError(f"{path}: {name} is not an array of {shape}: the file has another size. Save it again.")
     file.seek(0)
     found: NDArray[Any] = np.load(file, allow_pickle=False)
     return found

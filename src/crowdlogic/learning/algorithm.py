@@ -309,12 +309,12 @@ class LogicLNCL(FitMixin):
             check_amounts(self, not_negative=("doubt",))
         if self.warm_up < 1:
             raise OptionError(
-                f"warm_up: {self.warm_up} is no number of epochs. The first one learns the first targets."
+                f"warm_up: {self.warm_up} is not a number of epochs. The first one learns the first targets."
             )
         if self.folds < 1:
-            raise OptionError(f"folds: {self.folds} is no number of folds. 1 is without cross-fitting.")
+            raise OptionError(f"folds: {self.folds} is not a number of folds. 1 is without cross-fitting.")
         if self.loss not in list(Loss):
-            raise OptionError(f"loss: {self.loss!r} is none of {', '.join(Loss)}.")
+            raise OptionError(f"loss: expected one of {', '.join(Loss)}; got {self.loss!r}.")
 
     def learn(
         self, data: TrainingData, *, checkpoint: FitCheckpoint | None = None, callback: EpochCallback | None = None

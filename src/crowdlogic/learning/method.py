@@ -272,7 +272,7 @@ def as_architecture(given: Any) -> Architecture:
         made = CLASSIFIERS.load("scikit")(given)
         return made
     raise OptionError(
-        f"classifier: a {type(given).__name__} is no classifier. Give a name ({name_list(CLASSIFIERS)}), one of "
+        f"classifier: a {type(given).__name__} is not a classifier. Give a name ({name_list(CLASSIFIERS)}), one of "
         f"crowdlogic's classifiers such as Linear(), a scikit-learn estimator, or an own one: {OWN_CLASSIFIER}."
     )
 

@@ -81,7 +81,7 @@ def sentiment(
         reading: `steady` has k = 0.2, `paper` k(t) = 1 - 0.94^t.
     """
     if reading not in IMITATIONS:
-        raise OptionError(f"reading: {reading!r} is none of {', '.join(IMITATIONS)}.")
+        raise OptionError(f"reading: expected one of {', '.join(IMITATIONS)}; got {reading!r}.")
     method = LogicLNCL(
         learn_weights=False,  # the paper's weights are fixed
         classifier=CLASSIFIERS.load("kim-cnn")(vectors=vectors),
@@ -141,7 +141,7 @@ def ner(
     """
     reading = reading or ("released" if _is_conll(classes) else "estimated")
     if reading not in READINGS:
-        raise OptionError(f"reading: {reading!r} is none of {', '.join(READINGS)}.")
+        raise OptionError(f"reading: expected one of {', '.join(READINGS)}; got {reading!r}.")
     by_rules = reading.startswith("paper")
     method = LogicLNCL(
         learn_weights=False,  # the paper's weights are fixed

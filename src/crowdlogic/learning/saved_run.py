@@ -54,7 +54,7 @@ MODEL_ARRAYS = "model."
 """How the names of the annotator model's own arrays begin."""
 
 NO_OPTIONS = ("rules", "vocabulary")
-"""What of a projector is no option: it is stored elsewhere."""
+"""What of a projector is not an option: it is stored elsewhere."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

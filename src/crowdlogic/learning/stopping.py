@@ -121,13 +121,13 @@ class HeldOut:
         if not 0 < self.share < 1:
             raise OptionError(f"held-out share: {self.share} does not lie between 0 and 1.")
         if self.unit not in list(HeldOutUnit):
-            raise OptionError(f"held-out unit: {self.unit!r} is none of {', '.join(HeldOutUnit)}.")
+            raise OptionError(f"held-out unit: expected one of {', '.join(HeldOutUnit)}; got {self.unit!r}.")
         if self.patience < 1:
             raise OptionError(f"held-out patience must be 1 or more, not {self.patience}.")
         if not self.errors >= 0:
             raise OptionError(f"held-out errors: {self.errors} is less than 0.")
         if not (isinstance(self.average, int) and self.average >= 1):
-            raise OptionError(f"held-out average: {self.average} is no number of epochs. Give 1 for no average.")
+            raise OptionError(f"held-out average: {self.average} is not a number of epochs. Give 1 for no average.")
 
     def split(self, labels: CrowdLabels, *, seed: int) -> tuple[CrowdLabels, CrowdLabels]:
         """The labels to learn from, and those held out. Every annotation is in one of them."""

@@ -561,4 +561,4 @@ def _check_options(replicates: int, level: float) -> None:
     if replicates < 0:
         raise OptionError(f"replicates: {replicates} is not valid. Give 0 or more.")
     if not 0 < level < 1:
-        raise OptionError(f"level: {level} is no level of an interval. Give one between 0 and 1, such as 0.95.")
+        raise OptionError(f"level: {level} is not a level of an interval. Give one between 0 and 1, such as 0.95.")

@@ -90,7 +90,9 @@ class StateCheckpoint:
         try:
             arrays, metadata = get_arrays_and_metadata(self.path)
         except FormatError as problem:
-            raise FormatError(f"{self.path} is no checkpoint: {problem.__cause__}. Remove it to start over.") from None
+            raise FormatError(
+                f"{self.path} is not a checkpoint: {problem.__cause__}. Remove it to start over."
+            ) from None
         if metadata.get(OWNER) != self.owner:
             raise OptionError(
                 f"The checkpoint {self.path} belongs to another fit: its method, options, labels or words differ. "
@@ -226,7 +228,7 @@ class RunCheckpoint:
     def _entry(self, stored: Any, name: str, kind: type) -> Any:
         """An entry of state.json."""
         if not isinstance(stored, dict) or not isinstance(stored.get(name), kind):
-            raise FormatError(f"{self.place / STATE}: is no checkpoint. {RESTART}")
+            raise FormatError(f"{self.place / STATE}: is not a checkpoint. {RESTART}")
         return stored[name]
 
     def _check_files(self, names: set[str], checksums: Mapping[str, Any]) -> None:

@@ -167,7 +167,7 @@ def _read_names(path: Path) -> dict[str, Any]:
     names = get_json(path, remedy=REMEDY)
     fits = isinstance(names, dict) and names.get("version") == VERSION
     if not fits or not all(isinstance(names.get(name), kind) for name, kind in KINDS.items()):
-        raise FormatError(f"{path}: is no estimate of version {VERSION}. {REMEDY}")
+        raise FormatError(f"{path}: is not an estimate of version {VERSION}. {REMEDY}")
     return dict(names)
 
 

@@ -31,7 +31,7 @@ Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 NamedArrays: TypeAlias = dict[str, NDArray[Any]]
 
 DAMAGED_RUN = "The run is damaged."
-MISSING_FILE = "The run is damaged, or it is no run."
+MISSING_FILE = "The run is damaged, or it is not a run."
 
 
 OS_ERROR = re.compile(r"\(os error ([0-9]+)\)")
@@ -116,7 +116,7 @@ def get_json(path: Path, *, remedy: str = DAMAGED_RUN) -> Any:
     try:
         return json.loads(content.decode("utf-8"), parse_int=_parse_whole_number)
     except (ValueError, RecursionError) as problem:  # no UTF-8, no JSON, or nested too deep
-        raise FormatError(f"{path}: is no JSON ({problem}). {remedy}") from problem
+        raise FormatError(f"{path}: is not valid JSON ({problem}). {remedy}") from problem
 
 
 def get_lines(path: Path, *, remedy: str = DAMAGED_RUN) -> list[Any]:
@@ -126,7 +126,7 @@ def get_lines(path: Path, *, remedy: str = DAMAGED_RUN) -> list[Any]:
         lines = content.decode("utf-8").splitlines()
         return [json.loads(line, parse_int=_parse_whole_number) for line in lines]
     except (ValueError, RecursionError) as problem:
-        raise FormatError(f"{path}: a line is no JSON ({problem}). {remedy}") from problem
+        raise FormatError(f"{path}: a line is not valid JSON ({problem}). {remedy}") from problem
 
 
 MOST_DIGITS = 80
@@ -166,11 +166,11 @@ def get_table(path: Path, *, remedy: str = DAMAGED_RUN) -> pl.DataFrame:
     except FormatError as problem:
         raise FormatError(f"{str(problem).rstrip('.')}. {remedy}") from problem
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as problem:
-        raise FormatError(f"{path}: is no Parquet table ({problem}). {remedy}") from problem
+        raise FormatError(f"{path}: is not a Parquet table ({problem}). {remedy}") from problem
 
 
 def read_own_bytes(path: Path) -> bytes:
-    """The content of a file of a run, which is no link to another."""
+    """The content of a file of a run, which is not a link to another."""
     with open_regular(_existing(path), follow=False) as file:
         return file.read()
 
@@ -249,7 +249,7 @@ def _read_checksums(path: Path, remedy: str) -> dict[str, str]:
     found = [LINE.fullmatch(line) for line in lines]
     sums = {match["name"]: match["digest"] for match in found if match is not None}
     if not sums or len(sums) != len(lines) or any(_leads_out(name) for name in sums):
-        raise FormatError(f"{path}: is no list of checksums. {remedy}")
+        raise FormatError(f"{path}: is not a list of checksums. {remedy}")
     return sums
 
 
@@ -404,7 +404,7 @@ def require_shares(array: NDArray[Any], shape: tuple[int, ...], name: str, *, ga
     found = require_floats(array, shape, name, gaps=gaps)
     with np.errstate(invalid="ignore"):
         if (found < -ROUNDING).any() or (found > 1 + ROUNDING).any():
-            raise InvalidValueError(f"{name} holds what is no probability")
+            raise InvalidValueError(f"{name} holds what is not a probability")
     return found
 
 
@@ -568,11 +568,11 @@ def is_run(folder: Path) -> bool:
 def read_config(folder: Path) -> dict[str, Any]:
     """The run's config.json."""
     if not is_run(folder):
-        raise MissingDataError(f"{folder}: no {CONFIG} in it, so it is no run. Name a folder that `train` wrote.")
+        raise MissingDataError(f"{folder}: no {CONFIG} in it, so it is not a run. Name a folder that `train` wrote.")
     check_own_files(folder, FOLDERS)
     config = get_json(folder / CONFIG)
     if not isinstance(config, dict) or config.get("version") != VERSION or config.get("status") not in list(Status):
-        raise FormatError(f"{folder / CONFIG}: is no run of version {VERSION}. Train it again with this version.")
+        raise FormatError(f"{folder / CONFIG}: is not a run of version {VERSION}. Train it again with this version.")
     return config
 
 

@@ -28,7 +28,7 @@ from crowdlogic.registry import Registry, registry_serving
 Options = TypeVar("Options")
 
 NONE = "none"
-"""How a TOML file, which has no null, says that there is none of something."""
+"""How a TOML file, which has no null, represents a missing value."""
 
 
 def decode_options(base: Options, changes: Mapping[str, Any], *, where: str = "") -> Options:
@@ -142,7 +142,7 @@ def _decode_choice(kind: type[Enum], value: Any, path: str) -> Any:
     except ValueError:
         choices = [str(one.value) for one in kind]
         raise OptionError(
-            f"{path}: {value!r} is none of {', '.join(choices)}.{did_you_mean(str(value), choices)}"
+            f"{path}: expected one of {', '.join(choices)}; got {value!r}.{did_you_mean(str(value), choices)}"
         ) from None
 
 
@@ -255,7 +255,7 @@ def find_difference(stored: Any, given: Any, where: str = "") -> str | None:
 # Changes to options, nested: from --set and from TOML files, and several of them put together.
 
 UNREADABLE_TOML = (ValueError, RecursionError)
-"""What a text that is no TOML raises: wrong or no UTF-8, a number of thousands of digits, nested too deep."""
+"""What a text that is not valid TOML raises: wrong or no UTF-8, a number of thousands of digits, nested too deep."""
 
 NUMBER = re.compile(r"[+-]?\.[0-9]+")
 """A number such as .9, which is one to everyone but TOML."""
@@ -267,7 +267,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
     try:
         return tomllib.loads(content.decode("utf-8"))
     except UNREADABLE_TOML as problem:
-        raise FormatError(f"{path}: is no TOML ({problem}).") from problem
+        raise FormatError(f"{path}: is not valid TOML ({problem}).") from problem
 
 
 def parse_changes(texts: Iterable[str]) -> dict[str, Any]:

@@ -138,7 +138,7 @@ def read_view(answers: pl.DataFrame, prefix: str, classes: Classes) -> Beliefs:
     found = answers.select([f"{prefix}{name}" for name in classes])
     for column in found:
         if column.dtype != pl.Float64 or column.null_count() or not column.is_between(-ROUNDING, 1 + ROUNDING).all():
-            raise InvalidValueError(f"{ANSWERS}: {column.name} holds what is no probability")
+            raise InvalidValueError(f"{ANSWERS}: {column.name} holds what is not a probability")
     return found.to_numpy().reshape(len(answers), len(classes))
 
 
@@ -146,7 +146,7 @@ def read_answer(answers: pl.DataFrame, classes: Classes) -> Ints:
     """answer[i], the code of the class that each unit was given."""
     answer = find(as_text(answers["answer"]), pl.Series([str(name) for name in classes], dtype=pl.String))
     if (answer < 0).any():
-        raise InvalidValueError(f"{ANSWERS}: an answer is none of the classes")
+        raise InvalidValueError(f"{ANSWERS}: an answer is not one of the classes")
     return answer
 
 
@@ -167,7 +167,7 @@ def read_labels_table(table: pl.DataFrame, corpus: Corpus, annotators: pl.DataFr
     kind = None
     if "kind" in annotators.columns:
         if annotators["kind"].dtype != pl.String or annotators["kind"].null_count():
-            raise InvalidValueError(f"{ANNOTATORS}: kind holds what is no text")
+            raise InvalidValueError(f"{ANNOTATORS}: kind holds what is not text")
         kind = tuple(annotators["kind"].to_list())
     return CrowdLabels(
         unit=unit,
@@ -187,7 +187,7 @@ def read_labels_table(table: pl.DataFrame, corpus: Corpus, annotators: pl.DataFr
 def _whole_numbers(table: pl.DataFrame, name: str, file: str) -> Ints:
     """A column of whole numbers without gaps."""
     if not table[name].dtype.is_integer() or table[name].null_count():
-        raise InvalidValueError(f"{file}: {name} holds what is no whole number")
+        raise InvalidValueError(f"{file}: {name} holds what is not a whole number")
     return table[name].to_numpy()
 
 
@@ -201,7 +201,7 @@ def _truth_values(table: pl.DataFrame, name: str, file: str) -> Bools:
 def _numbers(table: pl.DataFrame, name: str, file: str) -> Floats:
     """A column of numbers, NaN among them, without gaps."""
     if not table[name].dtype.is_numeric() or table[name].null_count():
-        raise InvalidValueError(f"{file}: {name} holds what is no number")
+        raise InvalidValueError(f"{file}: {name} holds what is not a number")
     return table[name].to_numpy()
 
 
@@ -235,7 +235,7 @@ def read_items_table(table: pl.DataFrame, features: Floats | None, classes: Clas
     if "length" in table.columns:
         lengths = _whole_numbers(table, "length", ITEMS)
         if (lengths < 0).any():
-            raise InvalidValueError(f"{ITEMS}: length holds what is no length")
+            raise InvalidValueError(f"{ITEMS}: length holds what is not a length")
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         of_units = {name: _flatten(series, lengths, name) for name, series in columns.items() if name != "text"}
         columns |= of_units

@@ -45,7 +45,7 @@ class Ties(StrEnum):
         try:
             return cls(name)
         except ValueError:
-            raise OptionError(f"ties: {name!r} is none of {', '.join(cls)}.") from None
+            raise OptionError(f"ties: expected one of {', '.join(cls)}; got {name!r}.") from None
 
 
 def best_classes(scores: Floats) -> Bools:

@@ -378,7 +378,7 @@ def _describe_crowd(options: DoctorOptions, format: FileFormat, crowd: Crowd, *,
 
 
 def _find_columns(options: DoctorOptions, format: FileFormat, crowd: Crowd) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Role -> column of a table of labels, and its other columns; none of a file that is no long table."""
+    """Role -> column of a table of labels, and its other columns; none of a file that is not a long table."""
     if not isinstance(format, TableFormat) or options.input.wide:
         return {}, ()
     table = _attempt(lambda: format.read_table(InputFile(options.file))[0])

@@ -103,7 +103,7 @@ def unit_evidence(found: Learnt, i: int, *, is_token: bool) -> AnswerEvidence | 
     answer, rival = (int(k) for k in np.argsort(-found.q_f[i], kind="stable")[:2])
 
     def odds(term: Floats) -> float | None:
-        """What a term says for the answer against its rival; None where that is no finite number."""
+        """What a term says for the answer against its rival; None where that is not a finite number."""
         pair = term[[answer, rival]]
         return round(float(pair[0] - pair[1]), 6) if np.isfinite(pair).all() else None
 

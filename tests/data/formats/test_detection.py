@@ -48,7 +48,7 @@ def test_an_unknown_name_lists_the_formats() -> None:
     with pytest.raises(OptionError) as caught:
         find_format("l.csv", "xml")
 
-    assert str(caught.value) == f"format: 'xml' is none of {', '.join(FORMATS)}."
+    assert str(caught.value) == f"format: expected one of {', '.join(FORMATS)}; got 'xml'."
 
 
 def test_a_file_of_unknown_suffix_is_recognised_by_its_content(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def test_numbers_with_a_hole_are_still_whole() -> None:
         ),
         (
             rows(kind=["human", "robot", "human"]),
-            "the table, row 1: the kind 'robot' is none of human, llm, code. Use one of them, or leave the cell empty.",
+            "the table, row 1: the kind must be one of human, llm, code; got 'robot'. Use one of them, or leave the cell empty.",
         ),
         (
             rows(kind=["human", "llm", "code"]),

@@ -33,7 +33,7 @@ def test_an_unknown_policy_is_refused() -> None:
     with pytest.raises(OptionError) as caught:
         from_frame(pl.DataFrame(LONG), duplicates="merge")
 
-    assert str(caught.value) == "duplicates: 'merge' is none of error, first, last, keep."
+    assert str(caught.value) == "duplicates: expected one of error, first, last, keep; got 'merge'."
 
 
 def test_rows_are_numbered_as_they_stood_before_missing_ones_left() -> None:

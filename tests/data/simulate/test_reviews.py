@@ -133,9 +133,9 @@ def test_the_same_seed_gives_the_same_reviews_and_another_seed_others() -> None:
     ("options", "message"),
     [
         ({"items": 0}, "items: 0 is not valid. Give a whole number of 1 or more."),
-        ({"contrast": 1.2}, "contrast: 1.2 is no share. Give a number from 0 to 1."),
-        ({"positive": -1}, "positive: -1 is no share. Give a number from 0 to 1."),
-        ({"noise": float("nan")}, "noise: nan is no share. Give a number from 0 to 1."),
+        ({"contrast": 1.2}, "contrast: 1.2 is not a share. Give a number from 0 to 1."),
+        ({"positive": -1}, "positive: -1 is not a share. Give a number from 0 to 1."),
+        ({"noise": float("nan")}, "noise: nan is not a share. Give a number from 0 to 1."),
     ],
 )
 def test_a_senseless_option_is_refused_in_one_line(options: dict[str, Any], message: str) -> None:

@@ -295,7 +295,7 @@ def test_documents_are_refused() -> None:
     [
         ({"annotators": 0}, "annotators: 0 is not valid. Give a whole number of 1 or more."),
         ({"sentences": 0}, "sentences: 0 is not valid. Give a whole number of 1 or more."),
-        ({"abstention": 2.0}, "abstention: 2.0 is no share. Give a number from 0 to 1."),
+        ({"abstention": 2.0}, "abstention: 2.0 is not a share. Give a number from 0 to 1."),
         (
             {"annotators": 3, "labels_per_sentence": 4},
             "labels_per_sentence: 4 annotators per item requested, but there are 3. Give a mean from 1 to 3.",

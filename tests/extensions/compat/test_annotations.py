@@ -77,7 +77,7 @@ def test_only_what_a_model_knows_is_kept() -> None:
     ("given", "words"),
     [
         (CODES[:3], "Found annotations of 3 items and 4 items in X"),
-        (pd.DataFrame([(9, 0, "x")], columns=["item", "annotator", "label"]), "item 9 is no row number of X"),
+        (pd.DataFrame([(9, 0, "x")], columns=["item", "annotator", "label"]), "item 9 is not a row number of X"),
         (np.zeros((4, 2, 2)), "these have 3 axes"),
         (np.full((4, 1), 1j), "Complex data not supported"),
         ([[{}], [1], [1], [1]], "must be a string or a number, not a dict"),

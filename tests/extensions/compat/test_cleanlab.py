@@ -105,8 +105,8 @@ def test_overconfident_probabilities_are_cooled() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"consensus_method": "mean"}, "consensus_method: 'mean' is none of best_quality, majority_vote"),
-        ({"quality_method": "x"}, "quality_method: 'x' is none of crowdlab, agreement"),
+        ({"consensus_method": "mean"}, "consensus_method: expected one of best_quality, majority_vote; got 'mean'"),
+        ({"quality_method": "x"}, "quality_method: expected one of crowdlab, agreement; got 'x'"),
         ({"quality_method": "agreement", "return_weights": True}, "return_weights goes with"),
     ],
 )

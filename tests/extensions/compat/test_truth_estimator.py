@@ -54,7 +54,7 @@ def test_options_are_parameters() -> None:
     assert clone(made).get_params()["method__smoothing"] == 0.5
     with pytest.raises(ValueError, match="Did you mean 'method__smoothing'"):
         made.set_params(method__smooth=1)
-    with pytest.raises(OptionError, match="is no truth method"):
+    with pytest.raises(OptionError, match="is not a truth method"):
         TruthEstimator(3).fit([[1]])
 
 

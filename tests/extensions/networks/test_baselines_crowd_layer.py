@@ -194,7 +194,7 @@ def test_rules_are_refused() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kind": "SW"}, "kind: 'SW' is none of MW, VW, VW-B."),
+        ({"kind": "SW"}, "kind: expected one of MW, VW, VW-B; got 'SW'."),
         ({"pretraining": -1}, "pretraining must be 0 or more epochs, not -1."),
     ],
 )

@@ -69,7 +69,7 @@ def test_what_is_no_transformer_or_has_another_head_is_refused(tmp_path: Path) -
     train_reviews(tmp_path / "linear", Linear())
     train_reviews(tmp_path / "mean", make_transformer(tmp_path / "bert", pooling="mean"))
 
-    with pytest.raises(OptionError, match=r"a linear classifier is no transformer\. Export it as an ONNX model"):
+    with pytest.raises(OptionError, match=r"a linear classifier is not a transformer\. Export it as an ONNX model"):
         export_run(tmp_path / "linear", tmp_path / "out", to="hf")
-    with pytest.raises(OptionError, match=r"a mean over all positions is no head that transformers has"):
+    with pytest.raises(OptionError, match=r"a mean over all positions is not a head that transformers has"):
         export_run(tmp_path / "mean", tmp_path / "out", to="hf")

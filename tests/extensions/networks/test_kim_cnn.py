@@ -204,7 +204,7 @@ def test_texts_are_cut_as_asked() -> None:
         ({"windows": ()}, "kim-cnn: windows, filters and vector_size must be 1 or more."),
         ({"windows": (3, 0)}, "kim-cnn: windows, filters and vector_size must be 1 or more."),
         ({"dropout": 1.0}, "kim-cnn: dropout must lie from 0 to below 1, and max_norm be 0 or more."),
-        ({"tokenizer": "spaces"}, "kim-cnn: tokenizer: 'spaces' is none of kim, plain."),
+        ({"tokenizer": "spaces"}, "kim-cnn: tokenizer: expected one of kim, plain; got 'spaces'."),
     ],
 )
 def test_senseless_options_are_refused(wrong: dict[str, object], message: str) -> None:

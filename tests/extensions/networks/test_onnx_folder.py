@@ -112,7 +112,7 @@ def test_the_manifest_says_what_the_model_expects(tmp_path: Path) -> None:
     assert manifest["task"] == "tagging"
     assert manifest["preprocessing"] == {"kind": "hashed", "max_ngram": 2, "hash_bits": 18}
     assert len(manifest["decoding"]["chain"]["transitions"]) == len(manifest["classes"])
-    # what the hard rule forbids is null: I-ORG after a tag that is no ORG's
+    # what the hard rule forbids is null: I-ORG after a tag that is not an ORG's
     classes = manifest["classes"]
     assert manifest["decoding"]["rules"]["transitions"][classes.index("O")][classes.index("I-ORG")] is None
     assert "I-PER" in manifest["rules"]

@@ -18,7 +18,7 @@ def test_the_rate_is_halved_again_and_again() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"optimiser": "sgd"}, "optimiser: 'sgd' is none of adam, adamw, adadelta."),
+        ({"optimiser": "sgd"}, "optimiser: expected one of adam, adamw, adadelta; got 'sgd'."),
         ({"batch_size": 0}, "batch_size must be 1 or more and learning_rate more than 0, not 0 and 0.001."),
         (
             {"learning_rate": float("nan")},

@@ -59,8 +59,8 @@ def test_a_folder_that_is_not_there_is_refused() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"pooling": "last"}, "transformer: pooling: 'last' is none of first, mean, convolution."),
-        ({"precision": "half"}, "transformer: precision: 'half' is none of auto, float32, bfloat16."),
+        ({"pooling": "last"}, "transformer: pooling: expected one of first, mean, convolution; got 'last'."),
+        ({"precision": "half"}, "transformer: precision: expected one of auto, float32, bfloat16; got 'half'."),
         ({"frozen_layers": -1}, "transformer: layers and frozen_layers must be 0 or more."),
         ({"layers": -1}, "transformer: layers and frozen_layers must be 0 or more."),
         ({"windows": ()}, "transformer: windows and filters must be 1 or more."),

@@ -66,7 +66,7 @@ def test_an_unknown_method_is_refused_before_anything_is_written(run: Run) -> No
     done = run(*QUICK, "--methods", "agnet")
 
     assert done.code == 2
-    assert "'agnet' is no method of the tables on quick-sentiment" in done.err
+    assert "'agnet' is not a method of the tables on quick-sentiment" in done.err
     assert "aggnet" in done.err
     assert not Path("paper").exists()
 

@@ -36,7 +36,9 @@ def test_an_unknown_row_is_refused_with_the_names_of_all():
     with pytest.raises(OptionError) as problem:
         select_rows("ner", ["agnet"])
 
-    assert str(problem.value).startswith("--methods: 'agnet' is no method of the tables on ner. Did you mean 'aggnet'?")
+    assert str(problem.value).startswith(
+        "--methods: 'agnet' is not a method of the tables on ner. Did you mean 'aggnet'?"
+    )
     assert "sensitivity" in str(problem.value)
 
 

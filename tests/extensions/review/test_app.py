@@ -68,7 +68,7 @@ def test_nothing_else_is_served(served: Served, path: str) -> None:
         ({"request": "r", "item": 0, "reviewer": ""}, "reviewer: String should have at least 1 character"),
         ({"request": "r", "item": 0, "reviewer": "a", "nonsense": 1}, "nonsense: Extra inputs are not permitted"),
         ({"request": "r", "item": 0, "reviewer": "a", "kind": "undo"}, "kind: Input should be"),
-        ({"request": "r", "item": 0, "reviewer": "a", "answer": "z"}, "'z' is no class."),
+        ({"request": "r", "item": 0, "reviewer": "a", "answer": "z"}, "'z' is not a class."),
         ({"request": "r", "item": 0, "reviewer": "a", "seconds": "NaN"}, "seconds"),
         ({"request": "r", "item": 10**30, "reviewer": "a"}, "item"),
         ({"request": "r", "item": True, "reviewer": "a"}, "item: Input should be a valid integer"),

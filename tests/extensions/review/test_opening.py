@@ -57,5 +57,5 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_share_is_from_0_to_1(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match=r"1\.5 is no share"), opened(small_material(), tmp_path / "r", share=1.5):
+    with pytest.raises(OptionError, match=r"1\.5 is not a share"), opened(small_material(), tmp_path / "r", share=1.5):
         pass

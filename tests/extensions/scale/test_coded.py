@@ -102,7 +102,7 @@ def test_an_unfinished_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError) as refused:
         open_coded(tmp_path)
     assert str(refused.value) == (
-        f"{tmp_path}: holds no manifest.json, so it is no folder of shards, or an unfinished one."
+        f"{tmp_path}: holds no manifest.json, so it is not a folder of shards, or an unfinished one."
     )
 
 
@@ -126,7 +126,7 @@ def test_a_damaged_manifest_is_named(tmp_path: Path, stored: object) -> None:
     (tmp_path / "manifest.json").write_text(json.dumps(stored))
 
     with pytest.raises(
-        FormatError, match=r"manifest\.json: is no list of shards\. Remove the folder and start over\.$"
+        FormatError, match=r"manifest\.json: is not a list of shards\. Remove the folder and start over\.$"
     ):
         open_coded(tmp_path)
 

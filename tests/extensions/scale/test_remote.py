@@ -32,7 +32,7 @@ def test_a_checkpoint_may_go_from_one_engine_to_another(tmp_path: Path) -> None:
 
 def test_a_folder_without_shards_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
-        FormatError, match=r"holds no manifest\.json, so it is no folder of shards, or an unfinished one"
+        FormatError, match=r"holds no manifest\.json, so it is not a folder of shards, or an unfinished one"
     ):
         require_manifest(tmp_path)
 

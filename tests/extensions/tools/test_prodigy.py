@@ -180,7 +180,7 @@ def test_a_folder_has_one_file_per_annotator(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"answer": "maybe"}, "record 2: the answer 'maybe' is none of accept, reject, ignore."),
+        ({"answer": "maybe"}, "record 2: the answer must be one of accept, reject, ignore; got 'maybe'."),
         ({"_annotator_id": {"a": 1}}, "record 2: an annotator that is no name (_annotator_id)."),
         ({"text": 3, "_input_hash": 5}, "record 2: a text that is no text."),
         ({"text": None, "_input_hash": None}, "record 2: neither an input hash nor a text."),

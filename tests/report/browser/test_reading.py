@@ -213,7 +213,7 @@ def test_downloads_hold_the_rows_that_fit(browser: Chrome, pages: dict[str, Path
 
 @pytest.mark.usefixtures("browser")
 def test_a_page_of_a_hundred_thousand_items_is_usable_within_three_seconds(pages: dict[str, Path]) -> None:
-    # Processor time of a browser of its own, not the clock's: other work on the machine is no fault of the page.
+    # Processor time of a browser of its own, not the clock's: other work on the machine is not a fault of the page.
     with chrome() as fresh:
         fresh.open(pages["large"])
         opened = fresh.busy()

@@ -176,7 +176,7 @@ def test_options_that_make_no_sense_are_refused() -> None:
         (lambda: Projector(strength=-1).project(even, ground), "strength: -1 is not a number of 0 or more."),
         (
             lambda: Projector(preset="papr").project(even, ground),
-            "preset: 'papr' is none of paper, released, transitions.",
+            "preset: expected one of paper, released, transitions; got 'papr'.",
         ),
         (lambda: Projector().project(even[:1], ground), "q_a has the shape (1, 3); the grounded rules need (2, 3)."),
         (
@@ -284,7 +284,7 @@ def test_the_defaults_are_those_of_the_guide() -> None:
     [
         (lambda: Projector(strength=-1), "strength: -1 is not a number of 0 or more."),
         (lambda: Projector(strength=float("nan")), "strength: nan is not a number of 0 or more."),
-        (lambda: Projector(preset="papr"), "preset: 'papr' is none of paper, released, transitions."),
+        (lambda: Projector(preset="papr"), "preset: expected one of paper, released, transitions; got 'papr'."),
         (lambda: Projector(per_unit="median"), "per_unit: 'median' is neither sum nor mean."),
         (lambda: Projector(transitions="counted"), "transitions: 'counted' is neither a table nor 'estimated'."),
         (lambda: Propagation(damping=1.0), "damping: 1.0 is not in [0, 1)."),

@@ -280,7 +280,7 @@ def _detect_by_members(file: InputFile) -> FileFormat:
 def load_format(name: str) -> FileFormat:
     """The format of that name."""
     if name not in FORMATS:
-        raise OptionError(f"format: {name!r} is none of {', '.join(FORMATS)}.")
+        raise OptionError(f"format: expected one of {', '.join(FORMATS)}; got {name!r}.")
     found: FileFormat = FORMATS.load(name)
     return found
 

@@ -162,7 +162,7 @@ def parse_kinds(column: Names, annotator_column: Names, annotators: Names, sourc
     said = pl.DataFrame({"annotator": annotator_column, "kind": kinds})
     wrong = (said["kind"].is_not_null() & (said["kind"] != "") & ~said["kind"].is_in(KINDS)).arg_true().to_numpy()
     if len(wrong):
-        what = f"the kind {column[int(wrong[0])]!r} is none of {', '.join(KINDS)}"
+        what = f"the kind must be one of {', '.join(KINDS)}; got {column[int(wrong[0])]!r}"
         raise row_error(source, wrong, what, "Use one of them, or leave the cell empty.")
     pairs = said.filter(pl.col("kind").is_not_null() & (pl.col("kind") != "")).unique(maintain_order=True)
     twice = pairs.filter(pairs["annotator"].is_duplicated())

@@ -45,7 +45,7 @@ class Duplicates(StrEnum):
         try:
             return cls(name)
         except ValueError:
-            raise OptionError(f"duplicates: {name!r} is none of {', '.join(cls)}.") from None
+            raise OptionError(f"duplicates: expected one of {', '.join(cls)}; got {name!r}.") from None
 
 
 FRAME_NAME = "the table"

@@ -265,7 +265,7 @@ def check_count(name: str, value: int) -> None:
 def check_share(name: str, value: float) -> None:
     """A share must lie between 0 and 1."""
     if not 0 <= value <= 1:
-        raise OptionError(f"{name}: {value!r} is no share. Give a number from 0 to 1.")
+        raise OptionError(f"{name}: {value!r} is not a share. Give a number from 0 to 1.")
 
 
 def check_mean(name: str, value: float, most: int) -> None:
@@ -279,7 +279,9 @@ def check_mean(name: str, value: float, most: int) -> None:
 def check_tail(tail: float) -> None:
     """The exponent of the activity must leave everybody a share that a number can hold."""
     if not 0 <= tail <= STEEPEST_TAIL:
-        raise OptionError(f"tail: {tail!r} is no exponent. Give 0 (all alike) to {STEEPEST_TAIL} (one does it all).")
+        raise OptionError(
+            f"tail: {tail!r} is not an exponent. Give 0 (all alike) to {STEEPEST_TAIL} (one does it all)."
+        )
 
 
 def class_names(classes: int | Sequence[str]) -> tuple[str, ...]:

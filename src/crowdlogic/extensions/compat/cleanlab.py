@@ -134,7 +134,7 @@ def _check_methods(methods: list[str], quality: str, *, return_weights: bool) ->
         (quality, QUALITY_METHODS, "quality_method"),
     ):
         if given not in known:
-            raise OptionError(f"{name}: {given!r} is none of {', '.join(known)}.")
+            raise OptionError(f"{name}: expected one of {', '.join(known)}; got {given!r}.")
     if return_weights and quality != "crowdlab":
         raise OptionError("return_weights goes with quality_method='crowdlab' alone.")
 

@@ -189,7 +189,7 @@ def _by_row_number(labels: CrowdLabels, n_items: int) -> CrowdLabels:
     if len(where) and (where < 0).any():
         lost = labels.items[int(np.flatnonzero(where < 0)[0])]
         raise LabelError(
-            f"Found annotations of {len(labels.items):,} items and {n_items:,} items in X, and item {lost!r} is no row "
+            f"Found annotations of {len(labels.items):,} items and {n_items:,} items in X; item {lost!r} is not a row "
             f"number of X. Give a row for every item, or name items by their row number from 0."
         )
     order = np.asarray(where)[labels.unit]
@@ -394,7 +394,7 @@ def as_texts(given: Any) -> tuple[str, ...] | None:
 
 
 def _is_nested(given: Any) -> bool:
-    """Whether it is no vector: a frame, a sparse matrix, or a list of lists."""
+    """Whether it is not a vector: a frame, a sparse matrix, or a list of lists."""
     if hasattr(given, "columns") or isinstance(given, CrowdLabels):
         return True
     return (
@@ -644,7 +644,7 @@ class TruthEstimator(BaseEstimator):  # type: ignore[misc]
         if isinstance(self.method, str):
             return truth_method(self.method)
         if not hasattr(self.method, "infer"):
-            raise OptionError(f"method: {self.method!r} is no truth method.")
+            raise OptionError(f"method: {self.method!r} is not a truth method.")
         method: TruthMethod = self.method
         return method
 

@@ -93,7 +93,7 @@ class CrowdLayer(FitMixin):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.kind not in list(LayerKind):
-            raise OptionError(f"kind: {self.kind!r} is none of {', '.join(LayerKind)}.")
+            raise OptionError(f"kind: expected one of {', '.join(LayerKind)}; got {self.kind!r}.")
         if self.pretraining < 0:
             raise OptionError(f"pretraining must be 0 or more epochs, not {self.pretraining}.")
 

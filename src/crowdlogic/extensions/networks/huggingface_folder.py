@@ -33,12 +33,12 @@ def write_huggingface(run: Run, folder: Path) -> list[str]:
     if not isinstance(network, TransformerNetwork):
         name = run.record.config["method"]["classifier"]["name"]
         raise OptionError(
-            f"{run.folder}: a {name} classifier is no transformer. Export it as an ONNX model: --to onnx."
+            f"{run.folder}: a {name} classifier is not a transformer. Export it as an ONNX model: --to onnx."
         )
     sequential = run.learned.task.labels.is_sequential
     if network.pooling != "first" and not sequential:
         raise OptionError(
-            f"{run.folder}: a {network.pooling} over all positions is no head that transformers has. Train with "
+            f"{run.folder}: a {network.pooling} over all positions is not a head that transformers has. Train with "
             f"--set classifier.pooling=first."
         )
     network.eval()

@@ -188,7 +188,9 @@ class KimCNN:
         if not 0 <= self.dropout < 1 or not self.max_norm >= 0:
             raise OptionError(f"{self.name}: dropout must lie from 0 to below 1, and max_norm be 0 or more.")
         if self.tokenizer not in TOKENIZERS:
-            raise OptionError(f"{self.name}: tokenizer: {self.tokenizer!r} is none of {', '.join(TOKENIZERS)}.")
+            raise OptionError(
+                f"{self.name}: tokenizer: expected one of {', '.join(TOKENIZERS)}; got {self.tokenizer!r}."
+            )
 
     @property
     def trains_vectors(self) -> bool:

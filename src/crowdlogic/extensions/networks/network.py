@@ -335,7 +335,7 @@ class Training:
 
     def __post_init__(self) -> None:
         if self.optimiser not in OPTIMISERS:
-            raise OptionError(f"optimiser: {self.optimiser!r} is none of {', '.join(OPTIMISERS)}.")
+            raise OptionError(f"optimiser: expected one of {', '.join(OPTIMISERS)}; got {self.optimiser!r}.")
         if self.batch_size < 1 or not 0 < self.learning_rate < math.inf:
             raise OptionError(
                 f"batch_size must be 1 or more and learning_rate more than 0, not {self.batch_size} and "

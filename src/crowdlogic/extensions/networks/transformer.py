@@ -114,7 +114,7 @@ def check_options(config: Mapping[str, Any], auto: Any) -> dict[str, Any]:
 def _default_options(model_type: str, auto: Any) -> dict[str, Any]:
     if model_type not in MODEL_TYPES:
         raise FormatError(
-            f"{model_type!r:.80} is no transformer that crowdlogic uses. Use one of {', '.join(MODEL_TYPES)}."
+            f"{model_type!r:.80} is not a transformer that crowdlogic uses. Use one of {', '.join(MODEL_TYPES)}."
         )
     found: dict[str, Any] = auto.AutoConfig.for_model(model_type).to_dict()
     return {name: value for name, value in found.items() if not name.startswith("_")}
@@ -406,9 +406,11 @@ class Transformer:
     def __post_init__(self) -> None:
         object.__setattr__(self, "folder", str(self.folder))
         if self.pooling not in POOLINGS:
-            raise OptionError(f"{self.name}: pooling: {self.pooling!r} is none of {', '.join(POOLINGS)}.")
+            raise OptionError(f"{self.name}: pooling: expected one of {', '.join(POOLINGS)}; got {self.pooling!r}.")
         if self.precision not in PRECISIONS:
-            raise OptionError(f"{self.name}: precision: {self.precision!r} is none of {', '.join(PRECISIONS)}.")
+            raise OptionError(
+                f"{self.name}: precision: expected one of {', '.join(PRECISIONS)}; got {self.precision!r}."
+            )
         if min(self.frozen_layers, self.layers) < 0:
             raise OptionError(f"{self.name}: layers and frozen_layers must be 0 or more.")
         if not self.windows or min(*self.windows, self.filters) < 1:

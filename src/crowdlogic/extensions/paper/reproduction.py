@@ -69,7 +69,7 @@ def select_rows(task: str, wanted: Sequence[str] = ()) -> tuple[str, ...]:
     for name in wanted:
         if name not in studies and name not in known:
             raise OptionError(
-                f"--methods: {name!r} is no method of the tables on {task}.{did_you_mean(name, [*studies, *known])} "
+                f"--methods: {name!r} is not a method of the tables on {task}.{did_you_mean(name, [*studies, *known])} "
                 f"There are {name_list([*studies, *known], most=60)}."
             )
         chosen += studies.get(name, (name,))

@@ -141,7 +141,7 @@ class Guard:
 
 
 def _read_headers(scope: Scope) -> dict[str, str]:
-    """The headers by name; one that comes twice is no header of an honest client, and counts as something else."""
+    """The headers by name; one that comes twice is not a header of an honest client, and counts as something else."""
     found: dict[str, str] = {}
     for raw_name, raw_value in scope["headers"]:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")

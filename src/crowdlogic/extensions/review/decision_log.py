@@ -172,7 +172,7 @@ class DecisionLog:
         found = self._database.execute("PRAGMA user_version").fetchone()[0]
         used = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if found != VERSION and (found or used):
-            raise FormatError(f"{self.path}: is no log of decisions of version {VERSION}. {REMEDY}")
+            raise FormatError(f"{self.path}: is not a log of decisions of version {VERSION}. {REMEDY}")
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -181,7 +181,7 @@ class DecisionLog:
         except (sqlite3.DatabaseError, ValueError, TypeError) as problem:
             if isinstance(problem, FormatError):
                 raise
-            raise FormatError(f"{self.path}: is no log of decisions ({problem!s:.200}). {REMEDY}") from problem
+            raise FormatError(f"{self.path}: is not a log of decisions ({problem!s:.200}). {REMEDY}") from problem
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

@@ -93,7 +93,7 @@ class AnswerForm:
     def encode(self, item: int, answer: Any) -> Ints:
         """The codes of an answer: of a class, or of one tag per token.
 
-        An answer that is none of this item is refused with what is wrong with it.
+        An answer that does not fit the item is refused with the reason.
         """
         tags = [answer] if self.labels.offsets is None else answer
         if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
@@ -107,7 +107,7 @@ class AnswerForm:
     def _code(self, name: str) -> int:
         if name not in self._codes:
             hint = did_you_mean(name, self.class_names)
-            raise DataError(f"{name!r} is no class.{hint} There are {name_list(self.class_names)}.")
+            raise DataError(f"{name!r} is not a class.{hint} There are {name_list(self.class_names)}.")
         return self._codes[name]
 
     def decode(self, codes: Ints) -> str | list[str]:
@@ -164,7 +164,9 @@ class AnswerForm:
 
     def _type(self, name: str) -> int:
         if name not in self.types:
-            raise DataError(f"{name!r} is no type.{did_you_mean(name, self.types)} There are {name_list(self.types)}.")
+            raise DataError(
+                f"{name!r} is not a type.{did_you_mean(name, self.types)} There are {name_list(self.types)}."
+            )
         return self.types.index(name)
 
 

@@ -50,7 +50,7 @@ STATUS: dict[type[CrowdLogicError], int] = {
 REFUSALS: dict[int | str, dict[str, Any]] = {
     code: {"model": Problem, "description": why}
     for code, why in {
-        400: "The request is no JSON.",
+        400: "The request is not valid JSON.",
         401: "The token is missing or wrong.",
         403: "Another site's request, or another name for this server.",
         404: "There is no such thing.",
@@ -98,7 +98,7 @@ def _page_file(name: str) -> Response:
 
 @cache
 def read_static(name: str) -> str | None:
-    """The text of a file of the page; None where there is none of that name."""
+    """Return the text of a file of the page, or None if there is no such file."""
     known = {entry.name: entry for entry in (files("crowdlogic.extensions.review") / "static").iterdir()}
     if name not in known or name.rpartition(".")[2] not in KINDS:
         return None
@@ -141,7 +141,7 @@ def _answer_http(_: Request, problem: Exception) -> Response:
     status = problem.status_code if isinstance(problem, HTTPException) else 500
     headers = problem.headers if isinstance(problem, HTTPException) else None
     detail = {
-        400: "The request is no JSON.",
+        400: "The request is not valid JSON.",
         404: "There is nothing at this address.",
         405: "This address does not take such requests.",
     }

@@ -705,7 +705,7 @@ def open_review(
         serving: How items are served; a review that goes on keeps its own seed.
     """
     if not 0 <= serving.share <= 1:
-        raise OptionError(f"--random: {serving.share:g} is no share. Give one from 0 to 1.")
+        raise OptionError(f"--random: {serving.share:g} is not a share. Give one from 0 to 1.")
     _claim(folder)
     with lock(folder, "serving this review"):
         log = DecisionLog(folder / LOG)

@@ -101,7 +101,7 @@ def read_manifest(folder: Path) -> Manifest | None:
             notices=tuple(map(str, stored["notices"])),
         )
     except (KeyError, TypeError, ValueError):
-        raise FormatError(f"{folder / MANIFEST}: is no list of shards. {REMEDY}") from None
+        raise FormatError(f"{folder / MANIFEST}: is not a list of shards. {REMEDY}") from None
 
 
 def _class_name(name: Any) -> ClassName:
@@ -184,7 +184,7 @@ def open_coded(folder: str | Path, *, threads: int | None = None) -> Shards:
     place = Path(folder)
     manifest = read_manifest(place)
     if manifest is None:
-        raise FormatError(f"{folder}: holds no {MANIFEST}, so it is no folder of shards, or an unfinished one.")
+        raise FormatError(f"{folder}: holds no {MANIFEST}, so it is not a folder of shards, or an unfinished one.")
     return Shards(
         parts=_OnDisk(place, manifest.shards),
         n_units=manifest.n_units,

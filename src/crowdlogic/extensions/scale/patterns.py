@@ -76,7 +76,7 @@ class LongColumns:
 def quote_name(name: str, mark: str = '"') -> str:
     """A column's name as SQL has it; a mark within it is doubled."""
     if "\0" in name:
-        raise OptionError(f"{name!r}: is no name of a column.")
+        raise OptionError(f"{name!r}: is not a name of a column.")
     return f"{mark}{name.replace(mark, mark * 2)}{mark}"
 
 

@@ -60,7 +60,7 @@ def require_manifest(folder: Path) -> Manifest:
     """What a coded folder holds; an error where it is none, or an unfinished one."""
     manifest = read_manifest(folder)
     if manifest is None:
-        raise FormatError(f"{folder}: holds no {MANIFEST}, so it is no folder of shards, or an unfinished one.")
+        raise FormatError(f"{folder}: holds no {MANIFEST}, so it is not a folder of shards, or an unfinished one.")
     return manifest
 
 

@@ -234,7 +234,9 @@ def _tasks(file: InputFile, collector: Collector) -> Iterator[_Task]:
 
 def _parse_task(fields: dict[str, Any], number: int, collector: Collector, stem: str) -> _Task:
     if fields.get("answer") not in ANSWERS:
-        raise collector.error(number, f"the answer {fields.get('answer')!r} is none of {', '.join(ANSWERS)}", REMEDY)
+        raise collector.error(
+            number, f"the answer must be one of {', '.join(ANSWERS)}; got {fields.get('answer')!r}", REMEDY
+        )
     who = fields.get("_annotator_id") or fields.get("_session_id") or stem
     if not isinstance(who, str | int):
         raise collector.error(number, "an annotator that is no name (_annotator_id)", REMEDY)

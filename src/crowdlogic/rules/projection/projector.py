@@ -137,7 +137,7 @@ def find_preset(preset: Preset | str) -> Preset:
     if isinstance(preset, Preset):
         return preset
     if preset not in PRESETS:
-        raise OptionError(f"preset: {preset!r} is none of {', '.join(PRESETS)}.")
+        raise OptionError(f"preset: expected one of {', '.join(PRESETS)}; got {preset!r}.")
     return PRESETS[preset]
 
 

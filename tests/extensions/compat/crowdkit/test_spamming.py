@@ -61,5 +61,5 @@ def test_the_first_start_is_crowd_kits() -> None:
 
 
 def test_another_method_is_refused() -> None:
-    with pytest.raises(OptionError, match="method: 'gibbs' is none of vb, em"):
+    with pytest.raises(OptionError, match="method: expected one of vb, em; got 'gibbs'"):
         MACE(method="gibbs")

@@ -38,7 +38,7 @@ def test_a_tie_goes_to_the_first_label() -> None:
     ("options", "words"),
     [
         ({}, 'on_missing_skill="ignore" or "value".'),
-        ({"on_missing_skill": "drop"}, "on_missing_skill: 'drop' is none of error, ignore, value."),
+        ({"on_missing_skill": "drop"}, "on_missing_skill: expected one of error, ignore, value; got 'drop'."),
         ({"on_missing_skill": "value"}, 'on_missing_skill is "value" but there is no default_skill.'),
         ({"default_skill": 1.0}, 'default_skill is used but on_missing_skill is not "value".'),
     ],

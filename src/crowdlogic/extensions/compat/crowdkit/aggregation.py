@@ -93,7 +93,7 @@ class MajorityVote(ProbabilityAggregator):
                     f'worker, or on_missing_skill="ignore" or "value".'
                 )
         elif self.on_missing_skill != "ignore":
-            raise OptionError(f"on_missing_skill: {self.on_missing_skill!r} is none of error, ignore, value.")
+            raise OptionError(f"on_missing_skill: expected one of error, ignore, value; got {self.on_missing_skill!r}.")
         lost = len(answers.tasks) - len(appearance(answers.task[~missing]))
         if lost:
             raise OptionError(f"{lost:,} tasks have no worker with a skill. Give at least one skill for every task.")
@@ -339,7 +339,9 @@ class DawidSkene(EMAggregator):
         elif self.initial_error_strategy == "addition":
             chosen = counts.add(initial_error.reindex(columns=counts.columns), fill_value=0.0)
         else:
-            raise OptionError(f"initial_error_strategy: {self.initial_error_strategy!r} is none of assign, addition.")
+            raise OptionError(
+                f"initial_error_strategy: expected one of assign, addition; got {self.initial_error_strategy!r}."
+            )
         clipped = chosen.clip(lower=EPSILON)
         return clipped / clipped.groupby("worker", sort=False).sum()
 
@@ -775,7 +777,7 @@ class MACE(ProbabilityAggregator):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.method not in ("vb", "em"):
-            raise OptionError(f"method: {self.method!r} is none of vb, em.")
+            raise OptionError(f"method: expected one of vb, em; got {self.method!r}.")
         self.spamming_: Floats
         self.thetas_: Floats
 

@@ -31,6 +31,7 @@ PROTOCOLS = {
     "PREDICATES": "rules/predicates/definition.py",
     "FORMATS": "data/formats/protocol.py",
     "PAGES": "reporting/page.py",
+    "DATABASES": "data/formats/protocol.py",
     "ENGINES": "data/blocks.py",
 }
 """The module that defines what a component of each registry must provide."""

@@ -28,6 +28,8 @@ from typing import Any, TypeVar
 from crowdlogic.errors import CrowdLogicWarning, MissingExtraError, OptionError, did_you_mean, name_list
 
 EXTRAS = {
+    "duckdb": "duckdb",
+    "psycopg": "postgresql",
     "torch": "torch",
     "openpyxl": "excel",
     "pyspark": "spark",
@@ -268,6 +270,9 @@ FORMATS = Registry(
     },
 )
 """File formats. The first format with a suffix is the default for that suffix."""
+
+DATABASES = Registry("database", "crowdlogic.databases", {})
+"""Databases by the scheme of their addresses, such as duckdb:warehouse.db/labels; all of them come from extensions."""
 
 IMITATIONS = Registry(
     "imitation",

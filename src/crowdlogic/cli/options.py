@@ -61,6 +61,10 @@ TokensOption = Annotated[Tokenizer, typer.Option("--tokens", help="How texts wit
 BoundariesOption = Annotated[
     Boundaries, typer.Option("--boundaries", help="When a marked span begins or ends inside a token.")
 ]
+QueryOption = Annotated[
+    str | None,
+    typer.Option("--query", metavar="SQL", help="Of a database: the query that gives the rows; it cannot modify data."),
+]
 ThresholdOption = Annotated[
     float | None, typer.Option("--threshold", help="In an evaluation: the number from which on a grade is a pass.")
 ]
@@ -96,6 +100,7 @@ def input_options(
     tokens: TokensOption = Tokenizer.words,
     boundaries: BoundariesOption = Boundaries.widen,
     threshold: ThresholdOption = None,
+    query: QueryOption = None,
 ) -> InputOptions:
     """The options for reading labels, which every command that reads labels offers."""
     return InputOptions(
@@ -110,6 +115,7 @@ def input_options(
         tokens=tokens,
         boundaries=boundaries,
         threshold=threshold,
+        query=query,
     )
 
 

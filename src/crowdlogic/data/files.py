@@ -711,11 +711,11 @@ def _is_text(name: str) -> bool:
 def write_bytes(path: str | Path, content: bytes) -> None:
     """Write a file whole (gzipped when its name ends in .gz), or to standard output for "-"."""
     if str(path) == STANDARD_STREAM:
-        _when_all_is_written(lambda: _write_standard_output(content))
+        write_when_complete(lambda: _write_standard_output(content))
         return
     packed = gzip.compress(content, mtime=0) if str(path).endswith(".gz") else content
     if _is_device(Path(path)):
-        _when_all_is_written(lambda: _write_device(path, packed))
+        write_when_complete(lambda: _write_device(path, packed))
         return
     with atomic_write(path) as draft:
         draft.write_bytes(packed)
@@ -847,8 +847,8 @@ def make_folder(path: Path) -> None:
         outputs.folders.extend(reversed(missing))
 
 
-def _when_all_is_written(write: Callable[[], None]) -> None:
-    """Write to a stream now, or at the end of `written_together`."""
+def write_when_complete(write: Callable[[], None]) -> None:
+    """Write to a stream or a database now, or at the end of `written_together`."""
     outputs = _outputs.get()
     if outputs is None:
         write()

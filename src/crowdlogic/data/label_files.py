@@ -18,6 +18,7 @@ import polars as pl
 
 from crowdlogic.data.files import open_regular, require_file
 from crowdlogic.data.formats.parquet import check_parquet
+from crowdlogic.data.formats.protocol import find_database
 from crowdlogic.data.formats.tables import hold_back_panics
 from crowdlogic.data.intake.columns import find_roles, require_columns
 from crowdlogic.data.intake.contract import TableSource
@@ -75,6 +76,8 @@ class LabelFiles:
 
 def find_label_paths(name: str) -> tuple[Path, ...] | None:
     """The files of a folder of tables, or those that a pattern names; None if it is neither."""
+    if find_database(name) is not None:
+        return None
     place = Path(name)
     if place.is_dir():
         inside = sorted(path for path in place.rglob("*") if path.is_file() and not _is_hidden(path, place))

@@ -16,13 +16,30 @@ from crowdlogic.data.answers import Answers
 from crowdlogic.data.character_spans import Boundaries
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Estimate
-from crowdlogic.data.files import STANDARD_STREAM, InputFile, write_bytes, write_folder, write_stream
-from crowdlogic.data.formats.protocol import Crowd, Encoded, FileFormat, ReadOptions, detect_format, find_format
+from crowdlogic.data.files import (
+    STANDARD_STREAM,
+    InputFile,
+    write_bytes,
+    write_folder,
+    write_stream,
+    write_when_complete,
+)
+from crowdlogic.data.formats.protocol import (
+    Crowd,
+    Encoded,
+    FileFormat,
+    Insertion,
+    ReadOptions,
+    detect_format,
+    find_database,
+    find_format,
+)
 from crowdlogic.data.intake.contract import Duplicates, TableSource
 from crowdlogic.data.intake.conversions import convertible
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.text_tokens import Tokenizer
 from crowdlogic.errors import FormatError, OptionError, require_kind
+from crowdlogic.registry import DATABASES
 
 
 def read_labels(
@@ -39,6 +56,7 @@ def read_labels(
     tokens: Tokenizer | str = Tokenizer.words,
     boundaries: Boundaries | str = Boundaries.widen,
     threshold: float | None = None,
+    query: str | None = None,
 ) -> CrowdLabels:
     """The labels in a file; see `read_crowd` for the layouts and options."""
     options = ReadOptions(
@@ -52,6 +70,7 @@ def read_labels(
         tokens=tokens,
         boundaries=boundaries,
         threshold=threshold,
+        query=query,
     )
     return _read_crowd(path, format, options).labels
 
@@ -70,6 +89,7 @@ def read_crowd(
     tokens: Tokenizer | str = Tokenizer.words,
     boundaries: Boundaries | str = Boundaries.widen,
     threshold: float | None = None,
+    query: str | None = None,
 ) -> Crowd:
     """Labels from a file, with the items when it holds them.
 
@@ -90,6 +110,7 @@ def read_crowd(
         tokens: How texts with marked spans are cut into tokens: words, whitespace or characters.
         boundaries: What to do with a span that begins or ends inside a token: widen, shrink, drop or error.
         threshold: In an evaluation, the number from which on a grade is a pass.
+        query: Of a database, the query that gives the rows; `path` is then the address of the database alone.
     """
     options = ReadOptions(
         columns=columns,
@@ -102,12 +123,15 @@ def read_crowd(
         tokens=tokens,
         boundaries=boundaries,
         threshold=threshold,
+        query=query,
     )
     return _read_crowd(path, format, options)
 
 
 def _read_crowd(path: str | Path, format: str | None, options: ReadOptions) -> Crowd:
     file = InputFile(path)
+    if options.query is not None and find_database(path) is None:
+        raise OptionError(f"--query goes with a database ({', '.join(DATABASES)}); {file.name} is a file.")
     with _readable(file):
         return detect_format(file, format).read_crowd(file, options)
 
@@ -216,5 +240,7 @@ def write_encoded(path: str | Path, encoded: Encoded) -> None:
         write_stream(path, encoded)
     elif str(path) == STANDARD_STREAM:
         raise OptionError("A folder cannot be written to standard output. Name a folder with -o FOLDER.")
+    elif isinstance(encoded, Insertion):
+        write_when_complete(encoded.insert)
     else:
         write_folder(path, encoded)

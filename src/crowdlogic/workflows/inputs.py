@@ -19,7 +19,14 @@ import polars as pl
 from crowdlogic.data.answers import Answers
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.files import STANDARD_STREAM, InputFile
-from crowdlogic.data.formats.protocol import Crowd, ReadOptions, detect_format, find_format, formats_by_suffix
+from crowdlogic.data.formats.protocol import (
+    Crowd,
+    ReadOptions,
+    detect_format,
+    find_database,
+    find_format,
+    formats_by_suffix,
+)
 from crowdlogic.data.formats.tables import TableFormat
 from crowdlogic.data.intake.columns import ALIASES, find_roles, refuse_reversed
 from crowdlogic.data.intake.conversions import comparable_columns
@@ -64,8 +71,7 @@ SAME_FORMAT = ("csv", "tsv", "xlsx", "parquet", "jsonl", "conll")
 
 def check_writable(path: str | None, format: str | None = None) -> None:
     """Refuse a table's file whose format is unknown or whose folder does not exist."""
-    if path is not None and path != STANDARD_STREAM:
-        find_format(path, format)
+    if path is not None and path != STANDARD_STREAM and not find_format(path, format).is_database:
         require_folder(path)
 
 
@@ -80,7 +86,7 @@ def answer_format(source: str, out: str, *, read_as: str | None, named: str | No
         read_as: The format that the source is read in, where the user named it.
         named: The format to write, where the user named it.
     """
-    if named is not None or STANDARD_STREAM in (source, out):
+    if named is not None or STANDARD_STREAM in (source, out) or find_database(source) is not None:
         return named
     own = detect_format(InputFile(source), read_as)
     usual = Path(out.removesuffix(".gz")).suffix.lower() == own.suffixes[0]
@@ -162,7 +168,12 @@ def default_answers(source: str, input: ReadOptions, *, read_as: str | None = No
         read_as: The format of the labels, where the user named it.
     """
     path = Path(source)
-    if source == STANDARD_STREAM or not path.name or (glob.has_magic(source) and not path.exists()):
+    if (
+        find_database(source) is not None
+        or source == STANDARD_STREAM
+        or not path.name
+        or (glob.has_magic(source) and not path.exists())
+    ):
         raise OptionError("Say where to write with -o FILE, or compare methods with --methods all.")
     shards = find_label_paths(source)
     if shards is not None:

@@ -91,6 +91,7 @@ class TrainOptions:
         tokens: How texts with marked spans are cut into tokens.
         boundaries: When a marked span begins or ends inside a token.
         threshold: In an evaluation, the number from which on a grade is a pass.
+        query: Of a database, the query that gives the rows.
         set: Changes to options of the method, nested.
     """
 
@@ -122,6 +123,7 @@ class TrainOptions:
     tokens: Tokenizer | None = None
     boundaries: Boundaries | None = None
     threshold: float | None = None
+    query: str | None = None
     set: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -145,6 +147,7 @@ class TrainOptions:
             tokens=self.tokens or Tokenizer.words,
             boundaries=self.boundaries or Boundaries.widen,
             threshold=self.threshold,
+            query=self.query,
         )
 
     def plain(self) -> dict[str, Any]:

@@ -35,14 +35,21 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.text_tokens import Tokenizer
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import FormatError, OptionError
-from crowdlogic.registry import FORMATS
+from crowdlogic.registry import DATABASES, FORMATS
 
 # ruff: noqa: ARG002 (a format does not look at what it refuses)
 
 
-Encoded: TypeAlias = bytes | Mapping[str, bytes] | Callable[[BinaryIO], None]
-"""What a format writes: the bytes of a file, a function that writes them to an open one, or, for a format that is a
-folder, those of its files by name."""
+@dataclass(frozen=True, eq=False)
+class Insertion:
+    """Rows for a database; `insert` writes them in one transaction."""
+
+    insert: Callable[[], None]
+
+
+Encoded: TypeAlias = bytes | Mapping[str, bytes] | Callable[[BinaryIO], None] | Insertion
+"""What a format writes: the bytes of a file, a function that writes them to an open one, for a format that is a folder
+those of its files by name, or rows for a database."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +82,7 @@ class ReadOptions:
         tokens: How texts with marked spans are cut into tokens: words, whitespace or characters.
         boundaries: What to do with a span that begins or ends inside a token: widen, shrink, drop or error.
         threshold: In an evaluation, the number from which on a grade is a pass.
+        query: Of a database, the query that gives the rows.
     """
 
     columns: Mapping[str, str] | None = None
@@ -87,6 +95,7 @@ class ReadOptions:
     tokens: Tokenizer | str = Tokenizer.words
     boundaries: Boundaries | str = Boundaries.widen
     threshold: float | None = None
+    query: str | None = None
 
     def __post_init__(self) -> None:
         if self.empty_label is not None and self.wide:
@@ -108,6 +117,7 @@ class FileFormat(Protocol):
         title: What messages call it.
         suffixes: The endings of its files' names, such as .csv; the first is the usual one.
         writes_folder: Whether it is written as a folder, whose name says nothing of its format.
+        is_database: Whether it is a database, so that its address is not a path.
         is_tool_export: Whether it is the export of an annotation tool, which takes answers back in its own layout.
     """
 
@@ -115,6 +125,7 @@ class FileFormat(Protocol):
     title: str
     suffixes: tuple[str, ...]
     writes_folder: ClassVar[bool] = False
+    is_database: ClassVar[bool] = False
     is_tool_export: ClassVar[bool] = False
 
     def recognises(self, head: bytes) -> bool:
@@ -285,8 +296,20 @@ def load_format(name: str) -> FileFormat:
     return found
 
 
+def find_database(path: str | Path) -> FileFormat | None:
+    """Return the database of an address such as duckdb:warehouse.db/labels; None for a path."""
+    scheme, colon, _ = str(path).partition(":")
+    if not colon or scheme not in DATABASES:
+        return None
+    found: FileFormat = DATABASES.load(scheme)
+    return found
+
+
 def formats_by_suffix(path: str | Path) -> list[FileFormat]:
-    """The formats that have the file's suffix (a final .gz aside), in the order of the registry."""
+    """Return the formats that have the file's suffix (a final .gz aside), in the order of the registry."""
+    database = find_database(path)
+    if database is not None:
+        return [database]
     suffix = _suffix(path)
     usual = () if FORMATS.has_more else BY_SUFFIX.get(suffix, ())
     names = [name for name in usual if name in FORMATS] or FORMATS  # label-studio is of an extension

@@ -1,4 +1,4 @@
-"""Data larger than memory, SQL patterns, Ray and Spark."""
+"""Data larger than memory, SQL patterns, databases, Ray and Spark."""
 
 ENTRIES = {
     "sources": {
@@ -10,6 +10,11 @@ ENTRIES = {
         "local": "crowdlogic.extensions.scale.coded_files:open_local",
         "ray": "crowdlogic.extensions.scale.ray:open_ray",
         "spark": "crowdlogic.extensions.scale.spark:open_spark",
+    },
+    "databases": {
+        "duckdb": "crowdlogic.extensions.scale.databases:DUCKDB",
+        "sqlite": "crowdlogic.extensions.scale.databases:SQLITE",
+        "postgresql": "crowdlogic.extensions.scale.databases:POSTGRESQL",
     },
 }
 """Group of components -> name -> "module:attribute"; see crowdlogic.registry."""

@@ -1,0 +1,393 @@
+"""Labels, items and answers in databases: duckdb:FILE/TABLE, sqlite:FILE/TABLE, postgresql://HOST/DATABASE/TABLE.
+
+Reading is read-only: the connection cannot write, and the query must be a single SELECT. Writing creates a new table in
+one transaction; a table that exists is never changed. Rows become a polars table, so that everything else is as with a
+Parquet file.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any, ClassVar, Protocol
+from urllib.parse import urlsplit, urlunsplit
+
+import polars as pl
+
+from crowdlogic.data.files import InputFile, require_file
+from crowdlogic.data.formats.protocol import Crowd, Encoded, Insertion, ReadOptions
+from crowdlogic.data.formats.tables import TableFormat, require_rows
+from crowdlogic.data.intake.columns import find_roles
+from crowdlogic.data.intake.contract import TableSource
+from crowdlogic.errors import FormatError, MissingExtraError, OptionError, name_list, one_line
+from crowdlogic.registry import EXTRAS
+
+MOST_NAMED = 10
+"""How many tables a message names."""
+
+NOT_CELLS = (pl.Binary, pl.Object, pl.Struct, pl.Array)
+"""Types of columns that hold neither a name nor a label."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a table is.
+
+    Attributes:
+        name: The address for messages, without a password.
+        database: The file or the URL of the database.
+        table: The table, which may have a schema before it; empty if none is named.
+    """
+
+    name: str
+    database: str
+    table: str
+
+    @property
+    def quoted(self) -> str:
+        """The table as SQL, each part in double quotes."""
+        return ".".join('"' + part.replace('"', '""') + '"' for part in self.table.split("."))
+
+
+class Driver(Protocol):
+    """What differs between databases."""
+
+    def parse(self, path: str) -> Address:
+        """Split an address into the database and the table."""
+
+    def read(self, address: Address, query: str) -> pl.DataFrame:
+        """Return the rows of a query, over a connection that cannot write."""
+
+    def tables(self, address: Address) -> list[str]:
+        """Return the names of all tables."""
+
+    def create(self, address: Address, table: pl.DataFrame) -> None:
+        """Create a table with these rows in one transaction."""
+
+
+@dataclass(frozen=True)
+class Database(TableFormat):
+    """A database as a format of tables.
+
+    Attributes:
+        name: The scheme of its addresses.
+        title: What messages call it.
+        driver: How it is read and written.
+        query: The query that gives the rows; None for all rows of the table.
+    """
+
+    name: str
+    title: str
+    driver: Driver
+    query: str | None = None
+
+    suffixes: tuple[str, ...] = ()
+    is_database: ClassVar[bool] = True
+
+    def read_table(self, file: InputFile) -> tuple[pl.DataFrame, TableSource]:
+        """Return the rows of the table, or of the query."""
+        address = self.driver.parse(str(file.path))
+        if (self.query is None) != bool(address.table):
+            raise OptionError(f"{address.name}: name either a table (.../TABLE) or a query (--query SQL).")
+        if self.query is None:
+            with report_problems(address):
+                known = self.driver.tables(address)
+            if address.table not in known:
+                listed = f"There are {name_list(known, most=MOST_NAMED)}." if known else "It has no tables."
+                raise FormatError(f"{address.name}: the database has no table {address.table!r}. {listed}")
+        with report_problems(address):
+            table = self.driver.read(address, self.query or f"SELECT * FROM {address.quoted}")  # noqa: S608 (quoted)
+        for role, column in find_roles(table.columns, where=address.name).items():
+            if isinstance(table[column].dtype, NOT_CELLS):
+                raise FormatError(
+                    f"{address.name}: column {column!r} ({role}) holds {table[column].dtype}, expected text, numbers "
+                    f"or booleans. Cast it to text in a query (--query)."
+                )
+        return require_rows(table, address.name), TableSource(address.name)
+
+    def read_crowd(self, file: InputFile, options: ReadOptions) -> Crowd:
+        """Return labels from the rows of the table, or of the query."""
+        return TableFormat.read_crowd(replace(self, query=options.query), file, options)
+
+    def encode_table(self, table: pl.DataFrame, target: str) -> Encoded:
+        """Return the insertion of the rows into a new table."""
+        address = self.driver.parse(target)
+        if not address.table:
+            raise OptionError(f"{target}: name the table to create: {target.rstrip('/')}/TABLE.")
+        return Insertion(lambda: self._create(address, table))
+
+    def _create(self, address: Address, table: pl.DataFrame) -> None:
+        with report_problems(address):
+            if address.table in self.driver.tables(address):
+                raise OptionError(
+                    f"{address.name}: the table {address.table!r} exists. Name another, or drop it first."
+                )
+            self.driver.create(address, table)
+
+
+@contextmanager
+def report_problems(address: Address) -> Iterator[None]:
+    """Turn an error of a driver into one line."""
+    try:
+        yield
+    except OptionError:
+        raise
+    except Exception as problem:
+        kinds = {kind.__module__.partition(".")[0].lstrip("_") for kind in type(problem).__mro__}
+        if not kinds & {"sqlite3", "duckdb", "psycopg", "polars"}:
+            raise
+        said = one_line(str(problem).strip().partition("\n")[0])
+        raise FormatError(
+            f"{address.name}: the database says: {said}. Check the address, the query and your rights."
+        ) from None
+
+
+def load_duckdb() -> ModuleType:
+    """Import DuckDB's package."""
+    try:
+        import duckdb
+    except ModuleNotFoundError as problem:
+        raise missing_driver("duckdb") from problem
+    return duckdb
+
+
+def load_psycopg() -> ModuleType:
+    """Import PostgreSQL's driver."""
+    try:
+        import psycopg
+    except ModuleNotFoundError as problem:
+        raise missing_driver("psycopg") from problem
+    return psycopg  # type: ignore[no-any-return, unused-ignore]
+
+
+def missing_driver(name: str) -> MissingExtraError:
+    """Return the error for a driver that is not installed."""
+    return MissingExtraError(
+        f"This database needs the package {name}, which is not installed: pip install crowdlogic[{EXTRAS[name]}]"
+    )
+
+
+def split_file(path: str, *, scheme: str) -> Address:
+    """Split duckdb:FILE/TABLE: the longest part that is a file, else all but the last part, is the file."""
+    place = path.removeprefix(f"{scheme}:")
+    parts = place.split("/")
+    for end in range(len(parts), 0, -1):
+        if Path("/".join(parts[:end])).is_file():
+            return Address(path, "/".join(parts[:end]), "/".join(parts[end:]))
+    return Address(path, "/".join(parts[:-1]) or place, parts[-1] if len(parts) > 1 else "")
+
+
+def refuse_changes(query: str) -> OptionError:
+    """Return the error for a query that is not a single SELECT."""
+    return OptionError(f"--query {query!r:.100}: only a single SELECT is run, so that no data is modified.")
+
+
+def insert_rows(cursor: Any, address: Address, table: pl.DataFrame, types: dict[str, str], mark: str) -> None:
+    """Create the table and insert the rows by way of a cursor of the Python database interface."""
+    columns = ['"' + name.replace('"', '""') + '"' for name in table.columns]
+    kinds = [types.get(_kind(dtype), types["text"]) for dtype in table.dtypes]
+    declared = ", ".join(f"{name} {kind}" for name, kind in zip(columns, kinds, strict=True))
+    cursor.execute(f"CREATE TABLE {address.quoted} ({declared})")
+    marks = ", ".join([mark] * len(columns))
+    cursor.executemany(f"INSERT INTO {address.quoted} VALUES ({marks})", table.rows())  # noqa: S608 (quoted)
+
+
+def _kind(dtype: pl.DataType) -> str:
+    if dtype.is_integer():
+        return "integer"
+    if dtype.is_float():
+        return "float"
+    return "boolean" if dtype == pl.Boolean else "text"
+
+
+def flatten(table: pl.DataFrame, address: Address) -> pl.DataFrame:
+    """Return the table, if every cell is a plain value."""
+    nested = [name for name, dtype in table.schema.items() if dtype.is_nested()]
+    if nested:
+        raise OptionError(
+            f"{address.name}: column {nested[0]!r} holds lists, and tables here hold none. Write .parquet or .jsonl."
+        )
+    return table.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
+
+
+class SQLiteFile:
+    """A SQLite file, by Python's own driver."""
+
+    def parse(self, path: str) -> Address:
+        """Split sqlite:FILE/TABLE."""
+        return split_file(path, scheme="sqlite")
+
+    @contextmanager
+    def _reading(self, address: Address) -> Iterator[sqlite3.Connection]:
+        """Connect for reading: SQLite refuses whatever is not a SELECT."""
+        file = require_file(address.database).resolve()
+        with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:
+            allowed = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
+            connection.set_authorizer(
+                lambda action, *_: sqlite3.SQLITE_OK if action in allowed else sqlite3.SQLITE_DENY
+            )
+            yield connection
+
+    def read(self, address: Address, query: str) -> pl.DataFrame:
+        """Return the rows of a query; a column with numbers and text becomes text."""
+        with self._reading(address) as connection:
+            try:
+                cursor = connection.execute(query)
+            except sqlite3.DatabaseError as problem:
+                if "not authorized" in str(problem) or "one statement" in str(problem):
+                    raise refuse_changes(query) from problem
+                raise
+            if cursor.description is None:
+                raise refuse_changes(query)
+            names, rows = [one[0] for one in cursor.description], cursor.fetchall()
+        return rows_to_table(names, rows, address)
+
+    def tables(self, address: Address) -> list[str]:
+        """Return the names of all tables and views; a file that does not exist has none."""
+        if not Path(address.database).exists():
+            return []
+        with self._reading(address) as connection:
+            found = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name")
+            return [name for (name,) in found]
+
+    def create(self, address: Address, table: pl.DataFrame) -> None:
+        """Create a table with these rows in one transaction."""
+        types = {"integer": "INTEGER", "float": "REAL", "boolean": "BOOLEAN", "text": "TEXT"}
+        with closing(sqlite3.connect(address.database, isolation_level=None)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                insert_rows(connection.cursor(), address, flatten(table, address), types, "?")
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+
+
+def rows_to_table(names: list[str], rows: list[tuple[Any, ...]], address: Address) -> pl.DataFrame:
+    """Return rows as a table; a column whose cells are of several types becomes text."""
+    if len(set(names)) < len(names):
+        raise OptionError(f"{address.name}: the query gives two columns of one name ({name_list(names)}). Rename one.")
+    columns = {}
+    for position, name in enumerate(names):
+        cells = [row[position] for row in rows]
+        kinds = {type(cell) for cell in cells if cell is not None}
+        if len(kinds) > 1 and str in kinds and kinds <= {int, float, str}:
+            cells = [None if cell is None else str(cell) for cell in cells]
+        elif len(kinds) > 1 and not kinds <= {int, float}:
+            held = name_list(sorted(kind.__name__ for kind in kinds))
+            raise FormatError(f"{address.name}: column {name!r} holds {held}, expected one type. Cast it in a query.")
+        columns[name] = pl.Series(name, cells, strict=not kinds <= {int, float})
+    table = pl.DataFrame(columns)
+    decimals = [name for name, dtype in table.schema.items() if dtype.is_decimal()]
+    return table.with_columns(pl.col(decimals).cast(pl.Float64)) if decimals else table
+
+
+class DuckDBFile:
+    """A DuckDB file, by DuckDB's own package."""
+
+    def parse(self, path: str) -> Address:
+        """Split duckdb:FILE/TABLE."""
+        return split_file(path, scheme="duckdb")
+
+    @contextmanager
+    def _reading(self, address: Address) -> Iterator[Any]:
+        """Connect for reading, without access to other files and the network."""
+        duckdb = load_duckdb()
+        file = require_file(address.database)
+        config = {"enable_external_access": "false"}
+        with closing(duckdb.connect(str(file), read_only=True, config=config)) as connection:
+            yield connection
+
+    def read(self, address: Address, query: str) -> pl.DataFrame:
+        """Return the rows of a query."""
+        with self._reading(address) as connection:
+            statements = connection.extract_statements(query)
+            if [one.type for one in statements] != [load_duckdb().StatementType.SELECT]:
+                raise refuse_changes(query)
+            result = connection.execute(statements[0])
+            names, rows = [one[0] for one in result.description], result.fetchall()
+        return rows_to_table(names, rows, address)
+
+    def tables(self, address: Address) -> list[str]:
+        """Return the names of all tables and views; a file that does not exist has none."""
+        if not Path(address.database).exists():
+            return []
+        with self._reading(address) as connection:
+            found = connection.execute(
+                "SELECT table_schema, table_name FROM information_schema.tables ORDER BY table_schema, table_name"
+            ).fetchall()
+        return [name for schema, name in found if schema == "main"] + [f"{schema}.{name}" for schema, name in found]
+
+    def create(self, address: Address, table: pl.DataFrame) -> None:
+        """Create a table with these rows in one transaction."""
+        duckdb = load_duckdb()
+        types = {"integer": "BIGINT", "float": "DOUBLE", "boolean": "BOOLEAN", "text": "VARCHAR"}
+        with closing(duckdb.connect(address.database)) as connection:
+            connection.begin()
+            insert_rows(connection, address, flatten(table, address), types, "?")
+            connection.commit()  # closing without it rolls back
+
+
+class PostgreSQLServer:
+    """A PostgreSQL server, by psycopg."""
+
+    def parse(self, path: str) -> Address:
+        """Split postgresql://[USER@]HOST[:PORT]/DATABASE/TABLE[?OPTIONS]; messages show no password."""
+        url = urlsplit(path)
+        database, _, table = url.path.removeprefix("/").partition("/")
+        shown = url.netloc if url.password is None else url.netloc.replace(f":{url.password}@", ":***@")
+        name = urlunsplit((url.scheme, shown, url.path, "", ""))
+        return Address(name, urlunsplit((url.scheme, url.netloc, f"/{database}", url.query, "")), table)
+
+    @contextmanager
+    def _connected(self, address: Address, *, read_only: bool) -> Iterator[Any]:
+        psycopg = load_psycopg()
+        with psycopg.connect(address.database, connect_timeout=20) as connection:
+            connection.read_only = read_only
+            yield connection
+
+    def read(self, address: Address, query: str) -> pl.DataFrame:
+        """Return the rows of a query, in a read-only transaction; a cursor can be declared for a single SELECT only."""
+        psycopg = load_psycopg()
+        with self._connected(address, read_only=True) as connection:
+            try:
+                connection.execute(f"DECLARE crowdlogic_rows NO SCROLL CURSOR FOR {query}", prepare=True)
+            except psycopg.errors.SyntaxError as problem:
+                if "syntax error" in str(problem) and query.split(maxsplit=1)[0].upper() in (
+                    "SELECT",
+                    "WITH",
+                    "VALUES",
+                ):
+                    raise
+                raise refuse_changes(query) from problem
+            except (psycopg.errors.ReadOnlySqlTransaction, psycopg.errors.FeatureNotSupported) as problem:
+                raise refuse_changes(query) from problem
+            cursor = connection.execute("FETCH ALL FROM crowdlogic_rows")
+            names = [one.name for one in cursor.description]
+            rows = cursor.fetchall()
+        return rows_to_table(names, rows, address)
+
+    def tables(self, address: Address) -> list[str]:
+        """Return the names of all tables and views, with their schema where it is not on the search path."""
+        query = (
+            "SELECT table_name FROM information_schema.tables WHERE table_schema = ANY (current_schemas(false)) "
+            "UNION SELECT table_schema || '.' || table_name FROM information_schema.tables "
+            "WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1"
+        )
+        with self._connected(address, read_only=True) as connection:
+            return [name for (name,) in connection.execute(query)]
+
+    def create(self, address: Address, table: pl.DataFrame) -> None:
+        """Create a table with these rows in one transaction."""
+        types = {"integer": "bigint", "float": "double precision", "boolean": "boolean", "text": "text"}
+        with self._connected(address, read_only=False) as connection:  # committed at its end, rolled back on an error
+            insert_rows(connection.cursor(), address, flatten(table, address), types, "%s")
+
+
+DUCKDB = Database("duckdb", "a DuckDB database", DuckDBFile())
+SQLITE = Database("sqlite", "a SQLite database", SQLiteFile())
+POSTGRESQL = Database("postgresql", "a PostgreSQL database", PostgreSQLServer())

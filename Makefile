@@ -10,7 +10,7 @@ LOWEST := .venv-lowest
 NEWEST := .venv-newest
 BIN := $(VENV)/bin
 
-.PHONY: install demo test test-extra fuzz test-all test-pythons test-versions test-long quick browser check format bench clean
+.PHONY: install demo test test-extra fuzz audit test-all test-pythons test-versions test-long quick browser check format bench clean
 
 install: $(VENV)/.installed
 
@@ -57,9 +57,14 @@ demo: install
 test: install
 	$(BIN)/python -m pytest -n 2 -m "not heavy and not long"
 
-# Mutated inputs to everything that reads what others wrote: 20,000, from a seed; a short slice of it is in make test.
+# Mutated inputs to everything that reads what others wrote (20,000, from a seed), and bombs; a short slice of both is in make test.
 fuzz: install
 	$(BIN)/python -m tests.fuzz --inputs 20000 --seed 0
+	$(BIN)/python -m pytest -m long tests/data/test_bombs.py
+
+# Known vulnerabilities of what is installed, where pip-audit and its database can be reached, and the licences of all dependencies.
+audit: install
+	$(BIN)/python -m tests.audit
 
 # A browser for the tests of the report: Debian's, where we may install it; else those tests are skipped and say so.
 browser:

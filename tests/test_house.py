@@ -170,3 +170,39 @@ def test_a_folder_of_a_machine_is_found() -> None:
 
     assert find_machine_paths(f"ROOT = '{secret}'") == [f"ROOT = '{secret}'"]
     assert find_machine_paths("docs/tmp/x, $HOME/x, example.org/home/x") == []
+
+
+NETWORK_AND_PROCESSES = {
+    "asyncio", "ftplib", "http", "multiprocessing", "requests", "smtplib", "socket", "socketserver", "ssl", "subprocess", "telnetlib",
+    "urllib", "webbrowser", "xmlrpc",
+}  # fmt: skip
+STARTERS = ("system", "popen", "fork", "forkpty", "exec", "spawn", "posix_spawn", "startfile")
+"""What starts a process, by the beginnings of names in `os`."""
+
+
+def find_connections(tree: Tree) -> Iterator[str]:
+    """Where a module could open a socket or start a process."""
+    for node in ast.walk(tree):
+        names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
+        if any(name.partition(".")[0] in NETWORK_AND_PROCESSES for name in names):
+            yield f"line {node.lineno}: imports {', '.join(names)}"
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "os" and node.attr.startswith(STARTERS):
+            yield f"line {node.lineno}: os.{node.attr}"
+
+
+def test_no_module_of_the_core_opens_a_socket_or_starts_a_process() -> None:
+    core = [name for name in module_names() if not name.startswith("extensions/")]
+
+    found = {name: lines for name in core if (lines := list(find_connections(parse_module(name))))}
+
+    assert len(core) > 100
+    assert list(found) == ["report/figures.py"]  # starts a browser that draws the figures of a report, where asked to
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["import socket", "import urllib.request", "from subprocess import run", "os.system('x')", "os.execvp(a, b)"],
+)
+def test_what_could_connect_or_start_is_found(source: str) -> None:
+    assert list(find_connections(ast.parse(source)))

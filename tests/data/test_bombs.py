@@ -1,7 +1,7 @@
 """Small files that would fill the memory or never end: each is refused, or read, within bounds of time and memory.
 
-Each input goes to `doctor` and `aggregate` in a process of its own. `python -m tests.fuzz --kind bombs` runs the whole
-table; `make test` a part of it.
+Each input goes to `doctor` and `aggregate` in a process of its own. `make test` runs a part of the table, and
+`make fuzz` all of it.
 """
 
 from __future__ import annotations

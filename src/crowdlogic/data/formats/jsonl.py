@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.data.corpus import Corpus
-from crowdlogic.data.files import InputFile, require_parsable
+from crowdlogic.data.files import COLUMN_BYTES, InputFile, parsed_limit, require_parsable
 from crowdlogic.data.formats.json_records import iterate_records, require_object
 from crowdlogic.data.formats.protocol import Crowd, ReadOptions
 from crowdlogic.data.formats.tables import UNREADABLE, TableFormat, hold_back_panics, require_rows
@@ -38,6 +39,7 @@ class Jsonl(TableFormat):
         content = file.content.removeprefix(BYTE_ORDER_MARK)
         try:
             with hold_back_panics():
+                _require_fields(content, file.name)
                 # The schema first, which read_ndjson would infer in the same time: a file may have a field for each row
                 schema = pl.scan_ndjson(io.BytesIO(content), infer_schema_length=None).collect_schema()
                 require_parsable(file.name, rows=content.count(b"\n") + 1, columns=len(schema), size=len(content))
@@ -88,6 +90,27 @@ def parse_jsonl(content: bytes, name: str) -> tuple[list[dict[str, Any]], TableS
     if not records:
         raise FormatError(f"{name}: the file is empty. Give one JSON object a line.")
     return records, TableSource(name, word="line", numbers=np.array(numbers))
+
+
+LOOKED_AT = 4 << 20
+"""Bytes in which fields are counted before a schema is inferred, which takes time in the square of their number."""
+
+FIELD = re.compile(rb'"([^"\\]{1,200})"\s*:')
+
+
+def _require_fields(content: bytes, name: str) -> None:
+    """Refuse objects with so many fields in all that no table holds them, by the beginning of the file."""
+    head = content[:LOOKED_AT]
+    most = parsed_limit(len(content)) // COLUMN_BYTES
+    if len(set(FIELD.findall(head))) <= most:
+        return
+    fields: set[str] = set()  # those of the objects themselves, without what is nested in them
+    for line in head.split(b"\n")[:-1]:
+        try:
+            fields.update(_parse_object(line, name) if line.strip() else ())
+        except FormatError:
+            return  # the reader says what is wrong
+    require_parsable(name, columns=len(fields), size=len(content))
 
 
 def _parse_object(line: bytes, where: str) -> dict[str, Any]:

@@ -19,7 +19,6 @@ import numpy as np
 
 from crowdlogic.data.blocks import Arrays, Engine, Shard, States
 from crowdlogic.numerics.arrays import Floats, Ints, sum_by
-from crowdlogic.numerics.chain import marginals
 from crowdlogic.numerics.logspace import LOG_ZERO
 
 COUNTS, TOTALS, EVIDENCE, Q = "counts", "totals", "log_evidence", "q"
@@ -435,82 +434,13 @@ def _log_sum(values: Floats) -> Floats:
         return np.asarray(np.log(np.exp(values - safe[:, None]).sum(axis=1)) + safe)
 
 
-# The step of sequence methods: forward-backward over the sequences of a block, and the counts of the next M-step.
-#
-# Blocks are cut between sequences, so that each is whole in one of them.
+# Features of the units of sequences.
 
 FEATURE = "feature"
 """Prefix of the names of features: feature0, feature1, ..."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChainStep:
-    """Forward-backward with annotators and words.
-
-    Parameters: log_table[j, n, k], the log probability of a label; transitions[k, k'] and start[k], in logs;
-    featureN[v, k], the log probability of each value of a feature. State: featureN[i], its value at each unit. With
-    `keep` the new state is q[i, k].
-
-    Attributes:
-        n_annotators: Number of annotators.
-        n_classes: Number of tags.
-        n_codes: Number of label codes.
-        compiled: Whether to use the compiled kernels for labels.
-        keep: Whether to keep the beliefs.
-    """
-
-    n_annotators: int
-    n_classes: int
-    n_codes: int
-    compiled: bool = False
-    keep: bool = False
-
-    def __call__(self, block: Shard, parameters: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:
-        """Return counts[j, n, k], transitions[k, k'], start[k], featureN[v, k] and the log evidence."""
-        # unary[i, k] = evidence of the labels of token i, and log probability of its features, for tag k
-        unary = EvidenceStep(compiled=self.compiled)(block, parameters, {})[1]["evidence"]
-        names = [name for name in parameters if name.startswith(FEATURE)]
-        for name in names:
-            unary = unary + parameters[name][state[name]]
-        found = marginals(np.asarray(unary), parameters["transitions"], block.offsets, start=parameters["start"])
-        first = block.offsets[:-1][np.diff(block.offsets) > 0]
-        count = TallyStep(
-            n_annotators=self.n_annotators, n_classes=self.n_classes, n_codes=self.n_codes, compiled=self.compiled
-        )
-        counts = {
-            COUNTS: count(block, {}, {Q: found.q})[0][COUNTS],
-            "transitions": found.transitions,
-            "start": found.q[first].sum(axis=0),
-            EVIDENCE: np.array(found.log_partition.sum()),
-        }
-        counts |= {name: count_feature(state[name], len(parameters[name]), found.q) for name in names}
-        return counts, {Q: found.q} if self.keep else {}
 
 
 def count_feature(codes: Ints, size: int, q: Floats) -> Floats:
     """Return counts[v, k], the expected number of units with value v of a feature and tag k."""
     columns = [sum_by(codes, size, q[:, k]) for k in range(q.shape[1])]
     return np.stack(columns, axis=1) if columns else np.zeros((size, 0))
-
-
-def chain_sweep(
-    blocks: Engine, log_table: Floats, chain: Arrays, *, features: States = None, keep: bool = False
-) -> tuple[Arrays, Floats | None]:
-    """Run forward-backward over all sequences; return its sums, with counts[j, n, k], and with `keep` q[i, k].
-
-    Args:
-        blocks: The labels, in blocks that hold whole sequences.
-        log_table: log_table[j, n, k], log p(annotator j says n | the tag is k).
-        chain: The other parameters of `ChainStep`.
-        features: States that hold the value of each feature at each unit, by name.
-        keep: Whether to keep the beliefs.
-    """
-    step = ChainStep(
-        n_annotators=blocks.n_annotators,
-        n_classes=blocks.n_classes,
-        n_codes=blocks.n_codes,
-        compiled=is_compiled(blocks, log_table.shape[2]),
-        keep=keep,
-    )
-    s, kept = blocks.sum(step, {"log_table": code_table(blocks, log_table), **chain}, features)
-    return {**s, COUNTS: whole_counts(s[COUNTS], log_table)}, blocks.gather(kept)[Q] if keep else None

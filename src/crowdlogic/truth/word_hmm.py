@@ -3,7 +3,7 @@
     q, pairs = forward_backward(annotators.evidence + words.log_likelihood, transitions)      # E-step
     annotators, transitions, words <- expected counts under q and pairs                       # M-step
 
-Both are one pass over shards that hold whole sequences (`annotators/label_sums.py`), in threads or by any other engine.
+Both are one pass (`ChainStep`) over blocks that hold whole sequences, in threads or by any other engine.
 HMM-Crowd is this with one accuracy per annotator and tag, BSC-seq with sequential annotators. A tag that may not follow
 another (I-PER after O) has no transition, so no answer contains one.
 
@@ -19,10 +19,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from crowdlogic.annotators.label_sums import COUNTS, EVIDENCE, chain_sweep, sum_evidence
+from crowdlogic.annotators.label_sums import (
+    COUNTS,
+    EVIDENCE,
+    FEATURE,
+    EvidenceStep,
+    Q,
+    TallyStep,
+    code_table,
+    count_feature,
+    is_compiled,
+    sum_evidence,
+    whole_counts,
+)
 from crowdlogic.annotators.protocol import CountModel, expected_counts
 from crowdlogic.annotators.tag_chain import TagChain, Words, code_words, tag_grammar
-from crowdlogic.data.blocks import Arrays, Engine, States
+from crowdlogic.data.blocks import Arrays, Engine, Shard, States
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate, make_estimate
 from crowdlogic.data.labels import CrowdLabels
@@ -30,9 +42,77 @@ from crowdlogic.data.names import Names
 from crowdlogic.errors import OptionError
 from crowdlogic.numerics import dirichlet
 from crowdlogic.numerics.arrays import Floats, Ints
+from crowdlogic.numerics.chain import marginals
 from crowdlogic.store.checkpoints import State
 from crowdlogic.truth.fitting import DEFAULT_FIT, Fitting, Iterations, empty_estimate, starting_beliefs
 from crowdlogic.truth.methods import TruthMethod, takes_frames
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChainStep:
+    """Forward-backward with annotators and words.
+
+    Parameters: log_table[j, n, k], the log probability of a label; transitions[k, k'] and start[k], in logs;
+    featureN[v, k], the log probability of each value of a feature. State: featureN[i], its value at each unit. With
+    `keep` the new state is q[i, k].
+
+    Attributes:
+        n_annotators: Number of annotators.
+        n_classes: Number of tags.
+        n_codes: Number of label codes.
+        compiled: Whether to use the compiled kernels for labels.
+        keep: Whether to keep the beliefs.
+    """
+
+    n_annotators: int
+    n_classes: int
+    n_codes: int
+    compiled: bool = False
+    keep: bool = False
+
+    def __call__(self, block: Shard, parameters: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:
+        """Return counts[j, n, k], transitions[k, k'], start[k], featureN[v, k] and the log evidence."""
+        # unary[i, k] = evidence of the labels of token i, and log probability of its features, for tag k
+        unary = EvidenceStep(compiled=self.compiled)(block, parameters, {})[1]["evidence"]
+        names = [name for name in parameters if name.startswith(FEATURE)]
+        for name in names:
+            unary = unary + parameters[name][state[name]]
+        found = marginals(np.asarray(unary), parameters["transitions"], block.offsets, start=parameters["start"])
+        first = block.offsets[:-1][np.diff(block.offsets) > 0]
+        count = TallyStep(
+            n_annotators=self.n_annotators, n_classes=self.n_classes, n_codes=self.n_codes, compiled=self.compiled
+        )
+        counts = {
+            COUNTS: count(block, {}, {Q: found.q})[0][COUNTS],
+            "transitions": found.transitions,
+            "start": found.q[first].sum(axis=0),
+            EVIDENCE: np.array(found.log_partition.sum()),
+        }
+        counts |= {name: count_feature(state[name], len(parameters[name]), found.q) for name in names}
+        return counts, {Q: found.q} if self.keep else {}
+
+
+def chain_sweep(
+    blocks: Engine, log_table: Floats, chain: Arrays, *, features: States = None, keep: bool = False
+) -> tuple[Arrays, Floats | None]:
+    """Run forward-backward over all sequences; return its sums, with counts[j, n, k], and with `keep` q[i, k].
+
+    Args:
+        blocks: The labels, in blocks that hold whole sequences.
+        log_table: log_table[j, n, k], log p(annotator j says n | the tag is k).
+        chain: The other parameters of `ChainStep`.
+        features: States that hold the value of each feature at each unit, by name.
+        keep: Whether to keep the beliefs.
+    """
+    step = ChainStep(
+        n_annotators=blocks.n_annotators,
+        n_classes=blocks.n_classes,
+        n_codes=blocks.n_codes,
+        compiled=is_compiled(blocks, log_table.shape[2]),
+        keep=keep,
+    )
+    s, kept = blocks.sum(step, {"log_table": code_table(blocks, log_table), **chain}, features)
+    return {**s, COUNTS: whole_counts(s[COUNTS], log_table)}, blocks.gather(kept)[Q] if keep else None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

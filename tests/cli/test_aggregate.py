@@ -86,14 +86,14 @@ def test_a_sequence_method_on_single_items_is_one_line(run: Run) -> None:
     assert not Path("o.csv").exists()
 
 
-def test_without_a_method_the_ensemble_is_chosen_and_the_reason_is_said(run: Run) -> None:
+def test_without_a_method_the_pool_is_chosen_and_the_reason_is_said(run: Run) -> None:
     write_crowd("l.csv", items=40, annotators=4, seed=1)
 
     done = run("aggregate", "l.csv", "-o", "o.csv")
 
     first, second = done.err.splitlines()
     assert first == (
-        "ensemble (chosen because it does as well as counting votes or better, with few labels and with many): 40 items, 4 annotators -> o.csv"
+        "pool (chosen because it does not clearly lose to counting votes on the public crowds and panels it was measured on): 40 items, 4 annotators -> o.csv"
     )
     assert re.fullmatch(
         r"About \d+ \(\d+ to \d+\) of 40 labels are likely wrong, if your annotators made the same mistakes as often as those of eleven public data sets \(fewer if they err independently\)\. To know better, .*",
@@ -420,7 +420,7 @@ def test_with_anchors_a_method_is_chosen_that_can_use_them(run: Run) -> None:
 
     assert done.code == 0
     assert done.err.startswith(
-        "ensemble (chosen because it does as well as counting votes or better, with few labels and with many): "
+        "pool (chosen because it does not clearly lose to counting votes on the public crowds and panels it was measured on): "
     )
 
 

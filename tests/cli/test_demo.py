@@ -59,9 +59,9 @@ def test_the_demo_says_in_words_what_its_table_shows(run: Run) -> None:
 
     lines = done.err.splitlines()
     assert "logic-lncl without the rule" in done.out
-    assert "ensemble (default)" in done.out
+    assert "pool (default)" in done.out
     assert [line.split(":")[0] for line in lines[2:5]] == [
-        "Modelling the annotators (ensemble, the default, instead of majority)",
+        "Modelling the annotators (pool, the default, instead of majority)",
         "Training a classifier on the texts as well",
         "Training with the rule that clause B decides in 'A but B'",
     ]

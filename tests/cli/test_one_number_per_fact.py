@@ -42,7 +42,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     return Demo(folder, figures, json.loads((folder / "report.json").read_text()))
 
 
-@pytest.mark.parametrize("method", ["majority", "dawid-skene", "glad", "ensemble"])
+@pytest.mark.parametrize("method", ["majority", "dawid-skene", "glad", "ensemble", "pool"])
 def test_the_scores_of_a_truth_method(run: Run, demo: Demo, method: str) -> None:
     labels, gold = demo.folder / "labels.csv", demo.folder / "gold.csv"
 
@@ -61,7 +61,7 @@ def test_the_scores_of_a_truth_method(run: Run, demo: Demo, method: str) -> None
         assert demo.report["overview"]["scores"][0]["majority"] == pytest.approx(expected, abs=EXACT)
 
 
-@pytest.mark.parametrize("method", ["majority", "dawid-skene", "glad", "ebcc", "ensemble"])
+@pytest.mark.parametrize("method", ["majority", "dawid-skene", "glad", "ebcc", "ensemble", "pool"])
 def test_the_confidence_of_an_item_by_a_truth_method(run: Run, demo: Demo, method: str) -> None:
     run("aggregate", demo.folder / "labels.csv", "-m", method, "-o", "a.csv")
     ours = pl.read_csv("a.csv").sort("item")

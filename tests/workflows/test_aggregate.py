@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from crowdlogic.errors import OptionError
+from crowdlogic.truth.methods import WHY_POOL
 from crowdlogic.truth.ties import Ties
 from crowdlogic.workflows.aggregate import AggregateOptions, aggregate_files
 
@@ -46,8 +47,8 @@ def test_nothing_is_printed_and_the_result_says_it_all(capfd: pytest.CaptureFixt
 def test_the_reason_for_a_method_is_in_the_message() -> None:
     result = aggregate_files(AggregateOptions(labels="l.csv", out="o.csv"))
 
-    assert result.reason == "it does as well as counting votes or better, with few labels and with many"
-    assert result.message.startswith(f"ensemble (chosen because {result.reason}): 3 items")
+    assert result.reason == WHY_POOL
+    assert result.message.startswith(f"pool (chosen because {result.reason}): 3 items")
 
 
 def test_nothing_is_written_when_an_option_makes_no_sense() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from crowdlogic.data.formats.protocol import Crowd
 from crowdlogic.data.frames import from_frame, from_sequences
 from crowdlogic.data.labels import CrowdLabels
+from crowdlogic.truth.methods import WHY_POOL
 from crowdlogic.workflows.doctor import Capabilities, count_labels, find_capabilities
 
 
@@ -21,8 +22,8 @@ def test_documents_refuse_methods_of_sentences_and_say_why() -> None:
 
     assert "dawid-skene" in found.methods
     assert found.refused["bsc-seq"] == "it models the tags of sentences"
-    assert found.suggested == "ensemble"
-    assert found.reason == "it does as well as counting votes or better, with few labels and with many"
+    assert found.suggested == "pool"
+    assert found.reason == WHY_POOL
 
 
 def test_sentences_allow_every_method() -> None:

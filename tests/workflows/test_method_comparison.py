@@ -29,9 +29,9 @@ def test_methods_that_differ_from_the_default_on_many_answers_are_named() -> Non
     compared = compare_truth_methods(CompareOptions(labels="noise.csv", methods=["all"]))
 
     apart = {one.name: (1 - row[0]) for one, row in zip(compared.results, compared.agreement, strict=True)}
-    assert compared.table().rows[0][0] == "ensemble (default)"
-    assert compared.figures()["ensemble"]["default"] is True
-    assert compared.notices[-1].startswith("Methods differ from ensemble on many answers: ")
+    assert compared.table().rows[0][0] == "pool (default)"
+    assert compared.figures()["pool"]["default"] is True
+    assert compared.notices[-1].startswith("Methods differ from pool on many answers: ")
     for name, share in apart.items():
         assert (f" {name} on " in compared.notices[-1].partition(":")[2]) == (share > 0.1)
 

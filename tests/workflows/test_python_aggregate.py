@@ -17,7 +17,7 @@ from crowdlogic.workflows.aggregate import AggregateOptions
 from crowdlogic.workflows.aggregate import aggregate_files as run_command
 from crowdlogic.workflows.plots import plot_confidence, plot_reliability
 
-METHODS = (None, "ensemble", "majority", "dawid-skene", "glad")
+METHODS = (None, "pool", "ensemble", "majority", "dawid-skene", "glad")
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_tables_and_figures_of_a_methods_own_posterior_are_those_of_the_command(
 def test_figures_of_labels_are_those_of_the_default_method(labels: crowdlogic.CrowdLabels) -> None:
     stated = crowdlogic.aggregate(labels)
 
-    assert stated.method == "ensemble"
+    assert stated.method == "pool"
     assert plot_reliability(labels).svg == plot_reliability(stated, labels).svg
 
 

@@ -14,6 +14,7 @@ from crowdlogic.errors import ConvergenceWarning, DataError, OptionError
 from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.truth.dependence import PUBLIC_CROWDS
 from crowdlogic.truth.methods import uses_anchors
+from crowdlogic.truth.pool import MethodPool
 from crowdlogic.workflows.aggregate import (
     anchors_of,
     collect_convergence_warnings,
@@ -32,6 +33,8 @@ def test_a_seed_and_a_dependence_go_to_the_methods_that_have_them() -> None:
     assert configured_method("majority", seed=7).seed == 7  # type: ignore[attr-defined]
     assert configured_method("dawid-skene", seed=7) == configured_method("dawid-skene", seed=8)
     assert configured_method("ensemble", dependence=None).dependence is None  # type: ignore[attr-defined]
+    assert configured_method("pool", dependence=None).dependence is None  # type: ignore[attr-defined]
+    assert configured_method("pool") == MethodPool()
 
 
 def test_an_unknown_dependence_is_refused() -> None:

@@ -425,7 +425,7 @@ def estimate_of_fit(
     rows: Any = slice(None) if pattern is None else pattern
     by_unit: Callable[[EngineFit], Mapping[str, Floats]] = getattr(method, "unit_parameters", lambda _: {})
     own = {name: np.asarray(values[rows]) for name, values in by_unit(fit).items()}
-    return make_estimate(
+    found = make_estimate(
         labels,
         fit.method,
         fit.gather()[rows],
@@ -437,6 +437,7 @@ def estimate_of_fit(
         answer_all=answer_all,
         parameters={**fit.summary.parameters, **own},
     )
+    return replace(found, calibration=fit.calibration)
 
 
 # Patterns: units with the same labels by the same annotators are computed once, as one unit that counts several times.

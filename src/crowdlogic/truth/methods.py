@@ -125,18 +125,21 @@ FEW = 2
 """Minimum number of labels per annotator and class for estimating anything about annotators of tags."""
 
 
-WHY_ENSEMBLE = "it does as well as counting votes or better, with few labels and with many"
-"""Why the ensemble is the default, in words."""
+WHY_POOL = "it does not clearly lose to counting votes on the public crowds and panels it was measured on"
+"""Why the pool is the default for single items, in words."""
+
+WHY_ENSEMBLE = "it weighs confusion matrices by how many labels there are for them"
+"""Why the ensemble is the default for tags that are not spans, in words."""
 
 
 def choose_method(labels: CrowdLabels) -> tuple[str, str]:
     """The name of the method that suits the labels, and the reason.
 
-    Labels that say which class it is not: dawid-skene, or bsc-seq for sentences. Other single items: the ensemble. It
-    weighs confusion matrices by how many labels there are for them, so that it is not clearly worse than counting votes
-    anywhere. Where most labels come from annotators who only ever give one class,
-    such as labelling functions: mace. Spans in sentences, by the labels per annotator and class: bsc-seq from 15 on,
-    hmm-crowd from 2 on, else majority; mace where their tables would be too large.
+    Labels that say which class it is not: dawid-skene, or bsc-seq for sentences. Where most labels come from annotators
+    who only ever give one class, such as labelling functions: mace. Other single items: the pool, in which the vote
+    holds back the models of annotators. Tags that are not spans: the ensemble. Spans in sentences, by the labels per
+    annotator and class: bsc-seq from 15 on, hmm-crowd from 2 on, else majority; mace where their tables would be too
+    large.
     """
     from crowdlogic.annotators.abstaining import find_labelling_functions
     from crowdlogic.annotators.protocol import MOST_CELLS
@@ -147,7 +150,9 @@ def choose_method(labels: CrowdLabels) -> tuple[str, str]:
     each = labels.n_labels / max(size, 1)
     if each >= FEW and find_labelling_functions(labels).any():
         return "mace", "most labels are of annotators who only ever give one class"
-    if not (labels.is_sequential and is_span_tag_set(labels.classes)):
+    if not labels.is_sequential:
+        return "pool", WHY_POOL
+    if not is_span_tag_set(labels.classes):
         return "ensemble", WHY_ENSEMBLE
     why = f"it suits {each:.1f} labels per annotator and class"
     if each < FEW:

@@ -40,9 +40,7 @@ from crowdlogic.truth.mace import MACE
 from crowdlogic.truth.majority import VoteStep
 from crowdlogic.truth.methods import takes_frames
 
-TEAMS_CROWDS_PANELS = replace(
-    PUBLIC_CROWDS, strength=0.5, doubt=0.05, source="independent teams, public crowds and panels of judges"
-)
+TEAMS_CROWDS_PANELS = replace(PUBLIC_CROWDS, strength=0.5, doubt=0.05)
 """One scale for single confidences: between independent teams, for which it is too modest, and panels of judges, for
 which it is too sure; chosen by the mean log loss over teams, crowds and panels, which is flat around it."""
 

@@ -132,10 +132,15 @@ DEPENDENCES: dict[str, Dependence | None] = {"public": PUBLIC_CROWDS, "none": No
 
 
 def configured_method(name: str, *, seed: int = 0, dependence: Dependence | None = PUBLIC_CROWDS) -> TruthMethod:
-    """The method of that name with its defaults, but with that seed and dependence where it has any use for them."""
+    """The method of that name with its defaults, but with that seed and dependence where it has any use for them.
+
+    A method that has a scale of its own for public data keeps it.
+    """
     method: Any = truth_method(name)
     own = {field.name for field in fields(method)} if is_dataclass(method) else set()
-    given = {"seed": seed, "dependence": dependence}
+    given: dict[str, Any] = {"seed": seed}
+    if dependence != PUBLIC_CROWDS:
+        given["dependence"] = dependence
     changed = {option: value for option, value in given.items() if option in own}
     chosen: TruthMethod = replace(method, **changed) if changed else method
     return chosen
@@ -159,7 +164,9 @@ def parse_dependence(name: str, *, option: str = "--dependence") -> Dependence |
 def suggest_method(labels: CrowdLabels, *, anchored: bool = False) -> tuple[str, str]:
     """The name of the method that suits the labels, and why; with anchors, one that can use them."""
     name, reason = choose_method(labels)
-    return ("ensemble", "it can use anchors") if anchored and not uses_anchors(name) else (name, reason)
+    if anchored and not uses_anchors(name):
+        return ("ensemble" if labels.is_sequential else "pool"), "it can use anchors"
+    return name, reason
 
 
 def methods_to_compare(names: Sequence[str], labels: CrowdLabels, *, option: str, anchored: bool = False) -> list[str]:

@@ -36,7 +36,7 @@ from crowdlogic.workflows.inputs import ResultTable, check_outputs, percent
 from crowdlogic.workflows.report import compare_itself, describe_page, report_explainer, timestamp, write_page
 from crowdlogic.workflows.simulate import write_simulation
 
-SHOWN_METHODS = ("majority", "wawa", "glad", "one-coin", "dawid-skene", "ebcc", "ensemble")
+SHOWN_METHODS = ("majority", "wawa", "glad", "one-coin", "dawid-skene", "ebcc", "ensemble", "pool")
 """Truth methods in the table, from counting votes to richer models of the annotators; includes the default method."""
 
 RULES = "# In \"A but B\", the clause B decides.\n1.0: Label(S, C) & After(S, 'but', B) -> Predicted(B, C)\n"

@@ -22,7 +22,7 @@ def test_labels_are_aggregated_by_the_method_that_suits_them(trained: Trained) -
     assert material.corpus is not None
     assert material.corpus.texts is not None
     assert not material.has_classifier
-    assert material.notices[-1].startswith("labels.csv: aggregated by ensemble, chosen because ")
+    assert material.notices[-1].startswith("labels.csv: aggregated by pool, chosen because ")
     assert material.fit.estimate.calibration is not None
 
 

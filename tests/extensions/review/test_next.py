@@ -18,7 +18,7 @@ def test_next_writes_a_plan_and_says_what_it_should_bring(run: Run) -> None:
 
     assert done.code == 0
     assert Path("plan.csv").read_text().startswith("item,annotator,gain,label,confidence,labels\n")
-    assert "ensemble: 1 label of 1 item by 1 annotator -> plan.csv\n" in done.err
+    assert "pool: 1 label of 1 item by 1 annotator -> plan.csv\n" in done.err
     assert "1 more label brings the right answers from about " in done.err
 
 

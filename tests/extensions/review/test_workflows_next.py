@@ -35,7 +35,7 @@ def test_the_plan_is_a_row_for_each_label_to_buy(labels: str, tmp_path: Path) ->
     assert len(table) == 40
     assert table["text"][0].startswith("text ")
     assert table["gain"].sum() == pytest.approx(planned.batch.total, abs=1e-4)
-    assert planned.messages[0].startswith("ensemble: 40 labels of ")
+    assert planned.messages[0].startswith("pool: 40 labels of ")
     assert planned.messages[0].endswith(f"annotators -> {out}")
     assert planned.messages[1].startswith("40 more labels bring the right answers from about ")
 

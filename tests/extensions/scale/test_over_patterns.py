@@ -24,7 +24,7 @@ from crowdlogic.truth.fitting import Fitting, find_patterns
 
 __all__ = ["_no_convergence_warnings"]
 
-EVERY = pytest.mark.parametrize("name", [*METHODS, "ensemble"])
+EVERY = pytest.mark.parametrize("name", [*METHODS, "ensemble", "pool"])
 
 
 def drawn_labels(seed: int, units: int, annotators: int, classes: int) -> Any:

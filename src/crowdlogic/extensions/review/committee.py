@@ -43,6 +43,7 @@ from crowdlogic.truth.fitting import Fitting
 from crowdlogic.truth.glad import GLAD
 from crowdlogic.truth.mace import MACE
 from crowdlogic.truth.methods import TruthMethod
+from crowdlogic.truth.pool import MethodPool
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -257,7 +258,7 @@ def refit(
 def own_posterior(labels: CrowdLabels, estimate: Estimate) -> Beliefs:
     """q[i, k] of the method itself, recovered from what was stated; as stated where a mean was."""
     calibration = estimate.calibration
-    if calibration is None or estimate.method == POOLED or gives_shares(estimate.method):
+    if calibration is None or estimate.method in (POOLED, MethodPool.name) or gives_shares(estimate.method):
         return estimate.beliefs
     votes = labels.votes()
     doubt = calibration.doubt / max(labels.n_classes, 1)
@@ -364,8 +365,8 @@ def opinions(labels: CrowdLabels, present: Estimate, decisions: Decisions) -> di
 
 
 def _pooled(labels: CrowdLabels, present: Estimate, fitting: Fitting, *, mace: Beliefs, vote: Beliefs) -> Beliefs:
-    """What the ensemble states: the present estimate if it is the ensemble's, else pooled from its members."""
-    if present.method == POOLED:
+    """The present estimate if it is pooled already, else what the ensemble states, from its members."""
+    if present.method in (POOLED, MethodPool.name):
         return present.beliefs
     weight = Ensemble().confusion_weight(labels)
     members = [Member(1.0 - BESIDE_CONFUSION * weight, mace), Member(1.0 - weight, vote)]

@@ -37,7 +37,7 @@ from crowdlogic.registry import ENGINES, TRUTH_METHODS
 from crowdlogic.truth.dependence import state_fit, sum_votes
 from crowdlogic.truth.fitting import EngineFit, Fitting, fits_over_engines
 from crowdlogic.truth.majority import MajorityVote
-from crowdlogic.truth.methods import WHY_ENSEMBLE
+from crowdlogic.truth.methods import WHY_POOL
 from crowdlogic.truth.ties import Ties, best_classes, winners
 from crowdlogic.workflows.aggregate import AggregateOptions, Answered, parse_dependence
 from crowdlogic.workflows.inputs import require_folder
@@ -205,7 +205,7 @@ class OpenedShards:
         """Return the name of the method that suits the labels, and why."""
         if find_one_sided(sum_votes(self.engine)["given"]).any():
             return "mace", "most labels are of annotators who only ever give one class"
-        return "ensemble", WHY_ENSEMBLE
+        return "pool", WHY_POOL
 
     def fit(self, method: Any) -> FittedShards:
         """Fit a method over the shards."""

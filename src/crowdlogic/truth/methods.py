@@ -150,10 +150,8 @@ def choose_method(labels: CrowdLabels) -> tuple[str, str]:
     each = labels.n_labels / max(size, 1)
     if each >= FEW and find_labelling_functions(labels).any():
         return "mace", "most labels are of annotators who only ever give one class"
-    if not labels.is_sequential:
-        return "pool", WHY_POOL
-    if not is_span_tag_set(labels.classes):
-        return "ensemble", WHY_ENSEMBLE
+    if not (labels.is_sequential and is_span_tag_set(labels.classes)):
+        return ("ensemble", WHY_ENSEMBLE) if labels.is_sequential else ("pool", WHY_POOL)
     why = f"it suits {each:.1f} labels per annotator and class"
     if each < FEW:
         return "majority", why

@@ -109,7 +109,9 @@ def test_a_fit_over_patterns_resumes_from_its_checkpoint(tmp_path: Any) -> None:
 def test_a_method_that_needs_the_items_is_refused() -> None:
     labels = planted(0).labels
 
-    with pytest.raises(OptionError, match=r"kos needs the items themselves, not patterns\. These do not: ensemble, "):
+    with pytest.raises(
+        OptionError, match=r"kos needs the items themselves, not patterns\. These do not: pool, ensemble, "
+    ):
         infer_patterns(KOS(), labels, np.ones(labels.n_units))
 
 

@@ -44,12 +44,12 @@ def test_the_vote_holds_back_confusion_matrices_that_found_something_else() -> N
 
 def test_over_shards_the_pool_is_the_same() -> None:
     from crowdlogic.data.blocks import make_shards
-    from crowdlogic.truth.fitting import DEFAULT_FIT, infer_over
+    from crowdlogic.truth.fitting import estimate_of_fit
 
     table, _ = judges(2, skills=[0.7, 0.8, 0.6, 0.65], items=400)
     labels = crowd(table, 3)
 
-    over = infer_over(MethodPool(), labels, make_shards(labels), DEFAULT_FIT)
+    over = estimate_of_fit(MethodPool(), MethodPool().fit_over(make_shards(labels)), labels)
 
     np.testing.assert_allclose(over.beliefs, MethodPool().infer(labels).beliefs, atol=1e-9)
 

@@ -81,7 +81,7 @@ def value_type(parameter: Any) -> str | None:
 OPTION_PANELS = {
     "Reading labels": (
         *("format", "column", "classes", "duplicates", "wide", "abstain", "empty_label"),
-        *("question", "tokens", "boundaries", "threshold"),
+        *("question", "tokens", "boundaries", "threshold", "query"),
     ),
     "Method": (
         *("ties", "order", "iterations", "dependence", "seed"),

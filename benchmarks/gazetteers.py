@@ -27,7 +27,7 @@ from crowdlogic.extensions.paper.benchmarks import load_benchmark
 from crowdlogic.learning.posterior import Teacher
 from crowdlogic.learning.saved_run import Run, load_run
 from crowdlogic.learning.task import score
-from crowdlogic.rules.audit import audit
+from crowdlogic.rules.audit import rule_expectation
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.projection.projector import Projector
@@ -84,13 +84,11 @@ def print_audit(teacher: Teacher, labels: CrowdLabels, corpus: Corpus, dev: Corp
     """How often each rule holds, by what BSC-seq believes of the training items and by the gold of the dev items."""
     beliefs = BSCSeq().infer(labels, corpus).beliefs
     certain = np.eye(len(dev.classes))[np.asarray(dev.gold)]
-    ours = audit(teacher.projector, beliefs, teacher.ground(corpus))
-    theirs = audit(teacher.projector, certain, teacher.ground(dev))
-    for name, found, check in zip(RULES, ours, theirs, strict=True):
+    for name, ours, theirs in zip(RULES, teacher.ground(corpus).rules, teacher.ground(dev).rules, strict=True):
         print(
-            f"{name}: {found.units:,} training tokens, holds for {found.satisfaction:.1%} by the crowd's beliefs "
-            f"({found.low:.1%} to {found.high:.1%}; by chance {found.chance:.1%}): {found.verdict}; "
-            f"{check.units:,} dev tokens, holds for {check.satisfaction:.1%} by gold"
+            f"{name}: {len(ours.units):,} training tokens, holds for {rule_expectation(ours, beliefs).confidence:.1%} "
+            f"by the crowd's beliefs; {len(theirs.units):,} dev tokens, holds for "
+            f"{rule_expectation(theirs, certain).confidence:.1%} by gold"
         )
 
 

@@ -30,9 +30,10 @@ import polars as pl
 from crowdlogic.data.corpus import UNKNOWN, Corpus
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.learning.algorithm import LogicLNCL
-from crowdlogic.learning.rule_verdicts import Outcome, RuleVerdict, fit_without_rules, judge_rules, rule_factors
+from crowdlogic.learning.rule_verdicts import fit_without_rules, judge_rules, rule_factors
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.rules import Projector, parse_rules
+from crowdlogic.rules.audit import Outcome, RuleVerdict
 
 ACCURACY = {
     ("strong", 2): (0.65, 0.90), ("strong", 3): (0.65, 0.90), ("strong", 5): (0.65, 0.90),

@@ -42,7 +42,7 @@ CALLS: dict[str, list[list[str]]] = {
     "predict": [["predict", "run", "test.csv", "-o", "answers.csv"], ["predict", "run", "items.csv", "-o", "more.csv"]],
     "explain": [["explain", "run", "ITEM"]],
     "rules check": [["rules", "check", "my.rules", "--labels", "labels.csv", "--items", "items.csv"]],
-    "rules audit": [["rules", "audit", "my.rules", "labels.csv", "--items", "items.csv", "-m", "majority"]],
+    "rules audit": [["rules", "audit", "my.rules", "labels.csv", "--items", "items.csv"]],
     "report": [["report", "run", "-o", "report.html"]],
     "next": [["next", "labels.csv", "-o", "plan.csv", "-n", "5"]],
     "datasets": [["datasets", "--root", "."]],

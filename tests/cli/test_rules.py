@@ -114,67 +114,51 @@ def test_facts_come_from_a_table(run: Run) -> None:
 def test_the_audit_tells_good_from_bad(run: Run) -> None:
     Path("r.rules").write_text(
         "1: Contains(S, 'prize') -> Label(S, 'spam')\n1: Contains(S, 'bill') -> Label(S, 'spam')\n"
-        "1: Label(S, C) & After(S, 'a', B) -> Predicted(B, C)\n"
     )
     Path("l.csv").write_text(LABELS)
     Path("i.csv").write_text(ITEMS)
 
-    done = run("rules", "audit", "r.rules", "l.csv", "--items", "i.csv", "--method", "majority", "--json")
-    table = run("rules", "audit", "r.rules", "l.csv", "--items", "i.csv", "--method", "majority")
+    done = run("rules", "audit", "r.rules", "l.csv", "--items", "i.csv", "--json")
+    table = run("rules", "audit", "r.rules", "l.csv", "--items", "i.csv")
+    settled = run("rules", "audit", "r.rules", "l.csv", "--items", "i.csv", "--anchors", "i.csv", "--json")
 
     good, bad = json.loads(done.out)["rules"]
-    assert done.code == 0
-    assert done.err == (
-        "r.rules:3:1: the rule 1.0: Label(S, C) & After(S, 'a', B) -> Predicted(B, C) asks a classifier (Predicted) and is "
-        "left out. Give one with --run RUN.\n"
-    )
+    assert (done.code, done.err) == (0, "")
     assert (good["groundings"], bad["groundings"]) == (20, 20)
-    assert 0.5 < good["satisfaction"] < 0.7  # the labels hardly agree, so the vote is believed little
-    assert bad["verdict"] == "contradicts the crowd"
-    assert bad["flipped_wrong"] == bad["flipped"] == 20
+    assert (good["outcome"], bad["outcome"]) == ("helps", "contradicts the labels")
+    assert good["holds"] > good["chance"] > bad["holds"]
+    assert bad["new_weight"] == 0
     assert "contradicts" in table.out
-
-
-def test_what_the_audit_warns_about_is_a_sentence_and_no_source_line(run: Run) -> None:
-    names = [f"d{i}" for i in range(8)]
-    Path("s.csv").write_text("a,b\n" + "".join(f"{a},{b}\n" for a in names for b in names if a < b))
-    Path("r.rules").write_text("1: Similar(A, B) & Label(A, C) -> !Label(B, C)\n" * 2)
-    Path("l.csv").write_text(LABELS)
-    words = ["rules", "audit", "r.rules", "l.csv", "--table", "Similar=s.csv", "--strength", "20"]
-
-    done = run(*words, "--method", "majority", "--json")
-
-    assert done.code == 0
-    (remark,) = done.err.splitlines()
-    assert remark.startswith("Belief propagation did not converge in 500 rounds: the last change was")
-    assert len(json.loads(done.out)["rules"]) == 2
+    assert f"{bad['rule']}: {bad['reason']}" in table.err
+    assert [(one["gold_cases"], round(one["gold_holds"], 6)) for one in json.loads(settled.out)["rules"]] == [
+        (20, 1),
+        (20, 0),
+    ]
 
 
 def test_conll_labels_bring_their_tokens(run: Run) -> None:
     Path("l.conll").write_text("EU B-ORG B-ORG\nrejects O I-ORG\n\nParis I-ORG B-ORG\n")
     Path("r.rules").write_text("include bio\n")
 
-    done = run("rules", "audit", "r.rules", "l.conll", "--method", "majority", "--json")
+    done = run("rules", "audit", "r.rules", "l.conll", "--json")
 
     assert done.code == 0
     assert [one["groundings"] for one in json.loads(done.out)["rules"]] == [1, 2]
 
 
-def test_a_trained_run_answers_for_rules_that_ask_a_classifier(run: Run) -> None:
+def test_rules_that_ask_a_classifier_are_judged_without_a_run(run: Run) -> None:
     Path("r.rules").write_text(
         "1: Predicted(S, C) -> Label(S, C)\n1: Label(S, C) & After(S, 'a', B) -> Predicted(B, C)\n"
     )
     Path("l.csv").write_text(LABELS)
     Path("i.csv").write_text(ITEMS)
-    run("train", "--labels", "l.csv", "--items", "i.csv", "--epochs", 4, "-o", "model")
 
-    done = run("rules", "audit", "r.rules", "l.csv", "--items", "i.csv", "--run", "model", "--json")
+    done = run("rules", "audit", "r.rules", "l.csv", "--items", "i.csv", "--json")
 
     own, clause = json.loads(done.out)["rules"]
     assert (done.code, done.err) == (0, "")
     assert (own["groundings"], clause["groundings"]) == (80, 40)
-    assert own["satisfaction"] > 0.9
-    assert clause["satisfaction"] > 0.5
+    assert own["outcome"] == "helps"
 
 
 def test_a_run_of_other_classes_cannot_answer(run: Run) -> None:

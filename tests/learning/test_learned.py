@@ -100,7 +100,7 @@ def test_the_verdicts_on_rules_and_annotators_are_tables(learned: Learned) -> No
     rules, annotators = learned.rule_table(), learned.annotator_table()
 
     assert rules["rule"].to_list() == [one.rule for one in learned.audit]
-    assert rules["verdict"].to_list() == [str(one.verdict) for one in learned.audit]
+    assert rules["verdict"].to_list() == [str(one.outcome) for one in learned.audit]
     assert annotators["annotator"].to_list() == MADE.labels.annotators.to_list()
     assert learned.audit is learned.audit  # it is audited once
 

@@ -12,15 +12,9 @@ from benchmarks.rule_verdicts import draw_planted, judge
 from crowdlogic.data.corpus import UNKNOWN, Corpus
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.learning.rule_suggestions import comment, suggest_rules
-from crowdlogic.learning.rule_verdicts import (
-    Outcome,
-    fit_without_rules,
-    judge_rules,
-    rule_factors,
-    verdict_table,
-    weight_notices,
-)
+from crowdlogic.learning.rule_verdicts import fit_without_rules, judge_rules, rule_factors, weight_notices
 from crowdlogic.rules import Projector, parse_rules
+from crowdlogic.rules.audit import Outcome, verdict_table
 
 
 @pytest.mark.parametrize("kind", ["documents", "tags"])

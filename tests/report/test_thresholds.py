@@ -10,9 +10,8 @@ from crowdlogic.confidence import annotator_verdicts as flags
 from crowdlogic.confidence import annotator_verdicts as scores
 from crowdlogic.extensions.review.next_labels import MOST_PLANNED
 from crowdlogic.reporting.inputs import ReportLimits
-from crowdlogic.reporting.pages import annotators, comparison, labels, overview, training
+from crowdlogic.reporting.pages import annotators, comparison, labels, overview, rules, training
 from crowdlogic.reporting.pages import annotators as pairs
-from crowdlogic.rules import audit as audit_reasons
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "report.md"
 
@@ -66,7 +65,7 @@ STATED = {
         f"the {pairs.BUSIEST} busiest",
         f"more than {percent(annotators.OVERLOOKED_SHARE)} of the spans, having met at least {annotators.OVERLOOKED_SPANS}",
     ],
-    "Rules": [f"by more than {audit_reasons.STANDARD_ERRORS:g} standard errors"],
+    "Rules": [f"by more than {rules.STANDARD_ERRORS:g} standard errors"],
     "Training": [
         f"after {percent(training.LATE)} of the maximum number of epochs",
         f"lower by more than {training.WORSE:g} points",

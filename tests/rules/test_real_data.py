@@ -10,8 +10,9 @@ import pytest
 
 from crowdlogic.data.tagging import sequence_starts
 from crowdlogic.extensions.paper.benchmarks import is_present, load_benchmark
+from crowdlogic.learning.rule_verdicts import fit_without_rules, judge_rules
 from crowdlogic.rules import Projector, conll_transitions, ground_rules, parse_rules
-from crowdlogic.rules.audit import audit
+from crowdlogic.rules.audit import Outcome
 from crowdlogic.truth.majority import MajorityVote
 
 ROOT = os.environ.get("CROWDLOGIC_DATA")
@@ -66,7 +67,6 @@ def test_hard_bio_rules_leave_no_invalid_tag() -> None:
 @needs("ner_conll_mturk")
 def test_the_audit_names_the_rule_that_ruins_the_task() -> None:
     task = load_benchmark("ner_conll_mturk")
-    beliefs = MajorityVote(ties="first").infer(task.labels).beliefs
     ground = ground_rules(
         parse_rules(
             "1: Label(T, 'O') & Previous(T, P) -> Label(P, 'B-PER')\n"
@@ -76,11 +76,11 @@ def test_the_audit_names_the_rule_that_ruins_the_task() -> None:
         task.labels.classes,
     )
 
-    bad, good = audit(Projector(), beliefs, ground)
+    bad, good = judge_rules(ground, fit_without_rules(task.labels, task.corpus))
 
-    assert bad.verdict == "contradicts the crowd"
-    assert bad.satisfaction < 0.02
-    assert good.verdict == "helps"
+    assert bad.outcome is Outcome.contradicts
+    assert bad.holds < 0.02
+    assert good.outcome is Outcome.helps
 
 
 @pytest.mark.data

@@ -8,7 +8,7 @@ import pytest
 
 from crowdlogic.data.corpus import documents, sentences
 from crowdlogic.errors import OptionError
-from crowdlogic.rules.audit import estimate_weights, rule_expectation
+from crowdlogic.rules.audit import estimate_weights, kl, rule_expectation
 from crowdlogic.rules.blocks import Predictions
 from crowdlogic.rules.grounding import ground_rules
 from crowdlogic.rules.parser import parse_rules
@@ -84,3 +84,10 @@ def test_beliefs_of_another_shape_are_refused() -> None:
 
     with pytest.raises(OptionError, match=r"beliefs have the shape \(2, 3\); the grounded rules need \(1, 3\)\."):
         estimate_weights(ground, np.ones((2, 3)))
+
+
+def test_the_divergence_counts_classes_that_a_rule_forbids_as_nothing() -> None:
+    q_a = np.array([[0.25, 0.75], [0.5, 0.5]])
+    q_b = np.array([[0.25, 0.75], [0.0, 1.0]])
+
+    np.testing.assert_allclose(kl(q_b, q_a), [0.0, np.log(2)], rtol=0, atol=1e-12)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from tests.report.small_crowds import report_on
 from tests.workflows.conftest import Trained
 
 from crowdlogic.errors import OptionError
+from crowdlogic.learning.saved_run import load_run
+from crowdlogic.reporting.inputs import inputs_from_run
 from crowdlogic.workflows.inputs import InputOptions
 from crowdlogic.workflows.rules import AuditRulesOptions, CheckRulesOptions, audit_rules, check_rules
 
@@ -29,21 +33,21 @@ def test_classes_come_from_labels_items_or_names(trained: Trained, tmp_path: Pat
         assert checked.figures()[0]["message"].startswith("'positve' is no class. Did you mean 'positive'?")
 
 
-def test_a_rule_that_asks_a_classifier_needs_a_run(trained: Trained) -> None:
-    options = {
-        "rules": trained.file("but.rules"),
-        "labels": trained.file("labels.csv"),
-        "items": trained.file("gold.csv"),
-    }
+def test_audit_run_and_report_have_the_same_verdicts(trained: Trained) -> None:
+    rules, labels, items = (trained.file(name) for name in ("but.rules", "labels.csv", "gold.csv"))
+    run = load_run(trained.file("run"))
 
-    without = audit_rules(AuditRulesOptions(**options))  # type: ignore[arg-type]
-    asked = audit_rules(AuditRulesOptions(**options, run=trained.file("run")))  # type: ignore[arg-type]
+    audited = audit_rules(AuditRulesOptions(rules=rules, labels=labels, items=items, run=trained.file("run")))
+    page = report_on(inputs_from_run(run.record)).pages["rules"]
 
-    assert not without.audits
-    assert without.notices[0].endswith("asks a classifier (Predicted) and is left out. Give one with --run RUN.")
-    (one,) = asked.audits
-    assert asked.figures()[0]["groundings"] == one.groundings > 0
-    assert asked.table().rows[0][:2] == (str(one.rule), one.groundings)
+    assert run.audit
+    for alone, own, shown in zip(audited.audits, run.audit, page.rows, strict=True):
+        assert (alone.rule, alone.outcome, alone.reason) == (own.rule, own.outcome, own.reason)
+        assert (shown.verdict, shown.reason) == (own.outcome, own.reason)
+        np.testing.assert_allclose(
+            [alone.holds, alone.low, alone.high, alone.chance, alone.gain, alone.new_weight or 0],
+            [own.holds, own.low, own.high, own.chance, own.gain, own.new_weight or 0],
+        )
 
 
 def test_a_run_of_other_classes_cannot_be_asked(trained: Trained, tmp_path: Path) -> None:

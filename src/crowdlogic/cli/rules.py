@@ -1,4 +1,4 @@
-"""`crowdlogic rules`: check rules before they are used, and audit what each one does."""
+"""`crowdlogic rules`: check rules before they are used, and judge each one by the labels."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ import typer
 from crowdlogic.cli.console import say, show_lines, show_tables
 from crowdlogic.cli.json_output import Output, show_output
 from crowdlogic.cli.options import ClassesOption, ColumnsOption, FormatOption, JsonOption, OutsideOption, TablesOption
-from crowdlogic.registry import TRUTH_METHODS
 from crowdlogic.workflows.inputs import InputOptions, parse_columns, parse_names
 
 app = typer.Typer(
-    no_args_is_help=True, add_completion=False, rich_markup_mode=None, help="Check rules, and audit what each one does."
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    help="Check rules, and judge each one by the labels.",
 )
 
 RulesFile = Annotated[str, typer.Argument(metavar="RULES", help="A rule file.")]
@@ -23,14 +25,11 @@ LabelsFile = Annotated[str, typer.Argument(metavar="LABELS", help="The crowd's l
 ItemsOption = Annotated[
     str | None, typer.Option("--items", help="The items: item and text (and label, where gold is known), or sentences.")
 ]
-MethodOption = Annotated[
-    str,
-    typer.Option(
-        "--method", "-m", help=f"The truth method that gives the crowd's posterior: {', '.join(TRUTH_METHODS)}."
-    ),
+AnchorsOption = Annotated[
+    str | None, typer.Option("--anchors", metavar="FILE", help="Items whose truth is known: item and label, or tags.")
 ]
 RunOption = Annotated[
-    str | None, typer.Option("--run", metavar="RUN", help="A trained run, for rules that ask a classifier.")
+    str | None, typer.Option("--run", metavar="RUN", help="A trained run, for its classes and its strength.")
 ]
 
 
@@ -64,15 +63,13 @@ class CheckOutput(Output):
 
 @dataclass(frozen=True, kw_only=True)
 class AuditOutput(Output):
-    """What each rule does.
+    """The verdict on each rule.
 
     Attributes:
-        method: The truth method whose answers were audited.
-        rules: Each rule: text, place, groundings, units, coverage, applications, satisfaction with low and high,
-            chance, moved, flipped, flipped_right and flipped_wrong (null without gold), verdict, reason.
+        rules: Each rule: text, place, weight and new_weight (null for hard rules), groundings, units, coverage,
+            informed cases, holds with low and high, chance, lift, gain, gold_cases and gold_holds, outcome, reason.
     """
 
-    method: str
     rules: Sequence[dict[str, Any]]
 
 
@@ -123,8 +120,11 @@ def audit_command(
     labels: LabelsFile,
     *,
     items: ItemsOption = None,
-    method: MethodOption = "dawid-skene",
-    strength: Annotated[float, typer.Option("--strength", min=0, help="How strongly rules pull (C).")] = 5.0,
+    anchors: AnchorsOption = None,
+    strength: Annotated[
+        float | None,
+        typer.Option("--strength", min=0, help="How strongly rules pull (C); default: that of the run, or 5."),
+    ] = None,
     run: RunOption = None,
     table: TablesOption = None,
     allow_outside: OutsideOption = False,
@@ -133,14 +133,14 @@ def audit_command(
     format: FormatOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Audit each rule: what it touches, how far the crowd agrees, what it flips, and whether it helps."""
+    """Judge each rule by held-out labels: it helps, has no effect, contradicts the labels, or they cannot tell."""
     from crowdlogic.workflows.rules import AuditRulesOptions, audit_rules
 
     options = AuditRulesOptions(
         rules=rules,
         labels=labels,
         items=items,
-        method=method,
+        anchors=anchors,
         strength=strength,
         run=run,
         tables=tuple(table or ()),
@@ -151,7 +151,7 @@ def audit_command(
     say(*result.notices)
     if json:
         found = result.figures()
-        show_output(AuditOutput(command="rules audit", notices=result.notices, method=result.method, rules=found))
+        show_output(AuditOutput(command="rules audit", notices=result.notices, rules=found))
         return
     show_tables(result.table())
     say(*result.reasons)

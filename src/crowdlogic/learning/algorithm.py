@@ -29,10 +29,10 @@ from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.errors import OptionError
 from crowdlogic.learning.epoch import Epoch, EpochCallback, FitCheckpoint, make_views
 from crowdlogic.learning.imitation import GrowingImitation, Imitation, imitation_at
-from crowdlogic.learning.learned import Learned, make_learned
+from crowdlogic.learning.learned import Learned, judge_teacher, make_learned
 from crowdlogic.learning.method import FitMixin, TrainingData
 from crowdlogic.learning.posterior import Posterior, Teacher, crowd_posterior, first_targets
-from crowdlogic.learning.rule_verdicts import fit_without_rules, judge_rules, rule_factors
+from crowdlogic.learning.rule_verdicts import rule_factors
 from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.learning.task import Task, annotator_weights, prepare_task
 from crowdlogic.learning.training import TrainingPass, build_classifier, passes
@@ -249,20 +249,6 @@ def _with_transitions(teacher: Teacher, task: Task, targets: Beliefs) -> Teacher
     return teacher.with_projector(found)
 
 
-def judge_weights(teacher: Teacher, task: Task) -> Floats | None:
-    """factors[l], the multipliers of the rules' weights that held-out labels allow; None where all weights are kept.
-
-    Known truths of training items count, gold that is only there to score with does not.
-    """
-    rules, strength = teacher.projector.rules, teacher.projector.strength
-    if rules is None or not rules.statements or not strength:
-        return None
-    fit = fit_without_rules(task.labels, task.corpus, gold=task.known if len(task.known) else None)
-    verdicts = judge_rules(teacher.ground(task.corpus), fit, strength=strength)
-    factors = rule_factors(verdicts)
-    return None if (factors == 1.0).all() else factors
-
-
 @dataclass(frozen=True)
 class LogicLNCL(FitMixin):
     """Algorithm 1 ([LNCL]).
@@ -329,6 +315,9 @@ class LogicLNCL(FitMixin):
             limits=self.limits,
         )
         teacher = make_teacher(self.projector, data, task)
+        weighs = self.learn_weights and teacher.projector.strength > 0
+        verdicts = judge_teacher(teacher, task) if weighs else None
+        factors = rule_factors(verdicts or ())
         parts = Parts(
             classifier=self.classifier,
             annotators=self.annotators,
@@ -336,13 +325,14 @@ class LogicLNCL(FitMixin):
             imitation=self.imitation,
             weights=loss_weights(self.loss),
             targets=lambda task: first_targets(task.training_labels, self.start, doubt=self.doubt, corpus=task.corpus),
-            factors=judge_weights(teacher, task) if self.learn_weights else None,
+            factors=None if (factors == 1.0).all() else factors,
             warm_up=self.warm_up,
             folds=self.folds,
             settle=self.settle,
             seed=self.limits.seed,
         )
-        return fit_parts(self.name, task, self.limits, parts, checkpoint=checkpoint, callback=callback)
+        learned = fit_parts(self.name, task, self.limits, parts, checkpoint=checkpoint, callback=callback)
+        return replace(learned, verdicts=verdicts)
 
 
 def make_teacher(projector: Projector, data: TrainingData, task: Task) -> Teacher:

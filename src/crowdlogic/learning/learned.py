@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from crowdlogic.annotators.protocol import AnnotatorModel
-from crowdlogic.classifiers.protocol import ChainClassifier, Classifier, predict, predict_texts, predict_units
+from crowdlogic.classifiers.protocol import ChainClassifier, Classifier, predict, predict_units
 from crowdlogic.confidence.annotator_verdicts import annotator_table
 from crowdlogic.data.chain_beliefs import answers
 from crowdlogic.data.corpus import Corpus
@@ -23,10 +23,11 @@ from crowdlogic.learning.confidence import PredictionScales, fit_scales, state_a
 from crowdlogic.learning.epoch import Epoch, HistoryRow
 from crowdlogic.learning.evidence import Evidence
 from crowdlogic.learning.posterior import Teacher
+from crowdlogic.learning.rule_verdicts import fit_without_rules, judge_rules
 from crowdlogic.learning.task import Task
 from crowdlogic.learning.training import TrainingPass, answering
 from crowdlogic.numerics.arrays import Ints
-from crowdlogic.rules.audit import RuleAudit, audit, rule_table
+from crowdlogic.rules.audit import RuleVerdict, verdict_table
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -49,6 +50,7 @@ class Learned:
         averaged_from: The epoch of the second pass from which on the classifier's weights are averaged; None when they
             are not.
         scales: How the confidence of predictions on new items was put on a scale that one can act on.
+        verdicts: The verdict on each rule; None where they are made when asked for (`audit`).
     """
 
     estimate: Estimate
@@ -62,6 +64,7 @@ class Learned:
     refit_history: tuple[HistoryRow, ...] = ()
     averaged_from: int | None = None
     scales: PredictionScales = PredictionScales()
+    verdicts: tuple[RuleVerdict, ...] | None = None
 
     @property
     def final(self) -> HistoryRow:
@@ -109,23 +112,13 @@ class Learned:
         return explain(self, item, calibrated=calibrated)
 
     @cached_property
-    def audit(self) -> tuple[RuleAudit, ...]:
-        """What each rule does to the crowd's beliefs, alone, as plain figures; `rule_table` says it in words."""
-        teacher, epoch = self.teacher, self.epoch
-        if teacher.projector.rules is None:
-            return ()
-        return audit(
-            teacher.projector,
-            epoch.q_a,
-            teacher.ground(self.task.corpus),
-            predict=lambda texts: predict_texts(self.classifier, texts),
-            classifier=epoch.p,
-            gold=self.task.corpus.gold,
-        )
+    def audit(self) -> tuple[RuleVerdict, ...]:
+        """The verdict on each rule, free of the rule's own influence; `rule_table` has it as a table."""
+        return judge_teacher(self.teacher, self.task) if self.verdicts is None else self.verdicts
 
     def rule_table(self) -> pl.DataFrame:
-        """A verdict on each rule (helps, neutral, contradicts the crowd), why, and its figures."""
-        return rule_table(self.audit)
+        """A verdict on each rule (helps, no effect, contradicts the labels, cannot tell), why, and its figures."""
+        return verdict_table(self.audit)
 
     def annotator_table(self) -> pl.DataFrame:
         """A verdict on each annotator (ok, spammer, biased, ...), its figures, and why."""
@@ -201,3 +194,16 @@ def _stated(estimate: Estimate, training: TrainingPass, scales: PredictionScales
     """The answers with a confidence that one can act on."""
     is_chain = isinstance(training.classifier, ChainClassifier)
     return state_answers(estimate, training.task, scales, counted=training.model.correlation, is_chain=is_chain)
+
+
+def judge_teacher(teacher: Teacher, task: Task) -> tuple[RuleVerdict, ...]:
+    """The verdict on each rule of a teacher, at the weight that it was given.
+
+    Known truths of training items count; gold that is only there to score with does not.
+    """
+    rules = teacher.projector.rules
+    if rules is None or not rules.statements:
+        return ()
+    fit = fit_without_rules(task.labels, task.corpus, gold=task.known if len(task.known) else None)
+    given = teacher.with_projector(teacher.projector.reweight(None))
+    return judge_rules(given.ground(task.corpus), fit, strength=teacher.projector.strength)

@@ -29,15 +29,9 @@ from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import encode
 from crowdlogic.errors import CrowdLogicError
-from crowdlogic.learning.rule_verdicts import (
-    GRID,
-    Outcome,
-    RuleFreeFit,
-    RuleVerdict,
-    fit_without_rules,
-    judge_rules,
-)
+from crowdlogic.learning.rule_verdicts import GRID, RuleFreeFit, fit_without_rules, judge_rules
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
+from crowdlogic.rules.audit import Outcome, RuleVerdict
 from crowdlogic.rules.blocks import Predictions, distances
 from crowdlogic.rules.grounding import GroundRule
 from crowdlogic.rules.parser import parse_rules

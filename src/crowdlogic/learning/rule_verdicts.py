@@ -23,11 +23,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -37,9 +35,10 @@ from crowdlogic.classifiers.protocol import build, derive_seed, fit_epoch, predi
 from crowdlogic.data.corpus import UNKNOWN, Corpus
 from crowdlogic.data.estimate import Beliefs
 from crowdlogic.data.labels import CrowdLabels
-from crowdlogic.data.wording import percent, pluralise
+from crowdlogic.data.wording import percent
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.numerics.logspace import safe_log
+from crowdlogic.rules.audit import Outcome, RuleVerdict
 from crowdlogic.rules.blocks import Block, Predictions, distances, tabulate
 from crowdlogic.rules.grounding import GroundRule, GroundRules
 
@@ -75,15 +74,6 @@ MIN_LOG = -30.0
 """Log evidence against a class that a gold label excludes."""
 PSEUDO_UNITS = 10.0
 """Units added to the class shares that make up chance, evenly distributed."""
-
-
-class Outcome(StrEnum):
-    """Whether a rule should be trusted."""
-
-    helps = "helps"
-    no_effect = "no effect"
-    contradicts = "contradicts the labels"
-    cannot_tell = "cannot tell"
 
 
 # --- the fit without rules -------------------------------------------------------------------------------------------
@@ -615,69 +605,6 @@ def _class_shares(likelihood: Floats, weight: Floats, start: Floats | None = Non
 # --- verdicts --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
-class RuleVerdict:
-    """The verdict on one rule, and the figures that it rests on.
-
-    Attributes:
-        rule: The rule as text.
-        place: Its place in the file.
-        weight: The weight that the user gave; None for a hard rule.
-        new_weight: The weight that the held-out labels allow; None for a hard rule.
-        groundings: Number of groundings.
-        units: Number of units that it touches.
-        coverage: The share of all units that it touches.
-        informed: Number of touched units (or pairs of units) with labels or gold.
-        holds: The estimated share of the cases where it applies in which it holds.
-        low: The lower end of a 95 % interval of it.
-        high: The upper end.
-        chance: How often it would hold by chance.
-        lift: The log odds by which it holds more often than by chance.
-        lift_error: Their standard error.
-        best_gain: Held-out log-likelihood of the labels at the best strength, minus that by chance, in nats.
-        gain: Held-out log-likelihood of the labels with the rule at its given weight, minus that without, in nats.
-        gain_error: The standard error of the gain, from the differences item by item.
-        gold_cases: Number of cases for which gold is known.
-        gold_holds: The share of these in which it holds; NaN without any.
-        by_gold: Whether gold alone settled the verdict.
-        outcome: The verdict.
-    """
-
-    rule: str
-    place: str
-    weight: float | None
-    new_weight: float | None
-    groundings: int
-    units: int
-    coverage: float
-    informed: int
-    holds: float
-    low: float
-    high: float
-    chance: float
-    lift: float
-    lift_error: float
-    best_gain: float
-    gain: float
-    gain_error: float
-    gold_cases: int
-    gold_holds: float
-    by_gold: bool
-    outcome: Outcome
-
-    @property
-    def factor(self) -> float:
-        """The multiplier of the given weight."""
-        return (
-            1.0 if self.weight is None or self.new_weight is None or not self.weight else self.new_weight / self.weight
-        )
-
-    @property
-    def reason(self) -> str:
-        """The verdict in a sentence, the same wherever it is stated."""
-        return explain_verdict(self)
-
-
 def judge_rules(
     ground: GroundRules, fit: RuleFreeFit, *, strength: float = 5.0, within: Bools | None = None
 ) -> tuple[RuleVerdict, ...]:
@@ -704,64 +631,6 @@ def judge_rules(
 def rule_factors(verdicts: Sequence[RuleVerdict]) -> Floats:
     """factors[l], the multipliers of the given weights, for `Projector.reweight`."""
     return np.array([one.factor for one in verdicts])
-
-
-def weight_notices(verdicts: Sequence[RuleVerdict]) -> list[str]:
-    """One line for each rule whose weight is not the given one."""
-    return [
-        f"{one.place}: {_verdict_phrase(one)}, so its weight is {one.new_weight:.2g} instead of {one.weight:g}. "
-        f"To keep the given weights: --keep-weights."
-        for one in verdicts
-        if one.weight is not None and one.new_weight is not None and one.new_weight < one.weight
-    ]
-
-
-def _verdict_phrase(one: RuleVerdict) -> str:
-    return {
-        Outcome.helps: "the rule helps, but holds too seldom for its weight",
-        Outcome.no_effect: "the rule holds no more often than by chance",
-        Outcome.contradicts: "the rule contradicts the labels",
-        Outcome.cannot_tell: "the labels cannot tell whether the rule helps, and speak against its full weight",
-    }[one.outcome]
-
-
-def explain_verdict(one: RuleVerdict) -> str:
-    """Whether to keep the rule, and why, in a sentence."""
-    if not one.groundings:
-        return "It never applies: no item meets its conditions. Check its words, or remove it."
-    if not one.informed:
-        return "Cannot tell: no item that it touches has a label."
-    by_chance = f"{percent(one.chance)} by chance"
-    interval = f"{percent(one.low)} to {percent(one.high)}"
-    holds = f"it holds in about {percent(one.holds)} of {pluralise(one.informed, 'case')} ({interval}; {by_chance})"
-    if one.by_gold:
-        holds = f"by gold it holds in {percent(one.gold_holds)} of {pluralise(one.gold_cases, 'case')} ({by_chance})"
-    if one.outcome is Outcome.helps:
-        lowered = one.new_weight is not None and one.weight is not None and one.new_weight < one.weight
-        return f"Keep it{f', with a weight of {one.new_weight:.2g}' if lowered else ''}: {holds}."
-    if one.outcome is Outcome.contradicts:
-        return f"Drop it, or correct it: {holds}."
-    if one.outcome is Outcome.no_effect:
-        return f"Drop it: it makes no difference, since {holds}."
-    return f"Cannot tell: {holds}. Give some of its items gold, or more labels."
-
-
-def verdict_table(verdicts: Sequence[RuleVerdict]) -> pl.DataFrame:
-    """One row per rule: the verdict, its reason, and the figures that it rests on.
-
-    Columns: rule; verdict; touched, the number of units; holds, with its interval from low to high; chance; weight, as
-    given, and new_weight; gold_cases and gold_holds; reason.
-    """
-    figures = ("holds", "low", "high", "chance", "weight", "new_weight", "gold_cases", "gold_holds")
-    numbers = {"touched": "units"} | {name: name for name in figures}
-    columns = {
-        "rule": pl.Series([one.rule for one in verdicts], dtype=pl.String),
-        "verdict": pl.Series([str(one.outcome) for one in verdicts], dtype=pl.String),
-    }
-    for name, attribute in numbers.items():
-        kind = pl.Int64 if name in ("touched", "gold_cases") else pl.Float64
-        columns[name] = pl.Series([getattr(one, attribute) for one in verdicts], dtype=kind)
-    return pl.DataFrame(columns | {"reason": pl.Series([one.reason for one in verdicts], dtype=pl.String)})
 
 
 def _judge(
@@ -795,7 +664,7 @@ def _judge(
     gain, gain_error = _gain(held_out, fit, 8.0 if given is None else given)
     weight = rule.rule.weight
     new = weight
-    if weight is not None and given is not None:
+    if weight is not None and given is not None and strength:
         if outcome is Outcome.contradicts:
             new = 0.0
         elif gain < -gain_error or outcome is Outcome.no_effect:
@@ -875,7 +744,7 @@ def _gain(parts: Sequence[_Observations], fit: RuleFreeFit, given: float) -> tup
             seen[item[units]] = True
     n = int(seen.sum())
     if n < 2:
-        return float(total.sum()), math.inf
+        return float(total.sum()), math.nan
     return float(total.sum()), math.sqrt(n * float(total[seen].var(ddof=1)))
 
 

@@ -29,7 +29,7 @@ from crowdlogic.learning.method import as_architecture
 from crowdlogic.learning.posterior import Teacher
 from crowdlogic.learning.task import Task
 from crowdlogic.registry import ANNOTATOR_MODELS, CLASSIFIERS
-from crowdlogic.rules.audit import RuleAudit, rule_table
+from crowdlogic.rules.audit import RuleVerdict, verdict_table
 from crowdlogic.rules.packing import pack_rules, unpack_rules
 from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.projection.projector import Projector
@@ -95,13 +95,13 @@ class Run:
         return self.learned.history
 
     @property
-    def audit(self) -> tuple[RuleAudit, ...]:
-        """What each rule does, alone, as plain figures; `rule_table` says it in words."""
-        return tuple(decode_record(RuleAudit, row, RULES) for row in self.record.audit)
+    def audit(self) -> tuple[RuleVerdict, ...]:
+        """The verdict on each rule, as the training stored it; `rule_table` has it as a table."""
+        return self.learned.audit
 
     def rule_table(self) -> pl.DataFrame:
-        """A verdict on each rule (helps, neutral, contradicts the crowd), why, and its figures."""
-        return rule_table(self.audit)
+        """A verdict on each rule (helps, no effect, contradicts the labels, cannot tell), why, and its figures."""
+        return verdict_table(self.audit)
 
     def annotator_table(self) -> pl.DataFrame:
         """A verdict on each annotator (ok, spammer, biased, ...), its figures, and why."""
@@ -219,8 +219,7 @@ def load_run(folder: str | Path, *, vocabulary: Vocabulary | None = None, classi
         model = _read_annotator_model(record)
         outcome = _read_outcome(record, teacher, model)
         scales = _read_scales(record)
-        for row in record.audit:
-            decode_record(RuleAudit, row, RULES)
+        verdicts = tuple(decode_record(RuleVerdict, row, RULES) for row in record.audit)
     if classifier is not None:
         architecture = _take_classifier(home, record, classifier)
     learned = Learned(
@@ -230,6 +229,7 @@ def load_run(folder: str | Path, *, vocabulary: Vocabulary | None = None, classi
         model=model,
         task=Task(corpus=record.corpus, labels=record.labels, training_labels=record.labels),
         scales=scales,
+        verdicts=verdicts,
         **outcome,
     )
     return Run(home, record, learned)
@@ -243,7 +243,7 @@ def check_record(home: Path, record: RunRecord) -> None:
         outcome = require_entry(record.config, "outcome", Mapping)
         _require_epoch(require_entry(outcome, "chosen", where="outcome"), history, "chosen")
         for row in record.audit:
-            decode_record(RuleAudit, row, RULES)
+            decode_record(RuleVerdict, row, RULES)
 
 
 def _load_classifier(home: Path, architecture: Architecture | AbsentClassifier, record: RunRecord) -> Classifier:

@@ -5,7 +5,6 @@ for finding in check(rules, classes=classes, corpus=corpus): ...
 projector = Projector(rules=rules, strength=5.0)
 ground = projector.ground(corpus, classes)                        # once
 q_b = projector.project(q_a, ground, predict=classifier).q_b      # every epoch
-for audited in audit(projector, q_a, ground, predict=classifier): ...
 """
 
 from crowdlogic.exports import lazy_exports

@@ -1,5 +1,3 @@
-from crowdlogic.rules.audit import RuleAudit as RuleAudit
-from crowdlogic.rules.audit import Verdict as Verdict
 from crowdlogic.rules.audit import estimate_weights as estimate_weights
 from crowdlogic.rules.blocks import Predictions as Predictions
 from crowdlogic.rules.checking import Finding as Finding

@@ -32,7 +32,7 @@ from crowdlogic.learning.saved_run import Run, confidence_record
 from crowdlogic.learning.task import score_name
 from crowdlogic.learning.training_run import train_run
 from crowdlogic.registry import CLASSIFIERS, DEFAULT_LEARNING_METHOD, LEARNING_METHODS, PRESETS
-from crowdlogic.rules.audit import Verdict
+from crowdlogic.rules.audit import Outcome
 from crowdlogic.rules.checking import Severity, check
 from crowdlogic.rules.expansion import expand
 from crowdlogic.rules.parser import as_rules, parse_rules, read_rules
@@ -473,7 +473,7 @@ class PreparedTraining:
         with _interruptible(self.folder), collect_convergence_warnings() as warned:
             run = train_run(self.folder, self.inputs.method, self.inputs.data, resume=self.resume, callback=callback)
         clean = self.folder / (CLEAN_TAGS if run.estimate.offsets is not None else CLEAN_LABELS)
-        notices = (*warned, *_lowered_weights(run), *_contradicted_rules(run))
+        notices = (*warned, *_verdict_notices(run))
         return TrainingOutcome(run=run, clean=clean, notices=notices)
 
 
@@ -548,25 +548,15 @@ def _explain_failure(folder: Path, problem: OSError | MemoryError) -> str:
     return f"{what}. The run is saved up to {done}: make room, and go on with it: crowdlogic train --resume -o {folder}"
 
 
-def _lowered_weights(run: Run) -> Iterator[str]:
-    """One line for each rule whose weight the held-out labels lowered."""
-    teacher = run.teacher
-    if teacher.factors is None or teacher.projector.rules is None:
-        return
-    for rule, factor in zip(expand(teacher.projector.rules, teacher.classes).rules, teacher.factors, strict=True):
-        if rule.weight is not None and factor < 1:
-            yield (
-                f"{rule.place}: held-out labels speak against the rule {shorten_name(rule)}, so its weight is "
-                f"{rule.weight * factor:.2g}. Keep the given weights: --keep-weights."
-            )
-
-
-def _contradicted_rules(run: Run) -> Iterator[str]:
-    for one in run.audit:
-        if one.verdict is Verdict.contradicts:
-            share = percent(one.satisfaction)
-            rule = shorten_name(one.rule)
-            yield f"{one.place}: the rule {rule} contradicts the crowd (it holds in {share} of the cases)."
+def _verdict_notices(run: Run) -> Iterator[str]:
+    """One line for each rule whose weight the labels lowered, or that they contradict."""
+    factors = run.teacher.factors
+    for place, one in enumerate(run.audit):
+        said = f"{one.place}: {shorten_name(one.rule)}: {one.reason}"
+        if factors is not None and one.weight is not None and factors[place] < 1:
+            yield f"{said} Its weight is now {one.weight * factors[place]:.2g}; --keep-weights keeps the given one."
+        elif one.outcome is Outcome.contradicts:
+            yield said
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

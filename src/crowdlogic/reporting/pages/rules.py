@@ -14,16 +14,7 @@ from crowdlogic.reporting.charts import DotRow, Mark, Plot, dot_plot
 from crowdlogic.reporting.findings import Quantity, ReportFinding, TaskKind, Urgency, round_figure, sort_by_importance
 from crowdlogic.reporting.inputs import AnswerEvidence, Context, EvidenceSource, ReportInputs
 from crowdlogic.reporting.page import Page
-from crowdlogic.rules.audit import (
-    AGAINST,
-    GoldCounts,
-    RuleAudit,
-    Verdict,
-    explain_verdict,
-    gold_counts,
-    gold_verdict,
-    kl,
-)
+from crowdlogic.rules.audit import Outcome, RuleVerdict, kl
 from crowdlogic.store.estimates import decode_record
 from crowdlogic.store.files import RULES
 
@@ -62,23 +53,19 @@ class RuleRow:
     Attributes:
         rule: The rule as text.
         place: Its file and line.
-        groundings: How many groundings it has.
-        n_units: How many units it touches.
+        groundings: Number of groundings.
+        n_units: Number of units that it touches.
         coverage: The share of all units that it touches.
-        applications: The expected number of groundings whose body holds.
-        satisfaction: The share of these in which it holds, under the crowd's beliefs, with its interval.
-        chance: What the satisfaction would be at random; None when undefined.
-        moved: How far it moves beliefs, in nats over all units.
-        flipped: How many answers it changes, alone.
-        flipped_right: Of these, made right; None without gold.
-        flipped_wrong: Of these, made wrong; None without gold.
-        pushed: Of the answers that all rules together changed, those that it pushed most, among the first so many.
+        cases: Number of touched units (or pairs of units) with labels.
+        satisfaction: The estimated share of the cases in which it holds, with its interval.
+        chance: What the satisfaction would be by chance; None when undefined.
+        weight: The weight that was given; None for a hard rule.
+        new_weight: The weight that the labels allow; None for a hard rule.
+        pushed: Of the answers that all rules together changed, the number of those that it pushed most.
         pushed_right: Of these, made right by gold; None without gold.
         pushed_wrong: Of these, made wrong; None without gold.
-        gold_says: against, where gold calls clearly more of its changes wrong than right; rather against, where it
-            calls more of them wrong; None otherwise.
-        verdict: helps, neutral or contradicts the crowd.
-        reason: The verdict in words: whether to keep it, and why.
+        verdict: helps, no effect, contradicts the labels, or cannot tell.
+        reason: The verdict in a sentence.
         examples: Some of the answers that all rules together changed and that it pushed most.
     """
 
@@ -87,17 +74,14 @@ class RuleRow:
     groundings: int
     n_units: int
     coverage: float
-    applications: float
+    cases: int
     satisfaction: Quantity
     chance: float | None
-    moved: float
-    flipped: int
-    flipped_right: int | None
-    flipped_wrong: int | None
+    weight: float | None
+    new_weight: float | None
     pushed: int
     pushed_right: int | None
     pushed_wrong: int | None
-    gold_says: str | None
     verdict: str
     reason: str
     examples: tuple[Flip, ...]
@@ -108,7 +92,7 @@ class RuleFindings:
     """Which rules to keep.
 
     Attributes:
-        rows: The rules that contradict the crowd first, then by how many answers they change.
+        rows: The rules that contradict the labels first, then by the number of units that they touch.
         n_rules: How many there are; rows may be fewer.
         n_units: Units in all.
         flips: Answers that all rules together changed, those moved furthest first.
@@ -130,7 +114,7 @@ class RuleFindings:
     findings: tuple[ReportFinding, ...]
 
 
-# Which rules to keep: the audit of a run in words, and the answers that the rules changed.
+# Which rules to keep: the verdicts that the training stored, and the answers that the rules changed.
 #
 # Axes: i unit, k class, l rule.
 
@@ -140,7 +124,12 @@ MOST_FLIPS = 60
 """Changed answers that are shown."""
 MOST_EXAMPLES = 5
 """Changed answers that are shown with a rule."""
-VERDICT_ORDER = (Verdict.contradicts, Verdict.helps, Verdict.neutral)
+VERDICT_ORDER = (Outcome.contradicts, Outcome.helps, Outcome.cannot_tell, Outcome.no_effect)
+STANDARD_ERRORS = 2.0
+"""Gold is against rules whose wrong changes outnumber the right ones by more than this many standard errors."""
+
+GoldCounts = tuple[int | None, int | None]
+"""Number of changes that are right by gold, and of those that are wrong; None without gold."""
 
 
 def compute_rules(context: Context) -> RuleFindings | None:
@@ -148,9 +137,9 @@ def compute_rules(context: Context) -> RuleFindings | None:
     inputs, record = context.inputs, context.inputs.record
     if record is None or not record.audit:
         return None
-    changed, audited = context.once(changed_units), [decode_record(RuleAudit, row, RULES) for row in record.audit]
+    changed, audited = context.once(changed_units), [decode_record(RuleVerdict, row, RULES) for row in record.audit]
     flips = _flips(context, changed[:MOST_EXPLAINED], audited)
-    audits = sorted(audited, key=lambda one: (VERDICT_ORDER.index(one.verdict), -one.flipped, -one.units))
+    audits = sorted(audited, key=lambda one: (VERDICT_ORDER.index(one.outcome), -one.units))
     right, wrong = _count_by_gold(inputs, changed)
     rows = tuple(
         _row(one, [flip for flip in flips if flip.rule == one.rule], has_gold=right is not None) for one in audits
@@ -164,9 +153,7 @@ def compute_rules(context: Context) -> RuleFindings | None:
         flips_right=right,
         flips_wrong=wrong,
         n_resisted=(n_resisted := _count_resisted(inputs)),
-        findings=sort_by_importance(
-            (*_findings(audits, rows, len(changed), (right, wrong)), *_resisted_finding(n_resisted))
-        ),
+        findings=sort_by_importance((*_findings(audits, len(changed), (right, wrong)), *_resisted_finding(n_resisted))),
     )
 
 
@@ -205,7 +192,7 @@ def _count_by_gold(inputs: ReportInputs, changed: Ints) -> GoldCounts:
     return int((known & (after == gold)).sum()), int((known & (before == gold)).sum())
 
 
-def _flips(context: Context, units: Ints, audits: Sequence[RuleAudit]) -> tuple[Flip, ...]:
+def _flips(context: Context, units: Ints, audits: Sequence[RuleVerdict]) -> tuple[Flip, ...]:
     """Changed answers in detail."""
     inputs, names = context.inputs, context.inputs.class_names
     before, after = inputs.views["q_a"][units].argmax(axis=1).tolist(), inputs.estimate.answer[units].tolist()
@@ -216,7 +203,7 @@ def _flips(context: Context, units: Ints, audits: Sequence[RuleAudit]) -> tuple[
     )
 
 
-def _flip(context: Context, i: int, s: int, *, before: str, after: str, audits: Sequence[RuleAudit]) -> Flip:
+def _flip(context: Context, i: int, s: int, *, before: str, after: str, audits: Sequence[RuleVerdict]) -> Flip:
     inputs, offsets = context.inputs, context.inputs.labels.offsets
     rule, bits = strongest_rule(context.evidence.get(i), before, after, audits)
     return Flip(
@@ -239,7 +226,7 @@ def _text(context: Context, i: int, s: int) -> str | None:
 
 
 def strongest_rule(
-    evidence: AnswerEvidence | None, before: str, after: str, audits: Sequence[RuleAudit]
+    evidence: AnswerEvidence | None, before: str, after: str, audits: Sequence[RuleVerdict]
 ) -> tuple[str | None, float | None]:
     """The rule that pushed most from one class to another, and by how many bits, as far as that is known."""
     if evidence is None or {evidence.answer, evidence.rival} != {before, after}:
@@ -249,72 +236,66 @@ def strongest_rule(
         (sign * term.bits, term.name) for term in evidence.rules if term.source is EvidenceSource.rule and term.bits
     ]
     bits, rule = max(terms, default=(0.0, ""))
-    return (rule, round(bits, 6)) if bits > 0 else (None, None)
+    # a term names the rule with the weight that it had in training, a verdict with the given one
+    given = {_without_weight(one.rule): one.rule for one in audits}
+    return (given.get(_without_weight(rule), rule), round(bits, 6)) if bits > 0 else (None, None)
 
 
-def _row(one: RuleAudit, pushed: list[Flip], *, has_gold: bool) -> RuleRow:
-    right = sum(flip.gold == flip.after for flip in pushed) if has_gold else None
-    wrong = sum(flip.gold == flip.before for flip in pushed) if has_gold else None
-    satisfaction = Quantity(round_figure(one.satisfaction), low=round_figure(one.low), high=round_figure(one.high))
+def _without_weight(rule: str) -> str:
+    weight, colon, rest = rule.partition(": ")
+    return rest if colon and weight.replace(".", "").replace("e-", "").isdigit() else rule
+
+
+def _row(one: RuleVerdict, pushed: list[Flip], *, has_gold: bool) -> RuleRow:
     return RuleRow(
         rule=one.rule,
         place=one.place,
         groundings=one.groundings,
         n_units=one.units,
         coverage=round(one.coverage, 6),
-        applications=round(one.applications, 6),
-        satisfaction=satisfaction,
+        cases=one.informed,
+        satisfaction=Quantity(round_figure(one.holds), low=round_figure(one.low), high=round_figure(one.high)),
         chance=round_figure(one.chance),
-        moved=round(one.moved, 6),
-        flipped=one.flipped,
-        flipped_right=one.flipped_right,
-        flipped_wrong=one.flipped_wrong,
+        weight=one.weight,
+        new_weight=one.new_weight,
         pushed=len(pushed),
-        pushed_right=right,
-        pushed_wrong=wrong,
-        gold_says=gold_verdict(gold_counts(one, (right, wrong))),
-        verdict=str(one.verdict),
-        reason=explain_verdict(one, (right, wrong)),
+        pushed_right=sum(flip.gold == flip.after for flip in pushed) if has_gold else None,
+        pushed_wrong=sum(flip.gold == flip.before for flip in pushed) if has_gold else None,
+        verdict=str(one.outcome),
+        reason=one.reason,
         examples=tuple(pushed[:MOST_EXAMPLES]),
     )
 
 
-def _findings(
-    audits: Sequence[RuleAudit], rows: Sequence[RuleRow], n_flips: int, by_gold: GoldCounts
-) -> Iterator[ReportFinding]:
-    for one, row in zip(audits, rows, strict=True):
-        if one.verdict is Verdict.contradicts:
-            text = f"The rule {shorten_name(one.rule)} contradicts the crowd. {row.reason}"
-            yield ReportFinding(text, Urgency.act, importance=85, about=one.rule)
-        elif row.gold_says == AGAINST:
-            text = f"The rule {shorten_name(one.rule)}: {row.reason}"
-            yield ReportFinding(text, Urgency.act, importance=84, about=one.rule)
-    yield from _helpful_finding(audits, rows)
-    idle = [one for one in audits if one.verdict is Verdict.neutral and not one.flipped]
-    if idle:
-        verb = "makes" if len(idle) == 1 else "make"
-        text = f"{pluralise(len(idle), 'rule')} of {len(audits):,} {verb} no difference here."
+def _findings(audits: Sequence[RuleVerdict], n_flips: int, by_gold: GoldCounts) -> Iterator[ReportFinding]:
+    by_outcome = {outcome: [one for one in audits if one.outcome is outcome] for outcome in Outcome}
+    for one in by_outcome[Outcome.contradicts]:
+        text = f"The rule {shorten_name(one.rule)} contradicts the labels. {one.reason}"
+        yield ReportFinding(text, Urgency.act, importance=85, about=one.rule)
+    helpful = by_outcome[Outcome.helps]
+    if len(helpful) == 1:
+        text = f"The rule {shorten_name(helpful[0].rule)} helps. {helpful[0].reason}"
+        yield ReportFinding(text, Urgency.know, importance=55, about=helpful[0].rule)
+    elif helpful:
+        yield ReportFinding(f"{len(helpful):,} rules of {len(audits):,} help: keep them.", Urgency.know, importance=55)
+    if unknown := len(by_outcome[Outcome.cannot_tell]):
+        text = f"The labels cannot tell whether {unknown:,} of {pluralise(len(audits), 'rule')} help."
+        yield ReportFinding(text, Urgency.know, importance=24)
+    if idle := len(by_outcome[Outcome.no_effect]):
+        text = f"{idle:,} of {pluralise(len(audits), 'rule')} hold no more often than by chance."
         yield ReportFinding(text, Urgency.know, importance=22)
     if n_flips and len(audits) > 1:
         yield _together_finding(n_flips, by_gold)
 
 
-def _helpful_finding(audits: Sequence[RuleAudit], rows: Sequence[RuleRow]) -> Iterator[ReportFinding]:
-    helpful = [row for one, row in zip(audits, rows, strict=True) if one.verdict is Verdict.helps and not row.gold_says]
-    if len(helpful) == 1:
-        text = f"The rule {shorten_name(helpful[0].rule)} helps. {helpful[0].reason}"
-        yield ReportFinding(text, Urgency.know, importance=55, about=helpful[0].rule)
-    elif helpful:
-        text = f"{len(helpful):,} rules of {len(audits):,} help: keep them."
-        yield ReportFinding(text, Urgency.know, importance=55)
-
-
 def _together_finding(n_flips: int, by_gold: GoldCounts) -> ReportFinding:
     """What all rules together do: by gold they may do harm though each looked well alone."""
     right, wrong = by_gold
-    judged = "" if right is None else f": by gold {right:,} from wrong to right and {wrong:,} from right to wrong"
-    text = f"Together the rules changed {pluralise(n_flips, 'answer')}{judged}."
-    if gold_verdict(by_gold) != AGAINST:
+    text = f"Together the rules changed {pluralise(n_flips, 'answer')}"
+    if right is None or wrong is None:
+        return ReportFinding(f"{text}.", Urgency.know, importance=28)
+    text = f"{text}: by gold {right:,} from wrong to right and {wrong:,} from right to wrong."
+    if wrong - right <= STANDARD_ERRORS * (wrong + right) ** 0.5:
         return ReportFinding(text, Urgency.know, importance=28)
     return ReportFinding(f"{text} Here they do more harm than good.", Urgency.act, importance=86)
 
@@ -344,7 +325,7 @@ def draw_rules(found: RuleFindings, task: TaskKind) -> Mapping[str, Sequence[Plo
         )
         for number, row in enumerate(found.rows[:MOST_ROWS], 1)
     ]
-    heading, kinds = "How far the crowd agrees with each rule", ["holds where it applies", "at random"]
+    heading, kinds = "How often each rule holds", ["holds where it applies", "by chance"]
     return {"main": [dot_plot("rules", heading, rows, kinds, x="share of applications", from_zero=True)]}
 
 

@@ -10,7 +10,7 @@ LOWEST := .venv-lowest
 NEWEST := .venv-newest
 BIN := $(VENV)/bin
 
-.PHONY: install demo test test-extra fuzz audit test-all test-pythons test-versions test-long quick browser check format bench clean
+.PHONY: install demo pictures test test-extra fuzz audit test-all test-pythons test-versions test-long quick browser check format bench clean
 
 install: $(VENV)/.installed
 
@@ -53,6 +53,11 @@ $(ENGINES)/.installed: requirements/engines.txt
 
 demo: install
 	$(BIN)/crowdlogic demo
+
+# The pictures of the report and the review in README and docs, taken in Chromium.
+pictures: install browser
+	$(BIN)/python -m tests.report.browser.pictures docs/images
+	$(BIN)/python -m tests.extensions.review.browser.pictures docs/images
 
 test: install
 	$(BIN)/python -m pytest -n 2 -m "not heavy and not long"
@@ -111,6 +116,7 @@ check: install
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m tests.tools.plain_english
 
 format: install
 	$(BIN)/ruff check --fix --quiet .

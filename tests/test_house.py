@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.tools import plain_english
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "crowdlogic"
@@ -206,3 +207,11 @@ def test_no_module_of_the_core_opens_a_socket_or_starts_a_process() -> None:
 )
 def test_what_could_connect_or_start_is_found(source: str) -> None:
     assert list(find_connections(ast.parse(source)))
+
+
+def test_phrases_that_readers_stumble_over_do_not_come_back(capsys: pytest.CaptureFixture[str]) -> None:
+    assert plain_english.main() == 0, capsys.readouterr().out
+    assert [phrase for _, phrase, _ in plain_english.find_relapses("it was foretold\nand fitted anew")] == [
+        "foretold",
+        "anew",
+    ]

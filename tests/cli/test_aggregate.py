@@ -96,7 +96,7 @@ def test_without_a_method_the_pool_is_chosen_and_the_reason_is_said(run: Run) ->
         "pool (chosen because it does not clearly lose to counting votes on the public crowds and panels it was measured on): 40 items, 4 annotators -> o.csv"
     )
     assert re.fullmatch(
-        r"About \d+ \(\d+ to \d+\) of 40 labels are likely wrong, if your annotators made the same mistakes as often as those of eleven public data sets \(fewer if they err independently\)\. To know better, .*",
+        r"About \d+ of 40 labels are likely wrong \(95% interval: \d+ to \d+\), if your annotators made the same mistakes as often as those of eleven public data sets \(fewer if they err independently\)\. To know better, .*",
         second,
     )
 
@@ -107,7 +107,7 @@ def test_checking_some_items_at_random_is_advised_with_what_it_would_bring(run: 
     done = run("aggregate", "l.csv", "-o", "o.csv")
 
     assert re.fullmatch(
-        r"About \d+ \(\d+ to \d+\) of 400 labels are likely wrong, if your annotators made the same mistakes as often as those of eleven public data sets "
+        r"About \d+ of 400 labels are likely wrong \(95% interval: \d+ to \d+\), if your annotators made the same mistakes as often as those of eleven public data sets "
         r"\(fewer if they err independently\)\. To know better, check 30 items at random and give them with --anchors: "
         r"that narrows it to about ±\d+\.",
         done.err.splitlines()[-1],

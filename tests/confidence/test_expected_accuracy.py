@@ -76,16 +76,16 @@ def test_the_sentence_says_how_many_and_by_what() -> None:
     found = accuracy_interval(0.83, n=1000, calibration=CALIBRATION)
 
     assert describe_mistakes(found) == (
-        "About 170 (78 to 262) of 1,000 labels are likely wrong, if your annotators made the same mistakes as often as those of eleven public data sets "
+        "About 170 of 1,000 labels are likely wrong (95% interval: 78 to 262), if your annotators made the same mistakes as often as those of eleven public data sets "
         "(fewer if they err independently). To know better, check 30 items at random and give them with --anchors: that "
         "narrows it to about ±80."
     )
     assert describe_mistakes(accuracy_interval(0.9, n=30, calibration=CALIBRATION), "tag") == (
-        "About 3 (0 to 7) of 30 tags are likely wrong, if your annotators made the same mistakes as often as those of eleven public data sets."
+        "About 3 of 30 tags are likely wrong (95% interval: 0 to 7), if your annotators made the same mistakes as often as those of eleven public data sets."
     )
     checked = accuracy_interval(0.83, n=1000, calibration=replace(CALIBRATION, anchors=40))
     assert describe_mistakes(checked) == (
-        "About 170 (92 to 248) of 1,000 labels are likely wrong, judging by 40 items checked at random; 30 more would narrow this to "
+        "About 170 of 1,000 labels are likely wrong (95% interval: 92 to 248), judging by 40 items checked at random; 30 more would narrow this to "
         "about ±71."
     )
 

@@ -44,7 +44,7 @@ def test_an_outcome_says_what_its_confidence_rests_on(trained: Trained, tmp_path
         f" On new items it is calibrated by dev gold (40); calibration error: student {student}, teacher {teacher}."
     )
     assert (
-        " of 120 labels are likely wrong, if your annotators made the same mistakes as often as those of eleven public data sets "
+        ", if your annotators made the same mistakes as often as those of eleven public data sets "
         in outcome.confidence_message
     )
     assert outcome.figures()["confidence"]["teacher"]["error_after"] == scales.teacher.error_after

@@ -31,7 +31,7 @@ from crowdlogic.registry import LEARNING_METHODS
 
 # How reliable each annotator is, by the beliefs.
 #
-# Where a method has no model of its annotators (the vote, or a method of one's own that says nothing of them), every
+# Where a method has no model of its annotators (the vote, or a user-defined method without annotator parameters), every
 # annotator's own label is among what they are judged by, which flatters those who guess. There each label is compared
 # with the votes of the others on the same unit (leave-one-out), and a label without any other vote beside it is left
 # out.

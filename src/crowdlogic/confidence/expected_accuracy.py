@@ -111,9 +111,9 @@ def describe_mistakes(expected: ExpectedAccuracy, noun: str = "label") -> str:
 def describe_share_wrong(expected: ExpectedAccuracy, noun: str, *, which: str = "") -> str:
     """Say how many answers are expected to be wrong, with the interval; `which` says more of the answers counted."""
     few, many = expected.mistakes
-    interval = f" ({few:,} to {many:,})" if few < many else ""
+    interval = f" ({100 * LEVEL:g}% interval: {few:,} to {many:,})" if few < many else ""
     n = round(expected.expected_mistakes)
-    return f"About {n:,}{interval} of {pluralise(expected.n, noun)}{which} are likely wrong"
+    return f"About {n:,} of {pluralise(expected.n, noun)}{which} are likely wrong{interval}"
 
 
 def describe_spans(estimate: Estimate) -> str:

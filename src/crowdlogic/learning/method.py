@@ -273,7 +273,7 @@ def as_architecture(given: Any) -> Architecture:
         return made
     raise OptionError(
         f"classifier: a {type(given).__name__} is not a classifier. Give a name ({name_list(CLASSIFIERS)}), one of "
-        f"crowdlogic's classifiers such as Linear(), a scikit-learn estimator, or an own one: {OWN_CLASSIFIER}."
+        f"crowdlogic's classifiers such as Linear(), a scikit-learn estimator, or your own: {OWN_CLASSIFIER}."
     )
 
 

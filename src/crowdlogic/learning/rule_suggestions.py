@@ -219,7 +219,7 @@ def _document_shapes(corpus: Corpus) -> Iterable[_Shape]:
         unit = words["unit"].to_numpy()
         kept = (names.str.len_chars() <= 40) & ~names.str.contains(CJK)
         usable = kept.to_numpy()
-        # words that are frequent enough, numbered anew
+        # words that are frequent enough, renumbered
         often = usable & _frequent(code, len(usable))
         number = np.cumsum(often) - 1
         chosen = names.gather(np.flatnonzero(often)).to_list()

@@ -68,13 +68,13 @@ class Finding:
 
 
 def own_facts(name: str) -> str:
-    """How to say what a predicate of one's own means."""
+    """How to define a predicate."""
     in_python = "in Python Vocabulary().table, or @vocabulary.predicate for a function"
     return f" To bring its facts: --table {name}=FILE ({in_python})."
 
 
 def _what_to_do(name: str, vocabulary: Vocabulary) -> str:
-    """The predicate that is meant, if one is near; and how to bring facts of one's own."""
+    """The predicate that is meant, if one is near; and how to provide facts."""
     hint = vocabulary.hint(name)
     return f"{hint} Or bring its facts: --table {name}=FILE." if hint else own_facts(name)
 

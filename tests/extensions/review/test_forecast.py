@@ -44,7 +44,7 @@ def test_labels_are_worth_buying_while_twenty_remove_a_mistake() -> None:
     found = forecast(np.concatenate([np.full(1234, 0.1), np.full(500, 0.01)]), np.full(10, 0.1))
 
     assert found.sentences()[1] == (
-        "Stop after about 1,200, planning anew after each batch: from then on it takes more than 20 labels to remove one "
+        "Stop after about 1,200, with a new plan after each batch: from then on it takes more than 20 labels to remove one "
         "mistake."
     )
 

@@ -109,7 +109,7 @@ def test_calibrated_mistakes_have_an_interval_and_say_what_they_rest_on() -> Non
     found = compute_labels(context_of(inputs_from_estimate(estimate, labels, None)))
 
     assert found.findings[0].text.startswith(
-        "About 10 (0 to 21) of 100 labels are likely wrong, if your annotators made the same mistakes as often as those of eleven "
+        "About 10 of 100 labels are likely wrong (95% interval: 0 to 21), if your annotators made the same mistakes as often as those of eleven "
         "public data sets"
     )
 
@@ -126,10 +126,10 @@ def test_likely_mistakes_are_counted_among_the_labels_whose_truth_is_not_known_a
 
     few, many = expected.mistakes
     assert describe_mistakes(expected).startswith(
-        f"About 7 ({few} to {many}) of 70 labels are likely wrong, judging by 30 items"
+        f"About 7 of 70 labels are likely wrong (95% interval: {few} to {many}), judging by 30 items"
     )
     assert found.findings[0].text.startswith(
-        f"About 7 ({few} to {many}) of 70 labels whose truth is not known (that of 30 is) are likely wrong, judging by 30 items "
+        f"About 7 of 70 labels whose truth is not known (that of 30 is) are likely wrong (95% interval: {few} to {many}), judging by 30 items "
         f"checked at random"
     )
 

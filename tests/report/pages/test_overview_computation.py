@@ -131,9 +131,7 @@ def test_a_method_that_did_not_settle_calls_for_action() -> None:
     found = compute_overview(context_of(inputs_from_estimate(estimate_with(labels, converged=False), labels)))
 
     (finding,) = [one for one in found.findings if one.severity is Urgency.act]
-    assert (
-        finding.text == "by-hand stopped before its answers came to rest: allow more iterations before relying on it."
-    )
+    assert finding.text == "by-hand did not converge: allow more iterations before relying on it."
 
 
 def coefficient(alpha: float) -> Coefficient:

@@ -1,4 +1,4 @@
-"""A committee: what several methods believe of the same items, weighed by how well each foretold the decisions so far.
+"""A committee of truth methods, weighted by how well each predicted the decisions so far.
 
 Which answers are wrong is often better seen by another method than by the one that gave them: a method is sure of its
 own mistakes. Members are the ensemble, MACE, the vote and GLAD. Their weights are those of Bayesian model averaging
@@ -226,11 +226,11 @@ def refit(
     Args:
         method: The truth method.
         labels: The labels.
-        last: The estimate before; None starts anew.
+        last: The estimate before; None starts from scratch.
         decisions: All decisions so far.
         corpus: The items, for methods that read them.
         dependence: How far labels of one item depend on each other; None keeps the method's own posterior.
-        recalibrate: Whether decisions drawn at random, from 30 on, fit the scale anew, which takes five more fits;
+        recalibrate: Whether decisions drawn at random, from 30 on, refit the scale, which takes five more fits;
             without it the scale stays as it was in `last`.
         threads: Number of threads.
     """

@@ -3,7 +3,7 @@
 Items are taken by the gain of their next label by a typical annotator (`label_gain`), an item again only if half of
 what its second label gains is still more than the first of any other, so a batch is spread over what is in doubt. Each
 label is given to whoever says most about the item as it stands (the mutual information of their label and the truth),
-nobody twice to one item nor beyond a fair load. What the batch gains is foretold with the annotators chosen
+nobody twice to one item nor beyond a fair load. The gain of the batch is predicted with the annotators chosen
 (`forecast_view`).
 
 Axes: i unit, j annotator, k class, p label to buy, s item.
@@ -263,7 +263,7 @@ def concave_gains(accuracy: Floats) -> Floats:
 # MACE within the ensemble do not know who answers against the truth) is then unsure of items that the same reading of
 # the
 # labels at hand would settle, and further labels are credited with what is known already. So the gains that are
-# foretold
+# predicted
 # start from the geometric mean (the logarithmic pool [GENEST86]) of what is stated and of that reading.
 #
 # [GENEST86] Genest and Zidek, "Combining probability distributions", 1986. Axes: i unit, j annotator, k class, n
@@ -274,7 +274,7 @@ FORETOLD = 0.8
 
 
 def forecast_view(labels: CrowdLabels, estimate: Estimate, skills: Skills) -> tuple[Estimate, Skills]:
-    """The estimate and the skills that gains are foretold by.
+    """Return the estimate and the skills from which gains are predicted.
 
     Runs, which know the items, and tags, which know their neighbours, keep what they state.
 
@@ -530,7 +530,7 @@ class Forecast:
             return f"Only the {first} worth it: from then on {rate}."
         if worth == count:
             return f"Stop there: from then on {rate}."
-        return f"Stop after about {approximate_count(worth)}, planning anew after each batch: from then on {rate}."
+        return f"Stop after about {approximate_count(worth)}, with a new plan after each batch: from then on {rate}."
 
     def _describe_gold(self) -> str:
         """What an expert's decisions would bring for the same number of items."""

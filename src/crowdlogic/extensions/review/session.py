@@ -134,7 +134,7 @@ AHEAD = 256
 """How many open items of the random sample may lie before one that was served as a random one: reviewers hold items,
 and skip some."""
 RECALIBRATE_AFTER = 10
-"""So many more random items have the scale of the confidence fitted anew."""
+"""Number of further random items after which the confidence scale is refitted."""
 DEFAULT_SERVING = ServingOptions()
 """Every tenth item is a random one."""
 HELD_SECONDS = 300.0

@@ -360,10 +360,7 @@ def score_findings(inputs: ReportInputs, scores: tuple[Score, ...], error: float
         text = f"Confidences are off by {percent(error)} on average, measured by gold: do not take them literally."
         yield ReportFinding(text, Urgency.look, importance=45)
     if not inputs.estimate.converged:
-        text = (
-            f"{inputs.estimate.method} stopped before its answers came to rest: allow more iterations before relying "
-            f"on it."
-        )
+        text = f"{inputs.estimate.method} did not converge: allow more iterations before relying on it."
         yield ReportFinding(text, Urgency.act, importance=75)
 
 

@@ -301,7 +301,7 @@ def draw_training(found: TrainingFindings, task: TaskKind) -> Mapping[str, Seque
         *_by_epoch(found, "scores", "Scores by epoch", _scores(found, stopping), y=found.score_name),
         *_by_epoch(found, "stopping", heading, log_likelihood, y=BY_LABEL, show=_three_digits),
         *_by_epoch(found, "loss", FAR, loss, y="mean loss, less is better", show=_three_digits),
-        *_by_epoch(found, "convergence", "How the answers come to rest", converging, y="share"),
+        *_by_epoch(found, "convergence", "Convergence of the answers", converging, y="share"),
         *_views(found),
         *_student_and_teacher(found),
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sqlite3
 from collections import Counter
@@ -25,11 +24,6 @@ MISSING = [
     if not find_spec(name)
 ]
 """Packages without wheels for every supported Python that are missing here; tests that need one are skipped."""
-
-
-def pytest_unconfigure() -> None:
-    """Undo the `gc.freeze` of commands, so that extension modules see their objects when the interpreter ends."""
-    gc.unfreeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

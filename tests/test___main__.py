@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from crowdlogic.__main__ import run_command
+from crowdlogic.__main__ import main
 
 
 class InterruptedImport:
@@ -27,7 +27,7 @@ def test_an_interrupt_while_modules_are_loaded_is_one_line(
     monkeypatch.setattr(sys, "meta_path", [InterruptedImport(), *sys.meta_path])
 
     with pytest.raises(SystemExit) as stopped:
-        run_command()
+        main()
 
     assert stopped.value.code == 130
     assert capsys.readouterr().err == "crowdlogic: interrupted\n"
@@ -37,7 +37,7 @@ def test_the_command_is_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     monkeypatch.setattr(sys, "argv", ["crowdlogic", "--version"])
 
     with pytest.raises(SystemExit) as stopped:
-        run_command()
+        main()
 
     assert stopped.value.code == 0
     assert capsys.readouterr().out.strip()
@@ -49,19 +49,3 @@ def test_the_process_ends_with_the_code_of_the_command_and_all_that_it_said(word
 
     assert found.returncode == code
     assert (found.stdout if code == 0 else found.stderr).endswith("\n")
-
-
-def test_what_was_registered_for_the_end_is_done_and_nothing_is_freed() -> None:
-    code = (
-        "import atexit, sys\n"
-        "from crowdlogic.__main__ import leave\n"
-        "class Held:\n"
-        "    def __del__(self): print('freed')\n"
-        "held = Held()\n"
-        "atexit.register(lambda: print('at the end'))\n"
-        "leave(3)\n"
-    )
-
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-
-    assert (found.returncode, found.stdout) == (3, "at the end\n")

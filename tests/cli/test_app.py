@@ -177,15 +177,3 @@ def test_only_commands_that_learn_start_threads_for_large_matrices(command: str,
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert found.stdout.strip() == threads
-
-
-def test_garbage_is_collected_while_a_command_runs() -> None:
-    code = (
-        "import gc, crowdlogic.__main__ as start, crowdlogic.cli.app as app; "
-        "app.app = lambda *args, **options: (app.load_command('agreement'), print(gc.isenabled())); "
-        "start.run_command()"
-    )
-
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-
-    assert found.stdout.strip() == "True", found.stderr

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import errno
-import gc
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from functools import cache, partial
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -130,58 +128,6 @@ def describe_usage_problem(problem: Any) -> str:
     return f"{where} has no option {wrong}.{did_you_mean(wrong, known)} See {where} --help."
 
 
-# Values of options that need no conversion: defaults, and text for an option that takes text.
-#
-# typer converts the value of every option with an adapter of pydantic. Loading pydantic and building some thirty
-# adapters takes a tenth of a second, which is more than most of our commands do on a small file.
-
-PLAIN = (str, int, float)
-TEXT = ("str", "text")
-"""What typer and click call the type of a text."""
-
-
-def keep_plain_values(command: Any) -> Any:
-    """The command (or group of commands), whose values are only converted where there is something to convert."""
-    find_help_option = command.get_help_option
-    command.get_help_option = lambda context: _keep_plain(find_help_option(context))
-    for parameter in command.params:
-        _keep_plain(parameter)
-    for one in getattr(command, "commands", {}).values():
-        keep_plain_values(one)
-    return command
-
-
-def _keep_plain(parameter: Any) -> Any:
-    """The parameter, whose value is only converted where there is something to convert."""
-    if parameter is not None and "process_value" not in vars(parameter):
-        parameter.process_value = partial(_process, parameter, parameter.process_value)
-    return parameter
-
-
-def _process(parameter: Any, convert: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
-    """The value as it is, where it is of the right type already, else converted by typer."""
-    is_default = getattr(context.get_parameter_source(parameter.name), "name", "") == "DEFAULT"
-    if not (is_default and _is_plain_default(parameter, value)) and not _is_plain_text(parameter, value):
-        return convert(context, value)
-    plain = () if value is None and _takes_several(parameter) else value
-    return plain if parameter.callback is None else parameter.callback(context, parameter, plain)
-
-
-def _is_plain_default(parameter: Any, value: Any) -> bool:
-    """Whether a default is what the command takes; that of a choice may be the name of one."""
-    if value is None:
-        return not parameter.required
-    return isinstance(value, Enum | bool) or (value_type(parameter) is not None and type(value) in PLAIN)
-
-
-def _is_plain_text(parameter: Any, value: Any) -> bool:
-    return type(value) is str and value_type(parameter) in TEXT and not _takes_several(parameter)
-
-
-def _takes_several(parameter: Any) -> bool:
-    return parameter.nargs != 1 or bool(getattr(parameter, "multiple", False))
-
-
 # The memory that a process may have (`ulimit -v`): too little is refused at once.
 #
 # polars and numpy start threads with memory of their own. Where they get none, they end the process without a word,
@@ -261,10 +207,6 @@ LEARNING = {"demo", "train", "predict", "export", "review", "reproduce"}
 class LazyGroup(TyperGroup):
     """A group that imports a command's module when the command is called, and lists commands without importing any."""
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        keep_plain_values(self)
-
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 (every context has the same commands)
         """Return the names, in order."""
         return list(commands())
@@ -290,17 +232,14 @@ def load_command(name: str) -> Any:
     check_memory_limit()
     if name not in LEARNING:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads that only wait for work cost 0.1 s of a processor
-        os.environ.setdefault("_RJEM_MALLOC_CONF", "thp:always")  # polars' memory in large pages: 0.05 s a million rows
     module = import_module(commands()[name].module)
-    gc.freeze()  # what is loaded stays, so Python need not look through it for cycles when it ends: 0.06 s
-    gc.enable()
     group = getattr(module, "app", None)
     if group is None:
         group = typer.Typer(add_completion=False, rich_markup_mode=None)
         group.command(name, cls=PanelCommand)(module.command)
     command = typer.main.get_command(group)
     command.name = name
-    return keep_plain_values(name_values(command))
+    return name_values(command)
 
 
 app = typer.Typer(

@@ -16,7 +16,7 @@ from crowdlogic.data.files import (
 from crowdlogic.errors import FormatError, OptionError
 
 
-def test_a_small_file_may_unpack_to_the_limit_and_a_large_x_times_its_size() -> None:
+def test_a_small_file_may_unpack_to_the_limit_and_a_large_one_to_25_times_its_size() -> None:
     assert unpacked_limit(1_000) == UNPACKED_LIMIT == 512 << 20
     assert unpacked_limit(2**30) == 25 * 2**30
 
@@ -36,7 +36,7 @@ def test_sizes_are_read_with_their_units(text: str, size: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "many", "-1", "1.5G", "G", "9" * 5000])
 def test_what_is_no_size_is_refused(text: str) -> None:
-    with pytest.raises(OptionError, match=r"^--max-unpacked: .+ is no size\. Write a number of bytes, such as 500M"):
+    with pytest.raises(OptionError, match=r"^--max-unpacked: .+ is not a size\. Write a number of bytes, such as 500M"):
         set_unpacked_limit(text)
 
 

@@ -16,12 +16,14 @@ from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
 from crowdlogic.cli.console import show_json
-from crowdlogic.confidence.expected_accuracy import ExpectedAccuracy
 from crowdlogic.data.files import STANDARD_STREAM
 from crowdlogic.errors import OptionError
+
+if TYPE_CHECKING:
+    from crowdlogic.confidence.expected_accuracy import ExpectedAccuracy
 
 MERGED: Mapping[str, bool] = {"merged": True}
 """Metadata of a mapping whose entries stand beside the other fields."""

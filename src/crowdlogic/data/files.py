@@ -376,7 +376,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 HEAD_SIZE = 1 << 16
 """How many bytes of a file a format looks at to recognise it."""
 
-PIECE, PACKED_PIECE = 1 << 24, 1 << 20
+PIECE, PACKED_PIECE = 1 << 22, 1 << 20
 """How many bytes are unzipped at a time: of the content, and of the packed file."""
 
 NOT_TO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOCTTY", 0)

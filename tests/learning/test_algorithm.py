@@ -235,8 +235,9 @@ def test_unlabelled_items_are_answered_but_not_learnt_from() -> None:
     made = simulate_sentiment(5, items=100, annotators=6)
     kept = made.labels.take(made.labels.unit >= 30)
 
-    learned = LogicLNCL(limits=limits(3)).fit(made.corpus, kept)
-    only = LogicLNCL(limits=limits(3)).fit(
+    plain = Linear(idf_power=0.0)  # document frequencies are counted over all items
+    learned = LogicLNCL(plain, limits=limits(3)).fit(made.corpus, kept)
+    only = LogicLNCL(plain, limits=limits(3)).fit(
         made.corpus.take_items(np.arange(30, 100)), kept.take_items(np.arange(30, 100))
     )
 
@@ -482,5 +483,5 @@ def test_beliefs_settle_with_the_classifier_as_it_is(held_out: HeldOut | None) -
     crowd = settled.model.observe(settled.task.labels)
     annotators = settled.model.m_step(crowd, settled.epoch.q_f)
     again, _ = normalise(np.log(settled.epoch.p) + annotators.evidence(crowd))
-    np.testing.assert_allclose(again, settled.epoch.q_f, rtol=0, atol=0.01)
+    np.testing.assert_allclose(again, settled.epoch.q_f, rtol=0, atol=0.04)  # after at most 10 steps
     assert is_explicable(settled)

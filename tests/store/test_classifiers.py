@@ -96,7 +96,7 @@ def test_what_training_leaves_out_is_as_the_architecture_has_it() -> None:
         (
             "linear",
             {"ridg": 1},
-            "ridg: there is no such option. Did you mean 'ridge'? There are ridge, steps, max_ngram, hash_bits.",
+            "ridg: there is no such option. Did you mean 'ridge'? There are ridge, steps, max_ngram, hash_bits, idf_power, ngram_weight.",
         ),
         ("linear", {"ridge": "much"}, "ridge: 'much' given where a number is expected."),
         ("linear", {"steps": 2.5}, "steps: 2.5 given where a whole number is expected."),

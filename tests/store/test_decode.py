@@ -101,7 +101,7 @@ def test_what_is_nested_is_changed_in_place_and_another_name_starts_anew() -> No
         ({"los": "plain"}, f"los: there is no such option. Did you mean 'loss'? There are {OPTIONS}."),
         (
             {"classifier": {"ridges": 3}},
-            "classifier.ridges: there is no such option. Did you mean 'ridge'? There are ridge, steps, max_ngram, hash_bits.",
+            "classifier.ridges: there is no such option. Did you mean 'ridge'? There are ridge, steps, max_ngram, hash_bits, idf_power, ngram_weight.",
         ),
         ({"classifier": {"ridge": "much"}}, "classifier.ridge: 'much' given where a number is expected."),
         ({"projector": {"strength": True}}, "projector.strength: True given where a number is expected."),

@@ -71,12 +71,14 @@ def test_what_is_no_file_of_labels_is_named(tmp_path: Path, content: str, conten
     assert found.first
 
 
-def test_labels_by_nobody_else_cannot_be_checked(tmp_path: Path) -> None:
+def test_single_labels_are_pointed_to_training_and_label_issues(tmp_path: Path) -> None:
     alone = look(tmp_path, "item,annotator,label\nu,a,x\n")
     apart = look(tmp_path, "item,annotator,label\nu,a,x\nv,b,x\n")
 
-    assert alone.first == ("One annotator alone cannot be checked: add the labels of others.",)
-    assert apart.first[0].startswith("No item has two annotators")
+    for found in (alone, apart):
+        assert found.first[0].startswith("Every item has one label")
+        assert found.first[1].startswith("crowdlogic train --labels")
+        assert "find_label_issues" in found.first[2]
 
 
 def test_a_file_that_is_not_there_and_standard_input_are_errors(tmp_path: Path) -> None:

@@ -78,6 +78,30 @@ class ConfusionMatrices:
         return Confusion(arrays["table"], self.correlation)
 
 
+@dataclass(frozen=True)
+class AssumedAccuracy(ConfusionMatrices):
+    """Confusion matrices with a given accuracy, equal for all classes and annotators; nothing is estimated.
+
+    Attributes:
+        accuracy: Assumed probability that a label is right; the other classes share the rest.
+    """
+
+    accuracy: float = 0.85
+
+    name = "assumed-accuracy"
+
+    def from_counts(self, shards: Engine, counts: Floats) -> Confusion:  # noqa: ARG002 (nothing is estimated)
+        """The same matrix for each annotator of counts[j, n, m]."""
+        n_classes = counts.shape[1]
+        table = np.full(counts.shape, (1.0 - self.accuracy) / max(n_classes - 1, 1))
+        table[:, np.arange(n_classes), np.arange(n_classes)] = self.accuracy
+        return Confusion(table, self.correlation)
+
+    def log_prior(self, shards: Engine, arrays: Mapping[str, Floats]) -> float:  # noqa: ARG002
+        """Zero: nothing is estimated."""
+        return 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class Confusion(TableAnnotators):
     """table[j, n, m], the probability that annotator j says n where the truth is m."""

@@ -16,7 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import optimize
 
-from crowdlogic.classifiers.features import FeatureColumns, Features, extract_features, find_columns, load_columns
+from crowdlogic.classifiers.features import (
+    FeatureColumns,
+    Features,
+    extract_features,
+    find_columns,
+    find_weighted_columns,
+    load_columns,
+)
 from crowdlogic.classifiers.protocol import MODEL, Arrays, check_targets, saved_array
 from crowdlogic.data.corpus import Corpus
 from crowdlogic.data.estimate import Beliefs
@@ -37,12 +44,16 @@ class Linear:
         steps: Number of L-BFGS steps in an epoch.
         max_ngram: The maximum length of the n-grams of a text.
         hash_bits: Features of words are hashed to 2^hash_bits columns.
+        idf_power: Exponent of the inverse document frequency that weights the n-grams of texts; 0 ignores it.
+        ngram_weight: Weight of a pair of words relative to a single word, of a triple relative to a pair, ...
     """
 
     ridge: float = 1e-4
     steps: int = 10
     max_ngram: int = 2
     hash_bits: int = 18
+    idf_power: float = 0.5
+    ngram_weight: float = 0.5
 
     name = "linear"
 
@@ -51,10 +62,22 @@ class Linear:
             raise OptionError(
                 f"{self.name}: ridge must be 0 or more, steps and max_ngram 1 or more, hash_bits from 1 to 30."
             )
+        if not (0 <= self.idf_power < math.inf and 0 < self.ngram_weight < math.inf):
+            raise OptionError(f"{self.name}: idf_power must be 0 or more, and ngram_weight above 0.")
 
     def build(self, corpus: Corpus, classes: Classes, *, seed: int) -> LinearClassifier:  # noqa: ARG002 (deterministic)
         """Zero weights for the features of a corpus."""
-        columns = find_columns(corpus, self.features)
+        if corpus.features is None and not corpus.is_sequential:
+            columns = find_weighted_columns(
+                corpus,
+                self.features,
+                shorter=self.features,
+                max_ngram=self.max_ngram,
+                idf_power=self.idf_power,
+                ngram_weight=self.ngram_weight,
+            )
+        else:
+            columns = find_columns(corpus, self.features)
         return LinearClassifier(self, columns, np.zeros((len(columns), len(classes))), np.zeros(len(classes)))
 
     def load(self, arrays: Arrays, classes: Classes) -> LinearClassifier:
@@ -64,9 +87,10 @@ class Linear:
         made.restore(arrays)
         return made
 
-    def features(self, corpus: Corpus) -> Features:
-        """features[i, f] of every unit: numeric features if there are any, else those of its words."""
-        return extract_features(corpus, max_ngram=self.max_ngram, hash_bits=self.hash_bits, name=self.name)
+    def features(self, corpus: Corpus, max_ngram: int | None = None) -> Features:
+        """Return features[i, f] of every unit: its numeric features if it has some, otherwise those of its words."""
+        length = self.max_ngram if max_ngram is None else max_ngram
+        return extract_features(corpus, max_ngram=length, hash_bits=self.hash_bits, name=self.name)
 
 
 class LinearClassifier:

@@ -35,6 +35,7 @@ from crowdlogic.classifiers.features import (
     extract_features,
     find_columns,
     load_columns,
+    weigh_columns,
 )
 from crowdlogic.classifiers.linear import LinearClassifier
 from crowdlogic.classifiers.protocol import (
@@ -139,12 +140,14 @@ class HashedNgrams(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         max_ngram: The maximum length of the n-grams.
         hash_bits: Features are hashed to 2^hash_bits columns.
         columns: The columns that are kept; None keeps all.
+        scale: The weights of these columns; None for equal weights.
     """
 
-    def __init__(self, max_ngram: int = 2, hash_bits: int = 18, columns: Any = None) -> None:
+    def __init__(self, max_ngram: int = 2, hash_bits: int = 18, columns: Any = None, scale: Any = None) -> None:
         self.max_ngram = max_ngram
         self.hash_bits = hash_bits
         self.columns = columns
+        self.scale = scale
 
     def fit(self, X: Any, y: Any = None) -> HashedNgrams:  # noqa: N803, ARG002 (scikit-learn's)
         """There is nothing to learn."""
@@ -153,7 +156,8 @@ class HashedNgrams(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> Any:  # noqa: N803 (scikit-learn's)
         """features[i, f] of texts, a sparse matrix."""
         found = document_features(list(X), max_ngram=self.max_ngram, hash_bits=self.hash_bits)
-        return found if self.columns is None else found[:, self.columns]
+        kept = found if self.columns is None else found[:, self.columns]
+        return kept if self.scale is None else weigh_columns(kept, self.scale)
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -177,7 +181,7 @@ def _features(classifier: LinearClassifier) -> Any:
     if columns.width != 1 << classifier.options.hash_bits:
         return FunctionTransformer()
     options = classifier.options
-    return HashedNgrams(max_ngram=options.max_ngram, hash_bits=options.hash_bits, columns=columns.kept)
+    return HashedNgrams(options.max_ngram, options.hash_bits, columns=columns.kept, scale=columns.scale)
 
 
 def _logistic_regression(classifier: LinearClassifier, classes: Classes) -> LogisticRegression:

@@ -9,6 +9,7 @@ from crowdlogic.learning.evidence import Evidence as Evidence
 from crowdlogic.learning.imitation import ConstantImitation as ConstantImitation
 from crowdlogic.learning.imitation import GrowingImitation as GrowingImitation
 from crowdlogic.learning.imitation import Imitation as Imitation
+from crowdlogic.learning.label_issues import find_label_issues as find_label_issues
 from crowdlogic.learning.learned import Learned as Learned
 from crowdlogic.learning.method import LearningMethod as LearningMethod
 from crowdlogic.learning.method import TrainingData as TrainingData

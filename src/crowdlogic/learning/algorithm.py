@@ -17,7 +17,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from crowdlogic.annotators.confusion import ConfusionMatrices
+from crowdlogic.annotators.confusion import AssumedAccuracy, ConfusionMatrices
 from crowdlogic.annotators.protocol import AnnotatorModel
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.protocol import Architecture, ChainClassifier, Classifier, fit_epoch, predict
@@ -31,7 +31,7 @@ from crowdlogic.learning.epoch import Epoch, EpochCallback, FitCheckpoint, make_
 from crowdlogic.learning.imitation import GrowingImitation, Imitation, imitation_at
 from crowdlogic.learning.learned import Learned, judge_teacher, make_learned
 from crowdlogic.learning.method import FitMixin, TrainingData
-from crowdlogic.learning.posterior import Posterior, Teacher, crowd_posterior, first_targets
+from crowdlogic.learning.posterior import Posterior, Teacher, crowd_posterior, first_targets, mostly_single
 from crowdlogic.learning.rule_verdicts import rule_factors
 from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.learning.task import Task, annotator_weights, prepare_task
@@ -113,7 +113,7 @@ class Parts:
         corrects_targets: Whether the rules correct the targets; else they correct predictions only.
         factors: factors[l], the multipliers of the rules' weights; None for ones.
         warm_up: Number of epochs that learn the first targets.
-        folds: Into how many folds items are divided for cross-fitting; 1 for none.
+        folds: Number of folds for cross-fitting; 1 for none, None for SINGLE_FOLDS where most units have one label.
         settle: Whether M- and E-steps go on after the last epoch until beliefs settle.
         seed: Random seed.
     """
@@ -128,7 +128,7 @@ class Parts:
     corrects_targets: bool = True
     factors: Floats | None = None
     warm_up: int = 1
-    folds: int = 1
+    folds: int | None = 1
     settle: bool = False
     seed: int = 0
 
@@ -137,7 +137,12 @@ def run_algorithm(training: TrainingPass, parts: Parts) -> None:
     """Algorithm 1 over one pass: epochs until the stopping rule ends it."""
     task, model = training.task, parts.annotators
     classifier = build_classifier(
-        parts.classifier, task.corpus, task.labels.classes, seed=parts.seed, folds=parts.folds
+        parts.classifier,
+        task.corpus,
+        task.labels.classes,
+        seed=parts.seed,
+        folds=parts.folds,
+        single=mostly_single(task.labels),
     )
     crowd, weights, posterior = (
         model.observe(task.training_labels),
@@ -267,7 +272,8 @@ class LogicLNCL(FitMixin):
         warm_up: Number of epochs that learn the first targets; before a network knows something, what it makes of the
             labels can be worse than these.
         folds: From 2 on, the classifier's view of a training item comes from one that did not learn that item
-            (cross-fitting): the training takes so many times as long. 1 is the paper's.
+            (cross-fitting): the training takes so many times as long. 1 is the paper's. None cross-fits with 5 folds
+            where most units have one label: a classifier that learned the only label of an item cannot correct it.
         settle: Whether M- and E-steps go on after the last epoch, with the classifier as it is, until beliefs settle:
             for a network of few epochs, in which annotators and answers had few steps, too.
         limits: How long a fit goes on, what stops it, and its random seed.
@@ -282,7 +288,7 @@ class LogicLNCL(FitMixin):
     doubt: float | None = None
     learn_weights: bool = True
     warm_up: int = 1
-    folds: int = 1
+    folds: int | None = None
     settle: bool = False
     limits: TrainingLimits = TrainingLimits()
 
@@ -297,8 +303,8 @@ class LogicLNCL(FitMixin):
             raise OptionError(
                 f"warm_up: {self.warm_up} is not a number of epochs. The first one learns the first targets."
             )
-        if self.folds < 1:
-            raise OptionError(f"folds: {self.folds} is not a number of folds. 1 is without cross-fitting.")
+        if self.folds is not None and self.folds < 1:
+            raise OptionError(f"folds must be at least 1 (no cross-fitting), got {self.folds}.")
         if self.loss not in list(Loss):
             raise OptionError(f"loss: expected one of {', '.join(Loss)}; got {self.loss!r}.")
 
@@ -333,6 +339,17 @@ class LogicLNCL(FitMixin):
         )
         learned = fit_parts(self.name, task, self.limits, parts, checkpoint=checkpoint, callback=callback)
         return replace(learned, verdicts=verdicts)
+
+    def _annotator_model(self, task: Task) -> AnnotatorModel:
+        """The annotator model; for the only labels of unnamed annotators, one with an assumed accuracy.
+
+        With one label per unit and one annotator, any accuracy explains the labels: re-estimated from beliefs that
+        the labels themselves made, it would grow towards 1, and no label would ever be corrected.
+        """
+        alone = len(task.labels.annotators) == 1 and not len(task.known) and self.folds is None
+        if alone and type(self.annotators) is ConfusionMatrices:
+            return AssumedAccuracy()
+        return self.annotators
 
 
 def make_teacher(projector: Projector, data: TrainingData, task: Task) -> Teacher:

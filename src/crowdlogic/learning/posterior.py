@@ -118,8 +118,13 @@ def first_targets(
 
 def _usual_doubt(labels: CrowdLabels) -> float:
     """None where units have several labels to compare."""
+    return SINGLE_DOUBT if mostly_single(labels) else 0.0
+
+
+def mostly_single(labels: CrowdLabels) -> bool:
+    """Whether most labelled units have only one label."""
     count = labels.labels_per_unit()
-    return SINGLE_DOUBT if count[count > 0].mean() < FEW else 0.0
+    return bool(count[count > 0].mean() < FEW)
 
 
 # The teacher: a classifier's beliefs, corrected by the rules ([LNCL] eq. 15), on the training items and on new ones.

@@ -116,11 +116,36 @@ class CrossFitted:
             other.restore({n.removeprefix(mine): array for n, array in arrays.items() if n.startswith(mine)})
 
 
+SINGLE_FOLDS = 5
+"""Default number of folds where most units have one label."""
+
+MIN_CROSS_FITTED = 50
+"""Smaller sets are not cross-fitted by default: the folds would leave too little to learn from."""
+
+
 def build_classifier(
-    architecture: Architecture, corpus: Corpus, classes: Classes, *, seed: int, folds: int = 1
+    architecture: Architecture,
+    corpus: Corpus,
+    classes: Classes,
+    *,
+    seed: int,
+    folds: int | None = 1,
+    single: bool = False,
 ) -> Classifier:
-    """A new classifier; with two folds or more, a cross-fitted one."""
+    """Build a classifier; with two folds or more, a cross-fitted one.
+
+    Args:
+        architecture: The hyper-parameters.
+        corpus: The training items.
+        classes: The classes.
+        seed: Random seed.
+        folds: Number of folds; 1 for no cross-fitting, None to cross-fit where `single` holds and it is possible.
+        single: Whether most units have only one label.
+    """
     whole = build(architecture, corpus, classes, seed=seed)
+    if folds is None:
+        possible = not isinstance(whole, ChainClassifier) and len(corpus.items) >= MIN_CROSS_FITTED
+        folds = SINGLE_FOLDS if single and possible else 1
     if folds == 1:
         return whole
     if isinstance(whole, ChainClassifier):

@@ -404,11 +404,16 @@ def _first_steps(
     """The commands to begin with, most useful first."""
     source = f"{shlex.quote(options.file)}{_given_words(options)}{words}"
     answers = _answers_file(format, facts)
+    if facts.annotations == facts.items - facts.unlabelled:
+        yield "Every item has one label: only the texts can show which are wrong. Add labels by others to check people."
+        if facts.texts:
+            yield f"crowdlogic train --labels {source} -o run"
+        else:
+            yield f"crowdlogic train --labels {source} --items items.csv -o run"
+        yield "In Python, crowdlogic.learning.find_label_issues(items, labels) ranks labels, most suspect first."
+        return
     if facts.annotators < 2:
         yield "One annotator alone cannot be checked: add the labels of others."
-        return
-    if facts.annotations == facts.items - facts.unlabelled:
-        yield "No item has two annotators, so nothing says who is right: have some items labelled by several."
         return
     if not partial:
         yield f"crowdlogic agreement {source}"
@@ -495,6 +500,7 @@ def _describe_other_contents(options: DoctorOptions, format: FileFormat) -> Diag
             first=(
                 f"As gold or answers: crowdlogic evaluate answers.csv {shlex.quote(file)}",
                 "As labels it needs a column that says who gave each label, such as annotator.",
+                "Without one, crowdlogic.learning.find_label_issues(items, labels) in Python ranks suspect labels.",
             ),
         )
     corpus = _attempt(lambda: read_corpus(file, format=options.input.format, columns=columns))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdlogic.classifiers.features import COLUMNS, WIDTH
+from crowdlogic.classifiers.features import COLUMNS, ROW_NORM, SCALE, WIDTH
 from crowdlogic.classifiers.protocol import FIXED, MODEL, Arrays, ChainClassifier, decode_json
 from crowdlogic.errors import MissingExtraError, OptionError
 from crowdlogic.extensions.networks.export import make_manifest, rule_decoding
@@ -93,7 +93,8 @@ def hashed_graph(arrays: Arrays, weights: Array, bias: Array) -> Any:
     """Scores of units by hashed columns: scale * sum of the columns' weights + bias."""
     width, n_classes = int(arrays[WIDTH]), len(bias)
     table = np.zeros((width + 1, n_classes))  # the last row, of zeros, is for padding
-    table[np.asarray(arrays[COLUMNS])] = weights
+    column_weight = arrays[SCALE][:, None] if SCALE in arrays else 1.0
+    table[np.asarray(arrays[COLUMNS])] = weights * column_weight
     graph = GraphBuilder()
     columns = graph.input("columns", np.int64, ["units", "columns_of_a_unit"])
     scale = graph.input("scale", np.float32, ["units"])
@@ -101,6 +102,18 @@ def hashed_graph(arrays: Arrays, weights: Array, bias: Array) -> Any:
     total = graph.add("ReduceSum", [rows, graph.constant("axis_1", np.array([1]))], "total", keepdims=0)
     column = graph.add("Unsqueeze", [scale, "axis_1"], "scale_column")
     scaled = graph.add("Mul", [total, column], "scaled")
+    if SCALE in arrays:  # rows of weighted columns are divided by their norm
+        squares = np.zeros((width + 1, 1))
+        squares[np.asarray(arrays[COLUMNS]), 0] = np.square(arrays[SCALE] / ROW_NORM)
+        sums = graph.add(
+            "ReduceSum",
+            [graph.add("Gather", [graph.constant("squares", squares), columns], "parts"), "axis_1"],
+            "sums",
+            keepdims=0,
+        )
+        roots = graph.add("Mul", [graph.add("Sqrt", [sums], "roots"), column], "norms")
+        norm = graph.add("Max", [roots, graph.constant("least_norm", np.array(1e-12))], "norm")
+        scaled = graph.add("Div", [scaled, norm], "normalised")
     return graph.finish(graph.add("Add", [scaled, graph.constant("bias", bias)], "logits"), ["units", n_classes])
 
 

@@ -56,6 +56,7 @@ def test_training_corrects_single_labels_without_annotators() -> None:
 
     learned = LogicLNCL(limits=TrainingLimits(epochs=5, held_out=None)).fit(texts, frame)
 
+    np.testing.assert_allclose(learned.estimate.confusion[0], [[0.85, 0.15], [0.15, 0.85]])
     answers = learned.to_frame().sort("item")["label"].to_list()
     corrected = np.array([answer != labels[i] for i, answer in enumerate(answers)])
     assert (corrected == is_wrong).mean() > 0.9

@@ -90,16 +90,12 @@ class AssumedAccuracy(ConfusionMatrices):
 
     name = "assumed-accuracy"
 
-    def from_counts(self, shards: Engine, counts: Floats) -> Confusion:  # noqa: ARG002 (nothing is estimated)
-        """The same matrix for each annotator of counts[j, n, m]."""
-        n_classes = counts.shape[1]
-        table = np.full(counts.shape, (1.0 - self.accuracy) / max(n_classes - 1, 1))
-        table[:, np.arange(n_classes), np.arange(n_classes)] = self.accuracy
+    def m_step(self, shards: Shards, q: Beliefs) -> Confusion:
+        """The same matrix for each annotator, whatever the beliefs."""
+        table = np.full(expected_counts(shards, q).shape, (1.0 - self.accuracy) / max(q.shape[1] - 1, 1))
+        diagonal = np.arange(q.shape[1])
+        table[:, diagonal, diagonal] = self.accuracy
         return Confusion(table, self.correlation)
-
-    def log_prior(self, shards: Engine, arrays: Mapping[str, Floats]) -> float:  # noqa: ARG002
-        """Zero: nothing is estimated."""
-        return 0.0
 
 
 @dataclass(frozen=True, eq=False)

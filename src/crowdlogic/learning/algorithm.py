@@ -304,7 +304,7 @@ class LogicLNCL(FitMixin):
                 f"warm_up: {self.warm_up} is not a number of epochs. The first one learns the first targets."
             )
         if self.folds is not None and self.folds < 1:
-            raise OptionError(f"folds must be at least 1 (no cross-fitting), got {self.folds}.")
+            raise OptionError(f"folds: {self.folds} is not a number of folds. 1 is without cross-fitting.")
         if self.loss not in list(Loss):
             raise OptionError(f"loss: expected one of {', '.join(Loss)}; got {self.loss!r}.")
 

@@ -326,7 +326,7 @@ class LogicLNCL(FitMixin):
         factors = rule_factors(verdicts or ())
         parts = Parts(
             classifier=self.classifier,
-            annotators=self.annotators,
+            annotators=self._annotator_model(task),
             teacher=teacher,
             imitation=self.imitation,
             weights=loss_weights(self.loss),

@@ -12,14 +12,15 @@ import pytest
 
 import crowdlogic as cl
 from crowdlogic import metrics, rules
+from crowdlogic.confidence.calibration import infer_calibrated
 from crowdlogic.errors import name_list
 from crowdlogic.registry import CLASSIFIERS, TRUTH_METHODS
 from crowdlogic.truth.methods import WHAT_IT_IS
 
 FRAME = pd.DataFrame({"item": ["u", "u", "v", "v"], "annotator": ["a", "b", "a", "b"], "label": ["x", "y", "y", "y"]})
 ITEMS = pd.DataFrame({"item": ["u", "v"], "text": ["one", "two"]})
-LABELS, CORPUS = cl.from_frame(FRAME), cl.corpus_from_frame(ITEMS)
-SENTENCES = cl.from_sequences([("s", "a", ["B-X", "O"])])
+LABELS, CORPUS = cl.from_frame(FRAME), cl.data.corpus_from_frame(ITEMS)
+SENTENCES = cl.data.from_sequences([("s", "a", ["B-X", "O"])])
 ONE = cl.TrainingLimits(epochs=1, held_out=None)
 LEARNED = cl.LogicLNCL(limits=ONE).fit(CORPUS, LABELS)
 
@@ -46,7 +47,7 @@ class Short:
     name = "short"
 
     def infer(self, labels):
-        return cl.make_estimate(labels, self.name, labels.votes())
+        return cl.data.make_estimate(labels, self.name, labels.votes())
 
 
 TAKES_ROWS = 'Give a list of (item, annotator, tags), such as [("s1", "ann", ["B-PER", "O"])].'
@@ -73,7 +74,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
         'the table: no column for the annotator and the label among item, text. A label table needs: item, annotator, label. Rename the columns (annotator, worker, rater, user, ...; label, answer, response, class, ...) or name them: from_frame(table, columns={"annotator": "NAME", "label": "NAME"}).',
     ),
     (
-        lambda: cl.HMMCrowd().infer(LABELS),
+        lambda: cl.truth.HMMCrowd().infer(LABELS),
         "hmm-crowd is for sequences: tags of the tokens of sentences. These labels are of single items; use dawid-skene, ibcc or another method for them.",
     ),
     (
@@ -151,13 +152,13 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
         "columns: the role comes first, then the column. Did you mean item=ticket?",
     ),
     (
-        lambda: cl.TwoStage(truth="glade"),
+        lambda: cl.learning.TwoStage(truth="glade"),
         "No truth method is called 'glade'. Did you mean 'glad'? There are " + ", ".join(TRUTH_METHODS) + ".",
     ),
-    (lambda: cl.TwoStage(truth=cl.GLAD), "truth: GLAD is a class. Give a method made of it: GLAD()."),
-    (lambda: cl.TwoStage(truth=Short()), f"truth: a Short has infer(labels). {WHAT_IT_IS}"),
-    (lambda: cl.TwoStage(truth=object()), f"truth: a object has no name. {WHAT_IT_IS}"),
-    (lambda: cl.infer_calibrated(Short(), LABELS), f"truth: a Short has infer(labels). {WHAT_IT_IS}"),
+    (lambda: cl.learning.TwoStage(truth=cl.GLAD), "truth: GLAD is a class. Give a method made of it: GLAD()."),
+    (lambda: cl.learning.TwoStage(truth=Short()), f"truth: a Short has infer(labels). {WHAT_IT_IS}"),
+    (lambda: cl.learning.TwoStage(truth=object()), f"truth: a object has no name. {WHAT_IT_IS}"),
+    (lambda: infer_calibrated(Short(), LABELS), f"truth: a Short has infer(labels). {WHAT_IT_IS}"),
     (
         lambda: cl.LogicLNCL().fit(CORPUS, "labels.csv"),
         "fit: 'labels.csv' where labels are expected. Read a file with read_labels(path).",
@@ -211,7 +212,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
         "The anchor of item 'u' is 'zebra', which is not among the classes x, y. Correct the anchor, or add the class to the classes of the labels.",
     ),
     (
-        lambda: cl.LogicLNCL(limits=ONE).fit(cl.documents(["u"], ["one"]), LABELS),
+        lambda: cl.LogicLNCL(limits=ONE).fit(cl.data.documents(["u"], ["one"]), LABELS),
         "Item 'v' has labels but no text (1 such items). Add the items to the corpus, or select the labels of the items that are in it.",
     ),
     (
@@ -229,7 +230,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
         "A list of neither texts nor token lists where items are expected. Give a Corpus, a frame of items, a dictionary item -> text, a list of texts or a list of token lists.",
     ),
     (
-        lambda: LEARNED.predict(cl.sentences(["s"], [["a", "b"]])),
+        lambda: LEARNED.predict(cl.data.sentences(["s"], [["a", "b"]])),
         "These items are sentences of tokens, and the classifier learnt from whole documents. Give it texts.",
     ),
     (
@@ -266,26 +267,26 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
         "the table is a list, which is no frame. Give a frame of pandas, polars or pyarrow, or use from_arrays, from_dict or from_matrix.",
     ),
     (
-        lambda: cl.from_wide(FRAME, item="item"),
+        lambda: cl.data.from_wide(FRAME, item="item"),
         "the table: is a long table, one row per label (item, annotator, label), and not a wide one with a column per annotator. To read it, use from_frame.",
     ),
     (
-        lambda: cl.from_matrix([[0.5, 1.0]]),
+        lambda: cl.data.from_matrix([[0.5, 1.0]]),
         "A label matrix has two axes and whole numbers; this one is 2-d of float64.",
     ),
     (
-        lambda: cl.from_dict({"u": {"a": ["x", "y"]}}),
+        lambda: cl.data.from_dict({"u": {"a": ["x", "y"]}}),
         "the lists: a label is one class, but the column holds List(String). For the tags of a sentence name the column 'tags'; for several labels at once make one table per class, with yes or no as labels.",
     ),
     (
-        lambda: cl.corpus_from_frame(FRAME),
+        lambda: cl.data.corpus_from_frame(FRAME),
         'the table: no column for the text among item, annotator, label. A table of items needs: item, text. Rename the column (text, content, review, comment, ...) or name it: columns={"text": "NAME"}.',
     ),
     (
-        lambda: cl.corpus_from_frame(pl.DataFrame({"item": ["u", "u"], "text": ["one", "two"]})),
+        lambda: cl.data.corpus_from_frame(pl.DataFrame({"item": ["u", "u"], "text": ["one", "two"]})),
         "the table, row 1: item 'u' appears again. Give each item once.",
     ),
-    (lambda: cl.documents(["u"], ["one", "two"]), "texts has 2 entries where 1 is expected."),
+    (lambda: cl.data.documents(["u"], ["one", "two"]), "texts has 2 entries where 1 is expected."),
     (
         lambda: cl.parse_rules("Label(S, 'x' -> Label(S, 'y')"),
         "the rules:1:14: unexpected '->'; expected ')' or ','.\n    Label(S, 'x' -> Label(S, 'y')\n                 ^",
@@ -303,7 +304,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
         "compare_methods: a list where gold is expected. Give a frame with item and label, {item: class}, or a Corpus with gold.",
     ),
     (
-        lambda: cl.make_estimate(LABELS, "mine", [[0.5, 0.5]]),
+        lambda: cl.data.make_estimate(LABELS, "mine", [[0.5, 0.5]]),
         "make_estimate: mine has beliefs of shape (1, 2) for labels of shape (2, 2). Give a row for each unit and a column for each class.",
     ),
     (
@@ -313,16 +314,16 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     (lambda: cl.LogicLNCL(start=cl.MACE), "start: MACE is a class. Give a method made of it: MACE()."),
     (lambda: cl.LogicLNCL(start=Short()), f"start: a Short has infer(labels). {WHAT_IT_IS}"),
     (
-        lambda: cl.from_sequences({"ann": [["B-X", "O"]]}),
+        lambda: cl.data.from_sequences({"ann": [["B-X", "O"]]}),
         f"from_sequences: a dict where rows are expected. {TAKES_ROWS}",
     ),
     (
-        lambda: cl.from_sequences(FRAME),
+        lambda: cl.data.from_sequences(FRAME),
         f"from_sequences: a DataFrame where rows are expected. {TAKES_ROWS} A frame of them is read with from_frame.",
     ),
-    (lambda: cl.from_sequences([["B-X", "O"]]), f"from_sequences: row 0 is ['B-X', 'O']. {TAKES_ROWS}"),
+    (lambda: cl.data.from_sequences([["B-X", "O"]]), f"from_sequences: row 0 is ['B-X', 'O']. {TAKES_ROWS}"),
     (
-        lambda: cl.from_sequences([("s", "a", "B-X O")]),
+        lambda: cl.data.from_sequences([("s", "a", "B-X O")]),
         f"from_sequences: the tags of row 0 are 'B-X O'. {TAKES_ROWS}",
     ),
     (

@@ -198,7 +198,9 @@ def test_no_module_of_the_core_opens_a_socket_or_starts_a_process() -> None:
     found = {name: lines for name in core if (lines := list(find_connections(parse_module(name))))}
 
     assert len(core) > 100
-    assert list(found) == ["reporting/figures.py"]  # starts a browser that draws the figures of a report, where asked to
+    assert list(found) == [
+        "reporting/figures.py"
+    ]  # starts a browser that draws the figures of a report, where asked to
 
 
 @pytest.mark.parametrize(

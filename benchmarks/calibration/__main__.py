@@ -2,7 +2,7 @@
 
     python -m benchmarks.calibration [--fresh]
 
-Needs CROWDLOGIC_DATA. Prints its tables and writes them into docs/confidence.md; slow figures are kept in
+Needs CROWDLOGIC_DATA. Prints its tables and writes them into docs/evidence/confidence.md; slow figures are kept in
 benchmarks/results/calibration.json, so an interrupted benchmark continues where it stopped.
 """
 
@@ -25,7 +25,7 @@ from benchmarks.figures_file import FiguresFile
 from benchmarks.machine import describe_machine
 from crowdlogic.extensions.paper.results import write_section
 
-PAGE = Path("docs/confidence.md")
+PAGE = Path("docs/evidence/confidence.md")
 RESULTS = Path("benchmarks/results/calibration.json")
 
 

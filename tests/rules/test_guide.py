@@ -1,4 +1,4 @@
-"""Every example of docs/rules.md runs, and prints what the guide says."""
+"""Every example of docs/reference/rules.md runs, and prints what the guide says."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from crowdlogic.cli.app import main
 from crowdlogic.registry import PREDICATES
 from crowdlogic.rules import Vocabulary, check, expand, parse_rules
 
-GUIDE = Path(__file__).parents[2] / "docs" / "rules.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "reference" / "rules.md"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BROKEN = (
     "# the guide's example of a broken file\n1.0: Contains(S, 'slow') -> Label(S, 'negativ')\n"
@@ -46,7 +46,7 @@ def test_every_python_example_prints_what_the_guide_says() -> None:
         printed = io.StringIO()
 
         with contextlib.redirect_stdout(printed):
-            exec(compile(text, f"docs/rules.md, block {at}", "exec"), names)  # noqa: S102 (the guide is ours)
+            exec(compile(text, f"docs/reference/rules.md, block {at}", "exec"), names)  # noqa: S102 (the guide is ours)
 
         if printed.getvalue():
             assert found[at + 1] == ("output", printed.getvalue())

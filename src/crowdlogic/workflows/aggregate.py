@@ -620,7 +620,7 @@ def aggregate(
     """Estimate the truth of every item, with the same answers and calibrated confidence as the command `aggregate`.
 
     Unlike a method's own `infer`, which returns the posterior of its model, the confidence takes into account that
-    annotators make the same mistakes (docs/confidence.md).
+    annotators make the same mistakes (docs/concepts/confidence.md).
 
     Args:
         labels: CrowdLabels, a frame with one row per label, or the path of a file of labels.

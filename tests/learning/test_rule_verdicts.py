@@ -12,7 +12,7 @@ from benchmarks.rule_verdicts import draw_planted, judge
 from crowdlogic.data.corpus import UNKNOWN, Corpus
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.learning.rule_suggestions import comment, suggest_rules
-from crowdlogic.learning.rule_verdicts import fit_without_rules, judge_rules, rule_factors, weight_notices
+from crowdlogic.learning.rule_verdicts import fit_without_rules, judge_rules, rule_factors
 from crowdlogic.rules import Projector, parse_rules
 from crowdlogic.rules.audit import Outcome, verdict_table
 
@@ -59,7 +59,6 @@ def test_a_verdict_has_a_sentence_and_a_lowered_weight_a_line() -> None:
 
     assert table["verdict"].to_list() == ["helps", "no effect", "contradicts the labels"]
     assert all(table["reason"].str.ends_with("."))
-    assert len(weight_notices(verdicts)) == 2
 
 
 def _labelled(texts: list[str], truth: np.ndarray, seed: int = 0) -> tuple[CrowdLabels, Corpus]:

@@ -45,13 +45,14 @@ def test_the_demo_shows_the_answers_that_the_rule_corrected_and_spoiled(figures:
     rule = figures["rule"]
     corrected, spoiled = rule["corrected_example"], rule["spoiled_example"]
 
-    assert rule["corrected"] > rule["spoiled"] > 0
+    assert rule["corrected"] > rule["spoiled"] >= 0
     assert (rule["corrected"] - rule["spoiled"]) / 1000 == pytest.approx(figures["gains"]["rule"])
     assert corrected["after"] == corrected["truth"] != corrected["before"]
-    assert spoiled["before"] == spoiled["truth"] != spoiled["after"]
-    for example in (corrected, spoiled):
+    assert (spoiled is None) == (rule["spoiled"] == 0)
+    for example in (one for one in (corrected, spoiled) if one is not None):
         assert not re.search(r"\s[.,]", example["text"])
     assert ", but " in corrected["text"]
+    assert spoiled is None or spoiled["before"] == spoiled["truth"] != spoiled["after"]
 
 
 def test_the_demo_says_in_words_what_its_table_shows(run: Run) -> None:

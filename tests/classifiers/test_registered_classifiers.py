@@ -23,12 +23,12 @@ def test_a_name_that_is_unknown_is_refused_with_the_nearest() -> None:
 
     assert str(caught.value) == (
         "No classifier is called 'kim_cnn'. Did you mean 'kim-cnn'? "
-        "There are linear, crf, kim-cnn, cnn-gru, bilstm-crf, mlp, scikit, transformer, prior."
+        "There are linear, crf, scikit, prior, kim-cnn, cnn-gru, bilstm-crf, mlp, transformer."
     )
 
 
 def test_without_torch_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith("crowdlogic.classifiers.")]:
+    for name in [name for name in sys.modules if name.startswith(("crowdlogic.classifiers.", "crowdlogic.extensions.networks."))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "torch", None)
 

@@ -22,6 +22,7 @@ from crowdlogic.data.reading import read_labels as read_labels
 from crowdlogic.data.reading import write_estimate as write_estimate
 from crowdlogic.errors import CrowdLogicError as CrowdLogicError
 from crowdlogic.learning.algorithm import LogicLNCL as LogicLNCL
+from crowdlogic.learning.rule_suggestions import suggest_rules as suggest_rules
 from crowdlogic.learning.saved_run import load_run as load_run
 from crowdlogic.learning.stopping import TrainingLimits as TrainingLimits
 from crowdlogic.metrics.agreement import agreement as agreement

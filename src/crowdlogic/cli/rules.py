@@ -1,4 +1,4 @@
-"""`crowdlogic rules`: check rules before they are used, and judge each one by the labels."""
+"""`crowdlogic rules`: check rules before they are used, suggest some, and judge each one by the labels."""
 
 from __future__ import annotations
 
@@ -10,14 +10,24 @@ import typer
 
 from crowdlogic.cli.console import say, show_lines, show_tables
 from crowdlogic.cli.json_output import Output, show_output
-from crowdlogic.cli.options import ClassesOption, ColumnsOption, FormatOption, JsonOption, OutsideOption, TablesOption
+from crowdlogic.cli.options import (
+    ClassesOption,
+    ColumnsOption,
+    FormatOption,
+    JsonOption,
+    OutsideOption,
+    SeedOption,
+    TablesOption,
+    reads_labels,
+)
+from crowdlogic.data.files import STANDARD_STREAM
 from crowdlogic.workflows.inputs import InputOptions, parse_columns, parse_names
 
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
-    help="Check rules, and judge each one by the labels.",
+    help="Suggest rules, check them, and judge each one by the labels.",
 )
 
 RulesFile = Annotated[str, typer.Argument(metavar="RULES", help="A rule file.")]
@@ -73,7 +83,18 @@ class AuditOutput(Output):
     rules: Sequence[dict[str, Any]]
 
 
-OUTPUTS = {"rules check": CheckOutput, "rules audit": AuditOutput}
+@dataclass(frozen=True, kw_only=True)
+class SuggestOutput(Output):
+    """Suggested rules.
+
+    Attributes:
+        rules: Each rule: text with its weight, shape, the figures of its verdict, examples and counterexamples.
+    """
+
+    rules: Sequence[dict[str, Any]]
+
+
+OUTPUTS = {"rules check": CheckOutput, "rules audit": AuditOutput, "rules suggest": SuggestOutput}
 
 
 @app.command("check")
@@ -155,3 +176,38 @@ def audit_command(
         return
     show_tables(result.table())
     say(*result.reasons)
+
+
+@app.command("suggest")
+@reads_labels
+def suggest_command(
+    labels: LabelsFile,
+    *,
+    items: ItemsOption = None,
+    out: Annotated[str, typer.Option("--out", "-o", help="The rule file to write; - for standard output.")],
+    anchors: AnchorsOption = None,
+    run: Annotated[
+        str | None, typer.Option("--run", metavar="RUN", help="A trained run, whose rules are not suggested again.")
+    ] = None,
+    most: Annotated[int, typer.Option("--most", min=1, help="Maximum number of rules.")] = 30,
+    seed: SeedOption = 0,
+    input: InputOptions,
+    json: JsonOption = False,
+) -> None:
+    """Suggest rules that the labels support: words, phrases, connectives and transitions between tags."""
+    from crowdlogic.workflows.rules import SuggestRulesOptions, suggest_rules_for
+
+    result = suggest_rules_for(
+        SuggestRulesOptions(
+            labels=labels, items=items, out=out, anchors=anchors, run=run, most=most, seed=seed, input=input
+        ),
+        progress=lambda step: say(f"suggest: {step}"),
+    )
+    say(*result.notices)
+    if json:
+        found, written = result.figures(), () if out == STANDARD_STREAM else (out,)
+        show_output(SuggestOutput(command="rules suggest", notices=result.notices, written=written, rules=found))
+        return
+    if out != STANDARD_STREAM:
+        show_tables(result.table())
+        say(result.message)

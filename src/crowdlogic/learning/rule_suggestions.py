@@ -18,6 +18,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -25,10 +26,11 @@ from scipy import sparse, stats
 
 from crowdlogic.classifiers.linear import Linear
 from crowdlogic.classifiers.protocol import build, fit_epoch, predict_texts
-from crowdlogic.data.corpus import Corpus
+from crowdlogic.data.corpus import Corpus, align
+from crowdlogic.data.item_tables import to_corpus
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import encode
-from crowdlogic.errors import CrowdLogicError
+from crowdlogic.errors import CorpusError, CrowdLogicError, LabelError, OptionError, require_kind
 from crowdlogic.learning.rule_verdicts import GRID, RuleFreeFit, fit_without_rules, judge_rules
 from crowdlogic.numerics.arrays import Bools, Floats, Ints
 from crowdlogic.rules.audit import Outcome, RuleVerdict
@@ -115,6 +117,16 @@ class SuggestedRules:
     def rules(self) -> RuleSet:
         """The rules, parsed."""
         return parse_rules("\n".join(one.rule for one in self.suggestions), source="suggested rules")
+
+    def without(self, rules: RuleSet) -> SuggestedRules:
+        """Those that are not among some rules, whatever their weight."""
+        known = {str(replace(one, weight=None)) for one in rules.rules}
+        kept = [
+            one
+            for one in self.suggestions
+            if any(str(replace(rule, weight=None)) not in known for rule in parse_rules(one.rule).rules)
+        ]
+        return replace(self, suggestions=tuple(kept))
 
     def text(self) -> str:
         """The rule file."""
@@ -335,7 +347,7 @@ def _token_shapes(corpus: Corpus) -> Iterable[_Shape]:
 
 def suggest_rules(
     labels: CrowdLabels,
-    corpus: Corpus,
+    items: Any,
     *,
     fit: RuleFreeFit | None = None,
     gold: Ints | None = None,
@@ -347,18 +359,27 @@ def suggest_rules(
 
     Args:
         labels: The labels.
-        corpus: The items, aligned with the labels.
-        fit: A fit without rules over the same labels; made when not given.
-        gold: gold[i], known classes; UNKNOWN (-1) elsewhere.
+        items: The items: a Corpus, a frame with item and text, or what `fit` takes.
+        fit: A fit without rules over the same labels and items; made when not given.
+        gold: gold[i], known classes of the labels' units; UNKNOWN (-1) elsewhere. Items must be in the labels' order.
         most: Maximum number of rules.
         seed: Random seed of the halves.
         progress: Called with a word on every step.
     """
+    require_kind(labels, CrowdLabels, "suggest_rules", "Labels come first: suggest_rules(labels, items).")
     say = progress or (lambda _: None)
+    corpus = to_corpus(items, sequential=labels.is_sequential)
+    if not corpus.items.equals(labels.items):
+        if fit is not None or gold is not None:
+            raise OptionError("suggest_rules: fit and gold need items in the order of labels: crowdlogic.data.align.")
+        labels, corpus = align(labels, corpus)
     if labels.n_classes < 2:
-        return SuggestedRules((), ("All labels are of one class, so there is nothing that a rule could say.",))
+        raise LabelError(
+            "All labels are of one class, so there is nothing that a rule could say. "
+            "Give labels of at least two classes."
+        )
     if corpus.texts is None and corpus.tokens is None:
-        return SuggestedRules((), ("The items have no texts to find rules in.",))
+        raise CorpusError("The items have no texts to find rules in. Give items with a column of texts.")
     say("annotators")
     known = fit or fit_without_rules(labels, corpus, gold=gold, seed=seed)
     item = labels.item_of_unit
@@ -398,7 +419,11 @@ def suggest_rules(
                 ("same word", "{weight}: SameSequence(T, U) & Token(T, W) & Token(U, W) & Label(T, C) -> Label(U, C)")
             ]
     say("judging")
-    return _finish(rules, known, second, most)
+    suggested = _finish(rules, known, second, most)
+    if len(labels.annotators) > 1:
+        return suggested
+    alone = "There is one annotator, so nothing tells how often the labels are right."
+    return replace(suggested, notices=(*suggested.notices, alone))
 
 
 class _Scored:

@@ -8,10 +8,12 @@ from typing import Any
 
 from crowdlogic.data.blocks import anchor_classes
 from crowdlogic.data.corpus import Corpus, align
+from crowdlogic.data.files import write_bytes
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes
 from crowdlogic.data.wording import pluralise, shorten_name
 from crowdlogic.errors import OptionError, name_list
+from crowdlogic.learning.rule_suggestions import MOST, Progress, SuggestedRules, suggest_rules
 from crowdlogic.learning.rule_verdicts import fit_without_rules, judge_rules
 from crowdlogic.rules.audit import RuleVerdict
 from crowdlogic.rules.checking import Finding, check
@@ -20,7 +22,7 @@ from crowdlogic.rules.parser import read_rules
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.rules.syntax import RuleSet
 from crowdlogic.workflows.aggregate import anchors_of
-from crowdlogic.workflows.inputs import InputOptions, ResultTable, percent, read_vocabulary
+from crowdlogic.workflows.inputs import InputOptions, ResultTable, check_outputs, percent, read_vocabulary
 
 DEFAULT_STRENGTH = Projector().strength
 
@@ -200,3 +202,92 @@ def audit_rules(options: AuditRulesOptions) -> AuditedRules:
         audits=judge_rules(ground, fit, strength=strength),
         notices=(*(one.line for one in ground.notices), *fit.notices),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuggestRulesOptions:
+    """The options of `suggest_rules_for`.
+
+    Attributes:
+        labels: The file of labels.
+        items: The file of items.
+        out: The rule file to write; "-" for standard output.
+        anchors: Items whose truth is known.
+        run: The folder of a run, whose rules are not suggested again.
+        most: Maximum number of rules.
+        seed: Random seed.
+        input: How labels and items are read.
+    """
+
+    labels: str
+    items: str | None = None
+    out: str
+    anchors: str | None = None
+    run: str | None = None
+    most: int = MOST
+    seed: int = 0
+    input: InputOptions = field(default_factory=InputOptions)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WrittenSuggestions:
+    """Suggested rules, and where they are.
+
+    Attributes:
+        suggested: The rules.
+        out: The rule file.
+        notices: What a person should know.
+    """
+
+    suggested: SuggestedRules
+    out: str
+    notices: tuple[str, ...]
+
+    @property
+    def message(self) -> str:
+        """The outcome in one sentence."""
+        count = pluralise(len(self.suggested.suggestions), "suggested rule")
+        return f"{count} -> {self.out}. Read each one; then: crowdlogic train --rules {self.out}"
+
+    def table(self) -> ResultTable:
+        """One row per rule."""
+        names = ["rule", "shape", "units", "holds", "by chance"]
+        found = [(one.rule, one.shape, one.verdict) for one in self.suggested.suggestions]
+        rows = [(shorten_name(rule), shape, v.units, percent(v.holds), percent(v.chance)) for rule, shape, v in found]
+        return ResultTable(title="Suggested rules", columns=names, rows=rows)
+
+    def figures(self) -> list[dict[str, Any]]:
+        """The same as plain data."""
+        return [
+            asdict(one.verdict)
+            | {
+                "rule": one.rule,
+                "shape": one.shape,
+                "examples": list(one.examples),
+                "counterexamples": list(one.counterexamples),
+            }
+            for one in self.suggested.suggestions
+        ]
+
+
+def suggest_rules_for(options: SuggestRulesOptions, *, progress: Progress | None = None) -> WrittenSuggestions:
+    """Suggest rules from labelled items, and write them as a rule file."""
+    check_outputs((options.out,), read=(options.labels, options.items, options.anchors, options.run))
+    labels, corpus = _read_labelled(options.labels, options.items, options.input)
+    gold = None
+    if options.anchors is not None:
+        by_file = options.input.by_file(options.labels, options.items, options.anchors)
+        gold = anchor_classes(labels, anchors_of(by_file[options.anchors].read_answers(options.anchors), labels))
+    suggested = suggest_rules(labels, corpus, gold=gold, most=options.most, seed=options.seed, progress=progress)
+    if options.run is not None:
+        suggested = suggested.without(_rules_of(options.run))
+    write_bytes(options.out, suggested.text().encode())
+    return WrittenSuggestions(suggested=suggested, out=options.out, notices=suggested.notices)
+
+
+def _rules_of(folder: str) -> RuleSet:
+    from crowdlogic.learning.saved_run import load_run
+
+    teacher = load_run(folder).teacher
+    rules = teacher.projector.rules
+    return RuleSet(()) if rules is None else expand(rules, teacher.classes)

@@ -28,7 +28,9 @@ def test_a_name_that_is_unknown_is_refused_with_the_nearest() -> None:
 
 
 def test_without_torch_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith(("crowdlogic.classifiers.", "crowdlogic.extensions.networks."))]:
+    for name in [
+        name for name in sys.modules if name.startswith(("crowdlogic.classifiers.", "crowdlogic.extensions.networks."))
+    ]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "torch", None)
 

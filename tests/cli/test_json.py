@@ -31,6 +31,7 @@ CALLS: dict[str, list[list[str]]] = {
         ["aggregate", "labels.csv", "-o", "shards.csv", "--memory", "1GiB"],
     ],
     "aggregate --methods": [["aggregate", "labels.csv", "--methods", "majority,glad", "--gold", "gold.csv"]],
+    "rules suggest": [["rules", "suggest", "labels.csv", "--items", "items.csv", "-o", "suggested.rules"]],
     "panel": [["panel", "labels.csv"], ["panel", "labels.csv", "--gold", "gold.csv", "-o", "panel.csv"]],
     "agreement": [["agreement", "labels.csv", "--replicates", "20"]],
     "evaluate": [["evaluate", "gold.csv", "gold.csv"]],

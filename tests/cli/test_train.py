@@ -33,8 +33,8 @@ def reviews(run: Run) -> Simulation:
 
 
 def test_the_mean_of_several_epochs_is_told_of(run: Run, reviews: Simulation) -> None:
-    done = run(*WORDS, "--test", "test.csv", "-o", "out", "--epochs", 12, "--json")
-    told = run(*WORDS, "--test", "test.csv", "-o", "again", "--epochs", 12)
+    done = run(*WORDS, "--test", "test.csv", "-o", "out", "--epochs", 20, "--json")
+    told = run(*WORDS, "--test", "test.csv", "-o", "again", "--epochs", 20)
 
     found = json.loads(done.out)
     outcome = json.loads(Path("out/config.json").read_text())["outcome"]
@@ -42,7 +42,7 @@ def test_the_mean_of_several_epochs_is_told_of(run: Run, reviews: Simulation) ->
     assert (found["epoch"], found["averaged_from"], found["refit_epochs"]) == (
         chosen,
         since,
-        min(max(chosen, since + 4), 12),
+        min(max(chosen, since + 4), 20),
     )
     assert f"accuracy with weights averaged over epochs {since} to {found['refit_epochs']}" in told.out
     assert told.err.splitlines()[-1].endswith(

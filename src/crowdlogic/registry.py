@@ -237,6 +237,7 @@ ANNOTATOR_MODELS = Registry(
         "variational": "crowdlogic.annotators.confusion:VariationalConfusion",
         "one-coin": "crowdlogic.annotators.one_coin:Coin",
         "class-accuracy": "crowdlogic.annotators.class_accuracy:ClassAccuracy",
+        "assumed-accuracy": "crowdlogic.annotators.confusion:AssumedAccuracy",
         "abstaining": "crowdlogic.annotators.abstaining:Abstaining",
         "sequential": "crowdlogic.annotators.sequential:Sequential",
     },

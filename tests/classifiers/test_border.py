@@ -12,9 +12,9 @@ import pytest
 import crowdlogic as cl
 from crowdlogic.classifiers.protocol import WHAT_IT_IS
 
-LABELS = cl.from_dict({"u": {"a": "x", "b": "x"}, "v": {"a": "y", "b": "x"}, "w": {"a": "y", "b": "y"}})
-CORPUS = cl.documents(["u", "v", "w"], ["one", "two", "three"])
-ONE = cl.TrainingLimits(epochs=1, held_out=None)
+LABELS = cl.data.from_dict({"u": {"a": "x", "b": "x"}, "v": {"a": "y", "b": "x"}, "w": {"a": "y", "b": "y"}})
+CORPUS = cl.data.documents(["u", "v", "w"], ["one", "two", "three"])
+ONE = cl.learning.TrainingLimits(epochs=1, held_out=None)
 EVEN = [[0.5, 0.5]] * 3
 
 

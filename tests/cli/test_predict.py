@@ -100,7 +100,7 @@ def test_facts_about_new_items_come_with_them(run: Run) -> None:
     Path("near.rules").write_text("2: Near(A, B) & Label(A, C) -> Label(B, C)\n")
     Path("train.csv").write_text("a,b\nr001,r002\n")
     Path("facts.csv").write_text("a,b\nt01,t02\n")
-    run(*WORDS, "--rules", "near.rules", "--table", "Near=train.csv", "--epochs", 2, "-o", "model")
+    run(*WORDS, "--rules", "near.rules", "--table", "Near=train.csv", "--keep-weights", "--epochs", 2, "-o", "model")
 
     run("predict", "model", "test.csv", "-o", "own.csv")
     run("predict", "model", "test.csv", "--table", "Near=facts.csv", "-o", "new.csv")

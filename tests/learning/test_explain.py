@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import pairwise, product
 from types import SimpleNamespace
@@ -135,7 +136,7 @@ def test_the_annotators_terms_are_their_confusion_matrices() -> None:
 
 
 def test_a_rules_bits_are_its_weight_times_its_distance() -> None:
-    learned = fitted(REVIEWS, BUT, projector=Projector(strength=2.0))
+    learned = fitted(REVIEWS, BUT, projector=Projector(strength=2.0), learn_weights=False)
     corpus = learned.task.corpus
 
     for s, text in enumerate(corpus.texts or ()):
@@ -146,7 +147,7 @@ def test_a_rules_bits_are_its_weight_times_its_distance() -> None:
         if is_contrast:
             sigma = predict_texts(learned.classifier, [clause])[0]
             expected.append(2.0 * (sigma[1] - sigma[0]) / np.log(2))
-        if "good" in text.split():
+        if "good" in re.findall(r"\w+", text):
             expected.append(2.0 * 0.3 / np.log(2))
         difference = rules.share[:, 0, 1] - rules.share[:, 0, 0]
         np.testing.assert_allclose(difference, expected, rtol=0, atol=1e-9)

@@ -79,6 +79,7 @@ def test_it_is_about_as_right_as_dawid_skene_where_majority_fails(seed: int) -> 
     assert right["ensemble"] > right["majority"] + 0.15
 
 
+@pytest.mark.long
 def test_confusion_matrices_that_would_not_fit_into_memory_are_left_out() -> None:
     labels = from_arrays(np.arange(9000), ["w"] * 9000, np.arange(9000) % 8000)
 

@@ -182,7 +182,7 @@ def test_a_broken_checkpoint_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "fit"
     path.write_bytes(b"\x10\x00\x00\x00\x00\x00\x00\x00not a header....")
 
-    with pytest.raises(FormatError, match="is no checkpoint"):
+    with pytest.raises(FormatError, match="is not a checkpoint"):
         DawidSkene().infer(planted(8).labels, fitting=Fitting(checkpoint=path))
 
 

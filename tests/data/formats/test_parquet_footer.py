@@ -74,9 +74,9 @@ def bomb(rows: int) -> bytes:
 
 def test_a_small_file_of_many_rows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     content = bomb(3_000_000)
-    monkeypatch.setenv("CROWDLOGIC_MAX_UNPACKED", "50M")
+    monkeypatch.setenv("CROWDLOGIC_MAX_UNPACKED", "5M")
 
-    with pytest.raises(FormatError, match=r"^f: unpacks to more than 50 MiB"):
+    with pytest.raises(FormatError, match=r"^f: unpacks to more than 20 MiB"):
         check_parquet(content, "f")
 
     assert len(content) < 20_000

@@ -265,7 +265,7 @@ def predict(classifier: Classifier, corpus: Corpus, *, n_classes: int | None = N
 
 
 def predict_units(classifier: Classifier, corpus: Corpus, *, n_classes: int | None = None) -> Beliefs:
-    """Predicted probabilities p[i, k] of every unit; with n_classes, of so many classes."""
+    """Return the predicted probabilities p[i, k] of every unit, checked to have `n_classes` columns if given."""
     return check_probabilities(classifier, classifier.predict_proba(corpus), corpus, n_classes)
 
 

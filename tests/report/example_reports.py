@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from crowdlogic.confidence.annotator_verdicts import FlagKind
+from crowdlogic.data.evidence import EvidenceSource, EvidenceTerm, UnitEvidence
 from crowdlogic.extensions.review.plan_page import ForecastPoint, NextItem, PlanFindings
 from crowdlogic.reporting.findings import Histogram, Quantity, ReportFinding, Summary, TaskKind, Urgency
-from crowdlogic.reporting.inputs import AnswerEvidence, EvidenceSource, EvidenceTerm
 from crowdlogic.reporting.pages.annotators import (
     AnnotatorFindings,
     AnnotatorRow,
@@ -134,30 +134,15 @@ def overview(items: int, annotators: int, task: TaskKind, classes: tuple[str, ..
     )
 
 
-def evidence(token: int | None, answer: str, rival: str) -> AnswerEvidence:
-    crowd = (
-        EvidenceTerm(source=EvidenceSource.classifier, name="", said=None, bits=1.2),
+def evidence(token: int | None, answer: str, rival: str) -> UnitEvidence:
+    terms = (
+        EvidenceTerm(source=EvidenceSource.classifier, bits=1.2),
         EvidenceTerm(source=EvidenceSource.annotator, name="w7", said=rival, bits=-2.4),
         EvidenceTerm(source=EvidenceSource.annotator, name=hostile(0), said=answer, bits=2.0),
+        EvidenceTerm(source=EvidenceSource.rule, name="Label(S, C) & After(S, 'but', B) -> Predicted(B, C)", bits=0.7),
+        EvidenceTerm(source=EvidenceSource.rest, bits=-0.4),
     )
-    rules = (
-        EvidenceTerm(
-            source=EvidenceSource.rule, name="Label(S, C) & After(S, 'but', B) -> Predicted(B, C)", said=None, bits=0.7
-        ),
-    )
-    return AnswerEvidence(
-        token=token,
-        answer=answer,
-        rival=rival,
-        crowd=crowd,
-        crowd_bits=0.8,
-        rules=rules,
-        from_classifier=False,
-        rules_bits=1.5,
-        k=0.5,
-        bits=1.1,
-        is_exact=True,
-    )
+    return UnitEvidence(token=token, answer=answer, rival=rival, terms=terms, bits=1.1)
 
 
 def document(place: int, rng: np.random.Generator, text: str | None = None) -> ShownItem:

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from tests.report.small_crowds import report_on, small_inputs
 
+from crowdlogic.data.evidence import UnitEvidence
 from crowdlogic.registry import PAGES
 from crowdlogic.reporting.figures import draw_plots
 from crowdlogic.reporting.html import beside_module, to_html
-from crowdlogic.reporting.inputs import AnswerEvidence
 from crowdlogic.reporting.page import Page, load_pages
 from crowdlogic.reporting.report import to_json
 
@@ -84,7 +84,7 @@ def test_a_new_page_is_one_package_and_one_entry() -> None:
 def test_all_evidence_is_asked_for_at_once_and_without_repetition() -> None:
     asked: list[list[int]] = []
 
-    def explain(units: np.ndarray) -> list[AnswerEvidence | None]:
+    def explain(units: np.ndarray) -> list[UnitEvidence | None]:
         asked.append(units.tolist())
         return [None] * len(units)
 

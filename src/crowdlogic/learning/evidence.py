@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from crowdlogic.data.estimate import Beliefs
+from crowdlogic.data.evidence import EvidenceSource, EvidenceTerm, UnitEvidence, with_rest
 from crowdlogic.data.names import Classes
 from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import shorten
@@ -155,6 +156,41 @@ def difference(after: Beliefs, before: Beliefs) -> Floats:
     with np.errstate(invalid="ignore"):
         found = (safe_log(after) - safe_log(before)) / BIT
     return np.where(after == before, 0.0, found)
+
+
+def unit_evidence(found: Evidence, i: int, *, token: int | None) -> UnitEvidence | None:
+    """Return the evidence of unit i for its answer against the next most probable class.
+
+    None if there is a single class, or if the true label was given.
+    """
+    if len(found.classes) < 2 or found.known[i]:
+        return None
+    answer, rival = (int(k) for k in np.argsort(-found.q_f[i], kind="stable")[:2])
+
+    def odds(term: Floats) -> float | None:
+        pair = term[[answer, rival]]
+        return round(float(pair[0] - pair[1]), 6) if np.isfinite(pair).all() else None
+
+    terms = [EvidenceTerm(source=EvidenceSource.classifier, bits=odds(found.classifier[i]))]
+    for n in np.flatnonzero(found.crowd.unit == i):
+        who, said = str(found.crowd.annotator[n]), str(found.classes[int(found.crowd.label[n])])
+        terms.append(EvidenceTerm(source=EvidenceSource.annotator, name=who, said=said, bits=odds(found.crowd.term[n])))
+    if found.neighbours is not None:
+        terms.append(EvidenceTerm(source=EvidenceSource.neighbours, bits=odds(found.neighbours[i])))
+    if found.rules is not None:
+        for text, share in zip(found.rules.rules, found.rules.share, strict=True):
+            if np.abs(share[i]).max() > 0:
+                terms.append(EvidenceTerm(source=EvidenceSource.rule, name=text, bits=odds(share[i])))
+        if found.rules.transitions is not None:
+            terms.append(EvidenceTerm(source=EvidenceSource.transitions, bits=odds(found.rules.transitions[i])))
+    bits = odds(safe_log(found.q_f[i]) / BIT)
+    return UnitEvidence(
+        token=token,
+        answer=str(found.classes[answer]),
+        rival=str(found.classes[rival]),
+        terms=with_rest(terms, bits),
+        bits=bits,
+    )
 
 
 # Evidence as lines that a person reads: term by term, and what they add up to.

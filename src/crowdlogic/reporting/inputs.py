@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
@@ -19,6 +18,7 @@ from crowdlogic.confidence.annotator_verdicts import AnnotatorVerdicts, judge_an
 from crowdlogic.data.answers import Answers
 from crowdlogic.data.corpus import UNKNOWN, Corpus, align
 from crowdlogic.data.estimate import Beliefs, Estimate
+from crowdlogic.data.evidence import UnitEvidence
 from crowdlogic.data.labels import CrowdLabels, require_whole_labels
 from crowdlogic.data.names import Classes, as_text, find
 from crowdlogic.data.tagging import is_span_tag_set
@@ -236,77 +236,11 @@ def gold_codes(gold: Answers, estimate: Estimate, classes: Classes) -> Ints:
     return found
 
 
-# Evidence as a report shows it: why a unit got its answer, in bits for the answer against its strongest rival.
-#
-# It is plain data, passed to `make_report` (see docs/decisions/0006): a report of votes alone needs neither
-# a classifier nor rules.
-
-
-class EvidenceSource(StrEnum):
-    """Where evidence comes from."""
-
-    classifier = "classifier"
-    annotator = "annotator"
-    neighbours = "neighbours"
-    rule = "rule"
-    transitions = "transitions"
-    rest = "rest"
-
-
-@dataclass(frozen=True, kw_only=True)
-class EvidenceTerm:
-    """What one source contributes.
-
-    Attributes:
-        source: Which kind of source.
-        name: The annotator, or the rule as text; empty for the others.
-        said: The label given, for an annotator; None for the others.
-        bits: Evidence for the answer against its rival: one bit more doubles the odds. None where it is infinite.
-    """
-
-    source: EvidenceSource
-    name: str = ""
-    said: str | None = None
-    bits: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class AnswerEvidence:
-    """Why a unit got its answer.
-
-    Attributes:
-        token: Which token of the sentence, from 0; None for documents.
-        answer: The answer.
-        rival: The class that comes next.
-        crowd: The classifier, every label and, where tags form chains, the other tokens of the sentence: these add up
-            to crowd_bits exactly.
-        crowd_bits: The log2 odds under classifier and crowd (q_a); None where infinite.
-        rules: What the rules add to their starting point: crowd_bits, or the classifier's bits.
-        from_classifier: Whether the rules start from the classifier alone.
-        rules_bits: The log2 odds with the rules (q_b); None without rules, or where infinite.
-        k: The weight of q_b in the answer.
-        bits: The log2 odds of the answer as its confidence states them (q_f and doubt); None where infinite.
-        is_exact: Whether the rules' terms add up by themselves; else each is what is lost without its rule.
-    """
-
-    token: int | None
-    answer: str
-    rival: str
-    crowd: tuple[EvidenceTerm, ...]
-    crowd_bits: float | None
-    rules: tuple[EvidenceTerm, ...]
-    from_classifier: bool
-    rules_bits: float | None
-    k: float
-    bits: float | None
-    is_exact: bool
-
-
-Explain = Callable[[Ints], Sequence[AnswerEvidence | None]]
+Explain = Callable[[Ints], Sequence[UnitEvidence | None]]
 """The evidence for each of some units, None where there is none. A report calls it once, with all units it shows."""
 
 
-def explain_nothing(units: Ints) -> list[AnswerEvidence | None]:
+def explain_nothing(units: Ints) -> list[UnitEvidence | None]:
     """No evidence."""
     return [None] * len(units)
 
@@ -354,7 +288,7 @@ class Context:
     limits: ReportLimits = field(default_factory=ReportLimits)
     compared: Sequence[MethodResult] = ()
     seed: int = 0
-    evidence: Mapping[int, AnswerEvidence | None] = field(default_factory=dict)
+    evidence: Mapping[int, UnitEvidence | None] = field(default_factory=dict)
     _results: dict[Callable[[Any], Any], Any] = field(default_factory=dict, repr=False)
 
     def once(self, compute: Callable[[Context], T]) -> T:

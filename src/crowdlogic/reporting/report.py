@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from crowdlogic import __version__
+from crowdlogic.data.evidence import UnitEvidence
 from crowdlogic.data.wording import pluralise
 from crowdlogic.registry import PAGES
 from crowdlogic.reporting.findings import ReportFinding, Summary, TaskKind, Urgency, sort_by_importance
-from crowdlogic.reporting.inputs import AnswerEvidence, Context, Explain, ReportInputs, ReportLimits, explain_nothing
+from crowdlogic.reporting.inputs import Context, Explain, ReportInputs, ReportLimits, explain_nothing
 from crowdlogic.reporting.page import Page, load_pages
 from crowdlogic.truth.comparison import MethodResult
 
@@ -91,9 +92,7 @@ def make_report(
     )
 
 
-def _collect_evidence(
-    pages: Iterable[Page[Any]], context: Context, explain: Explain
-) -> dict[int, AnswerEvidence | None]:
+def _collect_evidence(pages: Iterable[Page[Any]], context: Context, explain: Explain) -> dict[int, UnitEvidence | None]:
     """The evidence of every unit that some page asks for, from one call of `explain`."""
     units = np.unique(np.concatenate([page.evidence_units(context) for page in pages])).astype(np.int64)
     return dict(zip(units.tolist(), explain(units), strict=True)) if len(units) else {}

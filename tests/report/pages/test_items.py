@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests.report.small_crowds import report_on
 
+from crowdlogic.data.evidence import MIN_REST, EvidenceSource
 from crowdlogic.data.simulate import simulate_ner, simulate_sentiment
 from crowdlogic.learning.algorithm import LogicLNCL
 from crowdlogic.learning.baselines.two_stage import TwoStage
@@ -16,7 +17,7 @@ from crowdlogic.learning.method import TrainingData
 from crowdlogic.learning.saved_run import Run
 from crowdlogic.learning.stopping import TrainingLimits
 from crowdlogic.learning.training_run import train_run
-from crowdlogic.reporting.inputs import EvidenceSource, inputs_from_run
+from crowdlogic.reporting.inputs import inputs_from_run
 from crowdlogic.reporting.report import Report
 from crowdlogic.rules.parser import parse_rules
 from crowdlogic.workflows.report import report_explainer
@@ -25,18 +26,20 @@ from crowdlogic.workflows.report import report_explainer
 def test_evidence_adds_up_to_the_odds(run: Run, run_report: Report) -> None:
     q_a, stated, items = run.learned.epoch.q_a, run.estimate.beliefs, run.learned.task.corpus.items.to_list()
     names = [str(name) for name in run.estimate.classes]
+    given = (EvidenceSource.classifier, EvidenceSource.annotator)
 
     for one in run_report.pages["labels"].doubts:
         found, i = one.evidence, items.index(one.name)
         answer, rival = names.index(found.answer), names.index(found.rival)
-        assert found.crowd_bits == pytest.approx(sum(term.bits for term in found.crowd), abs=1e-4)
-        learnt = np.log2(q_a[i, answer] / q_a[i, rival])
-        assert found.crowd_bits == pytest.approx(run.explain(one.name).sharpness[0] * learnt, abs=1e-4)
-        assert found.rules_bits == pytest.approx(found.crowd_bits + sum(term.bits for term in found.rules), abs=1e-4)
+        learnt = np.log2(q_a[i, answer] / q_a[i, rival]) * run.explain(one.name).sharpness[0]
+        assert sum(term.bits for term in found.terms if term.source in given) == pytest.approx(learnt, abs=1e-4)
         assert found.bits == pytest.approx(np.log2(stated[i, answer] / stated[i, rival]), abs=1e-4)
-        assert [(term.name, term.said) for term in found.crowd[1:]] == [(v.annotator, v.label) for v in one.votes]
-        assert found.crowd[0].source is EvidenceSource.classifier
-    assert any(one.evidence.rules for one in run_report.pages["labels"].doubts)
+        assert sum(term.bits for term in found.terms) == pytest.approx(found.bits, abs=MIN_REST)
+        assert found.terms[0].source is EvidenceSource.classifier
+        votes = [(term.name, term.said) for term in found.terms if term.source is EvidenceSource.annotator]
+        assert votes == [(vote.annotator, vote.label) for vote in one.votes]
+    sources = {term.source for one in run_report.pages["labels"].doubts for term in one.evidence.terms}
+    assert {EvidenceSource.rule, EvidenceSource.rest} <= sources
 
 
 def test_a_method_that_cannot_be_explained_is_reported_without_evidence(tmp_path: Path) -> None:
@@ -66,6 +69,5 @@ def test_the_evidence_of_a_sentence_is_that_of_its_least_sure_token(tmp_path: Pa
         assert one.evidence.token == one.token
         assert one.evidence.answer == one.beliefs[0].name
         assert one.evidence.rival == one.beliefs[1].name
-        if one.evidence.rules_bits is not None and all(term.bits is not None for term in one.evidence.rules):
-            total = one.evidence.crowd_bits + sum(term.bits for term in one.evidence.rules)
-            assert one.evidence.rules_bits == pytest.approx(total, abs=0.02)  # a slight rest is left out
+        if None not in (one.evidence.bits, *(term.bits for term in one.evidence.terms)):
+            assert one.evidence.bits == pytest.approx(sum(term.bits for term in one.evidence.terms), abs=MIN_REST)

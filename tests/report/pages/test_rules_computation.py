@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from crowdlogic.data.evidence import EvidenceSource, EvidenceTerm, UnitEvidence
 from crowdlogic.learning.saved_run import Run
-from crowdlogic.reporting.inputs import AnswerEvidence, EvidenceSource, EvidenceTerm
 from crowdlogic.reporting.pages.rules import VERDICT_ORDER, strongest_rule
 from crowdlogic.reporting.report import Report
 from crowdlogic.rules.audit import Outcome, RuleVerdict
@@ -50,21 +50,9 @@ def verdict_on(rule: str) -> RuleVerdict:
     )  # fmt: skip
 
 
-def evidence(*bits: tuple[str, float]) -> AnswerEvidence:
+def evidence(*bits: tuple[str, float]) -> UnitEvidence:
     terms = tuple(EvidenceTerm(source=EvidenceSource.rule, name=name, bits=one) for name, one in bits)
-    return AnswerEvidence(
-        token=None,
-        answer="x",
-        rival="y",
-        crowd=(),
-        crowd_bits=0.0,
-        rules=terms,
-        from_classifier=False,
-        rules_bits=0.0,
-        k=0.5,
-        bits=0.0,
-        is_exact=True,
-    )
+    return UnitEvidence(token=None, answer="x", rival="y", terms=terms, bits=0.0)
 
 
 def test_the_strongest_rule_is_the_one_that_pushed_most_towards_the_new_answer() -> None:

@@ -11,7 +11,7 @@ Axes: i unit, j annotator, k class, m true class, n given label, a answer, r riv
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -24,12 +24,13 @@ from crowdlogic.classifiers.protocol import predict_texts
 from crowdlogic.data.blocks import make_shards
 from crowdlogic.data.corpus import UNKNOWN, Corpus
 from crowdlogic.data.estimate import Beliefs, Estimate
+from crowdlogic.data.evidence import EvidenceSource, EvidenceTerm, UnitEvidence, with_rest
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import Classes
 from crowdlogic.data.tagging import NOT_SEEN, Spans, TagSet, is_span_tag_set, parse_tags, spans_to_tags, tags_to_spans
 from crowdlogic.data.wording import pluralise, shorten_name
 from crowdlogic.errors import DataError, did_you_mean, name_list
-from crowdlogic.learning.evidence import BIT
+from crowdlogic.learning.evidence import BIT, unit_evidence
 from crowdlogic.learning.explain import explain, is_explicable
 from crowdlogic.learning.learned import Learned
 from crowdlogic.numerics.arrays import Floats, Ints
@@ -41,7 +42,6 @@ from crowdlogic.rules.grounding import GroundRules
 from crowdlogic.rules.parser import read_rules
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.workflows.inputs import read_vocabulary
-from crowdlogic.workflows.report import unit_evidence
 
 # Answers as reviewers see and give them: a class, or the spans of a sentence; and as codes, which fits work with.
 #
@@ -320,46 +320,6 @@ def rule_words(bits: Floats, texts: Sequence[str], class_names: Sequence[str], *
     return sorted(found, key=lambda word: -word.bits)[:MOST_WORDS]
 
 
-NEGLIGIBLE = 5e-3
-"""A remainder below this many bits would show as 0.00 and is left out."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReviewTerm:
-    """What one source says for the answer: in bits, None where infinite.
-
-    Attributes:
-        source: prior, annotator, classifier, rule, transitions or rest.
-        name: The annotator, or the rule as text; empty for the others.
-        said: The label that an annotator gave; None for the others.
-        bits: Evidence for the answer against its rival.
-    """
-
-    source: str
-    name: str = ""
-    said: str | None = None
-    bits: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class UnitEvidence:
-    """Why a unit has its answer.
-
-    Attributes:
-        token: Which token of a sentence, from 0; None for documents.
-        answer: The answer.
-        rival: The class that comes next.
-        terms: What every source says.
-        bits: What is stated in the end; None where it is certain, since somebody decided.
-    """
-
-    token: int | None
-    answer: str
-    rival: str
-    terms: tuple[ReviewTerm, ...]
-    bits: float | None
-
-
 @dataclass(frozen=True, kw_only=True)
 class ItemEvidence:
     """Why an item has its answer: unit by unit; and what the rules say of it."""
@@ -371,7 +331,8 @@ class ItemEvidence:
 def hide_names(unit: UnitEvidence, names: Mapping[str, str]) -> UnitEvidence:
     """The same evidence with other names of the annotators."""
     terms = (
-        replace(term, name=names.get(term.name, "")) if term.source == "annotator" else term for term in unit.terms
+        replace(term, name=names.get(term.name, "")) if term.source is EvidenceSource.annotator else term
+        for term in unit.terms
     )
     return replace(unit, terms=tuple(terms))
 
@@ -418,14 +379,14 @@ def _unit(
     bits = [_finite(term[answer] - term[rival]) for term in terms]
     said = [names[k] for k in labels.label[rows]]
     people = labels.annotators.gather(labels.annotator[rows]).to_list()
-    found = [ReviewTerm(source="prior", bits=bits[0])] if estimate.prior is not None else []
+    found = [EvidenceTerm(source=EvidenceSource.prior, bits=bits[0])] if estimate.prior is not None else []
     found += [
-        ReviewTerm(source="annotator", name=str(who), said=label, bits=bit)
+        EvidenceTerm(source=EvidenceSource.annotator, name=str(who), said=label, bits=bit)
         for who, label, bit in zip(people, said, bits[1:], strict=True)
     ]
     stated = None if is_known else _finite(float(np.log2(beliefs[answer]) - np.log2(max(beliefs[rival], 1e-300))))
     place = None if labels.offsets is None else token
-    terms_shown = add_rest(tuple(found), stated)
+    terms_shown = with_rest(found, stated)
     return UnitEvidence(token=place, answer=names[answer], rival=names[rival], terms=terms_shown, bits=stated)
 
 
@@ -434,35 +395,9 @@ def _finite(bits: float) -> float | None:
 
 
 def run_evidence(learned: Learned, item: Any) -> list[UnitEvidence]:
-    """The evidence of a run for an item, unit by unit; nothing where its method cannot say."""
+    """Return the evidence of a run for each unit of an item; empty if its method cannot be explained."""
     if not is_explicable(learned):
         return []
-    found = explain(learned, item)
-    is_token = learned.task.labels.is_sequential
-    units = (unit_evidence(found, i, is_token=is_token) for i in range(len(found.q_f)))
-    return [
-        UnitEvidence(
-            token=one.token,
-            answer=one.answer,
-            rival=one.rival,
-            terms=add_rest(tuple(_terms(one.crowd, one.rules)), one.bits),
-            bits=one.bits,
-        )
-        for one in units
-        if one is not None
-    ]
-
-
-def add_rest(terms: tuple[ReviewTerm, ...], stated: float | None) -> tuple[ReviewTerm, ...]:
-    """The terms, and what mixing, pooling and doubt add to them, so that they add up to what is stated."""
-    bits = [term.bits for term in terms]
-    if stated is None or None in bits:
-        return terms
-    rest = round(stated - sum(bit for bit in bits if bit is not None), 6)
-    return (*terms, ReviewTerm(source="rest", bits=rest)) if abs(rest) > NEGLIGIBLE else terms
-
-
-def _terms(*groups: Sequence[Any]) -> Iterator[ReviewTerm]:
-    for group in groups:
-        for term in group:
-            yield ReviewTerm(source=str(term.source), name=term.name, said=term.said, bits=term.bits)
+    found, is_token = explain(learned, item), learned.task.labels.is_sequential
+    units = (unit_evidence(found, i, token=i if is_token else None) for i in range(len(found.q_f)))
+    return [one for one in units if one is not None]

@@ -19,6 +19,7 @@ from crowdlogic.confidence.annotator_verdicts import annotator_table
 from crowdlogic.data.character_spans import scale_odds, span_probability
 from crowdlogic.data.corpus import UNKNOWN, Corpus
 from crowdlogic.data.estimate import Estimate
+from crowdlogic.data.evidence import UnitEvidence
 from crowdlogic.data.labels import CrowdLabels
 from crowdlogic.data.names import as_text
 from crowdlogic.data.tagging import NOT_SEEN, tags_to_spans
@@ -27,7 +28,6 @@ from crowdlogic.extensions.review.committee import Decisions
 from crowdlogic.extensions.review.decision_log import Cause, Choice, Decision, DecisionKind
 from crowdlogic.extensions.review.evidence import (
     AnswerForm,
-    UnitEvidence,
     annotator_confusion,
     count_contradictions,
     item_units,

@@ -31,16 +31,19 @@ const votes = (item) => {
     list.append(chip);
   }
   if (item.n_votes > item.votes.length) list.append(make("li", "muted", `and ${count(item.n_votes - item.votes.length)} more`));
-  return part([`Votes, and how often each annotator is right`], list);
+  return part(["Votes"], list);
 };
 
-const SOURCES = { classifier: "the classifier", annotator: "", neighbours: "the other tokens, through transitions", rule: "rule: ", transitions: "tag transitions", rest: "rules acting together" };
+const SOURCES = {
+  prior: "how common the classes are", classifier: "the classifier", annotator: "", neighbours: "the other tokens", rule: "rule: ",
+  transitions: "tag transitions", rest: "rest: mixing and doubt",
+};
+const GIVEN = ["prior", "classifier", "annotator", "neighbours"];
 const MOST_TERMS = 12;
 const evidence = (item) => {
   const why = item.evidence;
   const list = make("ul", "bars evidence");
-  const terms = [...why.crowd, ...why.rules];
-  const largest = Math.max(1, ...[...terms.map((one) => one.bits), why.bits, why.crowd_bits].filter((bits) => bits !== undefined).map(Math.abs));
+  const largest = Math.max(1, ...[...why.terms.map((one) => one.bits), why.bits].filter((bits) => bits !== undefined).map(Math.abs));
   const line = (name, bits, className) => {
     const fill = make("div", `fill ${bits < 0 ? "against" : ""}`);
     const wide = bits === undefined ? 50 : 50 * Math.abs(bits) / largest;
@@ -51,13 +54,13 @@ const evidence = (item) => {
     list.append(bar(name, make("div", "track", fill), figure, className));
   };
   const named = (one) => `${SOURCES[one.source] ?? ""}${one.name ?? ""}${one.said !== undefined ? `: ${one.said}` : ""}` || one.source;
-  const ordered = [...why.crowd].sort((a, b) => Math.abs(b.bits ?? 1e9) - Math.abs(a.bits ?? 1e9));
+  const ordered = why.terms.filter((one) => GIVEN.includes(one.source)).sort((a, b) => Math.abs(b.bits ?? 1e9) - Math.abs(a.bits ?? 1e9));
   for (const one of ordered.slice(0, MOST_TERMS)) line(named(one), one.bits);
   const rest = ordered.slice(MOST_TERMS);
   if (rest.length) line(`${rest.length} more`, rest.reduce((sum, one) => sum + (one.bits ?? 0), 0));
-  for (const one of why.rules) line(named(one), one.bits);
-  line("all together", why.bits, "total");
-  return part(["Why ", isolated(why.answer), " rather than ", isolated(why.rival), ": to the right speaks for it, to the left against it; +1 doubles the odds"], list);
+  for (const one of why.terms) if (!GIVEN.includes(one.source)) line(named(one), one.bits);
+  line("total", why.bits, "total");
+  return part(["Why ", isolated(why.answer), ", not ", isolated(why.rival)], list);
 };
 
 const kinds = new Map();

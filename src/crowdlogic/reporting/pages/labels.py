@@ -14,6 +14,7 @@ import numpy as np
 from crowdlogic.confidence.expected_accuracy import describe_share_wrong, describe_source, expected_accuracy
 from crowdlogic.data.corpus import UNKNOWN
 from crowdlogic.data.estimate import NO_ANSWER, Estimate
+from crowdlogic.data.evidence import UnitEvidence
 from crowdlogic.data.tagging import TagSet, parse_tags, tags_to_spans
 from crowdlogic.data.wording import approximate, percent, pluralise
 from crowdlogic.metrics.calibration import TIE_TOLERANCE
@@ -28,7 +29,7 @@ from crowdlogic.reporting.findings import (
     share_histogram,
     sort_by_importance,
 )
-from crowdlogic.reporting.inputs import AnswerEvidence, Context, ReportInputs, annotator_verdicts
+from crowdlogic.reporting.inputs import Context, ReportInputs, annotator_verdicts
 from crowdlogic.reporting.page import Highlights, Page, Tile
 
 # How sure the answers are, and which to check.
@@ -142,7 +143,7 @@ class ShownItem:
     n_votes: int
     gold: str | None
     sentence: TaggedSentence | None
-    evidence: AnswerEvidence | None
+    evidence: UnitEvidence | None
 
 
 @dataclass(frozen=True, kw_only=True)

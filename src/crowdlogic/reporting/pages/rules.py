@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowdlogic.data.corpus import UNKNOWN
+from crowdlogic.data.evidence import EvidenceSource, UnitEvidence
 from crowdlogic.data.wording import pluralise, shorten_name
 from crowdlogic.numerics.arrays import Ints
 from crowdlogic.reporting.charts import DotRow, Mark, Plot, dot_plot
 from crowdlogic.reporting.findings import Quantity, ReportFinding, TaskKind, Urgency, round_figure, sort_by_importance
-from crowdlogic.reporting.inputs import AnswerEvidence, Context, EvidenceSource, ReportInputs
+from crowdlogic.reporting.inputs import Context, ReportInputs
 from crowdlogic.reporting.page import Page
 from crowdlogic.rules.audit import Outcome, RuleVerdict, kl
 from crowdlogic.store.estimates import decode_record
@@ -226,14 +227,14 @@ def _text(context: Context, i: int, s: int) -> str | None:
 
 
 def strongest_rule(
-    evidence: AnswerEvidence | None, before: str, after: str, audits: Sequence[RuleVerdict]
+    evidence: UnitEvidence | None, before: str, after: str, audits: Sequence[RuleVerdict]
 ) -> tuple[str | None, float | None]:
     """The rule that pushed most from one class to another, and by how many bits, as far as that is known."""
     if evidence is None or {evidence.answer, evidence.rival} != {before, after}:
         return (audits[0].rule if len(audits) == 1 else None), None
     sign = 1.0 if evidence.answer == after else -1.0
     terms = [
-        (sign * term.bits, term.name) for term in evidence.rules if term.source is EvidenceSource.rule and term.bits
+        (sign * term.bits, term.name) for term in evidence.terms if term.source is EvidenceSource.rule and term.bits
     ]
     bits, rule = max(terms, default=(0.0, ""))
     # a term names the rule with the weight that it had in training, a verdict with the given one

@@ -1,0 +1,71 @@
+"""Why a unit got its answer, as plain data: what each source says for the answer against the next most probable class.
+
+The report, the review and their JSON share these types. Amounts are in bits (log2 odds): one bit more doubles the odds
+of the answer. `crowdlogic.learning.evidence` computes them for runs, class by class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+MIN_REST = 5e-3
+"""A remainder of fewer bits would be shown as 0.00 and is left out."""
+
+
+class EvidenceSource(StrEnum):
+    """Where evidence comes from."""
+
+    prior = "prior"
+    classifier = "classifier"
+    annotator = "annotator"
+    neighbours = "neighbours"
+    rule = "rule"
+    transitions = "transitions"
+    rest = "rest"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvidenceTerm:
+    """What one source contributes.
+
+    Attributes:
+        source: The kind of source.
+        name: The annotator, or the rule as text; empty for the others.
+        said: The label that an annotator gave; None for the others.
+        bits: Evidence for the answer against its rival; None if infinite.
+    """
+
+    source: EvidenceSource
+    name: str = ""
+    said: str | None = None
+    bits: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnitEvidence:
+    """Why a unit got its answer.
+
+    Attributes:
+        token: Position of the token in its sentence, from 0; None for documents.
+        answer: The answer.
+        rival: The next most probable class.
+        terms: What each source contributes. The terms add up to `bits` where all of them are finite.
+        bits: The log2 odds of the answer against its rival, according to its confidence; None if infinite.
+    """
+
+    token: int | None
+    answer: str
+    rival: str
+    terms: tuple[EvidenceTerm, ...]
+    bits: float | None
+
+
+def with_rest(terms: Sequence[EvidenceTerm], bits: float | None) -> tuple[EvidenceTerm, ...]:
+    """Return the terms and the remainder that makes them add up to `bits`: mixing, pooling and uniform doubt."""
+    found = [term.bits for term in terms if term.bits is not None]
+    if bits is None or len(found) < len(terms):
+        return tuple(terms)
+    rest = round(bits - sum(found), 6)
+    return (*terms, EvidenceTerm(source=EvidenceSource.rest, bits=rest)) if abs(rest) > MIN_REST else tuple(terms)

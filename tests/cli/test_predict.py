@@ -110,6 +110,21 @@ def test_facts_about_new_items_come_with_them(run: Run) -> None:
     np.testing.assert_array_equal(own[2:], new[2:])
 
 
+def test_facts_about_training_items_are_not_applied_to_namesakes(run: Run) -> None:
+    write_simulated(simulate_sentiment(2, items=100, test_items=20, annotators=8, labels_per_item=3))
+    Path("near.rules").write_text("2: Near(A, B) & Label(A, C) -> Label(B, C)\n")
+    Path("train.csv").write_text("a,b\nr001,r002\n")
+    run(*WORDS, "--rules", "near.rules", "--table", "Near=train.csv", "--keep-weights", "--epochs", 2, "-o", "model")
+    Path("others.csv").write_text("item,text\nr001,a fine plot\nr002,quite dull\n")
+
+    refused = run("predict", "model", "others.csv", "-o", "p.csv")
+    renewed = run("predict", "model", "others.csv", "--table", "Near=train.csv", "-o", "p.csv")
+
+    assert (refused.code, renewed.code) == (2, 0)
+    assert "train.csv: these facts were given for other items, one of which is called 'r001'" in refused.err
+    assert "--table Near=FILE" in refused.err
+
+
 def test_gold_of_other_classes_is_not_scored_and_the_items_are_answered(run: Run, trained: Simulation) -> None:
     pl.read_csv("test.csv").with_columns(label=pl.lit("odd")).write_csv("odd.csv")
 

@@ -356,7 +356,8 @@ def make_teacher(projector: Projector, data: TrainingData, task: Task) -> Teache
     """The rules of the data, obeyed as the projector says."""
     rules = projector.rules if data.rules is None else data.rules
     vocabulary = projector.vocabulary if data.vocabulary is None else data.vocabulary
-    return Teacher(task.labels.classes, replace(projector, rules=rules, vocabulary=vocabulary))
+    projector = replace(projector, rules=rules, vocabulary=vocabulary)
+    return Teacher(task.labels.classes, projector, corpus=task.corpus)
 
 
 def loss_weights(loss: Loss | str) -> Callable[[Task], Floats]:

@@ -28,6 +28,7 @@ from crowdlogic.learning.task import Task
 from crowdlogic.learning.training import TrainingPass, answering
 from crowdlogic.numerics.arrays import Ints
 from crowdlogic.rules.audit import RuleVerdict, verdict_table
+from crowdlogic.rules.predicates import Vocabulary
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -71,7 +72,9 @@ class Learned:
         """The row of the epoch that answers."""
         return self.refit_history[-1] if self.refit_history else self.history[self.chosen - 1]
 
-    def predict(self, items: Any, *, student: bool = False, calibrated: bool = True) -> Beliefs:
+    def predict(
+        self, items: Any, *, student: bool = False, calibrated: bool = True, vocabulary: Vocabulary | None = None
+    ) -> Beliefs:
         """Beliefs on new items: the teacher's (eq. 15 with p in place of q_a), or the student's alone.
 
         Args:
@@ -79,28 +82,32 @@ class Learned:
                 words and punctuation marks.
             student: Whether the classifier answers alone, without the rules.
             calibrated: Whether beliefs are put on the scale that `scales` holds; else they are as learnt.
+            vocabulary: Tables of facts about these items, for rules that use some.
         """
         corpus = to_corpus(items, sequential=self.task.labels.is_sequential)
         p = predict_units(self.classifier, corpus, n_classes=len(self.estimate.classes))
-        beliefs = p if student else self.teacher.predict(corpus, self.classifier, p)
+        beliefs = p if student else self.teacher.renew(vocabulary).predict(corpus, self.classifier, p)
         scale = self.scales.student if student else self.scales.teacher
         return scale.state(beliefs) if calibrated else beliefs
 
-    def answer(self, corpus: Corpus, *, student: bool = False) -> Ints:
+    def answer(self, corpus: Corpus, *, student: bool = False, vocabulary: Vocabulary | None = None) -> Ints:
         """answer[i] for new items: the most probable class, or, where tags form chains, the most probable tagging."""
         if not isinstance(self.classifier, ChainClassifier):
-            return np.asarray(self.predict(corpus, student=student).argmax(axis=1), dtype=np.int32)
+            beliefs = self.predict(corpus, student=student, vocabulary=vocabulary)
+            return np.asarray(beliefs.argmax(axis=1), dtype=np.int32)
         alone = student or self.teacher.is_idle
         return answers(
-            predict(self.classifier, corpus) if alone else self.teacher.believe(corpus, self.classifier),
+            predict(self.classifier, corpus)
+            if alone
+            else self.teacher.renew(vocabulary).believe(corpus, self.classifier),
             corpus.offsets,
         )
 
-    def predict_labels(self, items: Any, *, student: bool = False) -> list[Any]:
+    def predict_labels(self, items: Any, *, student: bool = False, vocabulary: Vocabulary | None = None) -> list[Any]:
         """The class of each new item, or the tags of each sentence; see `predict`."""
         corpus = to_corpus(items, sequential=self.task.labels.is_sequential)
         names = self.estimate.classes
-        chosen = [names[k] for k in self.answer(corpus, student=student)]
+        chosen = [names[k] for k in self.answer(corpus, student=student, vocabulary=vocabulary)]
         if corpus.offsets is None:
             return chosen
         return [chosen[begin:end] for begin, end in pairwise(corpus.offsets)]

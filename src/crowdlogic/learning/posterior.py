@@ -26,6 +26,7 @@ from crowdlogic.numerics.arrays import Bools, Floats
 from crowdlogic.numerics.logspace import normalise, safe_log
 from crowdlogic.rules.checking import Finding
 from crowdlogic.rules.grounding import GroundRules
+from crowdlogic.rules.predicates import Vocabulary
 from crowdlogic.rules.projection.projector import Projector
 from crowdlogic.truth.majority import MajorityVote
 from crowdlogic.truth.methods import TruthMethod, infer_truth
@@ -141,12 +142,20 @@ class Teacher:
     Attributes:
         classes: The classes of the task.
         projector: The rules, and how a projection obeys them.
+        corpus: The training items, which the tables of facts were given for; None if unknown.
+        renewed: Predicates to use for all other items, such as tables of facts about them; None for none.
     """
 
     def __init__(
-        self, classes: Classes, projector: Projector, *, _ground: dict[Corpus, GroundRules] | None = None
+        self,
+        classes: Classes,
+        projector: Projector,
+        *,
+        corpus: Corpus | None = None,
+        renewed: Vocabulary | None = None,
+        _ground: dict[Corpus, GroundRules] | None = None,
     ) -> None:
-        self.classes, self.projector = classes, projector
+        self.classes, self.projector, self.corpus, self.renewed = classes, projector, corpus, renewed
         self._ground: dict[Corpus, GroundRules] = {} if _ground is None else _ground  # without learnt factors
 
     @property
@@ -166,7 +175,13 @@ class Teacher:
 
     def with_projector(self, projector: Projector) -> Teacher:
         """A teacher with the same rules and another way to obey them; what was grounded is not grounded again."""
-        return Teacher(self.classes, projector, _ground=self._ground)
+        return Teacher(self.classes, projector, corpus=self.corpus, renewed=self.renewed, _ground=self._ground)
+
+    def renew(self, vocabulary: Vocabulary | None) -> Teacher:
+        """The same teacher with other predicates for new items, such as tables of facts about them."""
+        if vocabulary is None:
+            return self
+        return Teacher(self.classes, self.projector, corpus=self.corpus, renewed=vocabulary)
 
     def reweight(self, factors: Floats | None) -> Teacher:
         """The same teacher with other multipliers of the rules' weights."""
@@ -177,7 +192,10 @@ class Teacher:
         if corpus not in self._ground:
             while len(self._ground) >= REMEMBERED:
                 self._ground.pop(next(iter(self._ground)))
-            self._ground[corpus] = self.projector.reweight(None).ground(corpus, self.classes)
+            projector = self.projector.reweight(None)
+            if self.corpus is not None and corpus is not self.corpus:
+                projector = projector.for_items(corpus, self.classes, given_for=self.corpus, renewed=self.renewed)
+            self._ground[corpus] = projector.ground(corpus, self.classes)
         ground = self._ground[corpus]
         return ground if self.factors is None else ground.reweight(self.factors)
 

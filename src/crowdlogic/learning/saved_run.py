@@ -111,19 +111,22 @@ class Run:
         """The clean labels: item, label, confidence and a column p_<class> per class."""
         return self.learned.to_frame()
 
-    def predict(self, items: Any, *, student: bool = False, calibrated: bool = True) -> Beliefs:
+    def predict(
+        self, items: Any, *, student: bool = False, calibrated: bool = True, vocabulary: Vocabulary | None = None
+    ) -> Beliefs:
         """Beliefs on new items (a Corpus, a frame, texts or token lists): the teacher's, or the student's alone.
 
         Args:
             items: The items.
             student: Whether the classifier answers alone, without the rules.
             calibrated: Whether beliefs are put on a scale that one can act on; else they are as learnt.
+            vocabulary: Tables of facts about these items, for rules that use some.
         """
-        return self.learned.predict(items, student=student, calibrated=calibrated)
+        return self.learned.predict(items, student=student, calibrated=calibrated, vocabulary=vocabulary)
 
-    def predict_labels(self, items: Any, *, student: bool = False) -> list[Any]:
+    def predict_labels(self, items: Any, *, student: bool = False, vocabulary: Vocabulary | None = None) -> list[Any]:
         """The class of each new item, or the tags of each sentence; see `predict`."""
-        return self.learned.predict_labels(items, student=student)
+        return self.learned.predict_labels(items, student=student, vocabulary=vocabulary)
 
     def to_sklearn(self) -> Any:
         """The student as a fitted scikit-learn pipeline, in memory; for the linear model."""
@@ -207,8 +210,8 @@ def load_run(folder: str | Path, *, vocabulary: Vocabulary | None = None, classi
 
     Args:
         folder: The run.
-        vocabulary: Predicates that the run cannot carry because they were registered from Python, or tables of facts
-            about new items to use in place of the run's own.
+        vocabulary: Predicates that the run cannot carry because they were registered from Python, and tables of facts
+            about new items; the run's own tables hold for its training items.
         classifier: The classifier's options, where the run cannot carry them because Python made a part of them.
     """
     require_kind(folder, (str, Path), "load_run", "Name the folder: load_run('run').")
@@ -282,11 +285,12 @@ def _read_teacher(home: Path, record: RunRecord, vocabulary: Vocabulary | None) 
     """The rules with their vocabulary, and how a projection obeys them."""
     rules, words = None, vocabulary
     if record.rules is not None:
-        rules, words = unpack_rules(record.rules, vocabulary, where=str(home))
+        own = None if vocabulary is None else vocabulary.without_tables()  # a table given here is about new items
+        rules, words = unpack_rules(record.rules, own, where=str(home))
     options = require_entry(record.config, "projector", Mapping)
     require_bounded({name: value for name, value in options.items() if name != "transitions"}, "projector")
     projector = decode_options(Projector(rules=rules, vocabulary=words), options, where="projector.")
-    return Teacher(record.labels.classes, projector)
+    return Teacher(record.labels.classes, projector, corpus=record.corpus, renewed=vocabulary)
 
 
 def _read_annotator_model(record: RunRecord) -> AnnotatorModel:

@@ -6,7 +6,7 @@ Relations are made once and cached, since many rules need the same one. Axes: i 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -21,10 +21,11 @@ from crowdlogic.data.wording import pluralise
 from crowdlogic.errors import RuleError, did_you_mean, name_list
 from crowdlogic.numerics.arrays import Bools, Floats, Ints, stable_order
 from crowdlogic.rules.checking import Finding, warning
+from crowdlogic.rules.expansion import variable_kinds
 from crowdlogic.rules.predicates.definition import FIXED, Facts, Kind, Predicate, Role
 from crowdlogic.rules.predicates.tokens import read_word_list
 from crowdlogic.rules.predicates.vocabulary import Table, Vocabulary
-from crowdlogic.rules.syntax import Atom, Constant, Place, find_nearby, rule_error
+from crowdlogic.rules.syntax import Atom, Constant, Place, RuleSet, Variable, find_nearby, rule_error
 
 # Relations in integer columns, and the sorted joins that ground rules: no loop ever runs over rows.
 #
@@ -385,3 +386,56 @@ def _check_answer(answer: Any, texts: pl.Series, predicate: Predicate) -> pl.Ser
     if not gives_text and len(column) and not column.is_between(0.0, 1.0).fill_null(value=False).all():
         raise RuleError(f"{predicate.name} gave a truth value outside [0, 1].")
     return column
+
+
+# Facts belong to items, not to names: another data set may number its items in the same way.
+
+
+def refuse_namesakes(
+    rules: RuleSet, vocabulary: Vocabulary, corpus: Corpus, *, given_for: Corpus, except_for: Container[str] = ()
+) -> None:
+    """Raise if facts about some items would be applied to other items of the same name.
+
+    Args:
+        rules: The rules, ready-made sets written out.
+        vocabulary: Their predicates.
+        corpus: The items that the rules are to be applied to.
+        given_for: The items that the tables of facts are about.
+        except_for: Tables that are about the items of the corpus, by name in small letters.
+    """
+    theirs = find(as_text(corpus.items), as_text(given_for.items))
+    for rule in rules.rules:
+        kinds = variable_kinds(rule, vocabulary)
+        for atom in rule.atoms:
+            table = None if atom.is_comparison else vocabulary.tables.get(atom.predicate.casefold())
+            if table is None or atom.predicate.casefold() in except_for:
+                continue
+            for term, series in zip(atom.terms, table.arguments, strict=False):
+                if not isinstance(term, Variable) or kinds[term.name] is not Kind.unit:
+                    continue
+                names = as_text(series).unique()
+                if corpus.is_sequential:  # a token is named by its item and its number
+                    names = names.str.replace(r":\d+$", "").unique()
+                ours = find(names, as_text(corpus.items))
+                for s in ours[ours >= 0].tolist():
+                    if theirs[s] >= 0 and not _same_item(corpus, s, given_for, int(theirs[s])):
+                        raise rule_error(
+                            atom.place,
+                            f"{table.source.name}: these facts were given for other items, one of which is called "
+                            f"{str(corpus.items[s])!r}, as is another item here. Give the facts about the items here: "
+                            f"--table {atom.predicate}=FILE (in Python vocabulary=Vocabulary().table("
+                            f"{atom.predicate!r}, frame)). Or give the items names of their own.",
+                        )
+
+
+def _same_item(corpus: Corpus, s: int, other: Corpus, t: int) -> bool:
+    """Whether two items of the same name have the same content, as far as both corpora have any."""
+    found = []
+    if corpus.texts is not None and other.texts is not None:
+        found.append(corpus.texts[s] == other.texts[t])
+    if corpus.tokens is not None and other.tokens is not None:
+        found.append(corpus.sentence(s) == other.sentence(t))
+    if corpus.features is not None and other.features is not None and not corpus.is_sequential:
+        one, two = corpus.features[[s]], other.features[[t]]
+        found.append(one.shape == two.shape and bool(abs(one - two).max() == 0))
+    return bool(found) and all(found)

@@ -99,7 +99,7 @@ def test_without_a_folder_the_variable_is_named(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.data
 def test_splits_are_cut_from_numpys_permutation_of_seed_zero(data_root: Path) -> None:
-    rows = pl.read_csv(data_root / "sentiment_mturk/test.csv", infer_schema=False)["row"]
+    rows = "test-" + pl.read_csv(data_root / "sentiment_mturk/test.csv", infer_schema=False)["row"]
     order = np.random.default_rng(0).permutation(len(rows))
 
     benchmark = load_benchmark("sentiment_mturk", root=data_root, split="published")
@@ -108,3 +108,12 @@ def test_splits_are_cut_from_numpys_permutation_of_seed_zero(data_root: Path) ->
     assert benchmark.test is not None
     assert benchmark.dev.items.to_list() == rows.gather(order[:3000]).to_list()
     assert benchmark.test.items.to_list() == rows.gather(order[3000:]).to_list()
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["truth/labelme", "weak/youtube", "sentiment_mturk", "ner_conll_mturk"])
+def test_no_item_has_the_name_of_another_item(data_root: Path, name: str) -> None:
+    loaded = load_benchmark(name, root=data_root)
+
+    names = [str(item) for part in (loaded.corpus, loaded.dev, loaded.test) if part is not None for item in part.items]
+    assert len(set(names)) == len(names)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -144,7 +144,7 @@ def _load_sentiment(folder: Path, split: str) -> Benchmark:
     rows, source = read_table(home / "test.csv")
     rows = rows if split == "published" else rows.filter(pl.col("in_train") == "0")
     gold, names = code_labels(rows["label"], source)
-    held_out = Corpus(rows["row"], texts=tuple(rows["text"].to_list()), classes=names, gold=gold)
+    held_out = Corpus("test-" + rows["row"], texts=tuple(rows["text"].to_list()), classes=names, gold=gold)
     dev, test = held_out.split(3000, seed=SPLIT_SEED)
     return Benchmark(name="sentiment_mturk", labels=labels, corpus=corpus, dev=dev, test=test)
 
@@ -153,7 +153,7 @@ def _load_ner(folder: Path, _: str) -> Benchmark:
     home = folder / "ner_conll_mturk"
     crowd = read_crowd(home / "train.answers.conll.gz")
     labels, corpus = align(crowd.labels, read_corpus(home / "train.gold.conll"))
-    held_out = read_corpus(home / "test.gold.conll").with_classes(corpus.classes)
+    held_out = _rename(read_corpus(home / "test.gold.conll"), "test").with_classes(corpus.classes)
     dev, test = held_out.split(2000, seed=SPLIT_SEED)
     return Benchmark(name="ner_conll_mturk", labels=labels, corpus=corpus, dev=dev, test=test)
 
@@ -181,7 +181,8 @@ def _feature_corpus(home: Path, part: str, classes: tuple[object, ...]) -> Corpu
     features, gold = _load_vgg(home, part)
     position = {str(name): k for k, name in enumerate(classes)}
     codes = np.array([position[label] for label in gold], dtype=np.int32)
-    return Corpus(pl.Series(np.arange(len(codes))), features=features, classes=tuple(map(str, classes)), gold=codes)
+    items = pl.Series([f"{part}-{i}" for i in range(len(codes))])
+    return Corpus(items, features=features, classes=tuple(map(str, classes)), gold=codes)
 
 
 def _load_weak(folder: Path, name: str) -> Benchmark:
@@ -191,7 +192,13 @@ def _load_weak(folder: Path, name: str) -> Benchmark:
     labels = from_wide(table, item="item", annotators=functions, classes=("0", "1"), abstain="-1", source=source)
     corpus, dev, test = (_load_documents(home / f"{part}.csv") for part in ("train", "valid", "test"))
     labels, corpus = align(labels, corpus)
+    dev, test = _rename(dev, "valid"), _rename(test, "test")
     return Benchmark(name=name, labels=labels, corpus=corpus, dev=dev, test=test)
+
+
+def _rename(corpus: Corpus, part: str) -> Corpus:
+    """The items of a held-out part under names that no training item has."""
+    return replace(corpus, items=f"{part}-" + corpus.items.cast(pl.String))
 
 
 def _load_documents(path: Path) -> Corpus:

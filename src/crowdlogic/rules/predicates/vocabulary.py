@@ -116,6 +116,21 @@ class Vocabulary:
         other._added, other.tables, other.word_lists = dict(self._added), dict(self.tables), dict(self.word_lists)
         return other
 
+    def without_tables(self) -> Vocabulary:
+        """The same predicates without those whose facts are listed in tables."""
+        found = self.copy()
+        found._added = {key: one for key, one in self._added.items() if key not in self.tables}
+        found.tables = {}
+        return found
+
+    def updated(self, other: Vocabulary) -> Vocabulary:
+        """These predicates, with those of another vocabulary in place of the ones of the same name."""
+        found = self.copy()
+        found._added |= other._added
+        found.tables |= other.tables
+        found.word_lists |= other.word_lists
+        return found
+
     def find(self, name: str) -> Predicate | None:
         """The predicate of a name, whatever its case, as in PSL."""
         key = name.casefold()

@@ -30,6 +30,7 @@ from crowdlogic.numerics.chain import IMPOSSIBLE
 from crowdlogic.numerics.logspace import LOG_ZERO, normalise, safe_log
 from crowdlogic.rules.blocks import Predictions
 from crowdlogic.rules.expansion import expand
+from crowdlogic.rules.facts import refuse_namesakes
 from crowdlogic.rules.grounding import GroundRules, ground_rules
 from crowdlogic.rules.parser import as_rules
 from crowdlogic.rules.potentials import Pairs, PerUnit, Potentials, check_per_unit, potentials
@@ -244,6 +245,22 @@ class Projector:
         """The rules grounded over a corpus, their weights times the factors."""
         ground = ground_rules(self.rules or NO_RULES, corpus, classes, vocabulary=self.vocabulary)
         return ground if self.factors is None else ground.reweight(self.factors)
+
+    def for_items(
+        self, corpus: Corpus, classes: Classes, *, given_for: Corpus, renewed: Vocabulary | None = None
+    ) -> Projector:
+        """The same projector for other items than those that its tables of facts were given for.
+
+        Args:
+            corpus: The other items.
+            classes: The classes.
+            given_for: The items that the tables are about.
+            renewed: Predicates to use in place of those of the same name, such as tables about the other items.
+        """
+        words, renewed = self.vocabulary or Vocabulary(), renewed or Vocabulary()
+        if self.rules is not None and words.tables.keys() - renewed.tables.keys():
+            refuse_namesakes(expand(self.rules, classes), words, corpus, given_for=given_for, except_for=renewed.tables)
+        return replace(self, vocabulary=words.updated(renewed))
 
     def reweight(self, factors: Sequence[float] | Floats | None) -> Projector:
         """The same projector with other multipliers of the rules' weights."""

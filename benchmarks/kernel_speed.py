@@ -25,7 +25,7 @@ SAFE_MATH = {"reassoc", "contract", "arcp"}
 
 
 @njit(nogil=True, error_model="numpy", fastmath=SAFE_MATH)
-def table_pass_before(  # type: ignore[no-untyped-def]  # noqa: C901, PLR0912
+def table_pass_before(  # type: ignore[no-untyped-def]
     states, starts, annotator, label, weight, fixed, n_labels, table, factors, log_prior, counts, totals, q
 ):
     """E-step with a table of log probabilities, and the expected counts of the M-step, as they were computed before."""

@@ -121,7 +121,7 @@ def json_schema(kind: type) -> dict[str, Any]:
     return schema
 
 
-def _type_schema(hint: Any) -> dict[str, Any]:  # noqa: PLR0911 (one line per kind of type)
+def _type_schema(hint: Any) -> dict[str, Any]:
     origin, arguments = get_origin(hint), get_args(hint)
     if hint is Any:
         return {}

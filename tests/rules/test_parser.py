@@ -207,7 +207,7 @@ def test_rules_compare_by_what_they_say_not_where() -> None:
     assert parse_rules("1: A(X)").rules == parse_rules("\n\n 1.0:A( X )").rules
 
 
-@settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
 @given(PROGRAMS)
 def test_printing_and_parsing_are_inverse_for_every_program(text: str) -> None:
     try:
